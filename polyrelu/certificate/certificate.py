@@ -1,0 +1,181 @@
+"""Certificates as values and as files (FORMAT.md §3): the writing side.
+
+A certificate states the claim, the theorem, its hypotheses with evidence, and what is unverified about where the network came from. Small networks stand in it;
+a large one is written beside it and found by its hash. Files appear whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from polyrelu.certificate.theorems import hypothesis_statement
+from polyrelu.errors import CertificateError
+from polyrelu.network import Network, to_document
+
+__all__ = ["Among", "Certificate", "Claim", "Hypothesis"]
+
+FORMAT, VERSION = "polyrelu-certificate", 1
+Among = Literal["all", "generic"]
+Kind = Literal["identifiable", "not-identifiable"]
+
+#: Networks with more parameters than this go to a file of their own.
+INLINE_PARAMETERS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is claimed of a network, among which competitors, on which domain; `other` only for ``not-identifiable``."""
+
+    kind: Kind
+    network: Network
+    among: Among
+    other: Network | None = None
+    domain: str = "R^n"
+
+    def __str__(self) -> str:
+        shape = f"The {self.network.architecture} network {self.network.sha256[:12]}…"
+        competitors = f"among {self.among} parameters of its architecture, on {self.domain}"
+        if self.kind == "identifiable":
+            return f"{shape} is identifiable {competitors}: its function determines them up to permutation and positive scaling."
+        return f"{shape} is not identifiable {competitors}: another one, not related to it, computes the same function."
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A hypothesis of a theorem with its evidence."""
+
+    theorem: str
+    id: str
+    evidence: dict[str, Any] = field(default_factory=dict)
+    status: Literal["proved"] = "proved"
+
+    @property
+    def statement(self) -> str:
+        """The hypothesis in words."""
+        return hypothesis_statement(self.theorem, self.id)
+
+    def to_json(self) -> dict[str, Any]:
+        """As `--json` prints it."""
+        return {"id": self.id, "statement": self.statement, "status": self.status, "evidence": self.evidence}
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A claim with its proof, ready to be written.
+
+    Attributes
+    ----------
+    claim, theorem, hypotheses : what is proved, and how.
+    unverified : remarks for people that no verdict depends on.
+    """
+
+    claim: Claim
+    theorem: str
+    hypotheses: tuple[Hypothesis, ...]
+    unverified: dict[str, str] = field(default_factory=dict)
+
+    def to_document(self, file_stem: str | None = None) -> tuple[dict[str, Any], dict[str, Network]]:
+        """The JSON document, and the networks to write beside it by file name.
+
+        Without `file_stem` every network stands inline.
+        """
+        beside: dict[str, Network] = {}
+        claim: dict[str, Any] = {"kind": self.claim.kind}
+        for key, network in (("network", self.claim.network), ("other", self.claim.other)):
+            if network is not None:
+                claim[key] = _reference(network, key, file_stem, beside)
+        claim |= {"domain": self.claim.domain, "among": self.claim.among}
+        hypotheses = [{"id": h.id, "status": h.status, "evidence": h.evidence} for h in self.hypotheses]
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "claim": claim,
+            "proof": {"theorem": self.theorem, "hypotheses": hypotheses},
+            "unverified": {key: _plain_ascii(value) for key, value in sorted(self.unverified.items())},
+        }
+        return document, beside
+
+    def save(self, path: str | Path) -> list[Path]:
+        """Write the certificate and the large networks it speaks of; return the files, the certificate last.
+
+        Raises `CertificateError` if a file cannot be written; then nothing new is left behind.
+        """
+        target = Path(path)
+        document, beside = self.to_document(_file_stem(target))
+        texts = {target.parent / name: layout(to_document(network)) for name, network in beside.items()}
+        texts[target] = layout(document)
+        return write_all(texts)
+
+
+def build_certificate(claim: Claim, theorem: str, hypotheses: list[Hypothesis], tool: str) -> Certificate:
+    """A certificate that records which tool made it."""
+    return Certificate(claim, theorem, tuple(hypotheses), {"tool": tool})
+
+
+def layout(value: Any, indent: str = "", room: int = 110) -> str:
+    """JSON text in which whatever fits stands on one line.
+
+    >>> print(layout({"a": [1, 2], "b": "x" * 120})[:22])
+    {
+     "a": [1, 2],
+     "b":
+    """
+    flat = json.dumps(value)
+    if len(flat) <= room or not isinstance(value, (dict, list)):
+        return flat
+    deeper = indent + " "
+    if isinstance(value, dict):
+        parts = [f"{deeper}{json.dumps(key)}: {layout(entry, deeper, room)}" for key, entry in value.items()]
+        return "{\n" + ",\n".join(parts) + f"\n{indent}}}"
+    return "[\n" + ",\n".join(deeper + layout(entry, deeper, room) for entry in value) + f"\n{indent}]"
+
+
+def _reference(network: Network, key: str, stem: str | None, beside: dict[str, Network]) -> dict[str, Any]:
+    if stem is None or network.parameters <= INLINE_PARAMETERS:
+        return {"sha256": network.sha256, "inline": to_document(network)}
+    name = f"{stem}.{key}.json"
+    beside[name] = network
+    return {"sha256": network.sha256, "file": name}
+
+
+def _file_stem(target: Path) -> str:
+    """The stem of the network files; characters that FORMAT.md does not allow in names become '-'."""
+    stem = target.name.removesuffix(".json") or "certificate"
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in stem)[:150]
+    return kept.lstrip(".") or "certificate"
+
+
+def _plain_ascii(text: str) -> str:
+    """Printable ASCII without quotes and backslashes: the format knows no escapes."""
+    return "".join(c if " " <= c <= "~" and c not in '"\\' else "?" for c in text)[:1000]
+
+
+def write_all(texts: dict[Path, str]) -> list[Path]:
+    """Write all files under temporary names, then rename them, so that none is half-written."""
+    pending: list[tuple[str, Path]] = []
+    try:
+        for path, text in texts.items():
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".polyrelu-", suffix=".tmp")
+            pending.append((temporary, path))
+            with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
+                file.write(text + "\n")
+            os.chmod(temporary, 0o666 & ~_umask())
+        for temporary, path in pending:
+            os.replace(temporary, path)
+    except OSError as error:
+        raise CertificateError(f"{next(reversed(texts))}: cannot write: {error.strerror or error}") from None
+    finally:
+        for temporary, _ in pending:
+            Path(temporary).unlink(missing_ok=True)
+    return list(texts)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

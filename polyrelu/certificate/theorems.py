@@ -1,0 +1,142 @@
+"""What each theorem of the certificates says, in words and in LaTeX; the checking rules are in FORMAT.md §3.3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["GENERIC", "MEANING", "THEOREMS", "TheoremText", "hypothesis_statement"]
+
+#: Said once, linked from everywhere.
+MEANING = (
+    "The claim is about the real-arithmetic function of the exact weights in the file, on all of R^n. "
+    "It says nothing yet about a float runtime, which rounds."
+)
+
+GENERIC = (
+    "generic parameters: rank W[1] = n_1, supertransversal (a cell of codimension k has exactly k zeros), "
+    "and no masked product with nonempty masks vanishes; an open dense set of full measure"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TheoremText:
+    """A theorem of the certificates.
+
+    Attributes
+    ----------
+    title : a name for people.
+    proof : the document or module with the proof.
+    statement, latex : what it says.
+    hypotheses : statement of each hypothesis by its id, in the certificate's order.
+    """
+
+    title: str
+    proof: str
+    statement: str
+    latex: str
+    hypotheses: dict[str, str]
+
+
+_UNIQUE = "no nonempty set S of {layer} neurons has sum over S of {product} = 0"
+_OTHER = {
+    "architecture": "both networks are plain stacks with the same widths",
+    "same-function": "the two networks compute the same function on R^n",
+    "not-related": "they do not come from each other by permuting and positively scaling hidden neurons",
+    "membership": "the other network belongs to the class of competitors",
+}
+
+THEOREMS: dict[str, TheoremText] = {
+    "affine": TheoremText(
+        "no hidden layer",
+        "polyrelu/proofs/shallow.md",
+        "An affine map determines its matrix and its offset.",
+        r"An affine map $x \mapsto Wx + b$ on $\mathbb{R}^{n_0}$ determines $W$ and $b$.",
+        {},
+    ),
+    "shallow": TheoremText(
+        "one hidden layer, all competitors",
+        "polyrelu/proofs/shallow.md",
+        "If every neuron bends the function and no other choice of neurons gives the same breakpoints and linear part, "
+        "every parameter of the architecture with this function is the given one up to permutation and positive scaling.",
+        r"Let $f(x) = V\sigma(Wx+b)+c$ with $w_i \neq 0$, $v_i \neq 0$ and no two neurons on one ray $[w_i|b_i]$. "
+        r"If no hyperplane carries two neurons, $f$ is identifiable among all parameters iff "
+        r"$\sum_{i\in S} v_i w_i^{T} \neq 0$ for every nonempty $S$.",
+        {
+            "visible": "every neuron has nonzero incoming and outgoing weights, no two have the same row up to positive "
+            "scale, and where two share a hyperplane its jump does not cancel",
+            "unique": "no other assignment of neurons to the hyperplanes gives the same linear part",
+        },
+    ),
+    "line": TheoremText(
+        "first hidden layer of width one, all competitors",
+        "polyrelu/proofs/line.md",
+        "If every second-layer neuron bends at its own positive place, in both directions, and no subset can be flipped, "
+        "the n_2 + 1 breakpoints fix every parameter up to permutation and positive scaling.",
+        r"Let $n_1 = 1$, $L = 3$, $A_i a_i < 0$ with pairwise different $a_i/A_i$, both signs of $A_i$ occurring, and "
+        r"$\sum_{i\in S} V_i A_i \neq 0$ for every nonempty $S$. Then $\theta$ is identifiable among all parameters.",
+        {
+            "direction": "the first layer's row is not zero",
+            "bends": "every second-layer neuron has its own breakpoint inside the image, and both orientations occur",
+            "unique": _UNIQUE.format(layer="second-layer", product="V_i A_i"),
+        },
+    ),
+    "bottleneck": TheoremText(
+        "Theorem P: two hidden layers, generic competitors",
+        "polyrelu/proofs/bottleneck.md",
+        "If W[1] has rank n_1, the second layer has no dead, linear or proportional rows and cannot be flipped, and each first-layer "
+        "hyperplane is recognised at one point as the straight one of two crossing bent hyperplanes, then every generic parameter "
+        "with this function is the given one up to permutation and positive scaling.",
+        r"Let $n_1 \ge 2$, $\operatorname{rank} W_1 = n_1$ and write $A = W_2$, $a = b_2$, $V = W_3$. Suppose (a) each row "
+        r"$[A_i|a_i]$ has entries of both signs, no two rows are parallel or opposite, each $V_i \neq 0$; (b) "
+        r"$\sum_{i\in S} V_i A_i \neq 0$ for every nonempty $S$; (c) for each $j$ a point witnesses that $H_j$ is the straight line of "
+        r"a visible crossing, or (c$'$) no row crosses $H_j$ and its jump does not vanish. Then every generic $\eta$ with "
+        r"$f_\eta = f_\theta$ has $\eta \sim \theta$.",
+        {
+            "rank": "rank W[1] = n_1",
+            "rows": "every row [A_i|a_i] of the second layer has entries of both signs, no two rows are multiples of each other, "
+            "every outgoing column V_i is nonzero",
+            "unique": _UNIQUE.format(layer="second-layer", product="V_i A_i"),
+            "hyperplanes": "every first-layer hyperplane is recognised: by a point (c), or as a flat visible hyperplane (c')",
+            "membership": "what is known of the network's own membership in the generic class",
+        },
+    ),
+    "replacement": TheoremText(
+        "two consecutive layers replaced",
+        "polyrelu/symmetry/absolute_value.py",
+        "Two maps with one hidden layer agree on R^n (or on the orthant) iff their absolute-value normal forms are equal.",
+        r"Two maps $u \mapsto V\sigma(Wu+b)+c$ agree on a domain with interior iff their forms "
+        r"$\sum_h C_h |h\cdot(u,1)| + Mu + m$ are equal.",
+        _OTHER,
+    ),
+    "translation": TheoremText(
+        "a hidden hyperplane translated",
+        "polyrelu/symmetry/hiding.py",
+        "A neuron that the next layer sees only where no other neuron helps can move its hyperplane.",
+        r"If $W_{ij}\ge 0$, $W_{ik}\le 0$ $(k\ne j)$, $b_i\le 0$ and $b_i \le tW_{ij}$ for all $i$, then "
+        r"$b_j + t$, $b_i - tW_{ij}$ give the same function.",
+        _OTHER,
+    ),
+    "flip": TheoremText(
+        "neurons beside a hidden one flipped",
+        "polyrelu/symmetry/hiding.py",
+        "With a single neuron in the next layer, the neurons beside the hidden one can be negated.",
+        r"If $w_j > 0$, $w_k \le 0$ $(k\ne j)$, $\beta\le 0$, then $r_k \to -r_k$, $r_j \to r_j - (|w_k|/w_j)\,r_k$ keeps the function.",
+        _OTHER,
+    ),
+    "line-equal": TheoremText(
+        "two functions of one variable compared",
+        "polyrelu/symmetry/line.py",
+        "Piecewise linear functions of one variable are equal iff they agree at all breakpoints and have the same end slopes.",
+        r"Piecewise linear functions of one variable are equal iff they agree at all breakpoints and in their end slopes.",
+        _OTHER,
+    ),
+}
+
+
+def hypothesis_statement(theorem: str, identifier: str) -> str:
+    """The statement of a hypothesis of a theorem.
+
+    >>> hypothesis_statement("bottleneck", "rank")
+    'rank W[1] = n_1'
+    """
+    return THEOREMS[theorem].hypotheses[identifier]

@@ -1,0 +1,33 @@
+"""Exact numbers and linear algebra: the only room that imports FLINT, PPL or an LP solver.
+
+One rational matrix type (`RationalMatrix`), one door for scalars (`to_fraction`), one for float arrays
+(`RationalMatrix.from_array`). The other rooms see `fractions.Fraction`, Python integers and `RationalMatrix`, never a FLINT
+object: `fmpq(1, 2) == Fraction(1, 2)` is False although the hashes agree, and FLINT matrices are mutable.
+"""
+
+from polyrelu.exact.linalg import determinant, kernel, left_kernel, rank, solve
+from polyrelu.exact.matrix import RationalMatrix
+from polyrelu.exact.modular import PRIMES, Minor, independent_entries, nonzero_minor, rank_mod
+from polyrelu.exact.rational import Rational, format_integer, format_rational, parse_rational, to_fraction
+from polyrelu.exact.subset_sum import SubsetSumSearch, vanishing_subset
+
+__all__ = [
+    "PRIMES",
+    "Minor",
+    "Rational",
+    "RationalMatrix",
+    "SubsetSumSearch",
+    "determinant",
+    "format_integer",
+    "format_rational",
+    "independent_entries",
+    "kernel",
+    "left_kernel",
+    "nonzero_minor",
+    "parse_rational",
+    "rank",
+    "rank_mod",
+    "solve",
+    "to_fraction",
+    "vanishing_subset",
+]

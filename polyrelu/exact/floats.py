@@ -1,0 +1,73 @@
+"""Float arrays to exact integers in bulk: numpy shifts the mantissas, no Python loop per weight.
+
+A finite IEEE number is m·2^e with an integer m. For an array with least exponent e_min the integers m·2^(e - e_min) over the common
+denominator 2^(-e_min) are exact. They fit int64 when the spread of the exponents is small, which is the ordinary case; Python
+integers take over otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.errors import NetworkError
+
+__all__ = ["integers_from_floats"]
+
+_MANTISSA_BITS = 53
+
+
+def integers_from_floats(array: NDArray[Any]) -> tuple[list[int], int]:
+    """Exact integers and the power of two they stand over.
+
+    Parameters
+    ----------
+    array : floats of 16, 32 or 64 bits or bfloat16, any shape, finite.
+
+    Returns
+    -------
+    The integers in row-major order and a denominator 2^k, k ≥ 0, with ``array.ravel()[i] == integers[i] / denominator``.
+
+    >>> integers_from_floats(np.array([0.75, -3.0]))
+    ([3, -12], 4)
+    """
+    values = _as_float64(array).ravel()
+    finite = np.isfinite(values)
+    if not finite.all():
+        where = np.unravel_index(int(np.argmin(finite)), array.shape)
+        place = "[" + ", ".join(str(int(index)) for index in where) + "]"
+        raise NetworkError(f"entry {place} is {values[int(np.argmin(finite))]}, not a finite number")
+    mantissas, exponents = _odd_mantissas(values)
+    nonzero = mantissas != 0
+    if not nonzero.any():
+        return [0] * values.size, 1
+    least = min(int(exponents[nonzero].min()), 0)
+    shifts = np.where(nonzero, exponents - least, 0)
+    return _shifted(mantissas, shifts), 1 << -least
+
+
+def _as_float64(array: NDArray[Any]) -> NDArray[np.float64]:
+    """Widening is exact; `longdouble` would have to be narrowed and is refused."""
+    if array.dtype.name not in ("float16", "float32", "float64", "bfloat16"):
+        raise NetworkError(
+            f"weights of type {array.dtype.name} are not supported; use float16, bfloat16, float32 or float64"
+        )
+    return array.astype(np.float64)
+
+
+def _odd_mantissas(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Write each value as an odd integer (or 0) times a power of two, so that the common denominator is the least."""
+    fractions, exponents = np.frexp(values)
+    mantissas = np.ldexp(fractions, _MANTISSA_BITS).astype(np.int64)
+    low_bit = np.where(mantissas == 0, 1, mantissas & -mantissas)
+    trailing = np.frexp(low_bit.astype(np.float64))[1].astype(np.int64) - 1
+    return mantissas >> trailing, exponents.astype(np.int64) - _MANTISSA_BITS + trailing
+
+
+def _shifted(mantissas: NDArray[np.int64], shifts: NDArray[np.int64]) -> list[int]:
+    bits = np.frexp(np.abs(mantissas).astype(np.float64))[1] + shifts
+    if int(bits.max()) <= 62:
+        return [int(number) for number in (mantissas << shifts).tolist()]
+    return [number << shift for number, shift in zip(mantissas.tolist(), shifts.tolist(), strict=True)]

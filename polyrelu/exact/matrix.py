@@ -1,0 +1,282 @@
+"""Immutable rational matrices: a FLINT integer matrix over one common denominator, in lowest terms.
+
+`fmpq_mat` keeps a denominator per entry, cannot be hashed or pickled and is mutable. One denominator per matrix makes products,
+comparisons and reductions modulo a prime integer operations, and networks made of floats have such a denominator anyway.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mat
+from numpy.typing import NDArray
+
+from polyrelu.errors import NetworkError
+from polyrelu.exact.floats import integers_from_floats
+from polyrelu.exact.rational import to_fraction
+
+__all__ = ["RationalMatrix"]
+
+
+class RationalMatrix:
+    """A matrix of rational numbers with exact arithmetic.
+
+    Entries come out as `fractions.Fraction`. Equal matrices have equal hashes; matrices can be pickled.
+
+    >>> a = RationalMatrix.from_rows([[1, "1/2"], [0, 0.25]])
+    >>> a.shape, a.denominator, a[0, 1]
+    ((2, 2), 4, Fraction(1, 2))
+    >>> print(a @ a)
+    [1 5/8]
+    [0 1/16]
+    """
+
+    __slots__ = ("_denominator", "_numerators")
+
+    def __init__(self, numerators: fmpz_mat, denominator: int) -> None:
+        """Room-internal: other rooms use the `from_…` constructors. Takes ownership of `numerators`."""
+        if denominator != 1:
+            common = math.gcd(denominator, *(int(entry) for entry in numerators.entries()))
+            if denominator < 0:
+                common = -common
+            if common != 1:
+                numerators = _divided(numerators, common)
+                denominator //= common
+        self._numerators, self._denominator = numerators, denominator
+
+    # -- construction ---------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_integers(
+        cls, rows: Sequence[Sequence[int]], denominator: int = 1, ncols: int | None = None
+    ) -> RationalMatrix:
+        """The matrix with entries ``rows[i][j] / denominator``; `ncols` is needed only if there are no rows."""
+        width = len(rows[0]) if rows else (ncols or 0)
+        flat = [entry for row in rows for entry in row]
+        if any(len(row) != width for row in rows):
+            raise NetworkError("the rows have different lengths")
+        return cls(fmpz_mat(len(rows), width, flat), denominator)
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Iterable[object]], ncols: int | None = None) -> RationalMatrix:
+        """The matrix of any mixture of exact numbers (see `to_fraction`)."""
+        entries = [[to_fraction(entry) for entry in row] for row in rows]
+        denominator = math.lcm(*(entry.denominator for row in entries for entry in row))
+        return cls.from_integers(
+            [[entry.numerator * (denominator // entry.denominator) for entry in row] for row in entries],
+            denominator,
+            ncols,
+        )
+
+    @classmethod
+    def from_array(cls, array: NDArray[Any]) -> RationalMatrix:
+        """The exact values of a numpy array of dimension 1 (a column) or 2: floats, integers or objects."""
+        matrix = array.reshape(-1, 1) if array.ndim == 1 else array
+        if matrix.ndim != 2:
+            raise NetworkError(f"expected an array of dimension 1 or 2, got shape {array.shape}")
+        nrows, ncols = matrix.shape
+        if matrix.dtype.kind in "iu":
+            return cls(fmpz_mat(nrows, ncols, [int(entry) for entry in matrix.ravel().tolist()]), 1)
+        if matrix.dtype.kind == "O":
+            return cls.from_rows(matrix.tolist(), ncols=ncols)
+        integers, denominator = integers_from_floats(matrix)
+        return cls(fmpz_mat(nrows, ncols, integers), denominator)
+
+    @classmethod
+    def column(cls, entries: Iterable[object]) -> RationalMatrix:
+        """The n × 1 matrix of the entries."""
+        return cls.from_rows([[entry] for entry in entries], ncols=1)
+
+    @classmethod
+    def zeros(cls, nrows: int, ncols: int) -> RationalMatrix:
+        """The zero matrix."""
+        return cls(fmpz_mat(nrows, ncols), 1)
+
+    @classmethod
+    def identity(cls, size: int) -> RationalMatrix:
+        """The identity matrix."""
+        return cls.from_integers([[int(i == j) for j in range(size)] for i in range(size)], ncols=size)
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    @property
+    def nrows(self) -> int:
+        """Number of rows."""
+        return int(self._numerators.nrows())
+
+    @property
+    def ncols(self) -> int:
+        """Number of columns."""
+        return int(self._numerators.ncols())
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(nrows, ncols)``."""
+        return self.nrows, self.ncols
+
+    @property
+    def denominator(self) -> int:
+        """The least positive common denominator of the entries."""
+        return self._denominator
+
+    @property
+    def numerators(self) -> fmpz_mat:
+        """The integer matrix over `denominator`. Room-internal, not to be changed."""
+        return self._numerators
+
+    def integer_rows(self) -> list[list[int]]:
+        """The numerators over the common denominator, row by row."""
+        width, flat = self.ncols, [int(entry) for entry in self._numerators.entries()]
+        return (
+            [flat[start : start + width] for start in range(0, width * self.nrows, width)]
+            if width
+            else [[]] * self.nrows
+        )
+
+    def __getitem__(self, position: tuple[int, int]) -> Fraction:
+        return Fraction(int(self._numerators[position]), self._denominator)
+
+    def row(self, index: int) -> tuple[Fraction, ...]:
+        """Row `index` as fractions."""
+        return tuple(self[index, j] for j in range(self.ncols))
+
+    def rows(self) -> list[tuple[Fraction, ...]]:
+        """All rows as fractions."""
+        return [tuple(Fraction(entry, self._denominator) for entry in row) for row in self.integer_rows()]
+
+    def entries(self) -> Iterator[Fraction]:
+        """All entries in row-major order."""
+        return (Fraction(int(entry), self._denominator) for entry in self._numerators.entries())
+
+    def signs(self) -> NDArray[np.int8]:
+        """The signs -1, 0, 1 of the entries, an array of the same shape."""
+        flat = [(entry > 0) - (entry < 0) for entry in self._numerators.entries()]
+        return np.array(flat, dtype=np.int8).reshape(self.shape)
+
+    def is_zero(self) -> bool:
+        """Whether every entry is 0."""
+        return bool(self._numerators.is_zero())
+
+    # -- arithmetic -----------------------------------------------------------------------------------------------
+
+    def __add__(self, other: RationalMatrix) -> RationalMatrix:
+        self._need(self.shape == other.shape, "add", other)
+        common = math.lcm(self._denominator, other._denominator)
+        left = self._numerators * (common // self._denominator)
+        return RationalMatrix(left + other._numerators * (common // other._denominator), common)
+
+    def __neg__(self) -> RationalMatrix:
+        return RationalMatrix(-self._numerators, self._denominator)
+
+    def __sub__(self, other: RationalMatrix) -> RationalMatrix:
+        return self + (-other)
+
+    def __matmul__(self, other: RationalMatrix) -> RationalMatrix:
+        self._need(self.ncols == other.nrows, "multiply", other)
+        return RationalMatrix(self._numerators * other._numerators, self._denominator * other._denominator)
+
+    def scale(self, factor: object) -> RationalMatrix:
+        """The matrix times a number."""
+        quotient = to_fraction(factor)
+        return RationalMatrix(self._numerators * quotient.numerator, self._denominator * quotient.denominator)
+
+    def scale_rows(self, factors: Sequence[object]) -> RationalMatrix:
+        """Row i times ``factors[i]``."""
+        numerators, denominator = _common(factors)
+        rows = [[entry * f for entry in row] for row, f in zip(self.integer_rows(), numerators, strict=True)]
+        return RationalMatrix.from_integers(rows, self._denominator * denominator, self.ncols)
+
+    def scale_columns(self, factors: Sequence[object]) -> RationalMatrix:
+        """Column j times ``factors[j]``."""
+        numerators, denominator = _common(factors)
+        rows = [[e * f for e, f in zip(row, numerators, strict=True)] for row in self.integer_rows()]
+        return RationalMatrix.from_integers(rows, self._denominator * denominator, self.ncols)
+
+    def relu(self) -> RationalMatrix:
+        """Every entry replaced by its positive part."""
+        flat = [entry if entry > 0 else 0 for entry in self._numerators.entries()]
+        return RationalMatrix(fmpz_mat(*self.shape, flat), self._denominator)
+
+    # -- shape ----------------------------------------------------------------------------------------------------
+
+    def transpose(self) -> RationalMatrix:
+        """The transposed matrix."""
+        return RationalMatrix(self._numerators.transpose(), self._denominator)
+
+    def take(self, rows: Sequence[int] | None = None, columns: Sequence[int] | None = None) -> RationalMatrix:
+        """The submatrix of the rows and columns with the given indices, in the given order; None means all."""
+        table = self.integer_rows()
+        chosen = table if rows is None else [table[i] for i in rows]
+        if columns is None:
+            return RationalMatrix.from_integers(chosen, self._denominator, self.ncols)
+        return RationalMatrix.from_integers(
+            [[row[j] for j in columns] for row in chosen], self._denominator, len(columns)
+        )
+
+    def beside(self, other: RationalMatrix) -> RationalMatrix:
+        """The block matrix [self | other]."""
+        self._need(self.nrows == other.nrows, "put side by side", other)
+        common = math.lcm(self._denominator, other._denominator)
+        left, right = common // self._denominator, common // other._denominator
+        rows = [
+            [entry * left for entry in a] + [entry * right for entry in b]
+            for a, b in zip(self.integer_rows(), other.integer_rows(), strict=True)
+        ]
+        return RationalMatrix.from_integers(rows, common, self.ncols + other.ncols)
+
+    # -- out ------------------------------------------------------------------------------------------------------
+
+    def to_numpy(self) -> NDArray[np.object_]:
+        """An object array of fractions."""
+        out = np.empty(self.shape, dtype=object)
+        for i, row in enumerate(self.rows()):
+            for j, entry in enumerate(row):
+                out[i, j] = entry
+        return out
+
+    def to_floats(self) -> NDArray[np.float64]:
+        """The nearest float64 of every entry (for plots and guesses only)."""
+        return np.array([float(entry) for entry in self.entries()], dtype=np.float64).reshape(self.shape)
+
+    def to_sympy(self) -> Any:
+        """A SymPy matrix of rationals."""
+        import sympy
+
+        return sympy.Matrix(
+            self.nrows, self.ncols, [sympy.Rational(e.numerator, e.denominator) for e in self.entries()]
+        )
+
+    def __str__(self) -> str:
+        return "\n".join("[" + " ".join(str(entry) for entry in row) + "]" for row in self.rows())
+
+    def __repr__(self) -> str:
+        return f"<RationalMatrix {self.nrows}×{self.ncols} over {self._denominator if self._denominator < 10**12 else '…'}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RationalMatrix):
+            return NotImplemented
+        return self._denominator == other._denominator and bool(self._numerators == other._numerators)
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self._denominator, tuple(int(entry) for entry in self._numerators.entries())))
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return RationalMatrix.from_integers, (self.integer_rows(), self._denominator, self.ncols)
+
+    def _need(self, holds: bool, verb: str, other: RationalMatrix) -> None:
+        if not holds:
+            raise NetworkError(f"cannot {verb} matrices of shapes {self.shape} and {other.shape}")
+
+
+def _common(factors: Sequence[object]) -> tuple[list[int], int]:
+    fractions = [to_fraction(factor) for factor in factors]
+    denominator = math.lcm(*(f.denominator for f in fractions))
+    return [f.numerator * (denominator // f.denominator) for f in fractions], denominator
+
+
+def _divided(numerators: fmpz_mat, divisor: int) -> fmpz_mat:
+    return fmpz_mat(numerators.nrows(), numerators.ncols(), [int(e) // divisor for e in numerators.entries()])

@@ -1,0 +1,122 @@
+"""Rational scalars: the one door between Python numbers, numpy scalars, FLINT numbers and text.
+
+Inside the package a scalar is a `fractions.Fraction`. Text follows the grammar of ``certificate/FORMAT.md`` §1: one spelling for every
+number, decimal below 10^1000, hexadecimal from there on because reading long decimals takes quadratic time (and Python refuses more
+than 4,300 digits).
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from numbers import Rational as RationalNumber
+from typing import Any, TypeAlias
+
+import flint
+import numpy as np
+
+from polyrelu.errors import NetworkError
+
+__all__ = ["Rational", "format_integer", "format_rational", "parse_integer", "parse_rational", "to_fraction"]
+
+#: What the public functions take as an exact number. A float means the dyadic rational it is.
+Rational: TypeAlias = "int | float | str | Fraction | np.integer[Any] | np.floating[Any]"
+
+_DECIMAL_LIMIT = 10**1000
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}|-?0x[1-9a-f][0-9a-f]{0,249999}", re.ASCII)
+
+
+def to_fraction(value: object) -> Fraction:
+    """The exact rational value of a number, without rounding.
+
+    Parameters
+    ----------
+    value : an int, Fraction, finite float (the dyadic it is), numpy scalar, FLINT integer or rational, or text ``p`` or ``p/q``.
+
+    Raises
+    ------
+    NetworkError : NaN, infinities, booleans, text of another form, and other types.
+
+    >>> to_fraction(0.1)
+    Fraction(3602879701896397, 36028797018963968)
+    >>> to_fraction("-2/3")
+    Fraction(-2, 3)
+    """
+    if isinstance(value, (bool, np.bool_)):
+        raise NetworkError(f"{value!r} is a truth value, not a number")
+    if isinstance(value, str):
+        return parse_rational(value)
+    if isinstance(value, (int, np.integer)):
+        return Fraction(int(value))
+    if isinstance(value, (float, np.floating)):
+        return _dyadic(value)
+    if isinstance(value, (flint.fmpz, flint.fmpq)):
+        quotient = flint.fmpq(value)
+        return Fraction(int(quotient.p), int(quotient.q))
+    if isinstance(value, RationalNumber):
+        return Fraction(int(value.numerator), int(value.denominator))
+    raise NetworkError(f"{type(value).__name__} is not an exact number; use int, float, Fraction or text like '2/3'")
+
+
+def _dyadic(value: float | np.floating[Any]) -> Fraction:
+    if not np.isfinite(value):
+        raise NetworkError(f"{float(value)} is not a finite number")
+    numerator, denominator = value.as_integer_ratio()
+    return Fraction(int(numerator), int(denominator))
+
+
+def format_integer(number: int) -> str:
+    """The one spelling of an integer in network and certificate files.
+
+    >>> format_integer(-12), format_integer(10**1000)[:12]
+    ('-12', '0x3ce36c7e77')
+    """
+    if abs(number) < _DECIMAL_LIMIT:
+        return str(number)
+    return ("-" if number < 0 else "") + hex(abs(number))
+
+
+def format_rational(value: Fraction) -> str:
+    """The one spelling of a rational: ``p`` or ``p/q`` in lowest terms.
+
+    >>> format_rational(Fraction(4, -6))
+    '-2/3'
+    """
+    if value.denominator == 1:
+        return format_integer(value.numerator)
+    return f"{format_integer(value.numerator)}/{format_integer(value.denominator)}"
+
+
+def parse_integer(text: str) -> int:
+    """Read an integer in the files' grammar; anything else is a `NetworkError`.
+
+    >>> parse_integer("-43")
+    -43
+    """
+    if not _INTEGER.fullmatch(text):
+        raise NetworkError(f"{_quote(text)} is not an integer in the files' grammar (FORMAT.md, section 1)")
+    if "x" not in text:
+        return int(text)
+    number = int(text, 16)
+    if abs(number) < _DECIMAL_LIMIT:
+        raise NetworkError(f"{_quote(text)}: integers below 10^1000 are written in decimal")
+    return number
+
+
+def parse_rational(text: str) -> Fraction:
+    """Read ``p`` or ``p/q`` (lowest terms, q ≥ 2); anything else is a `NetworkError`.
+
+    >>> parse_rational("3/4")
+    Fraction(3, 4)
+    """
+    head, slash, tail = text.partition("/")
+    if not slash:
+        return Fraction(parse_integer(head))
+    numerator, denominator = parse_integer(head), parse_integer(tail)
+    if denominator < 2 or Fraction(numerator, denominator).denominator != denominator:
+        raise NetworkError(f"{_quote(text)} is not in lowest terms with a denominator of at least 2")
+    return Fraction(numerator, denominator)
+
+
+def _quote(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")

@@ -1,0 +1,118 @@
+"""Is there a nonempty set S with Σ_{i∈S} X_i = 0? (X_i = left[:, i] right[i, :], matrices of rank at most 1.)
+
+NP-hard in general, so the work is bounded: linear independence settles most cases at once; otherwise all subset sums of the two halves
+are compared (meet in the middle) for at most 40 matrices; beyond that the answer is open.
+
+The sums are taken modulo p = 2^61 - 1 of the scalars x_i = (Σ_o left_oi r^o)(Σ_k right_ik r^(mk)): a sum that does not vanish modulo p does
+not vanish, and a set whose scalars do is verified exactly before it is believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polyrelu.exact.matrix import RationalMatrix
+from polyrelu.exact.modular import independent_entries
+
+__all__ = ["SubsetSumSearch", "vanishing_subset"]
+
+_PRIME = 2**61 - 1
+_LIMIT = 40
+_MULTIPLIERS = (1_000_003, 2_147_483_659, 998_244_353_987)
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetSumSearch:
+    """What the search found.
+
+    Attributes
+    ----------
+    subset : a nonempty set with vanishing sum, or None.
+    evidence : the certificate's evidence that there is none, or None. Both None: open.
+    """
+
+    subset: tuple[int, ...] | None = None
+    evidence: dict[str, object] | None = None
+
+
+def vanishing_subset(left: RationalMatrix, right: RationalMatrix) -> SubsetSumSearch:
+    """Look for a nonempty S with Σ_{i∈S} left[:, i] right[i, :] = 0, left of shape (m, q), right of shape (q, n).
+
+    >>> vanishing_subset(RationalMatrix.from_rows([[1, 1, 1]]), RationalMatrix.from_rows([[1], [2], [-3]])).subset
+    (0, 1, 2)
+    >>> vanishing_subset(RationalMatrix.from_rows([[1, 1]]), RationalMatrix.from_rows([[1], [2]])).evidence
+    {'method': 'subset-sums', 'multiplier': '1000003'}
+    """
+    single = _vanishing_single(left, right)
+    if single is not None:
+        return SubsetSumSearch(subset=(single,))
+    independent = independent_entries(left, right)
+    if independent is not None:
+        prime, entries = independent
+        listed = [list(entry) for entry in entries]
+        return SubsetSumSearch(evidence={"method": "independent", "prime": str(prime), "entries": listed})
+    if right.nrows > _LIMIT:
+        return SubsetSumSearch()
+    return _meet_in_the_middle(left, right)
+
+
+def _vanishing_single(left: RationalMatrix, right: RationalMatrix) -> int | None:
+    columns = left.transpose().integer_rows()
+    for i, (v, a) in enumerate(zip(columns, right.integer_rows(), strict=True)):
+        if not any(v) or not any(a):
+            return i
+    return None
+
+
+def _meet_in_the_middle(left: RationalMatrix, right: RationalMatrix) -> SubsetSumSearch:
+    for multiplier in _MULTIPLIERS:
+        scalars = _scalars(left, right, multiplier)
+        subset = _vanishing_scalars(scalars)
+        if subset is None:
+            return SubsetSumSearch(evidence={"method": "subset-sums", "multiplier": str(multiplier)})
+        if _sum_vanishes(left, right, subset):
+            return SubsetSumSearch(subset=subset)
+    return SubsetSumSearch()  # pragma: no cover - accidental collisions for every multiplier
+
+
+def _scalars(left: RationalMatrix, right: RationalMatrix, multiplier: int) -> list[int]:
+    step = pow(multiplier, left.nrows, _PRIME)
+    heads = [_horner(column, multiplier) for column in left.transpose().integer_rows()]
+    tails = [_horner(row, step) for row in right.integer_rows()]
+    return [head * tail % _PRIME for head, tail in zip(heads, tails, strict=True)]
+
+
+def _horner(coefficients: Sequence[int], point: int) -> int:
+    value = 0
+    for coefficient in reversed(coefficients):
+        value = (value * point + coefficient) % _PRIME
+    return value
+
+
+def _vanishing_scalars(scalars: Sequence[int]) -> tuple[int, ...] | None:
+    half = len(scalars) // 2
+    low, high = _all_sums(scalars[:half]), _all_sums(scalars[half:])
+    where = {value: mask for mask, value in reversed(list(enumerate(low)))}
+    for mask, value in enumerate(high):
+        other = where.get(-value % _PRIME)
+        if other is not None and (mask or other):
+            return _members(other | mask << half)
+    nonempty = next((mask for mask, value in enumerate(low) if mask and value == 0), None)
+    return None if nonempty is None else _members(nonempty)
+
+
+def _all_sums(scalars: Sequence[int]) -> list[int]:
+    """The sum of every subset, indexed by its bit mask."""
+    sums = [0]
+    for scalar in scalars:
+        sums += [(value + scalar) % _PRIME for value in sums]
+    return sums
+
+
+def _members(mask: int) -> tuple[int, ...]:
+    return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
+
+
+def _sum_vanishes(left: RationalMatrix, right: RationalMatrix, subset: tuple[int, ...]) -> bool:
+    return (left.take(columns=subset) @ right.take(rows=subset)).is_zero()

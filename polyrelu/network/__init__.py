@@ -1,0 +1,32 @@
+"""Networks with exact rational weights: the type, evaluation, normal forms, canonical bytes."""
+
+from polyrelu.network.document import canonical_bytes, from_document, to_document
+from polyrelu.network.network import (
+    AffineMap,
+    Architecture,
+    Block,
+    Layer,
+    Network,
+    NeuronId,
+    SignVector,
+    from_arrays,
+)
+from polyrelu.network.normal_form import canonical_form, permute, related, rescale
+
+__all__ = [
+    "AffineMap",
+    "Architecture",
+    "Block",
+    "Layer",
+    "Network",
+    "NeuronId",
+    "SignVector",
+    "canonical_bytes",
+    "canonical_form",
+    "from_arrays",
+    "from_document",
+    "permute",
+    "related",
+    "rescale",
+    "to_document",
+]

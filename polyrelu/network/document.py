@@ -1,0 +1,150 @@
+"""Networks as JSON documents and canonical bytes: the writing side of FORMAT.md §2.
+
+A document holds each layer as integers over one denominator, a row of integers as one string. The canonical bytes are the same numbers
+line by line; their SHA-256 identifies a network.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, cast
+
+from polyrelu.errors import NetworkError
+from polyrelu.exact import RationalMatrix, format_integer
+from polyrelu.exact.rational import parse_integer
+from polyrelu.network.network import Block, Last, Layer, Network
+
+__all__ = ["FORMAT", "VERSION", "canonical_bytes", "from_document", "to_document"]
+
+FORMAT, VERSION = "polyrelu-network", 1
+
+
+def to_document(network: Network) -> dict[str, Any]:
+    """The network as a JSON document (FORMAT.md §2)."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "inputs": network.inputs,
+        "layers": [_layer_document(layer) for layer in network.layers],
+        "last": network.last,
+    }
+
+
+def canonical_bytes(network: Network) -> bytes:
+    """The bytes whose SHA-256 identifies the network (FORMAT.md §2).
+
+    >>> from polyrelu.network import from_arrays
+    >>> canonical_bytes(from_arrays([([["1/2", 1]], [0])])).decode().split("\\n")[1:5]
+    ['inputs 2', 'layer 1 2', 'bias 0', 'from 0']
+    """
+    return "".join(f"{line}\n" for line in _canonical_lines(network)).encode("ascii")
+
+
+def from_document(document: object) -> Network:
+    """The network of a JSON document; a document that does not follow FORMAT.md §2 is a `NetworkError` naming the place."""
+    top = _object(document, "the document", {"format", "version", "inputs", "layers", "last"})
+    if top["format"] != FORMAT or not _is_count(top["version"]) or top["version"] != VERSION:
+        raise NetworkError(f"expected format {FORMAT!r}, version {VERSION}; got {top['format']!r}, {top['version']!r}")
+    if not _is_count(top["inputs"]) or not isinstance(top["layers"], list) or top["last"] not in ("affine", "relu"):
+        raise NetworkError("expected 'inputs' a count, 'layers' a list, and 'last' either 'affine' or 'relu'")
+    layers = tuple(_layer(entry, number) for number, entry in enumerate(top["layers"], 1))
+    return Network(top["inputs"], layers, cast(Last, top["last"]))
+
+
+def _integers(layer: Layer) -> tuple[int, list[int], list[tuple[int, list[list[int]]]]]:
+    """Denominator, bias and blocks of a layer over one common denominator."""
+    common = math.lcm(layer.bias.denominator, *(block.weight.denominator for block in layer.blocks))
+    bias = [row[0] for row in _over(layer.bias, common)]
+    return common, bias, [(block.source, _over(block.weight, common)) for block in layer.blocks]
+
+
+def _over(matrix: RationalMatrix, denominator: int) -> list[list[int]]:
+    factor = denominator // matrix.denominator
+    rows = matrix.integer_rows()
+    return rows if factor == 1 else [[entry * factor for entry in row] for row in rows]
+
+
+def _row_text(row: list[int]) -> str:
+    return " ".join(map(format_integer, row))
+
+
+def _layer_document(layer: Layer) -> dict[str, Any]:
+    denominator, bias, blocks = _integers(layer)
+    return {
+        "denominator": format_integer(denominator),
+        "bias": _row_text(bias),
+        "weights": [{"from": source, "rows": [_row_text(row) for row in rows]} for source, rows in blocks],
+    }
+
+
+def _canonical_lines(network: Network) -> Iterator[str]:
+    yield f"{FORMAT} {VERSION}"
+    yield f"inputs {network.inputs}"
+    for layer in network.layers:
+        denominator, bias, blocks = _integers(layer)
+        yield f"layer {len(bias)} {format_integer(denominator)}"
+        yield f"bias {_row_text(bias)}"
+        for source, rows in blocks:
+            yield f"from {source}"
+            yield from map(_row_text, rows)
+    yield f"last {network.last}"
+
+
+def _layer(entry: object, number: int) -> Layer:
+    place = f"layer {number}"
+    document = _object(entry, place, {"denominator", "bias", "weights"})
+    denominator = _integer_text(document["denominator"], f"{place}, denominator")
+    bias = _row(document["bias"], f"{place}, bias")
+    if denominator < 1 or not isinstance(document["weights"], list):
+        raise NetworkError(f"{place}: expected a positive denominator and 'weights' a list")
+    blocks = [_block(block, denominator, place) for block in document["weights"]]
+    _need_lowest_terms(denominator, bias, blocks, place)
+    return Layer(
+        tuple(Block(source, RationalMatrix.from_integers(rows, denominator)) for source, rows in blocks),
+        RationalMatrix.from_integers([[entry] for entry in bias], denominator),
+    )
+
+
+def _block(entry: object, denominator: int, place: str) -> tuple[int, list[list[int]]]:
+    document = _object(entry, f"{place}, weights", {"from", "rows"})
+    source, rows = document["from"], document["rows"]
+    if not _is_count(source) or not isinstance(rows, list) or not rows:
+        raise NetworkError(f"{place}, weights: expected 'from' a count and 'rows' a nonempty list")
+    return source, [_row(row, f"{place}, weights from {source}, row {i}") for i, row in enumerate(rows)]
+
+
+def _need_lowest_terms(
+    denominator: int, bias: list[int], blocks: list[tuple[int, list[list[int]]]], place: str
+) -> None:
+    content = math.gcd(denominator, *bias, *(entry for _, rows in blocks for row in rows for entry in row))
+    if content != 1:
+        raise NetworkError(f"{place}: denominator and entries have the common factor {content}; divide it out")
+    for source, rows in blocks[:-1]:
+        if not any(any(row) for row in rows):
+            raise NetworkError(f"{place}: the block from {source} is zero; leave it out")
+
+
+def _object(value: object, place: str, keys: set[str]) -> dict[str, Any]:
+    if not isinstance(value, dict) or set(value) != keys:
+        raise NetworkError(f"{place}: expected an object with the keys {', '.join(sorted(keys))}")
+    return value
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 10**9
+
+
+def _integer_text(value: object, place: str) -> int:
+    if not isinstance(value, str):
+        raise NetworkError(f"{place}: expected an integer as text")
+    try:
+        return parse_integer(value)
+    except NetworkError as error:
+        raise NetworkError(f"{place}: {error}") from None
+
+
+def _row(value: object, place: str) -> list[int]:
+    if not isinstance(value, str):
+        raise NetworkError(f"{place}: expected a row of integers as text")
+    return [_integer_text(entry, place) for entry in value.split(" ")]

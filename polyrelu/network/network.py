@@ -1,0 +1,314 @@
+"""The network type: layers of ReLU neurons with exact rational weights, and an affine output.
+
+In general the preactivation of layer ℓ is affine in the input and in all earlier activations,
+z[ℓ] = Σ_{k<ℓ} W[ℓ,k] a[k] + b[ℓ], a[0] = x, a[k] = max(z[k], 0): residual adds, concatenations, leaky ReLUs and maxima fit without
+artificial neurons. The *plain stack*, only W[ℓ,ℓ-1], is the common case and what most theorems ask for; `Network.weight` is
+its simple face.
+
+A network ends in an affine layer. One that ends in a ReLU (`last="relu"`) has all its layers hidden, followed by a fixed identity that
+is no parameter.
+
+Claims about a network are claims about this real-arithmetic function of the exact weights, not about a float runtime.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from polyrelu.errors import NetworkError
+from polyrelu.exact import Rational, RationalMatrix
+
+__all__ = ["AffineMap", "Architecture", "Block", "Layer", "Network", "NeuronId", "SignVector", "from_arrays"]
+
+Last = Literal["affine", "relu"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class NeuronId:
+    """A neuron: its layer, counted from 1, and its index in the layer, counted from 0."""
+
+    layer: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class SignVector:
+    """The signs -1, 0, 1 of the preactivations of the hidden neurons, layer by layer.
+
+    It names a cell of the canonical complex. Signs 0 and -1 give the same affine map.
+
+    >>> print(SignVector(((1, -1), (0,))))
+    +-|0
+    """
+
+    layers: tuple[tuple[int, ...], ...]
+
+    def active(self, layer: int) -> tuple[int, ...]:
+        """The indices of the neurons of a hidden layer (from 1) with sign 1."""
+        return tuple(i for i, sign in enumerate(self.layers[layer - 1]) if sign > 0)
+
+    def __str__(self) -> str:
+        return "|".join("".join("-0+"[sign + 1] for sign in layer) for layer in self.layers)
+
+
+@dataclass(frozen=True, slots=True)
+class AffineMap:
+    """x ↦ matrix x + offset, shapes (m, n) and (m, 1)."""
+
+    matrix: RationalMatrix
+    offset: RationalMatrix
+
+    def __call__(self, x: Sequence[Rational]) -> tuple[Fraction, ...]:
+        return tuple((self.matrix @ RationalMatrix.column(x) + self.offset).entries())
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """Inputs and layer widths n_0, …, n_L of a plain stack, and how it ends."""
+
+    widths: tuple[int, ...]
+    last: Last = "affine"
+
+    def __str__(self) -> str:
+        return "-".join(map(str, self.widths)) + (" (trailing ReLU)" if self.last == "relu" else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The weights of a layer on the activations of layer `source` (0: the input), shape (n_ℓ, n_source)."""
+
+    source: int
+    weight: RationalMatrix
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Blocks in ascending order of their source, the last of them from the layer before, and the bias, shape (n_ℓ, 1)."""
+
+    blocks: tuple[Block, ...]
+    bias: RationalMatrix
+
+    @property
+    def width(self) -> int:
+        """The number of neurons (or outputs)."""
+        return self.bias.nrows
+
+    @property
+    def weight(self) -> RationalMatrix:
+        """The weights on the layer before."""
+        return self.blocks[-1].weight
+
+    def augmented(self) -> RationalMatrix:
+        """[W | b] for the weights on the layer before."""
+        return self.weight.beside(self.bias)
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A ReLU network with exact rational weights.
+
+    Attributes
+    ----------
+    inputs : n_0.
+    layers : L layers; with ``last="affine"`` the final one is the affine output.
+    last : ``"affine"``, or ``"relu"`` if a ReLU follows the final layer too.
+
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, "1/2"]), ([[1, -1]], [0])])
+    >>> net.architecture.widths, net([1, 2])
+    ((2, 2, 1), (Fraction(-3, 2),))
+    """
+
+    inputs: int
+    layers: tuple[Layer, ...]
+    last: Last = "affine"
+
+    def __post_init__(self) -> None:
+        if self.inputs < 1 or not self.layers:
+            raise NetworkError("a network needs at least one input and one layer")
+        widths = self.widths
+        for number, layer in enumerate(self.layers, 1):
+            _check_layer(number, layer, widths)
+
+    # -- shape ----------------------------------------------------------------------------------------------------
+
+    @property
+    def depth(self) -> int:
+        """L, the number of affine layers."""
+        return len(self.layers)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """n_0, …, n_L."""
+        return (self.inputs, *(layer.width for layer in self.layers))
+
+    @property
+    def outputs(self) -> int:
+        """n_L."""
+        return self.layers[-1].width
+
+    @property
+    def hidden_layers(self) -> int:
+        """The number of layers followed by a ReLU."""
+        return self.depth - (self.last == "affine")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every layer reads only the layer before it."""
+        return all(len(layer.blocks) == 1 for layer in self.layers)
+
+    @property
+    def architecture(self) -> Architecture:
+        """The architecture of a plain stack; other networks raise `NetworkError`."""
+        if not self.is_plain:
+            raise NetworkError("the network has skip connections, so its architecture is not a list of widths")
+        return Architecture(self.widths, self.last)
+
+    @property
+    def parameters(self) -> int:
+        """The number of weights and biases, zeros of the blocks included."""
+        return sum(layer.width * (1 + sum(block.weight.ncols for block in layer.blocks)) for layer in self.layers)
+
+    def neurons(self) -> Iterator[NeuronId]:
+        """All hidden neurons, layer by layer."""
+        for number in range(1, self.hidden_layers + 1):
+            yield from (NeuronId(number, i) for i in range(self.layers[number - 1].width))
+
+    def weight(self, layer: int) -> RationalMatrix:
+        """W[ℓ] on the layer before, ℓ from 1."""
+        return self.layers[layer - 1].weight
+
+    def bias(self, layer: int) -> RationalMatrix:
+        """b[ℓ] as a column, ℓ from 1."""
+        return self.layers[layer - 1].bias
+
+    # -- the function ---------------------------------------------------------------------------------------------
+
+    def __call__(self, x: Sequence[Rational]) -> tuple[Fraction, ...]:
+        """The exact outputs at one point."""
+        return self.evaluate([x])[0]
+
+    def evaluate(self, points: Sequence[Sequence[Rational]]) -> list[tuple[Fraction, ...]]:
+        """The exact outputs at several points, in one product per layer."""
+        outputs = self.preactivations(points)[-1]
+        if self.last == "relu":
+            outputs = outputs.relu()
+        return outputs.transpose().rows()
+
+    def preactivations(self, points: Sequence[Sequence[Rational]]) -> list[RationalMatrix]:
+        """z[1], …, z[L] as matrices of shape (n_ℓ, number of points)."""
+        batch = RationalMatrix.from_rows(points, ncols=self.inputs)
+        if batch.ncols != self.inputs:
+            raise NetworkError(f"a point needs {self.inputs} coordinates, got {batch.ncols}")
+        activations, preactivations = [batch.transpose()], []
+        for layer in self.layers:
+            z = _repeated(layer.bias, batch.nrows)
+            for block in layer.blocks:
+                z = z + block.weight @ activations[block.source]
+            preactivations.append(z)
+            activations.append(z.relu())
+        return preactivations
+
+    def sign_vector(self, x: Sequence[Rational]) -> SignVector:
+        """The signs of the hidden neurons at a point."""
+        columns = self.preactivations([x])[: self.hidden_layers]
+        return SignVector(tuple(tuple(int(s) for s in z.signs()[:, 0]) for z in columns))
+
+    def affine_map(self, signs: SignVector) -> AffineMap:
+        """The affine map of an activation pattern: neurons of sign 1 pass, the others give 0.
+
+        Whether any point has that pattern is another question.
+        """
+        source = RationalMatrix.identity(self.inputs).beside(RationalMatrix.zeros(self.inputs, 1))
+        activations = [source]
+        for number, layer in enumerate(self.layers, 1):
+            z = RationalMatrix.zeros(layer.width, self.inputs).beside(layer.bias)
+            for block in layer.blocks:
+                z = z + block.weight @ activations[block.source]
+            hidden = number <= self.hidden_layers
+            activations.append(z.scale_rows([int(s > 0) for s in signs.layers[number - 1]]) if hidden else z)
+        last = activations[-1]
+        return AffineMap(last.take(columns=range(self.inputs)), last.take(columns=[self.inputs]))
+
+    def affine_map_at(self, x: Sequence[Rational]) -> AffineMap:
+        """The affine map of the cell of x (an inactive neuron and one at 0 both give 0)."""
+        return self.affine_map(self.sign_vector(x))
+
+    # -- identity -------------------------------------------------------------------------------------------------
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the canonical bytes (FORMAT.md §2): shapes and exact weights as given."""
+        return _sha256(self)
+
+    def replace_layers(self, changed: dict[int, Layer]) -> Network:
+        """The network with the layers at the given positions (from 1) replaced."""
+        layers = tuple(changed.get(number, layer) for number, layer in enumerate(self.layers, 1))
+        return Network(self.inputs, layers, self.last)
+
+    def __str__(self) -> str:
+        shape = str(self.architecture) if self.is_plain else f"{self.widths} with skip connections"
+        return f"Network {shape}, {self.parameters} parameters, sha256 {self.sha256[:12]}…"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{self}</code>"
+
+
+def from_arrays(layers: Iterable[tuple[Any, Any]], last: Last = "affine") -> Network:
+    """A plain stack from pairs (W, b), W of shape (out, in) and b of shape (out,).
+
+    Numpy arrays of floats are taken as the exact dyadic numbers they hold; lists may mix ints, floats, fractions and text like ``"2/3"``.
+
+    >>> from_arrays([([[1.0, 2.0]], [0.5])]).sha256[:8]
+    'affa715d'
+    """
+    built: list[Layer] = []
+    for number, (weight, bias) in enumerate(layers, 1):
+        try:
+            built.append(Layer((Block(number - 1, _matrix(weight, 2)),), _matrix(bias, 1)))
+        except NetworkError as error:
+            raise NetworkError(f"layer {number}: {error}") from None
+    if not built:
+        raise NetworkError("a network needs at least one layer")
+    return Network(built[0].weight.ncols, tuple(built), last)
+
+
+def _matrix(values: Any, dimension: int) -> RationalMatrix:
+    if isinstance(values, RationalMatrix):
+        return values
+    if isinstance(values, np.ndarray):
+        if values.ndim != dimension:
+            raise NetworkError(f"expected an array of dimension {dimension}, got shape {values.shape}")
+        return RationalMatrix.from_array(values)
+    return RationalMatrix.from_rows(values) if dimension == 2 else RationalMatrix.column(values)
+
+
+def _check_layer(number: int, layer: Layer, widths: tuple[int, ...]) -> None:
+    if layer.width < 1 or layer.bias.ncols != 1:
+        raise NetworkError(f"layer {number}: the bias must be a nonempty column, got shape {layer.bias.shape}")
+    sources = [block.source for block in layer.blocks]
+    if sources != sorted(set(sources)) or not sources or sources[-1] != number - 1 or sources[0] < 0:
+        raise NetworkError(f"layer {number}: its blocks must come from ascending earlier layers up to {number - 1}")
+    for block in layer.blocks:
+        expected = (layer.width, widths[block.source])
+        if block.weight.shape != expected:
+            raise NetworkError(
+                f"layer {number}: the weights on layer {block.source} have shape {block.weight.shape}, expected {expected}"
+            )
+
+
+def _repeated(column: RationalMatrix, times: int) -> RationalMatrix:
+    return column @ RationalMatrix.from_integers([[1] * times])
+
+
+@lru_cache(maxsize=64)
+def _sha256(network: Network) -> str:
+    from polyrelu.network.document import canonical_bytes
+
+    return hashlib.sha256(canonical_bytes(network)).hexdigest()

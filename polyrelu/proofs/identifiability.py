@@ -1,0 +1,139 @@
+"""Is a network identifiable: does its function determine its parameters up to permutation and positive scaling?
+
+The theorems that apply to the architecture are tried first. If none proves the claim, moves along the fiber are tried: another concrete network with the
+same function refutes it. What remains is undecided, with the hypothesis that failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from polyrelu import __version__
+from polyrelu.certificate import Certificate, Claim, Hypothesis
+from polyrelu.certificate.certificate import Among
+from polyrelu.network import Network
+from polyrelu.proofs import bottleneck, line, shallow
+from polyrelu.proofs.membership import generic_membership
+from polyrelu.proofs.outcome import Attempt, Outcome, Proved, Refuted, Undecided
+from polyrelu.symmetry import Move, first_difference, moves
+from polyrelu.symmetry.assignments import WORK_LIMIT, hyperplanes, other_assignment, work
+
+__all__ = ["identify"]
+
+_MOVE_LIMIT = 64
+
+
+def identify(network: Network, among: Among | None = None, seed: int = 0) -> Outcome:
+    """Prove or refute that a network is identifiable on R^n.
+
+    Parameters
+    ----------
+    network : a plain stack; other networks are `Undecided`.
+    among : the class of competitors, ``"all"`` or ``"generic"`` parameters of the architecture (FORMAT.md §3.1). By default the
+        strongest statement that is found.
+    seed : for the search of points and shifts; the same seed gives the same certificate.
+
+    Returns
+    -------
+    `Proved`, `Refuted` (with another network) or `Undecided` (with what was tried). A proof among all parameters is also one
+    among generic ones and is given whenever it is found.
+
+    >>> from polyrelu.network import from_arrays
+    >>> identify(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])).status
+    'proved'
+    >>> identify(from_arrays([([[1], [1]], [0, 0]), ([[1, 1]], [0])])).story
+    'neuron 0 of layer 1 and 1 have one row up to scale, so they can trade outgoing weights'
+    """
+    if not network.is_plain:
+        return Undecided("no theorem here covers networks with skip connections")
+    attempts: list[Attempt] = []
+    for theorem, class_of_competitors, prover in _theorems(network, seed):
+        if among == "all" and class_of_competitors == "generic":
+            attempts.append(Attempt(theorem, "its competitors are the generic parameters only"))
+            continue
+        found = prover()
+        if not isinstance(found, Attempt):
+            claim = Claim("identifiable", network, class_of_competitors)
+            return Proved(_certificate(claim, theorem, found))
+        attempts.append(found)
+    refuted = _refute(network, among, seed, attempts)
+    return Undecided(_reason(network, attempts), tuple(attempts)) if refuted is None else refuted
+
+
+_Prover = Callable[[], "list[Hypothesis] | Attempt"]
+
+
+def _theorems(network: Network, seed: int) -> Iterator[tuple[str, Among, _Prover]]:
+    """The theorems for the architecture, with the class of competitors of each."""
+    if network.last != "affine":
+        return
+    if network.depth == 1:
+        yield "affine", "all", list
+    elif network.depth == 2:
+        yield shallow.THEOREM, "all", lambda: shallow.prove(network)
+    elif network.depth == 3 and network.widths[1] == 1:
+        yield line.THEOREM, "all", lambda: line.prove(network)
+    elif network.depth == 3:
+        yield bottleneck.THEOREM, "generic", lambda: bottleneck.prove(network, seed)
+
+
+def _refute(network: Network, among: Among | None, seed: int, attempts: list[Attempt]) -> Refuted | None:
+    """The first move into the wanted class; by default one into the generic class is preferred."""
+    fallback: Move | None = None
+    for count, move in enumerate(_all_moves(network, seed)):
+        if among == "all" or network.depth != 3:
+            fallback = fallback or move
+            break
+        membership = generic_membership(move.other)
+        if membership["status"] == "verified":
+            return _refuted(network, "generic", move, membership)
+        fallback = fallback or move
+        if count >= _MOVE_LIMIT:
+            break
+    if fallback is None:
+        return None
+    if among == "generic":
+        attempts.append(
+            Attempt(
+                fallback.theorem, f"{fallback.story}; but that network is not known to be generic (see `--among all`)"
+            )
+        )
+        return None
+    return _refuted(network, "all", fallback, {"status": "verified", "method": "every"})
+
+
+def _all_moves(network: Network, seed: int) -> Iterator[Move]:
+    yield from moves(network, seed)
+    if network.depth != 2 or network.last != "affine" or shallow.visible(network) is not None:
+        return
+    planes = hyperplanes(network)
+    other = other_assignment(network, planes) if work(planes) <= WORK_LIMIT and planes.own.doubled else None
+    difference = None if other is None else first_difference(network, other)
+    if other is not None and difference is not None:
+        story = "other neurons on the same hyperplanes give the same breakpoints and linear part"
+        yield Move("replacement", {"layer": 1}, other, difference, story)
+
+
+def _refuted(network: Network, among: Among, move: Move, membership: dict[str, object]) -> Refuted:
+    hypotheses = [
+        Hypothesis(move.theorem, "architecture"),
+        Hypothesis(move.theorem, "same-function", move.evidence),
+        Hypothesis(move.theorem, "not-related", {"layer": move.difference}),
+        Hypothesis(move.theorem, "membership", membership),
+    ]
+    claim = Claim("not-identifiable", network, among, move.other)
+    return Refuted(_certificate(claim, move.theorem, hypotheses), move.other, move.story)
+
+
+def _certificate(claim: Claim, theorem: str, hypotheses: list[Hypothesis]) -> Certificate:
+    return Certificate(claim, theorem, tuple(hypotheses), {"tool": f"polyrelu {__version__}"})
+
+
+def _reason(network: Network, attempts: list[Attempt]) -> str:
+    if attempts:
+        return "no theorem applied and no other network was found"
+    if network.last == "relu":
+        return (
+            "no theorem here covers networks that end in a ReLU, and no other network with the same function was found"
+        )
+    return f"no theorem here covers {network.hidden_layers} hidden layers, and no other network with the same function was found"

@@ -1,0 +1,56 @@
+"""Two hidden layers, the first of width one: functions of one variable, all parameters as competitors (math: proofs/line.md).
+
+**Theorem.** Let L = 3, n_1 = 1, W[1] ≠ 0, A_i a_i < 0 for every second-layer neuron with pairwise different a_i/A_i, both signs of A_i occurring, and no nonempty S with
+Σ_{i∈S} V_i A_i = 0 (A = W[2], a = b[2], V = W[3]). Then every parameter of the architecture with the same function on R^n is related to θ.
+
+The sign pattern of the three-layer paper's Theorem 5 is not enough here: for n_1 = 1, σ(1 - σ(x)) = 1 - σ(1 - σ(1 - x)) although no neuron is dead, linear or hidden.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from polyrelu.certificate import Hypothesis
+from polyrelu.exact import vanishing_subset
+from polyrelu.network import Network
+from polyrelu.proofs.outcome import Attempt
+
+__all__ = ["THEOREM", "prove"]
+
+THEOREM = "line"
+
+
+def prove(network: Network) -> list[Hypothesis] | Attempt:
+    """The hypotheses with evidence, or why the theorem does not apply.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1]], [0]), ([[1], [-1]], [-1, 2]), ([[1, 2]], [0])])
+    >>> [h.id for h in prove(net)]
+    ['direction', 'bends', 'unique']
+    """
+    if network.weight(1).is_zero():
+        return Attempt(THEOREM, "direction: W[1] = 0")
+    rows = network.layers[1].augmented().rows()
+    failure = _bends([(a, b) for a, b in rows])
+    if failure is not None:
+        return Attempt(THEOREM, f"bends: {failure}")
+    search = vanishing_subset(network.weight(3), network.weight(2))
+    if search.evidence is None:
+        found = "beyond the bound of the search" if search.subset is None else f"they cancel on {list(search.subset)}"
+        return Attempt(THEOREM, f"unique: do some V_i A_i cancel? {found}")
+    return [
+        Hypothesis(THEOREM, "direction"),
+        Hypothesis(THEOREM, "bends"),
+        Hypothesis(THEOREM, "unique", search.evidence),
+    ]
+
+
+def _bends(rows: list[tuple[Fraction, Fraction]]) -> str | None:
+    for i, (a, b) in enumerate(rows):
+        if a * b >= 0:
+            return f"second-layer neuron {i} has no breakpoint inside the image"
+    if len({b / a for a, b in rows}) < len(rows):
+        return "two second-layer neurons bend at the same place"
+    if len({a > 0 for a, _ in rows}) < 2:
+        return "all second-layer neurons have the same orientation"
+    return None

@@ -1,0 +1,111 @@
+"""What a prover answers: proved, refuted or undecided. Undecided is never False, and none of the three is a truth value.
+
+`Proved` and `Refuted` carry a certificate that an independent checker re-derives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import ClassVar, NoReturn, TypeAlias
+
+from polyrelu.certificate import MEANING, THEOREMS, Certificate
+from polyrelu.network import Network
+
+__all__ = ["Attempt", "Outcome", "Proved", "Refuted", "Undecided"]
+
+
+class _Answer:
+    """What the three answers share: they print well, and refuse to be used as a truth value."""
+
+    __slots__ = ()
+
+    status: ClassVar[str]
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an outcome is not a truth value: test `outcome.status` or use isinstance(outcome, Proved)")
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A theorem that was tried and did not decide, and why."""
+
+    theorem: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.theorem}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Proved(_Answer):
+    """The claim holds; the certificate says why, and among which competitors."""
+
+    certificate: Certificate
+    status: ClassVar[str] = "proved"
+
+    @property
+    def membership(self) -> str:
+        """What is known of the network's own membership in the class: verified, refuted or open."""
+        found = next((h.evidence["status"] for h in self.certificate.hypotheses if h.id == "membership"), "verified")
+        return str(found)
+
+    def save(self, path: str | Path) -> list[Path]:
+        """Write the certificate (see `Certificate.save`)."""
+        return self.certificate.save(path)
+
+    def __str__(self) -> str:
+        certificate = self.certificate
+        lines = [f"proved. {certificate.claim}", *_theorem_lines(certificate)]
+        if certificate.claim.among == "generic":
+            lines.append(_MEMBERSHIP[self.membership])
+        return "\n".join([*lines, MEANING])
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted(_Answer):
+    """The claim fails; `other` is another network with the same function."""
+
+    certificate: Certificate
+    other: Network
+    story: str
+    status: ClassVar[str] = "refuted"
+
+    def save(self, path: str | Path) -> list[Path]:
+        """Write the certificate (see `Certificate.save`)."""
+        return self.certificate.save(path)
+
+    def __str__(self) -> str:
+        lines = [f"refuted. {self.certificate.claim}", f"why: {self.story}", f"the other network: {self.other}"]
+        return "\n".join([*lines, *_theorem_lines(self.certificate), MEANING])
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided(_Answer):
+    """No theorem applied; `attempts` lists what was tried and which hypothesis failed."""
+
+    reason: str
+    attempts: tuple[Attempt, ...] = field(default=())
+    status: ClassVar[str] = "undecided"
+
+    def __str__(self) -> str:
+        return "\n".join([f"undecided: {self.reason}", *(f"  tried {attempt}" for attempt in self.attempts)])
+
+
+Outcome: TypeAlias = Proved | Refuted | Undecided
+
+_MEMBERSHIP = {
+    "verified": "The network itself is generic (verified).",
+    "refuted": "The network itself is not generic (verified), so the theorem says that no generic parameter computes its function.",
+    "open": "Whether the network itself is generic is left open; if it is not, no generic parameter computes its function.",
+}
+
+
+def _theorem_lines(certificate: Certificate) -> list[str]:
+    theorem = THEOREMS[certificate.theorem]
+    lines = [f"theorem: {theorem.title} ({theorem.proof})"]
+    return lines + [f"  [{h.status}] {h.id}: {h.statement}" for h in certificate.hypotheses]

@@ -1,0 +1,73 @@
+"""One hidden layer, all parameters of the architecture as competitors (math: proofs/shallow.md).
+
+**Theorem.** Let f(x) = V σ(W x + b) + c with every w_i ≠ 0, every v_i ≠ 0, no two rows [w_i | b_i] positive multiples of each other, and C_k ≠ 0 on every hyperplane that
+carries two neurons. θ is identifiable on R^n among all parameters iff the linear parts of the hyperplanes with two neurons are independent and no other
+assignment of neurons to hyperplanes gives the same linear part. If no hyperplane carries two neurons: iff no nonempty S has Σ_{i∈S} v_i w_i = 0.
+Where one of the first conditions fails, θ is not identifiable: `polyrelu.symmetry` gives another parameter.
+
+Bounded work: the subset-sum question is NP-hard. Beyond 40 dependent neurons, or 2^16 assignments, the answer is open.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from polyrelu.certificate import Hypothesis
+from polyrelu.exact import vanishing_subset
+from polyrelu.network import Network
+from polyrelu.proofs.outcome import Attempt
+from polyrelu.symmetry.absolute_value import primitive
+from polyrelu.symmetry.assignments import WORK_LIMIT, hyperplanes, other_assignment, work
+
+__all__ = ["THEOREM", "prove", "visible"]
+
+THEOREM = "shallow"
+
+
+def prove(network: Network) -> list[Hypothesis] | Attempt:
+    """The hypotheses with evidence, or why the theorem does not apply.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
+    >>> [h.id for h in prove(net)], prove(net)[1].evidence
+    (['visible', 'unique'], {'method': 'assignments'})
+    """
+    failure = visible(network)
+    if failure is not None:
+        return Attempt(THEOREM, failure)
+    evidence = _unique(network)
+    if isinstance(evidence, Attempt):
+        return evidence
+    return [Hypothesis(THEOREM, "visible"), Hypothesis(THEOREM, "unique", evidence)]
+
+
+def visible(network: Network) -> str | None:
+    """Why the hypothesis `visible` fails, or None."""
+    hidden, outgoing = network.layers
+    if not (hidden.weight.signs() != 0).any(axis=1).all():
+        return "a hidden neuron has incoming weights 0"
+    if not (outgoing.weight.signs() != 0).any(axis=0).all():
+        return "a hidden neuron has outgoing weights 0"
+    rays = [primitive(row) for row in hidden.augmented().rows()]
+    if len({(normal, scale > 0) for normal, scale in rays}) < len(rays):
+        return "two hidden neurons have the same row up to a positive factor"
+    planes = hyperplanes(network)
+    if any(normal not in planes.form.terms for normal in planes.normals):
+        return "two hidden neurons on one hyperplane cancel there"
+    return None
+
+
+def _unique(network: Network) -> dict[str, Any] | Attempt:
+    planes = hyperplanes(network)
+    if not planes.own.doubled:
+        search = vanishing_subset(network.weight(2), network.weight(1))
+        if search.subset is not None:
+            return Attempt(THEOREM, f"the linear parts of the neurons {list(search.subset)} cancel")
+        return search.evidence or Attempt(
+            THEOREM, "whether some linear parts cancel is a subset-sum problem beyond the bound"
+        )
+    if work(planes) > WORK_LIMIT:
+        return Attempt(THEOREM, f"{work(planes)} assignments of neurons to hyperplanes, the bound is {WORK_LIMIT}")
+    if other_assignment(network, planes) is not None:
+        return Attempt(THEOREM, "another assignment of neurons to the hyperplanes gives the same function")
+    return {"method": "assignments"}

@@ -1,0 +1,87 @@
+"""The absolute-value normal form of a network with one hidden layer.
+
+σ(t) = (t + |t|)/2, so u ↦ V σ(W u + b) + c equals Σ_h C_h |h·(u,1)| + M u + m on a domain with interior, the sum over the distinct
+hyperplanes h that meet the interior; neurons whose hyperplane does not are affine there. Terms with C_h = 0 are dropped. Functions of two
+such networks, of any widths, agree on the domain iff their normal forms are equal: each |h·(u,1)| with C_h ≠ 0 is the only term that is
+not smooth at a general point of its hyperplane. No genericity is needed. (Three-layer symmetries, Definition 2, without a base region.)
+
+The domain is the whole space, or the orthant u ≥ 0 on which the later layers of a network act.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from polyrelu.exact import RationalMatrix
+from polyrelu.network import Layer
+
+__all__ = ["AbsoluteValueForm", "absolute_value_form", "primitive"]
+
+Vector = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AbsoluteValueForm:
+    """Σ_h C_h |h·(u,1)| + M u + m.
+
+    Attributes
+    ----------
+    terms : C_h ∈ Q^m for each primitive integer row h, its first nonzero entry positive.
+    matrix, offset : M of shape (m, n) and m as rows of fractions.
+    """
+
+    terms: dict[tuple[int, ...], Vector]
+    matrix: tuple[Vector, ...]
+    offset: Vector
+
+
+def absolute_value_form(hidden: Layer, outgoing: Layer, on_orthant: bool) -> AbsoluteValueForm:
+    """The normal form of u ↦ V σ(W u + b) + c on R^n or on the orthant u ≥ 0.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
+    >>> absolute_value_form(*net.layers, on_orthant=False).terms
+    {(1, 0): (Fraction(1, 1),)}
+    """
+    rows = hidden.augmented().rows()
+    columns = outgoing.weight.transpose().rows()
+    terms: dict[tuple[int, ...], Vector] = {}
+    affine_rows: list[Vector] = []
+    for row, column in zip(rows, columns, strict=True):
+        if not _bends(row, on_orthant):
+            affine_rows.append(row if sum(row) > 0 else (Fraction(),) * len(row))
+            continue
+        half = tuple(entry / 2 for entry in row)
+        affine_rows.append(half)
+        normal, scale = primitive(half)
+        before = terms.get(normal, (Fraction(),) * len(column))
+        terms[normal] = tuple(t + abs(scale) * v for t, v in zip(before, column, strict=True))
+    affine = outgoing.weight @ RationalMatrix.from_rows(affine_rows)
+    table = affine.rows()
+    return AbsoluteValueForm(
+        {normal: vector for normal, vector in terms.items() if any(vector)},
+        tuple(row[:-1] for row in table),
+        tuple(row[-1] + c for row, c in zip(table, outgoing.bias.entries(), strict=True)),
+    )
+
+
+def primitive(row: Sequence[Fraction]) -> tuple[tuple[int, ...], Fraction]:
+    """A nonzero row as (h, s): h integer, primitive, its first nonzero entry positive, and row = s·h.
+
+    >>> primitive([Fraction(-1, 2), Fraction(3)])
+    ((1, -6), Fraction(-1, 2))
+    """
+    common = math.lcm(*(entry.denominator for entry in row))
+    integers = [int(entry * common) for entry in row]
+    content = math.gcd(*integers)
+    if next(entry for entry in integers if entry) < 0:
+        content = -content
+    return tuple(entry // content for entry in integers), Fraction(content, common)
+
+
+def _bends(row: Vector, on_orthant: bool) -> bool:
+    """Whether the hyperplane of the row [w | b] meets the interior of the domain."""
+    return (min(row) < 0 < max(row)) if on_orthant else any(row[:-1])

@@ -1,0 +1,54 @@
+"""Networks whose first hidden layer is one neuron: functions of one variable that can be read from both sides.
+
+With n_1 = 1, L = 3 and all A_i < 0 < a_i (A = W[2], a = b[2]) the function of z = W[1]x + b[1] is constant for z ≤ 0 and for z ≥ y_q, the largest of the
+breakpoints y_i = -a_i/A_i. Then the first layer may as well make the last breakpoint, seen from the other side: with y' = σ(y_q - z) the second layer makes
+the breakpoints at y_q - y_i and the one at z = 0. Smallest case: σ(1 - σ(x)) = 1 - σ(1 - σ(1 - x)).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from polyrelu.exact import RationalMatrix
+from polyrelu.network import Block, Layer, Network
+from polyrelu.symmetry.hiding import layer_from_rows
+
+__all__ = ["reversed_line"]
+
+
+def reversed_line(network: Network) -> Network | None:
+    """The same function with the first layer on the last breakpoint, or None if the signs do not allow it.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1]], [0]), ([[-1]], [1]), ([[1]], [0])])
+    >>> other = reversed_line(net)
+    >>> [layer.augmented().row(0) == row for layer, row in zip(other.layers, [(-1, 1), (-1, 1), (-1, 1)])]
+    [True, True, True]
+    """
+    if network.depth != 3 or network.last != "affine" or network.widths[1] != 1:
+        return None
+    rows = network.layers[1].augmented().rows()
+    if not all(a < 0 < b for a, b in rows):
+        return None
+    breakpoints = [-b / a for a, b in rows]
+    columns = network.weight(3).transpose().rows()
+    jumps = [tuple(-a * v for v in column) for (a, _), column in zip(rows, columns, strict=True)]
+    last = max(range(len(rows)), key=breakpoints.__getitem__)
+    start = tuple(-sum((jump[o] for jump in jumps), Fraction()) for o in range(network.outputs))
+    places = [breakpoints[i] for i in range(len(rows)) if i != last] + [Fraction(0)]
+    heads = [jumps[i] for i in range(len(rows)) if i != last] + [start]
+    return _from_the_right(network, breakpoints[last], places, heads)
+
+
+def _from_the_right(
+    network: Network, end: Fraction, places: list[Fraction], heads: list[tuple[Fraction, ...]]
+) -> Network:
+    """First layer σ(end - z), second layer σ((end - place) - y'), outgoing columns `heads`; the constant fitted."""
+    weight, bias = network.weight(1).scale(-1), RationalMatrix.column([end]) - network.bias(1)
+    first = Layer((Block(0, weight),), bias)
+    second = layer_from_rows([(Fraction(-1), end - place) for place in places], 1)
+    outgoing = RationalMatrix.from_rows(heads).transpose()
+    raw = network.replace_layers({1: first, 2: second, 3: Layer((Block(2, outgoing),), network.bias(3))})
+    zero = [0] * network.inputs
+    correction = RationalMatrix.column([a - b for a, b in zip(network(zero), raw(zero), strict=True)])
+    return raw.replace_layers({3: Layer((Block(2, outgoing),), network.bias(3) + correction)})

@@ -1,0 +1,97 @@
+"""Moves: concrete other parameters with the same function, each with the evidence a checker needs.
+
+A move is proposed only if its network is shown not to be related to the original by an invariant of FORMAT.md §3.5. None of the moves needs
+genericity; they work between any two consecutive layers of a plain stack of any depth. Variants of a move (other shifts, other dead
+rows) are proposed one after the other, so that a caller may look for one that lies in a given class of parameters.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from polyrelu.exact import format_rational
+from polyrelu.network import Network
+from polyrelu.symmetry.hiding import flip, hidden_neurons, least_shift, translate
+from polyrelu.symmetry.invariants import first_difference
+from polyrelu.symmetry.line import reversed_line
+from polyrelu.symmetry.one_layer import one_layer_alternatives
+
+__all__ = ["Move", "moves"]
+
+_VARIANTS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Another network with the same function, not related to the original.
+
+    Attributes
+    ----------
+    theorem : the rule of FORMAT.md §3.3 that shows that the functions agree.
+    evidence : the rule's evidence.
+    other : the other network.
+    difference : the layer whose invariants differ.
+    story : why it works, one sentence.
+    """
+
+    theorem: str
+    evidence: dict[str, object]
+    other: Network
+    difference: int
+    story: str
+
+
+_Proposal = tuple[str, dict[str, object], Network, str]
+
+
+def moves(network: Network, seed: int = 0) -> Iterator[Move]:
+    """Moves of a plain stack, cheap ones first.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [2]], [1, 1]), ([[1, 0]], [0])])
+    >>> next(moves(net)).story
+    'neuron 1 of layer 1 has outgoing weights 0, so its row is free'
+    """
+    if not network.is_plain:
+        return
+    rng = random.Random(seed)
+    for proposal in _proposals(network, rng):
+        theorem, evidence, other, story = proposal
+        difference = first_difference(network, other)
+        if difference is not None:
+            yield Move(theorem, evidence, other, difference, story)
+
+
+def _proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
+    for layer in range(1, network.depth):
+        yield from _hiding_proposals(network, layer, rng)
+        for story, other in one_layer_alternatives(network, layer, rng):
+            yield "replacement", {"layer": layer}, other, story
+    turned = reversed_line(network)
+    if turned is not None:
+        story = "the function of one variable is constant on both sides, so it can be read from the other side"
+        yield "line-equal", {}, turned, story
+
+
+def _hiding_proposals(network: Network, layer: int, rng: random.Random) -> Iterator[_Proposal]:
+    for neuron in hidden_neurons(network, layer):
+        least = least_shift(network, layer, neuron)
+        for _ in range(_VARIANTS):
+            shift = _shift(least, rng)
+            other = translate(network, layer, neuron, shift)
+            story = f"layer {layer + 1} hides neuron {neuron} of layer {layer}, whose hyperplane can be translated"
+            yield "translation", {"layer": layer, "neuron": neuron, "shift": format_rational(shift)}, other, story
+        others = [k for k in range(network.widths[layer]) if k != neuron]
+        if network.widths[layer + 1] == 1 and others:
+            evidence: dict[str, object] = {"layer": layer, "neuron": neuron, "flipped": others[:1]}
+            story = f"layer {layer + 1} is one neuron that hides neuron {neuron} of layer {layer}; the others can be flipped"
+            yield "flip", evidence, flip(network, layer, neuron, others[:1]), story
+
+
+def _shift(least: Fraction, rng: random.Random) -> Fraction:
+    """A nonzero admissible shift of about the size of the numbers at hand."""
+    size = -least if least < 0 else Fraction(1)
+    return size * Fraction(rng.randint(1, 15), 16)

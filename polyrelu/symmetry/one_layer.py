@@ -1,0 +1,160 @@
+"""Other parameters of one hidden layer and the layer after it, with the same map on the domain of that layer.
+
+Layers ℓ and ℓ+1 of a plain stack make the map u ↦ V σ(W u + b) + c, on R^n for ℓ = 1 and on the orthant u ≥ 0 for ℓ ≥ 2. Each function below finds
+one kind of freedom of that map; all are exact identities on the domain, whatever the other weights are.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from polyrelu.exact import RationalMatrix, vanishing_subset
+from polyrelu.network import Block, Layer, Network
+from polyrelu.symmetry.absolute_value import primitive
+from polyrelu.symmetry.hiding import layer_from_rows
+
+__all__ = ["one_layer_alternatives"]
+
+_VARIANTS = 6
+
+Vector = tuple[Fraction, ...]
+_Alternative = tuple[str, Network]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Layers ℓ and ℓ+1 of a network, as rows [w | b], columns v and offset c."""
+
+    network: Network
+    layer: int
+    rows: tuple[Vector, ...]
+    columns: tuple[Vector, ...]
+    offset: Vector
+
+    @property
+    def on_orthant(self) -> bool:
+        return self.layer > 1
+
+    def replaced(self, rows: dict[int, Vector], columns: dict[int, Vector], offset: Vector | None = None) -> Network:
+        """The network with some rows, columns and the offset replaced."""
+        hidden = [rows.get(i, row) for i, row in enumerate(self.rows)]
+        heads = [columns.get(i, column) for i, column in enumerate(self.columns)]
+        bias = self.offset if offset is None else offset
+        outgoing = Layer((Block(self.layer, RationalMatrix.from_rows(heads).transpose()),), RationalMatrix.column(bias))
+        return self.network.replace_layers(
+            {self.layer: layer_from_rows(hidden, self.layer - 1), self.layer + 1: outgoing}
+        )
+
+    def name(self, neuron: int) -> str:
+        return f"neuron {neuron} of layer {self.layer}"
+
+
+def one_layer_alternatives(network: Network, layer: int, rng: random.Random) -> Iterator[_Alternative]:
+    """Networks that differ from a plain stack in layers ℓ = `layer` and ℓ+1 only, with the same function, each with its reason."""
+    hidden, after = network.layers[layer - 1], network.layers[layer]
+    pair = _Pair(
+        network,
+        layer,
+        tuple(hidden.augmented().rows()),
+        tuple(after.weight.transpose().rows()),
+        tuple(after.bias.entries()),
+    )
+    kinds: tuple[Callable[[_Pair, random.Random], Iterator[_Alternative]], ...] = (
+        _unused_neurons,
+        _dead_neurons,
+        _linear_neurons,
+        _shared_hyperplanes,
+        _vanishing_sums,
+    )
+    for kind in kinds:
+        yield from kind(pair, rng)
+
+
+def _unused_neurons(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
+    for i, column in enumerate(pair.columns):
+        if not any(column):
+            row = pair.rows[i]
+            changed = (*row[:-1], row[-1] + 1) if any(row[:-1]) else (*row[:-1], Fraction(-1 if row[-1] > 0 else 1))
+            yield f"{pair.name(i)} has outgoing weights 0, so its row is free", pair.replaced({i: changed}, {})
+
+
+def _dead_neurons(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
+    """Never positive: on the orthant no positive entry, on R^n a constant b ≤ 0."""
+    for i, row in enumerate(pair.rows):
+        if max(row) > 0 or (any(row[:-1]) and not pair.on_orthant):
+            continue
+        story = f"{pair.name(i)} is dead: its preactivation is never positive"
+        if pair.on_orthant:
+            for _ in range(_VARIANTS):
+                changed = tuple(Fraction(-rng.randint(1, 64), 16) for _ in row)
+                yield story, pair.replaced({i: changed}, {})
+        else:
+            yield story, pair.replaced({i: (*row[:-1], Fraction(0 if row[-1] else -1))}, {})
+
+
+def _linear_neurons(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
+    """Never negative: the neuron is affine on the domain, and its bias can move into the next layer's."""
+    for i, row in enumerate(pair.rows):
+        if min(row) < 0 or not any(row) or (any(row[:-1]) and not pair.on_orthant):
+            continue
+        story = f"{pair.name(i)} is linear on its domain: its preactivation is never negative"
+        shifts = [-row[-1]] if not any(row[:-1]) else [Fraction(rng.randint(1, 64), 16) for _ in range(_VARIANTS)]
+        for shift in shifts:
+            changed = (*row[:-1], row[-1] + shift)
+            yield story, pair.replaced({i: changed}, {}, _plus(pair.offset, pair.columns[i], -shift))
+
+
+def _shared_hyperplanes(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
+    """Two neurons on one hyperplane: one orientation (weights can be traded), or opposite and cancelling (they can move)."""
+    seen: dict[tuple[tuple[int, ...], bool], tuple[int, Fraction]] = {}
+    for i, row in enumerate(pair.rows):
+        if not any(row[:-1]):
+            continue
+        normal, scale = primitive(row)
+        same, opposite = seen.get((normal, scale > 0)), seen.get((normal, scale < 0))
+        if same is not None:
+            yield _traded(pair, same, (i, scale))
+        if opposite is not None:
+            yield from _moved_together(pair, opposite, (i, scale))
+        seen[normal, scale > 0] = (i, scale)
+
+
+def _traded(pair: _Pair, first: tuple[int, Fraction], second: tuple[int, Fraction]) -> _Alternative:
+    """σ(s h) and σ(s' h) with s, s' of one sign: v + s'·t and v' - s·t make the same sum, for every vector t."""
+    (i, s), (k, t) = first, second
+    ones = (Fraction(1),) * len(pair.offset)
+    columns = {i: _plus(pair.columns[i], ones, abs(t)), k: _plus(pair.columns[k], ones, -abs(s))}
+    return f"{pair.name(i)} and {k} have one row up to scale, so they can trade outgoing weights", pair.replaced(
+        {}, columns
+    )
+
+
+def _moved_together(pair: _Pair, first: tuple[int, Fraction], second: tuple[int, Fraction]) -> Iterator[_Alternative]:
+    """v σ(s h) + v' σ(s' h) with s, s' of opposite signs and s v = s' v' is linear, so the hyperplane may move."""
+    (i, s), (k, t) = first, second
+    if any(abs(s) * a + abs(t) * b for a, b in zip(pair.columns[i], pair.columns[k], strict=True)):
+        return
+    rows = {i: (*pair.rows[i][:-1], pair.rows[i][-1] + s), k: (*pair.rows[k][:-1], pair.rows[k][-1] + t)}
+    story = f"{pair.name(i)} and {k} bend on one hyperplane and cancel there, so it can move"
+    yield story, pair.replaced(rows, {}, _plus(pair.offset, pair.columns[i], -s))
+
+
+def _vanishing_sums(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
+    """Σ_{i∈S} v_i w_i = 0: by σ(t) = t + σ(-t), all rows of S can be negated at the price of a constant."""
+    after, hidden = pair.network.layers[pair.layer], pair.network.layers[pair.layer - 1]
+    subset = vanishing_subset(after.weight, hidden.weight).subset
+    if subset is None:
+        return
+    rows = {i: tuple(-entry for entry in pair.rows[i]) for i in subset}
+    offset = pair.offset
+    for i in subset:
+        offset = _plus(offset, pair.columns[i], pair.rows[i][-1])
+    story = f"neurons {', '.join(map(str, subset))} of layer {pair.layer} can be flipped together: their linear parts cancel"
+    yield story, pair.replaced(rows, {}, offset)
+
+
+def _plus(vector: Vector, direction: Vector, factor: Fraction) -> Vector:
+    return tuple(a + factor * b for a, b in zip(vector, direction, strict=True))

@@ -1,0 +1,1 @@
+"""Slow, plain, exact reference computations; nothing in here imports the product."""

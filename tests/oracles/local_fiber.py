@@ -1,0 +1,113 @@
+"""Dimension of the set of nearby parameters with the same function, beyond the positive scalings.
+
+Let theta be all weights and biases. On a full-dimensional cell with activation pattern I the network is the
+affine map with coefficient matrix W_L I_{L-1} ... I_1 [W_1 | b_1] + ..., a polynomial in theta. The local
+fiber dimension is
+
+    #parameters - rank of the Jacobian of theta -> (these matrices, all cells) - #hidden neurons,
+
+where the last term takes off one positive scaling per hidden neuron.
+
+What to keep in mind when reading the number:
+
+* A neuron that vanishes identically on an open cell (sign 0) makes the function non-differentiable in theta.
+  Then `regular` is False and the dimension is that of the pattern with such neurons inactive.
+* The scalings form an orbit of dimension #hidden neurons only if they act freely to first order. Zero rows
+  and columns can break that (a neuron without any non-zero weight or bias is fixed by its scaling), yet every
+  hidden neuron is subtracted: the number then understates what is left. The free parameters of a dead neuron
+  count towards the dimension, as they should: they do not change the function.
+* Only cells that are already open count. A parameter on the boundary of a stratum (duplicate hyperplanes,
+  three lines through one point) gets new open cells under perturbation, and then the kernel may contain
+  directions along which the function does change: the number is an upper bound there.
+* Ranks are computed modulo two primes. A rank modulo a prime never exceeds the rational one, so the result is
+  never too small; it is too large only if both primes divide all maximal non-zero minors.
+"""
+
+from typing import NamedTuple
+
+from flint import nmod_mat
+
+from tests.oracles.cells import cells
+from tests.oracles.plain import IntegerNetwork, Network, SignVector, compose, integer_form, split_by_layer
+
+PRIMES = (2**61 - 1, 2**63 - 25)
+
+
+class LocalFiber(NamedTuple):
+    """Local fiber dimension, and whether no neuron vanishes identically on an open cell."""
+
+    dimension: int
+    regular: bool
+
+
+def local_fiber_dimension(layers: Network) -> LocalFiber:
+    """Local fiber dimension modulo positive scalings; see the module's docstring for its limits."""
+    open_cells = cells(layers, full_dimensional_only=True)
+    # Clearing denominators rescales each parameter and each output by a non-zero constant: same rank.
+    integers = integer_form(layers)
+    patterns = {tuple(int(s > 0) for s in signs) for signs in open_cells}
+    jacobian = [row for pattern in sorted(patterns) for row in _jacobian_rows(integers, pattern)]
+    parameters = sum(len(bias) * (len(weights[0]) + 1) for weights, bias in layers)
+    hidden = sum(len(bias) for _, bias in layers[:-1])
+    return LocalFiber(
+        dimension=parameters - _rank(jacobian) - hidden,
+        regular=all(0 not in signs for signs in open_cells),
+    )
+
+
+def _jacobian_rows(layers: IntegerNetwork, pattern: SignVector) -> list[list[int]]:
+    """Derivatives of all entries of one cell's coefficient matrix, in the order (output, column).
+
+    Entry (o, c) has the derivative delta_l[o, i] * a_{l-1}[j, c] with respect to W_l[i, j]. The bias is the
+    weight of one more activation that is constantly 1. Columns: layer by layer, rows of [W_l | b_l].
+    """
+    inputs = _extended_activations(layers, pattern)
+    deltas = _output_derivatives(layers, pattern)
+    outputs, columns = len(layers[-1][1]), len(layers[0][0][0]) + 1
+    return [
+        [
+            derivative * activation[c]
+            for delta, activations in zip(deltas, inputs, strict=True)
+            for derivative in delta[o]
+            for activation in activations
+        ]
+        for o in range(outputs)
+        for c in range(columns)
+    ]
+
+
+def _extended_activations(layers: IntegerNetwork, pattern: SignVector) -> list[list[list[int]]]:
+    """For each layer the coefficient matrix of its input a_{l-1}, with the constant 1 as a last row."""
+    width = len(layers[0][0][0]) + 1
+    identity = [[int(i == j) for j in range(width)] for i in range(width)]
+    constant_one = identity[-1]
+    result = [identity]
+    for (weights, bias), active in zip(layers[:-1], split_by_layer(layers, pattern), strict=True):
+        rows = compose(weights, bias, result[-1][:-1], width)
+        activations = [[v * is_active for v in row] for row, is_active in zip(rows, active, strict=True)]
+        result.append([*activations, constant_one])
+    return result
+
+
+def _output_derivatives(layers: IntegerNetwork, pattern: SignVector) -> list[list[list[int]]]:
+    """For each layer delta_l = W_L I_{L-1} ... W_{l+1} I_l, the derivative of the output by z_l."""
+    outputs = len(layers[-1][1])
+    deltas = [[[int(i == j) for j in range(outputs)] for i in range(outputs)]]
+    hidden_patterns = split_by_layer(layers, pattern)
+    for (weights, _), active in zip(reversed(layers[1:]), reversed(hidden_patterns), strict=True):
+        deltas.append([_pull_back(row, weights, active) for row in deltas[-1]])
+    return deltas[::-1]
+
+
+def _pull_back(row: list[int], weights: list[list[int]], active: SignVector) -> list[int]:
+    """The row vector `row` W I, I being the diagonal matrix of the active neurons."""
+    return [
+        is_active * sum(d * w[j] for d, w in zip(row, weights, strict=True))
+        for j, is_active in enumerate(active)
+    ]
+
+
+def _rank(matrix: list[list[int]]) -> int:
+    """Rank of an integer matrix, as the larger of its ranks modulo two primes."""
+    entries = [v for row in matrix for v in row]
+    return max(nmod_mat(len(matrix), len(matrix[0]), [v % p for v in entries], p).rank() for p in PRIMES)
