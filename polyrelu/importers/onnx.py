@@ -111,8 +111,12 @@ def read_onnx(path: Path) -> Imported:
     """The network of an ONNX file; `NetworkFileError` names the first node that cannot be taken exactly."""
     model = _parsed(path)
     graph = _start(path, model)
+    constants = [node for node in model.graph.node if _is_constant(node)]
+    for node in constants:  # first of all: some exporters write them after their use
+        graph.constants[node.output[0]] = _constant_node(graph, node)
     for node in model.graph.node:
-        _step(graph, node)
+        if not _is_constant(node):
+            _step(graph, node)
     network = _finish(graph, model)
     notes = list(dict.fromkeys(graph.notes))
     description = f"onnx, opset {graph.opset}" + (f", from {model.producer_name}" if model.producer_name else "")
@@ -171,10 +175,7 @@ def _input_shape(path: Path, entry: Any) -> tuple[int, ...]:
 
 
 def _step(graph: _Graph, node: Any) -> None:
-    if node.op_type == "Constant" and node.domain in ("", "ai.onnx"):
-        graph.constants[node.output[0]] = _constant_node(graph, node)
-        return
-    handler = _OPERATIONS.get(node.op_type) if node.domain in ("", "ai.onnx") else None
+    handler = _OPERATIONS.get(node.op_type) if _is_standard(node) else None
     if handler is None:
         raise graph.fail(node, f"this operation is not supported; supported are {', '.join(sorted(_OPERATIONS))}")
     try:
@@ -186,6 +187,14 @@ def _step(graph: _Graph, node: Any) -> None:
     graph.values[node.output[0]] = value
     graph.current = node.output[0]
     graph.steps.append(f"{node.op_type} {list(value.shape)}")
+
+
+def _is_standard(node: Any) -> bool:
+    return node.domain in ("", "ai.onnx")
+
+
+def _is_constant(node: Any) -> bool:
+    return _is_standard(node) and node.op_type == "Constant"
 
 
 def _constant_node(graph: _Graph, node: Any) -> NDArray[Any]:

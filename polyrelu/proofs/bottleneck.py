@@ -63,7 +63,7 @@ def prove(network: Network, seed: int = 0) -> list[Hypothesis] | Attempt:
     """
     minor = nonzero_minor(network.weight(1))
     if minor is None:
-        return Attempt(THEOREM, "rank: W[1] does not have rank n_1")
+        return Attempt(THEOREM, _rank_failure(network))
     layer = _SecondLayer(network.layers[1].augmented().integer_rows(), network.weight(3).transpose().integer_rows())
     failure = _rows(layer)
     if failure is not None:
@@ -84,12 +84,19 @@ def prove(network: Network, seed: int = 0) -> list[Hypothesis] | Attempt:
     ]
 
 
+def _rank_failure(network: Network) -> str:
+    n0, n1 = network.widths[:2]
+    if n0 < n1:
+        return f"rank: the first hidden layer is wider than the input ({n1} > {n0}), so W[1] cannot have rank n_1"
+    return f"rank: W[1] does not have rank n_1 = {n1}"
+
+
 def _rows(layer: _SecondLayer) -> str | None:
     normals: dict[tuple[int, ...], int] = {}
     for i, row in enumerate(layer.rows):
         if not min(row) < 0 < max(row):
             return f"second-layer neuron {i} has no sign change in [A_i | a_i]: it is dead or linear"
-        normal, _ = primitive([Fraction(entry) for entry in row])
+        normal, _ = primitive(row)
         if normals.setdefault(normal, i) != i:
             return f"second-layer neurons {normals[normal]} and {i} have rows that are multiples of each other"
         if not any(layer.columns[i]):

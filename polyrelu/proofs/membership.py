@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from polyrelu.exact import RationalMatrix, determinant, nonzero_minor, vanishing_subset
@@ -45,11 +46,17 @@ def _refuted(network: Network) -> dict[str, Any] | None:
         return {"method": "weight", "row": int(i), "column": int(k)}
     for i in (bias[:, 0] == 0).nonzero()[0]:
         return {"method": "bias", "row": int(i)}
-    for j in range(network.widths[1]):
-        subset = vanishing_subset(network.weight(3), network.weight(2).take(columns=[j])).subset
+    for j, column in enumerate(_columns(network.weight(2))):
+        subset = vanishing_subset(network.weight(3), column).subset
         if subset is not None:
             return {"method": "product", "rows": list(subset), "column": j}
     return None
+
+
+def _columns(matrix: RationalMatrix) -> Iterator[RationalMatrix]:
+    """The columns up to a common factor, which no vanishing sum feels; much faster than `take` one by one."""
+    for entries in matrix.transpose().integer_rows():
+        yield RationalMatrix.from_integers([[entry] for entry in entries])
 
 
 def _all_minors_nonzero(network: Network) -> bool:
@@ -70,5 +77,5 @@ def _all_sums_nonzero(network: Network) -> bool:
     n1, n2 = network.widths[1], network.widths[2]
     if n1 * 2**n2 > _SUM_LIMIT:
         return False
-    weight: RationalMatrix = network.weight(2)
-    return all(vanishing_subset(network.weight(3), weight.take(columns=[j])).evidence is not None for j in range(n1))
+    columns = _columns(network.weight(2))
+    return all(vanishing_subset(network.weight(3), column).evidence is not None for column in columns)

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
-from typing import ClassVar, NoReturn, TypeAlias
+from typing import ClassVar, NoReturn, Self, TypeAlias
 
 from polyrelu.certificate import MEANING, THEOREMS, Certificate
 from polyrelu.network import Network
@@ -31,6 +31,22 @@ class _Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class _Decided(_Answer):
+    """An answer with a certificate."""
+
+    certificate: Certificate
+
+    def save(self, path: str | Path) -> list[Path]:
+        """Write the certificate (see `Certificate.save`)."""
+        return self.certificate.save(path)
+
+    def with_provenance(self, provenance: dict[str, str]) -> Self:
+        """The same answer, its certificate telling (unverified) where the network came from."""
+        unverified = {**self.certificate.unverified, **provenance}
+        return replace(self, certificate=replace(self.certificate, unverified=unverified))
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """A theorem that was tried and did not decide, and why."""
 
@@ -42,10 +58,9 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Proved(_Answer):
+class Proved(_Decided):
     """The claim holds; the certificate says why, and among which competitors."""
 
-    certificate: Certificate
     status: ClassVar[str] = "proved"
 
     @property
@@ -53,10 +68,6 @@ class Proved(_Answer):
         """What is known of the network's own membership in the class: verified, refuted or open."""
         found = next((h.evidence["status"] for h in self.certificate.hypotheses if h.id == "membership"), "verified")
         return str(found)
-
-    def save(self, path: str | Path) -> list[Path]:
-        """Write the certificate (see `Certificate.save`)."""
-        return self.certificate.save(path)
 
     def __str__(self) -> str:
         certificate = self.certificate
@@ -67,17 +78,12 @@ class Proved(_Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class Refuted(_Answer):
+class Refuted(_Decided):
     """The claim fails; `other` is another network with the same function."""
 
-    certificate: Certificate
     other: Network
     story: str
     status: ClassVar[str] = "refuted"
-
-    def save(self, path: str | Path) -> list[Path]:
-        """Write the certificate (see `Certificate.save`)."""
-        return self.certificate.save(path)
 
     def __str__(self) -> str:
         lines = [f"refuted. {self.certificate.claim}", f"why: {self.story}", f"the other network: {self.other}"]

@@ -68,7 +68,7 @@ def absolute_value_form(hidden: Layer, outgoing: Layer, on_orthant: bool) -> Abs
     )
 
 
-def primitive(row: Sequence[Fraction]) -> tuple[tuple[int, ...], Fraction]:
+def primitive(row: Sequence[Fraction] | Sequence[int]) -> tuple[tuple[int, ...], Fraction]:
     """A nonzero row as (h, s): h integer, primitive, its first nonzero entry positive, and row = s·h.
 
     >>> primitive([Fraction(-1, 2), Fraction(3)])

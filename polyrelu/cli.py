@@ -1,0 +1,233 @@
+"""The command line: parse, call one public function, print. No mathematics, and none imported before a command needs it.
+
+Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted, 1 rejected, 2 unreadable; `info` and `show`
+0 or 2. With ``--json`` exactly one object goes to stdout, errors included; every error is also one line on stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from polyrelu import __version__
+from polyrelu.errors import DomainError, PolyreluError
+
+if TYPE_CHECKING:
+    from polyrelu.importers import Imported
+    from polyrelu.proofs import Outcome
+
+__all__ = ["main"]
+
+_EXIT = {"proved": 0, "refuted": 1, "undecided": 3}
+_NETWORK_HELP = "network file (.onnx, .npz, .json) or a shipped example such as example:digits"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    options = _parser().parse_args(arguments)
+    started = time.perf_counter()
+    try:
+        status = int(options.run(options, started))
+        sys.stdout.flush()
+        return status
+    except PolyreluError as error:
+        return _report_error(options, str(error))
+    except KeyboardInterrupt:
+        print("polyrelu: interrupted; nothing was written", file=sys.stderr)
+        return 3
+    except BrokenPipeError:  # the reader of our output has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="polyrelu",
+        description="Exact, certified geometry of ReLU networks: prove what a network's weights imply, check the proof.",
+        epilog="Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error, 3 undecided.",
+    )
+    parser.add_argument("--version", action="version", version=f"polyrelu {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_info(commands)
+    _add_identify(commands)
+    _add_check(commands)
+    _add_show(commands)
+    return parser
+
+
+def _command(commands: Any, name: str, run: Callable[..., int], summary: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary)
+    parser.set_defaults(run=run)
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    return parser
+
+
+def _add_info(commands: Any) -> None:
+    parser = _command(commands, "info", _info, "say what was read from a network file")
+    parser.add_argument("network", help=_NETWORK_HELP)
+
+
+def _add_identify(commands: Any) -> None:
+    summary = "prove or refute that the function determines the parameters, up to permutation and positive scaling"
+    parser = _command(commands, "identify", _identify, summary)
+    parser.add_argument("network", help=_NETWORK_HELP)
+    parser.add_argument("-o", "--output", metavar="CERT", help="write the certificate here")
+    parser.add_argument(
+        "--among",
+        choices=["all", "generic"],
+        help="class of competitors; by default the strongest statement that is found",
+    )
+    parser.add_argument(
+        "--domain", default="R^n", help="where the functions agree; only R^n (the default) for this command"
+    )
+    parser.add_argument("--other", metavar="FILE", help="if refuted, write the other network here (native .json)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the search; the same seed gives the same certificate"
+    )
+
+
+def _add_check(commands: Any) -> None:
+    parser = _command(commands, "check", _check, "re-derive a certificate with the independent checker")
+    parser.add_argument("certificate")
+    parser.add_argument(
+        "--network", action="append", default=[], metavar="FILE", help="a network file the certificate refers to"
+    )
+
+
+def _add_show(commands: Any) -> None:
+    parser = _command(commands, "show", _show, "print what a certificate states, for people (checks nothing)")
+    parser.add_argument("certificate")
+    parser.add_argument("--latex", action="store_true", help="as a LaTeX fragment")
+
+
+def _info(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.importers import read
+
+    imported = read(options.network)
+    network = imported.network
+    if options.json:
+        _print_object(options, "ok", started, **_info_object(imported))
+        return 0
+    lines = [
+        ("file", options.network),
+        ("format", imported.format),
+        ("architecture", str(network.architecture) if network.is_plain else "skip connections"),
+        ("parameters", str(network.parameters)),
+        ("weights", ", ".join(imported.dtypes)),
+        ("rounding", imported.rounding),
+        ("read", " > ".join(imported.steps)),
+        *(("note", note) for note in imported.notes),
+        ("sha256", network.sha256),
+    ]
+    print("\n".join(f"{key:<13}{value}" for key, value in lines))
+    return 0
+
+
+def _info_object(imported: Imported) -> dict[str, Any]:
+    network = imported.network
+    return {
+        "architecture": list(network.widths) if network.is_plain else None,
+        "last": network.last,
+        "parameters": network.parameters,
+        "sha256": network.sha256,
+        "rounding": imported.rounding,
+        "format": imported.format,
+        "dtypes": list(imported.dtypes),
+        "read": list(imported.steps),
+        "notes": list(imported.notes),
+        "source_sha256": imported.source_sha256,
+    }
+
+
+def _identify(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.importers import read, save
+    from polyrelu.proofs import Refuted, Undecided, identify
+
+    if options.domain != "R^n":
+        raise DomainError(f"--domain {options.domain}: identify proves on R^n only; leave the option out")
+    imported = read(options.network)
+    outcome = identify(imported.network, options.among, options.seed)
+    written: str | None = None
+    if options.output and not isinstance(outcome, Undecided):
+        written = str(outcome.with_provenance(imported.provenance).save(options.output)[-1])
+    if options.other and isinstance(outcome, Refuted):
+        save(outcome.other, options.other)
+    if options.json:
+        _print_object(options, outcome.status, started, certificate=written, **_outcome_object(outcome))
+    else:
+        print(outcome)
+        print(_what_was_written(options, outcome, written), end="")
+    return _EXIT[outcome.status]
+
+
+def _what_was_written(options: argparse.Namespace, outcome: Outcome, written: str | None) -> str:
+    if written:
+        return f"certificate: {written} (check it: polyrelu check {written})\n"
+    return "no certificate was written: the question is undecided\n" if options.output else ""
+
+
+def _outcome_object(outcome: Outcome) -> dict[str, Any]:
+    from polyrelu.proofs import Refuted, Undecided
+
+    if isinstance(outcome, Undecided):
+        attempts = [{"theorem": attempt.theorem, "reason": attempt.reason} for attempt in outcome.attempts]
+        return {
+            "theorem": None, "competitors": None, "domain": "R^n", "hypotheses": [], "assumed": [],
+            "reason": outcome.reason, "attempts": attempts,
+        }  # fmt: skip
+    certificate = outcome.certificate
+    found: dict[str, Any] = {
+        "theorem": certificate.theorem,
+        "competitors": certificate.claim.among,
+        "domain": certificate.claim.domain,
+        "hypotheses": [hypothesis.to_json() for hypothesis in certificate.hypotheses],
+        "assumed": [],
+        "statement": str(certificate.claim),
+    }
+    if isinstance(outcome, Refuted):
+        found |= {"why": outcome.story, "other_sha256": outcome.other.sha256}
+    return found
+
+
+def _check(options: argparse.Namespace, started: float) -> int:
+    from polyrelu import checker
+
+    arguments = ["--json"] if options.json else []
+    for name in options.network:
+        arguments += ["--network", _as_path(name)]
+    return checker.main([*arguments, _as_path(options.certificate)])
+
+
+def _as_path(name: str) -> str:
+    """A file name that cannot be taken for an option."""
+    return f".{os.sep}{name}" if name.startswith("-") else name
+
+
+def _show(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.certificate import describe, describe_latex, read_certificate
+
+    sketch = read_certificate(options.certificate)
+    text = describe_latex(sketch) if options.latex else describe(sketch)
+    if options.json:
+        _print_object(options, "ok", started, certificate=options.certificate, text=text)
+    else:
+        print(text)
+    return 0
+
+
+def _print_object(options: argparse.Namespace, status: str, started: float, **found: Any) -> None:
+    seconds = round(time.perf_counter() - started, 3)
+    print(json.dumps({"command": options.command, "status": status, **found, "seconds": seconds}))
+
+
+def _report_error(options: argparse.Namespace, message: str) -> int:
+    line = " ".join(message.split())
+    if options.json:
+        print(json.dumps({"command": options.command, "status": "error", "error": line}))
+    print(f"polyrelu: {line}", file=sys.stderr)
+    return 2
