@@ -1,7 +1,9 @@
-"""The command line: parse, call one public function, print. No mathematics, and none imported before a command needs it.
+"""The command line: parse, call one public function, print. No mathematics, and none imported before a command
+needs it.
 
-Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted, 1 rejected, 2 unreadable; `info` and `show`
-0 or 2. With ``--json`` exactly one object goes to stdout, errors included; every error is also one line on stderr.
+Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted, 1 rejected, 2
+unreadable; `info` and `show` 0 or 2. With ``--json`` exactly one object goes to stdout, errors included; every
+error is also one line on stderr.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="polyrelu",
-        description="Exact, certified geometry of ReLU networks: prove what a network's weights imply, check the proof.",
+        description="Exact, certified geometry of ReLU networks: prove statements about a network, check the proof.",
         epilog="Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error, 3 undecided.",
     )
     parser.add_argument("--version", action="version", version=f"polyrelu {__version__}")

@@ -1,7 +1,7 @@
 """Errors that a user can act on.
 
-Every error of the package is a `PolyreluError`; its text is one line that names the file, the place in it and the remedy,
-as far as they are known. The command line prints that line and ends with exit status 2.
+Every error of the package is a `PolyreluError`; its text is one line that names the file, the place in it and the
+remedy, as far as they are known. The command line prints that line and ends with exit status 2.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Certificates as values and as files (FORMAT.md §3): the writing side.
 
-A certificate states the claim, the theorem, its hypotheses with evidence, and what is unverified about where the network came from. Small networks stand in it;
-a large one is written beside it and found by its hash. Files appear whole or not at all.
+A certificate states the claim, the theorem, its hypotheses with evidence, and what is unverified about where the
+network came from. Small networks stand in it; a large one is written beside it and found by its hash. Files appear
+whole or not at all.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class Claim:
         shape = f"The {self.network.architecture} network {self.network.sha256[:12]}…"
         competitors = f"among {self.among} parameters of its architecture, on {self.domain}"
         if self.kind == "identifiable":
-            return f"{shape} is identifiable {competitors}: its function determines them up to permutation and positive scaling."
-        return f"{shape} is not identifiable {competitors}: another one, not related to it, computes the same function."
+            return f"{shape} is identifiable {competitors}: its function fixes them up to permutation and positive scaling."
+        return f"{shape} is not identifiable {competitors}: another one, not related, computes the same function."
 
 
 @dataclass(frozen=True, slots=True)

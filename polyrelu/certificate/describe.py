@@ -1,4 +1,5 @@
-"""A certificate file as text for people: the statement, its hypotheses, what is trusted. Nothing here checks anything."""
+"""A certificate file as text for people: the statement, its hypotheses, what is trusted. Nothing here checks
+anything."""
 
 from __future__ import annotations
 
@@ -91,11 +92,14 @@ def _statement(sketch: dict[str, Any]) -> str:
     domain = "on all of R^n" if sketch["domain"] == "R^n" else f"on {sketch['domain']}"
     among = "all parameters of its architecture" if sketch["among"] == "all" else GENERIC
     if sketch["kind"] == "identifiable":
-        verb = "is identifiable: every parameter of the class with the same function equals it up to permutation and positive scaling"
+        verb = (
+            "is identifiable: every parameter of the class with the same function equals it "
+            "up to permutation and positive scaling"
+        )
     else:
         verb = (
-            "is not identifiable: another parameter of the class computes the same function and does not come from it by "
-            f"permutation and positive scaling (the network with SHA-256 {sketch['other']})"
+            "is not identifiable: another parameter of the class computes the same function and does not come from it "
+            f"by permutation and positive scaling (the network with SHA-256 {sketch['other']})"
         )
     return f"Claim: {shape} with SHA-256 {sketch['sha256']} {verb}, {domain}. Class of competitors: {among}."
 

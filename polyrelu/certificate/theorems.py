@@ -1,5 +1,7 @@
 """What each theorem of the certificates says, in words and in LaTeX; the checking rules are in FORMAT.md §3.3."""
 
+# ruff: noqa: E501 - sentences and formulas, unbroken
+
 from __future__ import annotations
 
 from dataclasses import dataclass

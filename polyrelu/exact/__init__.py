@@ -1,8 +1,8 @@
 """Exact numbers and linear algebra: the only room that imports FLINT, PPL or an LP solver.
 
 One rational matrix type (`RationalMatrix`), one door for scalars (`to_fraction`), one for float arrays
-(`RationalMatrix.from_array`). The other rooms see `fractions.Fraction`, Python integers and `RationalMatrix`, never a FLINT
-object: `fmpq(1, 2) == Fraction(1, 2)` is False although the hashes agree, and FLINT matrices are mutable.
+(`RationalMatrix.from_array`). The other rooms see `fractions.Fraction`, Python integers and `RationalMatrix`, never
+a FLINT object: `fmpq(1, 2) == Fraction(1, 2)` is False although the hashes agree, and FLINT matrices are mutable.
 """
 
 from polyrelu.exact.linalg import determinant, kernel, left_kernel, rank, solve

@@ -1,8 +1,8 @@
 """Float arrays to exact integers in bulk: numpy shifts the mantissas, no Python loop per weight.
 
-A finite IEEE number is m·2^e with an integer m. For an array with least exponent e_min the integers m·2^(e - e_min) over the common
-denominator 2^(-e_min) are exact. They fit int64 when the spread of the exponents is small, which is the ordinary case; Python
-integers take over otherwise.
+A finite IEEE number is m·2^e with an integer m. For an array with least exponent e_min the integers m·2^(e - e_min)
+over the common denominator 2^(-e_min) are exact. They fit int64 when the spread of the exponents is small, which is
+the ordinary case; Python integers take over otherwise.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def integers_from_floats(array: NDArray[Any]) -> tuple[list[int], int]:
 
     Returns
     -------
-    The integers in row-major order and a denominator 2^k, k ≥ 0, with ``array.ravel()[i] == integers[i] / denominator``.
+    The integers in row-major order and a denominator 2^k, k ≥ 0, with ``array.ravel()[i] == integers[i] /
+    denominator``.
 
     >>> integers_from_floats(np.array([0.75, -3.0]))
     ([3, -12], 4)

@@ -1,8 +1,8 @@
 """Exact rank, kernel and solutions of linear systems over the rationals.
 
-FLINT's exact rank of a 256 × 784 matrix of 40-bit integers takes minutes, modulo a prime milliseconds. So the pivots come from a prime
-(a guess), the kernel is solved for on them exactly, and the product with the matrix is compared with zero: the rank is
-then bounded from below by the minor modulo p and from above by the kernel.
+FLINT's exact rank of a 256 × 784 matrix of 40-bit integers takes minutes, modulo a prime milliseconds. So the
+pivots come from a prime (a guess), the kernel is solved for on them exactly, and the product with the matrix is
+compared with zero: the rank is then bounded from below by the minor modulo p and from above by the kernel.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Immutable rational matrices: a FLINT integer matrix over one common denominator, in lowest terms.
 
-`fmpq_mat` keeps a denominator per entry, cannot be hashed or pickled and is mutable. One denominator per matrix makes products,
-comparisons and reductions modulo a prime integer operations, and networks made of floats have such a denominator anyway.
+`fmpq_mat` keeps a denominator per entry, cannot be hashed or pickled and is mutable. One denominator per matrix
+makes products, comparisons and reductions modulo a prime integer operations, and networks made of floats have such
+a denominator anyway.
 """
 
 from __future__ import annotations
@@ -254,7 +255,8 @@ class RationalMatrix:
         return "\n".join("[" + " ".join(str(entry) for entry in row) + "]" for row in self.rows())
 
     def __repr__(self) -> str:
-        return f"<RationalMatrix {self.nrows}×{self.ncols} over {self._denominator if self._denominator < 10**12 else '…'}>"
+        over = self._denominator if self._denominator < 10**12 else "…"
+        return f"<RationalMatrix {self.nrows}×{self.ncols} over {over}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RationalMatrix):

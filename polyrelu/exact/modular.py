@@ -1,7 +1,7 @@
 """Linear algebra modulo a prime: cheap lower bounds for exact ranks, with a minor as evidence.
 
-If a minor of an integer matrix is nonzero modulo p, it is nonzero. So a rank modulo p is a lower bound for the rank, for any prime; only an
-unlucky prime makes the bound weak, and then another one is tried.
+If a minor of an integer matrix is nonzero modulo p, it is nonzero. So a rank modulo p is a lower bound for the
+rank, for any prime; only an unlucky prime makes the bound weak, and then another one is tried.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from polyrelu.exact.matrix import RationalMatrix
 
 __all__ = ["PRIMES", "Minor", "independent_entries", "nonzero_minor", "rank_mod"]
 
-#: The primes of the certificates (FORMAT.md §3.3): 2^31 - 1 makes the checker's arithmetic fast, 2^61 - 1 is the second try.
+#: The primes of the certificates (FORMAT.md §3.3): 2^31 - 1 keeps the checker fast, 2^61 - 1 is the second try.
 PRIMES = (2**31 - 1, 2**61 - 1)
 
 
@@ -73,7 +73,8 @@ def independent_entries(left: RationalMatrix, right: RationalMatrix) -> tuple[in
 
     Returns
     -------
-    A prime p and q entries (o, k), in ascending order, on which the q matrices form a nonsingular q × q matrix modulo p.
+    A prime p and q entries (o, k), in ascending order, on which the q matrices form a nonsingular q × q matrix
+    modulo p.
 
     >>> independent_entries(RationalMatrix.from_rows([[1, 1]]), RationalMatrix.from_rows([[1, 2], [2, 1]]))
     (2147483647, ((0, 0), (0, 1)))
@@ -86,7 +87,8 @@ def independent_entries(left: RationalMatrix, right: RationalMatrix) -> tuple[in
 def _independent_mod(
     left: RationalMatrix, right: RationalMatrix, prime: int
 ) -> tuple[int, tuple[tuple[int, int], ...]] | None:
-    """Take the outputs by and by, 1, 2, 4, …: the first ones usually suffice, and all of them can be a very large matrix."""
+    """Take the outputs by and by, 1, 2, 4, …: the first ones usually suffice, and all of them can be a very large
+    matrix."""
     q, m, n = right.nrows, left.nrows, right.ncols
     columns, rows = left.transpose().integer_rows(), right.integer_rows()
     taken = -(-q // n)

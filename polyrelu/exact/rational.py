@@ -1,8 +1,8 @@
 """Rational scalars: the one door between Python numbers, numpy scalars, FLINT numbers and text.
 
-Inside the package a scalar is a `fractions.Fraction`. Text follows the grammar of ``certificate/FORMAT.md`` §1: one spelling for every
-number, decimal below 10^1000, hexadecimal from there on because reading long decimals takes quadratic time (and Python refuses more
-than 4,300 digits).
+Inside the package a scalar is a `fractions.Fraction`. Text follows the grammar of ``certificate/FORMAT.md`` §1: one
+spelling for every number, decimal below 10^1000, hexadecimal from there on because reading long decimals takes
+quadratic time (and Python refuses more than 4,300 digits).
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def to_fraction(value: object) -> Fraction:
 
     Parameters
     ----------
-    value : an int, Fraction, finite float (the dyadic it is), numpy scalar, FLINT integer or rational, or text ``p`` or ``p/q``.
+    value : an int, Fraction, finite float (the dyadic it is), numpy scalar, FLINT integer or rational, or text
+        ``p`` or ``p/q``.
 
     Raises
     ------

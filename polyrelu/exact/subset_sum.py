@@ -1,10 +1,10 @@
 """Is there a nonempty set S with Σ_{i∈S} X_i = 0? (X_i = left[:, i] right[i, :], matrices of rank at most 1.)
 
-NP-hard in general, so the work is bounded: linear independence settles most cases at once; otherwise all subset sums of the two halves
-are compared (meet in the middle) for at most 40 matrices; beyond that the answer is open.
+NP-hard in general, so the work is bounded: linear independence settles most cases at once; otherwise all subset
+sums of the two halves are compared (meet in the middle) for at most 40 matrices; beyond that the answer is open.
 
-The sums are taken modulo p = 2^61 - 1 of the scalars x_i = (Σ_o left_oi r^o)(Σ_k right_ik r^(mk)): a sum that does not vanish modulo p does
-not vanish, and a set whose scalars do is verified exactly before it is believed.
+The sums are taken modulo p = 2^61 - 1 of the scalars x_i = (Σ_o left_oi r^o)(Σ_k right_ik r^(mk)): a sum that does
+not vanish modulo p does not vanish, and a set whose scalars do is verified exactly before it is believed.
 """
 
 from __future__ import annotations

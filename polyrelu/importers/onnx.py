@@ -1,9 +1,10 @@
 """ONNX files of multi-layer perceptrons, lowered exactly to affine maps and ReLUs.
 
-The graph is walked from its single input; every value that depends on the input is `_Value`: an affine map, not yet written down as a matrix, of the activations of
-the last ReLU (or of the input), with the shape ONNX gives it. Gemm, MatMul and elementwise arithmetic with constants are composed exactly; a ReLU
-closes a layer. Flatten, Reshape and the like keep the row-major order of the entries of one sample, which is checked.
-Anything else is refused by its name.
+The graph is walked from its single input; every value that depends on the input is `_Value`: an affine map, not yet
+written down as a matrix, of the activations of the last ReLU (or of the input), with the shape ONNX gives it. Gemm,
+MatMul and elementwise arithmetic with constants are composed exactly; a ReLU closes a layer. Flatten, Reshape and
+the like keep the row-major order of the entries of one sample, which is checked. Anything else is refused by its
+name.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ __all__ = ["read_onnx"]
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """matrix · (scale * a) + offset, a the activations of the last closed layer; None stands for an identity or a zero."""
+    """matrix · (scale * a) + offset, a the activations of the last closed layer; None stands for an identity or a
+    zero."""
 
     shape: tuple[int, ...]
     size: int
@@ -209,7 +211,8 @@ def _constant_node(graph: _Graph, node: Any) -> NDArray[Any]:
 
 
 def _data(graph: _Graph, node: Any, position: int = 0) -> _Value:
-    """The one input that depends on the network's input; it must be the latest value, since branches are not supported yet."""
+    """The one input that depends on the network's input; it must be the latest value, since branches are not
+    supported yet."""
     name = node.input[position]
     if name not in graph.values:
         raise graph.fail(node, f"input {name!r} does not come from the network's input")

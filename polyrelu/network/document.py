@@ -1,7 +1,7 @@
 """Networks as JSON documents and canonical bytes: the writing side of FORMAT.md §2.
 
-A document holds each layer as integers over one denominator, a row of integers as one string. The canonical bytes are the same numbers
-line by line; their SHA-256 identifies a network.
+A document holds each layer as integers over one denominator, a row of integers as one string. The canonical bytes
+are the same numbers line by line; their SHA-256 identifies a network.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def canonical_bytes(network: Network) -> bytes:
 
 
 def from_document(document: object) -> Network:
-    """The network of a JSON document; a document that does not follow FORMAT.md §2 is a `NetworkError` naming the place."""
+    """The network of a JSON document; a document that does not follow FORMAT.md §2 is a `NetworkError` naming the
+    place."""
     top = _object(document, "the document", {"format", "version", "inputs", "layers", "last"})
     if top["format"] != FORMAT or not _is_count(top["version"]) or top["version"] != VERSION:
         raise NetworkError(f"expected format {FORMAT!r}, version {VERSION}; got {top['format']!r}, {top['version']!r}")

@@ -1,12 +1,12 @@
 """The network type: layers of ReLU neurons with exact rational weights, and an affine output.
 
 In general the preactivation of layer ℓ is affine in the input and in all earlier activations,
-z[ℓ] = Σ_{k<ℓ} W[ℓ,k] a[k] + b[ℓ], a[0] = x, a[k] = max(z[k], 0): residual adds, concatenations, leaky ReLUs and maxima fit without
-artificial neurons. The *plain stack*, only W[ℓ,ℓ-1], is the common case and what most theorems ask for; `Network.weight` is
-its simple face.
+z[ℓ] = Σ_{k<ℓ} W[ℓ,k] a[k] + b[ℓ], a[0] = x, a[k] = max(z[k], 0): residual adds, concatenations, leaky ReLUs and
+maxima fit without artificial neurons. The *plain stack*, only W[ℓ,ℓ-1], is the common case and what most theorems
+ask for; `Network.weight` is its simple face.
 
-A network ends in an affine layer. One that ends in a ReLU (`last="relu"`) has all its layers hidden, followed by a fixed identity that
-is no parameter.
+A network ends in an affine layer. One that ends in a ReLU (`last="relu"`) has all its layers hidden, followed by a
+fixed identity that is no parameter.
 
 Claims about a network are claims about this real-arithmetic function of the exact weights, not about a float runtime.
 """
@@ -90,7 +90,8 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Blocks in ascending order of their source, the last of them from the layer before, and the bias, shape (n_ℓ, 1)."""
+    """Blocks in ascending order of their source, the last of them from the layer before, and the bias, shape (n_ℓ,
+    1)."""
 
     blocks: tuple[Block, ...]
     bias: RationalMatrix
@@ -263,7 +264,8 @@ class Network:
 def from_arrays(layers: Iterable[tuple[Any, Any]], last: Last = "affine") -> Network:
     """A plain stack from pairs (W, b), W of shape (out, in) and b of shape (out,).
 
-    Numpy arrays of floats are taken as the exact dyadic numbers they hold; lists may mix ints, floats, fractions and text like ``"2/3"``.
+    Numpy arrays of floats are taken as the exact dyadic numbers they hold; lists may mix ints, floats, fractions
+    and text like ``"2/3"``.
 
     >>> from_arrays([([[1.0, 2.0]], [0.5])]).sha256[:8]
     'affa715d'
@@ -299,7 +301,7 @@ def _check_layer(number: int, layer: Layer, widths: tuple[int, ...]) -> None:
         expected = (layer.width, widths[block.source])
         if block.weight.shape != expected:
             raise NetworkError(
-                f"layer {number}: the weights on layer {block.source} have shape {block.weight.shape}, expected {expected}"
+                f"layer {number}: weights on layer {block.source} have shape {block.weight.shape}, expected {expected}"
             )
 
 

@@ -1,13 +1,14 @@
 """Permutation and positive scaling of hidden neurons, and the canonical form under both.
 
-Two parameters are *related* (θ ~ θ') when one comes from the other by permuting the neurons of hidden layers and scaling hidden
-neurons: incoming row and bias times λ > 0, outgoing weights divided by λ. The canonical form is the same for related parameters and different for
-others, degenerate ones included.
+Two parameters are *related* (θ ~ θ') when one comes from the other by permuting the neurons of hidden layers and
+scaling hidden neurons: incoming row and bias times λ > 0, outgoing weights divided by λ. The canonical form is the
+same for related parameters and different for others, degenerate ones included.
 
-Scaling comes first: walking forward, every neuron is scaled so that the absolute values of its incoming weights and bias sum to 1; neurons
-whose incoming weights and bias vanish are constantly 0 and are scaled by their outgoing weights instead. What remains is a graph-canonisation problem: neurons are coloured
-by their weights, colours are refined over incoming and outgoing weights until they are stable, and neurons that still share a
-colour are told apart by trying each of them first. Random weights need no trying at all.
+Scaling comes first: walking forward, every neuron is scaled so that the absolute values of its incoming weights and
+bias sum to 1; neurons whose incoming weights and bias vanish are constantly 0 and are scaled by their outgoing
+weights instead. What remains is a graph-canonisation problem: neurons are coloured by their weights, colours are
+refined over incoming and outgoing weights until they are stable, and neurons that still share a colour are told
+apart by trying each of them first. Random weights need no trying at all.
 """
 
 from __future__ import annotations
@@ -101,7 +102,8 @@ def _live_scaled(network: Network) -> tuple[Network, list[set[int]]]:
 
 
 def _inert_scaled(network: Network, live: list[set[int]]) -> Network:
-    """Scale the other neurons, which are constantly 0, by their weights on neurons whose scale is fixed, last layer first."""
+    """Scale the other neurons, which are constantly 0, by their weights on neurons whose scale is fixed, last layer
+    first."""
     fixed = live
     for layer in range(_free_layers(network), 0, -1):
         factors = [Fraction(1)] * network.widths[layer]
@@ -221,7 +223,8 @@ def _sort_key(network: Network) -> list[Fraction]:
 
 
 def _free_layers(network: Network) -> int:
-    """The layers whose neurons may be permuted and scaled; not the last one, since a fixed identity follows a trailing ReLU."""
+    """The layers whose neurons may be permuted and scaled; not the last one, since a fixed identity follows a
+    trailing ReLU."""
     return network.depth - 1
 
 

@@ -2,16 +2,20 @@
 
 **Theorem P.** Let L = 3, n_1 ≥ 2, rank W[1] = n_1, and write A = W[2], a = b[2], V = W[3], z = z[1], h = z[2]. Suppose
 
-* (rows) each row [A_i | a_i] has a positive and a negative entry, no two rows are multiples of each other, each column V_i ≠ 0;
+* (rows) each row [A_i | a_i] has a positive and a negative entry, no two rows are multiples of each other, each
+  column V_i ≠ 0;
 * (unique) no nonempty S has Σ_{i∈S} V_i A_i = 0;
-* (hyperplanes) for each j, (c) a rational point with z_j = 0, every other z_k ≠ 0, h_i = 0 for exactly one i, A_ij ≠ 0, some z_k > 0 with A_ik ≠ 0, and, with
-  J = Σ_{k≠i, h_k>0} V_k A_kj, either no other h_k is positive or J ≠ 0 and J + V_i A_ij ≠ 0; or (c') no row crosses H_j (each [A_i | a_i] without entry j is ≥ 0 with a_i > 0, or ≤ 0
+* (hyperplanes) for each j, (c) a rational point with z_j = 0, every other z_k ≠ 0, h_i = 0 for exactly one i, A_ij
+  ≠ 0, some z_k > 0 with A_ik ≠ 0, and, with J = Σ_{k≠i, h_k>0} V_k A_kj, either no other h_k is positive or J ≠ 0
+  and J + V_i A_ij ≠ 0; or (c') no row crosses H_j (each [A_i | a_i] without entry j is ≥ 0 with a_i > 0, or ≤ 0
   with a_i < 0) and Σ_{a_i>0} V_i A_ij ≠ 0.
 
-Then every generic η (FORMAT.md §3.1) with f_η = f_θ on R^{n_0} has η ~ θ. θ itself need not be generic; what is known of that is part of the certificate.
+Then every generic η (FORMAT.md §3.1) with f_η = f_θ on R^{n_0} has η ~ θ. θ itself need not be generic; what is
+known of that is part of the certificate.
 
-This replaces Theorem 5 of the three-layer paper, whose hypothesis that θ is generic takes exponentially many conditions, by local facts about θ.
-Where θ is generic the two agree: the points exist iff no neuron is dead, linear or hidden.
+This replaces Theorem 5 of the three-layer paper, whose hypothesis that θ is generic takes exponentially many
+conditions, by local facts about θ. Where θ is generic the two agree: the points exist iff no neuron is dead, linear
+or hidden.
 
 Points are looked for with few positive coordinates. One is enough for trained networks: z_k = -a_i/A_ik makes h_i = 0.
 """
@@ -43,7 +47,8 @@ _CANDIDATES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class _SecondLayer:
-    """Rows [A_i | a_i] and columns V_i as integers, each over its own positive denominator: only signs and zeros matter."""
+    """Rows [A_i | a_i] and columns V_i as integers, each over its own positive denominator: only signs and zeros
+    matter."""
 
     rows: list[list[int]]
     columns: list[list[int]]

@@ -1,7 +1,8 @@
 """Is a network identifiable: does its function determine its parameters up to permutation and positive scaling?
 
-The theorems that apply to the architecture are tried first. If none proves the claim, moves along the fiber are tried: another concrete network with the
-same function refutes it. What remains is undecided, with the hypothesis that failed.
+The theorems that apply to the architecture are tried first. If none proves the claim, moves along the fiber are
+tried: another concrete network with the same function refutes it. What remains is undecided, with the hypothesis
+that failed.
 """
 
 from __future__ import annotations
@@ -29,14 +30,15 @@ def identify(network: Network, among: Among | None = None, seed: int = 0) -> Out
     Parameters
     ----------
     network : a plain stack; other networks are `Undecided`.
-    among : the class of competitors, ``"all"`` or ``"generic"`` parameters of the architecture (FORMAT.md §3.1). By default the
+    among : the class of competitors, ``"all"`` or ``"generic"`` parameters of the architecture (FORMAT.md §3.1). By
+        default the
         strongest statement that is found.
     seed : for the search of points and shifts; the same seed gives the same certificate.
 
     Returns
     -------
-    `Proved`, `Refuted` (with another network) or `Undecided` (with what was tried). A proof among all parameters is also one
-    among generic ones and is given whenever it is found.
+    `Proved`, `Refuted` (with another network) or `Undecided` (with what was tried). A proof among all parameters is
+    also one among generic ones and is given whenever it is found.
 
     >>> from polyrelu.network import from_arrays
     >>> identify(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])).status

@@ -1,9 +1,12 @@
-"""Two hidden layers, the first of width one: functions of one variable, all parameters as competitors (math: proofs/line.md).
+"""Two hidden layers, the first of width one: functions of one variable, all parameters as competitors (math:
+proofs/line.md).
 
-**Theorem.** Let L = 3, n_1 = 1, W[1] ≠ 0, A_i a_i < 0 for every second-layer neuron with pairwise different a_i/A_i, both signs of A_i occurring, and no nonempty S with
-Σ_{i∈S} V_i A_i = 0 (A = W[2], a = b[2], V = W[3]). Then every parameter of the architecture with the same function on R^n is related to θ.
+**Theorem.** Let L = 3, n_1 = 1, W[1] ≠ 0, A_i a_i < 0 for every second-layer neuron with pairwise different
+a_i/A_i, both signs of A_i occurring, and no nonempty S with Σ_{i∈S} V_i A_i = 0 (A = W[2], a = b[2], V = W[3]).
+Then every parameter of the architecture with the same function on R^n is related to θ.
 
-The sign pattern of the three-layer paper's Theorem 5 is not enough here: for n_1 = 1, σ(1 - σ(x)) = 1 - σ(1 - σ(1 - x)) although no neuron is dead, linear or hidden.
+The sign pattern of the three-layer paper's Theorem 5 is not enough here: for n_1 = 1, σ(1 - σ(x)) = 1 - σ(1 - σ(1 -
+x)) although no neuron is dead, linear or hidden.
 """
 
 from __future__ import annotations

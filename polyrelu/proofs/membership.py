@@ -1,8 +1,9 @@
 """Is a parameter in the class *generic* of FORMAT.md §3.1? Verified, refuted with a reason, or left open.
 
-The class asks for exponentially many things, so verification is for small networks: every minor of [A | a] (A = W[2], a = b[2]) is nonzero, which implies that the
-network is supertransversal (proofs/bottleneck.md, Lemma 1), and every sum Σ_{i∈T} V_i A_ij is nonzero. Refutation looks for a zero weight, a zero bias,
-and a vanishing sum. Being in the class is closed under permutation and positive scaling.
+The class asks for exponentially many things, so verification is for small networks: every minor of [A | a] (A =
+W[2], a = b[2]) is nonzero, which implies that the network is supertransversal (proofs/bottleneck.md, Lemma 1), and
+every sum Σ_{i∈T} V_i A_ij is nonzero. Refutation looks for a zero weight, a zero bias, and a vanishing sum. Being
+in the class is closed under permutation and positive scaling.
 """
 
 from __future__ import annotations

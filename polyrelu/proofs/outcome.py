@@ -1,4 +1,5 @@
-"""What a prover answers: proved, refuted or undecided. Undecided is never False, and none of the three is a truth value.
+"""What a prover answers: proved, refuted or undecided. Undecided is never False, and none of the three is a truth
+value.
 
 `Proved` and `Refuted` carry a certificate that an independent checker re-derives.
 """
@@ -106,8 +107,9 @@ Outcome: TypeAlias = Proved | Refuted | Undecided
 
 _MEMBERSHIP = {
     "verified": "The network itself is generic (verified).",
-    "refuted": "The network itself is not generic (verified), so the theorem says that no generic parameter computes its function.",
-    "open": "Whether the network itself is generic is left open; if it is not, no generic parameter computes its function.",
+    "refuted": "The network itself is not generic (verified): the theorem says that no generic parameter computes its "
+    "function.",
+    "open": "Whether the network itself is generic is left open; if not, no generic parameter computes its function.",
 }
 
 

@@ -1,9 +1,11 @@
 """One hidden layer, all parameters of the architecture as competitors (math: proofs/shallow.md).
 
-**Theorem.** Let f(x) = V σ(W x + b) + c with every w_i ≠ 0, every v_i ≠ 0, no two rows [w_i | b_i] positive multiples of each other, and C_k ≠ 0 on every hyperplane that
-carries two neurons. θ is identifiable on R^n among all parameters iff the linear parts of the hyperplanes with two neurons are independent and no other
-assignment of neurons to hyperplanes gives the same linear part. If no hyperplane carries two neurons: iff no nonempty S has Σ_{i∈S} v_i w_i = 0.
-Where one of the first conditions fails, θ is not identifiable: `polyrelu.symmetry` gives another parameter.
+**Theorem.** Let f(x) = V σ(W x + b) + c with every w_i ≠ 0, every v_i ≠ 0, no two rows [w_i | b_i] positive
+multiples of each other, and C_k ≠ 0 on every hyperplane that carries two neurons. θ is identifiable on R^n among
+all parameters iff the linear parts of the hyperplanes with two neurons are independent and no other assignment of
+neurons to hyperplanes gives the same linear part. If no hyperplane carries two neurons: iff no nonempty S has
+Σ_{i∈S} v_i w_i = 0. Where one of the first conditions fails, θ is not identifiable: `polyrelu.symmetry` gives
+another parameter.
 
 Bounded work: the subset-sum question is NP-hard. Beyond 40 dependent neurons, or 2^16 assignments, the answer is open.
 """

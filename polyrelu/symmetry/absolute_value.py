@@ -1,9 +1,10 @@
 """The absolute-value normal form of a network with one hidden layer.
 
-σ(t) = (t + |t|)/2, so u ↦ V σ(W u + b) + c equals Σ_h C_h |h·(u,1)| + M u + m on a domain with interior, the sum over the distinct
-hyperplanes h that meet the interior; neurons whose hyperplane does not are affine there. Terms with C_h = 0 are dropped. Functions of two
-such networks, of any widths, agree on the domain iff their normal forms are equal: each |h·(u,1)| with C_h ≠ 0 is the only term that is
-not smooth at a general point of its hyperplane. No genericity is needed. (Three-layer symmetries, Definition 2, without a base region.)
+σ(t) = (t + |t|)/2, so u ↦ V σ(W u + b) + c equals Σ_h C_h |h·(u,1)| + M u + m on a domain with interior, the sum
+over the distinct hyperplanes h that meet the interior; neurons whose hyperplane does not are affine there. Terms
+with C_h = 0 are dropped. Functions of two such networks, of any widths, agree on the domain iff their normal forms
+are equal: each |h·(u,1)| with C_h ≠ 0 is the only term that is not smooth at a general point of its hyperplane. No
+genericity is needed. (Three-layer symmetries, Definition 2, without a base region.)
 
 The domain is the whole space, or the orthant u ≥ 0 on which the later layers of a network act.
 """

@@ -1,13 +1,16 @@
 """All parameters of a one-hidden-layer network on R^n: which hyperplane gets which neurons.
 
-θ has rows w_i ≠ 0, columns v_i ≠ 0 and no two neurons with the same ray [w_i | b_i]; then every hyperplane h_1 … h_p carries one neuron, or two of
-opposite orientation (a *doubled* hyperplane; suppose C_k ≠ 0 for all k). Let f = Σ C_k |h_k·(x,1)| + M x + m and e = n_1 - p.
+θ has rows w_i ≠ 0, columns v_i ≠ 0 and no two neurons with the same ray [w_i | b_i]; then every hyperplane h_1 …
+h_p carries one neuron, or two of opposite orientation (a *doubled* hyperplane; suppose C_k ≠ 0 for all k). Let f =
+Σ C_k |h_k·(x,1)| + M x + m and e = n_1 - p.
 
-Another parameter of the same width must put at least one neuron on every hyperplane, and has e more. A hyperplane with neurons of both orientations
-contributes d_k h_k to the linear part with any d_k ∈ Q^m; one orientation contributes ε_k C_k h_k; two neurons v, -v on an arbitrary further
-hyperplane g contribute v g, a matrix of rank one. So there is a parameter with doubled set D, signs ε and j free pairs, |D| + 2j ≤ e,
-iff M - Σ_{k∉D} ε_k C_k h_k has rank at most j on the common kernel of the linear parts h_k, k ∈ D. Enlarging D only lowers that rank, so |D| = e - 2j suffices.
-θ is identifiable iff the linear parts of its doubled hyperplanes are independent and no pair (D, ε) but its own is realised. (Proof: proofs/shallow.md.)
+Another parameter of the same width must put at least one neuron on every hyperplane, and has e more. A hyperplane
+with neurons of both orientations contributes d_k h_k to the linear part with any d_k ∈ Q^m; one orientation
+contributes ε_k C_k h_k; two neurons v, -v on an arbitrary further hyperplane g contribute v g, a matrix of rank
+one. So there is a parameter with doubled set D, signs ε and j free pairs, |D| + 2j ≤ e, iff M - Σ_{k∉D} ε_k C_k h_k
+has rank at most j on the common kernel of the linear parts h_k, k ∈ D. Enlarging D only lowers that rank, so |D| =
+e - 2j suffices. θ is identifiable iff the linear parts of its doubled hyperplanes are independent and no pair (D,
+ε) but its own is realised. (Proof: proofs/shallow.md.)
 """
 
 from __future__ import annotations
@@ -90,7 +93,8 @@ def work(planes: Hyperplanes) -> int:
 
 
 def other_assignment(network: Network, planes: Hyperplanes) -> Network | None:
-    """Another network of the same width with the same function, or None if there is none (after visiting every pair)."""
+    """Another network of the same width with the same function, or None if there is none (after visiting every
+    pair)."""
     if not planes.doubled_are_independent:
         return _slide(network, planes)
     for assignment in _assignments(planes):
@@ -119,9 +123,9 @@ def _realised(network: Network, planes: Hyperplanes, assignment: Assignment) -> 
     if differences is None:
         raise ArithmeticError("the remainder does not vanish on the common kernel")  # excluded by the rank condition
     neurons = _neurons(planes, assignment, differences.rows())
-    for l in range(assignment.pairs):
-        ray = (*tails.row(l), Fraction(l + 1))
-        head = tuple(heads[o, l] for o in range(heads.nrows))
+    for pair in range(assignment.pairs):
+        ray = (*tails.row(pair), Fraction(pair + 1))
+        head = tuple(heads[o, pair] for o in range(heads.nrows))
         neurons += [(ray, head), (_negated(ray), _negated(head))]
     return _with_neurons(network, neurons)
 

@@ -1,17 +1,21 @@
 """Hidden hyperplanes between two consecutive hidden layers: translation and flips.
 
-Neuron j of layer ℓ is *hidden* by layer ℓ+1 when every row i there has W_ij ≥ 0, W_ik ≤ 0 for k ≠ j and b_i ≤ 0, and some W_ij > 0
-(with strict signs in the source; weak signs suffice for both symmetries, for any number of inputs and any weights).
+Neuron j of layer ℓ is *hidden* by layer ℓ+1 when every row i there has W_ij ≥ 0, W_ik ≤ 0 for k ≠ j and b_i ≤ 0,
+and some W_ij > 0 (with strict signs in the source; weak signs suffice for both symmetries, for any number of inputs
+and any weights).
 
-*Translation*: for every t with b_i ≤ t W_ij for all i, replacing b[ℓ]_j by b[ℓ]_j + t and b_i by b_i - t W_ij keeps the function on all of R^n. *Proof.* Let s be
-the value of z[ℓ]_j and r = Σ_{k≠j} W_ik a_k + b_i ≤ b_i ≤ 0. Before: σ(W_ij σ(s) + r), which is 0 for s ≤ 0. After:
-σ(W_ij σ(s+t) + r - t W_ij). If s + t ≥ 0 this is σ(W_ij s + r), the same for s ≥ 0, and 0 for s < 0. If s + t < 0 it is σ(r - t W_ij) = 0, as r ≤ b_i ≤ t W_ij; and
-before, either s ≤ 0, or s < -t with W_ij s + r ≤ -t W_ij + b_i ≤ 0: also 0. ∎
+*Translation*: for every t with b_i ≤ t W_ij for all i, replacing b[ℓ]_j by b[ℓ]_j + t and b_i by b_i - t W_ij keeps
+the function on all of R^n. *Proof.* Let s be the value of z[ℓ]_j and r = Σ_{k≠j} W_ik a_k + b_i ≤ b_i ≤ 0. Before:
+σ(W_ij σ(s) + r), which is 0 for s ≤ 0. After: σ(W_ij σ(s+t) + r - t W_ij). If s + t ≥ 0 this is σ(W_ij s + r), the
+same for s ≥ 0, and 0 for s < 0. If s + t < 0 it is σ(r - t W_ij) = 0, as r ≤ b_i ≤ t W_ij; and before, either s ≤
+0, or s < -t with W_ij s + r ≤ -t W_ij + b_i ≤ 0: also 0. ∎
 
-*Flip*, layer ℓ+1 a single neuron with row w, w_j > 0, w_k ≤ 0 for k ≠ j, b ≤ 0: negating row k of layer ℓ and subtracting μ = |w_k|/w_j times row k from row j keeps the function.
-*Proof.* With z_k = y: s becomes s - μy, and the sum inside the outer σ is w_j σ(s - μy) - |w_k| σ(-y) + r' with r' ≤ 0. If s > μy: w_j s - |w_k|(y + σ(-y)) + r' =
-w_j s - |w_k| σ(y) + r', what stood there before if s > 0; if s ≤ 0 it is ≤ 0, and before it was ≤ 0. If s ≤ μy it is ≤ 0; before, for s > 0,
-w_j s ≤ |w_k| y ≤ |w_k| σ(y), so ≤ 0 too. ∎ Flips of different k commute (row k of the others is untouched), and each is its own inverse.
+*Flip*, layer ℓ+1 a single neuron with row w, w_j > 0, w_k ≤ 0 for k ≠ j, b ≤ 0: negating row k of layer ℓ and
+subtracting μ = |w_k|/w_j times row k from row j keeps the function. *Proof.* With z_k = y: s becomes s - μy, and
+the sum inside the outer σ is w_j σ(s - μy) - |w_k| σ(-y) + r' with r' ≤ 0. If s > μy: w_j s - |w_k|(y + σ(-y)) + r'
+= w_j s - |w_k| σ(y) + r', what stood there before if s > 0; if s ≤ 0 it is ≤ 0, and before it was ≤ 0. If s ≤ μy it
+is ≤ 0; before, for s > 0, w_j s ≤ |w_k| y ≤ |w_k| σ(y), so ≤ 0 too. ∎ Flips of different k commute (row k of the
+others is untouched), and each is its own inverse.
 
 Source: three-layer symmetries, §5, with corrections (weak signs; explicit half-line of t).
 """

@@ -1,8 +1,9 @@
 """Invariants of a plain stack under permutation and positive scaling of its hidden neurons (FORMAT.md §3.5).
 
-Layer by layer, a neuron gets a colour: its scaled bias and the multiset of its scaled weights, each with the colour of the neuron
-it comes from. Related networks have the same colours, so different colours prove that two networks are not related. The converse fails
-for look-alike neurons, where `network.related` decides; here one layer is evidence that is easy to check.
+Layer by layer, a neuron gets a colour: its scaled bias and the multiset of its scaled weights, each with the colour
+of the neuron it comes from. Related networks have the same colours, so different colours prove that two networks
+are not related. The converse fails for look-alike neurons, where `network.related` decides; here one layer is
+evidence that is easy to check.
 """
 
 from __future__ import annotations

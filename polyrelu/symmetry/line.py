@@ -1,8 +1,9 @@
 """Networks whose first hidden layer is one neuron: functions of one variable that can be read from both sides.
 
-With n_1 = 1, L = 3 and all A_i < 0 < a_i (A = W[2], a = b[2]) the function of z = W[1]x + b[1] is constant for z ≤ 0 and for z ≥ y_q, the largest of the
-breakpoints y_i = -a_i/A_i. Then the first layer may as well make the last breakpoint, seen from the other side: with y' = σ(y_q - z) the second layer makes
-the breakpoints at y_q - y_i and the one at z = 0. Smallest case: σ(1 - σ(x)) = 1 - σ(1 - σ(1 - x)).
+With n_1 = 1, L = 3 and all A_i < 0 < a_i (A = W[2], a = b[2]) the function of z = W[1]x + b[1] is constant for z ≤
+0 and for z ≥ y_q, the largest of the breakpoints y_i = -a_i/A_i. Then the first layer may as well make the last
+breakpoint, seen from the other side: with y' = σ(y_q - z) the second layer makes the breakpoints at y_q - y_i and
+the one at z = 0. Smallest case: σ(1 - σ(x)) = 1 - σ(1 - σ(1 - x)).
 """
 
 from __future__ import annotations

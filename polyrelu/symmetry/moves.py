@@ -1,8 +1,9 @@
 """Moves: concrete other parameters with the same function, each with the evidence a checker needs.
 
-A move is proposed only if its network is shown not to be related to the original by an invariant of FORMAT.md §3.5. None of the moves needs
-genericity; they work between any two consecutive layers of a plain stack of any depth. Variants of a move (other shifts, other dead
-rows) are proposed one after the other, so that a caller may look for one that lies in a given class of parameters.
+A move is proposed only if its network is shown not to be related to the original by an invariant of FORMAT.md §3.5.
+None of the moves needs genericity; they work between any two consecutive layers of a plain stack of any depth.
+Variants of a move (other shifts, other dead rows) are proposed one after the other, so that a caller may look for
+one that lies in a given class of parameters.
 """
 
 from __future__ import annotations

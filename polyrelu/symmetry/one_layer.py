@@ -1,7 +1,8 @@
 """Other parameters of one hidden layer and the layer after it, with the same map on the domain of that layer.
 
-Layers ℓ and ℓ+1 of a plain stack make the map u ↦ V σ(W u + b) + c, on R^n for ℓ = 1 and on the orthant u ≥ 0 for ℓ ≥ 2. Each function below finds
-one kind of freedom of that map; all are exact identities on the domain, whatever the other weights are.
+Layers ℓ and ℓ+1 of a plain stack make the map u ↦ V σ(W u + b) + c, on R^n for ℓ = 1 and on the orthant u ≥ 0 for ℓ
+≥ 2. Each function below finds one kind of freedom of that map; all are exact identities on the domain, whatever the
+other weights are.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class _Pair:
 
 
 def one_layer_alternatives(network: Network, layer: int, rng: random.Random) -> Iterator[_Alternative]:
-    """Networks that differ from a plain stack in layers ℓ = `layer` and ℓ+1 only, with the same function, each with its reason."""
+    """Networks that differ from a plain stack in layers ℓ = `layer` and ℓ+1 only, with the same function, each with
+    its reason."""
     hidden, after = network.layers[layer - 1], network.layers[layer]
     pair = _Pair(
         network,
@@ -108,7 +110,8 @@ def _linear_neurons(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
 
 
 def _shared_hyperplanes(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
-    """Two neurons on one hyperplane: one orientation (weights can be traded), or opposite and cancelling (they can move)."""
+    """Two neurons on one hyperplane: one orientation (weights can be traded), or opposite and cancelling (they can
+    move)."""
     seen: dict[tuple[tuple[int, ...], bool], tuple[int, Fraction]] = {}
     for i, row in enumerate(pair.rows):
         if not any(row[:-1]):
