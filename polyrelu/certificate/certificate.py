@@ -42,7 +42,7 @@ class Claim:
         shape = f"The {self.network.architecture} network {self.network.sha256[:12]}…"
         competitors = f"among {self.among} parameters of its architecture, on {self.domain}"
         if self.kind == "identifiable":
-            return f"{shape} is identifiable {competitors}: its function fixes them up to permutation and positive scaling."
+            return f"{shape} is identifiable {competitors}: its function fixes them up to permutation and scaling."
         return f"{shape} is not identifiable {competitors}: another one, not related, computes the same function."
 
 

@@ -23,6 +23,8 @@ __all__ = ["identify"]
 
 _MOVE_LIMIT = 64
 
+_NO_MOVE = "no layer has unused, dead, linear, duplicate, cancelling or hidden neurons, or linear parts known to cancel"
+
 
 def identify(network: Network, among: Among | None = None, seed: int = 0) -> Outcome:
     """Prove or refute that a network is identifiable on R^n.
@@ -58,8 +60,9 @@ def identify(network: Network, among: Among | None = None, seed: int = 0) -> Out
             claim = Claim("identifiable", network, class_of_competitors)
             return Proved(_certificate(claim, theorem, found))
         attempts.append(found)
+    reason = _reason(network, attempts)
     refuted = _refute(network, among, seed, attempts)
-    return Undecided(_reason(network, attempts), tuple(attempts)) if refuted is None else refuted
+    return Undecided(reason, tuple(attempts)) if refuted is None else refuted
 
 
 _Prover = Callable[[], "list[Hypothesis] | Attempt"]
@@ -93,6 +96,7 @@ def _refute(network: Network, among: Among | None, seed: int, attempts: list[Att
         if count >= _MOVE_LIMIT:
             break
     if fallback is None:
+        attempts.append(Attempt("other networks", _NO_MOVE))
         return None
     if among == "generic":
         attempts.append(
@@ -133,9 +137,6 @@ def _certificate(claim: Claim, theorem: str, hypotheses: list[Hypothesis]) -> Ce
 
 def _reason(network: Network, attempts: list[Attempt]) -> str:
     if attempts:
-        return "no theorem applied and no other network was found"
-    if network.last == "relu":
-        return (
-            "no theorem here covers networks that end in a ReLU, and no other network with the same function was found"
-        )
-    return f"no theorem here covers {network.hidden_layers} hidden layers, and no other network with the same function was found"
+        return "no theorem applied, and no other network with the same function was found"
+    shape = "networks that end in a ReLU" if network.last == "relu" else f"{network.hidden_layers} hidden layers"
+    return f"no theorem here covers {shape}, and no other network with the same function was found"

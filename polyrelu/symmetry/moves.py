@@ -88,7 +88,9 @@ def _hiding_proposals(network: Network, layer: int, rng: random.Random) -> Itera
         others = [k for k in range(network.widths[layer]) if k != neuron]
         if network.widths[layer + 1] == 1 and others:
             evidence: dict[str, object] = {"layer": layer, "neuron": neuron, "flipped": others[:1]}
-            story = f"layer {layer + 1} is one neuron that hides neuron {neuron} of layer {layer}; the others can be flipped"
+            story = (
+                f"layer {layer + 1} is one neuron that hides neuron {neuron} of layer {layer}; others can be flipped"
+            )
             yield "flip", evidence, flip(network, layer, neuron, others[:1]), story
 
 

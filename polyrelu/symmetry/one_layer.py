@@ -155,7 +155,8 @@ def _vanishing_sums(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
     offset = pair.offset
     for i in subset:
         offset = _plus(offset, pair.columns[i], pair.rows[i][-1])
-    story = f"neurons {', '.join(map(str, subset))} of layer {pair.layer} can be flipped together: their linear parts cancel"
+    names = ", ".join(map(str, subset))
+    story = f"neurons {names} of layer {pair.layer} can be flipped together: their linear parts cancel"
     yield story, pair.replaced(rows, {}, offset)
 
 
