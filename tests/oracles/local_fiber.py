@@ -18,14 +18,17 @@ What to keep in mind when reading the number:
   count towards the dimension, as they should: they do not change the function.
 * Only cells that are already open count. A parameter on the boundary of a stratum (duplicate hyperplanes,
   three lines through one point) gets new open cells under perturbation, and then the kernel may contain
-  directions along which the function does change: the number is an upper bound there.
+  directions along which the function does change: the number is an upper bound there. `is_locally_rigid`
+  looks at the one-sided derivatives on the lower-dimensional cells too, and settles the case of dimension 1.
 * Ranks are computed modulo two primes. A rank modulo a prime never exceeds the rational one, so the result is
   never too small; it is too large only if both primes divide all maximal non-zero minors.
 """
 
+from collections.abc import Iterator
+from fractions import Fraction
 from typing import NamedTuple
 
-from flint import nmod_mat
+from flint import fmpz_mat, nmod_mat
 
 from tests.oracles.cells import cells
 from tests.oracles.plain import IntegerNetwork, Network, SignVector, compose, integer_form, split_by_layer
@@ -53,6 +56,86 @@ def local_fiber_dimension(layers: Network) -> LocalFiber:
         dimension=parameters - _rank(jacobian) - hidden,
         regular=all(0 not in signs for signs in open_cells),
     )
+
+
+def is_locally_rigid(layers: Network) -> bool | None:
+    """Whether no curve of parameters through this one, other than scalings, keeps the function.
+
+    A curve that keeps the function has a tangent direction along which every one-sided derivative of the output
+    vanishes, on cells of all dimensions. If the kernel of the Jacobian is one line beyond the scalings, its two
+    directions are tried. None: a larger kernel, not decided here.
+    """
+    fiber = local_fiber_dimension(layers)
+    if fiber.dimension <= 0:
+        return True
+    if fiber.dimension > 1:
+        return None
+    integers = integer_form(layers)
+    direction = _direction_beyond_scalings(layers, integers)
+    points = list(_sample_points(layers))
+    return all(
+        any(any(_one_sided_derivative(integers, step, point)) for point in points)
+        for step in (direction, [-v for v in direction])
+    )
+
+
+def _direction_beyond_scalings(layers: Network, integers: IntegerNetwork) -> list[int]:
+    """A kernel vector of the Jacobian that is not a combination of scalings."""
+    patterns = {tuple(int(s > 0) for s in signs) for signs in cells(layers, full_dimensional_only=True)}
+    jacobian = fmpz_mat([row for pattern in sorted(patterns) for row in _jacobian_rows(integers, pattern)])
+    basis, nullity = jacobian.nullspace()
+    span = _scalings(integers)
+    rank = fmpz_mat(span).rank() if span else 0
+    for column in range(nullity):
+        vector = [int(basis[row, column]) for row in range(jacobian.ncols())]
+        if fmpz_mat([*span, vector]).rank() > rank:
+            return vector
+    raise ValueError("the kernel consists of scalings")
+
+
+def _scalings(layers: IntegerNetwork) -> list[list[int]]:
+    """The directions of the scalings: a neuron's row and bias up, its outgoing column down."""
+    result = []
+    for number, (weights, _) in enumerate(layers[:-1]):
+        for neuron in range(len(weights)):
+            entries: list[int] = []
+            for other, (block, offset) in enumerate(layers):
+                for i, (row, b) in enumerate(zip(block, offset, strict=True)):
+                    up = other == number and i == neuron
+                    down = other == number + 1
+                    entries += [v if up else -v if down and j == neuron else 0 for j, v in enumerate(row)]
+                    entries.append(b if up else 0)
+            result.append(entries)
+    return result
+
+
+def _sample_points(layers: Network) -> Iterator[list[Fraction]]:
+    """A point of every cell, and points between it and the points of its faces."""
+    found = cells(layers)
+    for signs, cell in found.items():
+        yield list(cell.point)
+        for other, face in found.items():
+            if other != signs and all(t in (0, s) for s, t in zip(signs, other, strict=True)):
+                for weight in (Fraction(1, 2), Fraction(1, 3)):
+                    yield [weight * p + (1 - weight) * q for p, q in zip(cell.point, face.point, strict=True)]
+
+
+def _one_sided_derivative(layers: IntegerNetwork, step: list[int], point: list[Fraction]) -> list[Fraction]:
+    """The derivative of the outputs at a point when the parameters move along `step`, from this side."""
+    entries = iter(step)
+    values, slopes = list(point), [Fraction(0)] * len(point)
+    for number, (weights, bias) in enumerate(layers):
+        z, dz = [], []
+        for row, b in zip(weights, bias, strict=True):
+            changes = [next(entries) for _ in row]
+            z.append(sum((w * v for w, v in zip(row, values, strict=True)), Fraction(b)))
+            moved = sum((c * v for c, v in zip(changes, values, strict=True)), Fraction(next(entries)))
+            dz.append(moved + sum((w * d for w, d in zip(row, slopes, strict=True)), Fraction(0)))
+        if number == len(layers) - 1:
+            return dz
+        slopes = [d if v > 0 else max(d, Fraction(0)) if v == 0 else Fraction(0) for v, d in zip(z, dz, strict=True)]
+        values = [max(v, Fraction(0)) for v in z]
+    raise ValueError("a network needs at least one layer")
 
 
 def _jacobian_rows(layers: IntegerNetwork, pattern: SignVector) -> list[list[int]]:

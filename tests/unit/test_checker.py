@@ -1,0 +1,404 @@
+"""The checker against hand-made certificates, hostile input, and mutations of valid certificates.
+
+The files in tests/certificates are written by hand (their numbers are small enough to check on paper); the note
+in `unverified` says what each is, and for invalid ones begins with the step that must fail.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyrelu import checker
+
+ROOT = Path(__file__).parents[2]
+CERTIFICATES = ROOT / "tests" / "certificates"
+
+
+def certificates(folder: str) -> list[Path]:
+    return [p for p in sorted((CERTIFICATES / folder).glob("*.json")) if not p.name.endswith(".network.json")]
+
+
+VALID, INVALID, MALFORMED = certificates("valid"), certificates("invalid"), certificates("malformed")
+
+
+def name(path: Path) -> str:
+    return path.stem
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-I", "-S", str(ROOT / "polyrelu" / "checker.py"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+# ---- The three folders
+
+
+def test_every_theorem_has_a_valid_certificate() -> None:
+    used = {json.loads(path.read_text())["proof"]["theorem"] for path in VALID}
+    assert used == set(checker.THEOREMS)
+
+
+@pytest.mark.parametrize("path", VALID, ids=name)
+def test_valid(path: Path) -> None:
+    report = checker.check_file(path)
+    assert report.verdict == "accepted", report
+    assert report.exit_status == 0
+    document = json.loads(path.read_text())
+    assert report.networks[0] == document["claim"]["network"]["sha256"]
+    assert report.theorem == document["proof"]["theorem"]
+    assert [key for key, _ in report.hypotheses] == [h["id"] for h in document["proof"]["hypotheses"]]
+    assert report.assumed == ()
+    assert document["claim"]["kind"] in report.statement
+    assert "assumed: none" in str(report)
+    assert all(line.isascii() and line.isprintable() for line in str(report).splitlines())
+
+
+@pytest.mark.parametrize("path", INVALID, ids=name)
+def test_invalid(path: Path) -> None:
+    step = json.loads(path.read_text())["unverified"]["note"].split(":")[0]
+    report = checker.check_file(path)
+    assert (report.verdict, report.step) == ("rejected", step), report
+    assert report.exit_status == 1
+    assert report.expected
+    assert report.got
+    assert report.statement == ""
+
+
+@pytest.mark.parametrize("path", MALFORMED, ids=name)
+def test_malformed(path: Path) -> None:
+    report = checker.check_file(path)
+    assert report.verdict == "unreadable", report
+    assert report.exit_status == 2
+    assert report.statement == ""
+    assert report.step
+    assert len(report.got) < 400
+
+
+@pytest.mark.parametrize("path", [*VALID[:3], *INVALID[:3], *MALFORMED[:3]], ids=name)
+def test_command(path: Path) -> None:
+    report = checker.check_file(path)
+    plain = run(path)
+    assert plain.returncode == report.exit_status
+    assert len(plain.stderr.splitlines()) == (report.exit_status == 2)
+    assert plain.stdout.startswith({0: "accepted", 1: "rejected", 2: ""}[report.exit_status])
+    as_json = run("--json", path)
+    assert as_json.returncode == report.exit_status
+    document = json.loads(as_json.stdout)
+    assert set(document) == {
+        "command", "status", "statement", "theorem", "hypotheses", "assumed", "trusted", "networks", "step",
+        "expected", "got",
+    }  # fmt: skip
+    assert document["command"] == "check"
+    assert document["status"] == {0: "accepted", 1: "rejected", 2: "error"}[report.exit_status]
+
+
+def test_usage() -> None:
+    for arguments in ([], ["a", "b"], ["--network"], ["--network", "x"], ["--unknown"]):
+        result = run(*arguments)
+        assert (result.returncode, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
+
+
+# ---- Network files
+
+
+def by_file(folder: Path, reference: str = "two.network.json") -> Path:
+    document = json.loads((CERTIFICATES / "valid" / "shallow-by-file.json").read_text())
+    document["claim"]["network"]["file"] = reference
+    path = folder / "c.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_network_file_by_hand_or_renamed(tmp_path: Path) -> None:
+    path, network = by_file(tmp_path), CERTIFICATES / "valid" / "two.network.json"
+    missing = checker.check_file(path)
+    assert missing.verdict == "unreadable"
+    assert "two.network.json" in missing.got
+    assert checker.check_file(path, [network]).verdict == "accepted"
+    assert run("--network", network, path).returncode == 0
+    (tmp_path / "garbage.network.json").write_text("[")
+    (tmp_path / "renamed.network.json").write_bytes(network.read_bytes())
+    assert checker.check_file(path).verdict == "accepted"
+    (tmp_path / "two.network.json").write_text("[")
+    assert checker.check_file(path).verdict == "unreadable"
+
+
+def test_network_file_with_the_wrong_hash(tmp_path: Path) -> None:
+    path = by_file(tmp_path)
+    network = json.loads((CERTIFICATES / "valid" / "two.network.json").read_text())
+    network["layers"][1]["bias"] = "6"
+    (tmp_path / "two.network.json").write_text(json.dumps(network))
+    report = checker.check_file(path)
+    assert (report.verdict, report.step) == ("rejected", "hash")
+    in_memory = {"two.network.json": (CERTIFICATES / "valid" / "two.network.json").read_bytes()}
+    assert checker.check_bytes(path.read_bytes(), in_memory).verdict == "accepted"
+    assert checker.check_bytes(path.read_bytes(), {"other": in_memory["two.network.json"]}).verdict == "accepted"
+    assert checker.check_bytes(path.read_bytes()).verdict == "unreadable"
+
+
+def test_canonical_bytes() -> None:
+    """The hash as FORMAT.md writes it down, spelled out for one network."""
+    lines = ["polyrelu-network 1", "inputs 2", "layer 2 1", "bias 0 -1", "from 0", "1 0", "0 1",
+             "layer 1 1", "bias 5", "from 1", "2 3", "last affine"]  # fmt: skip
+    expected = hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest()
+    assert checker.check_file(CERTIFICATES / "valid" / "shallow-by-file.json").networks == (expected,)
+
+
+# ---- Hostile input: a verdict, never an exception, never `accepted`
+
+
+def refuse(data: bytes) -> None:
+    report = checker.check_bytes(data)
+    assert report.verdict == "unreadable", report
+    assert len(str(report)) < 1500
+    assert str(report).isascii()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_bytes(seed: int) -> None:
+    refuse(random.Random(seed).randbytes(300))
+    refuse(bytes(random.Random(seed).choices(b'{}[]",:01 truefalsn-.eE', k=300)))
+
+
+@pytest.mark.parametrize("path", VALID, ids=name)
+def test_truncated(path: Path) -> None:
+    data = path.read_bytes().rstrip()
+    for length in range(0, len(data), 37):
+        refuse(data[:length])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" * 10**6,
+        b'{"a":' * 10**6,
+        b"[" * 10**6 + b"]" * 10**6,
+        b"9" * 10**6,
+        b"-" * 10**6,
+        b"NaN",
+        b"1e400",
+        b"-0",
+        b"null",
+        b"true",
+        b'"' + b"a" * 10**6,
+        b"\xef\xbb\xbf{}",
+        b"",
+        b" " * 10**6,
+        b'{"a":1,"a":1}',
+        b'"\\u0041"',
+        b'"a\nb"',
+        b'{"format": 1e999}',
+    ],
+    ids=range(18),
+)
+def test_hostile_json(data: bytes) -> None:
+    refuse(data)
+
+
+def test_utf_16_is_not_ascii_json() -> None:
+    """`json` guesses UTF-16 from NUL bytes, which are ASCII; the checker must not."""
+    for encoding in ("utf-16-le", "utf-16-be", "utf-32-le"):
+        refuse((CERTIFICATES / "valid" / "affine.json").read_text().encode(encoding))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [" " * 10**6, "1 " * 10**6, "1" * 10**6, "0x" + "f" * 10**6, "0x" + "f" * 250_001, "1\n", "\u0661", "0x1", "-0",
+     "1\t2", "--1", "0X" + "F" * 900, "0x" + "F" * 900, "0x0" + "f" * 900, "-", "0x", "1/2", hex(10**1000 - 1)],
+    ids=range(18),
+)  # fmt: skip
+def test_hostile_rows(row: str) -> None:
+    document = json.loads((CERTIFICATES / "valid" / "affine.json").read_text())
+    document["claim"]["network"]["inline"]["layers"][0]["bias"] = row
+    refuse(json.dumps(document, ensure_ascii=False).encode())
+
+
+def test_long_numbers_are_hexadecimal() -> None:
+    document = json.loads((CERTIFICATES / "valid" / "affine.json").read_text())
+    for number in (10**1000, 10**1000 + 1, 16**249_999, -(16**249_999)):
+        layer = document["claim"]["network"]["inline"]["layers"][0]
+        layer["bias"] = hex(number)
+        rehash(document)
+        assert checker.check_bytes(json.dumps(document).encode()).verdict == "accepted"
+    layer["bias"] = str(10**1000 - 1)
+    rehash(document)
+    assert checker.check_bytes(json.dumps(document).encode()).verdict == "accepted"
+    layer["bias"] = str(10**1000)
+    refuse(json.dumps(document).encode())
+
+
+def test_hostile_work() -> None:
+    """Numbers of a million bits make every exact computation too long; the answer comes at once."""
+    huge = hex(16**249_998 + 1)
+    document = json.loads((CERTIFICATES / "valid" / "bottleneck-corner-minors.json").read_text())
+    positive = [[1, f"{hex(16**249_000 + k)}/{hex(16**249_998 + 3)}"] for k in range(3)]
+    document["proof"]["hypotheses"][3]["evidence"]["witnesses"][0]["positive"] = positive
+    assert checker.check_bytes(json.dumps(document).encode()).verdict != "accepted"
+    document = json.loads((CERTIFICATES / "valid" / "shallow-assignments.json").read_text())
+    rows = document["claim"]["network"]["inline"]["layers"][0]["weights"][0]["rows"]
+    rows[:] = [f"{huge} 1", f"-{huge} 3", f"7 {huge}"]
+    rehash(document)
+    assert checker.check_bytes(json.dumps(document).encode()).verdict != "accepted"
+
+
+def test_unreadable_paths(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.json"
+    loop.symlink_to(loop)
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for path in (tmp_path, loop, fifo, tmp_path / "missing.json", "/dev/zero", "nul\0byte", "", "x" * 10_000):
+        assert checker.check_file(path).verdict == "unreadable"
+    result = run(tmp_path / "a\nb.json")
+    assert (result.returncode, len(result.stderr.splitlines())) == (2, 1)
+    assert "a\\nb.json" in result.stderr
+
+
+def test_too_large(tmp_path: Path) -> None:
+    path = tmp_path / "sparse.json"
+    with path.open("wb") as file:
+        file.truncate((64 << 20) + 1)
+    assert checker.check_file(path).verdict == "unreadable"
+
+
+# ---- Mutations
+
+Path_ = tuple[str | int, ...]
+
+
+def leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
+    yield path, value
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, entry in entries:
+        yield from leaves(entry, (*path, key))
+
+
+def variants(value: Any) -> Iterator[Any]:
+    """Other values for a place in a certificate."""
+    yield from (None, True, False, 0, 1, "", "0", "1", [], {}, 1.5)
+    if type(value) is int:
+        yield from (value + 1, value - 1, -value, str(value))
+    elif isinstance(value, str):
+        parts = value.split(" ")
+        for i, part in enumerate(parts):
+            if part.lstrip("-").isdigit():
+                for new in (-int(part), int(part) + 1, int(part) - 1, 2 * int(part)):
+                    yield " ".join([*parts[:i], str(new), *parts[i + 1 :]])
+        yield from (" ".join(reversed(parts)), value + " ", value + "\n", value.upper(), f"{value}/2", f"-{value}")
+        yield from ("open", "all", "generic", "minors", "every", "affine", "relu", "identifiable", "translation")
+    elif isinstance(value, list):
+        yield from (value[::-1], value[1:], value[:-1], value + value[:1], [value])
+    elif isinstance(value, dict):
+        yield from ({k: v for k, v in value.items() if k != key} for key in value)
+        yield {**value, "more": "1"}
+
+
+def put(document: Any, path: Path_, value: Any) -> Any:
+    if not path:
+        return value
+    changed = copy.deepcopy(document)
+    place = changed
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return changed
+
+
+def rehash(document: Any) -> None:
+    """Write the hash of what stands there, so that a mutation gets further than the first step."""
+    for key in ("network", "other"):
+        try:
+            reference = document["claim"][key]
+            network = reference["inline"]
+            lines = ["polyrelu-network 1", f"inputs {network['inputs']}"]
+            for layer in network["layers"]:
+                lines += [f"layer {len(layer['bias'].split(' '))} {layer['denominator']}", f"bias {layer['bias']}"]
+                for block in layer["weights"]:
+                    lines += [f"from {block['from']}", *block["rows"]]
+            lines += [f"last {network['last']}", ""]
+            if "sha256" in reference:
+                reference["sha256"] = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+        except (KeyError, TypeError, AttributeError):
+            pass
+
+
+def evaluate(network: Any, x: list[Fraction]) -> list[Fraction]:
+    for number, layer in enumerate(network["layers"], 1):
+        (block,), d = layer["weights"], int(layer["denominator"])
+        rows = [[int(w) for w in row.split()] for row in block["rows"]]
+        bias = [int(b) for b in layer["bias"].split()]
+        x = [
+            Fraction(sum(w * t for w, t in zip(row, x, strict=True)) + b) / d for row, b in zip(rows, bias, strict=True)
+        ]
+        if number < len(network["layers"]) or network["last"] == "relu":
+            x = [max(t, Fraction(0)) for t in x]
+    return x
+
+
+def reason(document: Any, changed: Any, path: Path_) -> str:
+    """Why a certificate may be accepted after a change at `path`: an explicit list. The empty string: no reason."""
+    if path == ("claim", "network", "file"):
+        return "a network file may have another name; its hash decides"
+    if path[:1] == ("unverified",):
+        return "no verdict depends on `unverified`"
+    claim = changed["claim"]
+    if path[:3] in (("claim", "network", "inline"), ("claim", "other", "inline")):
+        if claim["kind"] == "identifiable":
+            return "a claim about another network, for which every hypothesis was derived again"
+        points = [[Fraction(random.randint(-60, 60), 7) for _ in range(9)] for _ in range(60)]
+        networks = [claim["network"]["inline"], claim["other"]["inline"]]
+        values = [[evaluate(n, point[: n["inputs"]]) for point in points] for n in networks]
+        return "a claim about another pair, which does agree at random points" if values[0] == values[1] else ""
+    if path[:2] == ("proof", "hypotheses") and claim == document["claim"]:
+        old, new = ([h["evidence"] for h in d["proof"]["hypotheses"]][-1] for d in (document, changed))
+        if old.get("status") == new.get("status"):
+            return "the same claim, by other evidence"
+        if new == {"status": "open"}:
+            return "a weaker claim: nothing is said about membership"
+    return ""
+
+
+@pytest.mark.parametrize("path", VALID, ids=name)
+def test_mutations(path: Path) -> None:
+    document = json.loads(path.read_text())
+    random.seed(1)
+    count = 0
+    for place, value in leaves(document):
+        for new in variants(value):
+            changed = put(document, place, new)
+            if place[:1] == ("claim",) and isinstance(changed, dict):
+                unchanged_hash = copy.deepcopy(changed)
+                if "inline" in place and json.dumps(changed) != json.dumps(document):
+                    report = checker.check_bytes(json.dumps(unchanged_hash).encode())
+                    assert report.verdict != "accepted", (place, new)
+                if "sha256" not in place:
+                    rehash(changed)
+            networks = {p.name: p.read_bytes() for p in path.parent.glob("*.network.json")}
+            report = checker.check_bytes(json.dumps(changed).encode(), networks)
+            count += 1
+            if report.verdict == "accepted" and json.dumps(changed) != json.dumps(document):
+                assert reason(document, changed, place), (place, new, str(report))
+    assert count > 100
+
+
+@pytest.mark.parametrize("path", VALID, ids=name)
+def test_duplicated_keys(path: Path) -> None:
+    text = path.read_text()
+    document = json.loads(text)
+    for place, value in leaves(document):
+        if isinstance(value, dict):
+            for key in value:
+                marker = put(document, (*place, key), "MARKER")
+                one = json.dumps(value[key])
+                refuse(json.dumps(marker).replace('"MARKER"', f'{one}, "{key}": {one}').encode())
