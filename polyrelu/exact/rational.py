@@ -23,7 +23,10 @@ __all__ = ["Rational", "format_integer", "format_rational", "parse_integer", "pa
 Rational: TypeAlias = "int | float | str | Fraction | np.integer[Any] | np.floating[Any]"
 
 _DECIMAL_LIMIT = 10**1000
-_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}|-?0x[1-9a-f][0-9a-f]{0,249999}", re.ASCII)
+
+#: No number in a network or certificate file is longer (FORMAT.md §1).
+BIT_LIMIT = 16_384
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}|-?0x[1-9a-f][0-9a-f]{0,4095}", re.ASCII)
 
 
 def to_fraction(value: object) -> Fraction:
@@ -74,6 +77,8 @@ def format_integer(number: int) -> str:
     """
     if abs(number) < _DECIMAL_LIMIT:
         return str(number)
+    if number.bit_length() > BIT_LIMIT:
+        raise NetworkError(f"a number of {number.bit_length()} bits; network and certificate files hold {BIT_LIMIT} at most")
     return ("-" if number < 0 else "") + hex(abs(number))
 
 

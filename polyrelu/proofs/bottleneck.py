@@ -41,8 +41,8 @@ __all__ = ["THEOREM", "prove"]
 
 THEOREM = "bottleneck"
 
-#: Candidate points for one hyperplane; the exhaustive part of the search needs fewer for widths up to 6.
-_CANDIDATES = 20_000
+#: Supports of one size that are all visited, and random supports after that; tries for each support.
+_EXHAUSTIVE, _TRIES = 4_096, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,42 +148,38 @@ def _jump(layer: _SecondLayer, active: list[int], j: int) -> list[int]:
 
 def _point(layer: _SecondLayer, j: int, rng: random.Random) -> tuple[int, dict[int, Fraction]] | None:
     """A row i and positive coordinates that satisfy (c) for H_j."""
-    for i, positive in itertools.islice(_candidates(layer, j, rng), _CANDIDATES):
-        if _shows(layer, j, i, positive):
-            return i, positive
+    for i, support in _supports(layer, j, rng):
+        for _ in range(1 if len(support) == 1 else _TRIES):
+            positive = _on_row(layer.rows[i], support, rng)
+            if positive is not None and _shows(layer, j, i, positive):
+                return i, positive
     return None
 
 
-def _candidates(layer: _SecondLayer, j: int, rng: random.Random) -> Iterator[tuple[int, dict[int, Fraction]]]:
-    """Points on h_i = 0 with 1, 2, … positive coordinates: all supports while they are few, then random ones."""
+def _supports(layer: _SecondLayer, j: int, rng: random.Random) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """A row and the coordinates that are positive: all small supports while they are few, then random ones."""
     rows = [i for i, row in enumerate(layer.rows) if row[j] != 0]
     others = [k for k in range(layer.width) if k != j]
     for size in range(1, len(others) + 1):
-        if math.comb(len(others), size) * len(rows) > 4_096 and size > 1:
+        if size > 1 and math.comb(len(others), size) * len(rows) > _EXHAUSTIVE:
             break
-        tries = 1 if size == 1 else 6
-        for support in itertools.combinations(others, size):
-            for i in rows:
-                for _ in range(tries):
-                    yield from _on_row(layer.rows[i], i, support, rng)
-    while rows and others:
+        yield from itertools.product(rows, itertools.combinations(others, size))
+    else:
+        return
+    for _ in range(_EXHAUSTIVE if rows else 0):
         size = rng.randint(1, min(len(others), 12))
-        i = rng.choice(rows)
-        yield from _on_row(layer.rows[i], i, tuple(rng.sample(others, size)), rng)
+        yield rng.choice(rows), tuple(rng.sample(others, size))
 
 
-def _on_row(
-    row: list[int], i: int, support: tuple[int, ...], rng: random.Random
-) -> Iterator[tuple[int, dict[int, Fraction]]]:
+def _on_row(row: list[int], support: tuple[int, ...], rng: random.Random) -> dict[int, Fraction] | None:
     """A random point of h_i = 0 with exactly these positive coordinates: one coordinate is solved for."""
     pivots = [k for k in support if row[k] != 0]
     if not pivots:
-        return
+        return None
     pivot = rng.choice(pivots)
     point = {k: Fraction(rng.randint(1, 16)) * Fraction(2) ** rng.randint(-4, 4) for k in support if k != pivot}
     value = -(row[-1] + sum(row[k] * z for k, z in point.items())) / Fraction(row[pivot])
-    if value > 0:
-        yield i, {**point, pivot: value}
+    return {**point, pivot: value} if value > 0 else None
 
 
 def _shows(layer: _SecondLayer, j: int, i: int, positive: dict[int, Fraction]) -> bool:

@@ -30,7 +30,7 @@ def generic_membership(network: Network) -> dict[str, Any]:
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 0]], [1]), ([[1]], [0])])
     >>> generic_membership(net)
-    {'status': 'refuted', 'method': 'weight', 'row': 0, 'column': 1}
+    {'status': 'refuted', 'method': 'product', 'rows': [0], 'column': 1}
     """
     refuted = _refuted(network)
     if refuted is not None:
@@ -44,7 +44,7 @@ def generic_membership(network: Network) -> dict[str, Any]:
 def _refuted(network: Network) -> dict[str, Any] | None:
     weight, bias = network.weight(2).signs(), network.bias(2).signs()
     for i, k in zip(*(weight == 0).nonzero(), strict=True):
-        return {"method": "weight", "row": int(i), "column": int(k)}
+        return {"method": "product", "rows": [int(i)], "column": int(k)}
     for i in (bias[:, 0] == 0).nonzero()[0]:
         return {"method": "bias", "row": int(i)}
     for j, column in enumerate(_columns(network.weight(2))):
