@@ -69,7 +69,7 @@ def _degenerate(rng: Random) -> Network:
     return net
 
 
-#: The kinds with two hidden layers, n_0 ≥ n_1 ≥ 2 and Gaussian weights, where Theorem 5 of the three-layer paper applies.
+#: Two hidden layers, n_0 ≥ n_1 ≥ 2 and Gaussian weights: where Theorem 5 of the three-layer paper applies.
 THREE_LAYER_KINDS = ("gaussian", "hiding", "dead", "linear")
 
 _MAKERS: dict[str, Callable[[Random], Network]] = {

@@ -26,6 +26,7 @@ What to keep in mind when reading the number:
 
 from collections.abc import Iterator
 from fractions import Fraction
+from random import Random
 from typing import NamedTuple
 
 from flint import fmpz_mat, nmod_mat
@@ -61,9 +62,10 @@ def local_fiber_dimension(layers: Network) -> LocalFiber:
 def is_locally_rigid(layers: Network) -> bool | None:
     """Whether no curve of parameters through this one, other than scalings, keeps the function.
 
-    A curve that keeps the function has a tangent direction along which every one-sided derivative of the output
-    vanishes, on cells of all dimensions. If the kernel of the Jacobian is one line beyond the scalings, its two
-    directions are tried. None: a larger kernel, not decided here.
+    Let theta + eps d + ... be a curve that keeps the function. Then moving the parameters along d does not change
+    the one-sided derivative of the output, at points of cells of all dimensions, even where the point moves too,
+    p + eps v (new cells of width eps open there). If the kernel of the Jacobian is one line beyond the scalings,
+    its two directions d are tried, with random v. None: a larger kernel, not decided here.
     """
     fiber = local_fiber_dimension(layers)
     if fiber.dimension <= 0:
@@ -73,10 +75,26 @@ def is_locally_rigid(layers: Network) -> bool | None:
     integers = integer_form(layers)
     direction = _direction_beyond_scalings(layers, integers)
     points = list(_sample_points(layers))
+    motions = list(_motions(len(layers[0][0][0]), max(map(abs, direction))))
     return all(
-        any(any(_one_sided_derivative(integers, step, point)) for point in points)
+        any(_changes(integers, step, point, motion) for point in points for motion in motions)
         for step in (direction, [-v for v in direction])
     )
+
+
+def _motions(dimension: int, size: int) -> Iterator[list[Fraction]]:
+    """The zero vector, and random directions of sizes around `size`."""
+    rng = Random(dimension)
+    yield [Fraction(0)] * dimension
+    for exponent in range(-12, 7):
+        for _ in range(2):
+            yield [Fraction(size * rng.randint(-8, 8), 8) * Fraction(2) ** exponent for _ in range(dimension)]
+
+
+def _changes(layers: IntegerNetwork, step: list[int], point: list[Fraction], motion: list[Fraction]) -> bool:
+    """Whether moving the parameters changes the derivative of the output along the moving point."""
+    still = [0] * len(step)
+    return _one_sided_derivative(layers, step, point, motion) != _one_sided_derivative(layers, still, point, motion)
 
 
 def _direction_beyond_scalings(layers: Network, integers: IntegerNetwork) -> list[int]:
@@ -120,10 +138,12 @@ def _sample_points(layers: Network) -> Iterator[list[Fraction]]:
                     yield [weight * p + (1 - weight) * q for p, q in zip(cell.point, face.point, strict=True)]
 
 
-def _one_sided_derivative(layers: IntegerNetwork, step: list[int], point: list[Fraction]) -> list[Fraction]:
-    """The derivative of the outputs at a point when the parameters move along `step`, from this side."""
+def _one_sided_derivative(
+    layers: IntegerNetwork, step: list[int], point: list[Fraction], motion: list[Fraction]
+) -> list[Fraction]:
+    """The derivative of the outputs when the parameters move along `step` and the point along `motion`."""
     entries = iter(step)
-    values, slopes = list(point), [Fraction(0)] * len(point)
+    values, slopes = list(point), list(motion)
     for number, (weights, bias) in enumerate(layers):
         z, dz = [], []
         for row, b in zip(weights, bias, strict=True):

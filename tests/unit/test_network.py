@@ -1,4 +1,4 @@
-"""Networks: evaluation against plain loops, canonical bytes against FORMAT.md, normal forms against all permutations."""
+"""Networks: evaluation against plain loops, canonical bytes against FORMAT.md, normal forms against permutations."""
 
 from __future__ import annotations
 
@@ -315,7 +315,7 @@ def test_canonical_bytes_and_documents_of_plain_stacks(layers: plain.Network, la
     _check_identity(exact_network(layers, last))
 
 
-@given(shaped_rows(2, 2, rationals()), shaped_rows(1, 2, rationals()))
+@given(shaped_rows(1, 2, rationals()), shaped_rows(1, 1, rationals()))
 @settings(max_examples=40)
 def test_canonical_bytes_of_huge_and_tiny_numbers(weights: plain.Matrix, bias: plain.Matrix) -> None:
     _check_identity(from_arrays([(weights, bias[0])]))

@@ -55,7 +55,7 @@ def test_proved(layers: Stack, theorem: str, among: str) -> None:
         ([([[1], [0]], [0, -1]), ([[1, 1]], [0])], "dead"),
         ([([[1], [-1]], [0, 0]), ([[1, -1]], [0])], "cancel"),
         ([([[1, 0], [0, 1], [-1, -1]], [0, 0, 1]), ([[1, 1, 1]], [0])], "flipped together"),
-        (TWO_ABSOLUTES, "other neurons"),
+        (TWO_ABSOLUTES, "flipped together"),
         (PLANE_OF_ABSOLUTES, "other neurons"),
         ([([[1, 0], [0, 1]], [0, 0]), ([[1, 2]], [3]), ([[1]], [0])], "linear"),
         ([([[1, 0], [0, 1]], [0, 0]), ([[-1, -2]], [-3]), ([[1]], [0])], "dead"),
@@ -111,7 +111,7 @@ def test_among_all_is_not_claimed_where_only_generic_competitors_are_excluded() 
 
 def test_a_class_without_a_known_member_refutes_nothing() -> None:
     """The dead neuron of a network with zero weights gives other parameters, but none known to be generic."""
-    layers: Stack = [([[1, 0], [0, 1]], [0, 0]), ([[-1, 0], [1, -1]], [-1, 2]), ([[1, 1]], [0])]
+    layers: Stack = [([[1, 0], [0, 1]], [0, 0]), ([[-1, -1], [1, 0]], [-1, -2]), ([[1, 1]], [0])]
     net = polyrelu.from_arrays(layers)
     assert polyrelu.identify(net, among="all").status == "refuted"
     assert polyrelu.identify(net).status == "refuted"
