@@ -1,0 +1,52 @@
+"""The shipped JSON Schemas describe what the commands print and write."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+CERTIFICATES = Path(__file__).parents[1] / "certificates"
+
+
+def validator(name: str) -> Any:
+    schema = json.loads((files("polyrelu") / "schemas" / f"{name}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def run(*arguments: str) -> Any:
+    done = subprocess.run([sys.executable, "-m", "polyrelu", *arguments], capture_output=True, text=True, check=False)
+    return json.loads(done.stdout)
+
+
+def test_what_the_commands_print(tmp_path: Path) -> None:
+    certificate = str(tmp_path / "cert.json")
+    outputs = [
+        run("identify", "example:digits", "-o", certificate, "--json"),
+        run("info", "example:digits", "--json"),
+        run("check", certificate, "--json"),
+        run("show", certificate, "--json"),
+        run("info", "missing.npz", "--json"),
+    ]
+    assert [output["status"] for output in outputs] == ["proved", "ok", "accepted", "ok", "error"]
+    for output in outputs:
+        validator("output").validate(output)
+
+
+@pytest.mark.parametrize("path", sorted(CERTIFICATES.glob("valid/*.json")), ids=lambda path: path.stem)
+def test_valid_certificates(path: Path) -> None:
+    name = "network" if path.name.endswith(".network.json") else "certificate"
+    validator(name).validate(json.loads(path.read_text()))
+
+
+def test_a_certificate_with_a_float_does_not_validate() -> None:
+    document = json.loads((CERTIFICATES / "valid" / "affine.json").read_text())
+    document["version"] = 1.5
+    assert not validator("certificate").is_valid(document)
