@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polyrelu import __version__
 from polyrelu.errors import DomainError, PolyreluError
+from polyrelu.version import __version__
 
 if TYPE_CHECKING:
     from polyrelu.importers import Imported

@@ -15,9 +15,9 @@ from fractions import Fraction
 
 import polyrelu
 from polyrelu import Outcome, Proved, Refuted, checker
-from polyrelu.certificate.certificate import layout
 from polyrelu.network import Network as ExactNetwork
 from polyrelu.proofs.membership import generic_membership
+from polyrelu.textfiles import layout
 from tests.oracles.grid import grid_table, member_indices_on_grid, related, same_function
 from tests.oracles.local_fiber import is_locally_rigid
 from tests.oracles.plain import Network

@@ -7,16 +7,13 @@ whole or not at all.
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from polyrelu.certificate.theorems import hypothesis_statement
-from polyrelu.errors import CertificateError
 from polyrelu.network import Network, to_document
+from polyrelu.textfiles import layout, write_all
 
 __all__ = ["Among", "Certificate", "Claim", "Hypothesis"]
 
@@ -104,7 +101,7 @@ class Certificate:
     def save(self, path: str | Path) -> list[Path]:
         """Write the certificate and the large networks it speaks of; return the files, the certificate last.
 
-        Raises `CertificateError` if a file cannot be written; then nothing new is left behind.
+        Raises `PolyreluError` if a file cannot be written; then nothing new is left behind.
         """
         target = Path(path)
         document, beside = self.to_document(_file_stem(target))
@@ -116,24 +113,6 @@ class Certificate:
 def build_certificate(claim: Claim, theorem: str, hypotheses: list[Hypothesis], tool: str) -> Certificate:
     """A certificate that records which tool made it."""
     return Certificate(claim, theorem, tuple(hypotheses), {"tool": tool})
-
-
-def layout(value: Any, indent: str = "", room: int = 110) -> str:
-    """JSON text in which whatever fits stands on one line.
-
-    >>> print(layout({"a": [1, 2], "b": "x" * 120})[:22])
-    {
-     "a": [1, 2],
-     "b":
-    """
-    flat = json.dumps(value)
-    if len(flat) <= room or not isinstance(value, (dict, list)):
-        return flat
-    deeper = indent + " "
-    if isinstance(value, dict):
-        parts = [f"{deeper}{json.dumps(key)}: {layout(entry, deeper, room)}" for key, entry in value.items()]
-        return "{\n" + ",\n".join(parts) + f"\n{indent}}}"
-    return "[\n" + ",\n".join(deeper + layout(entry, deeper, room) for entry in value) + f"\n{indent}]"
 
 
 def _reference(network: Network, key: str, stem: str | None, beside: dict[str, Network]) -> dict[str, Any]:
@@ -154,29 +133,3 @@ def _file_stem(target: Path) -> str:
 def _plain_ascii(text: str) -> str:
     """Printable ASCII without quotes and backslashes: the format knows no escapes."""
     return "".join(c if " " <= c <= "~" and c not in '"\\' else "?" for c in text)[:1000]
-
-
-def write_all(texts: dict[Path, str]) -> list[Path]:
-    """Write all files under temporary names, then rename them, so that none is half-written."""
-    pending: list[tuple[str, Path]] = []
-    try:
-        for path, text in texts.items():
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".polyrelu-", suffix=".tmp")
-            pending.append((temporary, path))
-            with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
-                file.write(text + "\n")
-            os.chmod(temporary, 0o666 & ~_umask())
-        for temporary, path in pending:
-            os.replace(temporary, path)
-    except OSError as error:
-        raise CertificateError(f"{next(reversed(texts))}: cannot write: {error.strerror or error}") from None
-    finally:
-        for temporary, _ in pending:
-            Path(temporary).unlink(missing_ok=True)
-    return list(texts)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -78,7 +78,9 @@ def format_integer(number: int) -> str:
     if abs(number) < _DECIMAL_LIMIT:
         return str(number)
     if number.bit_length() > BIT_LIMIT:
-        raise NetworkError(f"a number of {number.bit_length()} bits; network and certificate files hold {BIT_LIMIT} at most")
+        raise NetworkError(
+            f"a number of {number.bit_length()} bits; network and certificate files hold {BIT_LIMIT} at most"
+        )
     return ("-" if number < 0 else "") + hex(abs(number))
 
 

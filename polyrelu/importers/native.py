@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from polyrelu.certificate.certificate import layout, write_all
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.importers.imported import Imported
 from polyrelu.network import Network, from_document, to_document
+from polyrelu.textfiles import layout, write_all
 
 __all__ = ["read_native", "save"]
 

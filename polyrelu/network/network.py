@@ -111,7 +111,7 @@ class Layer:
         return self.weight.beside(self.bias)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Network:
     """A ReLU network with exact rational weights.
 
@@ -256,6 +256,9 @@ class Network:
     def __str__(self) -> str:
         shape = str(self.architecture) if self.is_plain else f"{self.widths} with skip connections"
         return f"Network {shape}, {self.parameters} parameters, sha256 {self.sha256[:12]}…"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def _repr_html_(self) -> str:
         return f"<code>{self}</code>"

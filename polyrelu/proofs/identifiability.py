@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from polyrelu import __version__
 from polyrelu.certificate import Certificate, Claim, Hypothesis
 from polyrelu.certificate.certificate import Among
 from polyrelu.network import Network
@@ -18,6 +17,7 @@ from polyrelu.proofs.membership import generic_membership
 from polyrelu.proofs.outcome import Attempt, Outcome, Proved, Refuted, Undecided
 from polyrelu.symmetry import Move, first_difference, moves
 from polyrelu.symmetry.assignments import WORK_LIMIT, hyperplanes, other_assignment, work
+from polyrelu.version import __version__
 
 __all__ = ["identify"]
 

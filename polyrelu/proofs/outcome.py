@@ -27,11 +27,14 @@ class _Answer:
     def __bool__(self) -> NoReturn:
         raise TypeError("an outcome is not a truth value: test `outcome.status` or use isinstance(outcome, Proved)")
 
+    def __repr__(self) -> str:
+        return str(self)  # what a terminal shows; the fields would fill pages
+
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class _Decided(_Answer):
     """An answer with a certificate."""
 
@@ -58,7 +61,7 @@ class Attempt:
         return f"{self.theorem}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Proved(_Decided):
     """The claim holds; the certificate says why, and among which competitors."""
 
@@ -78,7 +81,7 @@ class Proved(_Decided):
         return "\n".join([*lines, MEANING])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Refuted(_Decided):
     """The claim fails; `other` is another network with the same function."""
 
@@ -91,7 +94,7 @@ class Refuted(_Decided):
         return "\n".join([*lines, *_theorem_lines(self.certificate), MEANING])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Undecided(_Answer):
     """No theorem applied; `attempts` lists what was tried and which hypothesis failed."""
 
