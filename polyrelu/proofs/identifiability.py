@@ -46,7 +46,7 @@ def identify(network: Network, among: Among | None = None, seed: int = 0) -> Out
     >>> identify(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])).status
     'proved'
     >>> identify(from_arrays([([[1], [1]], [0, 0]), ([[1, 1]], [0])])).story
-    'neuron 0 of layer 1 and 1 have one row up to scale, so they can trade outgoing weights'
+    'neurons 0 and 1 of layer 1 have one row up to scale, so they can trade outgoing weights'
     """
     if not network.is_plain:
         return Undecided("no theorem here covers networks with skip connections")

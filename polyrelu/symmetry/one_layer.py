@@ -141,7 +141,7 @@ def _moved_together(pair: _Pair, first: tuple[int, Fraction], second: tuple[int,
     if any(abs(s) * a + abs(t) * b for a, b in zip(pair.columns[i], pair.columns[k], strict=True)):
         return
     rows = {i: (*pair.rows[i][:-1], pair.rows[i][-1] + s), k: (*pair.rows[k][:-1], pair.rows[k][-1] + t)}
-    story = f"{pair.name(i)} and {k} bend on one hyperplane and cancel there, so it can move"
+    story = f"neurons {i} and {k} of layer {pair.layer} bend on one hyperplane and cancel there, so it can move"
     yield story, pair.replaced(rows, {}, _plus(pair.offset, pair.columns[i], -s))
 
 

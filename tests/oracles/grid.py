@@ -210,9 +210,7 @@ class GridTable:
         """The network with these entries, which are multiplied by the common denominator."""
         d = _denominator(self.values)
         layers = _split_entries(self.architecture, entries[np.newaxis])
-        return [
-            ([_fractions(row, d) for row in weights[0]], _fractions(bias[0], d)) for weights, bias in layers
-        ]
+        return [([_fractions(row, d) for row in weights[0]], _fractions(bias[0], d)) for weights, bias in layers]
 
     def candidates(self, layers: Network) -> IntArray:
         """Indices of all parameters whose sampled outputs have the hash of those of `layers`, ascending."""
@@ -249,9 +247,7 @@ def grid_table(architecture: tuple[int, ...], values: tuple[Fraction, ...]) -> G
     doubled_points = _doubled_sample_points(architecture[0])
     _check_int64(architecture, values, doubled_points)
     chunks = [np.arange(start, min(start + _CHUNK, size)) for start in range(0, size, _CHUNK)]
-    hashes = np.concatenate(
-        [_hashes(_outputs(architecture, values, doubled_points, chunk)) for chunk in chunks]
-    )
+    hashes = np.concatenate([_hashes(_outputs(architecture, values, doubled_points, chunk)) for chunk in chunks])
     order = np.argsort(hashes, kind="stable")
     return GridTable(architecture, values, doubled_points, hashes[order], order)
 
@@ -283,9 +279,7 @@ def _doubled_sample_points(dimension: int) -> IntArray:
     return np.array(sorted(points), dtype=np.int64).T
 
 
-def _check_int64(
-    architecture: tuple[int, ...], values: tuple[Fraction, ...], doubled_points: IntArray
-) -> None:
+def _check_int64(architecture: tuple[int, ...], values: tuple[Fraction, ...], doubled_points: IntArray) -> None:
     """Refuse grids whose outputs could overflow."""
     d = _denominator(values)
     largest = max(abs(int(v * d)) for v in values)

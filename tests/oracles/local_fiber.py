@@ -204,10 +204,7 @@ def _output_derivatives(layers: IntegerNetwork, pattern: SignVector) -> list[lis
 
 def _pull_back(row: list[int], weights: list[list[int]], active: SignVector) -> list[int]:
     """The row vector `row` W I, I being the diagonal matrix of the active neurons."""
-    return [
-        is_active * sum(d * w[j] for d, w in zip(row, weights, strict=True))
-        for j, is_active in enumerate(active)
-    ]
+    return [is_active * sum(d * w[j] for d, w in zip(row, weights, strict=True)) for j, is_active in enumerate(active)]
 
 
 def _rank(matrix: list[list[int]]) -> int:

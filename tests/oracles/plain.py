@@ -35,10 +35,7 @@ def split_by_layer(layers: Network | IntegerNetwork, signs: SignVector) -> list[
 
 def apply_affine(weights: Matrix, bias: Vector, x: Sequence[Fraction]) -> Vector:
     """W x + b."""
-    return [
-        sum((w * v for w, v in zip(row, x, strict=True)), start=b)
-        for row, b in zip(weights, bias, strict=True)
-    ]
+    return [sum((w * v for w, v in zip(row, x, strict=True)), start=b) for row, b in zip(weights, bias, strict=True)]
 
 
 def preactivations(layers: Network, x: Sequence[Fraction]) -> list[Vector]:

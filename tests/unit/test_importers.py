@@ -9,6 +9,7 @@ import io
 import json
 import random
 import struct
+import tokenize
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -706,10 +707,20 @@ _BAD_NAMES: dict[str, Bad] = {
 #: Everything that must be refused, by a name for people.
 BAD_FILES: dict[str, Bad] = {**_BAD_ONNX, **_BAD_NPZ, **_BAD_JSON, **_BAD_NAMES}
 
-BAD_PARAMETERS = [
-    pytest.param(name, marks=[pytest.mark.xfail(strict=True, reason=bad.bug)] if bad.bug else [])
-    for name, bad in BAD_FILES.items()
-]
+#: What a known bug may look like. A wrong message is not among them: it would stay hidden once the bug is mended.
+_SYMPTOMS = (
+    IndexError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError, tokenize.TokenError,
+    pytest.fail.Exception,
+)  # fmt: skip
+
+
+def known_bug(reason: str) -> list[pytest.MarkDecorator]:
+    """The marks of a file whose refusal is broken; reasons about messages are about assertions that fail."""
+    symptoms = AssertionError if reason.startswith("the message") else _SYMPTOMS
+    return [pytest.mark.xfail(strict=True, reason=reason, raises=symptoms)] if reason else []
+
+
+BAD_PARAMETERS = [pytest.param(name, marks=known_bug(bad.bug)) for name, bad in BAD_FILES.items()]
 
 
 @pytest.mark.parametrize("name", BAD_PARAMETERS)

@@ -382,9 +382,7 @@ def test_permuting_and_scaling_keep_the_function(network: Network, seed: int, da
 
 @given(plain_stacks([2, 3, 2]), st.permutations(range(3)), st.lists(small_rationals().map(lambda x: abs(x) + 1),
                                                                     min_size=3, max_size=3))  # fmt: skip
-def test_permute_and_rescale_entry_by_entry(
-    layers: plain.Network, order: list[int], factors: list[Fraction]
-) -> None:
+def test_permute_and_rescale_entry_by_entry(layers: plain.Network, order: list[int], factors: list[Fraction]) -> None:
     (w1, b1), (w2, b2) = layers
     network = exact_network(layers)
     permuted, scaled = permute(network, 1, order), rescale(network, 1, factors)

@@ -31,9 +31,7 @@ def with_output(*hidden: tuple[Sequence[Sequence[Number]], Sequence[Number]]) ->
     return [*(layer(*w_b) for w_b in hidden), layer([[1] * len(hidden[-1][1])], [0])]
 
 
-def random_network(
-    random: Random, architecture: Sequence[int], largest: int, denominator: int = 1
-) -> Network:
+def random_network(random: Random, architecture: Sequence[int], largest: int, denominator: int = 1) -> Network:
     """A random network; small `largest` gives zero rows, duplicates and many points in special position."""
 
     def entry() -> Fraction:
