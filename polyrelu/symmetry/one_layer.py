@@ -130,9 +130,8 @@ def _traded(pair: _Pair, first: tuple[int, Fraction], second: tuple[int, Fractio
     (i, s), (k, t) = first, second
     ones = (Fraction(1),) * len(pair.offset)
     columns = {i: _plus(pair.columns[i], ones, abs(t)), k: _plus(pair.columns[k], ones, -abs(s))}
-    return f"{pair.name(i)} and {k} have one row up to scale, so they can trade outgoing weights", pair.replaced(
-        {}, columns
-    )
+    story = f"neurons {i} and {k} of layer {pair.layer} have one row up to scale, so they can trade outgoing weights"
+    return story, pair.replaced({}, columns)
 
 
 def _moved_together(pair: _Pair, first: tuple[int, Fraction], second: tuple[int, Fraction]) -> Iterator[_Alternative]:
