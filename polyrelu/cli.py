@@ -9,14 +9,16 @@ error is also one line on stderr.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from polyrelu.errors import DomainError, PolyreluError
+from polyrelu.errors import CertificateError, DomainError, PolyreluError
 from polyrelu.version import __version__
 
 if TYPE_CHECKING:
@@ -31,24 +33,39 @@ _NETWORK_HELP = "network file (.onnx, .npz, .json) or a shipped example such as 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
-    options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal or pipe that cannot show "σ" gets "\\u03c3"
+            stream.reconfigure(errors="backslashreplace")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = argparse.Namespace(command=None, json="--json" in given)
     started = time.perf_counter()
     try:
+        _parser().parse_args(given, options)
         status = int(options.run(options, started))
         sys.stdout.flush()
         return status
     except PolyreluError as error:
         return _report_error(options, str(error))
     except KeyboardInterrupt:
-        print("polyrelu: interrupted; nothing was written", file=sys.stderr)
-        return 3
+        return _report_error(options, "interrupted; nothing was written", exit_status=3)
     except BrokenPipeError:  # the reader of our output has left
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
 
 
+class _UsageError(PolyreluError):
+    """A command line that is not understood."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Usage errors are one line like all others, and an object with ``--json``."""
+
+    def error(self, message: str) -> NoReturn:
+        raise _UsageError(f"{message}; see {self.prog} --help")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="polyrelu",
         description="Exact, certified geometry of ReLU networks: prove statements about a network, check the proof.",
         epilog="Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error, 3 undecided.",
@@ -147,24 +164,35 @@ def _info_object(imported: Imported) -> dict[str, Any]:
 
 
 def _identify(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.importers import read, save
-    from polyrelu.proofs import Refuted, Undecided, identify
+    from polyrelu.importers import read
+    from polyrelu.proofs import identify
 
+    if options.output == "":
+        raise CertificateError("-o needs a file name")
     if options.domain != "R^n":
         raise DomainError(f"--domain {options.domain}: identify proves on R^n only; leave the option out")
     imported = read(options.network)
     outcome = identify(imported.network, options.among, options.seed)
-    written: str | None = None
-    if options.output and not isinstance(outcome, Undecided):
-        written = str(outcome.with_provenance(imported.provenance).save(options.output)[-1])
-    if options.other and isinstance(outcome, Refuted):
-        save(outcome.other, options.other)
+    written = _write_outcome(options, outcome, imported.provenance)
     if options.json:
         _print_object(options, outcome.status, started, certificate=written, **_outcome_object(outcome))
     else:
         print(outcome)
         print(_what_was_written(options, outcome, written), end="")
     return _EXIT[outcome.status]
+
+
+def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: dict[str, str]) -> str | None:
+    """Write what was asked for, all of it or nothing; the path of the certificate."""
+    from polyrelu.importers import save
+    from polyrelu.proofs import Refuted, Undecided
+
+    also = {Path(options.other): outcome.other} if options.other and isinstance(outcome, Refuted) else {}
+    if options.output and not isinstance(outcome, Undecided):
+        return str(outcome.with_provenance(provenance).save(options.output, also)[-1])
+    for path, network in also.items():
+        save(network, path)
+    return None
 
 
 def _what_was_written(options: argparse.Namespace, outcome: Outcome, written: str | None) -> str:
@@ -227,9 +255,9 @@ def _print_object(options: argparse.Namespace, status: str, started: float, **fo
     print(json.dumps({"command": options.command, "status": status, **found, "seconds": seconds}))
 
 
-def _report_error(options: argparse.Namespace, message: str) -> int:
+def _report_error(options: argparse.Namespace, message: str, exit_status: int = 2) -> int:
     line = " ".join(message.split())
     if options.json:
         print(json.dumps({"command": options.command, "status": "error", "error": line}))
     print(f"polyrelu: {line}", file=sys.stderr)
-    return 2
+    return exit_status

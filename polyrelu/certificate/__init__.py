@@ -1,6 +1,6 @@
 """Certificates: claims, hypotheses with evidence, the file format (FORMAT.md), and text about them for people."""
 
-from polyrelu.certificate.certificate import Certificate, Claim, Hypothesis, build_certificate
+from polyrelu.certificate.certificate import Certificate, Claim, Hypothesis
 from polyrelu.certificate.describe import describe, describe_latex, read_certificate
 from polyrelu.certificate.theorems import MEANING, THEOREMS, TheoremText, hypothesis_statement
 
@@ -11,7 +11,6 @@ __all__ = [
     "Claim",
     "Hypothesis",
     "TheoremText",
-    "build_certificate",
     "describe",
     "describe_latex",
     "hypothesis_statement",

@@ -7,6 +7,7 @@ whole or not at all.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -98,21 +99,17 @@ class Certificate:
         }
         return document, beside
 
-    def save(self, path: str | Path) -> list[Path]:
+    def save(self, path: str | Path, also: Mapping[Path, Network] | None = None) -> list[Path]:
         """Write the certificate and the large networks it speaks of; return the files, the certificate last.
 
-        Raises `PolyreluError` if a file cannot be written; then nothing new is left behind.
+        Networks in `also` are written to the given native files in the same step. Raises `PolyreluError` if a file
+        cannot be written; then nothing new is left behind.
         """
         target = Path(path)
         document, beside = self.to_document(_file_stem(target))
-        texts = {target.parent / name: layout(to_document(network)) for name, network in beside.items()}
-        texts[target] = layout(document)
-        return write_all(texts)
-
-
-def build_certificate(claim: Claim, theorem: str, hypotheses: list[Hypothesis], tool: str) -> Certificate:
-    """A certificate that records which tool made it."""
-    return Certificate(claim, theorem, tuple(hypotheses), {"tool": tool})
+        networks = {**(also or {}), **{target.parent / name: network for name, network in beside.items()}}
+        texts = {file: layout(to_document(network)) for file, network in networks.items()}
+        return write_all({**texts, target: layout(document)})
 
 
 def _reference(network: Network, key: str, stem: str | None, beside: dict[str, Network]) -> dict[str, Any]:

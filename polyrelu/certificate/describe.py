@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from polyrelu.certificate.theorems import GENERIC, MEANING, THEOREMS
+from polyrelu.certificate.theorems import GENERIC, MEANING, THEOREMS, TheoremText
 from polyrelu.errors import CertificateError
 
 __all__ = ["describe", "describe_latex", "read_certificate"]
@@ -16,11 +16,13 @@ __all__ = ["describe", "describe_latex", "read_certificate"]
 def read_certificate(path: str | Path) -> dict[str, Any]:
     """The JSON document of a certificate, without checking it; `CertificateError` if it is not one."""
     try:
-        document = json.loads(Path(path).read_text(encoding="ascii"))
-        sketch = _sketch(document)
+        text = Path(path).read_text(encoding="ascii")
+        if "\\" in text:
+            raise ValueError("a backslash")
+        sketch = _sketch(json.loads(text))
     except OSError as error:
         raise CertificateError(f"{path}: cannot read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         raise CertificateError(f"{path}: not a polyrelu certificate; `polyrelu check` says where it fails") from None
     if sketch["theorem"] not in THEOREMS:
         raise CertificateError(f"{path}: unknown theorem {str(sketch['theorem'])[:40]!r}")
@@ -39,9 +41,7 @@ def describe(sketch: dict[str, Any]) -> str:
         "",
     ]
     lines.append("Hypotheses (each re-derived by `polyrelu check`; this text checks nothing):")
-    lines += [
-        f"  [{h['id']}] {theorem.hypotheses[h['id']]}{_evidence_note(h['evidence'])}" for h in sketch["hypotheses"]
-    ]
+    lines += [f"  [{h['id']}] {h['text']}" for h in sketch["hypotheses"]]
     lines += [] if sketch["hypotheses"] else ["  none"]
     lines += ["Assumed: none", "", "Trusted: the theorem as proved there, FORMAT.md, and the checker.", MEANING]
     lines += [f"Unverified: {key}: {value}" for key, value in sketch["unverified"].items()]
@@ -51,9 +51,7 @@ def describe(sketch: dict[str, Any]) -> str:
 def describe_latex(sketch: dict[str, Any]) -> str:
     """The same as a LaTeX fragment (a proposition and a remark)."""
     theorem = THEOREMS[sketch["theorem"]]
-    items = "\n".join(
-        rf"  \item[\textnormal{{({h['id']})}}] {_escape(theorem.hypotheses[h['id']])}." for h in sketch["hypotheses"]
-    )
+    items = "\n".join(rf"  \item[\textnormal{{({h['id']})}}] {_escape(h['text'])}." for h in sketch["hypotheses"])
     enumeration = f"\\begin{{description}}\n{items}\n\\end{{description}}\n" if items else ""
     return (
         f"\\begin{{proposition}}[{_escape(theorem.title)}]\n{_escape(_statement(sketch))}\n\\end{{proposition}}\n"
@@ -75,9 +73,14 @@ def _sketch(document: dict[str, Any]) -> dict[str, Any]:
         "among": str(claim["among"]),
         "domain": str(claim["domain"]),
         "theorem": proof["theorem"],
-        "hypotheses": [h for h in proof["hypotheses"] if theorem is None or theorem.hypotheses[h["id"]]],
+        "hypotheses": [] if theorem is None else [_hypothesis(h, theorem) for h in proof["hypotheses"]],
         "unverified": {str(key): str(value) for key, value in document["unverified"].items()},
     }
+
+
+def _hypothesis(entry: dict[str, Any], theorem: TheoremText) -> dict[str, str]:
+    """Its id, its statement and a note on the evidence."""
+    return {"id": entry["id"], "text": theorem.hypotheses[entry["id"]] + _evidence_note(dict(entry["evidence"]))}
 
 
 def _widths(reference: dict[str, Any]) -> str:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 from flint import fmpq_mat, fmpz_mat, nmod_mat
 
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.modular import PRIMES, pivot_columns
+from polyrelu.exact.rational import to_fraction
 
 __all__ = ["determinant", "kernel", "left_kernel", "rank", "solve"]
 
@@ -82,7 +84,7 @@ def solve(matrix: RationalMatrix, right: RationalMatrix) -> RationalMatrix | Non
             return solution
         if len(columns) == rank(matrix):  # the pivots were right, so the system is inconsistent
             return None
-    raise ArithmeticError("no prime gave the rank of the matrix")  # pragma: no cover - four unlucky primes
+    return _solve_by_elimination(matrix, right)
 
 
 def _kernel_on(matrix: RationalMatrix, rows: list[int], columns: list[int]) -> RationalMatrix:
@@ -112,6 +114,20 @@ def _scattered(part: RationalMatrix, columns: list[int], size: int) -> RationalM
     for i, row in zip(columns, part.integer_rows(), strict=True):
         table[i] = row
     return RationalMatrix.from_integers(table, part.denominator, part.ncols)
+
+
+def _solve_by_elimination(matrix: RationalMatrix, right: RationalMatrix) -> RationalMatrix | None:
+    """Slow and certain: the reduced row echelon form of [matrix | right] over the rationals."""
+    joined = matrix.beside(right)
+    echelon, rank_ = fmpq_mat(joined.numerators).rref()
+    table = [[to_fraction(echelon[i, j]) for j in range(joined.ncols)] for i in range(rank_)]
+    pivots = [next(j for j, entry in enumerate(row) if entry) for row in table]
+    if any(pivot >= matrix.ncols for pivot in pivots):
+        return None
+    rows = [[Fraction()] * right.ncols for _ in range(matrix.ncols)]
+    for pivot, row in zip(pivots, table, strict=True):
+        rows[pivot] = row[matrix.ncols :]
+    return RationalMatrix.from_rows(rows, ncols=right.ncols)
 
 
 def _kernel_by_fraction_free_elimination(matrix: RationalMatrix) -> RationalMatrix:

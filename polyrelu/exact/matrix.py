@@ -56,6 +56,8 @@ class RationalMatrix:
         cls, rows: Sequence[Sequence[int]], denominator: int = 1, ncols: int | None = None
     ) -> RationalMatrix:
         """The matrix with entries ``rows[i][j] / denominator``; `ncols` is needed only if there are no rows."""
+        if denominator == 0:
+            raise NetworkError("the denominator is 0")
         width = len(rows[0]) if rows else (ncols or 0)
         flat = [entry for row in rows for entry in row]
         if any(len(row) != width for row in rows):
@@ -128,6 +130,12 @@ class RationalMatrix:
     def numerators(self) -> fmpz_mat:
         """The integer matrix over `denominator`. Room-internal, not to be changed."""
         return self._numerators
+
+    def primitive_rows(self) -> list[list[int]]:
+        """The positive multiple of the matrix whose entries are integers without a common divisor (0 stays 0)."""
+        rows = self.integer_rows()
+        content = math.gcd(*(entry for row in rows for entry in row))
+        return rows if content in (0, 1) else [[entry // content for entry in row] for row in rows]
 
     def integer_rows(self) -> list[list[int]]:
         """The numerators over the common denominator, row by row."""

@@ -38,13 +38,16 @@ def rank_mod(matrix: RationalMatrix, prime: int = PRIMES[-1]) -> int:
 def nonzero_minor(matrix: RationalMatrix) -> Minor | None:
     """Columns on which the full set of rows has a determinant that is nonzero modulo one of `PRIMES`, or None.
 
+    What is reduced is the primitive integer multiple of the matrix, as in the certificates.
+
     None does not mean that the rank is deficient, only that no prime shows that it is not.
 
     >>> nonzero_minor(RationalMatrix.from_rows([[0, 1, 2], [0, 2, 5]]))
     Minor(prime=2147483647, columns=(1, 2))
     """
+    primitive = fmpz_mat(matrix.primitive_rows()) if matrix.nrows else matrix.numerators
     for prime in PRIMES:
-        pivots = pivot_columns(matrix.numerators, prime)
+        pivots = pivot_columns(primitive, prime)
         if len(pivots) == matrix.nrows:
             return Minor(prime, tuple(pivots))
     return None
@@ -90,7 +93,7 @@ def _independent_mod(
     """Take the outputs by and by, 1, 2, 4, …: the first ones usually suffice, and all of them can be a very large
     matrix."""
     q, m, n = right.nrows, left.nrows, right.ncols
-    columns, rows = left.transpose().integer_rows(), right.integer_rows()
+    columns, rows = left.transpose().primitive_rows(), right.primitive_rows()
     taken = -(-q // n)
     while True:
         flat = [v * a % prime for vs, a_row in zip(columns, rows, strict=True) for v in vs[:taken] for a in a_row]

@@ -78,8 +78,8 @@ def _meet_in_the_middle(left: RationalMatrix, right: RationalMatrix) -> SubsetSu
 
 def _scalars(left: RationalMatrix, right: RationalMatrix, multiplier: int) -> list[int]:
     step = pow(multiplier, left.nrows, _PRIME)
-    heads = [_horner(column, multiplier) for column in left.transpose().integer_rows()]
-    tails = [_horner(row, step) for row in right.integer_rows()]
+    heads = [_horner(column, multiplier) for column in left.transpose().primitive_rows()]
+    tails = [_horner(row, step) for row in right.primitive_rows()]
     return [head * tail % _PRIME for head, tail in zip(heads, tails, strict=True)]
 
 

@@ -87,5 +87,5 @@ def _source_hash(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise NetworkFileError(path, "", f"cannot read: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the name
+        raise NetworkFileError(path, "", f"cannot read: {getattr(error, 'strerror', None) or error}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.importers.imported import Imported
@@ -40,9 +40,16 @@ def read_native(path: Path) -> Imported:
 
 
 def _parse(path: Path) -> Any:
+    data = path.read_bytes()
+    if b"\\" in data:
+        raise NetworkFileError(path, "JSON", "backslashes are not allowed")
     try:
         return json.loads(
-            path.read_bytes().decode("ascii"), object_pairs_hook=_unique, parse_float=_refuse, parse_constant=_refuse
+            data.decode("ascii"),
+            object_pairs_hook=_unique,
+            parse_int=_count,
+            parse_float=_refuse,
+            parse_constant=_refuse,
         )
     except UnicodeDecodeError as error:
         raise NetworkFileError(path, f"byte {error.start}", "only ASCII is allowed") from None
@@ -63,5 +70,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _refuse(text: str) -> Any:
+def _count(text: str) -> int:
+    return int(text) if text.isdigit() and len(text) < 10 else _refuse(text)
+
+
+def _refuse(text: str) -> NoReturn:
     raise NetworkError(f"{text[:40]!r} is not allowed; numbers are integers as text (FORMAT.md, section 1)")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import zipfile
-import zlib
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +37,27 @@ def read_npz(path: Path) -> Imported:
 
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The members of the archive. numpy raises nearly anything on damaged files, so nearly anything is caught."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            archive = np.load(path, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise NetworkFileError(path, "", "a single .npy array, not an .npz archive")
-            names = sorted(archive.files, key=lambda name: [int(part) for part in re.findall(r"\d+", name)[:1]])
-            return {name: archive[name] for name in names}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, MemoryError) as error:
-        raise NetworkFileError(path, "", f"not a readable .npz archive of number arrays: {error}") from None
+                raise NetworkFileError(path, "", "not an .npz archive (a single .npy array?)")
+            with archive:
+                names = sorted(archive.files, key=_number)
+                members = {name: archive[name] for name in names}
+    except NetworkFileError:
+        raise
+    except Exception as error:  # hostile files: see the docstring
+        kind = type(error).__name__
+        raise NetworkFileError(path, "", f"not a readable .npz archive of number arrays ({kind})") from None
+    if len(members) < len(names) or not all(isinstance(member, np.ndarray) for member in members.values()):
+        problem = "not every member is an array, or one stands twice; expected the arrays W1, b1, …, WL, bL"
+        raise NetworkFileError(path, "", problem)
+    return members
+
+
+def _number(name: str) -> int:
+    digits = re.findall(r"[0-9]{1,9}", name)
+    return int(digits[0]) if digits else 0

@@ -23,6 +23,7 @@ from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.exact import RationalMatrix
 from polyrelu.importers.imported import Imported
 from polyrelu.network import Block, Layer, Network
+from polyrelu.network.network import WIDTH_LIMIT
 
 __all__ = ["read_onnx"]
 
@@ -93,7 +94,8 @@ class _Graph:
     current: str = ""
 
     def fail(self, node: Any, problem: str) -> NetworkFileError:
-        return NetworkFileError(self.path, f"node {node.name or node.output[0]!r} ({node.op_type})", problem)
+        name = node.name or next(iter(node.output), "")
+        return NetworkFileError(self.path, f"node {name!r} ({node.op_type})", problem)
 
     def constant(self, node: Any, name: str) -> NDArray[Any]:
         if name not in self.constants:
@@ -115,6 +117,7 @@ def read_onnx(path: Path) -> Imported:
     graph = _start(path, model)
     constants = [node for node in model.graph.node if _is_constant(node)]
     for node in constants:  # first of all: some exporters write them after their use
+        _define(graph, node)
         graph.constants[node.output[0]] = _constant_node(graph, node)
     for node in model.graph.node:
         if not _is_constant(node):
@@ -143,12 +146,16 @@ def _parsed(path: Path) -> Any:
 
 def _start(path: Path, model: Any) -> _Graph:
     constants = {tensor.name: _array(path, tensor, tensor.name) for tensor in model.graph.initializer}
+    if len(constants) < len(model.graph.initializer):
+        raise NetworkFileError(path, "graph", "two initializers have one name")
     inputs = [entry for entry in model.graph.input if entry.name not in constants]
     if len(inputs) != 1 or len(model.graph.output) != 1:
         raise NetworkFileError(
             path, "graph", f"{len(inputs)} inputs and {len(model.graph.output)} outputs; expected one of each"
         )
     opset = max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=0)
+    if opset < 1:
+        raise NetworkFileError(path, "", "no opset is named, so the file is damaged or not ONNX")
     shape = _input_shape(path, inputs[0])
     return _Graph(path, constants, {inputs[0].name: _Value(shape, math.prod(shape))}, opset, current=inputs[0].name)
 
@@ -166,11 +173,24 @@ def _array(path: Path, tensor: Any, name: str) -> NDArray[Any]:
         raise NetworkFileError(path, f"tensor {name!r}", f"cannot be read: {error}") from None
 
 
+def _has_type(entry: Any) -> bool:
+    import onnx
+
+    return entry.type.tensor_type.elem_type in onnx.TensorProto.DataType.values()
+
+
 def _input_shape(path: Path, entry: Any) -> tuple[int, ...]:
     """The shape of one sample: a leading symbolic dimension is the batch and becomes 1."""
+    import onnx
+
+    element = onnx.TensorProto.DataType.Name(entry.type.tensor_type.elem_type) if _has_type(entry) else "unknown"
+    if element not in ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16"):
+        raise NetworkFileError(path, f"input {entry.name!r}", f"its type is {element.lower()}; expected a float type")
     sizes = [d.dim_value if d.HasField("dim_value") else 0 for d in entry.type.tensor_type.shape.dim]
     if sizes and sizes[0] < 1:
         sizes[0] = 1
+    if math.prod(sizes) > WIDTH_LIMIT:
+        raise NetworkFileError(path, f"input {entry.name!r}", f"shape {sizes} has more than {WIDTH_LIMIT} entries")
     if not sizes or min(sizes) < 1:
         raise NetworkFileError(path, f"input {entry.name!r}", f"shape {sizes} is not fixed after the batch dimension")
     return tuple(sizes)
@@ -180,15 +200,26 @@ def _step(graph: _Graph, node: Any) -> None:
     handler = _OPERATIONS.get(node.op_type) if _is_standard(node) else None
     if handler is None:
         raise graph.fail(node, f"this operation is not supported; supported are {', '.join(sorted(_OPERATIONS))}")
+    _define(graph, node)
     try:
         value = handler(graph, node)
     except NetworkFileError:
         raise
     except NetworkError as error:
         raise graph.fail(node, str(error)) from None
+    except (IndexError, TypeError, ValueError, OverflowError):  # too few inputs, attributes of a wrong type
+        raise graph.fail(node, "its inputs or attributes are not those of this operation") from None
     graph.values[node.output[0]] = value
     graph.current = node.output[0]
     graph.steps.append(f"{node.op_type} {list(value.shape)}")
+
+
+def _define(graph: _Graph, node: Any) -> None:
+    """Every name is defined once."""
+    if not node.output:
+        raise graph.fail(node, "it has no output")
+    if node.output[0] in graph.values or node.output[0] in graph.constants:
+        raise graph.fail(node, f"the name {node.output[0]!r} is defined twice")
 
 
 def _is_standard(node: Any) -> bool:
@@ -203,10 +234,11 @@ def _constant_node(graph: _Graph, node: Any) -> NDArray[Any]:
     for attribute in node.attribute:
         if attribute.name == "value":
             return _array(graph.path, attribute.t, node.output[0])
-        if attribute.name in ("value_float", "value_int"):
-            return np.array(attribute.f if attribute.name == "value_float" else attribute.i)
-        if attribute.name in ("value_floats", "value_ints"):
-            return np.array(list(attribute.floats if attribute.name == "value_floats" else attribute.ints))
+        if attribute.name in ("value_float", "value_floats"):
+            values = attribute.f if attribute.name == "value_float" else list(attribute.floats)
+            return np.array(values, dtype=np.float32)
+        if attribute.name in ("value_int", "value_ints"):
+            return np.array(attribute.i if attribute.name == "value_int" else list(attribute.ints), dtype=np.int64)
     raise graph.fail(node, "a constant without a dense numeric value")
 
 
@@ -227,7 +259,7 @@ def _attributes(graph: _Graph, node: Any, known: set[str]) -> dict[str, Any]:
     found = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
     unknown = set(found) - known
     if unknown:
-        raise graph.fail(node, f"attribute {min(unknown)!r} is not supported")
+        raise graph.fail(node, f"attribute {min(unknown, key=str)!r} is not supported")
     return found
 
 
@@ -296,12 +328,14 @@ def _broadcast(graph: _Graph, node: Any, array: NDArray[Any], shape: tuple[int, 
 
 def _elementwise(graph: _Graph, node: Any) -> tuple[_Value, RationalMatrix, bool]:
     """The value, the constant as a column, and whether the constant comes first."""
-    _attributes(graph, node, {"axis", "broadcast"} if graph.opset < 7 else set())
+    options = _attributes(graph, node, {"axis", "broadcast"} if graph.opset < 7 else set())
     if len(node.input) != 2:
         raise graph.fail(node, "expected two inputs")
     first = node.input[0] in graph.constants
     value = _data(graph, node, int(first))
     array = graph.weights(node, node.input[int(not first)])
+    if "axis" in options:  # before opset 7: where the constant's dimensions start
+        array = array.reshape(array.shape + (1,) * (len(value.shape) - int(options["axis"]) - array.ndim))
     return value, RationalMatrix.from_array(_broadcast(graph, node, array, value.shape)), first
 
 
@@ -343,6 +377,8 @@ def _relu(graph: _Graph, node: Any) -> _Value:
 
 
 def _same(graph: _Graph, node: Any) -> _Value:
+    if node.input[0] in graph.constants:
+        raise graph.fail(node, "applied to a constant; not supported yet")
     graph.notes.append(f"{node.op_type} does nothing at inference")
     if node.op_type == "Dropout" and len(node.input) > 2 and graph.constant(node, node.input[2]).any():
         raise graph.fail(node, "training mode is not a function of the input")
@@ -360,6 +396,8 @@ def _reshape(graph: _Graph, node: Any) -> _Value:
     value = _data(graph, node)
     options = _attributes(graph, node, {"shape", "allowzero"})
     wanted = options.get("shape") if len(node.input) < 2 else graph.constant(node, node.input[1]).ravel().tolist()
+    if not all(type(size) is int for size in wanted or []):
+        raise graph.fail(node, "the new shape is not a list of integers")
     if not wanted or (options.get("allowzero", 0) and 0 in wanted):
         raise graph.fail(node, "the new shape is not given, or empty")
     sizes = [value.shape[i] if size == 0 and i < len(value.shape) else int(size) for i, size in enumerate(wanted)]

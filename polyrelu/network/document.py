@@ -46,7 +46,8 @@ def from_document(document: object) -> Network:
     place."""
     top = _object(document, "the document", {"format", "version", "inputs", "layers", "last"})
     if top["format"] != FORMAT or not _is_count(top["version"]) or top["version"] != VERSION:
-        raise NetworkError(f"expected format {FORMAT!r}, version {VERSION}; got {top['format']!r}, {top['version']!r}")
+        got = f"{str(top['format'])[:40]!r}, {str(top['version'])[:40]!r}"
+        raise NetworkError(f"expected format {FORMAT!r}, version {VERSION}; got {got}")
     if not _is_count(top["inputs"]) or not isinstance(top["layers"], list) or top["last"] not in ("affine", "relu"):
         raise NetworkError("expected 'inputs' a count, 'layers' a list, and 'last' either 'affine' or 'relu'")
     layers = tuple(_layer(entry, number) for number, entry in enumerate(top["layers"], 1))
@@ -121,9 +122,8 @@ def _need_lowest_terms(
     content = math.gcd(denominator, *bias, *(entry for _, rows in blocks for row in rows for entry in row))
     if content != 1:
         raise NetworkError(f"{place}: denominator and entries have the common factor {content}; divide it out")
-    for source, rows in blocks[:-1]:
-        if not any(any(row) for row in rows):
-            raise NetworkError(f"{place}: the block from {source} is zero; leave it out")
+    if any(len(row) != len(rows[0]) for _, rows in blocks for row in rows):
+        raise NetworkError(f"{place}: the rows of a block have different lengths")
 
 
 def _object(value: object, place: str, keys: set[str]) -> dict[str, Any]:

@@ -29,6 +29,9 @@ __all__ = ["AffineMap", "Architecture", "Block", "Layer", "Network", "NeuronId",
 
 Last = Literal["affine", "relu"]
 
+#: The limits of network files (FORMAT.md §2).
+DEPTH_LIMIT, WIDTH_LIMIT = 10_000, 10**6
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class NeuronId:
@@ -133,6 +136,10 @@ class Network:
     def __post_init__(self) -> None:
         if self.inputs < 1 or not self.layers:
             raise NetworkError("a network needs at least one input and one layer")
+        if self.last not in ("affine", "relu"):
+            raise NetworkError(f"a network ends in 'affine' or 'relu', not {str(self.last)[:40]!r}")
+        if self.depth > DEPTH_LIMIT or max(self.widths) > WIDTH_LIMIT:
+            raise NetworkError(f"more than {DEPTH_LIMIT} layers, or a layer wider than {WIDTH_LIMIT}")
         widths = self.widths
         for number, layer in enumerate(self.layers, 1):
             _check_layer(number, layer, widths)
@@ -300,6 +307,8 @@ def _check_layer(number: int, layer: Layer, widths: tuple[int, ...]) -> None:
     sources = [block.source for block in layer.blocks]
     if sources != sorted(set(sources)) or not sources or sources[-1] != number - 1 or sources[0] < 0:
         raise NetworkError(f"layer {number}: its blocks must come from ascending earlier layers up to {number - 1}")
+    if any(block.weight.is_zero() for block in layer.blocks[:-1]):
+        raise NetworkError(f"layer {number}: a block of skipping weights is zero; leave it out")
     for block in layer.blocks:
         expected = (layer.width, widths[block.source])
         if block.weight.shape != expected:

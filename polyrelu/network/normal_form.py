@@ -13,7 +13,7 @@ apart by trying each of them first. Random weights need no trying at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from polyrelu.errors import NetworkError
@@ -23,7 +23,7 @@ from polyrelu.network.network import Block, Layer, Network
 
 __all__ = ["canonical_form", "permute", "related", "rescale"]
 
-_LEAF_LIMIT = 5_000
+_LEAF_LIMIT = 1_000
 
 _Colours = list[list[int]]
 _OnMatrix = Callable[[RationalMatrix], RationalMatrix]
@@ -64,7 +64,10 @@ def rescale(network: Network, layer: int, factors: Sequence[Rational]) -> Networ
 
 
 def related(first: Network, second: Network) -> bool:
-    """Whether the two come from each other by permuting and positively scaling hidden neurons."""
+    """Whether the two come from each other by permuting and positively scaling hidden neurons.
+
+    Raises `NetworkError` where `canonical_form` does.
+    """
     if first.widths != second.widths or first.last != second.last:
         return False
     return canonical_form(first) == canonical_form(second)
@@ -73,7 +76,8 @@ def related(first: Network, second: Network) -> bool:
 def canonical_form(network: Network) -> Network:
     """The representative of the network's class under permutation and positive scaling of hidden neurons.
 
-    Raises `NetworkError` if more than 5,000 orderings of look-alike neurons would have to be compared.
+    Raises `NetworkError` if more than 1,000 orderings of look-alike neurons would have to be compared, or if constantly
+    zero neurons that reach no output weigh on each other.
 
     >>> from polyrelu.network import from_arrays
     >>> a = from_arrays([([[1], [2]], [0, 1]), ([[3, 4]], [0])])
@@ -101,23 +105,43 @@ def _live_scaled(network: Network) -> tuple[Network, list[set[int]]]:
     return network, live
 
 
-def _inert_scaled(network: Network, live: list[set[int]]) -> Network:
-    """Scale the other neurons, which are constantly 0, by their weights on neurons whose scale is fixed, last layer
-    first."""
-    fixed = live
-    for layer in range(_free_layers(network), 0, -1):
-        factors = [Fraction(1)] * network.widths[layer]
-        for i in set(range(network.widths[layer])) - fixed[layer]:
-            size, loose = _outgoing_sizes(network, layer, i, fixed)
-            if size:
-                factors[i] = size
-                fixed[layer].add(i)
-            elif loose:
+def _inert_scaled(network: Network, fixed: list[set[int]]) -> Network:
+    """Scale the other neurons, which are constantly 0, by their weights to and from neurons whose scale is fixed.
+
+    Each sweep fixes the neurons next to the ones already fixed, until nothing changes.
+    """
+    while True:
+        scales = {
+            (layer, i): size
+            for layer in range(1, _free_layers(network) + 1)
+            for i in set(range(network.widths[layer])) - fixed[layer]
+            if (size := _size_beside(network, layer, i, fixed))
+        }
+        if not scales:
+            break
+        for (layer, i), size in scales.items():
+            factors = [size if k == i else Fraction(1) for k in range(network.widths[layer])]
+            network = rescale(network, layer, factors)
+            fixed[layer].add(i)
+    _refuse_loose_weights(network, fixed)
+    return network
+
+
+def _size_beside(network: Network, layer: int, neuron: int, fixed: list[set[int]]) -> Fraction:
+    """The factor that brings a neuron's weights on fixed neurons to size 1; if it has none, its weights from them."""
+    outgoing = _outgoing_size(network, layer, neuron, fixed)
+    incoming = _incoming_size(network, layer, neuron, fixed)
+    return outgoing or (1 / incoming if incoming else Fraction())
+
+
+def _refuse_loose_weights(network: Network, fixed: list[set[int]]) -> None:
+    everything = [set(range(width)) for width in network.widths]
+    for layer in range(1, _free_layers(network) + 1):
+        for i in everything[layer] - fixed[layer]:
+            if _outgoing_size(network, layer, i, everything) or _incoming_size(network, layer, i, everything):
                 raise NetworkError(
                     "neurons that are 0 and reach no output weigh on each other; no canonical form for these"
                 )
-        network = rescale(network, layer, factors)
-    return network
 
 
 def _incoming_size(network: Network, layer: int, neuron: int, live: list[set[int]]) -> Fraction:
@@ -126,14 +150,10 @@ def _incoming_size(network: Network, layer: int, neuron: int, live: list[set[int
     return sum((abs(row[h]) for source, row in weights for h in live[source]), abs(own.bias[neuron, 0]))
 
 
-def _outgoing_sizes(network: Network, layer: int, neuron: int, fixed: list[set[int]]) -> tuple[Fraction, Fraction]:
-    """The absolute weights of a neuron on fixed and on other neurons, summed."""
-    sizes = [Fraction(), Fraction()]
-    for target, later in enumerate(network.layers, 1):
-        for block in (block for block in later.blocks if block.source == layer):
-            for i in range(later.width):
-                sizes[i not in fixed[target]] += abs(block.weight[i, neuron])
-    return sizes[0], sizes[1]
+def _outgoing_size(network: Network, layer: int, neuron: int, fixed: list[set[int]]) -> Fraction:
+    """The absolute weights of a neuron on fixed neurons and outputs, summed."""
+    blocks = [(target, b) for target, later in enumerate(network.layers, 1) for b in later.blocks if b.source == layer]
+    return sum((abs(block.weight[i, neuron]) for target, block in blocks for i in fixed[target]), Fraction())
 
 
 def _first_colours(network: Network) -> _Colours:
@@ -175,8 +195,8 @@ def _layer_colours(network: Network, tables: Sequence[_Table], colours: _Colours
     return [ranks[key] for key in keys]
 
 
-def _orderings(network: Network, colours: _Colours, budget: list[int]) -> list[Network]:
-    """All networks sorted by colour, one for each way of telling look-alike neurons apart."""
+def _orderings(network: Network, colours: _Colours, budget: list[int]) -> Iterator[Network]:
+    """The networks sorted by colour, one for each way of telling look-alike neurons apart."""
     tied = next(
         (
             (number, [i for i, c in enumerate(layer) if c == colour])
@@ -192,16 +212,15 @@ def _orderings(network: Network, colours: _Colours, budget: list[int]) -> list[N
             raise NetworkError(
                 f"more than {_LEAF_LIMIT} orderings of look-alike neurons: no canonical form within the bound"
             )
-        return [_sorted_by(network, colours)]
+        yield _sorted_by(network, colours)
+        return
     number, members = tied
-    found: list[Network] = []
     for chosen in members:
         split = list(colours)
         split[number] = [2 * colour + (i != chosen) for i, colour in enumerate(colours[number])]
-        found += _orderings(network, _refined(network, split), budget)
+        yield from _orderings(network, _refined(network, split), budget)
         if _are_twins(network, number, members):
-            break  # the branches give the same network
-    return found
+            break  # the other branches give the same network
 
 
 def _are_twins(network: Network, layer: int, members: Sequence[int]) -> bool:

@@ -6,6 +6,7 @@ value.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -40,9 +41,9 @@ class _Decided(_Answer):
 
     certificate: Certificate
 
-    def save(self, path: str | Path) -> list[Path]:
+    def save(self, path: str | Path, also: Mapping[Path, Network] | None = None) -> list[Path]:
         """Write the certificate (see `Certificate.save`)."""
-        return self.certificate.save(path)
+        return self.certificate.save(path, also)
 
     def with_provenance(self, provenance: dict[str, str]) -> Self:
         """The same answer, its certificate telling (unverified) where the network came from."""

@@ -9,7 +9,6 @@ import io
 import json
 import random
 import struct
-import tokenize
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -230,7 +229,6 @@ def test_layers_as_they_are_read(tmp_path: Path) -> None:
     assert architectures["flatten"] == "3-4"
 
 
-@pytest.mark.xfail(strict=True, reason="value_float and value_floats become float64 arrays, so dtypes lists float64")
 def test_float_attributes_are_float32(tmp_path: Path) -> None:
     assert read(write(tmp_path, "net.onnx", model(*_GRAPHS["constant nodes"]))).dtypes == ("float32",)
 
@@ -373,12 +371,11 @@ def test_npz_files(tmp_path: Path) -> None:
 
 @dataclass(frozen=True)
 class Bad:
-    """A file to refuse: what it holds (None: see `make`), what the message says, and the bug that breaks it, if any."""
+    """A file to refuse: what it holds (None: see `make`), what the message says."""
 
     name: str
     content: Callable[[], bytes | str] | None
     says: str
-    bug: str = ""
     make: Callable[[Path], None] | None = None
 
     def write(self, folder: Path) -> Path:
@@ -391,8 +388,8 @@ class Bad:
         return path
 
 
-def _onnx(says: str, nodes: Sequence[Any], constants: Sequence[Any] = (), bug: str = "", **options: Any) -> Bad:
-    return Bad("bad.onnx", lambda: model(nodes, constants, **options), says, bug)
+def _onnx(says: str, nodes: Sequence[Any], constants: Sequence[Any] = (), **options: Any) -> Bad:
+    return Bad("bad.onnx", lambda: model(nodes, constants, **options), says)
 
 
 _EYE = constant("w", np.eye(2))
@@ -478,28 +475,18 @@ _BAD_ONNX: dict[str, Bad] = {
                                     [constant("t", True, np.bool_)]),
     "onnx: text constant node": _onnx(
         r"\(Constant\): a constant without", [node("Constant", (), "y", value_string="a")]),
-    "onnx: gemm without weights": _onnx(r"\(Gemm\)", [node("Gemm", "x", "y")],
-                                        bug="IndexError in node.input[1] of a node with too few inputs"),
-    "onnx: relu without input": _onnx(r"\(Relu\)", [node("Relu", (), "y")],
-                                      bug="IndexError in node.input[0] of a node without inputs"),
-    "onnx: node without outputs": _onnx(r"\(Relu\)", [helper.make_node("Relu", ["x"], [])],
-                                        bug="IndexError in node.output[0] of a node without outputs"),
-    "onnx: constant without outputs": _onnx(r"\(Constant\)", [helper.make_node("Constant", [], [], value_float=1.0)],
-                                            bug="IndexError in node.output[0] of a Constant without outputs"),
-    "onnx: reshape to nan": _onnx(r"\(Reshape\)", [node("Reshape", "xs", "y")], [constant("s", [np.nan])],
-                                  bug="ValueError: int(nan) in _reshape; the shape's type is not checked"),
+    "onnx: gemm without weights": _onnx(r"\(Gemm\)", [node("Gemm", "x", "y")]),
+    "onnx: relu without input": _onnx(r"\(Relu\)", [node("Relu", (), "y")]),
+    "onnx: node without outputs": _onnx(r"\(Relu\)", [helper.make_node("Relu", ["x"], [])]),
+    "onnx: constant without outputs": _onnx(r"\(Constant\)", [helper.make_node("Constant", [], [], value_float=1.0)]),
+    "onnx: reshape to nan": _onnx(r"\(Reshape\)", [node("Reshape", "xs", "y")], [constant("s", [np.nan])]),
     "onnx: reshape to text": Bad(
         "bad.onnx",
         lambda: model([node("Reshape", "xs", "y")], [helper.make_tensor("s", TensorProto.STRING, [1], [b"a"])]),
-        r"\(Reshape\)", "ValueError: int('a') in _reshape; the shape's type is not checked"),
-    "onnx: axis is text": _onnx(r"\(Flatten\)", [node("Flatten", "x", "y", axis="one")],
-                                bug="TypeError: attribute types are not checked"),
-    "onnx: old broadcasting by axis": _onnx(
-        r"\(Add\)", [node("Add", "xw", "y", axis=1, broadcast=1)], [constant("w", [1, 2, 3])], shape=(1, 3, 3), opset=6,
-        bug="WRONG VALUES: axis of opset < 7 is accepted and ignored (trailing instead of axis-aligned broadcasting)"),
+        r"\(Reshape\)"),
+    "onnx: axis is text": _onnx(r"\(Flatten\)", [node("Flatten", "x", "y", axis="one")]),
     "onnx: integer division": _onnx(
-        "int64", [node("Div", "xw", "y")], [constant("w", [2], np.int64)], element=TensorProto.INT64,
-        bug="WRONG VALUES: the input's element type is not checked; Div on integers truncates, here it is exact"),
+        "int64", [node("Div", "xw", "y")], [constant("w", [2], np.int64)], element=TensorProto.INT64),
 }  # fmt: skip
 
 
@@ -541,12 +528,12 @@ def _plain_npy(values: Any) -> bytes:
 _GOOD_MEMBERS = {"W1.npy": _plain_npy([[1.0]]), "b1.npy": _plain_npy([0.0])}
 
 
-def _npz(says: str, bug: str = "", **arrays: Any) -> Bad:
-    return Bad("bad.npz", _archive(**arrays), says, bug)
+def _npz(says: str, **arrays: Any) -> Bad:
+    return Bad("bad.npz", _archive(**arrays), says)
 
 
-def _zip(says: str, members: dict[str, bytes], bug: str = "", flag: int = 0, method: int = 0) -> Bad:
-    return Bad("bad.npz", lambda: _members(members, flag, method), says, bug)
+def _zip(says: str, members: dict[str, bytes], flag: int = 0, method: int = 0) -> Bad:
+    return Bad("bad.npz", lambda: _members(members, flag, method), says)
 
 
 _HEADER = "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }\n"
@@ -579,21 +566,16 @@ _BAD_NPZ: dict[str, Bad] = {
     "npz: far too large": _zip("not a readable .npz", {**_GOOD_MEMBERS, "W1.npy": _npy(_HEADER % f"({10**18}, 1)")}),
     "npz: checksum": Bad("bad.npz", lambda: _archive(W1=[[1.5]], b1=[0.0])().replace(
         struct.pack("<d", 1.5), struct.pack("<d", 2.5)), "not a readable .npz"),
-    "npz: one array": Bad("bad.npz", lambda: _plain_npy(np.eye(2)), "single .npy array",
-                          "TypeError: an ndarray is no context manager, so the check for it comes too late"),
+    "npz: one array": Bad("bad.npz", lambda: _plain_npy(np.eye(2)), "single .npy array"),
     "npz: members without the .npy format": _zip(
-        "not", {"W1": b"abc", "b1": b"abc"}, "AttributeError: numpy returns bytes for a member without magic bytes"),
-    "npz: encrypted": _zip("not a readable .npz", _GOOD_MEMBERS, "RuntimeError of zipfile is not caught", flag=1),
-    "npz: unknown compression": _zip("not a readable .npz", _GOOD_MEMBERS,
-                                     "NotImplementedError of zipfile is not caught", method=99),
+        "not", {"W1": b"abc", "b1": b"abc"}),
+    "npz: encrypted": _zip("not a readable .npz", _GOOD_MEMBERS, flag=1),
+    "npz: unknown compression": _zip("not a readable .npz", _GOOD_MEMBERS, method=99),
     "npz: shape beyond 64 bits": _zip(
-        "not a readable .npz", {**_GOOD_MEMBERS, "W1.npy": _npy(_HEADER % f"({10**25}, 1)")},
-        "OverflowError of numpy is not caught"),
+        "not a readable .npz", {**_GOOD_MEMBERS, "W1.npy": _npy(_HEADER % f"({10**25}, 1)")}),
     "npz: shape of truth values": _zip(
-        "not a readable .npz", {**_GOOD_MEMBERS, "W1.npy": _npy(_HEADER % "(True, 1)", b"\0" * 8)},
-        "TypeError of numpy is not caught"),
-    "npz: unfinished header": _zip("not a readable .npz", {**_GOOD_MEMBERS, "W1.npy": _npy("{'descr': (")},
-                                   "tokenize.TokenError of numpy is not caught"),
+        "not a readable .npz", {**_GOOD_MEMBERS, "W1.npy": _npy(_HEADER % "(True, 1)", b"\0" * 8)}),
+    "npz: unfinished header": _zip("not a readable .npz", {**_GOOD_MEMBERS, "W1.npy": _npy("{'descr': (")}),
 }  # fmt: skip
 
 _DOCUMENT: dict[str, Any] = to_document(from_arrays([([[1, 2], [3, 4]], [5, 6]), ([["1/2", 1]], [0])]))
@@ -608,12 +590,12 @@ def _edited(edit: Callable[[dict[str, Any]], object]) -> Callable[[], str]:
     return content
 
 
-def _json(says: str, edit: Callable[[dict[str, Any]], object], bug: str = "") -> Bad:
-    return Bad("bad.json", _edited(edit), says, bug)
+def _json(says: str, edit: Callable[[dict[str, Any]], object]) -> Bad:
+    return Bad("bad.json", _edited(edit), says)
 
 
-def _text(says: str, old: str, new: str, bug: str = "") -> Bad:
-    return Bad("bad.json", lambda: json.dumps(_DOCUMENT).replace(old, new, 1), says, bug)
+def _text(says: str, old: str, new: str) -> Bad:
+    return Bad("bad.json", lambda: json.dumps(_DOCUMENT).replace(old, new, 1), says)
 
 
 _BAD_JSON: dict[str, Bad] = {
@@ -634,7 +616,7 @@ _BAD_JSON: dict[str, Bad] = {
     "json: inputs text": _json("'inputs' a count", lambda d: d.update(inputs="2")),
     "json: inputs zero": _json("at least one input", lambda d: d.update(inputs=0)),
     "json: inputs wrong": _json(r"layer 1: .*expected \(2, 3\)", lambda d: d.update(inputs=3)),
-    "json: inputs huge": _json("'inputs' a count", lambda d: d.update(inputs=10**9)),
+    "json: inputs huge": _json("not allowed", lambda d: d.update(inputs=10**9)),
     "json: layers an object": _json("'layers' a list", lambda d: d.update(layers={})),
     "json: no layers": _json("at least one input and one layer", lambda d: d.update(layers=[])),
     "json: last": _json("'last' either", lambda d: d.update(last="softmax")),
@@ -645,7 +627,7 @@ _BAD_JSON: dict[str, Bad] = {
     "json: bias length": _json("layer 1: .*shape", lambda d: d["layers"][0].update(bias="5 6 7")),
     "json: two blanks": _json("layer 1, bias: ''", lambda d: d["layers"][0].update(bias="5  6")),
     "json: trailing blank": _json("layer 1, bias: ''", lambda d: d["layers"][0].update(bias="5 6 ")),
-    "json: a tab": _json("layer 1, bias: '5.t6'", lambda d: d["layers"][0].update(bias="5\t6")),
+    "json: a tab": _json("backslashes", lambda d: d["layers"][0].update(bias="5\t6")),
     "json: rational entry": _json("layer 1, bias: '1/2'", lambda d: d["layers"][0].update(bias="1/2 6")),
     "json: denominator number": _json("layer 1, denominator", lambda d: d["layers"][0].update(denominator=1)),
     "json: denominator zero": _json("layer 1: expected a positive", lambda d: d["layers"][0].update(denominator="0")),
@@ -654,8 +636,7 @@ _BAD_JSON: dict[str, Bad] = {
     "json: not lowest terms": _json("layer 1: .*common factor 2", lambda d: d["layers"][0].update(
         denominator="2", bias="10 12", weights=[{"from": 0, "rows": ["2 4", "6 8"]}])),
     "json: row too short": _json(
-        "layer 1.*the rows have", lambda d: d["layers"][0]["weights"][0].update(rows=["1 2", "3"]),
-        "the message does not say in which layer the rows have different lengths"),
+        "layer 1: the rows of a block have", lambda d: d["layers"][0]["weights"][0].update(rows=["1 2", "3"])),
     "json: too few rows": _json("layer 1: .*shape", lambda d: d["layers"][0]["weights"][0].update(rows=["1 2"])),
     "json: no rows": _json("'rows' a nonempty list", lambda d: d["layers"][0]["weights"][0].update(rows=[])),
     "json: rows text": _json("'rows' a nonempty list", lambda d: d["layers"][0]["weights"][0].update(rows="1 2")),
@@ -665,7 +646,7 @@ _BAD_JSON: dict[str, Bad] = {
     "json: from text": _json("'from' a count", lambda d: d["layers"][0]["weights"][0].update({"from": "0"})),
     "json: from itself": _json("layer 1: its blocks", lambda d: d["layers"][0]["weights"][0].update({"from": 1})),
     "json: from true": _json("'from' a count", lambda d: d["layers"][1]["weights"][0].update({"from": True})),
-    "json: zero skip": _json("layer 2: the block from 0 is zero", lambda d: d["layers"][1]["weights"].insert(
+    "json: zero skip": _json("layer 2: a block of skipping weights is zero", lambda d: d["layers"][1]["weights"].insert(
         0, {"from": 0, "rows": ["0 0"]})),
     "json: plus sign": _json(r"layer 1, bias: '\+5'", lambda d: d["layers"][0].update(bias="+5 6")),
     "json: leading zero": _json("layer 1, bias: '05'", lambda d: d["layers"][0].update(bias="05 6")),
@@ -675,22 +656,19 @@ _BAD_JSON: dict[str, Bad] = {
     "json: exponent": _text("'2e0' is not allowed", '"inputs": 2', '"inputs": 2e0'),
     "json: nan": _text("'NaN' is not allowed", '"inputs": 2', '"inputs": NaN'),
     "json: infinity": _text("'-Infinity' is not allowed", '"inputs": 2', '"inputs": -Infinity'),
-    "json: long integer": _text("not a network document", '"inputs": 2', '"inputs": ' + "2" * 5000),
+    "json: long integer": _text("not allowed", '"inputs": 2', '"inputs": ' + "2" * 5000),
     "json: duplicate key": _text("duplicate key 'inputs'", '"inputs": 2', '"inputs": 2, "inputs": 2'),
     "json: non-ASCII": _text("only ASCII", '"polyrelu-network"', '"pölyrelu-network"'),
     "json: byte order mark": Bad("bad.json", lambda: b"\xef\xbb\xbf" + json.dumps(_DOCUMENT).encode(), "only ASCII"),
     "json: utf-16": Bad("bad.json", lambda: json.dumps(_DOCUMENT).encode("utf-16"), "only ASCII"),
-    "json: full-width digit": _json("layer 1, bias: '１'", lambda d: d["layers"][0].update(bias="１ 6")),
+    "json: full-width digit": _json("backslashes", lambda d: d["layers"][0].update(bias="１ 6")),
     "json: deep nesting": Bad("bad.json", lambda: "[" * 100_000 + "]" * 100_000, "nested too deeply"),
     "json: deep objects": Bad("bad.json", lambda: '{"a":' * 100_000 + "1" + "}" * 100_000, "nested too deeply"),
     "json: some nesting": Bad("bad.json", lambda: "[" * 50 + "]" * 50, "the document: expected an object|nested"),
     "json: too many bits": _json("layer 1, bias", lambda d: d["layers"][0].update(bias="0x1" + "0" * 4096 + " 6")),
-    "json: escapes": _text("backslash", "polyrelu-network", r"polyrelu-\u006eetwork",
-                           "a backslash is accepted (FORMAT.md §1: no backslash anywhere)"),
-    "json: minus zero": _text("not allowed|count", '"from": 0', '"from": -0',
-                              "-0 is accepted as a count (FORMAT.md §1: no minus sign)"),
-    "json: long format name": _json("expected format.{,500}$", lambda d: d.update(format="x" * 10_000),
-                                    "the message quotes the whole text (10,000 characters)"),
+    "json: escapes": _text("backslash", "polyrelu-network", r"polyrelu-\u006eetwork"),
+    "json: minus zero": _text("not allowed|count", '"from": 0', '"from": -0'),
+    "json: long format name": _json("expected format.{,500}$", lambda d: d.update(format="x" * 10_000)),
 }  # fmt: skip
 
 _BAD_NAMES: dict[str, Bad] = {
@@ -708,23 +686,8 @@ _BAD_NAMES: dict[str, Bad] = {
 #: Everything that must be refused, by a name for people.
 BAD_FILES: dict[str, Bad] = {**_BAD_ONNX, **_BAD_NPZ, **_BAD_JSON, **_BAD_NAMES}
 
-#: What a known bug may look like. A wrong message is not among them: it would stay hidden once the bug is mended.
-_SYMPTOMS = (
-    IndexError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError, tokenize.TokenError,
-    pytest.fail.Exception,
-)  # fmt: skip
 
-
-def known_bug(reason: str) -> list[pytest.MarkDecorator]:
-    """The marks of a file whose refusal is broken; reasons about messages are about assertions that fail."""
-    symptoms = AssertionError if reason.startswith("the message") else _SYMPTOMS
-    return [pytest.mark.xfail(strict=True, reason=reason, raises=symptoms)] if reason else []
-
-
-BAD_PARAMETERS = [pytest.param(name, marks=known_bug(bad.bug)) for name, bad in BAD_FILES.items()]
-
-
-@pytest.mark.parametrize("name", BAD_PARAMETERS)
+@pytest.mark.parametrize("name", BAD_FILES)
 def test_bad_files_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
     bad = BAD_FILES[name]
     path = bad.write(tmp_path)
@@ -735,6 +698,14 @@ def test_bad_files_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
     assert message.isprintable(), message
     assert len(message) < 600 + len(str(path))
     assert caught.value.path == path
+
+
+def test_broadcasting_before_opset_7_starts_at_the_axis(tmp_path: Path) -> None:
+    """Add-6: with axis = 1 a constant of length 3 runs along the second dimension of [1, 3, 3]."""
+    nodes = [node("Add", "xw", "y", axis=1, broadcast=1)]
+    content = model(nodes, [constant("w", [1, 2, 3])], shape=(1, 3, 3), opset=6)
+    network = load(write(tmp_path, "old.onnx", content))
+    assert network([0] * 9) == (1, 1, 1, 2, 2, 2, 3, 3, 3)
 
 
 def test_unknown_examples_name_the_known_ones() -> None:
@@ -750,7 +721,6 @@ def test_external_data_is_not_looked_for(tmp_path: Path) -> None:
         load(BAD_FILES["onnx: external data"].write(tmp_path))
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="Path.open raises ValueError for a name with a null byte")
 def test_names_with_a_null_byte() -> None:
     with pytest.raises(NetworkFileError):
         load("net\0.npz")
@@ -803,14 +773,7 @@ def _damaged(random_: random.Random, content: bytes) -> bytes:
     return bytes(damaged)
 
 
-_DAMAGE = [
-    pytest.param("onnx", marks=pytest.mark.xfail(strict=True, reason="IndexError: too few inputs or outputs")),
-    pytest.param("npz", marks=pytest.mark.xfail(strict=True, reason="RuntimeError, NotImplementedError of zipfile")),
-    "json",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("ending", _DAMAGE)
+@pytest.mark.parametrize("ending", ["onnx", "npz", "json"])
 def test_damaged_files_give_a_network_or_one_line(ending: str, tmp_path: Path) -> None:
     """No damage, however it looks, raises anything but `NetworkFileError`."""
     content, random_ = _good_files()[ending], random.Random(5)
