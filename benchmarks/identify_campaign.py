@@ -54,7 +54,7 @@ def _campaign(kind: str, count: int, seed: int) -> dict[str, Any]:
     verdicts: Counter[str] = Counter()
     undecided: Counter[str] = Counter()
     wrong: list[str] = []
-    generic = generic_undecided = sharper = 0
+    generic = generic_undecided = sharper = open_cases = 0
     for _ in range(count):
         layers = random_network(kind, rng)
         network = polyrelu.from_arrays(layers)
@@ -65,7 +65,9 @@ def _campaign(kind: str, count: int, seed: int) -> dict[str, Any]:
             undecided[outcome.attempts[0].reason.split(":")[0]] += 1
         else:
             verdicts[f"{outcome.status} by {outcome.certificate.theorem}, among {outcome.certificate.claim.among}"] += 1
-        sharper += isinstance(outcome, Proved) and local_fiber_dimension(layers).dimension > 0
+        dimension = local_fiber_dimension(layers).dimension if isinstance(outcome, Proved) else 0
+        sharper += dimension > 0
+        open_cases += dimension > 1
         if kind in THREE_LAYER_KINDS and generic_membership(network)["status"] == "verified":
             generic += 1
             generic_undecided += isinstance(outcome, Undecided)
@@ -78,7 +80,8 @@ def _campaign(kind: str, count: int, seed: int) -> dict[str, Any]:
         "contradictions": wrong,
         "verified generic": generic,
         "verified generic and undecided": generic_undecided,
-        "proved where open cells alone leave a direction": sharper,
+        "proved, and settled by lower cells": sharper - open_cases,
+        "proved, and the local fiber not decided": open_cases,
     }
 
 
