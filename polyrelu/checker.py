@@ -1,0 +1,595 @@
+# SPDX-License-Identifier: MIT
+"""Independent checker for polyrelu certificates, version 1 of certificate/FORMAT.md; standard library only.
+
+    python -I -S polyrelu/checker.py [--json] [--network FILE]... CERT
+
+Exit status: 0 accepted, 1 rejected, 2 unreadable. Notation as in FORMAT.md: z[l] = (rows a[l-1] + bias) / denominator;
+for L = 3, A = W[2], a = b[2], V = W[3]. A layer has ONE denominator, so signs, zeros, ranks, proportionality and
+vanishing sums of products V_oi A_ik are read off the integers `rows`; where layers or networks meet, the denominators
+are carried along. Time bounds count operations on numbers, of at most 16,384 bits in a file; where a rule could make
+them grow without bound there is a limit. (Dictionaries take quadratic time if somebody makes hashes collide.)
+"""
+from __future__ import annotations
+
+import getopt
+import hashlib
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import chain, combinations, groupby, pairwise, product
+from typing import Any, NamedTuple
+
+CERTIFICATE_BYTES, NETWORK_BYTES = 64 << 20, 1 << 30  # FORMAT.md, section 1; no shape below nests 16 levels
+LAYERS, WIDTH, NUMBERS = 10_000, 10**6, 3 * 10**7  # section 2
+SUMS, PAIRS, MINORS, DETERMINANT, BITS = 40, 2**16, 5_000, 2_048, 2**16  # section 3; BITS: of numbers computed
+Matrix = Sequence[Sequence[int]]
+class Stop(Exception):  # noqa: N818
+    """The end of a check that does not accept: (verdict, step, expected, got)."""
+def require(condition: bool, step: str, expected: str, got: str = "not so") -> None:
+    if not condition:
+        raise Stop("rejected", step, expected, got[:200])
+def readable(condition: bool, place: str, message: str) -> None:
+    if not condition:
+        raise Stop("unreadable", place, "a file in the format, within its limits", message[:300])
+def quote(value: object) -> str:
+    """At most 80 printable ASCII characters; nothing from a file is shown in another way."""
+    text = value if isinstance(value, str) else f"{type(value).__name__} {value}"
+    return ascii(text[:72])[:76] + ("..." if len(text) > 72 else "")
+
+# ---- Text. Possessive quantifiers: no backtracking. `fullmatch` everywhere, because `$` matches before "\n".
+NUMBER = r"(?:-?0x[1-9a-f][0-9a-f]{0,4095}+|0|-?[1-9][0-9]{0,999}+)"
+NATURAL, ROW = re.compile(f"(?!-){NUMBER}"), re.compile(f"{NUMBER}(?: {NUMBER})*+")
+PRIME, LAST = re.compile(f"{2**31 - 1}|{2**61 - 1}"), re.compile("affine|relu")
+RATIONAL, INDEX = re.compile(f"{NUMBER}(?:/(?!-){NUMBER})?+"), re.compile("[0-9]{1,9}")
+FILE_NAME, SHA256 = re.compile("(?![.])[A-Za-z0-9._-]{1,200}"), re.compile("[0-9a-f]{64}")
+class OneOf(tuple[Any, ...]):
+    """A shape: one of several shapes."""
+def mismatch(value: Any, shape: Any, place: str) -> tuple[str, str] | None:
+    """Where and how a value differs from a shape: a dict (exactly these keys), a list (entries alike), a tuple (a list
+    this long), a pattern, `int`, `object` (anything), OneOf, a literal. Types are exact, since to Python True == 1."""
+    if isinstance(shape, OneOf):
+        tried = [mismatch(value, option, place) for option in shape]
+        return None if None in tried else max(filter(None, tried), key=lambda failure: len(failure[0]))
+    good, parts = type(value) is type(shape) and value == shape, list[tuple[Any, Any, str]]()
+    if isinstance(shape, dict):
+        if good := type(value) is dict and value.keys() == shape.keys():
+            parts = [(value[key], shape[key], f"{place}.{key}") for key in shape]
+    elif isinstance(shape, list | tuple):
+        if good := type(value) is list and (isinstance(shape, list) or len(value) == len(shape)):
+            entries = shape * len(value) if isinstance(shape, list) else shape
+            parts = [(value[i], entry, f"{place}[{i}]") for i, entry in enumerate(entries)]
+    elif isinstance(shape, re.Pattern):
+        good = type(value) is str and bool(shape.fullmatch(value))
+    elif isinstance(shape, type):
+        good = shape in (object, type(value))
+    if not good:
+        return place, f"expected {quote(getattr(shape, 'pattern', shape))}, got {quote(value)}"
+    return next((found for part in parts if (found := mismatch(*part))), None)
+def fit(value: Any, shape: Any, place: str) -> None:
+    if found := mismatch(value, shape, place):
+        readable(False, *found)
+
+def parse(data: bytes, place: str, size: int) -> Any:
+    """The JSON value of a file. `json` sees no escapes, and refuses deep nesting (RecursionError) by itself."""
+    def number(text: str) -> int:
+        readable(bool(INDEX.fullmatch(text)), place, f"not an integer from 0 to 999999999: {quote(text)}")
+        return int(text)
+    def unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        readable(len(result := dict(items)) == len(items), place, "duplicate key")
+        return result
+    plain = len(data) <= size and data.isascii() and b"\\" not in data
+    readable(plain, place, f"must be at most {size} bytes, all ASCII, without backslash")
+    try:
+        text = data.decode("ascii")  # `json` would take bytes with NULs for UTF-16
+        return json.loads(text, parse_int=number, parse_float=number, parse_constant=number, object_pairs_hook=unique)
+    except ValueError as error:
+        return readable(False, place, f"not JSON: {error}")
+def integer(text: str) -> int:
+    value = int(text, 16) if "x" in text else int(text)
+    if "x" in text:
+        readable(abs(value) >= 10**1000, quote(text), "integers below 10^1000 must be decimal")
+    return value
+def rational(text: str) -> Fraction:
+    top, slash, bottom = text.partition("/")
+    p, q = integer(top), integer(bottom or "1")
+    readable(not slash or (q > 1 and math.gcd(p, q) == 1), quote(text), "must be in lowest terms, denominator >= 2")
+    return Fraction(p, q)
+
+# ---- Networks
+class Layer(NamedTuple):
+    denominator: int
+    bias: list[int]
+    rows: list[list[int]]
+    def augmented(self) -> list[list[int]]:
+        return [[*row, b] for row, b in zip(self.rows, self.bias, strict=True)]
+    def columns(self) -> list[tuple[int, ...]]:
+        return list(zip(*self.rows, strict=True))
+class Network(NamedTuple):
+    widths: list[int]
+    layers: list[Layer]
+    last: str
+    sha256: str
+    def __str__(self) -> str:
+        shown = ", ".join(map(str, self.widths[:16])) + ", ..." * (len(self.widths) > 16)
+        return f"architecture ({shown}) with {self.last} output"
+LAYER = {"denominator": NATURAL, "bias": ROW, "weights": [{"from": int, "rows": [ROW]}]}
+NETWORK = {"format": "polyrelu-network", "version": 1, "inputs": int, "layers": [LAYER], "last": LAST}
+
+def read_network(document: Any, place: str) -> Network:
+    """A network. Every number has one spelling, so the canonical bytes contain the rows as they stand."""
+    fit(document, NETWORK, place)
+    widths, entries, layers, total = [document["inputs"]], document["layers"], list[Layer](), 0
+    readable(1 <= widths[0] <= WIDTH and 1 <= len(entries) <= LAYERS, place, "no, or too many, inputs or layers")
+    digest = hashlib.sha256(f"polyrelu-network 1\ninputs {widths[0]}\n".encode())
+    for number, entry in enumerate(entries):
+        where, bias, blocks, columns = f"{place}.layers[{number}]", entry["bias"], entry["weights"], widths[-1]
+        stack = [block["from"] for block in blocks] == [number]
+        readable(stack, where, "only plain stacks can be checked in this version")
+        rows, width, denominator = blocks[0]["rows"], bias.count(" ") + 1, entry["denominator"]
+        digest.update("\n".join((f"layer {width} {denominator}", f"bias {bias}", f"from {number}", *rows, "")).encode())
+        good = len(rows) == width and {row.count(" ") + 1 for row in rows} == {columns}
+        readable(good, where, f"needs {width} rows of {columns} integers")
+        total += width * (columns + 1)
+        readable(width <= WIDTH and total <= NUMBERS, where, f"beyond the limits: {WIDTH} neurons, {NUMBERS} numbers")
+        first, *rest = ([integer(part) for part in row.split(" ")] for row in (bias, *rows))
+        layers.append(layer := Layer(integer(denominator), first, rest))
+        good = layer.denominator > 0 and math.gcd(layer.denominator, *layer.bias, *chain(*layer.rows)) == 1
+        readable(good, where, "denominator 0, or a common divisor of denominator, bias and weights")
+        widths.append(width)
+    digest.update(f"last {document['last']}\n".encode())
+    return Network(widths, layers, document["last"], digest.hexdigest())
+
+# ---- Exact arithmetic
+def dot(left: Iterable[int], right: Iterable[int]) -> int:
+    return sum(x * y for x, y in zip(left, right, strict=True))
+def plane(row: Sequence[int]) -> tuple[tuple[int, ...], int]:
+    """(h, s), row = s h, h primitive with a positive first nonzero entry: one h per hyperplane. s = 0 if row = 0."""
+    scale = math.gcd(*row) * (-1 if next((x for x in row if x), 0) < 0 else 1)
+    return tuple(x // (scale or 1) for x in row), scale
+def check_determinant(step: str, q: int, rows: Iterable[Iterable[int]], p: int) -> None:
+    """A q x q matrix has a nonzero determinant modulo p. Gaussian elimination, O(q^3)."""
+    readable(q <= DETERMINANT, step, f"beyond the limits: a determinant of size above {DETERMINANT}")
+    rest = [[x % p for x in row] for row in rows]
+    while rest:
+        pivot = next((row for row in rest if row[-1]), [])
+        require(len(pivot) > 0, step, f"a determinant that is nonzero modulo {p}", "zero")
+        rest = [row for row in rest if row is not pivot]
+        inverse = pow(-pivot.pop(), -1, p)
+        for i, row in enumerate(rest):
+            if factor := row.pop() * inverse % p:
+                rest[i] = [(x + factor * y) % p for x, y in zip(row, pivot, strict=True)]
+def pivots(matrix: Matrix) -> list[int]:
+    """Columns that are a basis of the column space over the rationals; their number is the rank. Bareiss elimination,
+    O(m n min(m, n)): all numbers are minors, so the divisions are exact."""
+    rest, last, found = [list(row) for row in matrix], 1, list[int]()
+    for c in range(len(matrix[0]) if matrix else 0):
+        if pivot := next((row for row in rest if row[c]), None):
+            rest = [[(pivot[c] * x - row[c] * y) // last for x, y in zip(row, pivot, strict=True)]
+                    for row in rest if row is not pivot]
+            last, found = pivot[c], [*found, c]
+    return found
+def nonempty_sums(values: Iterable[int]) -> list[int]:
+    sums = [0]
+    for x in values:
+        sums += [s + x for s in sums]
+    return sums[1:]
+
+# ---- Methods that several theorems share
+WITNESS = OneOf(({"row": int, "positive": [(int, RATIONAL)]}, {"flat": True}))
+SUBSETS = OneOf(({"method": "independent", "prime": PRIME, "entries": [(int, int)]},
+                 {"method": "subset-sums", "multiplier": NATURAL}))
+MEMBERSHIP = OneOf(({"status": "open"}, {"status": "verified", "method": "every"},
+                    {"status": "verified", "method": "minors", "prime": PRIME, "columns": [int]},
+                    {"status": "refuted", "method": "bias", "row": int},
+                    {"status": "refuted", "method": "product", "rows": [int], "column": int}))
+def check_depth(network: Network, depth: int, step: str = "theorem") -> list[Layer]:
+    require(len(network.layers) == depth and network.last == "affine", step, f"L = {depth}, last affine", str(network))
+    return network.layers
+def check_indices(step: str, indices: Sequence[int], bound: int, count: int | None = None) -> None:
+    good = all(x < y for x, y in pairwise(indices)) and all(x < bound for x in indices[-1:])
+    require(good and count in (None, len(indices)), step, f"{count or ''} ascending indices below {bound}")
+def check_rank(step: str, evidence: Any, layer: Layer) -> None:
+    """W[1] has full row rank: a maximal minor is nonzero modulo p. O(n_1^3)."""
+    columns, q = evidence["columns"], len(layer.rows)
+    check_indices(step, columns, len(layer.rows[0]), q)
+    check_determinant(step, q, ([row[c] for c in columns] for row in layer.rows), int(evidence["prime"]))
+def check_subsets(evidence: Any, lower: Layer, upper: Layer) -> None:
+    """No nonempty set of the X_i = V_{.i} A_i has the sum 0: if they are independent modulo p, in O(q^3), or if no
+    subset of linear images vanishes modulo p, in O(2^(q/2)), hence q <= 40."""
+    step, q, m, n, p = "unique", len(lower.rows), len(upper.rows), len(lower.rows[0]), 2**61 - 1
+    pairs, entries = list(zip(upper.columns(), lower.rows, strict=True)), evidence.get("entries", [])
+    if evidence["method"] == "independent":
+        require(all(k < n for _, k in entries), step, f"columns below {n}")
+        check_indices(step, [o * n + k for o, k in entries], m * n, q)  # lexicographic order
+        return check_determinant(step, q, ([v[o] * w[k] for o, k in entries] for v, w in pairs), int(evidence["prime"]))
+    r = integer(evidence["multiplier"])
+    readable(r < p and q <= SUMS, step, f"beyond the limits: more than {SUMS} neurons, or a multiplier above 2^61-2")
+    on_outputs, on_columns = [pow(r, o, p) for o in range(m)], [pow(r, m * k, p) for k in range(n)]
+    values = [dot(v, on_outputs) % p * (dot(w, on_columns) % p) % p for v, w in pairs]
+    first, rest = ({s % p for s in nonempty_sums(half)} for half in (values[: q // 2], values[q // 2 :]))
+    require(0 not in first | rest and not any(p - s in first for s in rest), step, "nonzero subset sums mod 2^61-1")
+
+def check_membership(kind: str, among: str, network: Network, evidence: Any) -> None:
+    """Section 3.4: the network's own membership in the class, as far as the evidence goes."""
+    step, form, status = "membership", evidence.get("method", "open"), evidence["status"]
+    require((form == "every") == (among == "all"), step, f"evidence for the class {among}", form)
+    require(kind == "identifiable" or status == "verified", step, "verified membership", status)
+    if form in ("every", "open"):
+        return
+    first, lower, upper = check_depth(network, 3, step)
+    if form == "minors":
+        check_rank(step, evidence, first)
+        check_generic(lower, upper)
+    elif form == "bias":
+        require(evidence["row"] in [i for i, a in enumerate(lower.bias) if a == 0], step, "a row of A with bias zero")
+    else:  # a product
+        chosen, j = evidence["rows"], evidence["column"]
+        check_indices(step, chosen, len(lower.rows))
+        require(len(chosen) > 0 and j < len(lower.rows[0]), step, "some rows and a column of A")
+        require(not any(sum(v[i] * lower.rows[i][j] for i in chosen) for v in upper.rows), step, "a sum that vanishes")
+def check_generic(lower: Layer, upper: Layer) -> None:
+    """At most 5,000 minors of [A|a], all of them nonzero, which implies G2; at most 2^16 sums V_{.i} A_ij, all of them
+    nonzero: G3. A vector of sums s_o, all |s_o| < 2^(b-1), vanishes iff the integer sum of the s_o 2^(bo) does."""
+    matrix, step, m, n = lower.augmented(), "membership", len(lower.rows), len(lower.rows[0]) + 1
+    bits = 2 + m.bit_length() + sum(max(abs(x) for row in y.rows for x in row).bit_length() for y in (lower, upper))
+    few = m < 17 and math.comb(m + n, m) <= MINORS + 1 and (n - 1) << m <= PAIRS and bits * len(upper.rows) << m < 2**32
+    readable(few, step, f"beyond the limits: {MINORS} minors, {PAIRS} sums, 2^32 bits of them")
+    for size in range(1, min(m, n) + 1):
+        for rows, columns in product(combinations(range(m), size), combinations(range(n), size)):
+            minor = [[matrix[i][k] for k in columns] for i in rows]
+            require(len(pivots(minor)) == size, step, "nonzero minors of [A|a]", f"a zero of size {size}")
+    packed = [sum(x << (bits * o) for o, x in enumerate(v)) for v in upper.columns()]
+    for j in range(n - 1):
+        nonzero = all(nonempty_sums(v * row[j] for v, row in zip(packed, lower.rows, strict=True)))
+        require(nonzero, step, "nonzero sums in G3", f"a zero for j = {j}")
+
+# ---- Rules for the claim "identifiable". Each raises Stop, or returns; `check` looks at the membership afterwards.
+def shallow(network: Network, _: Network, evidence: Any) -> None:
+    """L = 2. O(n_1 (n_0 + n_2)), sorting n_1 rows, and the method for `unique`."""
+    (lower, upper), step, unique = check_depth(network, 2), "visible", evidence["unique"]
+    require(all(map(any, lower.rows)) and all(map(any, upper.columns())), step, "w_i and v_i nonzero", "a zero")
+    neurons = sorted((*plane(row), i) for i, row in enumerate(lower.augmented()))  # (h, scale, i)
+    planes = [list(group) for _, group in groupby(neurons, lambda neuron: neuron[0])]
+    require(all(len({s > 0 for _, s, _ in group}) == len(group) for group in planes), step, "no positive multiples")
+    bends = [[sum(v[i] * abs(scale) for _, scale, i in group) for v in upper.rows] for group in planes]
+    require(all(map(any, bends)), step, "v_i + lambda v_k nonzero at doubled hyperplanes", "zero")
+    assigned = unique["method"] == "assignments"
+    require(assigned == (len(planes) < len(neurons)), "unique", "the method for this network", unique["method"])
+    if not assigned:
+        return check_subsets(unique, lower, upper)
+    own = tuple(0 if len(group) == 2 else 1 if group[0][1] > 0 else -1 for group in planes)
+    check_assignments(lower, upper, [group[0][0][:-1] for group in planes], bends, own)
+
+def check_assignments(lower: Layer, upper: Layer, linear: Matrix, bends: Matrix, own: tuple[int, ...]) -> None:
+    """Everything is multiplied by twice both denominators: C_k is bends[k], M is `slope`. `own`: the network's own
+    signs, 0 for D. All rows of R(D, eps) and all h_k are in the row space of W[1], the columns of R in the column space
+    of W[2], so `inputs` and `outputs` suffice for ranks. Exact ranks, O(p^3), for each of at most 2^16 pairs."""
+    p, e, step = len(own), own.count(0), "unique"
+    sizes = range(e % 2, e + 1, 2)
+    count = sum(math.comb(p, size) << (p - size) for size in sizes) if p <= 64 else PAIRS + 1
+    bits = max(abs(x) for layer in (lower, upper) for row in layer.rows for x in row).bit_length()
+    readable(count <= PAIRS and count * bits**2 <= 2**30, step, f"beyond the limits: {PAIRS} pairs, 2^30 pairs*bits^2")
+    inputs, outputs = pivots(lower.rows), pivots(upper.columns())
+    linear = [[h[k] for k in inputs] for h in linear]
+    slope = [[sum(v * w[k] for v, w in zip(upper.rows[o], lower.rows, strict=True)) for k in inputs] for o in outputs]
+    parts = [[[bend[o] * x for x in h] for o in outputs] for h, bend in zip(linear, bends, strict=True)]
+    doubled = [h for h, sign in zip(linear, own, strict=True) if not sign]
+    require(len(pivots(doubled)) == e, step, "doubled hyperplanes with independent linear parts")
+    for free in chain.from_iterable(combinations(range(p), size) for size in sizes):
+        kernel = [linear[k] for k in free]
+        for signs in product(*((0,) if k in free else (1, -1) for k in range(p))):
+            rest = [[x - sum(s * part[o][k] for s, part in zip(signs, parts, strict=True)) for k, x in enumerate(row)]
+                    for o, row in enumerate(slope)]
+            left = len(pivots([*kernel, *rest])) - len(pivots(kernel))  # rank of R(D, eps) on the common kernel
+            good = signs == own or left > (e - len(free)) // 2
+            require(good, step, "only the network's own assignment", f"D = {free}, signs {signs}, rank {left}")
+def line(network: Network, _: Network, evidence: Any) -> None:
+    """L = 3, n_1 = 1. O(n_0 + n_2 log n_2), and the method for `unique`."""
+    first, lower, upper = check_depth(network, 3)
+    require(len(first.rows) == 1, "theorem", "n_1 = 1", str(network))
+    require(any(first.rows[0]), "direction", "W[1] nonzero", "zero")
+    bends = [(row[0], a) for row, a in zip(lower.rows, lower.bias, strict=True)]
+    require(all(x > 0 > a or x < 0 < a for x, a in bends), "bends", "A_i a_i < 0 for every i")
+    require(len({Fraction(a, x) for x, a in bends}) == len(bends), "bends", "pairwise different quotients a_i/A_i")
+    require(min(bends)[0] < 0 < max(bends)[0], "bends", "some A_i > 0 and some A_i < 0", "one sign only")
+    check_subsets(evidence["unique"], lower, upper)
+
+def bottleneck(network: Network, _: Network, evidence: Any) -> None:
+    """L = 3, n_1 >= 2, among generic: Theorem P. O(n_1^3 + q^3 + n_1 n_2 (n_1 + n_3)), q = n_2."""
+    first, lower, upper = check_depth(network, 3)
+    rows, witnesses, count = lower.augmented(), evidence["hyperplanes"]["witnesses"], len(first.rows)
+    require(count >= 2, "theorem", "n_1 >= 2", str(network))
+    check_rank("rank", evidence["rank"], first)
+    require(all(min(row) < 0 < max(row) for row in rows), "rows", "both signs in every row [A_i|a_i]")
+    require(len({plane(row)[0] for row in rows}) == len(rows), "rows", "no rows [A_i|a_i] that are multiples")
+    require(all(map(any, upper.columns())), "rows", "nonzero columns of V", "a zero column")
+    check_subsets(evidence["unique"], lower, upper)
+    require(len(witnesses) == count, "hyperplanes", f"{count} witnesses", str(len(witnesses)))
+    for j, witness in enumerate(witnesses):
+        (check_flat if "flat" in witness else check_corner)(lower, upper, j, witness)
+def check_corner(lower: Layer, upper: Layer, j: int, witness: Any) -> None:
+    """Condition c at a point z with z_j = 0. With Q the common denominator, Q h = A (Q z) + Q a: integers."""
+    i, step, place, q = witness["row"], "hyperplanes", f"j = {j}", 1
+    point = {k: rational(x) for k, x in witness["positive"]}
+    check_indices(step, [k for k, _ in witness["positive"]], len(lower.rows[0]))
+    good = i < len(lower.rows) and j not in point and min(point.values(), default=1) > 0
+    require(good, step, "a row of A, z_j = 0 and listed z_k > 0", place)
+    for x in point.values():
+        q = math.lcm(q, x.denominator)
+        readable(q.bit_length() <= BITS, step, f"beyond the limits: a denominator of more than {BITS} bits")
+    scaled, row = [(k, x.numerator * (q // x.denominator)) for k, x in point.items()], lower.rows[i]
+    h = [sum(w[k] * x for k, x in scaled) + a * q for w, a in zip(lower.rows, lower.bias, strict=True)]
+    require([k for k, x in enumerate(h) if x == 0] == [i], step, f"h_{i} and no other h_k zero", place)
+    require(row[j] != 0 and any(row[k] for k in point), step, "A_ij and some listed A_ik nonzero", place)
+    active = [k for k, x in enumerate(h) if x > 0]
+    jump = [sum(v[k] * lower.rows[k][j] for k in active) for v in upper.rows]
+    across = [x + v[i] * row[j] for x, v in zip(jump, upper.rows, strict=True)]
+    require(not active or (any(jump) and any(across)), step, "J and J + V_i A_ij nonzero", place)
+def check_flat(lower: Layer, upper: Layer, j: int, witness: Any) -> None:
+    """Condition c': on z_j = 0 every h_i has one sign, and the slope jumps there."""
+    for row, a in zip(lower.rows, lower.bias, strict=True):
+        others = [x for k, x in enumerate(row) if k != j]
+        one_sign = min(others) >= 0 if a > 0 else a < 0 and max(others) <= 0
+        require(one_sign, "hyperplanes", "every h_i of one sign where z_j = 0", f"j = {j}")
+    jump = any(sum(v[k] * lower.rows[k][j] for k, a in enumerate(lower.bias) if a > 0) for v in upper.rows)
+    require(jump, "hyperplanes", "a nonzero sum of V_i A_ij over a_i > 0", f"j = {j}: zero")
+
+# ---- Rules for the claim "not-identifiable": each checks `same-function`; the rest is common to them.
+def counterexample(one: Network, two: Network, evidence: Any, same_function: Callable[..., None]) -> None:
+    """The hypotheses in their order. O(sum of n_l n_(l-1)), and what `same_function` and the membership take."""
+    layer, names = evidence["not-related"]["layer"], dict[Any, int]()
+    require(one.widths == two.widths and one.last == two.last, "architecture", "the same ones", f"{one}; {two}")
+    same_function(one, two, evidence["same-function"])
+    require(1 <= layer <= len(one.layers), "not-related", "a layer of the networks", str(layer))
+    require(invariants(one, layer, names) != invariants(two, layer, names), "not-related", "different invariants")
+def invariants(network: Network, depth: int, names: dict[Any, int]) -> list[int]:
+    """Section 3.5, up to layer `depth`; `names` gives equal invariants equal numbers, for both networks, so nothing
+    nests. Vectors (b, e)/N of norm 1 are equal iff their primitive multiples are; the last layer is not divided, so its
+    common denominator joins the vector. Scales are integers over a common denominator, and grow by a layer's bits."""
+    name, scale, common = list(range(network.widths[0])), [1] * network.widths[0], 1
+    for number, layer in enumerate(network.layers[:depth], 1):
+        inputs, below, common = list(zip(name, scale, strict=True)), common, common * layer.denominator
+        name, scale = [], []
+        for row, b in zip(layer.rows, layer.bias, strict=True):
+            front = [b * below, common] if number == len(network.layers) else [b * below]
+            e = [(n, w * s) for w, (n, s) in zip(row, inputs, strict=True) if w * s]
+            divisor = math.gcd(*front, *(x for _, x in e)) or 1
+            key = number, *(x // divisor for x in front), *sorted((n, x // divisor) for n, x in e)
+            name.append(names.setdefault(key, len(names)))
+            scale.append(sum(abs(x) for _, x in e) + abs(b * below))
+        readable(max(common, *scale).bit_length() <= BITS, "not-related", f"beyond the limits: scales of {BITS} bits")
+    return name if depth == len(network.layers) else sorted(name)
+def changed_layers(one: Network, two: Network, evidence: Any, count: int) -> tuple[int, Layer, Layer]:
+    """The evidence's layer l, and layers l and l+1. All but `count` layers from l on are equal (in lowest terms)."""
+    number, last = evidence["layer"], len(one.layers)
+    require(1 <= number < last, "same-function", f"a layer from 1 to {last - 1}", str(number))
+    hidden = "neuron" not in evidence or number + 1 < last or one.last == "relu"
+    require(hidden and evidence.get("neuron", 0) < one.widths[number], "same-function", "a neuron below a hidden layer")
+    for k, (mine, others) in enumerate(zip(one.layers, two.layers, strict=True), 1):
+        require(number <= k < number + count or mine == others, "same-function", f"equal layers {k}", "different ones")
+    return number, one.layers[number - 1], one.layers[number]
+def check_layer(layer: Layer, rows: Matrix, denominator: int) -> None:
+    """The layer of `other` is the given [W|b] over the given denominator."""
+    mine = [[x * layer.denominator for x in row] for row in rows]
+    same = mine == [[x * denominator for x in row] for row in layer.augmented()]
+    require(same, "same-function", "the layers of `other` as the theorem says", "another one")
+
+def replacement(one: Network, two: Network, evidence: Any) -> None:
+    """`common` times the difference of the maps is a sum of terms[h, s] max(s h.(u,1), 0), h as in `plane`, s a sign,
+    plus a constant; so it is a sum of |h| and an affine map, both zero. O(n_(l-1) n_l n_(l+1))."""
+    number = changed_layers(one, two, evidence, 2)[0]
+    pairs = [network.layers[number - 1 : number + 1] for network in (one, two)]
+    common, zero = math.lcm(*(x.denominator * y.denominator for x, y in pairs)), [0] * one.widths[number + 1]
+    terms = dict[tuple[tuple[int, ...], int], list[int]]()
+    affine_part = [[0] * (one.widths[number - 1] + 1) for _ in zero]
+    for side, (lower, upper) in zip((1, -1), pairs, strict=True):
+        factor = side * common // (lower.denominator * upper.denominator)
+        for v, (h, scale) in zip(upper.columns(), map(plane, lower.augmented()), strict=True):
+            key = h, (-1 if scale < 0 else 1)
+            terms[key] = [x + factor * abs(scale) * y for x, y in zip(terms.get(key, zero), v, strict=True)]
+        for row, b in zip(affine_part, upper.bias, strict=True):
+            row[-1] += 2 * factor * lower.denominator * b
+    for (h, sign), coefficient in terms.items():
+        # 2 max(t, 0) is |t| + t where t = s h.(u,1) changes its sign, 2t where t >= 0, and 0 where t <= 0.
+        bending = any(h[:-1]) if number == 1 else min(h) < 0 < max(h)
+        cancels = not bending or [-x for x in coefficient] == terms.get((h, -sign), zero)
+        require(cancels, "same-function", "equal coefficients of |h|", "different ones")
+        factor = sign if bending else 2 * sign if max(sign * x for x in h) > 0 else 0
+        for row, c in zip(affine_part, coefficient, strict=True):
+            if factor * c:
+                row[:] = [x + factor * c * y for x, y in zip(row, h, strict=True)]
+    require(not any(map(any, affine_part)), "same-function", "equal affine parts", "different ones")
+def translation(one: Network, two: Network, evidence: Any) -> None:
+    """The signs, and `other` compared with what the theorem says. O(size of both layers)."""
+    number, lower, upper = changed_layers(one, two, evidence, 2)
+    j, (p, q) = evidence["neuron"], rational(evidence["shift"]).as_integer_ratio()
+    below, above = ([[q * x for x in row] for row in layer.augmented()] for layer in (lower, upper))
+    below[j][-1] += p * lower.denominator
+    for new, row, b in zip(above, upper.rows, upper.bias, strict=True):
+        signs = row[j] >= 0 and all(x <= 0 for k, x in enumerate(row) if k != j) and b <= 0
+        require(signs and b * q <= p * row[j], "same-function", "W_ij >= 0 >= W_ik, b_i <= 0 and b_i <= t W_ij")
+        new[-1] -= p * row[j]
+    check_layer(two.layers[number - 1], below, q * lower.denominator)
+    check_layer(two.layers[number], above, q * upper.denominator)
+def flip(one: Network, two: Network, evidence: Any) -> None:
+    """As for `translation`. Layer l of `other` over d w_j; in |w_k|/w_j the denominator of w cancels."""
+    number, lower, upper = changed_layers(one, two, evidence, 1)
+    j, flipped, w, old = evidence["neuron"], evidence["flipped"], upper.rows[0], lower.augmented()
+    check_indices("same-function", flipped, len(w))
+    signs = w[j] > 0 and all(x <= 0 for k, x in enumerate(w) if k != j) and upper.bias[0] <= 0
+    good = len(flipped) > 0 and j not in flipped and len(upper.rows) == 1 and signs
+    require(good, "same-function", "neurons k != j to flip, one neuron in layer l+1, w_j > 0 >= w_k and a bias <= 0")
+    rows = [[w[j] * x for x in row] for row in old]
+    for k in flipped:
+        rows[k] = [-x for x in rows[k]]
+        rows[j] = [x + w[k] * y for x, y in zip(rows[j], old[k], strict=True)]  # w_k = -|w_k|
+    check_layer(two.layers[number - 1], rows, lower.denominator * w[j])
+
+def line_equal(one: Network, two: Network, evidence: Any) -> None:
+    """L = 3, n_1 = 1: W[1] are parallel, so the input t on one axis c decides. Two piecewise affine functions of t are
+    equal iff they agree at all breakpoints of both and at a point beyond either end. O(n_0 + n_2^2 n_3)."""
+    r, s = (check_depth(network, 3, "same-function")[0].rows[0] for network in (one, two))
+    c, points = next((k for k, x in enumerate(r) if x), 0), set[Fraction]()
+    parallel = r[c] != 0 != s[c] and all(x * s[c] == y * r[c] for x, y in zip(r, s, strict=True))
+    require(parallel and one.widths[1] == 1, "same-function", "n_1 = 1, nonzero parallel rows W[1]")
+    for first, lower, _ in (one.layers, two.layers):
+        zeros = [Fraction(-a, row[0]) for row, a in zip(lower.rows, lower.bias, strict=True) if row[0]]
+        points.update((u * first.denominator - first.bias[0]) / first.rows[0][c] for u in (Fraction(0), *zeros))
+    for t in (*points, min(points) - 1, max(points) + 1):
+        require(on_axis(one, c, t) == on_axis(two, c, t), "same-function", "equal values at breakpoints")
+def on_axis(network: Network, c: int, t: Fraction) -> list[Fraction]:
+    """The outputs where coordinate c of the input is t and the others are 0, if n_1 = 1."""
+    first, lower, upper = network.layers
+    p, q = max((first.rows[0][c] * t + first.bias[0]) / first.denominator, Fraction(0)).as_integer_ratio()
+    active = [max(row[0] * p + a * q, 0) for row, a in zip(lower.rows, lower.bias, strict=True)]
+    q *= lower.denominator
+    return [Fraction(dot(v, active) + b * q, q * upper.denominator) for *v, b in upper.augmented()]
+
+# ---- Certificates. A theorem: kind and classes of claims, page of the proof, evidence by hypothesis in order, rule.
+PAGE = "polyrelu/certificate/FORMAT.md"
+def refutation(evidence: Any, rule: Callable[..., None]) -> tuple[Any, ...]:
+    shapes = {"architecture": {}, "same-function": evidence, "not-related": {"layer": int}, "membership": MEMBERSHIP}
+    return "not-identifiable", ("all", "generic"), PAGE, shapes, partial(counterexample, same_function=rule)
+THEOREMS: dict[str, tuple[Any, ...]] = {
+    "affine": ("identifiable", ("all",), PAGE, {}, lambda one, two, evidence: check_depth(one, 1)),  # f tells W and b
+    "shallow": ("identifiable", ("all",), "polyrelu/proofs/shallow.md",
+                {"visible": {}, "unique": OneOf((*SUBSETS, {"method": "assignments"}))}, shallow),
+    "line": ("identifiable", ("all",), "polyrelu/proofs/line.md",
+             {"direction": {}, "bends": {}, "unique": SUBSETS}, line),
+    "bottleneck": ("identifiable", ("generic",), "polyrelu/proofs/bottleneck.md",
+                   {"rank": {"prime": PRIME, "columns": [int]}, "rows": {}, "unique": SUBSETS,
+                    "hyperplanes": {"witnesses": [WITNESS]}, "membership": MEMBERSHIP}, bottleneck),
+    "replacement": refutation({"layer": int}, replacement),
+    "translation": refutation({"layer": int, "neuron": int, "shift": RATIONAL}, translation),
+    "flip": refutation({"layer": int, "neuron": int, "flipped": [int]}, flip),
+    "line-equal": refutation({}, line_equal)}
+TEXTS = {
+    "visible": "rows, columns and doubled hyperplanes do not vanish, and no two rows are positive multiples",
+    "unique": "no other orientations give this function", "direction": "the first layer is not constant",
+    "bends": "all bends of the second layer are there and different", "rank": "W[1] has full row rank",
+    "rows": "second-layer hyperplanes are visible and different", "architecture": "both networks have one architecture",
+    "hyperplanes": "every first-layer hyperplane has a witness", "same-function": "they compute the same real function",
+    "not-related": "they differ in an invariant of permutations and positive scalings"}
+REFERENCE = OneOf(({"sha256": SHA256, "inline": object}, {"sha256": SHA256, "file": FILE_NAME}))
+CLAIM = {"network": REFERENCE, "domain": "R^n", "among": re.compile("all|generic")}
+CERTIFICATE = {
+    "format": "polyrelu-certificate", "version": 1, "unverified": object,
+    "claim": OneOf(({"kind": "identifiable", **CLAIM}, {"kind": "not-identifiable", **CLAIM, "other": REFERENCE})),
+    "proof": {"theorem": re.compile("|".join(THEOREMS)), "hypotheses": object}}
+
+class Report(NamedTuple):
+    """The answer. What was claimed is stated only when the certificate is accepted."""
+    verdict: str
+    step: str = ""
+    expected: str = ""
+    got: str = ""
+    statement: str = ""
+    theorem: str = ""
+    hypotheses: Sequence[Mapping[str, str]] = ()  # id, statement, status
+    trusted: Sequence[str] = ()
+    networks: Sequence[str] = ()
+    assumed: Sequence[str] = ()
+    def __str__(self) -> str:
+        if self.verdict != "accepted":
+            return f"{self.verdict}\n  step: {self.step}\n  expected: {self.expected}\n  got: {self.got}"
+        proved = [f"{h['id']}: {h['statement']}" for h in self.hypotheses]
+        lines = [f"accepted: {self.statement}", f"theorem: {self.theorem}", *proved, "assumed: none"]
+        return "\n  ".join([*lines, f"trusted: {'; '.join(self.trusted)}", *(f"network: {x}" for x in self.networks)])
+Search = Callable[[str], Iterable[tuple[str, bytes]]]  # candidates for a network file, that of this name first
+def read_reference(reference: Any, place: str, search: Search) -> Network:
+    """The network of a reference. Its hash is recomputed, and decides."""
+    wanted, name, wrong = reference["sha256"], reference.get("file", place), ""
+    files = ((label, parse(data, label, NETWORK_BYTES)) for label, data in search(name))
+    for label, document in files if "file" in reference else [(place, reference["inline"])]:
+        network = read_network(document, label)
+        if network.sha256 == wanted:
+            return network
+        wrong = network.sha256 if label == name else wrong
+    require(not wrong, "hash", wanted, wrong)
+    raise Stop("unreadable", place, "its network file", f"the file {name} is missing, and no given one has its hash")
+
+def check(data: bytes, search: Search) -> Report:
+    document = parse(data, "certificate", CERTIFICATE_BYTES)
+    fit(document, CERTIFICATE, "certificate")
+    notes, claim, name = document["unverified"], document["claim"], document["proof"]["theorem"]
+    good = type(notes) is dict and len(notes) <= 32 and all(type(note) is str for note in notes.values())
+    readable(good, "certificate.unverified", "must be an object of at most 32 strings")
+    kind, classes, page, hypotheses, rule = THEOREMS[name]
+    shapes = tuple({"id": key, "status": "proved", "evidence": shape} for key, shape in hypotheses.items())
+    fit(document["proof"]["hypotheses"], shapes, "certificate.proof.hypotheses")
+    evidence = {entry["id"]: entry["evidence"] for entry in document["proof"]["hypotheses"]}
+    networks = [read_reference(claim[key], key, search) for key in ("network", "other") if key in claim]
+    among, one, two, status = claim["among"], networks[0], networks[-1], ""
+    good = claim["kind"] == kind and among in classes
+    require(good, "claim", f"{kind} among {' or '.join(classes)}", f"{claim['kind']} among {among}")
+    rule(one, two, evidence)
+    if "membership" in evidence:
+        check_membership(kind, among, two, evidence["membership"])
+        status = evidence["membership"]["status"]
+    texts = {**TEXTS, "membership": f"membership of network {two.sha256[:12]} in the class {among}: {status}"}
+    proved = [{"id": key, "statement": texts[key], "status": "proved"} for key in hypotheses]
+    trusted = [f"theorem {name} as proved in {page}", PAGE, "Python's integers, json and hashlib"]
+    trusted += ["minors imply G2 (polyrelu/proofs/bottleneck.md)"] * ((among, status) == ("generic", "verified"))
+    hashes = tuple(network.sha256 for network in networks)
+    return Report("accepted", "", "", "", sentence(kind, among, one, two, status), name, proved, trusted, hashes)
+def sentence(kind: str, among: str, one: Network, two: Network, status: str) -> str:
+    """The claim in English: about exact weights and real arithmetic, as FORMAT.md says."""
+    all_of = "all parameters" if among == "all" else "the class generic"
+    head = f"Network {one.sha256[:12]}, {one}, is {kind} on R^n among {all_of}: "
+    related = "related to it by permuting and positively scaling hidden neurons"
+    if kind == "not-identifiable":
+        return f"{head}network {two.sha256[:12]} is one of them, computes the same real function, and is not {related}."
+    known = {"verified": "; it is itself in the class", "open": "; whether it is itself in the class is open",
+             "refuted": "; it is itself not in the class, so nobody in the class computes its function"}.get(status, "")
+    return f"{head}all of them that have this architecture and compute the same real function are {related}{known}."
+def guarded(read: Callable[[], bytes], search: Search) -> Report:
+    try:
+        return check(read(), search)
+    except Stop as stop:
+        return Report(*stop.args)
+    except (OSError, MemoryError, RecursionError, OverflowError) as error:
+        return Report("unreadable", "reading", "a readable file within the limits", type(error).__name__)
+def check_bytes(certificate: bytes, network_files: Mapping[str, bytes] | None = None) -> Report:
+    """Check a certificate in memory; `network_files` holds the bytes of network files by name."""
+    files = (network_files or {}).items()
+    return guarded(lambda: certificate, lambda name: sorted(files, key=lambda file: file[0] != name))
+
+def check_file(path: str | os.PathLike[str], networks: Iterable[str | os.PathLike[str]] = ()) -> Report:
+    """Check a certificate file. Its network file is looked up by name beside it, then by hash among `networks`."""
+    file, given = os.fspath(path), [os.fspath(network) for network in networks]
+    def search(name: str) -> Iterator[tuple[str, bytes]]:
+        beside = os.path.join(os.path.dirname(file), name)
+        if os.path.lexists(beside):
+            yield name, read_bytes(beside, NETWORK_BYTES)
+        yield from ((quote(other), read_bytes(other, NETWORK_BYTES)) for other in given)
+    return guarded(lambda: read_bytes(file, CERTIFICATE_BYTES), search)
+def read_bytes(path: str, size: int) -> bytes:
+    """The bytes of a regular file, and at most one too many; its kind is looked at before anything is read."""
+    readable(os.path.isfile(path), quote(os.path.basename(path)), "no such file, or not a regular one")
+    with open(path, "rb") as file:
+        return file.read(min(os.path.getsize(path), size) + 1)
+
+def main(argv: Sequence[str] | None = None) -> int:
+    try:
+        options, paths = getopt.gnu_getopt(list(sys.argv[1:] if argv is None else argv), "", ["json", "network="])
+    except getopt.GetoptError:
+        options, paths = [], []
+    if len(paths) != 1:
+        print("usage: checker.py [--json] [--network FILE]... CERT", file=sys.stderr)
+        return 2
+    report = check_file(paths[0], [value for option, value in options if option == "--network"])
+    if report.verdict == "unreadable":
+        print(f"{quote(paths[0])}: {report.step}: {report.got}", file=sys.stderr)
+    if ("--json", "") in options:
+        answer = {"command": "check", "status": report.verdict.replace("unreadable", "error"), **report._asdict()}
+        print(json.dumps({key: value for key, value in answer.items() if key != "verdict"}))
+    elif report.verdict != "unreadable":
+        print(report)
+    return ["accepted", "rejected", "unreadable"].index(report.verdict)
+if __name__ == "__main__":
+    sys.exit(main())
