@@ -109,6 +109,10 @@ class Layer(NamedTuple):
         return [[*row, b] for row, b in zip(self.rows, self.bias, strict=True)]
     def columns(self) -> list[tuple[int, ...]]:
         return list(zip(*self.rows, strict=True))
+    def primitive(self) -> list[list[int]]:
+        """The rows over their greatest common divisor: what is reduced modulo primes."""
+        divisor = math.gcd(*(x for row in self.rows for x in row)) or 1
+        return [[x // divisor for x in row] for row in self.rows]
 class Network(NamedTuple):
     widths: list[int]
     layers: list[Layer]
@@ -197,12 +201,13 @@ def check_rank(step: str, evidence: Any, layer: Layer) -> None:
     """W[1] has full row rank: a maximal minor is nonzero modulo p. O(n_1^3)."""
     columns, q = evidence["columns"], len(layer.rows)
     check_indices(step, columns, len(layer.rows[0]), q)
-    check_determinant(step, q, ([row[c] for c in columns] for row in layer.rows), int(evidence["prime"]))
+    check_determinant(step, q, ([row[c] for c in columns] for row in layer.primitive()), int(evidence["prime"]))
 def check_subsets(evidence: Any, lower: Layer, upper: Layer) -> None:
     """No nonempty set of the X_i = V_{.i} A_i has the sum 0: if they are independent modulo p, in O(q^3), or if no
     subset of linear images vanishes modulo p, in O(2^(q/2)), hence q <= 40."""
     step, q, m, n, p = "unique", len(lower.rows), len(upper.rows), len(lower.rows[0]), 2**61 - 1
-    pairs, entries = list(zip(upper.columns(), lower.rows, strict=True)), evidence.get("entries", [])
+    entries = evidence.get("entries", [])
+    pairs = list(zip(zip(*upper.primitive(), strict=True), lower.primitive(), strict=True))
     if evidence["method"] == "independent":
         require(all(k < n for _, k in entries), step, f"columns below {n}")
         check_indices(step, [o * n + k for o, k in entries], m * n, q)  # lexicographic order
