@@ -1,12 +1,13 @@
 """Certificates: claims, hypotheses with evidence, the file format (FORMAT.md), and text about them for people."""
 
-from polyrelu.certificate.certificate import Certificate, Claim, Hypothesis
+from polyrelu.certificate.certificate import Among, Certificate, Claim, Hypothesis
 from polyrelu.certificate.describe import describe, describe_latex, read_certificate
 from polyrelu.certificate.theorems import MEANING, THEOREMS, TheoremText, hypothesis_statement
 
 __all__ = [
     "MEANING",
     "THEOREMS",
+    "Among",
     "Certificate",
     "Claim",
     "Hypothesis",

@@ -7,7 +7,9 @@ quadratic time (and Python refuses more than 4,300 digits).
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Rational as RationalNumber
 from typing import Any, TypeAlias
@@ -17,7 +19,15 @@ import numpy as np
 
 from polyrelu.errors import NetworkError
 
-__all__ = ["Rational", "format_integer", "format_rational", "parse_integer", "parse_rational", "to_fraction"]
+__all__ = [
+    "Rational",
+    "format_integer",
+    "format_rational",
+    "parse_integer",
+    "parse_rational",
+    "primitive",
+    "to_fraction",
+]
 
 #: What the public functions take as an exact number. A float means the dyadic rational it is.
 Rational: TypeAlias = "int | float | str | Fraction | np.integer[Any] | np.floating[Any]"
@@ -124,6 +134,20 @@ def parse_rational(text: str) -> Fraction:
     if denominator < 2 or Fraction(numerator, denominator).denominator != denominator:
         raise NetworkError(f"{_quote(text)} is not in lowest terms with a denominator of at least 2")
     return Fraction(numerator, denominator)
+
+
+def primitive(row: Sequence[Fraction] | Sequence[int]) -> tuple[tuple[int, ...], Fraction]:
+    """A nonzero row as (h, s): h integer, primitive, its first nonzero entry positive, and row = s·h.
+
+    >>> primitive([Fraction(-1, 2), Fraction(3)])
+    ((1, -6), Fraction(-1, 2))
+    """
+    common = math.lcm(*(entry.denominator for entry in row))
+    integers = [int(entry * common) for entry in row]
+    content = math.gcd(*integers)
+    if next(entry for entry in integers if entry) < 0:
+        content = -content
+    return tuple(entry // content for entry in integers), Fraction(content, common)
 
 
 def _quote(text: str) -> str:

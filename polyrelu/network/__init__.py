@@ -1,5 +1,6 @@
 """Networks with exact rational weights: the type, evaluation, normal forms, canonical bytes."""
 
+from polyrelu.network.build import layer_from_rows, with_output_at_zero_of
 from polyrelu.network.document import canonical_bytes, from_document, to_document
 from polyrelu.network.network import (
     AffineMap,
@@ -25,8 +26,10 @@ __all__ = [
     "canonical_form",
     "from_arrays",
     "from_document",
+    "layer_from_rows",
     "permute",
     "related",
     "rescale",
     "to_document",
+    "with_output_at_zero_of",
 ]

@@ -31,18 +31,20 @@ from fractions import Fraction
 from typing import Any
 
 from polyrelu.certificate import Hypothesis
-from polyrelu.exact import format_rational, nonzero_minor, vanishing_subset
+from polyrelu.exact import format_rational, nonzero_minor, primitive, vanishing_subset
 from polyrelu.network import Network
 from polyrelu.proofs.membership import generic_membership
 from polyrelu.proofs.outcome import Attempt
-from polyrelu.symmetry.absolute_value import primitive
 
 __all__ = ["THEOREM", "prove"]
 
 THEOREM = "bottleneck"
 
-#: Supports of one size that are all visited, and random supports after that; tries for each support.
-_EXHAUSTIVE, _TRIES = 4_096, 6
+#: Supports of one size are all visited if there are at most this many; so many random ones follow.
+_EXHAUSTIVE = 4_096
+
+#: Random points tried for each support of more than one coordinate.
+_TRIES = 6
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,16 @@ that failed.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 
-from polyrelu.certificate import Certificate, Claim, Hypothesis
-from polyrelu.certificate.certificate import Among
+from polyrelu.certificate import Among, Certificate, Claim, Hypothesis
+from polyrelu.errors import PolyreluError
 from polyrelu.network import Network
 from polyrelu.proofs import bottleneck, line, shallow
-from polyrelu.proofs.membership import generic_membership
+from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
 from polyrelu.proofs.outcome import Attempt, Outcome, Proved, Refuted, Undecided
-from polyrelu.symmetry import Move, first_difference, moves
-from polyrelu.symmetry.assignments import WORK_LIMIT, hyperplanes, other_assignment, work
+from polyrelu.symmetry import Move, moves
 from polyrelu.version import __version__
 
 __all__ = ["identify"]
@@ -48,6 +48,10 @@ def identify(network: Network, among: Among | None = None, seed: int = 0) -> Out
     >>> identify(from_arrays([([[1], [1]], [0, 0]), ([[1, 1]], [0])])).story
     'neurons 0 and 1 of layer 1 have one row up to scale, so they can trade outgoing weights'
     """
+    if not isinstance(network, Network):
+        raise PolyreluError(f"identify takes a Network, not {type(network).__name__}; polyrelu.load reads a file")
+    if among not in (None, "all", "generic"):
+        raise PolyreluError(f"among is 'all' or 'generic', not {str(among)[:40]!r}")
     if not network.is_plain:
         return Undecided("no theorem here covers networks with skip connections")
     attempts: list[Attempt] = []
@@ -60,9 +64,10 @@ def identify(network: Network, among: Among | None = None, seed: int = 0) -> Out
             claim = Claim("identifiable", network, class_of_competitors)
             return Proved(_certificate(claim, theorem, found))
         attempts.append(found)
-    reason = _reason(network, attempts)
-    refuted = _refute(network, among, seed, attempts)
-    return Undecided(reason, tuple(attempts)) if refuted is None else refuted
+    refuted = _refute(network, among, seed)
+    if isinstance(refuted, Refuted):
+        return refuted
+    return Undecided(_reason(network, attempts), (*attempts, refuted))
 
 
 _Prover = Callable[[], "list[Hypothesis] | Attempt"]
@@ -82,42 +87,26 @@ def _theorems(network: Network, seed: int) -> Iterator[tuple[str, Among, _Prover
         yield bottleneck.THEOREM, "generic", lambda: bottleneck.prove(network, seed)
 
 
-def _refute(network: Network, among: Among | None, seed: int, attempts: list[Attempt]) -> Refuted | None:
+def _refute(network: Network, among: Among | None, seed: int) -> Refuted | Attempt:
     """The first move into the wanted class; by default one into the generic class is preferred."""
-    fallback: Move | None = None
-    for count, move in enumerate(_all_moves(network, seed)):
-        if among == "all" or network.depth != 3:
-            fallback = fallback or move
-            break
-        membership = generic_membership(move.other)
-        if membership["status"] == "verified":
-            return _refuted(network, "generic", move, membership)
-        fallback = fallback or move
-        if count >= _MOVE_LIMIT:
-            break
-    if fallback is None:
-        attempts.append(Attempt("other networks", _NO_MOVE))
-        return None
+    candidates = moves(network, seed)
+    first = next(candidates, None)
+    if first is None:
+        return Attempt("other networks", _NO_MOVE)
+    if among != "all" and can_be_verified(network):
+        for move in itertools.chain([first], itertools.islice(candidates, _MOVE_LIMIT)):
+            membership = generic_membership(move.other)
+            if membership["status"] == "verified":
+                return _refuted(network, "generic", move, membership)
     if among == "generic":
-        attempts.append(
-            Attempt(
-                fallback.theorem, f"{fallback.story}; but that network is not known to be generic (see `--among all`)"
-            )
-        )
-        return None
-    return _refuted(network, "all", fallback, {"status": "verified", "method": "every"})
+        return Attempt(first.theorem, f"{first.story}; but {_why_not_generic(network)}; `--among all` refutes")
+    return _refuted(network, "all", first, {"status": "verified", "method": "every"})
 
 
-def _all_moves(network: Network, seed: int) -> Iterator[Move]:
-    yield from moves(network, seed)
-    if network.depth != 2 or network.last != "affine" or shallow.visible(network) is not None:
-        return
-    planes = hyperplanes(network)
-    other = other_assignment(network, planes) if work(planes) <= WORK_LIMIT and planes.own.doubled else None
-    difference = None if other is None else first_difference(network, other)
-    if other is not None and difference is not None:
-        story = "other neurons on the same hyperplanes give the same breakpoints and linear part"
-        yield Move("replacement", {"layer": 1}, other, difference, story)
+def _why_not_generic(network: Network) -> str:
+    if not has_generic_class(network):
+        return "the generic class is defined for two hidden layers and an affine output only"
+    return "none of the other networks found is known to be generic"
 
 
 def _refuted(network: Network, among: Among, move: Move, membership: dict[str, object]) -> Refuted:
@@ -137,6 +126,6 @@ def _certificate(claim: Claim, theorem: str, hypotheses: list[Hypothesis]) -> Ce
 
 def _reason(network: Network, attempts: list[Attempt]) -> str:
     if attempts:
-        return "no theorem applied, and no other network with the same function was found"
+        return "no theorem applied, and no other network of the class with the same function was found"
     shape = "networks that end in a ReLU" if network.last == "relu" else f"{network.hidden_layers} hidden layers"
-    return f"no theorem here covers {shape}, and no other network with the same function was found"
+    return f"no theorem here covers {shape}, and no other network of the class with the same function was found"

@@ -16,7 +16,7 @@ from typing import Any
 from polyrelu.exact import RationalMatrix, determinant, nonzero_minor, vanishing_subset
 from polyrelu.network import Network
 
-__all__ = ["generic_membership"]
+__all__ = ["can_be_verified", "generic_membership", "has_generic_class"]
 
 _MINOR_LIMIT = 5_000
 _SUM_LIMIT = 2**16
@@ -24,8 +24,18 @@ _SUM_LIMIT = 2**16
 OPEN: dict[str, Any] = {"status": "open"}
 
 
+def has_generic_class(network: Network) -> bool:
+    """Whether the class is defined for the architecture: two hidden layers, a plain stack, an affine output."""
+    return network.is_plain and network.depth == 3 and network.last == "affine"
+
+
+def can_be_verified(network: Network) -> bool:
+    """Whether the architecture is small enough for membership to be verified at all."""
+    return has_generic_class(network) and _minors(network) <= _MINOR_LIMIT and _sums(network) <= _SUM_LIMIT
+
+
 def generic_membership(network: Network) -> dict[str, Any]:
-    """Evidence on the membership of a three-layer plain stack (FORMAT.md §3.4).
+    """Evidence on the membership of a network for which the class is defined (FORMAT.md §3.4).
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 0]], [1]), ([[1]], [0])])
@@ -36,18 +46,31 @@ def generic_membership(network: Network) -> dict[str, Any]:
     if refuted is not None:
         return {"status": "refuted", **refuted}
     minor = nonzero_minor(network.weight(1))
-    if minor is None or not _all_minors_nonzero(network) or not _all_sums_nonzero(network):
+    if minor is None or not can_be_verified(network) or not _all_minors_nonzero(network):
         return dict(OPEN)
     return {"status": "verified", "method": "minors", "prime": str(minor.prime), "columns": list(minor.columns)}
 
 
+def _minors(network: Network) -> int:
+    """How many square submatrices [A | a] has."""
+    n1, n2 = network.widths[1:3]
+    return math.comb(n1 + n2 + 1, n2) - 1
+
+
+def _sums(network: Network) -> int:
+    """How many sums Σ_{i∈T} V_i A_ij there are."""
+    n1, n2 = network.widths[1:3]
+    return int(n1 << n2)
+
+
 def _refuted(network: Network) -> dict[str, Any] | None:
+    """A zero weight, a zero bias, or a vanishing sum; sums are searched only where all of them can be."""
     weight, bias = network.weight(2).signs(), network.bias(2).signs()
     for i, k in zip(*(weight == 0).nonzero(), strict=True):
         return {"method": "product", "rows": [int(i)], "column": int(k)}
     for i in (bias[:, 0] == 0).nonzero()[0]:
         return {"method": "bias", "row": int(i)}
-    for j, column in enumerate(_columns(network.weight(2))):
+    for j, column in enumerate(_columns(network.weight(2)) if _sums(network) <= _SUM_LIMIT else ()):
         subset = vanishing_subset(network.weight(3), column).subset
         if subset is not None:
             return {"method": "product", "rows": list(subset), "column": j}
@@ -61,9 +84,7 @@ def _columns(matrix: RationalMatrix) -> Iterator[RationalMatrix]:
 
 
 def _all_minors_nonzero(network: Network) -> bool:
-    n1, n2 = network.widths[1], network.widths[2]
-    if math.comb(n1 + n2 + 1, n2) - 1 > _MINOR_LIMIT:
-        return False
+    n1, n2 = network.widths[1:3]
     rows = network.layers[1].augmented().integer_rows()
     for size in range(1, min(n1 + 1, n2) + 1):
         for chosen in itertools.combinations(rows, size):
@@ -71,12 +92,3 @@ def _all_minors_nonzero(network: Network) -> bool:
                 if determinant([[row[k] for k in columns] for row in chosen]) == 0:
                     return False
     return True
-
-
-def _all_sums_nonzero(network: Network) -> bool:
-    """No vanishing Σ_{i∈T} V_i A_ij: already looked for by `_refuted`, but that search may have been cut short."""
-    n1, n2 = network.widths[1], network.widths[2]
-    if n1 * 2**n2 > _SUM_LIMIT:
-        return False
-    columns = _columns(network.weight(2))
-    return all(vanishing_subset(network.weight(3), column).evidence is not None for column in columns)

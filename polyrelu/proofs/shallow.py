@@ -18,10 +18,9 @@ from polyrelu.certificate import Hypothesis
 from polyrelu.exact import vanishing_subset
 from polyrelu.network import Network
 from polyrelu.proofs.outcome import Attempt
-from polyrelu.symmetry.absolute_value import primitive
-from polyrelu.symmetry.assignments import WORK_LIMIT, hyperplanes, other_assignment, work
+from polyrelu.symmetry.assignments import WORK_LIMIT, hyperplanes, other_assignment, why_not_visible, work
 
-__all__ = ["THEOREM", "prove", "visible"]
+__all__ = ["THEOREM", "prove"]
 
 THEOREM = "shallow"
 
@@ -34,29 +33,13 @@ def prove(network: Network) -> list[Hypothesis] | Attempt:
     >>> [h.id for h in prove(net)], prove(net)[1].evidence
     (['visible', 'unique'], {'method': 'assignments'})
     """
-    failure = visible(network)
+    failure = why_not_visible(network)
     if failure is not None:
         return Attempt(THEOREM, failure)
     evidence = _unique(network)
     if isinstance(evidence, Attempt):
         return evidence
     return [Hypothesis(THEOREM, "visible"), Hypothesis(THEOREM, "unique", evidence)]
-
-
-def visible(network: Network) -> str | None:
-    """Why the hypothesis `visible` fails, or None."""
-    hidden, outgoing = network.layers
-    if not (hidden.weight.signs() != 0).any(axis=1).all():
-        return "a hidden neuron has incoming weights 0"
-    if not (outgoing.weight.signs() != 0).any(axis=0).all():
-        return "a hidden neuron has outgoing weights 0"
-    rays = [primitive(row) for row in hidden.augmented().rows()]
-    if len({(normal, scale > 0) for normal, scale in rays}) < len(rays):
-        return "two hidden neurons have the same row up to a positive factor"
-    planes = hyperplanes(network)
-    if any(normal not in planes.form.terms for normal in planes.normals):
-        return "two hidden neurons on one hyperplane cancel there"
-    return None
 
 
 def _unique(network: Network) -> dict[str, Any] | Attempt:

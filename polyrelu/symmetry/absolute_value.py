@@ -11,15 +11,13 @@ The domain is the whole space, or the orthant u ≥ 0 on which the later layers 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from polyrelu.exact import RationalMatrix
+from polyrelu.exact import RationalMatrix, primitive
 from polyrelu.network import Layer
 
-__all__ = ["AbsoluteValueForm", "absolute_value_form", "primitive"]
+__all__ = ["AbsoluteValueForm", "absolute_value_form"]
 
 Vector = tuple[Fraction, ...]
 
@@ -67,20 +65,6 @@ def absolute_value_form(hidden: Layer, outgoing: Layer, on_orthant: bool) -> Abs
         tuple(row[:-1] for row in table),
         tuple(row[-1] + c for row, c in zip(table, outgoing.bias.entries(), strict=True)),
     )
-
-
-def primitive(row: Sequence[Fraction] | Sequence[int]) -> tuple[tuple[int, ...], Fraction]:
-    """A nonzero row as (h, s): h integer, primitive, its first nonzero entry positive, and row = s·h.
-
-    >>> primitive([Fraction(-1, 2), Fraction(3)])
-    ((1, -6), Fraction(-1, 2))
-    """
-    common = math.lcm(*(entry.denominator for entry in row))
-    integers = [int(entry * common) for entry in row]
-    content = math.gcd(*integers)
-    if next(entry for entry in integers if entry) < 0:
-        content = -content
-    return tuple(entry // content for entry in integers), Fraction(content, common)
 
 
 def _bends(row: Vector, on_orthant: bool) -> bool:

@@ -21,12 +21,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from polyrelu.exact import RationalMatrix, kernel, rank, solve
-from polyrelu.network import Layer, Network
-from polyrelu.symmetry.absolute_value import AbsoluteValueForm, absolute_value_form, primitive
-from polyrelu.symmetry.hiding import layer_from_rows
+from polyrelu.exact import RationalMatrix, kernel, primitive, rank, solve
+from polyrelu.network import Block, Layer, Network, layer_from_rows, with_output_at_zero_of
+from polyrelu.symmetry.absolute_value import AbsoluteValueForm, absolute_value_form
 
-__all__ = ["WORK_LIMIT", "Assignment", "Hyperplanes", "hyperplanes", "other_assignment", "work"]
+__all__ = ["WORK_LIMIT", "Assignment", "Hyperplanes", "hyperplanes", "other_assignment", "why_not_visible", "work"]
 
 Vector = tuple[Fraction, ...]
 
@@ -71,6 +70,22 @@ class Hyperplanes:
                 for j, h in enumerate(self.normals[k][:-1]):
                     row[j] -= sign * c * h
         return RationalMatrix.from_rows(total)
+
+
+def why_not_visible(network: Network) -> str | None:
+    """Which of the conditions on θ above fails, or None."""
+    hidden, outgoing = network.layers
+    if not (hidden.weight.signs() != 0).any(axis=1).all():
+        return "a hidden neuron has incoming weights 0"
+    if not (outgoing.weight.signs() != 0).any(axis=0).all():
+        return "a hidden neuron has outgoing weights 0"
+    rays = [primitive(row) for row in hidden.augmented().rows()]
+    if len({(normal, scale > 0) for normal, scale in rays}) < len(rays):
+        return "two hidden neurons have the same row up to a positive factor"
+    planes = hyperplanes(network)
+    if any(normal not in planes.form.terms for normal in planes.normals):
+        return "two hidden neurons on one hyperplane cancel there"
+    return None
 
 
 def hyperplanes(network: Network) -> Hyperplanes:
@@ -180,12 +195,8 @@ def _with_neurons(network: Network, neurons: list[tuple[Vector, Vector]]) -> Net
     """The network with these neurons (ray, outgoing column), the output bias fitted to the function at 0."""
     hidden = layer_from_rows([ray for ray, _ in neurons], 0)
     weight = RationalMatrix.from_rows([column for _, column in neurons]).transpose()
-    outgoing = Layer((type(network.layers[1].blocks[0])(1, weight),), network.layers[1].bias)
-    raw = network.replace_layers({1: hidden, 2: outgoing})
-    zero = [0] * network.inputs
-    correction = [a - b for a, b in zip(network(zero), raw(zero), strict=True)]
-    bias = outgoing.bias + RationalMatrix.column(correction)
-    return raw.replace_layers({2: Layer(outgoing.blocks, bias)})
+    outgoing = Layer((Block(1, weight),), network.bias(2))
+    return with_output_at_zero_of(network.replace_layers({1: hidden, 2: outgoing}), network)
 
 
 def _negated(vector: Vector) -> Vector:

@@ -27,7 +27,7 @@ from fractions import Fraction
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import Rational, RationalMatrix, to_fraction
-from polyrelu.network import Block, Layer, Network
+from polyrelu.network import Layer, Network, layer_from_rows
 
 __all__ = ["flip", "hidden_neurons", "least_shift", "translate"]
 
@@ -40,7 +40,7 @@ def hidden_neurons(network: Network, layer: int) -> tuple[int, ...]:
     >>> hidden_neurons(net, 1)
     (0,)
     """
-    if layer + 1 > network.hidden_layers or not network.is_plain:
+    if not 1 <= layer < network.hidden_layers or not network.is_plain:
         return ()
     signs = network.weight(layer + 1).signs()
     if (network.bias(layer + 1).signs() > 0).any():
@@ -102,12 +102,6 @@ def flip(network: Network, layer: int, neuron: int, flipped: Sequence[int]) -> N
         rows[neuron] = tuple(a - factor * b for a, b in zip(rows[neuron], rows[k], strict=True))
         rows[k] = tuple(-entry for entry in rows[k])
     return network.replace_layers({layer: layer_from_rows(rows, layer - 1)})
-
-
-def layer_from_rows(rows: Sequence[Sequence[Fraction]], source: int) -> Layer:
-    """A layer of a plain stack from its rows [w | b]."""
-    weight = RationalMatrix.from_rows([row[:-1] for row in rows])
-    return Layer((Block(source, weight),), RationalMatrix.column([row[-1] for row in rows]))
 
 
 def _need_hidden(network: Network, layer: int, neuron: int) -> None:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from polyrelu.exact import RationalMatrix
-from polyrelu.network import Block, Layer, Network
-from polyrelu.symmetry.hiding import layer_from_rows
+from polyrelu.network import Block, Layer, Network, layer_from_rows, with_output_at_zero_of
 
 __all__ = ["reversed_line"]
 
@@ -50,6 +49,4 @@ def _from_the_right(
     second = layer_from_rows([(Fraction(-1), end - place) for place in places], 1)
     outgoing = RationalMatrix.from_rows(heads).transpose()
     raw = network.replace_layers({1: first, 2: second, 3: Layer((Block(2, outgoing),), network.bias(3))})
-    zero = [0] * network.inputs
-    correction = RationalMatrix.column([a - b for a, b in zip(network(zero), raw(zero), strict=True)])
-    return raw.replace_layers({3: Layer((Block(2, outgoing),), network.bias(3) + correction)})
+    return with_output_at_zero_of(raw, network)

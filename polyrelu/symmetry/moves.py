@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from polyrelu.exact import format_rational
 from polyrelu.network import Network
+from polyrelu.symmetry.assignments import WORK_LIMIT, hyperplanes, other_assignment, why_not_visible, work
 from polyrelu.symmetry.hiding import flip, hidden_neurons, least_shift, translate
 from polyrelu.symmetry.invariants import first_difference
 from polyrelu.symmetry.line import reversed_line
@@ -71,10 +72,22 @@ def _proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
         yield from _hiding_proposals(network, layer, rng)
         for story, other in one_layer_alternatives(network, layer, rng):
             yield "replacement", {"layer": layer}, other, story
+    yield from _assignment_proposals(network)
     turned = reversed_line(network)
     if turned is not None:
         story = "the function of one variable is constant on both sides, so it can be read from the other side"
         yield "line-equal", {}, turned, story
+
+
+def _assignment_proposals(network: Network) -> Iterator[_Proposal]:
+    if network.depth != 2 or network.last != "affine" or why_not_visible(network) is not None:
+        return
+    planes = hyperplanes(network)
+    if planes.own.doubled and work(planes) <= WORK_LIMIT:
+        other = other_assignment(network, planes)
+        if other is not None:
+            story = "other neurons on the same hyperplanes give the same breakpoints and linear part"
+            yield "replacement", {"layer": 1}, other, story
 
 
 def _hiding_proposals(network: Network, layer: int, rng: random.Random) -> Iterator[_Proposal]:

@@ -12,10 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from polyrelu.exact import RationalMatrix, vanishing_subset
-from polyrelu.network import Block, Layer, Network
-from polyrelu.symmetry.absolute_value import primitive
-from polyrelu.symmetry.hiding import layer_from_rows
+from polyrelu.exact import RationalMatrix, primitive, vanishing_subset
+from polyrelu.network import Block, Layer, Network, layer_from_rows
 
 __all__ = ["one_layer_alternatives"]
 
@@ -79,8 +77,9 @@ def _unused_neurons(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
     for i, column in enumerate(pair.columns):
         if not any(column):
             row = pair.rows[i]
-            changed = (*row[:-1], row[-1] + 1) if any(row[:-1]) else (*row[:-1], Fraction(-1 if row[-1] > 0 else 1))
-            yield f"{pair.name(i)} has outgoing weights 0, so its row is free", pair.replaced({i: changed}, {})
+            for bias in (row[-1] + 1, Fraction(1), Fraction(-1)):  # one of them is not the old row up to scale
+                story = f"{pair.name(i)} has outgoing weights 0, so its row is free"
+                yield story, pair.replaced({i: (*row[:-1], bias)}, {})
 
 
 def _dead_neurons(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
@@ -119,19 +118,20 @@ def _shared_hyperplanes(pair: _Pair, rng: random.Random) -> Iterator[_Alternativ
         normal, scale = primitive(row)
         same, opposite = seen.get((normal, scale > 0)), seen.get((normal, scale < 0))
         if same is not None:
-            yield _traded(pair, same, (i, scale))
+            yield from _traded(pair, same, (i, scale))
         if opposite is not None:
             yield from _moved_together(pair, opposite, (i, scale))
         seen[normal, scale > 0] = (i, scale)
 
 
-def _traded(pair: _Pair, first: tuple[int, Fraction], second: tuple[int, Fraction]) -> _Alternative:
+def _traded(pair: _Pair, first: tuple[int, Fraction], second: tuple[int, Fraction]) -> Iterator[_Alternative]:
     """σ(s h) and σ(s' h) with s, s' of one sign: v + s'·t and v' - s·t make the same sum, for every vector t."""
     (i, s), (k, t) = first, second
     ones = (Fraction(1),) * len(pair.offset)
-    columns = {i: _plus(pair.columns[i], ones, abs(t)), k: _plus(pair.columns[k], ones, -abs(s))}
     story = f"neurons {i} and {k} of layer {pair.layer} have one row up to scale, so they can trade outgoing weights"
-    return story, pair.replaced({}, columns)
+    for factor in (1, 2):  # one of them may merely exchange the two neurons
+        columns = {i: _plus(pair.columns[i], ones, factor * abs(t)), k: _plus(pair.columns[k], ones, -factor * abs(s))}
+        yield story, pair.replaced({}, columns)
 
 
 def _moved_together(pair: _Pair, first: tuple[int, Fraction], second: tuple[int, Fraction]) -> Iterator[_Alternative]:
