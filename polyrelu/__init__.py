@@ -16,17 +16,30 @@ from typing import TYPE_CHECKING, Any
 from polyrelu.version import __version__
 
 if TYPE_CHECKING:
+    from polyrelu.certificate import Certificate
     from polyrelu.checker import Report
     from polyrelu.checker import check_file as check
     from polyrelu.errors import CertificateError, DomainError, NetworkError, NetworkFileError, PolyreluError
-    from polyrelu.importers import load, save
-    from polyrelu.network import Architecture, Network, NeuronId, SignVector, from_arrays
+    from polyrelu.importers import Imported, load, read, save
+    from polyrelu.network import (
+        Architecture,
+        Network,
+        NeuronId,
+        SignVector,
+        canonical_form,
+        from_arrays,
+        permute,
+        related,
+        rescale,
+    )
     from polyrelu.proofs import Outcome, Proved, Refuted, Undecided, identify
 
 _HOME = {
     "Architecture": "polyrelu.network",
+    "Certificate": "polyrelu.certificate",
     "CertificateError": "polyrelu.errors",
     "DomainError": "polyrelu.errors",
+    "Imported": "polyrelu.importers",
     "Network": "polyrelu.network",
     "NetworkError": "polyrelu.errors",
     "NetworkFileError": "polyrelu.errors",
@@ -38,17 +51,24 @@ _HOME = {
     "Report": "polyrelu.checker",
     "SignVector": "polyrelu.network",
     "Undecided": "polyrelu.proofs",
+    "canonical_form": "polyrelu.network",
     "check": "polyrelu.checker",
     "from_arrays": "polyrelu.network",
     "identify": "polyrelu.proofs",
     "load": "polyrelu.importers",
+    "permute": "polyrelu.network",
+    "read": "polyrelu.importers",
+    "related": "polyrelu.network",
+    "rescale": "polyrelu.network",
     "save": "polyrelu.importers",
 }
 
 __all__ = [
     "Architecture",
+    "Certificate",
     "CertificateError",
     "DomainError",
+    "Imported",
     "Network",
     "NetworkError",
     "NetworkFileError",
@@ -61,10 +81,15 @@ __all__ = [
     "SignVector",
     "Undecided",
     "__version__",
+    "canonical_form",
     "check",
     "from_arrays",
     "identify",
     "load",
+    "permute",
+    "read",
+    "related",
+    "rescale",
     "save",
 ]
 

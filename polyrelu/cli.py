@@ -167,8 +167,7 @@ def _identify(options: argparse.Namespace, started: float) -> int:
     from polyrelu.importers import read
     from polyrelu.proofs import identify
 
-    if options.output == "":
-        raise CertificateError("-o needs a file name")
+    _check_outputs(options)
     if options.domain != "R^n":
         raise DomainError(f"--domain {options.domain}: identify proves on R^n only; leave the option out")
     imported = read(options.network)
@@ -180,6 +179,15 @@ def _identify(options: argparse.Namespace, started: float) -> int:
         print(outcome)
         print(_what_was_written(options, outcome, written), end="")
     return _EXIT[outcome.status]
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """No output may be the input; found out before any work is done."""
+    for option, name in (("-o", options.output), ("--other", options.other)):
+        if name == "":
+            raise CertificateError(f"{option} needs a file name")
+        if name is not None and Path(name).resolve() == Path(options.network).resolve():
+            raise CertificateError(f"{option} {name}: this would overwrite the network; choose another name")
 
 
 def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: dict[str, str]) -> str | None:
@@ -202,7 +210,7 @@ def _what_was_written(options: argparse.Namespace, outcome: Outcome, written: st
 
 
 def _outcome_object(outcome: Outcome) -> dict[str, Any]:
-    from polyrelu.proofs import Refuted, Undecided
+    from polyrelu.proofs import Proved, Refuted, Undecided
 
     if isinstance(outcome, Undecided):
         attempts = [{"theorem": attempt.theorem, "reason": attempt.reason} for attempt in outcome.attempts]
@@ -217,6 +225,7 @@ def _outcome_object(outcome: Outcome) -> dict[str, Any]:
         "domain": certificate.claim.domain,
         "hypotheses": [hypothesis.to_json() for hypothesis in certificate.hypotheses],
         "assumed": [],
+        "membership": outcome.membership if isinstance(outcome, Proved) else "verified",
         "statement": str(certificate.claim),
     }
     if isinstance(outcome, Refuted):
@@ -241,8 +250,8 @@ def _as_path(name: str) -> str:
 def _show(options: argparse.Namespace, started: float) -> int:
     from polyrelu.certificate import describe, describe_latex, read_certificate
 
-    sketch = read_certificate(options.certificate)
-    text = describe_latex(sketch) if options.latex else describe(sketch)
+    certificate = read_certificate(options.certificate)
+    text = describe_latex(certificate) if options.latex else describe(certificate)
     if options.json:
         _print_object(options, "ok", started, certificate=options.certificate, text=text)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,24 +32,39 @@ def layout(value: Any, indent: str = "", room: int = 110) -> str:
     return "[\n" + ",\n".join(deeper + layout(entry, deeper, room) for entry in value) + f"\n{indent}]"
 
 
-def write_all(texts: dict[Path, str]) -> list[Path]:
-    """Write all files under temporary names, then rename them, so that none is half-written."""
-    pending: list[tuple[str, Path]] = []
+def write_all(texts: Sequence[tuple[Path, str]]) -> list[Path]:
+    """Write all files under temporary names, then rename them: all of them appear, or none.
+
+    Raises `PolyreluError`, naming the file, if one cannot be written or two have one path.
+    """
+    paths = [path for path, _ in texts]
+    resolved = [path.resolve() for path in paths]
+    for path, real in zip(paths, resolved, strict=True):
+        if path.is_dir():
+            raise PolyreluError(f"{path}: cannot write: it is a directory")
+        if resolved.count(real) > 1:
+            raise PolyreluError(f"{path}: two outputs would be written to this file; choose two names")
+    pending: list[Path] = []
     try:
-        for path, text in texts.items():
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".polyrelu-", suffix=".tmp")
-            pending.append((temporary, path))
-            with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
-                file.write(text + "\n")
-            os.chmod(temporary, 0o666 & ~_umask())
-        for temporary, path in pending:
+        for path, text in texts:
+            pending.append(_write_beside(path, text))
+        for path, temporary in zip(paths, pending, strict=True):
             os.replace(temporary, path)
     except OSError as error:
-        raise PolyreluError(f"{next(reversed(texts))}: cannot write: {error.strerror or error}") from None
+        raise PolyreluError(f"{path}: cannot write: {error.strerror or error}") from None
     finally:
-        for temporary, _ in pending:
-            Path(temporary).unlink(missing_ok=True)
-    return list(texts)
+        for temporary in pending:
+            temporary.unlink(missing_ok=True)
+    return paths
+
+
+def _write_beside(path: Path, text: str) -> Path:
+    """Write the text to a temporary file in the path's folder."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".polyrelu-", suffix=".tmp")
+    with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
+        file.write(text + "\n")
+    os.chmod(name, 0o666 & ~_umask())
+    return Path(name)
 
 
 def _umask() -> int:

@@ -1,7 +1,7 @@
 """Certificates: claims, hypotheses with evidence, the file format (FORMAT.md), and text about them for people."""
 
 from polyrelu.certificate.certificate import Among, Certificate, Claim, Hypothesis
-from polyrelu.certificate.describe import describe, describe_latex, read_certificate
+from polyrelu.certificate.describe import CertificateText, describe, describe_latex, read_certificate
 from polyrelu.certificate.theorems import MEANING, THEOREMS, TheoremText, hypothesis_statement
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "THEOREMS",
     "Among",
     "Certificate",
+    "CertificateText",
     "Claim",
     "Hypothesis",
     "TheoremText",

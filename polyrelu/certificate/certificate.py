@@ -7,6 +7,8 @@ whole or not at all.
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,10 +40,17 @@ class Claim:
 
     def __str__(self) -> str:
         shape = f"The {self.network.architecture} network {self.network.sha256[:12]}…"
-        competitors = f"among {self.among} parameters of its architecture, on {self.domain}"
+        members = "every parameter" if self.among == "all" else "every generic parameter"
         if self.kind == "identifiable":
-            return f"{shape} is identifiable {competitors}: its function fixes them up to permutation and scaling."
-        return f"{shape} is not identifiable {competitors}: another one, not related, computes the same function."
+            return (
+                f"{shape} is identifiable among {self.among} parameters on {self.domain}: {members} of its "
+                "architecture with the same function is this one up to permutation and positive scaling of neurons."
+            )
+        member = "another" if self.among == "all" else "a generic"
+        return (
+            f"{shape} is not identifiable among {self.among} parameters on {self.domain}: {member} parameter of its "
+            "architecture, not related to it by permutation and positive scaling, computes the same function."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +117,8 @@ class Certificate:
         target = Path(path)
         document, beside = self.to_document(_file_stem(target))
         networks = {**(also or {}), **{target.parent / name: network for name, network in beside.items()}}
-        texts = {file: layout(to_document(network)) for file, network in networks.items()}
-        return write_all({**texts, target: layout(document)})
+        texts = [(file, layout(to_document(network))) for file, network in networks.items()]
+        return write_all([*texts, (target, layout(document))])
 
 
 def _reference(network: Network, key: str, stem: str | None, beside: dict[str, Network]) -> dict[str, Any]:
@@ -121,10 +130,16 @@ def _reference(network: Network, key: str, stem: str | None, beside: dict[str, N
 
 
 def _file_stem(target: Path) -> str:
-    """The stem of the network files; characters that FORMAT.md does not allow in names become '-'."""
-    stem = target.name.removesuffix(".json") or "certificate"
-    kept = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in stem)[:150]
-    return kept.lstrip(".") or "certificate"
+    """The stem of the network files: ``cert`` for ``cert.json``.
+
+    FORMAT.md allows few characters in names. Where one had to be replaced, or the name does not end in .json, a
+    digest keeps the files of two certificates apart.
+    """
+    stem = target.name.removesuffix(".json")
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in stem)[:150].lstrip(".")
+    if kept == stem and target.name.endswith(".json"):
+        return stem
+    return f"{kept or 'certificate'}-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:8]}"
 
 
 def _plain_ascii(text: str) -> str:

@@ -4,97 +4,119 @@ anything."""
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from polyrelu.certificate.theorems import GENERIC, MEANING, THEOREMS, TheoremText
 from polyrelu.errors import CertificateError
 
-__all__ = ["describe", "describe_latex", "read_certificate"]
+__all__ = ["CertificateText", "describe", "describe_latex", "read_certificate"]
 
 
-def read_certificate(path: str | Path) -> dict[str, Any]:
-    """The JSON document of a certificate, without checking it; `CertificateError` if it is not one."""
+@dataclass(frozen=True, slots=True)
+class CertificateText:
+    """What a certificate file says, unchecked.
+
+    Attributes
+    ----------
+    kind, among, domain, theorem : as in FORMAT.md §3.
+    sha256, other : the hashes of the network and, for ``not-identifiable``, of the other one.
+    network : the architecture if the network stands in the certificate, else the file it is in.
+    hypotheses : pairs of an id and a statement with a note on the evidence.
+    unverified : remarks for people.
+    """
+
+    kind: str
+    sha256: str
+    other: str | None
+    network: str
+    among: str
+    domain: str
+    theorem: str
+    hypotheses: tuple[tuple[str, str], ...]
+    unverified: dict[str, str]
+
+
+def read_certificate(path: str | Path) -> CertificateText:
+    """What a certificate file says, without checking it; `CertificateError` if it is not one."""
     try:
         text = Path(path).read_text(encoding="ascii")
         if "\\" in text:
             raise ValueError("a backslash")
-        sketch = _sketch(json.loads(text))
+        return _text(json.loads(text))
     except OSError as error:
         raise CertificateError(f"{path}: cannot read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         raise CertificateError(f"{path}: not a polyrelu certificate; `polyrelu check` says where it fails") from None
-    if sketch["theorem"] not in THEOREMS:
-        raise CertificateError(f"{path}: unknown theorem {str(sketch['theorem'])[:40]!r}")
-    return sketch
 
 
-def describe(sketch: dict[str, Any]) -> str:
+def describe(certificate: CertificateText) -> str:
     """The statement, the hypotheses and what is trusted, as text."""
-    theorem = THEOREMS[sketch["theorem"]]
-    lines = [
-        _statement(sketch),
-        "",
-        f"Theorem: {theorem.title}",
-        f"  {theorem.statement}",
+    theorem = THEOREMS[certificate.theorem]
+    lines = [_statement(certificate), "", f"Theorem: {theorem.title}", f"  {theorem.statement}"]
+    lines += [
         f"  Proof: {theorem.proof}",
         "",
+        "Hypotheses (each re-derived by `polyrelu check`; this text checks nothing):",
     ]
-    lines.append("Hypotheses (each re-derived by `polyrelu check`; this text checks nothing):")
-    lines += [f"  [{h['id']}] {h['text']}" for h in sketch["hypotheses"]]
-    lines += [] if sketch["hypotheses"] else ["  none"]
+    lines += [f"  [{name}] {statement}" for name, statement in certificate.hypotheses] or ["  none"]
     lines += ["Assumed: none", "", "Trusted: the theorem as proved there, FORMAT.md, and the checker.", MEANING]
-    lines += [f"Unverified: {key}: {value}" for key, value in sketch["unverified"].items()]
-    return "\n".join(lines)
+    return "\n".join([*lines, *(f"Unverified: {key}: {value}" for key, value in certificate.unverified.items())])
 
 
-def describe_latex(sketch: dict[str, Any]) -> str:
-    """The same as a LaTeX fragment (a proposition and a remark)."""
-    theorem = THEOREMS[sketch["theorem"]]
-    items = "\n".join(rf"  \item[\textnormal{{({h['id']})}}] {_escape(h['text'])}." for h in sketch["hypotheses"])
-    enumeration = f"\\begin{{description}}\n{items}\n\\end{{description}}\n" if items else ""
+def describe_latex(certificate: CertificateText) -> str:
+    """The same as a LaTeX fragment (a proposition, a proof and a remark)."""
+    theorem = THEOREMS[certificate.theorem]
+    items = "\n".join(rf"  \item[\textnormal{{({name})}}] {_escape(text)}." for name, text in certificate.hypotheses)
+    enumeration = (
+        f"The hypotheses hold by the certificate:\n\\begin{{description}}\n{items}\n\\end{{description}}\n"
+        if items
+        else ""
+    )
     return (
-        f"\\begin{{proposition}}[{_escape(theorem.title)}]\n{_escape(_statement(sketch))}\n\\end{{proposition}}\n"
-        f"\\begin{{proof}}\n{theorem.latex}\nThe hypotheses hold by the certificate:\n{enumeration}"
+        f"\\begin{{proposition}}[{_escape(theorem.title)}]\n{_escape(_statement(certificate))}\n\\end{{proposition}}\n"
+        f"\\begin{{proof}}\n{theorem.latex}\n{enumeration}"
         f"\\end{{proof}}\n\\begin{{remark}}\n{_escape(MEANING)} No hypothesis is assumed.\n\\end{{remark}}"
     )
 
 
-def _sketch(document: dict[str, Any]) -> dict[str, Any]:
+def _text(document: dict[str, Any]) -> CertificateText:
     claim, proof = document["claim"], document["proof"]
-    if document["format"] != "polyrelu-certificate":
+    if document["format"] != "polyrelu-certificate" or document["version"] != 1:
         raise ValueError("another format")
-    theorem = THEOREMS.get(proof["theorem"])
-    return {
-        "kind": str(claim["kind"]),
-        "sha256": str(claim["network"]["sha256"]),
-        "other": str(claim["other"]["sha256"]) if "other" in claim else None,
-        "widths": _widths(claim["network"]),
-        "among": str(claim["among"]),
-        "domain": str(claim["domain"]),
-        "theorem": proof["theorem"],
-        "hypotheses": [] if theorem is None else [_hypothesis(h, theorem) for h in proof["hypotheses"]],
-        "unverified": {str(key): str(value) for key, value in document["unverified"].items()},
-    }
+    return CertificateText(
+        kind=str(claim["kind"]),
+        sha256=str(claim["network"]["sha256"]),
+        other=str(claim["other"]["sha256"]) if "other" in claim else None,
+        network=_network(claim["network"]),
+        among=str(claim["among"]),
+        domain=str(claim["domain"]),
+        theorem=proof["theorem"],
+        hypotheses=tuple(_hypothesis(entry, THEOREMS[proof["theorem"]]) for entry in proof["hypotheses"]),
+        unverified={str(key): str(value) for key, value in document["unverified"].items()},
+    )
 
 
-def _hypothesis(entry: dict[str, Any], theorem: TheoremText) -> dict[str, str]:
-    """Its id, its statement and a note on the evidence."""
-    return {"id": entry["id"], "text": theorem.hypotheses[entry["id"]] + _evidence_note(dict(entry["evidence"]))}
+def _hypothesis(entry: dict[str, Any], theorem: TheoremText) -> tuple[str, str]:
+    """Its id, and its statement with a note on the evidence."""
+    if entry["status"] != "proved":
+        raise ValueError("version 1 knows no other status")
+    return entry["id"], theorem.hypotheses[entry["id"]] + _evidence_note(dict(entry["evidence"]))
 
 
-def _widths(reference: dict[str, Any]) -> str:
-    inline = reference.get("inline")
-    if inline is None:
-        return ""
-    return "-".join(str(n) for n in [inline["inputs"], *(len(layer["bias"].split(" ")) for layer in inline["layers"])])
+def _network(reference: dict[str, Any]) -> str:
+    if "file" in reference:
+        return f"network in {reference['file']}"
+    inline = reference["inline"]
+    widths = [inline["inputs"], *(len(layer["bias"].split(" ")) for layer in inline["layers"])]
+    return "-".join(map(str, widths)) + " network" + (" with trailing ReLU" if inline["last"] == "relu" else "")
 
 
-def _statement(sketch: dict[str, Any]) -> str:
-    shape = f"the {sketch['widths']} network" if sketch["widths"] else "the network"
-    domain = "on all of R^n" if sketch["domain"] == "R^n" else f"on {sketch['domain']}"
-    among = "all parameters of its architecture" if sketch["among"] == "all" else GENERIC
-    if sketch["kind"] == "identifiable":
+def _statement(certificate: CertificateText) -> str:
+    domain = "on all of R^n" if certificate.domain == "R^n" else f"on {certificate.domain}"
+    among = "all parameters of its architecture" if certificate.among == "all" else GENERIC
+    if certificate.kind == "identifiable":
         verb = (
             "is identifiable: every parameter of the class with the same function equals it "
             "up to permutation and positive scaling"
@@ -102,9 +124,10 @@ def _statement(sketch: dict[str, Any]) -> str:
     else:
         verb = (
             "is not identifiable: another parameter of the class computes the same function and does not come from it "
-            f"by permutation and positive scaling (the network with SHA-256 {sketch['other']})"
+            f"by permutation and positive scaling (the network with SHA-256 {certificate.other})"
         )
-    return f"Claim: {shape} with SHA-256 {sketch['sha256']} {verb}, {domain}. Class of competitors: {among}."
+    head = f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}"
+    return f"{head} {verb}, {domain}. Class of competitors: {among}."
 
 
 def _evidence_note(evidence: dict[str, Any]) -> str:
@@ -117,5 +140,19 @@ def _evidence_note(evidence: dict[str, Any]) -> str:
 
 
 def _escape(text: str) -> str:
-    table = {"_": r"\_", "^": r"\^{}", "&": r"\&", "%": r"\%", "#": r"\#", "[": "{[}", "]": "{]}"}
+    table = {
+        "$": r"\$",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\~{}",
+        "<": "$<$",
+        ">": "$>$",
+        "_": r"\_",
+        "^": r"\^{}",
+        "&": r"\&",
+        "%": r"\%",
+        "#": r"\#",
+        "[": "{[}",
+        "]": "{]}",
+    }
     return "".join(table.get(c, c) for c in text)

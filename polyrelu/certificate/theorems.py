@@ -16,7 +16,7 @@ MEANING = (
 
 GENERIC = (
     "generic parameters: rank W[1] = n_1, supertransversal (a cell of codimension k has exactly k zeros), "
-    "and no masked product with nonempty masks vanishes; an open dense set of full measure"
+    "and no masked product with nonempty masks vanishes; all parameters but a set of measure zero, if n_0 >= n_1"
 )
 
 
@@ -58,15 +58,19 @@ THEOREMS: dict[str, TheoremText] = {
     "shallow": TheoremText(
         "one hidden layer, all competitors",
         "polyrelu/proofs/shallow.md",
-        "If every neuron bends the function and no other choice of neurons gives the same breakpoints and linear part, "
-        "every parameter of the architecture with this function is the given one up to permutation and positive scaling.",
-        r"Let $f(x) = V\sigma(Wx+b)+c$ with $w_i \neq 0$, $v_i \neq 0$ and no two neurons on one ray $[w_i|b_i]$. "
-        r"If no hyperplane carries two neurons, $f$ is identifiable among all parameters iff "
-        r"$\sum_{i\in S} v_i w_i^{T} \neq 0$ for every nonempty $S$.",
+        "If every neuron bends the function, the hyperplanes that carry two neurons have independent linear parts, and no other "
+        "assignment of neurons to hyperplanes gives the same linear part, then every parameter of the architecture with this "
+        "function is the given one up to permutation and positive scaling.",
+        r"Let $f(x) = V\sigma(Wx+b)+c = \sum_k C_k |h_k\cdot(x,1)| + Mx + m$ with $w_i \neq 0$, $v_i \neq 0$, no two neurons on one "
+        r"ray $[w_i|b_i]$ and $C_k \neq 0$ on each of the $p$ hyperplanes; let $D_\theta$ be the set of those that carry two neurons. If the linear parts of "
+        r"$D_\theta$ are independent and $M - \sum_{k\notin D} \varepsilon_k C_k \otimes h_k$, restricted to the common kernel of $h_k$ $(k \in D)$, has rank $> j$ for all "
+        r"$|D| + 2j = n_1 - p$ and all signs $\varepsilon$ other than $\theta$'s own, then $f$ is identifiable among all parameters. (If $D_\theta$ is empty: "
+        r"$\sum_{i\in S} v_i w_i^{T} \neq 0$ for every nonempty $S$.)",
         {
             "visible": "every neuron has nonzero incoming and outgoing weights, no two have the same row up to positive "
             "scale, and where two share a hyperplane its jump does not cancel",
-            "unique": "no other assignment of neurons to the hyperplanes gives the same linear part",
+            "unique": "no other assignment of neurons to the hyperplanes gives the same linear part, and the linear parts of "
+            "hyperplanes that carry two neurons are independent",
         },
     ),
     "line": TheoremText(
@@ -91,8 +95,8 @@ THEOREMS: dict[str, TheoremText] = {
         r"Let $n_1 \ge 2$, $\operatorname{rank} W_1 = n_1$ and write $A = W_2$, $a = b_2$, $V = W_3$. Suppose (a) each row "
         r"$[A_i|a_i]$ has entries of both signs, no two rows are parallel or opposite, each $V_i \neq 0$; (b) "
         r"$\sum_{i\in S} V_i A_i \neq 0$ for every nonempty $S$; (c) for each $j$ a point witnesses that $H_j$ is the straight line of "
-        r"a visible crossing, or (c$'$) no row crosses $H_j$ and its jump does not vanish. Then every generic $\eta$ with "
-        r"$f_\eta = f_\theta$ has $\eta \sim \theta$.",
+        r"a visible crossing, or (c$'$) no row crosses $H_j$ and its jump does not vanish. Then every generic $\eta$ of the "
+        r"same widths with $f_\eta = f_\theta$ has $\eta \sim \theta$.",
         {
             "rank": "rank W[1] = n_1",
             "rows": "every row [A_i|a_i] of the second layer has entries of both signs, no two rows are multiples of each other, "
@@ -128,8 +132,10 @@ THEOREMS: dict[str, TheoremText] = {
     "line-equal": TheoremText(
         "two functions of one variable compared",
         "polyrelu/symmetry/line.py",
-        "Piecewise linear functions of one variable are equal iff they agree at all breakpoints and have the same end slopes.",
-        r"Piecewise linear functions of one variable are equal iff they agree at all breakpoints and in their end slopes.",
+        "Two continuous piecewise linear functions of one variable with at least one breakpoint between them are equal iff they agree "
+        "at all breakpoints of both and have the same end slopes.",
+        r"Two continuous piecewise linear functions of one variable with at least one breakpoint between them are equal iff "
+        r"they agree at all breakpoints of both and have the same end slopes.",
         _OTHER,
     ),
 }

@@ -8,10 +8,19 @@ a FLINT object: `fmpq(1, 2) == Fraction(1, 2)` is False although the hashes agre
 from polyrelu.exact.linalg import determinant, kernel, left_kernel, rank, solve
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.modular import PRIMES, Minor, independent_entries, nonzero_minor, rank_mod
-from polyrelu.exact.rational import Rational, format_integer, format_rational, parse_rational, primitive, to_fraction
+from polyrelu.exact.rational import (
+    BIT_LIMIT,
+    Rational,
+    format_integer,
+    format_rational,
+    parse_rational,
+    primitive,
+    to_fraction,
+)
 from polyrelu.exact.subset_sum import SubsetSumSearch, vanishing_subset
 
 __all__ = [
+    "BIT_LIMIT",
     "PRIMES",
     "Minor",
     "Rational",

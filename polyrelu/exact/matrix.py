@@ -166,6 +166,11 @@ class RationalMatrix:
         flat = [(entry > 0) - (entry < 0) for entry in self._numerators.entries()]
         return np.array(flat, dtype=np.int8).reshape(self.shape)
 
+    @property
+    def bits(self) -> int:
+        """The bits of the longest numerator."""
+        return max((int(entry).bit_length() for entry in self._numerators.entries()), default=0)
+
     def is_zero(self) -> bool:
         """Whether every entry is 0."""
         return bool(self._numerators.is_zero())

@@ -27,7 +27,7 @@ def save(network: Network, path: str | Path) -> None:
     ...     read_native(Path(folder) / "net.json").network == net
     True
     """
-    write_all({Path(path): layout(to_document(network))})
+    write_all([(Path(path), layout(to_document(network)))])
 
 
 def read_native(path: Path) -> Imported:
@@ -35,8 +35,11 @@ def read_native(path: Path) -> Imported:
     if path.stat().st_size > _SIZE_LIMIT:
         raise NetworkFileError(path, "", "larger than 1 GiB")
     network = from_document(_parse(path))
-    shapes = ", ".join(f"affine [{layer.width}, {layer.weight.ncols}]" for layer in network.layers)
-    return Imported(network, "polyrelu native, version 1", (shapes,), ("exact rationals",))
+    steps = tuple(
+        f"affine [{layer.width}, {' + '.join(str(block.weight.ncols) for block in layer.blocks)}]"
+        for layer in network.layers
+    )
+    return Imported(network, "polyrelu native, version 1", steps, ("exact rationals",))
 
 
 def _parse(path: Path) -> Any:

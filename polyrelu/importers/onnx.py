@@ -119,8 +119,9 @@ def read_onnx(path: Path) -> Imported:
     for node in constants:  # first of all: some exporters write them after their use
         _define(graph, node)
         graph.constants[node.output[0]] = _constant_node(graph, node)
+    needed = _needed(model)
     for node in model.graph.node:
-        if not _is_constant(node):
+        if not _is_constant(node) and any(name in needed for name in node.output):
             _step(graph, node)
     network = _finish(graph, model)
     notes = list(dict.fromkeys(graph.notes))
@@ -157,7 +158,22 @@ def _start(path: Path, model: Any) -> _Graph:
     if opset < 1:
         raise NetworkFileError(path, "", "no opset is named, so the file is damaged or not ONNX")
     shape = _input_shape(path, inputs[0])
-    return _Graph(path, constants, {inputs[0].name: _Value(shape, math.prod(shape))}, opset, current=inputs[0].name)
+    values = {inputs[0].name: _Value(shape, math.prod(shape))}
+    notes = [f"input of shape {list(shape)}, one sample (a symbolic first dimension is the batch, taken as 1)"]
+    return _Graph(path, constants, values, opset, current=inputs[0].name, notes=notes)
+
+
+def _needed(model: Any) -> set[str]:
+    """The names that the output depends on; other nodes are dead code."""
+    makers = {name: node for node in model.graph.node for name in node.output}
+    needed: set[str] = set()
+    waiting = [entry.name for entry in model.graph.output]
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            waiting += makers[name].input if name in makers else ()
+    return needed
 
 
 def _array(path: Path, tensor: Any, name: str) -> NDArray[Any]:
@@ -187,7 +203,7 @@ def _input_shape(path: Path, entry: Any) -> tuple[int, ...]:
     if element not in ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16"):
         raise NetworkFileError(path, f"input {entry.name!r}", f"its type is {element.lower()}; expected a float type")
     sizes = [d.dim_value if d.HasField("dim_value") else 0 for d in entry.type.tensor_type.shape.dim]
-    if sizes and sizes[0] < 1:
+    if len(sizes) > 1 and sizes[0] < 1:
         sizes[0] = 1
     if math.prod(sizes) > WIDTH_LIMIT:
         raise NetworkFileError(path, f"input {entry.name!r}", f"shape {sizes} has more than {WIDTH_LIMIT} entries")

@@ -44,6 +44,8 @@ def canonical_bytes(network: Network) -> bytes:
 def from_document(document: object) -> Network:
     """The network of a JSON document; a document that does not follow FORMAT.md §2 is a `NetworkError` naming the
     place."""
+    if isinstance(document, dict) and document.get("format") == "polyrelu-certificate":
+        raise NetworkError("this is a certificate, not a network; use `polyrelu check` or `polyrelu show`")
     top = _object(document, "the document", {"format", "version", "inputs", "layers", "last"})
     if top["format"] != FORMAT or not _is_count(top["version"]) or top["version"] != VERSION:
         got = f"{str(top['format'])[:40]!r}, {str(top['version'])[:40]!r}"

@@ -14,6 +14,7 @@ Claims about a network are claims about this real-arithmetic function of the exa
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,14 +24,14 @@ from typing import Any, Literal
 import numpy as np
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import Rational, RationalMatrix
+from polyrelu.exact import BIT_LIMIT, Rational, RationalMatrix
 
 __all__ = ["AffineMap", "Architecture", "Block", "Layer", "Network", "NeuronId", "SignVector", "from_arrays"]
 
 Last = Literal["affine", "relu"]
 
 #: The limits of network files (FORMAT.md §2).
-DEPTH_LIMIT, WIDTH_LIMIT = 10_000, 10**6
+DEPTH_LIMIT, WIDTH_LIMIT, PARAMETER_LIMIT = 10_000, 10**6, 3 * 10**7
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -140,6 +141,8 @@ class Network:
             raise NetworkError(f"a network ends in 'affine' or 'relu', not {str(self.last)[:40]!r}")
         if self.depth > DEPTH_LIMIT or max(self.widths) > WIDTH_LIMIT:
             raise NetworkError(f"more than {DEPTH_LIMIT} layers, or a layer wider than {WIDTH_LIMIT}")
+        if self.parameters > PARAMETER_LIMIT:
+            raise NetworkError(f"{self.parameters} parameters, more than {PARAMETER_LIMIT}")
         widths = self.widths
         for number, layer in enumerate(self.layers, 1):
             _check_layer(number, layer, widths)
@@ -271,6 +274,15 @@ class Network:
         return f"<code>{self}</code>"
 
 
+def _named(name: str, values: Any, dimension: int) -> RationalMatrix:
+    try:
+        return _matrix(values, dimension)
+    except (NetworkError, TypeError) as error:
+        expected = "rows of equally many numbers" if dimension == 2 else "a list of numbers"
+        reason = error if isinstance(error, NetworkError) else f"expected {expected}"
+        raise NetworkError(f"{name}: {reason}") from None
+
+
 def from_arrays(layers: Iterable[tuple[Any, Any]], last: Last = "affine") -> Network:
     """A plain stack from pairs (W, b), W of shape (out, in) and b of shape (out,).
 
@@ -282,10 +294,8 @@ def from_arrays(layers: Iterable[tuple[Any, Any]], last: Last = "affine") -> Net
     """
     built: list[Layer] = []
     for number, (weight, bias) in enumerate(layers, 1):
-        try:
-            built.append(Layer((Block(number - 1, _matrix(weight, 2)),), _matrix(bias, 1)))
-        except NetworkError as error:
-            raise NetworkError(f"layer {number}: {error}") from None
+        block = Block(number - 1, _named(f"layer {number}, W", weight, 2))
+        built.append(Layer((block,), _named(f"layer {number}, b", bias, 1)))
     if not built:
         raise NetworkError("a network needs at least one layer")
     return Network(built[0].weight.ncols, tuple(built), last)
@@ -307,6 +317,10 @@ def _check_layer(number: int, layer: Layer, widths: tuple[int, ...]) -> None:
     sources = [block.source for block in layer.blocks]
     if sources != sorted(set(sources)) or not sources or sources[-1] != number - 1 or sources[0] < 0:
         raise NetworkError(f"layer {number}: its blocks must come from ascending earlier layers up to {number - 1}")
+    if (bits := _longest_number(layer)) > BIT_LIMIT:
+        raise NetworkError(
+            f"layer {number}: over a common denominator it has numbers of {bits} bits; network files hold {BIT_LIMIT}"
+        )
     if any(block.weight.is_zero() for block in layer.blocks[:-1]):
         raise NetworkError(f"layer {number}: a block of skipping weights is zero; leave it out")
     for block in layer.blocks:
@@ -315,6 +329,13 @@ def _check_layer(number: int, layer: Layer, widths: tuple[int, ...]) -> None:
             raise NetworkError(
                 f"layer {number}: weights on layer {block.source} have shape {block.weight.shape}, expected {expected}"
             )
+
+
+def _longest_number(layer: Layer) -> int:
+    """A bound on the bits of the layer's numerators and denominator, brought to one denominator."""
+    parts = [block.weight for block in layer.blocks] + [layer.bias]
+    common = math.lcm(*(part.denominator for part in parts))
+    return max(common.bit_length(), *(part.bits + (common // part.denominator).bit_length() - 1 for part in parts))
 
 
 def _repeated(column: RationalMatrix, times: int) -> RationalMatrix:

@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import ClassVar, NoReturn, Self, TypeAlias
 
-from polyrelu.certificate import MEANING, THEOREMS, Certificate
+from polyrelu.certificate import MEANING, THEOREMS, Certificate, Hypothesis
 from polyrelu.network import Network
 
 __all__ = ["Attempt", "Outcome", "Proved", "Refuted", "Undecided"]
@@ -45,6 +45,11 @@ class _Decided(_Answer):
         """Write the certificate (see `Certificate.save`)."""
         return self.certificate.save(path, also)
 
+    @property
+    def theorem(self) -> str:
+        """The name of the theorem (FORMAT.md §3.3)."""
+        return self.certificate.theorem
+
     def with_provenance(self, provenance: dict[str, str]) -> Self:
         """The same answer, its certificate telling (unverified) where the network came from."""
         unverified = {**self.certificate.unverified, **provenance}
@@ -64,7 +69,13 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Proved(_Decided):
-    """The claim holds; the certificate says why, and among which competitors."""
+    """The claim holds; the certificate says why, and among which competitors.
+
+    >>> import polyrelu
+    >>> outcome = polyrelu.identify(polyrelu.from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])]))
+    >>> outcome.status, outcome.theorem, outcome.membership
+    ('proved', 'shallow', 'verified')
+    """
 
     status: ClassVar[str] = "proved"
 
@@ -84,7 +95,13 @@ class Proved(_Decided):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Refuted(_Decided):
-    """The claim fails; `other` is another network with the same function."""
+    """The claim fails; `other` is another network with the same function, `story` says why.
+
+    >>> import polyrelu
+    >>> outcome = polyrelu.identify(polyrelu.from_arrays([([[1], [2]], [0, 1]), ([[1, 0]], [0])]))
+    >>> outcome.story, outcome.other.weight(2).rows() == [(1, 0)]
+    ('neuron 1 of layer 1 has outgoing weights 0, so its row is free', True)
+    """
 
     other: Network
     story: str
@@ -120,4 +137,9 @@ _MEMBERSHIP = {
 def _theorem_lines(certificate: Certificate) -> list[str]:
     theorem = THEOREMS[certificate.theorem]
     lines = [f"theorem: {theorem.title} ({theorem.proof})"]
-    return lines + [f"  [{h.status}] {h.id}: {h.statement}" for h in certificate.hypotheses]
+    return lines + [f"  [{_mark(h)}] {h.id}: {h.statement}" for h in certificate.hypotheses]
+
+
+def _mark(hypothesis: Hypothesis) -> str:
+    """Membership is reported, in either direction or open; everything else is proved."""
+    return str(hypothesis.evidence.get("status", hypothesis.status))

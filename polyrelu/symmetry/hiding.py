@@ -91,10 +91,9 @@ def flip(network: Network, layer: int, neuron: int, flipped: Sequence[int]) -> N
     True
     """
     _need_hidden(network, layer, neuron)
-    if network.widths[layer + 1] != 1 or neuron in flipped:
-        raise NetworkError(
-            "a flip needs a single neuron in the next layer, and flips neurons other than the hidden one"
-        )
+    others = set(range(network.widths[layer])) - {neuron}
+    if network.widths[layer + 1] != 1 or not set(flipped) <= others or len(set(flipped)) < len(flipped):
+        raise NetworkError("a flip needs a single neuron in the next layer, and distinct neurons beside the hidden one")
     own, weights = network.layers[layer - 1], network.weight(layer + 1).row(0)
     rows = own.augmented().rows()
     for k in flipped:

@@ -11,10 +11,12 @@ import pytest
 
 import polyrelu
 from polyrelu import Proved, Refuted, Undecided, checker
+from polyrelu.certificate import THEOREMS, Certificate, Claim, Hypothesis
 from polyrelu.proofs.membership import generic_membership
 from polyrelu.symmetry import flip, hidden_neurons, moves, translate
 from polyrelu.symmetry.hiding import least_shift
 from polyrelu.symmetry.line import reversed_line
+from polyrelu.textfiles import layout
 from tests.judge import certificate_bytes, contradictions, plain
 from tests.oracles.grid import related, same_function
 from tests.random_networks import random_network
@@ -149,6 +151,51 @@ def test_flips_form_a_group_and_translations_a_half_line() -> None:
             assert flip(first, 1, neuron, others[:1]) == net
             assert flip(first, 1, neuron, others[1:]) == second
             assert same_function(plain(net), plain(second))
+
+
+def test_flip_certificates_are_accepted() -> None:
+    """`identify` prefers the translation, which always exists beside a flip; both moves have a rule."""
+    network = polyrelu.from_arrays([([[1, 0], [1, 1]], [0, 1]), ([[2, -1]], [-1]), ([[1], [3]], [0, 1])])
+    (move,) = [move for move in moves(network) if move.theorem == "flip"]
+    evidence: list[dict[str, Any]] = [
+        {},
+        move.evidence,
+        {"layer": move.difference},
+        {"status": "verified", "method": "every"},
+    ]
+    names = THEOREMS["flip"].hypotheses
+    hypotheses = tuple(Hypothesis("flip", name, entry) for name, entry in zip(names, evidence, strict=True))
+    claim = Claim("not-identifiable", network, "all", move.other)
+    document, _ = Certificate(claim, "flip", hypotheses).to_document()
+    assert checker.check_bytes(layout(document).encode()).verdict == "accepted"
+    document["claim"]["other"]["inline"]["layers"][0]["bias"] = "1 -1"
+    assert checker.check_bytes(layout(document).encode()).verdict != "accepted"
+
+
+def test_a_free_pair_of_neurons_can_stand_anywhere() -> None:
+    """Two doubled hyperplanes, one output: two neurons suffice, and two more make any linear function of rank one."""
+    layers: Stack = [PLANE_OF_ABSOLUTES[0], ([[1, 2, 1, 3]], [0])]
+    network = polyrelu.from_arrays(layers)
+    outcome = polyrelu.identify(network)
+    assert isinstance(outcome, Refuted)
+    assert contradictions(plain(network), outcome) == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [(0, 0, [1]), (1, 0, [-2]), (1, 0, [7]), (1, 0, [0]), (1, 0, [1, 1]), (2, 0, [1])]
+)
+def test_flips_that_are_none_are_refused(arguments: tuple[int, int, list[int]]) -> None:
+    network = polyrelu.from_arrays([([[1, 0], [1, 1]], [0, 1]), ([[2, -1]], [-1]), ([[1], [3]], [0, 1])])
+    layer, neuron, flipped = arguments
+    with pytest.raises(polyrelu.NetworkError):
+        flip(network, layer, neuron, flipped)
+
+
+def test_arguments_of_identify() -> None:
+    with pytest.raises(polyrelu.PolyreluError, match="not 'Generic'"):
+        polyrelu.identify(polyrelu.from_arrays(BOTTLENECK), among="Generic")  # type: ignore[arg-type]
+    with pytest.raises(polyrelu.PolyreluError, match="reads a file"):
+        polyrelu.identify("net.onnx")  # type: ignore[arg-type]
 
 
 def test_a_shift_below_the_half_line_changes_the_function() -> None:

@@ -1,0 +1,13 @@
+"""The search for a point of (c) counted the points it found, not its tries: without any point it never ended."""
+
+from __future__ import annotations
+
+import polyrelu
+from polyrelu import Undecided
+
+
+def test_a_hyperplane_without_points_is_left_undecided() -> None:
+    layers = [([[1, 0], [1, 1]], [0, 1]), ([[1, -2], [-3, 0], [2, -1]], [1, 1, 1]), ([[1, 1, 3]], [0])]
+    outcome = polyrelu.identify(polyrelu.from_arrays(layers))
+    assert isinstance(outcome, Undecided)
+    assert outcome.attempts[0].reason == "hyperplanes: no point was found that shows H_1"
