@@ -68,7 +68,8 @@ def mismatch(value: Any, shape: Any, place: str) -> tuple[str, str] | None:
     elif isinstance(shape, type):
         good = shape in (object, type(value))
     if not good:
-        return place, f"expected {quote(getattr(shape, 'pattern', shape))}, got {quote(value)}"
+        wanted, got = (", ".join(x) if isinstance(x, dict) else getattr(x, "pattern", x) for x in (shape, value))
+        return place, f"expected {'the keys ' * isinstance(shape, dict)}{quote(wanted)}, got {quote(got)}"
     return next((found for part in parts if (found := mismatch(*part))), None)
 def fit(value: Any, shape: Any, place: str) -> None:
     if found := mismatch(value, shape, place):
@@ -123,7 +124,6 @@ class Network(NamedTuple):
         return f"architecture ({shown}) with {self.last} output"
 LAYER = {"denominator": NATURAL, "bias": ROW, "weights": [{"from": int, "rows": [ROW]}]}
 NETWORK = {"format": "polyrelu-network", "version": 1, "inputs": int, "layers": [LAYER], "last": LAST}
-
 def read_network(document: Any, place: str) -> Network:
     """A network. Every number has one spelling, so the canonical bytes contain the rows as they stand."""
     fit(document, NETWORK, place)
@@ -218,7 +218,6 @@ def check_subsets(evidence: Any, lower: Layer, upper: Layer) -> None:
     values = [dot(v, on_outputs) % p * (dot(w, on_columns) % p) % p for v, w in pairs]
     first, rest = ({s % p for s in nonempty_sums(half)} for half in (values[: q // 2], values[q // 2 :]))
     require(0 not in first | rest and not any(p - s in first for s in rest), step, "nonzero subset sums mod 2^61-1")
-
 def check_membership(kind: str, among: str, network: Network, evidence: Any) -> None:
     """Section 3.4: the network's own membership in the class, as far as the evidence goes."""
     step, form, status = "membership", evidence.get("method", "open"), evidence["status"]
@@ -269,7 +268,6 @@ def shallow(network: Network, _: Network, evidence: Any) -> None:
         return check_subsets(unique, lower, upper)
     own = tuple(0 if len(group) == 2 else 1 if group[0][1] > 0 else -1 for group in planes)
     check_assignments(lower, upper, [group[0][0][:-1] for group in planes], bends, own)
-
 def check_assignments(lower: Layer, upper: Layer, linear: Matrix, bends: Matrix, own: tuple[int, ...]) -> None:
     """Everything is multiplied by twice both denominators: C_k is bends[k], M is `slope`. `own`: the network's own
     signs, 0 for D. All rows of R(D, eps) and all h_k are in the row space of W[1], the columns of R in the column space
@@ -303,7 +301,6 @@ def line(network: Network, _: Network, evidence: Any) -> None:
     require(len({Fraction(a, x) for x, a in bends}) == len(bends), "bends", "pairwise different quotients a_i/A_i")
     require(min(bends)[0] < 0 < max(bends)[0], "bends", "some A_i > 0 and some A_i < 0", "one sign only")
     check_subsets(evidence["unique"], lower, upper)
-
 def bottleneck(network: Network, _: Network, evidence: Any) -> None:
     """L = 3, n_1 >= 2, among generic: Theorem P. O(n_1^3 + q^3 + n_1 n_2 (n_1 + n_3)), q = n_2."""
     first, lower, upper = check_depth(network, 3)
@@ -456,23 +453,23 @@ def on_axis(network: Network, c: int, t: Fraction) -> list[Fraction]:
     return [Fraction(dot(v, active) + b * q, q * upper.denominator) for *v, b in upper.augmented()]
 
 # ---- Certificates. A theorem: kind and classes of claims, page of the proof, evidence by hypothesis in order, rule.
-PAGE = "polyrelu/certificate/FORMAT.md"
-def refutation(evidence: Any, rule: Callable[..., None]) -> tuple[Any, ...]:
+PAGE, SHALLOW, LINE, HIDING = ("polyrelu/" + page for page in (
+    "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py"))
+def refutation(page: str, evidence: Any, rule: Callable[..., None]) -> tuple[Any, ...]:
     shapes = {"architecture": {}, "same-function": evidence, "not-related": {"layer": int}, "membership": MEMBERSHIP}
-    return "not-identifiable", ("all", "generic"), PAGE, shapes, partial(counterexample, same_function=rule)
+    return "not-identifiable", ("all", "generic"), page, shapes, partial(counterexample, same_function=rule)
 THEOREMS: dict[str, tuple[Any, ...]] = {
-    "affine": ("identifiable", ("all",), PAGE, {}, lambda one, two, evidence: check_depth(one, 1)),  # f tells W and b
-    "shallow": ("identifiable", ("all",), "polyrelu/proofs/shallow.md",
-                {"visible": {}, "unique": OneOf((*SUBSETS, {"method": "assignments"}))}, shallow),
-    "line": ("identifiable", ("all",), "polyrelu/proofs/line.md",
-             {"direction": {}, "bends": {}, "unique": SUBSETS}, line),
+    "affine": ("identifiable", ("all",), SHALLOW, {}, lambda one, two, evidence: check_depth(one, 1)),
+    "shallow": ("identifiable", ("all",), SHALLOW, {"visible": {},
+                "unique": OneOf((*SUBSETS, {"method": "assignments"}))}, shallow),
+    "line": ("identifiable", ("all",), LINE, {"direction": {}, "bends": {}, "unique": SUBSETS}, line),
     "bottleneck": ("identifiable", ("generic",), "polyrelu/proofs/bottleneck.md",
                    {"rank": {"prime": PRIME, "columns": [int]}, "rows": {}, "unique": SUBSETS,
                     "hyperplanes": {"witnesses": [WITNESS]}, "membership": MEMBERSHIP}, bottleneck),
-    "replacement": refutation({"layer": int}, replacement),
-    "translation": refutation({"layer": int, "neuron": int, "shift": RATIONAL}, translation),
-    "flip": refutation({"layer": int, "neuron": int, "flipped": [int]}, flip),
-    "line-equal": refutation({}, line_equal)}
+    "replacement": refutation(SHALLOW, {"layer": int}, replacement),
+    "translation": refutation(HIDING, {"layer": int, "neuron": int, "shift": RATIONAL}, translation),
+    "flip": refutation(HIDING, {"layer": int, "neuron": int, "flipped": [int]}, flip),
+    "line-equal": refutation(LINE, {}, line_equal)}
 TEXTS = {
     "visible": "rows, columns and doubled hyperplanes do not vanish, and no two rows are positive multiples",
     "unique": "no other orientations give this function", "direction": "the first layer is not constant",
@@ -505,6 +502,8 @@ class Report(NamedTuple):
         proved = [f"{h['id']}: {h['statement']}" for h in self.hypotheses]
         lines = [f"accepted: {self.statement}", f"theorem: {self.theorem}", *proved, "assumed: none"]
         return "\n  ".join([*lines, f"trusted: {'; '.join(self.trusted)}", *(f"network: {x}" for x in self.networks)])
+    def __repr__(self) -> str:
+        return str(self)
 Search = Callable[[str], Iterable[tuple[str, bytes]]]  # candidates for a network file, that of this name first
 def read_reference(reference: Any, place: str, search: Search) -> Network:
     """The network of a reference. Its hash is recomputed, and decides."""
@@ -575,7 +574,7 @@ def check_file(path: str | os.PathLike[str], networks: Iterable[str | os.PathLik
     return guarded(lambda: read_bytes(file, CERTIFICATE_BYTES), search)
 def read_bytes(path: str, size: int) -> bytes:
     """The bytes of a regular file, and at most one too many; its kind is looked at before anything is read."""
-    readable(os.path.isfile(path), quote(os.path.basename(path)), "no such file, or not a regular one")
+    readable(os.path.isfile(path), quote(os.path.basename(path)), "is not there, or not a regular file")
     with open(path, "rb") as file:
         return file.read(min(os.path.getsize(path), size) + 1)
 
@@ -588,10 +587,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("usage: checker.py [--json] [--network FILE]... CERT", file=sys.stderr)
         return 2
     report = check_file(paths[0], [value for option, value in options if option == "--network"])
-    if report.verdict == "unreadable":
-        print(f"{quote(paths[0])}: {report.step}: {report.got}", file=sys.stderr)
+    error = f"{quote(paths[0])}: {report.step}: {report.got}" if report.verdict == "unreadable" else ""
+    if error:
+        print(f"polyrelu: {error}", file=sys.stderr)
     if ("--json", "") in options:
-        answer = {"command": "check", "status": report.verdict.replace("unreadable", "error"), **report._asdict()}
+        answer = {"command": "check", "status": "error" if error else report.verdict, "error": error} | report._asdict()
         print(json.dumps({key: value for key, value in answer.items() if key != "verdict"}))
     elif report.verdict != "unreadable":
         print(report)

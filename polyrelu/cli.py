@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _EXIT = {"proved": 0, "refuted": 1, "undecided": 3}
+_EXIT_STATUS = "Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error / unreadable, 3 undecided."
 _NETWORK_HELP = "network file (.onnx, .npz, .json) or a shipped example such as example:digits"
 
 
@@ -68,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="polyrelu",
         description="Exact, certified geometry of ReLU networks: prove statements about a network, check the proof.",
-        epilog="Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error, 3 undecided.",
+        epilog=_EXIT_STATUS,
     )
     parser.add_argument("--version", action="version", version=f"polyrelu {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -80,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _command(commands: Any, name: str, run: Callable[..., int], summary: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary)
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, epilog=_EXIT_STATUS)
     parser.set_defaults(run=run)
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
     return parser
@@ -89,6 +90,7 @@ def _command(commands: Any, name: str, run: Callable[..., int], summary: str) ->
 def _add_info(commands: Any) -> None:
     parser = _command(commands, "info", _info, "say what was read from a network file")
     parser.add_argument("network", help=_NETWORK_HELP)
+    parser.add_argument("--native", metavar="FILE", help="write the exact network here, in the native .json format")
 
 
 def _add_identify(commands: Any) -> None:
@@ -99,7 +101,7 @@ def _add_identify(commands: Any) -> None:
     parser.add_argument(
         "--among",
         choices=["all", "generic"],
-        help="class of competitors; by default the strongest statement that is found",
+        help="class of competitors; by default the strongest statement found (a proof among all includes generic)",
     )
     parser.add_argument(
         "--domain", default="R^n", help="where the functions agree; only R^n (the default) for this command"
@@ -112,23 +114,32 @@ def _add_identify(commands: Any) -> None:
 
 def _add_check(commands: Any) -> None:
     parser = _command(commands, "check", _check, "re-derive a certificate with the independent checker")
-    parser.add_argument("certificate")
+    parser.add_argument("certificate", help="certificate file; a network file it names is looked for beside it")
     parser.add_argument(
-        "--network", action="append", default=[], metavar="FILE", help="a network file the certificate refers to"
+        "--network",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a native network file (.json) the certificate refers to, if it is not beside it under its name",
+    )
+    parser.add_argument(
+        "--about", metavar="NET", help="reject the certificate unless it is about this network (any format)"
     )
 
 
 def _add_show(commands: Any) -> None:
     parser = _command(commands, "show", _show, "print what a certificate states, for people (checks nothing)")
-    parser.add_argument("certificate")
-    parser.add_argument("--latex", action="store_true", help="as a LaTeX fragment")
+    parser.add_argument("certificate", help="certificate file")
+    parser.add_argument("--latex", action="store_true", help="as a LaTeX fragment (needs amsmath, amssymb, amsthm)")
 
 
 def _info(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.importers import read
+    from polyrelu.importers import read, save
 
     imported = read(options.network)
     network = imported.network
+    if options.native:
+        save(network, options.native)
     if options.json:
         _print_object(options, "ok", started, **_info_object(imported))
         return 0
@@ -137,7 +148,7 @@ def _info(options: argparse.Namespace, started: float) -> int:
         ("format", imported.format),
         ("architecture", str(network.architecture) if network.is_plain else "skip connections"),
         ("parameters", str(network.parameters)),
-        ("weights", ", ".join(imported.dtypes)),
+        ("weights", ", ".join(imported.dtypes) or "none"),
         ("rounding", imported.rounding),
         ("read", " > ".join(imported.steps)),
         *(("note", note) for note in imported.notes),
@@ -174,39 +185,56 @@ def _identify(options: argparse.Namespace, started: float) -> int:
     outcome = identify(imported.network, options.among, options.seed)
     written = _write_outcome(options, outcome, imported.provenance)
     if options.json:
-        _print_object(options, outcome.status, started, certificate=written, **_outcome_object(outcome))
+        certificate = str(written[-1]) if written and options.output else None
+        names = [str(path) for path in written]
+        _print_object(
+            options, outcome.status, started, certificate=certificate, files=names, **_outcome_object(outcome)
+        )
     else:
         print(outcome)
-        print(_what_was_written(options, outcome, written), end="")
+        print("".join(f"{line}\n" for line in _what_was_written(options, outcome, written)), end="")
     return _EXIT[outcome.status]
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
-    """No output may be the input; found out before any work is done."""
+    """Outputs that cannot be written, or would overwrite the input, are found out before any work is done."""
     for option, name in (("-o", options.output), ("--other", options.other)):
-        if name == "":
-            raise CertificateError(f"{option} needs a file name")
-        if name is not None and Path(name).resolve() == Path(options.network).resolve():
+        if name is None:
+            continue
+        path = Path(name)
+        if name == "" or path.is_dir() or not path.parent.is_dir():
+            problem = "it is a directory" if path.is_dir() and name else "there is no such folder"
+            raise CertificateError(f"{option} {name!r}: cannot write: {problem}")
+        if path.resolve() == Path(options.network).resolve():
             raise CertificateError(f"{option} {name}: this would overwrite the network; choose another name")
 
 
-def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: dict[str, str]) -> str | None:
-    """Write what was asked for, all of it or nothing; the path of the certificate."""
+def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: dict[str, str]) -> list[Path]:
+    """Write what was asked for, all of it or nothing; the files, the certificate last."""
     from polyrelu.importers import save
     from polyrelu.proofs import Refuted, Undecided
 
     also = {Path(options.other): outcome.other} if options.other and isinstance(outcome, Refuted) else {}
     if options.output and not isinstance(outcome, Undecided):
-        return str(outcome.with_provenance(provenance).save(options.output, also)[-1])
+        return outcome.with_provenance(provenance).save(options.output, also)
     for path, network in also.items():
         save(network, path)
-    return None
+    return list(also)
 
 
-def _what_was_written(options: argparse.Namespace, outcome: Outcome, written: str | None) -> str:
-    if written:
-        return f"certificate: {written} (check it: polyrelu check {written})\n"
-    return "no certificate was written: the question is undecided\n" if options.output else ""
+def _what_was_written(options: argparse.Namespace, outcome: Outcome, written: list[Path]) -> list[str]:
+    lines = []
+    if options.output and outcome.status != "undecided":
+        lines.append(f"certificate: {written[-1]} (check it: polyrelu check {written[-1]})")
+        beside = [str(path) for path in written[:-1] if str(path) != options.other]
+        lines += [f"network file: {name} (keep it beside the certificate)" for name in beside]
+    elif options.output:
+        old = "; the file of that name is an older one" if Path(options.output).exists() else ""
+        lines.append(f"no certificate was written: the question is undecided{old}")
+    if options.other:
+        refuted = outcome.status == "refuted"
+        lines.append(f"other network: {options.other}" if refuted else "no other network was written: not refuted")
+    return lines
 
 
 def _outcome_object(outcome: Outcome) -> dict[str, Any]:
@@ -236,10 +264,28 @@ def _outcome_object(outcome: Outcome) -> dict[str, Any]:
 def _check(options: argparse.Namespace, started: float) -> int:
     from polyrelu import checker
 
+    if options.about and not _is_about(options):
+        return 1
     arguments = ["--json"] if options.json else []
     for name in options.network:
         arguments += ["--network", _as_path(name)]
     return checker.main([*arguments, _as_path(options.certificate)])
+
+
+def _is_about(options: argparse.Namespace) -> bool:
+    """Whether the certificate speaks of the network in --about; if not, say so."""
+    from polyrelu.certificate import read_certificate
+    from polyrelu.importers import read
+
+    wanted, found = read(options.about).network.sha256, read_certificate(options.certificate).sha256
+    if wanted == found:
+        return True
+    step, expected, got = "about", f"a certificate about {options.about}, sha256 {wanted}", f"one about {found}"
+    if options.json:
+        print(json.dumps({"command": "check", "status": "rejected", "step": step, "expected": expected, "got": got}))
+    else:
+        print(f"rejected\n  step: {step}\n  expected: {expected}\n  got: {got}")
+    return False
 
 
 def _as_path(name: str) -> str:

@@ -1,17 +1,18 @@
-"""Text files that appear whole or not at all, and a readable layout for JSON."""
+"""Text files that appear whole or not at all, a readable layout for JSON, and lines of a readable length."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from polyrelu.errors import PolyreluError
 
-__all__ = ["layout", "write_all"]
+__all__ = ["layout", "wrapped", "write_all"]
 
 
 def layout(value: Any, indent: str = "", room: int = 110) -> str:
@@ -30,6 +31,20 @@ def layout(value: Any, indent: str = "", room: int = 110) -> str:
         parts = [f"{deeper}{json.dumps(key)}: {layout(entry, deeper, room)}" for key, entry in value.items()]
         return "{\n" + ",\n".join(parts) + f"\n{indent}}}"
     return "[\n" + ",\n".join(deeper + layout(entry, deeper, room) for entry in value) + f"\n{indent}]"
+
+
+def wrapped(line: str, width: int = 100) -> str:
+    """A line of prose broken at blanks, the rest indented by four more.
+
+    >>> print(wrapped("  one two three", width=9))
+      one two
+          three
+    """
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.fill(
+        line.strip(), width, initial_indent=indent, subsequent_indent=f"{indent}    ",
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
 
 
 def write_all(texts: Sequence[tuple[Path, str]]) -> list[Path]:

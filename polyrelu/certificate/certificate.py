@@ -72,7 +72,7 @@ class Hypothesis:
         return {"id": self.id, "statement": self.statement, "status": self.status, "evidence": self.evidence}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Certificate:
     """A claim with its proof, ready to be written.
 
@@ -87,16 +87,16 @@ class Certificate:
     hypotheses: tuple[Hypothesis, ...]
     unverified: dict[str, str] = field(default_factory=dict)
 
-    def to_document(self, file_stem: str | None = None) -> tuple[dict[str, Any], dict[str, Network]]:
-        """The JSON document, and the networks to write beside it by file name.
+    def to_document(self, target: Path | None = None) -> tuple[dict[str, Any], dict[Path, str]]:
+        """The JSON document, and the text of the network files that belong beside it.
 
-        Without `file_stem` every network stands inline.
+        Without `target`, the certificate's path, every network stands inline.
         """
-        beside: dict[str, Network] = {}
+        beside: dict[Path, str] = {}
         claim: dict[str, Any] = {"kind": self.claim.kind}
         for key, network in (("network", self.claim.network), ("other", self.claim.other)):
             if network is not None:
-                claim[key] = _reference(network, key, file_stem, beside)
+                claim[key] = _reference(network, key, target, beside)
         claim |= {"domain": self.claim.domain, "among": self.claim.among}
         hypotheses = [{"id": h.id, "status": h.status, "evidence": h.evidence} for h in self.hypotheses]
         document = {
@@ -115,18 +115,33 @@ class Certificate:
         cannot be written; then nothing new is left behind.
         """
         target = Path(path)
-        document, beside = self.to_document(_file_stem(target))
-        networks = {**(also or {}), **{target.parent / name: network for name, network in beside.items()}}
-        texts = [(file, layout(to_document(network))) for file, network in networks.items()]
-        return write_all([*texts, (target, layout(document))])
+        document, beside = self.to_document(target)
+        others = [(file, layout(to_document(network))) for file, network in (also or {}).items()]
+        return write_all([*others, *beside.items(), (target, layout(document))])
+
+    def __str__(self) -> str:
+        return f"Certificate by '{self.theorem}': {self.claim}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
 
-def _reference(network: Network, key: str, stem: str | None, beside: dict[str, Network]) -> dict[str, Any]:
-    if stem is None or network.parameters <= INLINE_PARAMETERS:
+def _reference(network: Network, key: str, target: Path | None, beside: dict[Path, str]) -> dict[str, Any]:
+    if target is None or network.parameters <= INLINE_PARAMETERS:
         return {"sha256": network.sha256, "inline": to_document(network)}
-    name = f"{stem}.{key}.json"
-    beside[name] = network
-    return {"sha256": network.sha256, "file": name}
+    text = layout(to_document(network))
+    path = target.parent / f"{_file_stem(target)}.{key}.json"
+    if path.exists() and not _holds(path, text):  # somebody else's file stays
+        path = path.with_name(f"{_file_stem(target)}.{key}-{network.sha256[:12]}.json")
+    beside[path] = text
+    return {"sha256": network.sha256, "file": path.name}
+
+
+def _holds(path: Path, text: str) -> bool:
+    try:
+        return path.stat().st_size == len(text) + 1 and path.read_bytes() == f"{text}\n".encode("ascii")
+    except OSError:
+        return False
 
 
 def _file_stem(target: Path) -> str:

@@ -4,12 +4,14 @@ anything."""
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from polyrelu.certificate.theorems import GENERIC, MEANING, THEOREMS, TheoremText
 from polyrelu.errors import CertificateError
+from polyrelu.textfiles import wrapped
 
 __all__ = ["CertificateText", "describe", "describe_latex", "read_certificate"]
 
@@ -62,23 +64,39 @@ def describe(certificate: CertificateText) -> str:
     ]
     lines += [f"  [{name}] {statement}" for name, statement in certificate.hypotheses] or ["  none"]
     lines += ["Assumed: none", "", "Trusted: the theorem as proved there, FORMAT.md, and the checker.", MEANING]
-    return "\n".join([*lines, *(f"Unverified: {key}: {value}" for key, value in certificate.unverified.items())])
+    lines += [f"Unverified: {key}: {value}" for key, value in certificate.unverified.items()]
+    return "\n".join(wrapped(line) for line in lines)
 
 
 def describe_latex(certificate: CertificateText) -> str:
-    """The same as a LaTeX fragment (a proposition, a proof and a remark)."""
+    """The same as a LaTeX fragment: a proposition, a proof and a remark; the first lines say what it needs."""
     theorem = THEOREMS[certificate.theorem]
-    items = "\n".join(rf"  \item[\textnormal{{({name})}}] {_escape(text)}." for name, text in certificate.hypotheses)
-    enumeration = (
-        f"The hypotheses hold by the certificate:\n\\begin{{description}}\n{items}\n\\end{{description}}\n"
-        if items
-        else ""
-    )
-    return (
-        f"\\begin{{proposition}}[{_escape(theorem.title)}]\n{_escape(_statement(certificate))}\n\\end{{proposition}}\n"
-        f"\\begin{{proof}}\n{theorem.latex}\n{enumeration}"
-        f"\\end{{proof}}\n\\begin{{remark}}\n{_escape(MEANING)} No hypothesis is assumed.\n\\end{{remark}}"
-    )
+    items = [rf"  \item[({name})] {_escape(text)}." for name, text in certificate.hypotheses]
+    if items:
+        items = ["The hypotheses hold by the certificate:", r"\begin{description}", *items, r"\end{description}"]
+    lines = [
+        r"% needs \usepackage{amsmath,amssymb,amsthm}",
+        r"% and \newtheorem{proposition}{Proposition} \newtheorem*{remark}{Remark}",
+        f"% network SHA-256 {certificate.sha256}",
+        *([f"% other network SHA-256 {certificate.other}"] if certificate.other else []),
+        rf"\begin{{proposition}}[{_escape(theorem.title)}]",
+        _escape(_statement(_shortened(certificate)).removeprefix("Claim: the ").capitalize()),
+        r"\end{proposition}",
+        r"\begin{proof}",
+        theorem.latex,
+        *items,
+        r"\end{proof}",
+        r"\begin{remark}",
+        f"{_escape(MEANING)} No hypothesis is assumed.",
+        r"\end{remark}",
+    ]
+    return "\n".join(lines)
+
+
+def _shortened(certificate: CertificateText) -> CertificateText:
+    """With hashes that fit a line of print; the whole ones stand in comments."""
+    other = certificate.other and certificate.other[:16]
+    return replace(certificate, sha256=certificate.sha256[:16], other=other)
 
 
 def _text(document: dict[str, Any]) -> CertificateText:
@@ -139,20 +157,20 @@ def _evidence_note(evidence: dict[str, Any]) -> str:
     return f" ({evidence['method']})" if "method" in evidence else ""
 
 
+_FORMULA = re.compile(r"(R\^n|\[A_i\|a_i\]|[A-Za-z]\[[0-9]\]|[A-Za-z]_[a-z0-9](?: [A-Za-z]_[a-z0-9])*)")
+_SPECIAL = {c: rf"\{c}" for c in "_&%#${}"} | {"^": r"\^{}", "~": r"\~{}", "<": "$<$", ">": "$>$"}
+
+
 def _escape(text: str) -> str:
-    table = {
-        "$": r"\$",
-        "{": r"\{",
-        "}": r"\}",
-        "~": r"\~{}",
-        "<": "$<$",
-        ">": "$>$",
-        "_": r"\_",
-        "^": r"\^{}",
-        "&": r"\&",
-        "%": r"\%",
-        "#": r"\#",
-        "[": "{[}",
-        "]": "{]}",
-    }
-    return "".join(table.get(c, c) for c in text)
+    """Text for LaTeX; what looks like a formula of this package becomes one."""
+    parts = _FORMULA.split(text)
+    return "".join(
+        _formula(part) if i % 2 else "".join(_SPECIAL.get(c, c) for c in part) for i, part in enumerate(parts)
+    )
+
+
+def _formula(text: str) -> str:
+    if text == "R^n":
+        return r"$\mathbb{R}^n$"
+    subscripted = re.sub(r"^([A-Za-z])\[([0-9])\]$", r"\1_{\2}", text)
+    return f"${subscripted}$"

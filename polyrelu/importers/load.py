@@ -36,6 +36,15 @@ def _read_native(path: Path) -> Imported:
 #: The readers by file ending.
 FORMATS: dict[str, Callable[[Path], Imported]] = {".onnx": _read_onnx, ".npz": _read_npz, ".json": _read_native}
 
+_NUMPY = "; save W1, b1, … with numpy.savez, W of shape (out, in)"
+_TORCH = "; export the model with torch.onnx.export, or save W1, b1, … with numpy.savez"
+
+#: What to do with the formats that are not read yet.
+_HINTS = {
+    **dict.fromkeys((".pt", ".pth", ".bin", ".zip"), _TORCH),
+    **dict.fromkeys((".npy", ".h5", ".keras", ".mat", ".nnet"), _NUMPY),
+}
+
 _EXAMPLES = "example:"
 
 
@@ -57,11 +66,11 @@ def read(source: str | Path) -> Imported:
     if isinstance(source, str) and source.startswith(_EXAMPLES):
         return _example(source.removeprefix(_EXAMPLES))
     path = Path(source)
+    digest = _source_hash(path)
     reader = FORMATS.get(path.suffix.lower())
     if reader is None:
-        known = ", ".join(FORMATS)
-        raise NetworkFileError(path, "", f"unknown ending {path.suffix!r}; known are {known}")
-    digest = _source_hash(path)
+        hint = _HINTS.get(path.suffix.lower(), "")
+        raise NetworkFileError(path, "", f"unknown ending {path.suffix!r}; known are {', '.join(FORMATS)}{hint}")
     try:
         imported = reader(path)
     except NetworkFileError:

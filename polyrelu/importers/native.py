@@ -17,7 +17,7 @@ _SIZE_LIMIT = 2**30
 
 
 def save(network: Network, path: str | Path) -> None:
-    """Write a network in the native format.
+    """Write a network in the native format; the file's name must end in .json.
 
     >>> import tempfile, os
     >>> from polyrelu.network import from_arrays
@@ -27,6 +27,8 @@ def save(network: Network, path: str | Path) -> None:
     ...     read_native(Path(folder) / "net.json").network == net
     True
     """
+    if Path(path).suffix.lower() != ".json":
+        raise NetworkFileError(path, "", "native network files end in .json; `load` goes by the ending")
     write_all([(Path(path), layout(to_document(network)))])
 
 

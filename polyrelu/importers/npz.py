@@ -23,7 +23,7 @@ def read_npz(path: Path) -> Imported:
     depth = len(arrays) // 2
     expected = {f"{letter}{number}" for number in range(1, depth + 1) for letter in "Wb"}
     if not arrays or set(arrays) != expected:
-        names = ", ".join(sorted(arrays))[:80] or "nothing"
+        names = ", ".join(sorted(set(arrays) - expected or arrays))[:80] or "nothing"
         raise NetworkFileError(path, "", f"expected the arrays W1, b1, …, WL, bL; the file holds {names}")
     pairs = [(arrays[f"W{number}"], arrays[f"b{number}"]) for number in range(1, depth + 1)]
     for number, (weight, bias) in enumerate(pairs, 1):

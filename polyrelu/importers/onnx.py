@@ -133,7 +133,9 @@ def _parsed(path: Path) -> Any:
     try:
         import onnx
     except ImportError:
-        raise NetworkFileError(path, "", "reading ONNX needs the extra: pip install 'polyrelu[onnx]'") from None
+        raise NetworkFileError(
+            path, "", "reading ONNX needs the package onnx (the extra [onnx]): pip install onnx"
+        ) from None
     from google.protobuf.message import DecodeError
 
     try:

@@ -327,7 +327,8 @@ def _check_layer(number: int, layer: Layer, widths: tuple[int, ...]) -> None:
         expected = (layer.width, widths[block.source])
         if block.weight.shape != expected:
             raise NetworkError(
-                f"layer {number}: weights on layer {block.source} have shape {block.weight.shape}, expected {expected}"
+                f"layer {number}: weights on layer {block.source} have shape {block.weight.shape}, "
+                f"expected {expected} = (out, in)"
             )
 
 

@@ -23,7 +23,10 @@ __all__ = ["identify"]
 
 _MOVE_LIMIT = 64
 
-_NO_MOVE = "no layer has unused, dead, linear, duplicate, cancelling or hidden neurons, or linear parts known to cancel"
+_NO_MOVE = (
+    "none was found by looking, layer by layer, for unused, dead, linear, duplicate, cancelling and hidden neurons "
+    "by the signs of their rows; other networks with the same function may exist all the same"
+)
 
 
 def identify(network: Network, among: Among | None = None, seed: int = 0) -> Outcome:

@@ -14,6 +14,7 @@ from typing import ClassVar, NoReturn, Self, TypeAlias
 
 from polyrelu.certificate import MEANING, THEOREMS, Certificate, Hypothesis
 from polyrelu.network import Network
+from polyrelu.textfiles import wrapped
 
 __all__ = ["Attempt", "Outcome", "Proved", "Refuted", "Undecided"]
 
@@ -87,10 +88,10 @@ class Proved(_Decided):
 
     def __str__(self) -> str:
         certificate = self.certificate
-        lines = [f"proved. {certificate.claim}", *_theorem_lines(certificate)]
+        lines = [f"proved. {certificate.claim}"]
         if certificate.claim.among == "generic":
             lines.append(_MEMBERSHIP[self.membership])
-        return "\n".join([*lines, MEANING])
+        return _wrapped([*lines, *_theorem_lines(certificate), MEANING])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -109,7 +110,7 @@ class Refuted(_Decided):
 
     def __str__(self) -> str:
         lines = [f"refuted. {self.certificate.claim}", f"why: {self.story}", f"the other network: {self.other}"]
-        return "\n".join([*lines, *_theorem_lines(self.certificate), MEANING])
+        return _wrapped([*lines, *_theorem_lines(self.certificate), MEANING])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -121,7 +122,7 @@ class Undecided(_Answer):
     status: ClassVar[str] = "undecided"
 
     def __str__(self) -> str:
-        return "\n".join([f"undecided: {self.reason}", *(f"  tried {attempt}" for attempt in self.attempts)])
+        return _wrapped([f"undecided: {self.reason}", *(f"  tried {attempt}" for attempt in self.attempts)])
 
 
 Outcome: TypeAlias = Proved | Refuted | Undecided
@@ -138,6 +139,10 @@ def _theorem_lines(certificate: Certificate) -> list[str]:
     theorem = THEOREMS[certificate.theorem]
     lines = [f"theorem: {theorem.title} ({theorem.proof})"]
     return lines + [f"  [{_mark(h)}] {h.id}: {h.statement}" for h in certificate.hypotheses]
+
+
+def _wrapped(lines: list[str]) -> str:
+    return "\n".join(wrapped(line) for line in lines)
 
 
 def _mark(hypothesis: Hypothesis) -> str:
