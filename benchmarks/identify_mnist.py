@@ -52,10 +52,10 @@ def _start(folder: Path) -> dict[str, float]:
 
 
 def _measure(network: str, folder: Path) -> dict[str, float]:
-    certificate = folder / "cert.json"
+    certificate = folder / f"{Path(network).stem}.cert.json"
     identify = min(cpu_seconds(["-m", "polyrelu", "identify", network, "-o", str(certificate)]) for _ in range(3))
     check = min(cpu_seconds([*CHECKER, str(certificate)]) for _ in range(3))
-    beside = sum(path.stat().st_size for path in folder.glob("cert.network.json"))
+    beside = sum(path.stat().st_size for path in folder.glob(f"{Path(network).stem}.cert.network.json"))
     return {
         "identify": round(identify, 2),
         "check": round(check, 2),

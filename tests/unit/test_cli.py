@@ -412,7 +412,8 @@ def test_show(folder: Path, name: str, capsys: pytest.CaptureFixture[str]) -> No
     assert f"Unverified: source: {name}" in text.stdout
     assert cli.main(["show", "--latex", path]) == 0
     latex = capsys.readouterr().out
-    assert latex.startswith(r"\begin{proposition}")
+    assert latex.startswith("% needs")
+    assert r"\begin{proposition}" in latex
     assert digest in latex
     for environment in ("proposition", "proof", "remark", "description"):
         assert latex.count(rf"\begin{{{environment}}}") == latex.count(rf"\end{{{environment}}}") == 1
