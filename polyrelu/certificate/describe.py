@@ -80,7 +80,7 @@ def describe_latex(certificate: CertificateText) -> str:
         f"% network SHA-256 {certificate.sha256}",
         *([f"% other network SHA-256 {certificate.other}"] if certificate.other else []),
         rf"\begin{{proposition}}[{_escape(theorem.title)}]",
-        _escape(_statement(_shortened(certificate)).removeprefix("Claim: the ").capitalize()),
+        "T" + _escape(_statement(_shortened(certificate)).removeprefix("Claim: t")),
         r"\end{proposition}",
         r"\begin{proof}",
         theorem.latex,

@@ -414,6 +414,8 @@ def test_show(folder: Path, name: str, capsys: pytest.CaptureFixture[str]) -> No
     latex = capsys.readouterr().out
     assert latex.startswith("% needs")
     assert r"\begin{proposition}" in latex
+    assert "\nThe " in latex
+    assert r"on all of $\mathbb{R}^n$. Class of competitors" in latex
     assert digest in latex
     for environment in ("proposition", "proof", "remark", "description"):
         assert latex.count(rf"\begin{{{environment}}}") == latex.count(rf"\end{{{environment}}}") == 1
