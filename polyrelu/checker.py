@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Independent checker for polyrelu certificates, version 1 of certificate/FORMAT.md; standard library only.
-
-    python -I -S polyrelu/checker.py [--json] [--network FILE]... CERT
-
-Exit status: 0 accepted, 1 rejected, 2 unreadable. Notation as in FORMAT.md: z[l] = (rows a[l-1] + bias) / denominator;
+"""Independent checker for polyrelu certificates, version 1 of certificate/FORMAT.md; standard library only. Run
+`python -I -S polyrelu/checker.py [--json] [--network FILE]... CERT`; exit status 0 accepted, 1 rejected, 2 unreadable.
+Notation as in FORMAT.md: z[l] = (rows a[l-1] + bias) / denominator;
 for L = 3, A = W[2], a = b[2], V = W[3]. A layer has ONE denominator, so signs, zeros, ranks, proportionality and
 vanishing sums of products V_oi A_ik are read off the integers `rows`; where layers or networks meet, the denominators
-are carried along. Time bounds count operations on numbers, of at most 16,384 bits in a file; where a rule could make
-them grow without bound there is a limit. (Dictionaries take quadratic time if somebody makes hashes collide.)
+are carried along. Time bounds count operations on numbers, of at most 16,384 bits in a file; `bounded` limits what a
+small file could blow up.
 """
 from __future__ import annotations
 
@@ -26,7 +24,8 @@ from typing import Any, NamedTuple
 
 CERTIFICATE_BYTES, NETWORK_BYTES = 64 << 20, 1 << 30  # FORMAT.md, section 1; no shape below nests 16 levels
 LAYERS, WIDTH, NUMBERS = 10_000, 10**6, 3 * 10**7  # section 2
-SUMS, PAIRS, MINORS, DETERMINANT, BITS = 40, 2**16, 5_000, 2_048, 2**16  # section 3; BITS: of numbers computed
+SUMS, PAIRS, MINORS, DETERMINANT, BITS = 40, 2**16, 5_000, 1_024, 2**16  # section 3; BITS: of numbers computed
+COST = 2**34  # section 3.6: operations times (64 + bits of the numbers), about a minute at the most
 Matrix = Sequence[Sequence[int]]
 class Stop(Exception):  # noqa: N818
     """The end of a check that does not accept: (verdict, step, expected, got)."""
@@ -36,11 +35,16 @@ def require(condition: bool, step: str, expected: str, got: str = "not so") -> N
 def readable(condition: bool, place: str, message: str) -> None:
     if not condition:
         raise Stop("unreadable", place, "a file in the format, within its limits", message[:300])
+def bounded(operations: int, bits: int, step: str) -> None:
+    """The cost of a computation is within the limits; products of long numbers take quadratic time."""
+    cost = operations * (64 + bits) * (1 + bits // 2048)
+    readable(cost <= COST, step, f"beyond the limits: {operations} operations on {bits} bits")
+def longest(rows: Iterable[Sequence[int]]) -> int:
+    return max((abs(x) for row in rows for x in row), default=0).bit_length()
 def quote(value: object) -> str:
     """At most 80 printable ASCII characters; nothing from a file is shown in another way."""
     text = value if isinstance(value, str) else f"{type(value).__name__} {value}"
     return ascii(text[:72])[:76] + ("..." if len(text) > 72 else "")
-
 # ---- Text. Possessive quantifiers: no backtracking. `fullmatch` everywhere, because `$` matches before "\n".
 NUMBER = r"(?:-?0x[1-9a-f][0-9a-f]{0,4095}+|0|-?[1-9][0-9]{0,999}+)"
 NATURAL, ROW = re.compile(f"(?!-){NUMBER}"), re.compile(f"{NUMBER}(?: {NUMBER})*+")
@@ -74,7 +78,6 @@ def mismatch(value: Any, shape: Any, place: str) -> tuple[str, str] | None:
 def fit(value: Any, shape: Any, place: str) -> None:
     if found := mismatch(value, shape, place):
         readable(False, *found)
-
 def parse(data: bytes, place: str, size: int) -> Any:
     """The JSON value of a file. `json` sees no escapes, and refuses deep nesting (RecursionError) by itself."""
     def number(text: str) -> int:
@@ -92,15 +95,13 @@ def parse(data: bytes, place: str, size: int) -> Any:
         return readable(False, place, f"not JSON: {error}")
 def integer(text: str) -> int:
     value = int(text, 16) if "x" in text else int(text)
-    if "x" in text:
-        readable(abs(value) >= 10**1000, quote(text), "integers below 10^1000 must be decimal")
+    readable("x" not in text or abs(value) >= 10**1000, quote(text), "integers below 10^1000 must be decimal")
     return value
 def rational(text: str) -> Fraction:
     top, slash, bottom = text.partition("/")
     p, q = integer(top), integer(bottom or "1")
     readable(not slash or (q > 1 and math.gcd(p, q) == 1), quote(text), "must be in lowest terms, denominator >= 2")
     return Fraction(p, q)
-
 # ---- Networks
 class Layer(NamedTuple):
     denominator: int
@@ -132,8 +133,7 @@ def read_network(document: Any, place: str) -> Network:
     digest = hashlib.sha256(f"polyrelu-network 1\ninputs {widths[0]}\n".encode())
     for number, entry in enumerate(entries):
         where, bias, blocks, columns = f"{place}.layers[{number}]", entry["bias"], entry["weights"], widths[-1]
-        stack = [block["from"] for block in blocks] == [number]
-        readable(stack, where, "only plain stacks can be checked in this version")
+        readable([block["from"] for block in blocks] == [number], where, "only plain stacks can be checked so far")
         rows, width, denominator = blocks[0]["rows"], bias.count(" ") + 1, entry["denominator"]
         digest.update("\n".join((f"layer {width} {denominator}", f"bias {bias}", f"from {number}", *rows, "")).encode())
         good = len(rows) == width and {row.count(" ") + 1 for row in rows} == {columns}
@@ -147,14 +147,17 @@ def read_network(document: Any, place: str) -> Network:
         widths.append(width)
     digest.update(f"last {document['last']}\n".encode())
     return Network(widths, layers, document["last"], digest.hexdigest())
-
 # ---- Exact arithmetic
 def dot(left: Iterable[int], right: Iterable[int]) -> int:
     return sum(x * y for x, y in zip(left, right, strict=True))
-def plane(row: Sequence[int]) -> tuple[tuple[int, ...], int]:
+class Row(tuple[int, ...]):
+    """Integers as a key of a dictionary, hashed as text: nobody can make the hashes of many collide."""
+    def __hash__(self) -> int:
+        return hash(" ".join(f"{x:x}" for x in self))
+def plane(row: Sequence[int]) -> tuple[Row, int]:
     """(h, s), row = s h, h primitive with a positive first nonzero entry: one h per hyperplane. s = 0 if row = 0."""
     scale = math.gcd(*row) * (-1 if next((x for x in row if x), 0) < 0 else 1)
-    return tuple(x // (scale or 1) for x in row), scale
+    return Row(x // (scale or 1) for x in row), scale
 def check_determinant(step: str, q: int, rows: Iterable[Iterable[int]], p: int) -> None:
     """A q x q matrix has a nonzero determinant modulo p. Gaussian elimination, O(q^3)."""
     readable(q <= DETERMINANT, step, f"beyond the limits: a determinant of size above {DETERMINANT}")
@@ -168,8 +171,7 @@ def check_determinant(step: str, q: int, rows: Iterable[Iterable[int]], p: int) 
             if factor := row.pop() * inverse % p:
                 rest[i] = [(x + factor * y) % p for x, y in zip(row, pivot, strict=True)]
 def pivots(matrix: Matrix) -> list[int]:
-    """Columns that are a basis of the column space over the rationals; their number is the rank. Bareiss elimination,
-    O(m n min(m, n)): all numbers are minors, so the divisions are exact."""
+    """Columns that are a basis of the column space. Bareiss, O(m n min(m, n)): numbers are minors, divisions exact."""
     rest, last, found = [list(row) for row in matrix], 1, list[int]()
     for c in range(len(matrix[0]) if matrix else 0):
         if pivot := next((row for row in rest if row[c]), None):
@@ -182,7 +184,6 @@ def nonempty_sums(values: Iterable[int]) -> list[int]:
     for x in values:
         sums += [s + x for s in sums]
     return sums[1:]
-
 # ---- Methods that several theorems share
 WITNESS = OneOf(({"row": int, "positive": [(int, RATIONAL)]}, {"flat": True}))
 SUBSETS = OneOf(({"method": "independent", "prime": PRIME, "entries": [(int, int)]},
@@ -240,9 +241,10 @@ def check_generic(lower: Layer, upper: Layer) -> None:
     """At most 5,000 minors of [A|a], all of them nonzero, which implies G2; at most 2^16 sums V_{.i} A_ij, all of them
     nonzero: G3. A vector of sums s_o, all |s_o| < 2^(b-1), vanishes iff the integer sum of the s_o 2^(bo) does."""
     matrix, step, m, n = lower.augmented(), "membership", len(lower.rows), len(lower.rows[0]) + 1
-    bits = 2 + m.bit_length() + sum(max(abs(x) for row in y.rows for x in row).bit_length() for y in (lower, upper))
-    few = m < 17 and math.comb(m + n, m) <= MINORS + 1 and (n - 1) << m <= PAIRS and bits * len(upper.rows) << m < 2**32
-    readable(few, step, f"beyond the limits: {MINORS} minors, {PAIRS} sums, 2^32 bits of them")
+    bits = 2 + m.bit_length() + longest(lower.rows) + longest(upper.rows)
+    few = m < 17 and math.comb(m + n, m) <= MINORS + 1 and (n - 1) << m <= PAIRS and bits * len(upper.rows) << m < 2**26
+    readable(few, step, f"beyond the limits: {MINORS} minors, {PAIRS} sums, 2^26 bits of them")
+    bounded(math.comb(m + n, m) * min(m, n) ** 3, min(m, n) * longest(matrix), step)
     for size in range(1, min(m, n) + 1):
         for rows, columns in product(combinations(range(m), size), combinations(range(n), size)):
             minor = [[matrix[i][k] for k in columns] for i in rows]
@@ -251,7 +253,6 @@ def check_generic(lower: Layer, upper: Layer) -> None:
     for j in range(n - 1):
         nonzero = all(nonempty_sums(v * row[j] for v, row in zip(packed, lower.rows, strict=True)))
         require(nonzero, step, "nonzero sums in G3", f"a zero for j = {j}")
-
 # ---- Rules for the claim "identifiable". Each raises Stop, or returns; `check` looks at the membership afterwards.
 def shallow(network: Network, _: Network, evidence: Any) -> None:
     """L = 2. O(n_1 (n_0 + n_2)), sorting n_1 rows, and the method for `unique`."""
@@ -269,14 +270,14 @@ def shallow(network: Network, _: Network, evidence: Any) -> None:
     own = tuple(0 if len(group) == 2 else 1 if group[0][1] > 0 else -1 for group in planes)
     check_assignments(lower, upper, [group[0][0][:-1] for group in planes], bends, own)
 def check_assignments(lower: Layer, upper: Layer, linear: Matrix, bends: Matrix, own: tuple[int, ...]) -> None:
-    """Everything is multiplied by twice both denominators: C_k is bends[k], M is `slope`. `own`: the network's own
-    signs, 0 for D. All rows of R(D, eps) and all h_k are in the row space of W[1], the columns of R in the column space
-    of W[2], so `inputs` and `outputs` suffice for ranks. Exact ranks, O(p^3), for each of at most 2^16 pairs."""
+    """Times twice both denominators: C_k is bends[k], M is `slope`; `own`: the network's own signs, 0 for D. Rows of R
+    and h_k are in the row space of W[1], columns of R in the column space of W[2], so `inputs` and `outputs` suffice
+    for ranks. Exact ranks, O(p^3), for each of at most 2^16 pairs."""
     p, e, step = len(own), own.count(0), "unique"
     sizes = range(e % 2, e + 1, 2)
     count = sum(math.comb(p, size) << (p - size) for size in sizes) if p <= 64 else PAIRS + 1
-    bits = max(abs(x) for layer in (lower, upper) for row in layer.rows for x in row).bit_length()
-    readable(count <= PAIRS and count * bits**2 <= 2**30, step, f"beyond the limits: {PAIRS} pairs, 2^30 pairs*bits^2")
+    readable(count <= PAIRS, step, f"beyond the limits: {PAIRS} pairs (D, eps)")
+    bounded(count * p**3, p * longest([*lower.rows, *upper.rows]), step)
     inputs, outputs = pivots(lower.rows), pivots(upper.columns())
     linear = [[h[k] for k in inputs] for h in linear]
     slope = [[sum(v * w[k] for v, w in zip(upper.rows[o], lower.rows, strict=True)) for k in inputs] for o in outputs]
@@ -298,7 +299,7 @@ def line(network: Network, _: Network, evidence: Any) -> None:
     require(any(first.rows[0]), "direction", "W[1] nonzero", "zero")
     bends = [(row[0], a) for row, a in zip(lower.rows, lower.bias, strict=True)]
     require(all(x > 0 > a or x < 0 < a for x, a in bends), "bends", "A_i a_i < 0 for every i")
-    require(len({Fraction(a, x) for x, a in bends}) == len(bends), "bends", "pairwise different quotients a_i/A_i")
+    require(len({plane(bend)[0] for bend in bends}) == len(bends), "bends", "pairwise different quotients a_i/A_i")
     require(min(bends)[0] < 0 < max(bends)[0], "bends", "some A_i > 0 and some A_i < 0", "one sign only")
     check_subsets(evidence["unique"], lower, upper)
 def bottleneck(network: Network, _: Network, evidence: Any) -> None:
@@ -340,7 +341,6 @@ def check_flat(lower: Layer, upper: Layer, j: int, witness: Any) -> None:
         require(one_sign, "hyperplanes", "every h_i of one sign where z_j = 0", f"j = {j}")
     jump = any(sum(v[k] * lower.rows[k][j] for k, a in enumerate(lower.bias) if a > 0) for v in upper.rows)
     require(jump, "hyperplanes", "a nonzero sum of V_i A_ij over a_i > 0", f"j = {j}: zero")
-
 # ---- Rules for the claim "not-identifiable": each checks `same-function`; the rest is common to them.
 def counterexample(one: Network, two: Network, evidence: Any, same_function: Callable[..., None]) -> None:
     """The hypotheses in their order. O(sum of n_l n_(l-1)), and what `same_function` and the membership take."""
@@ -350,21 +350,23 @@ def counterexample(one: Network, two: Network, evidence: Any, same_function: Cal
     require(1 <= layer <= len(one.layers), "not-related", "a layer of the networks", str(layer))
     require(invariants(one, layer, names) != invariants(two, layer, names), "not-related", "different invariants")
 def invariants(network: Network, depth: int, names: dict[Any, int]) -> list[int]:
-    """Section 3.5, up to layer `depth`; `names` gives equal invariants equal numbers, for both networks, so nothing
-    nests. Vectors (b, e)/N of norm 1 are equal iff their primitive multiples are; the last layer is not divided, so its
-    common denominator joins the vector. Scales are integers over a common denominator, and grow by a layer's bits."""
+    """Section 3.5, up to layer `depth`; `names` gives equal invariants equal numbers, so nothing nests. Vectors
+    (b, e)/N of norm 1 are equal iff their primitive multiples are; the last layer is not divided, so its common
+    denominator joins the vector. Scales are integers over a common denominator."""
     name, scale, common = list(range(network.widths[0])), [1] * network.widths[0], 1
     for number, layer in enumerate(network.layers[:depth], 1):
         inputs, below, common = list(zip(name, scale, strict=True)), common, common * layer.denominator
+        bits = max(below, *scale).bit_length() + longest(layer.augmented())
+        readable(bits <= BITS, "not-related", f"beyond the limits: scales of more than {BITS} bits")
+        bounded(len(layer.rows) * len(inputs), bits, "not-related")
         name, scale = [], []
         for row, b in zip(layer.rows, layer.bias, strict=True):
             front = [b * below, common] if number == len(network.layers) else [b * below]
             e = [(n, w * s) for w, (n, s) in zip(row, inputs, strict=True) if w * s]
             divisor = math.gcd(*front, *(x for _, x in e)) or 1
-            key = number, *(x // divisor for x in front), *sorted((n, x // divisor) for n, x in e)
+            key = Row((number, *(x // divisor for x in front), *chain(*sorted((n, x // divisor) for n, x in e))))
             name.append(names.setdefault(key, len(names)))
             scale.append(sum(abs(x) for _, x in e) + abs(b * below))
-        readable(max(common, *scale).bit_length() <= BITS, "not-related", f"beyond the limits: scales of {BITS} bits")
     return name if depth == len(network.layers) else sorted(name)
 def changed_layers(one: Network, two: Network, evidence: Any, count: int) -> tuple[int, Layer, Layer]:
     """The evidence's layer l, and layers l and l+1. All but `count` layers from l on are equal (in lowest terms)."""
@@ -380,14 +382,13 @@ def check_layer(layer: Layer, rows: Matrix, denominator: int) -> None:
     mine = [[x * layer.denominator for x in row] for row in rows]
     same = mine == [[x * denominator for x in row] for row in layer.augmented()]
     require(same, "same-function", "the layers of `other` as the theorem says", "another one")
-
 def replacement(one: Network, two: Network, evidence: Any) -> None:
     """`common` times the difference of the maps is a sum of terms[h, s] max(s h.(u,1), 0), h as in `plane`, s a sign,
     plus a constant; so it is a sum of |h| and an affine map, both zero. O(n_(l-1) n_l n_(l+1))."""
     number = changed_layers(one, two, evidence, 2)[0]
     pairs = [network.layers[number - 1 : number + 1] for network in (one, two)]
     common, zero = math.lcm(*(x.denominator * y.denominator for x, y in pairs)), [0] * one.widths[number + 1]
-    terms = dict[tuple[tuple[int, ...], int], list[int]]()
+    terms = dict[tuple[Row, int], list[int]]()
     affine_part = [[0] * (one.widths[number - 1] + 1) for _ in zero]
     for side, (lower, upper) in zip((1, -1), pairs, strict=True):
         factor = side * common // (lower.denominator * upper.denominator)
@@ -396,6 +397,8 @@ def replacement(one: Network, two: Network, evidence: Any) -> None:
             terms[key] = [x + factor * abs(scale) * y for x, y in zip(terms.get(key, zero), v, strict=True)]
         for row, b in zip(affine_part, upper.bias, strict=True):
             row[-1] += 2 * factor * lower.denominator * b
+    left = sum(map(any, terms.values()))  # what does not cancel: the neurons in which the networks differ
+    bounded(left * one.widths[number - 1] * len(zero), longest([*terms.values(), [common]]), "same-function")
     for (h, sign), coefficient in terms.items():
         # 2 max(t, 0) is |t| + t where t = s h.(u,1) changes its sign, 2t where t >= 0, and 0 where t <= 0.
         bending = any(h[:-1]) if number == 1 else min(h) < 0 < max(h)
@@ -431,10 +434,9 @@ def flip(one: Network, two: Network, evidence: Any) -> None:
         rows[k] = [-x for x in rows[k]]
         rows[j] = [x + w[k] * y for x, y in zip(rows[j], old[k], strict=True)]  # w_k = -|w_k|
     check_layer(two.layers[number - 1], rows, lower.denominator * w[j])
-
 def line_equal(one: Network, two: Network, evidence: Any) -> None:
-    """L = 3, n_1 = 1: W[1] are parallel, so the input t on one axis c decides. Two piecewise affine functions of t are
-    equal iff they agree at all breakpoints of both and at a point beyond either end. O(n_0 + n_2^2 n_3)."""
+    """L = 3, n_1 = 1, W[1] parallel: the input t on one axis c decides. Piecewise affine functions of t are equal iff
+    they agree at all breakpoints of both and at a point beyond either end. O(n_0 + n_2^2 n_3)."""
     r, s = (check_depth(network, 3, "same-function")[0].rows[0] for network in (one, two))
     c, points = next((k for k, x in enumerate(r) if x), 0), set[Fraction]()
     parallel = r[c] != 0 != s[c] and all(x * s[c] == y * r[c] for x, y in zip(r, s, strict=True))
@@ -442,6 +444,8 @@ def line_equal(one: Network, two: Network, evidence: Any) -> None:
     for first, lower, _ in (one.layers, two.layers):
         zeros = [Fraction(-a, row[0]) for row, a in zip(lower.rows, lower.bias, strict=True) if row[0]]
         points.update((u * first.denominator - first.bias[0]) / first.rows[0][c] for u in (Fraction(0), *zeros))
+    rows = [row for network in (one, two) for layer in network.layers for row in layer.augmented()]
+    bounded(4 * one.widths[2] ** 2 * one.widths[3], 4 * longest(rows), "same-function")
     for t in (*points, min(points) - 1, max(points) + 1):
         require(on_axis(one, c, t) == on_axis(two, c, t), "same-function", "equal values at breakpoints")
 def on_axis(network: Network, c: int, t: Fraction) -> list[Fraction]:
@@ -451,7 +455,6 @@ def on_axis(network: Network, c: int, t: Fraction) -> list[Fraction]:
     active = [max(row[0] * p + a * q, 0) for row, a in zip(lower.rows, lower.bias, strict=True)]
     q *= lower.denominator
     return [Fraction(dot(v, active) + b * q, q * upper.denominator) for *v, b in upper.augmented()]
-
 # ---- Certificates. A theorem: kind and classes of claims, page of the proof, evidence by hypothesis in order, rule.
 PAGE, SHALLOW, LINE, HIDING = ("polyrelu/" + page for page in (
     "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py"))
@@ -474,8 +477,9 @@ TEXTS = {
     "visible": "rows, columns and doubled hyperplanes do not vanish, and no two rows are positive multiples",
     "unique": "no other orientations give this function", "direction": "the first layer is not constant",
     "bends": "all bends of the second layer are there and different", "rank": "W[1] has full row rank",
-    "rows": "second-layer hyperplanes are visible and different", "architecture": "both networks have one architecture",
-    "hyperplanes": "every first-layer hyperplane has a witness", "same-function": "they compute the same real function",
+    "rows": "second-layer hyperplanes are visible and different",
+    "architecture": "both networks have one architecture", "hyperplanes": "every first-layer hyperplane has a witness",
+    "same-function": "they compute the same real function",
     "not-related": "they differ in an invariant of permutations and positive scalings"}
 REFERENCE = OneOf(({"sha256": SHA256, "inline": object}, {"sha256": SHA256, "file": FILE_NAME}))
 CLAIM = {"network": REFERENCE, "domain": "R^n", "among": re.compile("all|generic")}
@@ -483,7 +487,6 @@ CERTIFICATE = {
     "format": "polyrelu-certificate", "version": 1, "unverified": object,
     "claim": OneOf(({"kind": "identifiable", **CLAIM}, {"kind": "not-identifiable", **CLAIM, "other": REFERENCE})),
     "proof": {"theorem": re.compile("|".join(THEOREMS)), "hypotheses": object}}
-
 class Report(NamedTuple):
     """The answer. What was claimed is stated only when the certificate is accepted."""
     verdict: str
@@ -496,14 +499,12 @@ class Report(NamedTuple):
     trusted: Sequence[str] = ()
     networks: Sequence[str] = ()
     assumed: Sequence[str] = ()
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         if self.verdict != "accepted":
             return f"{self.verdict}\n  step: {self.step}\n  expected: {self.expected}\n  got: {self.got}"
         proved = [f"{h['id']}: {h['statement']}" for h in self.hypotheses]
         lines = [f"accepted: {self.statement}", f"theorem: {self.theorem}", *proved, "assumed: none"]
         return "\n  ".join([*lines, f"trusted: {'; '.join(self.trusted)}", *(f"network: {x}" for x in self.networks)])
-    def __repr__(self) -> str:
-        return str(self)
 Search = Callable[[str], Iterable[tuple[str, bytes]]]  # candidates for a network file, that of this name first
 def read_reference(reference: Any, place: str, search: Search) -> Network:
     """The network of a reference. Its hash is recomputed, and decides."""
@@ -516,7 +517,6 @@ def read_reference(reference: Any, place: str, search: Search) -> Network:
         wrong = network.sha256 if label == name else wrong
     require(not wrong, "hash", wanted, wrong)
     raise Stop("unreadable", place, "its network file", f"the file {name} is missing, and no given one has its hash")
-
 def check(data: bytes, search: Search) -> Report:
     document = parse(data, "certificate", CERTIFICATE_BYTES)
     fit(document, CERTIFICATE, "certificate")
@@ -543,8 +543,7 @@ def check(data: bytes, search: Search) -> Report:
     return Report("accepted", "", "", "", sentence(kind, among, one, two, status), name, proved, trusted, hashes)
 def sentence(kind: str, among: str, one: Network, two: Network, status: str) -> str:
     """The claim in English: about exact weights and real arithmetic, as FORMAT.md says."""
-    all_of = "all parameters" if among == "all" else "the class generic"
-    head = f"Network {one.sha256[:12]}, {one}, is {kind} on R^n among {all_of}: "
+    head = f"Network {one.sha256[:12]}, {one}, is {kind} on R^n among {among} parameters: "
     related = "related to it by permuting and positively scaling hidden neurons"
     if kind == "not-identifiable":
         return f"{head}network {two.sha256[:12]} is one of them, computes the same real function, and is not {related}."
@@ -556,13 +555,12 @@ def guarded(read: Callable[[], bytes], search: Search) -> Report:
         return check(read(), search)
     except Stop as stop:
         return Report(*stop.args)
-    except (OSError, MemoryError, RecursionError, OverflowError) as error:
+    except (OSError, MemoryError, RecursionError, ArithmeticError, ValueError) as error:
         return Report("unreadable", "reading", "a readable file within the limits", type(error).__name__)
 def check_bytes(certificate: bytes, network_files: Mapping[str, bytes] | None = None) -> Report:
     """Check a certificate in memory; `network_files` holds the bytes of network files by name."""
     files = (network_files or {}).items()
     return guarded(lambda: certificate, lambda name: sorted(files, key=lambda file: file[0] != name))
-
 def check_file(path: str | os.PathLike[str], networks: Iterable[str | os.PathLike[str]] = ()) -> Report:
     """Check a certificate file. Its network file is looked up by name beside it, then by hash among `networks`."""
     file, given = os.fspath(path), [os.fspath(network) for network in networks]
@@ -577,7 +575,6 @@ def read_bytes(path: str, size: int) -> bytes:
     readable(os.path.isfile(path), quote(os.path.basename(path)), "is not there, or not a regular file")
     with open(path, "rb") as file:
         return file.read(min(os.path.getsize(path), size) + 1)
-
 def main(argv: Sequence[str] | None = None) -> int:
     try:
         options, paths = getopt.gnu_getopt(list(sys.argv[1:] if argv is None else argv), "", ["json", "network="])
@@ -586,15 +583,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     if len(paths) != 1:
         print("usage: checker.py [--json] [--network FILE]... CERT", file=sys.stderr)
         return 2
+    sys.set_int_max_str_digits(0)  # the grammar has its own limit
     report = check_file(paths[0], [value for option, value in options if option == "--network"])
-    error = f"{quote(paths[0])}: {report.step}: {report.got}" if report.verdict == "unreadable" else ""
-    if error:
+    error, as_json = f"{quote(paths[0])}: {report.step}: {report.got}", ("--json", "") in options
+    answer = {"command": "check", "status": report.verdict, "error": "", **report._asdict()}
+    if report.verdict == "unreadable":
         print(f"polyrelu: {error}", file=sys.stderr)
-    if ("--json", "") in options:
-        answer = {"command": "check", "status": "error" if error else report.verdict, "error": error} | report._asdict()
-        print(json.dumps({key: value for key, value in answer.items() if key != "verdict"}))
-    elif report.verdict != "unreadable":
-        print(report)
+        answer |= {"status": "error", "error": error}
+    try:
+        if as_json or report.verdict != "unreadable":
+            print(json.dumps(answer) if as_json else report, flush=True)
+    except OSError:
+        return 2
     return ["accepted", "rejected", "unreadable"].index(report.verdict)
 if __name__ == "__main__":
     sys.exit(main())

@@ -97,7 +97,7 @@ def test_command(path: Path) -> None:
     assert as_json.returncode == status
     document = json.loads(as_json.stdout)
     assert set(document) == {
-        "command", "status", "error", "statement", "theorem", "hypotheses", "assumed", "trusted", "networks", "step",
+        "command", "status", "error", "verdict", "statement", "theorem", "hypotheses", "assumed", "trusted", "networks", "step",
         "expected", "got",
     }  # fmt: skip
     assert document["command"] == "check"
@@ -279,8 +279,8 @@ def test_limit_of_a_point() -> None:
 
 
 def test_limit_of_assignments() -> None:
-    """Pairs (D, eps) times squared bits: eight hyperplanes, one doubled, make 1024 pairs."""
-    for bits, wanted in ((1000, "accepted"), (4000, "unreadable")):
+    """The cost of exact ranks: eight hyperplanes, one doubled, make 1024 pairs (D, eps)."""
+    for bits, wanted in ((300, "accepted"), (4000, "unreadable")):
         document = altered("shallow-assignments")
         network = document["claim"]["network"]["inline"]
         network["inputs"] = 8
