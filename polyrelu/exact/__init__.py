@@ -9,7 +9,6 @@ from polyrelu.exact.linalg import determinant, kernel, left_kernel, rank, solve
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.modular import PRIMES, Minor, independent_entries, nonzero_minor, rank_mod
 from polyrelu.exact.rational import (
-    BIT_LIMIT,
     Rational,
     format_integer,
     format_rational,
@@ -20,7 +19,6 @@ from polyrelu.exact.rational import (
 from polyrelu.exact.subset_sum import SubsetSumSearch, vanishing_subset
 
 __all__ = [
-    "BIT_LIMIT",
     "PRIMES",
     "Minor",
     "Rational",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from flint import fmpz_mat, nmod_mat
 
 from polyrelu.exact.matrix import RationalMatrix
+from polyrelu.limits import DETERMINANT_LIMIT
 
 __all__ = ["PRIMES", "Minor", "independent_entries", "nonzero_minor", "rank_mod"]
 
@@ -45,6 +46,8 @@ def nonzero_minor(matrix: RationalMatrix) -> Minor | None:
     >>> nonzero_minor(RationalMatrix.from_rows([[0, 1, 2], [0, 2, 5]]))
     Minor(prime=2147483647, columns=(1, 2))
     """
+    if matrix.nrows > DETERMINANT_LIMIT:
+        return None
     primitive = fmpz_mat(matrix.primitive_rows()) if matrix.nrows else matrix.numerators
     for prime in PRIMES:
         pivots = pivot_columns(primitive, prime)
@@ -82,7 +85,7 @@ def independent_entries(left: RationalMatrix, right: RationalMatrix) -> tuple[in
     >>> independent_entries(RationalMatrix.from_rows([[1, 1]]), RationalMatrix.from_rows([[1, 2], [2, 1]]))
     (2147483647, ((0, 0), (0, 1)))
     """
-    if right.nrows > left.nrows * right.ncols:
+    if right.nrows > min(left.nrows * right.ncols, DETERMINANT_LIMIT):
         return None
     return next((found for prime in PRIMES if (found := _independent_mod(left, right, prime)) is not None), None)
 

@@ -18,6 +18,7 @@ import flint
 import numpy as np
 
 from polyrelu.errors import NetworkError
+from polyrelu.limits import BIT_LIMIT
 
 __all__ = [
     "Rational",
@@ -33,9 +34,6 @@ __all__ = [
 Rational: TypeAlias = "int | float | str | Fraction | np.integer[Any] | np.floating[Any]"
 
 _DECIMAL_LIMIT = 10**1000
-
-#: No number in a network or certificate file is longer (FORMAT.md §1).
-BIT_LIMIT = 16_384
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}|-?0x[1-9a-f][0-9a-f]{0,4095}", re.ASCII)
 
 

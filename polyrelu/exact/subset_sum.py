@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.modular import independent_entries
+from polyrelu.limits import SUBSET_LIMIT
 
 __all__ = ["SubsetSumSearch", "vanishing_subset"]
 
 _PRIME = 2**61 - 1
-_LIMIT = 40
 _MULTIPLIERS = (1_000_003, 2_147_483_659, 998_244_353_987)
 
 
@@ -52,7 +52,7 @@ def vanishing_subset(left: RationalMatrix, right: RationalMatrix) -> SubsetSumSe
         prime, entries = independent
         listed = [list(entry) for entry in entries]
         return SubsetSumSearch(evidence={"method": "independent", "prime": str(prime), "entries": listed})
-    if right.nrows > _LIMIT:
+    if right.nrows > SUBSET_LIMIT:
         return SubsetSumSearch()
     return _meet_in_the_middle(left, right)
 

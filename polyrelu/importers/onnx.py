@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.exact import RationalMatrix
 from polyrelu.importers.imported import Imported
+from polyrelu.limits import WIDTH_LIMIT
 from polyrelu.network import Block, Layer, Network
-from polyrelu.network.network import WIDTH_LIMIT
 
 __all__ = ["read_onnx"]
 

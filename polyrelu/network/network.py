@@ -24,14 +24,12 @@ from typing import Any, Literal
 import numpy as np
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import BIT_LIMIT, Rational, RationalMatrix
+from polyrelu.exact import Rational, RationalMatrix
+from polyrelu.limits import BIT_LIMIT, DEPTH_LIMIT, PARAMETER_LIMIT, WIDTH_LIMIT
 
 __all__ = ["AffineMap", "Architecture", "Block", "Layer", "Network", "NeuronId", "SignVector", "from_arrays"]
 
 Last = Literal["affine", "relu"]
-
-#: The limits of network files (FORMAT.md §2).
-DEPTH_LIMIT, WIDTH_LIMIT, PARAMETER_LIMIT = 10_000, 10**6, 3 * 10**7
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -109,6 +107,15 @@ class Layer:
     def weight(self) -> RationalMatrix:
         """The weights on the layer before."""
         return self.blocks[-1].weight
+
+    @property
+    def bits(self) -> int:
+        """A bound on the bits of the layer's numerators and denominator, brought to one denominator."""
+        parts = [block.weight for block in self.blocks] + [self.bias]
+        common = math.lcm(*(part.denominator for part in parts))
+        factors = [common // part.denominator for part in parts]
+        longest = (part.bits + factor.bit_length() for part, factor in zip(parts, factors, strict=True))
+        return max(common.bit_length(), *longest)
 
     def augmented(self) -> RationalMatrix:
         """[W | b] for the weights on the layer before."""
@@ -317,7 +324,7 @@ def _check_layer(number: int, layer: Layer, widths: tuple[int, ...]) -> None:
     sources = [block.source for block in layer.blocks]
     if sources != sorted(set(sources)) or not sources or sources[-1] != number - 1 or sources[0] < 0:
         raise NetworkError(f"layer {number}: its blocks must come from ascending earlier layers up to {number - 1}")
-    if (bits := _longest_number(layer)) > BIT_LIMIT:
+    if (bits := layer.bits) > BIT_LIMIT:
         raise NetworkError(
             f"layer {number}: over a common denominator it has numbers of {bits} bits; network files hold {BIT_LIMIT}"
         )
@@ -330,13 +337,6 @@ def _check_layer(number: int, layer: Layer, widths: tuple[int, ...]) -> None:
                 f"layer {number}: weights on layer {block.source} have shape {block.weight.shape}, "
                 f"expected {expected} = (out, in)"
             )
-
-
-def _longest_number(layer: Layer) -> int:
-    """A bound on the bits of the layer's numerators and denominator, brought to one denominator."""
-    parts = [block.weight for block in layer.blocks] + [layer.bias]
-    common = math.lcm(*(part.denominator for part in parts))
-    return max(common.bit_length(), *(part.bits + (common // part.denominator).bit_length() - 1 for part in parts))
 
 
 def _repeated(column: RationalMatrix, times: int) -> RationalMatrix:

@@ -32,6 +32,7 @@ from typing import Any
 
 from polyrelu.certificate import Hypothesis
 from polyrelu.exact import format_rational, nonzero_minor, primitive, vanishing_subset
+from polyrelu.limits import BIT_LIMIT
 from polyrelu.network import Network
 from polyrelu.proofs.membership import generic_membership
 from polyrelu.proofs.outcome import Attempt
@@ -181,7 +182,8 @@ def _on_row(row: list[int], support: tuple[int, ...], rng: random.Random) -> dic
     pivot = rng.choice(pivots)
     point = {k: Fraction(rng.randint(1, 16)) * Fraction(2) ** rng.randint(-4, 4) for k in support if k != pivot}
     value = -(row[-1] + sum(row[k] * z for k, z in point.items())) / Fraction(row[pivot])
-    return {**point, pivot: value} if value > 0 else None
+    short = max(value.numerator.bit_length(), value.denominator.bit_length()) <= BIT_LIMIT
+    return {**point, pivot: value} if value > 0 and short else None
 
 
 def _shows(layer: _SecondLayer, j: int, i: int, positive: dict[int, Fraction]) -> bool:

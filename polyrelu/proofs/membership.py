@@ -14,12 +14,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from polyrelu.exact import RationalMatrix, determinant, nonzero_minor, vanishing_subset
+from polyrelu.limits import MINOR_LIMIT, SUM_BIT_LIMIT, SUM_LIMIT, is_affordable
 from polyrelu.network import Network
 
 __all__ = ["can_be_verified", "generic_membership", "has_generic_class"]
-
-_MINOR_LIMIT = 5_000
-_SUM_LIMIT = 2**16
 
 OPEN: dict[str, Any] = {"status": "open"}
 
@@ -30,8 +28,13 @@ def has_generic_class(network: Network) -> bool:
 
 
 def can_be_verified(network: Network) -> bool:
-    """Whether the architecture is small enough for membership to be verified at all."""
-    return has_generic_class(network) and _minors(network) <= _MINOR_LIMIT and _sums(network) <= _SUM_LIMIT
+    """Whether the network is small enough for membership to be verified at all (FORMAT.md §3.4, §3.6)."""
+    if not has_generic_class(network) or _minors(network) > MINOR_LIMIT or _sums(network) > SUM_LIMIT:
+        return False
+    n1, n2, n3 = network.widths[1:]
+    size, (_, second, third) = min(n1 + 1, n2), network.layers
+    sum_bits = (2 + n2.bit_length() + second.bits + third.bits) * n3 << n2
+    return sum_bits < SUM_BIT_LIMIT and is_affordable((_minors(network) + 1) * size**3, size * second.bits)
 
 
 def generic_membership(network: Network) -> dict[str, Any]:
@@ -70,7 +73,7 @@ def _refuted(network: Network) -> dict[str, Any] | None:
         return {"method": "product", "rows": [int(i)], "column": int(k)}
     for i in (bias[:, 0] == 0).nonzero()[0]:
         return {"method": "bias", "row": int(i)}
-    for j, column in enumerate(_columns(network.weight(2)) if _sums(network) <= _SUM_LIMIT else ()):
+    for j, column in enumerate(_columns(network.weight(2)) if _sums(network) <= SUM_LIMIT else ()):
         subset = vanishing_subset(network.weight(3), column).subset
         if subset is not None:
             return {"method": "product", "rows": list(subset), "column": j}

@@ -18,7 +18,13 @@ from polyrelu.certificate import Hypothesis
 from polyrelu.exact import vanishing_subset
 from polyrelu.network import Network
 from polyrelu.proofs.outcome import Attempt
-from polyrelu.symmetry.assignments import WORK_LIMIT, hyperplanes, other_assignment, why_not_visible, work
+from polyrelu.symmetry.assignments import (
+    can_be_visited,
+    hyperplanes,
+    other_assignment,
+    pairs_to_visit,
+    why_not_visible,
+)
 
 __all__ = ["THEOREM", "prove"]
 
@@ -51,8 +57,8 @@ def _unique(network: Network) -> dict[str, Any] | Attempt:
         return search.evidence or Attempt(
             THEOREM, "whether some linear parts cancel is a subset-sum problem beyond the bound"
         )
-    if work(planes) > WORK_LIMIT:
-        return Attempt(THEOREM, f"{work(planes)} assignments of neurons to hyperplanes, the bound is {WORK_LIMIT}")
+    if not can_be_visited(network, planes):
+        return Attempt(THEOREM, f"{pairs_to_visit(planes)} assignments of neurons to hyperplanes, beyond the bound")
     if other_assignment(network, planes) is not None:
         return Attempt(THEOREM, "another assignment of neurons to the hyperplanes gives the same function")
     return {"method": "assignments"}

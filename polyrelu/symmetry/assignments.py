@@ -22,15 +22,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from polyrelu.exact import RationalMatrix, kernel, primitive, rank, solve
+from polyrelu.limits import PAIR_LIMIT, is_affordable
 from polyrelu.network import Block, Layer, Network, layer_from_rows, with_output_at_zero_of
 from polyrelu.symmetry.absolute_value import AbsoluteValueForm, absolute_value_form
 
-__all__ = ["WORK_LIMIT", "Assignment", "Hyperplanes", "hyperplanes", "other_assignment", "why_not_visible", "work"]
+__all__ = [
+    "Assignment",
+    "Hyperplanes",
+    "can_be_visited",
+    "hyperplanes",
+    "other_assignment",
+    "pairs_to_visit",
+    "why_not_visible",
+]
 
 Vector = tuple[Fraction, ...]
-
-#: More pairs (D, ε) than this are not visited (FORMAT.md §3.3).
-WORK_LIMIT = 2**16
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +107,16 @@ def hyperplanes(network: Network) -> Hyperplanes:
     return Hyperplanes(normals, absolute_value_form(hidden, outgoing, on_orthant=False), Assignment(doubled, signs, 0))
 
 
-def work(planes: Hyperplanes) -> int:
-    """The number of pairs (D, ε) to visit."""
+def pairs_to_visit(planes: Hyperplanes) -> int:
+    """The number of pairs (D, ε)."""
     p, e = len(planes.normals), len(planes.own.doubled)
     return sum(math.comb(p, e - 2 * j) * 2 ** (p - e + 2 * j) for j in range(e // 2 + 1))
+
+
+def can_be_visited(network: Network, planes: Hyperplanes) -> bool:
+    """Whether visiting every pair (D, ε) is within the limits of FORMAT.md §3.6."""
+    p, pairs = len(planes.normals), pairs_to_visit(planes)
+    return pairs <= PAIR_LIMIT and is_affordable(pairs * p**3, p * max(layer.bits for layer in network.layers))
 
 
 def other_assignment(network: Network, planes: Hyperplanes) -> Network | None:

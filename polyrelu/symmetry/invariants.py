@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from polyrelu.limits import SCALE_BIT_LIMIT, is_affordable
 from polyrelu.network import Network
 
 __all__ = ["first_difference"]
 
 
 def first_difference(first: Network, second: Network) -> int | None:
-    """The first layer (from 1) whose invariants differ, or None.
+    """The first layer (from 1) whose invariants differ, or None (also if no checker could compute them).
 
     Both must be plain stacks of one architecture.
 
@@ -25,6 +26,7 @@ def first_difference(first: Network, second: Network) -> int | None:
     1
     """
     names: dict[object, int] = {}
+    checkable = min(_checkable_depth(first), _checkable_depth(second))
     states = [_inputs(first), _inputs(second)]
     for layer in range(1, first.depth + 1):
         states = [_next(network, layer, state, names) for network, state in zip((first, second), states, strict=True)]
@@ -32,8 +34,20 @@ def first_difference(first: Network, second: Network) -> int | None:
         if layer < first.depth:
             colours = [sorted(own) for own in colours]
         if colours[0] != colours[1]:
-            return layer
+            return layer if layer <= checkable else None
     return None
+
+
+def _checkable_depth(network: Network) -> int:
+    """The last layer up to which the checker computes invariants (FORMAT.md §3.6): scales grow by a layer's bits."""
+    bits = 1
+    for number, layer in enumerate(network.layers, 1):
+        before = network.widths[number - 1]
+        bits += layer.bits
+        if bits > SCALE_BIT_LIMIT or not is_affordable(layer.width * before, bits):
+            return number - 1
+        bits += (before + 1).bit_length()
+    return network.depth
 
 
 _State = list[tuple[int, Fraction]]  # colour and scale of each neuron

@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from polyrelu.errors import NetworkError
 from polyrelu.exact import format_rational
+from polyrelu.limits import is_affordable
 from polyrelu.network import Network
-from polyrelu.symmetry.assignments import WORK_LIMIT, hyperplanes, other_assignment, why_not_visible, work
+from polyrelu.symmetry.assignments import can_be_visited, hyperplanes, other_assignment, why_not_visible
 from polyrelu.symmetry.hiding import flip, hidden_neurons, least_shift, translate
 from polyrelu.symmetry.invariants import first_difference
 from polyrelu.symmetry.line import reversed_line
@@ -59,12 +61,34 @@ def moves(network: Network, seed: int = 0) -> Iterator[Move]:
     """
     if not network.is_plain:
         return
-    rng = random.Random(seed)
-    for proposal in _proposals(network, rng):
-        theorem, evidence, other, story = proposal
-        difference = first_difference(network, other)
-        if difference is not None:
-            yield Move(theorem, evidence, other, difference, story)
+    try:
+        for theorem, evidence, other, story in _proposals(network, random.Random(seed)):
+            difference = first_difference(network, other)
+            if difference is not None and _is_checkable(network, other, theorem, evidence):
+                yield Move(theorem, evidence, other, difference, story)
+    except NetworkError:  # numbers longer than the files hold: there is no network to show
+        return
+
+
+def _is_checkable(network: Network, other: Network, theorem: str, evidence: dict[str, object]) -> bool:
+    """Whether the rule's cost is within the limits of FORMAT.md §3.6; rules that are not named are linear."""
+    if theorem == "replacement":
+        return _replacement_is_affordable(network, other, int(str(evidence["layer"])))
+    if theorem == "line-equal":
+        bits = max(layer.bits for layer in (*network.layers, *other.layers))
+        return is_affordable(4 * network.widths[2] ** 2 * network.outputs, 4 * bits)
+    return True
+
+
+def _replacement_is_affordable(network: Network, other: Network, layer: int) -> bool:
+    """Only neurons that differ cost anything; the terms of the others cancel."""
+    sides = [
+        list(zip(net.layers[layer - 1].augmented().rows(), net.weight(layer + 1).transpose().rows(), strict=True))
+        for net in (network, other)
+    ]
+    differing = sum(mine != theirs for mine, theirs in zip(*sides, strict=True))
+    bits = sum(net.layers[number].bits for net in (network, other) for number in (layer - 1, layer)) + 16
+    return is_affordable(2 * differing * network.widths[layer - 1] * network.widths[layer + 1], bits)
 
 
 def _proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
@@ -83,7 +107,7 @@ def _assignment_proposals(network: Network) -> Iterator[_Proposal]:
     if network.depth != 2 or network.last != "affine" or why_not_visible(network) is not None:
         return
     planes = hyperplanes(network)
-    if planes.own.doubled and work(planes) <= WORK_LIMIT:
+    if planes.own.doubled and can_be_visited(network, planes):
         other = other_assignment(network, planes)
         if other is not None:
             story = "other neurons on the same hyperplanes give the same breakpoints and linear part"

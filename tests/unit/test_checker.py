@@ -97,7 +97,8 @@ def test_command(path: Path) -> None:
     assert as_json.returncode == status
     document = json.loads(as_json.stdout)
     assert set(document) == {
-        "command", "status", "error", "verdict", "statement", "theorem", "hypotheses", "assumed", "trusted", "networks", "step",
+        "command", "status", "error", "verdict", "statement", "theorem",
+        "hypotheses", "assumed", "trusted", "networks", "step",
         "expected", "got",
     }  # fmt: skip
     assert document["command"] == "check"
