@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = argparse.Namespace(command=None, json="--json" in given)
     started = time.perf_counter()
+    sys.set_int_max_str_digits(0)  # the file formats have their own limit
     try:
         _parser().parse_args(given, options)
         status = int(options.run(options, started))
@@ -49,8 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _report_error(options, str(error))
     except KeyboardInterrupt:
         return _report_error(options, "interrupted; nothing was written", exit_status=3)
-    except BrokenPipeError:  # the reader of our output has left
+    except OSError as error:  # the reader of our output has left, or the disk is full
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            print(f"polyrelu: cannot print: {error.strerror or error}", file=sys.stderr)
         return 2
 
 
@@ -202,8 +205,8 @@ def _check_outputs(options: argparse.Namespace) -> None:
         if name is None:
             continue
         path = Path(name)
-        if name == "" or path.is_dir() or not path.parent.is_dir():
-            problem = "it is a directory" if path.is_dir() and name else "there is no such folder"
+        if name == "" or not path.parent.is_dir() or (path.exists() and not path.is_file()):
+            problem = "it is not a regular file" if path.exists() and name else "there is no such folder"
             raise CertificateError(f"{option} {name!r}: cannot write: {problem}")
         if path.resolve() == Path(options.network).resolve():
             raise CertificateError(f"{option} {name}: this would overwrite the network; choose another name")

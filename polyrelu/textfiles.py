@@ -55,8 +55,8 @@ def write_all(texts: Sequence[tuple[Path, str]]) -> list[Path]:
     paths = [path for path, _ in texts]
     resolved = [path.resolve() for path in paths]
     for path, real in zip(paths, resolved, strict=True):
-        if path.is_dir():
-            raise PolyreluError(f"{path}: cannot write: it is a directory")
+        if path.exists() and not path.is_file():
+            raise PolyreluError(f"{path}: cannot write: it is not a regular file")
         if resolved.count(real) > 1:
             raise PolyreluError(f"{path}: two outputs would be written to this file; choose two names")
     pending: list[Path] = []

@@ -55,7 +55,8 @@ def _as_float64(array: NDArray[Any]) -> NDArray[np.float64]:
         raise NetworkError(
             f"weights of type {array.dtype.name} are not supported; use float16, bfloat16, float32 or float64"
         )
-    return array.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # signalling NaNs are reported by the caller
+        return array.astype(np.float64)
 
 
 def _odd_mantissas(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -141,7 +141,7 @@ def primitive(row: Sequence[Fraction] | Sequence[int]) -> tuple[tuple[int, ...],
     ((1, -6), Fraction(-1, 2))
     """
     common = math.lcm(*(entry.denominator for entry in row))
-    integers = [int(entry * common) for entry in row]
+    integers = [entry.numerator * (common // entry.denominator) for entry in row]
     content = math.gcd(*integers)
     if next(entry for entry in integers if entry) < 0:
         content = -content

@@ -94,6 +94,8 @@ def _example(name: str) -> Imported:
 
 def _source_hash(path: Path) -> str:
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise NetworkFileError(path, "", "not a regular file")
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name

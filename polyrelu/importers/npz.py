@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import re
 import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkFileError
 from polyrelu.importers.imported import Imported
+from polyrelu.limits import PARAMETER_LIMIT
 from polyrelu.network import from_arrays
 
 __all__ = ["read_npz"]
@@ -41,6 +45,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            _check_sizes(path)
             archive = np.load(path, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise NetworkFileError(path, "", "not an .npz archive (a single .npy array?)")
@@ -56,6 +61,21 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
         problem = "not every member is an array, or one stands twice; expected the arrays W1, b1, …, WL, bL"
         raise NetworkFileError(path, "", problem)
     return members
+
+
+def _check_sizes(path: Path) -> None:
+    """Read the headers first: a few kilobytes can hold an array of gigabytes."""
+    if not zipfile.is_zipfile(path):
+        return  # numpy says what it is
+    total = 0
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            with archive.open(name) as member, contextlib.suppress(ValueError):  # numpy says what is wrong
+                major, _ = np.lib.format.read_magic(member)
+                read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+                total += math.prod(read(member)[0])
+    if total > PARAMETER_LIMIT:
+        raise NetworkFileError(path, "", f"arrays of {total} numbers, more than {PARAMETER_LIMIT}")
 
 
 def _number(name: str) -> int:

@@ -20,6 +20,7 @@ from polyrelu.network import Network
 from polyrelu.proofs.outcome import Attempt
 from polyrelu.symmetry.assignments import (
     can_be_visited,
+    has_doubled_hyperplane,
     hyperplanes,
     other_assignment,
     pairs_to_visit,
@@ -49,14 +50,14 @@ def prove(network: Network) -> list[Hypothesis] | Attempt:
 
 
 def _unique(network: Network) -> dict[str, Any] | Attempt:
-    planes = hyperplanes(network)
-    if not planes.own.doubled:
+    if not has_doubled_hyperplane(network):
         search = vanishing_subset(network.weight(2), network.weight(1))
         if search.subset is not None:
             return Attempt(THEOREM, f"the linear parts of the neurons {list(search.subset)} cancel")
         return search.evidence or Attempt(
             THEOREM, "whether some linear parts cancel is a subset-sum problem beyond the bound"
         )
+    planes = hyperplanes(network)
     if not can_be_visited(network, planes):
         return Attempt(THEOREM, f"{pairs_to_visit(planes)} assignments of neurons to hyperplanes, beyond the bound")
     if other_assignment(network, planes) is not None:

@@ -30,6 +30,7 @@ __all__ = [
     "Assignment",
     "Hyperplanes",
     "can_be_visited",
+    "has_doubled_hyperplane",
     "hyperplanes",
     "other_assignment",
     "pairs_to_visit",
@@ -85,26 +86,38 @@ def why_not_visible(network: Network) -> str | None:
         return "a hidden neuron has incoming weights 0"
     if not (outgoing.weight.signs() != 0).any(axis=0).all():
         return "a hidden neuron has outgoing weights 0"
-    rays = [primitive(row) for row in hidden.augmented().rows()]
-    if len({(normal, scale > 0) for normal, scale in rays}) < len(rays):
-        return "two hidden neurons have the same row up to a positive factor"
-    planes = hyperplanes(network)
-    if any(normal not in planes.form.terms for normal in planes.normals):
-        return "two hidden neurons on one hyperplane cancel there"
+    columns = outgoing.weight.transpose().integer_rows()
+    for group in _groups(network).values():
+        if len({scale > 0 for _, scale in group}) < len(group):
+            return "two hidden neurons have the same row up to a positive factor"
+        if not any(map(sum, zip(*([abs(scale) * v for v in columns[i]] for i, scale in group), strict=True))):
+            return "two hidden neurons on one hyperplane cancel there"
     return None
+
+
+def has_doubled_hyperplane(network: Network) -> bool:
+    """Whether two hidden neurons bend on one hyperplane."""
+    return len(_groups(network)) < network.widths[1]
+
+
+def _groups(network: Network) -> dict[tuple[int, ...], list[tuple[int, Fraction]]]:
+    """The neurons on each hyperplane, with their scales against its primitive row. On integers: layers can be wide."""
+    groups: dict[tuple[int, ...], list[tuple[int, Fraction]]] = {}
+    for i, row in enumerate(network.layers[0].augmented().integer_rows()):
+        normal, scale = primitive(row)
+        groups.setdefault(normal, []).append((i, scale))
+    return groups
 
 
 def hyperplanes(network: Network) -> Hyperplanes:
     """The hyperplanes of a shallow network that satisfies the conditions above."""
+    groups = _groups(network)
+    normals = tuple(groups)
+    doubled = tuple(k for k, group in enumerate(groups.values()) if len(group) == 2)
+    signs = {k: 1 if group[0][1] > 0 else -1 for k, group in enumerate(groups.values()) if len(group) == 1}
     hidden, outgoing = network.layers
-    sides: dict[tuple[int, ...], list[int]] = {}
-    for row in hidden.augmented().rows():
-        normal, scale = primitive(row)
-        sides.setdefault(normal, []).append(1 if scale > 0 else -1)
-    normals = tuple(sides)
-    doubled = tuple(k for k, normal in enumerate(normals) if len(sides[normal]) == 2)
-    signs = {k: sides[normal][0] for k, normal in enumerate(normals) if len(sides[normal]) == 1}
-    return Hyperplanes(normals, absolute_value_form(hidden, outgoing, on_orthant=False), Assignment(doubled, signs, 0))
+    form = absolute_value_form(hidden, outgoing, on_orthant=False)
+    return Hyperplanes(normals, form, Assignment(doubled, signs, 0))
 
 
 def pairs_to_visit(planes: Hyperplanes) -> int:

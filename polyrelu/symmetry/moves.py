@@ -17,7 +17,13 @@ from polyrelu.errors import NetworkError
 from polyrelu.exact import format_rational
 from polyrelu.limits import is_affordable
 from polyrelu.network import Network
-from polyrelu.symmetry.assignments import can_be_visited, hyperplanes, other_assignment, why_not_visible
+from polyrelu.symmetry.assignments import (
+    can_be_visited,
+    has_doubled_hyperplane,
+    hyperplanes,
+    other_assignment,
+    why_not_visible,
+)
 from polyrelu.symmetry.hiding import flip, hidden_neurons, least_shift, translate
 from polyrelu.symmetry.invariants import first_difference
 from polyrelu.symmetry.line import reversed_line
@@ -106,8 +112,10 @@ def _proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
 def _assignment_proposals(network: Network) -> Iterator[_Proposal]:
     if network.depth != 2 or network.last != "affine" or why_not_visible(network) is not None:
         return
+    if not has_doubled_hyperplane(network):
+        return
     planes = hyperplanes(network)
-    if planes.own.doubled and can_be_visited(network, planes):
+    if can_be_visited(network, planes):
         other = other_assignment(network, planes)
         if other is not None:
             story = "other neurons on the same hyperplanes give the same breakpoints and linear part"

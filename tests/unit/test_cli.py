@@ -543,3 +543,50 @@ def test_show_and_check_need_no_onnx(folder: Path) -> None:
     code = f"from polyrelu import cli\nassert cli.main(['check', {path!r}]) == 0"
     assert _loaded_by(code) == set()
     assert "onnx" not in _loaded_by(f"from polyrelu import cli\nassert cli.main(['show', {path!r}]) == 0")
+
+
+def test_outputs_that_are_no_regular_files(folder: Path) -> None:
+    fifo = folder / "pipe.json"
+    os.mkfifo(fifo)
+    for arguments in (["identify", "abs.npz", "-o", "pipe.json"], ["info", "pipe.json"]):
+        found = _run(folder, *arguments)
+        assert "regular file" in _check_error(found.returncode, found.stdout, found.stderr, False)
+    assert fifo.is_fifo()
+
+
+def test_a_full_disk_is_an_error(folder: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    for arguments in (["info", "abs.npz"], ["identify", "duplicate.npz"]):
+        with open("/dev/full", "w") as full:
+            found = subprocess.run([sys.executable, "-m", "polyrelu", *arguments], cwd=folder, stdout=full,
+                                   stderr=subprocess.PIPE, text=True, check=False,
+                                   env={**os.environ, "PYTHONPATH": str(_ROOT)})  # fmt: skip
+        assert found.returncode == 2
+        assert "Traceback" not in found.stderr
+
+
+def test_nothing_is_overwritten(folder: Path) -> None:
+    """Not the input, not one output by another, and no file that happens to have the network file's name."""
+    before = (folder / "abs.npz").read_bytes()
+    found = _run(folder, "identify", "abs.npz", "-o", "abs.npz")
+    assert "would overwrite the network" in _check_error(found.returncode, found.stdout, found.stderr, False)
+    assert (folder / "abs.npz").read_bytes() == before
+    found = _run(folder, "identify", "duplicate.npz", "-o", "same.json", "--other", "same.json")
+    assert "choose two names" in _check_error(found.returncode, found.stdout, found.stderr, False)
+    rng = np.random.default_rng(0)
+    for name in ("big.npz", "other.npz"):
+        np.savez(
+            folder / name, W1=rng.normal(size=(80, 80)), b1=rng.normal(size=80), W2=rng.normal(size=(1, 80)), b2=[0.0]
+        )
+    (folder / "big.network.json").write_text("precious")
+    assert _run(folder, "identify", "big.npz", "-o", "big.json").returncode == 0
+    assert (folder / "big.network.json").read_text() == "precious"
+    assert _run(folder, "check", "big.json", "--about", "big.npz").returncode == 0
+    assert _run(folder, "check", "big.json", "--about", "other.npz").returncode == 1
+
+
+def test_small_archives_of_large_arrays_are_refused(folder: Path) -> None:
+    np.savez_compressed(folder / "bomb.npz", W1=np.zeros((6000, 6000), dtype=np.float16), b1=np.zeros(6000))
+    found = _run(folder, "info", "bomb.npz")
+    assert "36006000 numbers" in _check_error(found.returncode, found.stdout, found.stderr, False)
