@@ -31,11 +31,12 @@ from fractions import Fraction
 from typing import Any
 
 from polyrelu.certificate import Hypothesis
-from polyrelu.exact import format_rational, nonzero_minor, primitive, vanishing_subset
+from polyrelu.exact import format_rational, nonzero_minor, primitive
 from polyrelu.limits import BIT_LIMIT
 from polyrelu.network import Network
 from polyrelu.proofs.membership import generic_membership
 from polyrelu.proofs.outcome import Attempt
+from polyrelu.proofs.unique import no_vanishing_sum
 
 __all__ = ["THEOREM", "prove"]
 
@@ -76,17 +77,16 @@ def prove(network: Network, seed: int = 0) -> list[Hypothesis] | Attempt:
     failure = _rows(layer)
     if failure is not None:
         return Attempt(THEOREM, f"rows: {failure}")
-    search = vanishing_subset(network.weight(3), network.weight(2))
-    if search.evidence is None:
-        found = "beyond the bound of the search" if search.subset is None else f"they cancel on {list(search.subset)}"
-        return Attempt(THEOREM, f"unique: do some V_i A_i cancel? {found}")
+    evidence = no_vanishing_sum(THEOREM, network, layer=2)
+    if isinstance(evidence, Attempt):
+        return evidence
     witnesses = _witnesses(layer, random.Random(seed))
     if isinstance(witnesses, Attempt):
         return witnesses
     return [
         Hypothesis(THEOREM, "rank", {"prime": str(minor.prime), "columns": list(minor.columns)}),
         Hypothesis(THEOREM, "rows"),
-        Hypothesis(THEOREM, "unique", search.evidence),
+        Hypothesis(THEOREM, "unique", evidence),
         Hypothesis(THEOREM, "hyperplanes", {"witnesses": witnesses}),
         Hypothesis(THEOREM, "membership", generic_membership(network)),
     ]

@@ -35,9 +35,8 @@ def identify(network: Network, among: Among | None = None, seed: int = 0) -> Out
     Parameters
     ----------
     network : a plain stack; other networks are `Undecided`.
-    among : the class of competitors, ``"all"`` or ``"generic"`` parameters of the architecture (FORMAT.md §3.1). By
-        default the
-        strongest statement that is found.
+    among : the class of competitors, ``"all"`` or ``"generic"`` parameters of the architecture (FORMAT.md §3.1).
+        By default the strongest statement that is found.
     seed : for the search of points and shifts; the same seed gives the same certificate.
 
     Returns

@@ -14,9 +14,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from polyrelu.certificate import Hypothesis
-from polyrelu.exact import vanishing_subset
 from polyrelu.network import Network
 from polyrelu.proofs.outcome import Attempt
+from polyrelu.proofs.unique import no_vanishing_sum
 
 __all__ = ["THEOREM", "prove"]
 
@@ -37,14 +37,13 @@ def prove(network: Network) -> list[Hypothesis] | Attempt:
     failure = _bends([(a, b) for a, b in rows])
     if failure is not None:
         return Attempt(THEOREM, f"bends: {failure}")
-    search = vanishing_subset(network.weight(3), network.weight(2))
-    if search.evidence is None:
-        found = "beyond the bound of the search" if search.subset is None else f"they cancel on {list(search.subset)}"
-        return Attempt(THEOREM, f"unique: do some V_i A_i cancel? {found}")
+    evidence = no_vanishing_sum(THEOREM, network, layer=2)
+    if isinstance(evidence, Attempt):
+        return evidence
     return [
         Hypothesis(THEOREM, "direction"),
         Hypothesis(THEOREM, "bends"),
-        Hypothesis(THEOREM, "unique", search.evidence),
+        Hypothesis(THEOREM, "unique", evidence),
     ]
 
 

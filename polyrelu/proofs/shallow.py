@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 from polyrelu.certificate import Hypothesis
-from polyrelu.exact import vanishing_subset
 from polyrelu.network import Network
 from polyrelu.proofs.outcome import Attempt
+from polyrelu.proofs.unique import no_vanishing_sum
 from polyrelu.symmetry.assignments import (
     can_be_visited,
     has_doubled_hyperplane,
@@ -51,12 +51,7 @@ def prove(network: Network) -> list[Hypothesis] | Attempt:
 
 def _unique(network: Network) -> dict[str, Any] | Attempt:
     if not has_doubled_hyperplane(network):
-        search = vanishing_subset(network.weight(2), network.weight(1))
-        if search.subset is not None:
-            return Attempt(THEOREM, f"the linear parts of the neurons {list(search.subset)} cancel")
-        return search.evidence or Attempt(
-            THEOREM, "whether some linear parts cancel is a subset-sum problem beyond the bound"
-        )
+        return no_vanishing_sum(THEOREM, network, layer=1)
     planes = hyperplanes(network)
     if not can_be_visited(network, planes):
         return Attempt(THEOREM, f"{pairs_to_visit(planes)} assignments of neurons to hyperplanes, beyond the bound")

@@ -6,6 +6,7 @@ in `unverified` says what each is, and for invalid ones begins with the step tha
 
 from __future__ import annotations
 
+import ast
 import copy
 import hashlib
 import json
@@ -494,3 +495,14 @@ def test_duplicated_keys(path: Path) -> None:
                 marker = put(document, (*place, key), "MARKER")
                 one = json.dumps(value[key])
                 refuse(json.dumps(marker).replace('"MARKER"', f'{one}, "{key}": {one}').encode())
+
+
+def test_the_checker_stands_alone() -> None:
+    """One file of at most 600 lines that imports the standard library only and does not rely on assert."""
+    source = (ROOT / "polyrelu" / "checker.py").read_text()
+    assert len(source.splitlines()) <= 600
+    tree = ast.parse(source)
+    modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {module.split(".")[0] for module in modules} <= sys.stdlib_module_names
+    assert not any(isinstance(node, ast.Assert) for node in ast.walk(tree))
