@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: MIT
+# SPDX-License-Identifier: MIT (Copyright 2026 The polyrelu developers; text in LICENSE-checker.txt)
 """Independent checker for polyrelu certificates, version 1 of certificate/FORMAT.md; standard library only. Run
 `python -I -S polyrelu/checker.py [--json] [--network FILE]... CERT`; exit status 0 accepted, 1 rejected, 2 unreadable.
 Notation as in FORMAT.md: z[l] = (rows a[l-1] + bias) / denominator;
