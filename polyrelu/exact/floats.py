@@ -71,5 +71,6 @@ def _odd_mantissas(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDAr
 def _shifted(mantissas: NDArray[np.int64], shifts: NDArray[np.int64]) -> list[int]:
     bits = np.frexp(np.abs(mantissas).astype(np.float64))[1] + shifts
     if int(bits.max()) <= 62:
-        return [int(number) for number in (mantissas << shifts).tolist()]
+        integers: list[int] = (mantissas << shifts).tolist()
+        return integers
     return [number << shift for number, shift in zip(mantissas.tolist(), shifts.tolist(), strict=True)]

@@ -40,6 +40,7 @@ class _Value:
     offset: RationalMatrix | None = None
 
     def reshaped(self, shape: tuple[int, ...]) -> _Value:
+        """The same entries in row-major order under another shape."""
         return _Value(shape, self.size, self.matrix, self.scale, self.offset)
 
     def times(self, weight: RationalMatrix, shape: tuple[int, ...]) -> _Value:
@@ -94,10 +95,12 @@ class _Graph:
     current: str = ""
 
     def fail(self, node: Any, problem: str) -> NetworkFileError:
+        """The error that names this node."""
         name = node.name or next(iter(node.output), "")
         return NetworkFileError(self.path, f"node {name!r} ({node.op_type})", problem)
 
     def constant(self, node: Any, name: str) -> NDArray[Any]:
+        """A constant of the file, or an error at this node."""
         if name not in self.constants:
             raise self.fail(node, f"input {name!r} is not a constant of the file")
         return self.constants[name]

@@ -59,6 +59,7 @@ class _SecondLayer:
 
     @property
     def width(self) -> int:
+        """n_1, the number of columns of A."""
         return len(self.rows[0]) - 1
 
 

@@ -35,6 +35,7 @@ class _Pair:
 
     @property
     def on_orthant(self) -> bool:
+        """Whether the domain is the orthant (a hidden layer comes before) and not R^n."""
         return self.layer > 1
 
     def replaced(self, rows: dict[int, Vector], columns: dict[int, Vector], offset: Vector | None = None) -> Network:
@@ -48,6 +49,7 @@ class _Pair:
         )
 
     def name(self, neuron: int) -> str:
+        """The neuron in words."""
         return f"neuron {neuron} of layer {self.layer}"
 
 
