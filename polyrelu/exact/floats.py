@@ -7,6 +7,8 @@ the ordinary case; Python integers take over otherwise.
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
 
-__all__ = ["integers_from_floats"]
+__all__ = ["integers_from_floats", "nearest_float"]
 
 _MANTISSA_BITS = 53
 
@@ -47,6 +49,18 @@ def integers_from_floats(array: NDArray[Any]) -> tuple[list[int], int]:
     least = min(int(exponents[nonzero].min()), 0)
     shifts = np.where(nonzero, exponents - least, 0)
     return _shifted(mantissas, shifts), 1 << -least
+
+
+def nearest_float(numerator: int, denominator: int) -> float:
+    """The nearest float to a quotient of integers, the largest finite one if it is beyond the range.
+
+    >>> nearest_float(1, 3), nearest_float(-(10**400), 1)
+    (0.3333333333333333, -1.7976931348623157e+308)
+    """
+    try:
+        return numerator / denominator
+    except OverflowError:
+        return math.copysign(sys.float_info.max, numerator)
 
 
 def _as_float64(array: NDArray[Any]) -> NDArray[np.float64]:

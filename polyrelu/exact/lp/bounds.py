@@ -1,0 +1,97 @@
+"""Bounds l ≤ x ≤ u of the columns, as integers over one denominator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from enum import IntEnum
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.exact.floats import nearest_float
+
+__all__ = ["Bounds", "Side"]
+
+
+class Side(IntEnum):
+    """Why a column is fixed; ±1 and 0 are the sign that its multiplier must have at an optimum.
+
+    A pinned column has no tight bound: it is held at 0 to make a point unique, which is no constraint. A fixed column
+    has equal bounds, and its multiplier may have any sign.
+    """
+
+    LOWER = -1
+    PINNED = 0
+    UPPER = 1
+    FIXED = 2
+
+
+class Bounds:
+    """Lower and upper bounds, None where there is none.
+
+    Attributes
+    ----------
+    lower, upper : numerators over `denominator`.
+    """
+
+    __slots__ = ("denominator", "lower", "upper")
+
+    def __init__(self, lower: Sequence[Fraction | None], upper: Sequence[Fraction | None]) -> None:
+        self.denominator = math.lcm(*(bound.denominator for bound in (*lower, *upper) if bound is not None))
+        self.lower = [self._numerator(bound) for bound in lower]
+        self.upper = [self._numerator(bound) for bound in upper]
+
+    def _numerator(self, bound: Fraction | None) -> int | None:
+        return None if bound is None else bound.numerator * (self.denominator // bound.denominator)
+
+    def restrict(self, column: int, lower: int | None, upper: int | None) -> None:
+        """Replace the bounds of one column by integers."""
+        self.lower[column] = None if lower is None else lower * self.denominator
+        self.upper[column] = None if upper is None else upper * self.denominator
+
+    def at(self, column: int, side: Side) -> int:
+        """The numerator of the value of a column that is fixed on that side."""
+        bound = self.lower[column] if side is Side.LOWER else self.upper[column]
+        return 0 if side is Side.PINNED or bound is None else bound
+
+    def side(self, column: int) -> Side:
+        """A side at which the column can be fixed: the lower bound, the upper bound, or pinned at 0."""
+        lower, upper = self.lower[column], self.upper[column]
+        if lower is not None:
+            return Side.FIXED if lower == upper else Side.LOWER
+        return Side.PINNED if upper is None else Side.UPPER
+
+    def to_floats(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lower and upper bounds as floats, infinite where there is none."""
+        return self._floats(self.lower, -np.inf), self._floats(self.upper, np.inf)
+
+    def _floats(self, bounds: list[int | None], missing: float) -> NDArray[np.float64]:
+        return np.array([missing if b is None else nearest_float(b, self.denominator) for b in bounds])
+
+    def any(self) -> bool:
+        """Whether a column other than the last, the slack variable, has a bound."""
+        return any(bound is not None for bounds in (self.lower, self.upper) for bound in bounds[:-1])
+
+    def middle(self, column: int, value: Fraction) -> Fraction:
+        """A number strictly between the bounds of a column: the middle, or `value` at a distance of 1 at least."""
+        lower, upper = self.lower[column], self.upper[column]
+        if lower is not None and upper is not None:
+            return Fraction(lower + upper, 2 * self.denominator)
+        if lower is not None:
+            return max(value, Fraction(lower, self.denominator) + 1)
+        return value if upper is None else min(value, Fraction(upper, self.denominator) - 1)
+
+    def strictly_inside(self, point: Sequence[Fraction]) -> bool:
+        """Whether every coordinate lies strictly between its bounds."""
+        return all(
+            (lower is None or lower * x.denominator < x.numerator * self.denominator)
+            and (upper is None or x.numerator * self.denominator < upper * x.denominator)
+            for x, lower, upper in zip(point, self.lower, self.upper, strict=False)
+        )
+
+    def crossing(self) -> int | None:
+        """A column whose lower bound exceeds its upper bound, or None."""
+        pairs = enumerate(zip(self.lower, self.upper, strict=True))
+        return next((j for j, (low, up) in pairs if low is not None and up is not None and low > up), None)

@@ -1,0 +1,180 @@
+"""Guesses in floating point, by HiGHS: which rows are tight, which columns sit at a bound, and roughly where.
+
+Nothing here is believed. Numbers that floats cannot hold are clamped, HiGHS drops coefficients below 1e-12 and takes
+1e20 for infinity; the guess is then a bad one and costs exact pivots, not correctness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.exact.floats import nearest_float
+from polyrelu.exact.lp.bounds import Side
+
+__all__ = ["FloatSolver", "Guess", "scaled", "to_floats"]
+
+_INFINITY = float(highspy.kHighsInf)
+_CLAMP = 1e19  # HiGHS refuses coefficients and ignores right-hand sides that are larger
+#: HiGHS cannot be interrupted from Python within a run; it is run for so many iterations at a time.
+_ITERATIONS = 2000
+_RUNS = 200
+_OPTIONS: tuple[tuple[str, bool | int | float | str], ...] = (
+    ("output_flag", False),
+    ("presolve", "off"),  # postsolved bases are not always bases of the original rows
+    ("solver", "simplex"),
+    ("threads", 1),
+    ("simplex_scale_strategy", 0),  # the rows come scaled
+    ("simplex_iteration_limit", _ITERATIONS),
+    ("small_matrix_value", 1e-12),
+    ("primal_feasibility_tolerance", 1e-9),
+    ("dual_feasibility_tolerance", 1e-9),
+)
+_PRIMAL, _DUAL = 4, 1
+_BASIC = highspy.HighsBasisStatus.kBasic
+_idle: list[Any] = []  # making a solver costs as much as a small program
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What HiGHS ended with.
+
+    Attributes
+    ----------
+    rows : tight rows.
+    fixed : columns at a bound, or pinned at 0.
+    point : values of the columns.
+    feasible : False if HiGHS thinks that there is no feasible point.
+    """
+
+    rows: list[int]
+    fixed: dict[int, Side]
+    point: list[float]
+    feasible: bool
+
+
+class FloatSolver:
+    """One program inside HiGHS, kept for warm starts."""
+
+    def __init__(
+        self,
+        matrix: NDArray[np.float64],
+        row_lower: NDArray[np.float64],
+        row_upper: NDArray[np.float64],
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+    ) -> None:
+        """Takes a matrix (m, n) with entries in [-1, 1] and infinite bounds as numpy infinities."""
+        self._solver = _idle.pop() if _idle else _Quiet()
+        self._lower, self._upper = lower, upper
+        self._strategy = _DUAL
+        rows, columns = matrix.shape
+        used = matrix != 0
+        starts = np.zeros(rows + 1, dtype=np.int32)
+        np.cumsum(used.sum(axis=1), out=starts[1:])
+        index = np.nonzero(used)[1].astype(np.int32)
+        nothing = np.zeros(columns)
+        self._solver.passModel(
+            columns, rows, index.size, 2, 1, 0.0, nothing, lower, upper, row_lower, row_upper,
+            starts, index, matrix[used], np.zeros(columns, dtype=np.int32),
+        )  # fmt: skip
+        self._all_columns = np.arange(columns, dtype=np.int32)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_solver"):
+            _idle.append(self._solver)
+
+    def add_row(self, coefficients: NDArray[np.float64], lower: float, upper: float) -> None:
+        """Append a row."""
+        index = np.flatnonzero(coefficients).astype(np.int32)
+        self._solver.addRow(lower, upper, index.size, index, coefficients[index])
+        self._strategy = _DUAL
+
+    def delete_last_row(self) -> None:
+        """Remove the last row."""
+        last = self._solver.getNumRow() - 1
+        self._solver.deleteRows(1, np.array([last], dtype=np.int32))
+        self._strategy = _DUAL
+
+    def change_row(self, row: int, lower: float, upper: float) -> None:
+        """Change the sides of a row."""
+        self._solver.changeRowBounds(row, lower, upper)
+        self._strategy = _DUAL
+
+    def change_coefficient(self, row: int, column: int, value: float) -> None:
+        """Change one entry of the matrix."""
+        self._solver.changeCoeff(row, column, value)
+
+    def change_column(self, column: int, lower: float, upper: float) -> None:
+        """Change the bounds of a column."""
+        self._solver.changeColBounds(column, lower, upper)
+        self._lower[column], self._upper[column] = lower, upper
+
+    def maximize(self, objective: NDArray[np.float64]) -> Guess | None:
+        """The basis of a maximum, roughly; None if HiGHS has none to offer."""
+        solver = self._solver
+        solver.changeColsCost(self._all_columns.size, self._all_columns, -objective)
+        solver.setOptionValue("simplex_strategy", self._strategy)
+        self._strategy = _PRIMAL  # next time, unless a row changes
+        for _ in range(_RUNS):
+            solver.run()
+            status = solver.getModelStatus()
+            if status != highspy.HighsModelStatus.kIterationLimit:
+                break
+        basis = solver.getBasis()  # getBasicVariables is faster, and crashes where the simplex method did not run
+        if not basis.valid:
+            return None
+        point = list(solver.getSolution().col_value)
+        rows = [i for i, status_ in enumerate(basis.row_status) if status_ != _BASIC]
+        columns = [j for j, status_ in enumerate(basis.col_status) if status_ != _BASIC]
+        fixed = {j: self._side(j, point[j]) for j in columns}
+        return Guess(rows, fixed, point, status != highspy.HighsModelStatus.kInfeasible)
+
+    def _side(self, column: int, value: float) -> Side:
+        lower, upper = self._lower[column], self._upper[column]
+        if lower == upper:
+            return Side.FIXED
+        if np.isinf(lower) and np.isinf(upper):
+            return Side.PINNED
+        return Side.UPPER if upper - value < value - lower else Side.LOWER
+
+
+class _Quiet(highspy.Highs):
+    """`Highs.__init__` prints a banner and sets up callbacks, which also cost time; it is passed over."""
+
+    def __init__(self) -> None:
+        super(highspy.Highs, self).__init__()
+        for name, value in _OPTIONS:
+            self.setOptionValue(name, value)
+
+
+def to_floats(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Integer rows [a | c] as floats, each divided by 2^e so that the largest coefficient of a is below 1, and the e.
+
+    A right-hand side may be much larger than the coefficients; it is clamped.
+    """
+    try:
+        table = np.array(rows, dtype=np.float64)
+    except OverflowError:
+        return _long_to_floats(rows)
+    exponents = np.frexp(np.abs(table[:, :-1]).max(axis=1, initial=0.0))[1].astype(np.int64)
+    table = np.ldexp(table, -exponents[:, None])
+    np.clip(table[:, -1], -_CLAMP, _CLAMP, out=table[:, -1])
+    return table, exponents
+
+
+def _long_to_floats(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The same for numbers beyond the range of a float."""
+    exponents = [max((abs(entry).bit_length() for entry in row[:-1]), default=0) for row in rows]
+    table = [[nearest_float(entry, 1 << e) for entry in row] for row, e in zip(rows, exponents, strict=True)]
+    return np.clip(np.array(table), -_CLAMP, _CLAMP), np.array(exponents, dtype=np.int64)
+
+
+def scaled(vector: Sequence[int]) -> NDArray[np.float64]:
+    """An integer vector as floats in [-1, 1], up to a power of two."""
+    return to_floats([[*vector, 0]])[0][0, :-1]

@@ -1,0 +1,92 @@
+"""From a point with a positive slack to a short rational point strictly inside.
+
+Floats only propose; the point is checked against the integer rows.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpz
+from numpy.typing import NDArray
+
+from polyrelu.exact.lp.active_set import Vector
+from polyrelu.exact.lp.model import Model
+from polyrelu.exact.lp.outcomes import Point
+
+__all__ = ["moved_inside", "rounded", "shortened"]
+
+_LONGEST = 1000  # bits of a rounded coordinate
+
+
+def rounded(model: Model, values: list[float]) -> Point | None:
+    """The point, rounded to as few binary digits as its slack t > 0 (the last value) allows; None if that fails.
+
+    With equations it usually fails, as it must.
+    """
+    point, slack = np.array(values[:-1]), values[-1]
+    if not (np.isfinite(point).all() and 0 < slack <= 2):
+        return None
+    columns = max(len(point), 1)
+    if model.bounds.any():
+        point, margin = _off_the_bounds(model, point, slack)
+        slack = min(slack, margin)
+    if slack <= 0:
+        return None
+    digits = max(0, math.ceil(math.log2(2 * columns / slack)))
+    size = float(np.abs(point).max(initial=0.0))
+    if digits + max(0, math.frexp(size)[1]) > _LONGEST:
+        return None
+    return _checked(model, [int(v) for v in np.rint(np.ldexp(point, digits)).tolist()], digits)
+
+
+def _off_the_bounds(model: Model, point: NDArray[np.float64], slack: float) -> tuple[NDArray[np.float64], float]:
+    """A point further inside the bounds, and a distance by which it may be moved: the rows lose at most half of t."""
+    lower, upper = (bounds[:-1] for bounds in model.bounds.to_floats())
+    with np.errstate(invalid="ignore", over="ignore"):
+        middle = np.where(
+            np.isfinite(lower),
+            np.where(np.isfinite(upper), (lower + upper) / 2, np.maximum(point, lower + 1)),
+            np.where(np.isfinite(upper), np.minimum(point, upper - 1), point),
+        )
+        step = min(0.5, slack / (4 * float(np.abs(middle - point).sum()) + 1e-300))
+        inside = point + step * (middle - point)
+        room = min(float((inside - lower).min()), float((upper - inside).min()))
+    return inside, room
+
+
+def shortened(model: Model, point: Vector) -> Point | None:
+    """An exact point with positive slack, rounded like `rounded`."""
+    slack = point.numerators[-1]
+    columns = max(len(point.numerators) - 1, 1)
+    digits = max(0, (2 * columns * point.denominator // slack).bit_length())
+    scaled = [((entry << (digits + 1)) + point.denominator) // (2 * point.denominator) for entry in point.numerators]
+    return _checked(model, [int(entry) for entry in scaled[:-1]], digits)
+
+
+def moved_inside(model: Model, point: Vector) -> Point:
+    """An exact point with positive slack t, moved off the bounds by as much as the rows allow."""
+    bounds, t = model.bounds, Fraction(int(point.numerators[-1]), int(point.denominator))
+    exact = [Fraction(int(entry), int(point.denominator)) for entry in point.numerators[:-1]]
+    steps = [bounds.middle(j, x) - x for j, x in enumerate(exact)]
+    length = sum(abs(step) for step in steps)
+    # A row loses at most (largest coefficient) · length · factor < s · t.
+    factor = min(Fraction(1, 2), t / (2 * length)) if length else Fraction(0)
+    return tuple(x + factor * step for x, step in zip(exact, steps, strict=True))
+
+
+def _checked(model: Model, integers: list[int], digits: int) -> Point | None:
+    """The point integers / 2^digits if it lies strictly inside."""
+    power = 1 << digits
+    rows = model.rows
+    excess: list[fmpz] = rows.products([*integers, 0, -power])
+    for i, value in enumerate(excess):
+        if rows.is_equation[i]:
+            if value != 0:
+                return None
+        elif value > 0 or (value == 0 and rows.entries[i][-2]):
+            return None
+    point = tuple(Fraction(entry, power) for entry in integers)
+    return point if model.bounds.strictly_inside(point) else None

@@ -1,0 +1,259 @@
+"""The linear program that the other rooms use: add rows, ask, add or remove rows, ask again.
+
+One formulation serves every question. Each inequality a·x ≤ c carries a slack variable t, a·x + s t ≤ c with s > 0 of
+the size of a. With t fixed at 0 this is the program itself. With t ≤ 1 to be maximised, the maximum is positive if
+there is a point strictly inside, negative if there is no point at all, and 0 if the feasible set is flat but not empty.
+
+Bounds stay hard: whatever satisfies the rows strictly can be moved off the bounds without leaving a row. That needs
+room around the point, so with equations (or fixed columns, which are equations) bounds become rows first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from polyrelu.errors import DomainError
+from polyrelu.exact.linalg import solve
+from polyrelu.exact.lp.active_set import ActiveSet
+from polyrelu.exact.lp.evidence import crossing_bounds, farkas, integer_multipliers, multipliers, point_of, upper_bound
+from polyrelu.exact.lp.interior import moved_inside, rounded, shortened
+from polyrelu.exact.lp.model import Model
+from polyrelu.exact.lp.outcomes import Flat, Infeasible, Interior, Multipliers, Optimal, Point, Unbounded
+from polyrelu.exact.lp.reading import Numbers, read_bounds, read_rows
+from polyrelu.exact.lp.simplex import ExactRay, Infeasibility, Simplex
+from polyrelu.exact.matrix import RationalMatrix
+from polyrelu.exact.rational import to_fraction
+
+__all__ = ["LinearProgram"]
+
+
+class LinearProgram:
+    """Inequalities A x ≤ c, equations E x = e and bounds l ≤ x ≤ u in exact rational numbers.
+
+    Rows are numbered in the order in which they are added, equations and inequalities together. A program can be asked
+    any number of questions; what the last one left behind makes the next one faster.
+
+    Parameters
+    ----------
+    columns : number of variables.
+    lower, upper : one number or None (no bound) for each variable; None for no bounds at all.
+
+    Raises
+    ------
+    DomainError : numbers of rows, right-hand sides or columns that do not fit.
+
+    >>> square = LinearProgram(2, lower=[0, 0], upper=[1, 1])
+    >>> square.add_inequalities([[1, 1]], ["3/2"])
+    >>> best = square.maximize([1, 2])
+    >>> best.value, best.point
+    (Fraction(5, 2), (Fraction(1, 2), Fraction(1, 1)))
+    >>> best.multipliers
+    Multipliers(rows={0: Fraction(1, 1)}, upper={1: Fraction(1, 1)}, lower={})
+    """
+
+    def __init__(
+        self, columns: int, lower: Sequence[object] | None = None, upper: Sequence[object] | None = None
+    ) -> None:
+        self.columns = columns
+        self._lower, self._upper = read_bounds(lower, columns), read_bounds(upper, columns)
+        self._model = Model(self._lower, self._upper)
+        self._constant: list[int] = []  # inequalities found to be constant on the equations
+
+    # -- building -------------------------------------------------------------------------------------------------
+
+    def add_inequalities(self, rows: Iterable[Numbers] | RationalMatrix, right: Numbers) -> None:
+        """Append the inequalities rows x ≤ right, with one number in `right` for each row."""
+        self._model.append(*read_rows(rows, right, self.columns), is_equation=False)
+
+    def add_equations(self, rows: Iterable[Numbers] | RationalMatrix, right: Numbers) -> None:
+        """Append the equations rows x = right."""
+        self._model.append(*read_rows(rows, right, self.columns), is_equation=True)
+
+    def remove_last(self) -> None:
+        """Remove the row that was added last."""
+        if not len(self):
+            raise DomainError("there is no row to remove")
+        if self._model.rows.is_equation[-1]:  # what was constant need not be any more
+            for row in self._constant:
+                self._model.set_slack(row, True)
+            self._constant.clear()
+        self._model.remove_last()
+        self._constant = [row for row in self._constant if row < len(self)]
+
+    def change_right(self, row: int, right: object) -> None:
+        """Replace the right-hand side of a row."""
+        if not 0 <= row < len(self):
+            raise DomainError(f"there is no row {row}, only {len(self)} rows")
+        model, quotient = self._model, to_fraction(right)
+        scale = model.scales[row]
+        factor = (quotient * scale).denominator
+        coefficients = [entry * factor for entry in model.rows.entries[row][: self.columns]]
+        model.replace(row, [*coefficients, int(quotient * scale * factor)], scale * factor)
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self._model.rows)
+
+    # -- questions ------------------------------------------------------------------------------------------------
+
+    def maximize(self, objective: Numbers) -> Optimal | Unbounded | Infeasible:
+        """The maximum of objective·x, with a point and multipliers; or why there is none.
+
+        >>> LinearProgram(1, lower=[0]).maximize([1])
+        Unbounded(point=(Fraction(0, 1),), ray=(Fraction(1, 1),))
+        """
+        model = self._model
+        ((*integers, _),), (scale,) = read_rows([objective], [0], self.columns)
+        target = [*integers, 0]
+        start = self._start_for(target)
+        if isinstance(start, Infeasible):
+            return start
+        answer = Simplex(model.rows, model.bounds, target, start).solve()
+        if isinstance(answer, Infeasibility):
+            return Infeasible(farkas(model, answer))
+        point = point_of(answer.point)
+        if isinstance(answer, ExactRay):
+            return Unbounded(point, point_of(answer.ray))
+        value = sum((c * x for c, x in zip(integers, point, strict=True)), Fraction()) / scale
+        return Optimal(value, point, multipliers(model, answer.coordinates, scale))
+
+    def minimize(self, objective: Numbers) -> Optimal | Unbounded | Infeasible:
+        """The minimum of objective·x; the multipliers add up to -objective·x ≤ -value."""
+        answer = self.maximize([-to_fraction(entry) for entry in objective])
+        return replace(answer, value=-answer.value) if isinstance(answer, Optimal) else answer
+
+    def maximize_each(self, objectives: Iterable[Numbers]) -> Iterator[Optimal | Unbounded | Infeasible]:
+        """`maximize` for one objective after the other, each started from the last."""
+        return (self.maximize(objective) for objective in objectives)
+
+    def interior_point(self) -> Interior | Flat | Infeasible:
+        """A point inside all inequalities and bounds, relative to the equations, or a proof that there is none.
+
+        Rows that are constant on the equations (zero rows, if there are no equations) must hold, but not strictly.
+
+        >>> interval = LinearProgram(1)
+        >>> interval.add_inequalities([[1], [-1]], [1, 0])
+        >>> interval.interior_point()
+        Interior(point=(Fraction(1, 2),))
+        >>> interval.add_inequalities([[2]], [0])
+        >>> interval.interior_point().multipliers.rows
+        {1: Fraction(2, 1), 2: Fraction(1, 1)}
+        """
+        if (crossing := self._model.bounds.crossing()) is not None:
+            return Infeasible(crossing_bounds(crossing))
+        if self._bounds_meet_equations():
+            return self._with_bounds_as_rows()
+        while True:
+            self._model.set_slack_range(None, 1)
+            answer = self._interior_point()
+            if not isinstance(answer, Flat) or not self._set_constant_rows_aside(answer.multipliers):
+                return answer
+
+    def feasible_point(self) -> Point | Infeasible:
+        """A point that satisfies all constraints, strictly inside if possible, or a proof that there is none."""
+        answer = self.interior_point()
+        return answer if isinstance(answer, Infeasible) else answer.point
+
+    # -- behind the questions -------------------------------------------------------------------------------------
+
+    def _start_for(self, target: list[int]) -> ActiveSet | Infeasible:
+        """Where HiGHS says that the maximum is; what it calls infeasible is settled with the slack variable."""
+        model = self._model
+        if (crossing := model.bounds.crossing()) is not None:
+            return Infeasible(crossing_bounds(crossing))
+        model.set_slack_range(0, 0)
+        guess = model.guess(target)
+        if guess is not None and not guess.feasible:
+            found = self.interior_point()
+            if isinstance(found, Infeasible):
+                return found
+            model.set_slack_range(0, 0)
+        return model.active_set(guess)
+
+    def _interior_point(self) -> Interior | Flat | Infeasible:
+        model = self._model
+        target = [*[0] * self.columns, 1]
+        guess = model.guess(target)
+        if guess is not None and (point := rounded(model, guess.point)) is not None:
+            return Interior(point)
+        simplex = Simplex(model.rows, model.bounds, target, model.active_set(guess))
+        bound = simplex.dual_bound()
+        if bound is not None and upper_bound(model, bound) < 0:
+            return Infeasible(integer_multipliers(model, bound))
+        answer = simplex.solve()
+        if isinstance(answer, Infeasibility):
+            return Infeasible(farkas(model, answer))
+        slack = answer.point.numerators[-1]
+        if isinstance(answer, ExactRay) or slack > 0:  # t ≤ 1, so there is no ray
+            return Interior(shortened(model, answer.point) or moved_inside(model, answer.point))
+        evidence = integer_multipliers(model, answer.coordinates)
+        return Infeasible(evidence) if slack < 0 else Flat(point_of(answer.point), evidence)
+
+    def _bounds_meet_equations(self) -> bool:
+        bounds = list(zip(self._lower, self._upper, strict=True))
+        fixed = any(low is not None and low == up for low, up in bounds)
+        return fixed or (
+            any(self._model.rows.is_equation) and any(low is not None or up is not None for low, up in bounds)
+        )
+
+    def _with_bounds_as_rows(self) -> Interior | Flat | Infeasible:
+        """`interior_point` of the same constraints without bounds, its multipliers translated back."""
+        model, program = self._model, LinearProgram(self.columns)
+        for row, scale, is_equation in zip(model.rows.entries, model.scales, model.rows.is_equation, strict=True):
+            program._model.append([[*row[: self.columns], row[-1]]], [scale], is_equation)
+        origin: list[
+            tuple[int, int]
+        ] = []  # of each further row: the column, and 1 for the upper, -1 for the lower bound
+        for j, (low, up) in enumerate(zip(self._lower, self._upper, strict=True)):
+            unit = [int(i == j) for i in range(self.columns)]
+            if low is not None and low == up:
+                program.add_equations([unit], [up])
+                origin.append((j, 1))
+                continue
+            if up is not None:
+                program.add_inequalities([unit], [up])
+                origin.append((j, 1))
+            if low is not None:
+                program.add_inequalities([[-entry for entry in unit]], [-low])
+                origin.append((j, -1))
+        answer = program.interior_point()
+        if isinstance(answer, Interior):
+            return answer
+        return replace(answer, multipliers=_as_bounds(answer.multipliers, len(self), origin))
+
+    def _set_constant_rows_aside(self, evidence: Multipliers) -> bool:
+        """Take t out of the inequalities in a proof of flatness, if all of them are constant on the equations."""
+        model = self._model
+        equations = [
+            row[: self.columns] for row, is_eq in zip(model.rows.entries, model.rows.is_equation, strict=True) if is_eq
+        ]
+        found = [row for row in evidence.rows if not model.rows.is_equation[row]]
+        if not equations or not found:
+            return False
+        span = RationalMatrix.from_integers(equations).transpose()
+        for row in found:
+            if (
+                solve(
+                    span, RationalMatrix.from_integers([[entry] for entry in model.rows.entries[row][: self.columns]])
+                )
+                is None
+            ):
+                return False
+        for row in found:
+            if row not in self._constant:
+                model.set_slack(row, False)
+                self._constant.append(row)
+        return True
+
+
+def _as_bounds(evidence: Multipliers, rows: int, origin: list[tuple[int, int]]) -> Multipliers:
+    """Multipliers of rows that stand for bounds as multipliers of those bounds."""
+    upper: dict[int, Fraction] = {}
+    lower: dict[int, Fraction] = {}
+    for row, value in evidence.rows.items():
+        if row >= rows:
+            column, side = origin[row - rows]
+            (upper if side * value > 0 else lower)[column] = abs(value)
+    return Multipliers({row: value for row, value in evidence.rows.items() if row < rows}, upper, lower)

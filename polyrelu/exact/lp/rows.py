@@ -1,0 +1,77 @@
+"""The integer rows [a | s | c] of a program, meaning a·x + s·t ≤ c or = c, appended and removed at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flint import fmpz, fmpz_mat
+
+__all__ = ["Rows"]
+
+#: More single-row blocks than this are merged: each block costs one call per product.
+_BLOCK_LIMIT = 16
+
+
+class Rows:
+    """Rows of Python integers, and the same numbers as FLINT blocks for products with all rows at once.
+
+    Attributes
+    ----------
+    entries : the rows [a | s | c].
+    is_equation : whether row i means "=".
+    columns : number of variables, the slack variable t included.
+    """
+
+    __slots__ = ("_blocks", "columns", "entries", "is_equation")
+
+    def __init__(self, columns: int) -> None:
+        self.columns = columns
+        self.entries: list[list[int]] = []
+        self.is_equation: list[bool] = []
+        self._blocks: list[fmpz_mat] = []
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def extend(self, rows: list[list[int]], is_equation: bool) -> None:
+        """Append rows [a | s | c]."""
+        if not rows:
+            return
+        self.entries += rows
+        self.is_equation += [is_equation] * len(rows)
+        self._blocks.append(fmpz_mat(rows))
+        if len(self._blocks) > _BLOCK_LIMIT:
+            self._blocks = [fmpz_mat(self.entries)]
+
+    def pop(self) -> None:
+        """Remove the last row."""
+        self.entries.pop()
+        self.is_equation.pop()
+        last = self._blocks.pop()
+        rest = last.nrows() - 1
+        if rest:
+            self._blocks.append(fmpz_mat(self.entries[-rest:]))
+
+    def replace(self, index: int, row: list[int]) -> None:
+        """Put another row in the place of row `index`."""
+        self.entries[index] = row
+        for block in self._blocks:
+            if index < block.nrows():
+                for j, entry in enumerate(row):
+                    block[index, j] = entry
+                return
+            index -= block.nrows()
+
+    def bits(self, index: int) -> int:
+        """The bit length of the largest coefficient of a row."""
+        row = self.entries[index]
+        slack = row[-2]  # a power of two of that size, except in rows without slack
+        return slack.bit_length() if slack else max((abs(entry).bit_length() for entry in row[:-2]), default=0)
+
+    def products(self, vector: Sequence[int | fmpz]) -> list[fmpz]:
+        """The numbers row · vector for every row, c included: `vector` has one entry more than there are columns."""
+        column = fmpz_mat(self.columns + 1, 1, list(vector))
+        if len(self._blocks) == 1:
+            only: list[fmpz] = (self._blocks[0] * column).entries()
+            return only
+        return [entry for block in self._blocks for entry in (block * column).entries()]

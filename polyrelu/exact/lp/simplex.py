@@ -1,0 +1,286 @@
+"""The simplex method in exact arithmetic, from any active set, feasible or not, dual feasible or not.
+
+First the dual method makes the point feasible, for an objective from which the wrong multipliers have been taken out;
+then the primal method maximises the true objective. From the right active set both stop at once, and what remains is
+the verification of a guess. Ties and cycles: after a run of steps that change nothing, Bland's rule takes over.
+
+Order of the constraints for Bland's rule: row i is i, column j is (number of rows) + j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flint import fmpz
+
+from polyrelu.exact.lp.active_set import ActiveSet, Coordinates, Vector
+from polyrelu.exact.lp.bounds import Bounds, Side
+from polyrelu.exact.lp.rows import Rows
+
+__all__ = ["ExactOptimum", "ExactRay", "Infeasibility", "Simplex"]
+
+#: Steps without progress before Bland's rule.
+_PATIENCE = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ExactOptimum:
+    """A feasible point and the objective's coordinates, all of the right sign."""
+
+    point: Vector
+    coordinates: Coordinates
+
+
+@dataclass(frozen=True, slots=True)
+class ExactRay:
+    """A feasible point and a direction that stays feasible and increases the objective."""
+
+    point: Vector
+    ray: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Infeasibility:
+    """The violated constraint minus its coordinates in the active set is 0·x ≤ (something negative).
+
+    Attributes
+    ----------
+    row : number of the violated row, or None if it is a bound.
+    column, side : the violated bound otherwise.
+    sign : -1 if the row is an equation whose left side is too small, else 1.
+    coordinates : of sign · normal.
+    """
+
+    row: int | None
+    column: int
+    side: Side
+    sign: int
+    coordinates: Coordinates
+
+
+@dataclass(frozen=True, slots=True)
+class _Violation:
+    row: int | None
+    column: int
+    side: Side
+    sign: int
+    normal: list[int]
+
+
+class Simplex:
+    """Maximise objective · x over the rows and bounds.
+
+    Attributes
+    ----------
+    pivots : number of exchanges made so far.
+    """
+
+    def __init__(self, rows: Rows, bounds: Bounds, objective: Sequence[int], start: ActiveSet) -> None:
+        self._rows, self._bounds, self._objective = rows, bounds, list(objective)
+        self._active = start
+        self.pivots = 0
+        self._idle = 0
+
+    def solve(self) -> ExactOptimum | ExactRay | Infeasibility:
+        """Dual steps to a feasible point, then primal steps to the optimum."""
+        coordinates = self._active.coordinates(self._objective)
+        wrong = self._wrong(coordinates)
+        target = self._without(coordinates, wrong) if wrong else self._objective
+        found = self._dual_steps(target)
+        return found if isinstance(found, Infeasibility) else self._primal_steps(found)
+
+    def dual_bound(self) -> Coordinates | None:
+        """The objective's coordinates at the start if they are of the right sign: an upper bound without a point."""
+        coordinates = self._active.coordinates(self._objective)
+        return None if self._wrong(coordinates) else coordinates
+
+    # -- signs ----------------------------------------------------------------------------------------------------
+
+    def _wrong(self, coordinates: Coordinates) -> list[tuple[int, fmpz]]:
+        """Constraints whose coordinate has the wrong sign, ordered, with that coordinate."""
+        is_equation, shift, fixed = self._rows.is_equation, len(self._rows), self._active.fixed
+        rows = [(r, y) for r, y in coordinates.rows.items() if y < 0 and not is_equation[r]]
+        columns = [
+            (shift + j, d)
+            for j, d in coordinates.columns.items()
+            if d != 0 and (side := fixed[j]) is not Side.FIXED and side * d <= 0
+        ]
+        return sorted(rows + columns) if rows or columns else []
+
+    def _without(self, coordinates: Coordinates, wrong: list[tuple[int, fmpz]]) -> list[fmpz]:
+        """The objective (times a positive number) less its wrong part: the active set is dual feasible for it."""
+        target = [coordinates.denominator * entry for entry in self._objective]
+        for index, value in wrong:
+            if index < len(self._rows):
+                for j, entry in enumerate(self._rows.entries[index][:-1]):
+                    target[j] -= value * entry
+            else:
+                target[index - len(self._rows)] -= value
+        return target
+
+    # -- dual steps -----------------------------------------------------------------------------------------------
+
+    def _dual_steps(self, objective: Sequence[int | fmpz]) -> Vector | Infeasibility:
+        """Bring violated constraints in until there is none; the coordinates of `objective` keep their signs."""
+        self._idle = 0
+        while True:
+            point = self._active.point()
+            violation = self._violated(point)
+            if violation is None:
+                return point
+            direction = self._active.coordinates(violation.normal)
+            leaving, progress = self._dual_ratio(self._active.coordinates(objective), direction)
+            if leaving is None:
+                return Infeasibility(violation.row, violation.column, violation.side, violation.sign, direction)
+            self._exchange(leaving, violation.row, violation.column, violation.side, progress)
+
+    def _violated(self, point: Vector) -> _Violation | None:
+        """The most violated constraint, or the first one if nothing has moved for a while."""
+        excess = self._rows.products([*point.numerators, -point.denominator])
+        is_equation, shift = self._rows.is_equation, len(self._rows)
+        found = [
+            (i, self._relative(i, value)) for i, value in enumerate(excess) if value > 0 or (value and is_equation[i])
+        ]
+        sides: dict[int, Side] = {}
+        for column, side, distance in self._outside(point):
+            found.append((shift + column, distance))
+            sides[column] = side
+        if not found:
+            return None
+        index = found[0][0] if self._idle > _PATIENCE else max(found, key=lambda item: item[1])[0]
+        if index >= shift:
+            return self._bound_violation(index - shift, sides[index - shift])
+        return self._row_violation(index, 1 if excess[index] > 0 else -1)
+
+    def _relative(self, row: int, excess: fmpz) -> fmpz:
+        """The violation of a row in units of its largest coefficient, roughly: a bit shift."""
+        return abs(excess) >> self._rows.bits(row)
+
+    def _row_violation(self, row: int, sign: int) -> _Violation:
+        return _Violation(row, -1, Side.FIXED, sign, [sign * entry for entry in self._rows.entries[row][:-1]])
+
+    def _bound_violation(self, column: int, side: Side) -> _Violation:
+        normal = [0] * self._rows.columns
+        normal[column] = int(side)
+        return _Violation(None, column, side, 1, normal)
+
+    def _outside(self, point: Vector) -> list[tuple[int, Side, fmpz]]:
+        """Columns outside their bounds, with the side and the distance (times the point's denominator)."""
+        bounds, found = self._bounds, []
+        for j in self._active.columns:
+            value = point.numerators[j] * bounds.denominator
+            lower, upper = bounds.lower[j], bounds.upper[j]
+            if upper is not None and value > upper * point.denominator:
+                found.append((j, Side.UPPER, (value - upper * point.denominator) // bounds.denominator))
+            elif lower is not None and value < lower * point.denominator:
+                found.append((j, Side.LOWER, (lower * point.denominator - value) // bounds.denominator))
+        return found
+
+    def _dual_ratio(self, coordinates: Coordinates, direction: Coordinates) -> tuple[int | None, bool]:
+        """The constraint to leave: the smallest ratio coordinate / direction, the first one on ties."""
+        fixed, shift = self._active.fixed, len(self._rows)
+        candidates: list[tuple[int, fmpz, fmpz]] = []
+        for j, alpha in direction.columns.items():
+            if fixed[j] is Side.PINNED and alpha != 0:
+                return shift + j, True  # a pinned column leaves for good: always progress
+            if fixed[j] is not Side.FIXED and fixed[j] * alpha > 0:
+                candidates.append((shift + j, abs(coordinates.columns[j]), abs(alpha)))
+        for r, alpha in direction.rows.items():
+            if alpha > 0 and not self._rows.is_equation[r]:
+                candidates.append((r, coordinates.rows[r], alpha))
+        if not candidates:
+            return None, False
+        best, value, _ = _least_ratio(candidates)
+        return best, value != 0
+
+    # -- primal steps ---------------------------------------------------------------------------------------------
+
+    def _primal_steps(self, point: Vector) -> ExactOptimum | ExactRay:
+        """From a feasible active set along improving edges."""
+        self._idle = 0
+        while True:
+            coordinates = self._active.coordinates(self._objective)
+            wrong = self._wrong(coordinates)
+            if not wrong:
+                return ExactOptimum(point, coordinates)
+            leaving, value = wrong[0] if self._idle > _PATIENCE else max(wrong, key=self._gain)
+            edge, step = self._edge(leaving, value)
+            blocking = self._primal_ratio(point, edge, leaving, step)
+            if blocking is None:
+                return ExactRay(point, edge)
+            entering, side, progress = blocking
+            shift = len(self._rows)
+            if entering < shift:
+                self._exchange(leaving, entering, -1, side, progress)
+            else:
+                self._exchange(leaving, None, entering - shift, side, progress)
+            point = self._active.point()
+
+    def _gain(self, item: tuple[int, fmpz]) -> fmpz:
+        index, value = item
+        if index >= len(self._rows):
+            return abs(value)
+        return abs(value) << self._rows.bits(index)
+
+    def _edge(self, leaving: int, value: fmpz) -> tuple[Vector, int]:
+        shift = len(self._rows)
+        if leaving < shift:
+            return self._active.edge_from_row(leaving), 0
+        step = 1 if value > 0 else -1
+        return self._active.edge_from_column(leaving - shift, step), step
+
+    def _primal_ratio(self, point: Vector, edge: Vector, leaving: int, step: int) -> tuple[int, Side, bool] | None:
+        """The first constraint that the edge meets, the side if it is a bound, and whether the step is positive."""
+        rates = self._rows.products([*edge.numerators, 0])
+        excess = self._rows.products([*point.numerators, -point.denominator])
+        tight = set(self._active.rows)
+        is_equation = self._rows.is_equation  # one that holds without being active must not be left to either side
+        candidates = [
+            (i, -excess[i], abs(rate))
+            for i, rate in enumerate(rates)
+            if (rate > 0 or (rate and is_equation[i])) and i not in tight
+        ]
+        shift, bounds = len(self._rows), self._bounds
+        moving = self._active.columns if step == 0 else [*self._active.columns, leaving - shift]
+        sides: dict[int, Side] = {}
+        for j in moving:
+            rate = edge.numerators[j]
+            bound = bounds.upper[j] if rate > 0 else bounds.lower[j]
+            if rate == 0 or bound is None:
+                continue
+            room = bound * point.denominator - point.numerators[j] * bounds.denominator
+            sides[shift + j] = Side.UPPER if rate > 0 else Side.LOWER
+            candidates.append((shift + j, abs(room), abs(rate) * bounds.denominator))
+        if not candidates:
+            return None
+        best, value, _ = _least_ratio(candidates)
+        return best, sides.get(best, Side.FIXED), value != 0
+
+    # -- exchange -------------------------------------------------------------------------------------------------
+
+    def _exchange(self, leaving: int, row: int | None, column: int, side: Side, progress: bool) -> None:
+        """Replace an active constraint by a row or, if `row` is None, by a bound."""
+        shift = len(self._rows)
+        rows, fixed = list(self._active.rows), dict(self._active.fixed)
+        if leaving < shift:
+            rows.remove(leaving)
+        else:
+            del fixed[leaving - shift]
+        if row is None:
+            fixed[column] = Side.FIXED if self._bounds.side(column) is Side.FIXED else side
+        else:
+            rows.append(row)
+        self._active = ActiveSet(self._rows, self._bounds, rows, fixed)
+        self.pivots += 1
+        self._idle = 0 if progress else self._idle + 1
+
+
+def _least_ratio(candidates: list[tuple[int, fmpz, fmpz]]) -> tuple[int, fmpz, fmpz]:
+    """The (index, p, q) with the least p / q, q > 0, and among these the least index."""
+    best = candidates[0]
+    for candidate in candidates[1:]:
+        left, right = candidate[1] * best[2], best[1] * candidate[2]
+        if left < right or (left == right and candidate[0] < best[0]):
+            best = candidate
+    return best
