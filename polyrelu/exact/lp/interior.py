@@ -13,6 +13,7 @@ from flint import fmpz
 from numpy.typing import NDArray
 
 from polyrelu.exact.lp.active_set import Vector
+from polyrelu.exact.lp.highs import CLAMP
 from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.outcomes import Point
 
@@ -26,23 +27,42 @@ def rounded(model: Model, values: list[float]) -> Point | None:
 
     With equations it usually fails, as it must.
     """
-    point, slack = np.array(values[:-1]), values[-1]
-    if not (np.isfinite(point).all() and 0 < slack <= 2):
+    *point, slack = values
+    if not (all(map(math.isfinite, point)) and 0 < slack <= 2):
         return None
-    columns = max(len(point), 1)
     if model.bounds.any():
-        point, margin = _off_the_bounds(model, point, slack)
+        point, margin = _off_the_bounds(model, np.array(point), slack)
         slack = min(slack, margin)
     if slack <= 0:
         return None
-    digits = max(0, math.ceil(math.log2(2 * columns / slack)))
-    size = float(np.abs(point).max(initial=0.0))
-    if digits + max(0, math.frexp(size)[1]) > _LONGEST:
+    digits = max(0, math.ceil(math.log2(2 * max(len(point), 1) / slack)))
+    size = math.frexp(max(map(abs, point), default=0.0))[1]
+    if digits + max(0, size) > _LONGEST:
         return None
-    return _checked(model, [int(v) for v in np.rint(np.ldexp(point, digits)).tolist()], digits)
+    integers = [round(math.ldexp(value, digits)) for value in point]
+    if size + digits < 52 and _certainly_inside(model, [math.ldexp(value, -digits) for value in integers]):
+        return _within_bounds(model, integers, digits)
+    return _checked(model, integers, digits)
 
 
-def _off_the_bounds(model: Model, point: NDArray[np.float64], slack: float) -> tuple[NDArray[np.float64], float]:
+def _certainly_inside(model: Model, point: list[float]) -> bool:
+    """Whether floats suffice to see that every inequality holds strictly; False with equations or zero rows.
+
+    Let u = 2^-53 and let [â | ĉ] be a float row: the integer row divided by a power of two, each entry off by at most
+    u of itself, or by 2^-1022 where it underflowed; clamped right-hand sides are excluded. The n products and n sums of
+    â·x - ĉ, in any order, are off by at most γ_{n+1} S with S = Σ|â_j x_j| + |ĉ| and γ_k = ku / (1 - ku). Together,
+    and with the rounding of S itself, the error is below (2n + 16) u S + 2^-900 for n < 2^50 and |x_j| < 2^52.
+    """
+    table = model.table()
+    if any(model.rows.is_equation) or np.abs(table[:, -1]).max(initial=0.0) >= CLAMP:
+        return False
+    vector = np.array([*point, -1.0])
+    size = np.abs(table) @ np.abs(vector)
+    error = (2 * len(point) + 16) * 2.0**-53 * size + 2.0**-900
+    return bool((table @ vector + error < 0).all())
+
+
+def _off_the_bounds(model: Model, point: NDArray[np.float64], slack: float) -> tuple[list[float], float]:
     """A point further inside the bounds, and a distance by which it may be moved: the rows lose at most half of t."""
     lower, upper = (bounds[:-1] for bounds in model.bounds.to_floats())
     with np.errstate(invalid="ignore", over="ignore"):
@@ -54,7 +74,7 @@ def _off_the_bounds(model: Model, point: NDArray[np.float64], slack: float) -> t
         step = min(0.5, slack / (4 * float(np.abs(middle - point).sum()) + 1e-300))
         inside = point + step * (middle - point)
         room = min(float((inside - lower).min()), float((upper - inside).min()))
-    return inside, room
+    return inside.tolist(), room
 
 
 def shortened(model: Model, point: Vector) -> Point | None:
@@ -88,5 +108,10 @@ def _checked(model: Model, integers: list[int], digits: int) -> Point | None:
                 return None
         elif value > 0 or (value == 0 and rows.entries[i][-2]):
             return None
+    return _within_bounds(model, integers, digits)
+
+
+def _within_bounds(model: Model, integers: list[int], digits: int) -> Point | None:
+    power = 1 << digits
     point = tuple(Fraction(entry, power) for entry in integers)
     return point if model.bounds.strictly_inside(point) else None

@@ -63,11 +63,11 @@ class LinearProgram:
 
     # -- building -------------------------------------------------------------------------------------------------
 
-    def add_inequalities(self, rows: Iterable[Numbers] | RationalMatrix, right: Numbers) -> None:
+    def add_inequalities(self, rows: Sequence[Numbers] | RationalMatrix, right: Numbers) -> None:
         """Append the inequalities rows x ≤ right, with one number in `right` for each row."""
         self._model.append(*read_rows(rows, right, self.columns), is_equation=False)
 
-    def add_equations(self, rows: Iterable[Numbers] | RationalMatrix, right: Numbers) -> None:
+    def add_equations(self, rows: Sequence[Numbers] | RationalMatrix, right: Numbers) -> None:
         """Append the equations rows x = right."""
         self._model.append(*read_rows(rows, right, self.columns), is_equation=True)
 
@@ -175,7 +175,7 @@ class LinearProgram:
     def _interior_point(self) -> Interior | Flat | Infeasible:
         model = self._model
         target = [*[0] * self.columns, 1]
-        guess = model.guess(target)
+        guess = model.guess_slack()
         if guess is not None and (point := rounded(model, guess.point)) is not None:
             return Interior(point)
         simplex = Simplex(model.rows, model.bounds, target, model.active_set(guess))

@@ -31,25 +31,26 @@ class Model:
         self.bounds = Bounds([*lower, Fraction(0)], [*upper, Fraction(0)])
         self.rows = Rows(self.columns + 1)
         self.scales: list[int] = []
-        self._tables: list[NDArray[np.float64]] = []  # float rows [a | c] not yet inside the solver
+        self._tables: list[NDArray[np.float64]] = []
         self._solver: FloatSolver | None = None
 
     # -- changes --------------------------------------------------------------------------------------------------
 
     def append(self, rows: list[list[int]], scales: list[int], is_equation: bool) -> None:
-        """Append integer rows [a | c]."""
+        """Append integer rows [a | c]; takes them over."""
         if not rows:
             return
         table, exponents = to_floats(rows)
         slack = [0] * len(rows) if is_equation else [1 << e if e else 0 for e in exponents.tolist()]
-        self.rows.extend([[*row[:-1], s, row[-1]] for row, s in zip(rows, slack, strict=True)], is_equation)
+        for row, s in zip(rows, slack, strict=True):
+            row.insert(-1, s)
+        self.rows.extend(rows, is_equation)
         self.scales += scales
-        if self._solver is None:
-            self._tables.append(table)
-            return
-        for float_row, s in zip(table, slack, strict=True):
-            low, high = _sides(float_row[-1:], is_equation)
-            self._solver.add_row(np.append(float_row[:-1], float(s != 0)), low[0], high[0])
+        self._tables.append(table)
+        if self._solver is not None:
+            for float_row, s in zip(table, slack, strict=True):
+                low, high = _sides(float_row[-1:], is_equation)
+                self._solver.add_row(np.append(float_row[:-1], float(s != 0)), low[0], high[0])
 
     def remove_last(self) -> None:
         """Remove the last row."""
@@ -57,7 +58,7 @@ class Model:
         self.scales.pop()
         if self._solver is not None:
             self._solver.delete_last_row()
-        elif len(self._tables[-1]) > 1:
+        if len(self._tables[-1]) > 1:
             self._tables[-1] = self._tables[-1][:-1]
         else:
             self._tables.pop()
@@ -68,6 +69,7 @@ class Model:
         table, (exponent,) = to_floats([row])
         self.rows.replace(index, [*row[:-1], 1 << int(exponent) if old[-2] else 0, row[-1]])
         self.scales[index] = scale
+        self.table()[index] = table[0]
         low, high = _sides(table[:, -1], self.rows.is_equation[index])
         self._load().change_row(index, low[0], high[0])
 
@@ -87,25 +89,36 @@ class Model:
 
     # -- guesses --------------------------------------------------------------------------------------------------
 
+    def table(self) -> NDArray[np.float64]:
+        """The rows [a | c] as floats, each divided by a power of two (see `to_floats`)."""
+        if len(self._tables) != 1:
+            self._tables = [np.concatenate([np.zeros((0, self.columns + 1)), *self._tables])]
+        return self._tables[0]
+
     def guess(self, objective: Sequence[int]) -> Guess | None:
         """What HiGHS takes for a maximum of an objective over x and t."""
         return self._load().maximize(scaled(objective))
+
+    def guess_slack(self) -> Guess | None:
+        """What HiGHS takes for a maximum of t."""
+        objective = np.zeros(self.columns + 1)
+        objective[-1] = 1.0
+        return self._load().maximize(objective)
 
     def active_set(self, guess: Guess | None) -> ActiveSet:
         """The active set of a guess, repaired if its normals are dependent."""
         if guess is None:
             return default_active_set(self.rows, self.bounds)
-        return repaired(self.rows, self.bounds, guess.rows, guess.fixed)
+        active = ActiveSet(self.rows, self.bounds, guess.rows, guess.fixed)
+        return active if active.is_independent() else repaired(self.rows, self.bounds, guess.rows, guess.fixed)
 
     def _load(self) -> FloatSolver:
         if self._solver is None:
-            columns, is_equation = self.columns, np.array(self.rows.is_equation, dtype=bool)
-            table = np.concatenate(self._tables) if self._tables else np.zeros((0, columns + 1))
-            matrix = table.copy()
+            matrix = self.table().copy()
+            right = matrix[:, -1].copy()
             matrix[:, -1] = [row[-2] != 0 for row in self.rows.entries]
-            low, high = _sides(table[:, -1], is_equation)
+            low, high = _sides(right, np.array(self.rows.is_equation, dtype=bool))
             self._solver = FloatSolver(matrix, low, high, *self.bounds.to_floats())
-            self._tables = []
         return self._solver
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import chain
+from typing import cast
 
 from polyrelu.errors import DomainError
 from polyrelu.exact.matrix import RationalMatrix
@@ -16,7 +18,7 @@ Numbers = Sequence[object]
 
 
 def read_rows(
-    rows: Iterable[Numbers] | RationalMatrix, right: Numbers, columns: int
+    rows: Sequence[Numbers] | RationalMatrix, right: Numbers, columns: int
 ) -> tuple[list[list[int]], list[int]]:
     """Integer rows [a | c] and the positive number by which each was multiplied.
 
@@ -24,22 +26,26 @@ def read_rows(
     ------
     DomainError : the number of right-hand sides or the length of a row does not fit.
     """
-    table = rows.rows() if isinstance(rows, RationalMatrix) else list(rows)
-    if len(table) != len(right):
-        raise DomainError(f"{len(table)} rows need as many right-hand sides, got {len(right)}")
-    integers, scales = [], []
-    for index, (row, side) in enumerate(zip(table, right, strict=True)):
-        if len(row) != columns:
-            raise DomainError(f"row {index} has {len(row)} entries, but there are {columns} variables")
-        entries, scale = _integers([*row, side])
-        integers.append(entries)
-        scales.append(scale)
-    return integers, scales
+    if isinstance(rows, RationalMatrix):
+        rows = rows.rows()
+    table = [[*row, side] for row, side in zip(rows, right, strict=False)]
+    _need_shape(rows, right, columns)
+    if set(map(type, chain.from_iterable(table))) == {int}:
+        return cast("list[list[int]]", table), [1] * len(table)
+    cleared = [_cleared(row) for row in table]
+    return [row for row, _ in cleared], [scale for _, scale in cleared]
 
 
-def _integers(row: list[object]) -> tuple[list[int], int]:
-    if all(type(entry) is int for entry in row):
-        return row, 1  # type: ignore[return-value]
+def _need_shape(rows: Sequence[Numbers], right: Numbers, columns: int) -> None:
+    if len(rows) != len(right):
+        raise DomainError(f"{len(rows)} rows need as many right-hand sides, got {len(right)}")
+    for index, length in enumerate(map(len, rows)):
+        if length != columns:
+            raise DomainError(f"row {index} has {length} entries, but there are {columns} variables")
+
+
+def _cleared(row: list[object]) -> tuple[list[int], int]:
+    """The row without denominators, and their common multiple."""
     fractions = [to_fraction(entry) for entry in row]
     scale = math.lcm(*(entry.denominator for entry in fractions))
     return [entry.numerator * (scale // entry.denominator) for entry in fractions], scale

@@ -8,7 +8,7 @@ from flint import fmpz, fmpz_mat
 
 __all__ = ["Rows"]
 
-#: More single-row blocks than this are merged: each block costs one call per product.
+#: More blocks than this are merged: each block costs one call per product.
 _BLOCK_LIMIT = 16
 
 
@@ -22,35 +22,32 @@ class Rows:
     columns : number of variables, the slack variable t included.
     """
 
-    __slots__ = ("_blocks", "columns", "entries", "is_equation")
+    __slots__ = ("_blocks", "_waiting", "columns", "entries", "is_equation")
 
     def __init__(self, columns: int) -> None:
         self.columns = columns
         self.entries: list[list[int]] = []
         self.is_equation: list[bool] = []
         self._blocks: list[fmpz_mat] = []
+        self._waiting = 0  # rows at the end that are in no block yet: many questions are answered without products
 
     def __len__(self) -> int:
         return len(self.entries)
 
     def extend(self, rows: list[list[int]], is_equation: bool) -> None:
         """Append rows [a | s | c]."""
-        if not rows:
-            return
         self.entries += rows
         self.is_equation += [is_equation] * len(rows)
-        self._blocks.append(fmpz_mat(rows))
-        if len(self._blocks) > _BLOCK_LIMIT:
-            self._blocks = [fmpz_mat(self.entries)]
+        self._waiting += len(rows)
 
     def pop(self) -> None:
         """Remove the last row."""
         self.entries.pop()
         self.is_equation.pop()
-        last = self._blocks.pop()
-        rest = last.nrows() - 1
-        if rest:
-            self._blocks.append(fmpz_mat(self.entries[-rest:]))
+        if self._waiting:
+            self._waiting -= 1
+            return
+        self._waiting = self._blocks.pop().nrows() - 1
 
     def replace(self, index: int, row: list[int]) -> None:
         """Put another row in the place of row `index`."""
@@ -70,6 +67,11 @@ class Rows:
 
     def products(self, vector: Sequence[int | fmpz]) -> list[fmpz]:
         """The numbers row · vector for every row, c included: `vector` has one entry more than there are columns."""
+        if self._waiting:
+            self._blocks.append(fmpz_mat(self.entries[-self._waiting :]))
+            self._waiting = 0
+            if len(self._blocks) > _BLOCK_LIMIT:
+                self._blocks = [fmpz_mat(self.entries)]
         column = fmpz_mat(self.columns + 1, 1, list(vector))
         if len(self._blocks) == 1:
             only: list[fmpz] = (self._blocks[0] * column).entries()
