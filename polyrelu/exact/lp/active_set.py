@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flint import fmpz, fmpz_mat, nmod_mat
+from flint import fmpz, fmpz_mat
 
 from polyrelu.exact.dixon import solve_integer
 from polyrelu.exact.lp.bounds import Bounds, Side
@@ -49,18 +49,23 @@ class ActiveSet:
     ZeroDivisionError : from any method, if the normals are not a basis.
     """
 
-    __slots__ = ("_bounds", "_full", "_matrix", "_transposed", "columns", "fixed", "rows")
+    __slots__ = ("_bounds", "_entries", "_full_rows", "_matrix", "_transposed", "columns", "fixed", "rows")
 
     def __init__(self, program: Rows, bounds: Bounds, rows: Sequence[int], fixed: Mapping[int, Side]) -> None:
         self.rows, self.fixed, self._bounds = list(rows), dict(fixed), bounds
         self.columns = [j for j in range(program.columns) if j not in self.fixed]
-        entries = [program.entries[r] for r in self.rows]
+        self._entries = [program.entries[r] for r in self.rows]
         if len(self.rows) != len(self.columns):
             raise ZeroDivisionError("as many tight constraints as columns are needed")
-        self._matrix = self._block(entries)
+        self._matrix = self._block(self._entries)
         self._transposed = self._matrix.transpose()
-        #: [A_R | s_R | c_R], all columns
-        self._full = fmpz_mat(entries) if entries else fmpz_mat(0, program.columns + 1)
+        self._full_rows: fmpz_mat | None = None
+
+    def _full(self) -> fmpz_mat:
+        """[A_R | s_R | c_R], all columns."""
+        if self._full_rows is None:
+            self._full_rows = fmpz_mat(self._entries)
+        return self._full_rows
 
     def _block(self, entries: list[list[int]]) -> fmpz_mat:
         if not self.columns:
@@ -69,21 +74,17 @@ class ActiveSet:
             return fmpz_mat([row[:-1] for row in entries])
         return fmpz_mat([[row[j] for j in self.columns] for row in entries])
 
-    def is_independent(self) -> bool:
-        """Whether a prime shows that the normals are a basis."""
-        return not self.columns or bool(nmod_mat(self._matrix, _PRIME).det())
-
     def point(self) -> Vector:
         """The point where every active constraint is tight."""
         common = self._bounds.denominator
         values = {j: self._bounds.at(j, side) for j, side in self.fixed.items()}
-        numerators: list[fmpz] = [fmpz(0)] * (self._full.ncols() - 1)
-        denominator = fmpz(common)
+        size = len(self.columns) + len(self.fixed)
+        numerators, denominator = [fmpz(0)] * size, fmpz(common)
         if self.columns:
-            known = [0] * len(numerators)
+            known = [0] * size
             for j, value in values.items():
                 known[j] = -value
-            right = self._full * fmpz_mat(len(known) + 1, 1, [*known, common])
+            right = self._full() * fmpz_mat(size + 1, 1, [*known, common])
             solution, scale = solve_integer(self._matrix, right)
             denominator = scale * common
             values = {j: int(value * scale) for j, value in values.items()}
@@ -102,7 +103,7 @@ class ActiveSet:
         rows = dict(zip(self.rows, solution.entries(), strict=True))
         if not self.fixed:
             return Coordinates(rows, {}, denominator)
-        used = (solution.transpose() * self._full).entries()
+        used = (solution.transpose() * self._full()).entries()
         return Coordinates(rows, {j: denominator * vector[j] - used[j] for j in self.fixed}, denominator)
 
     def edge_from_row(self, row: int) -> Vector:
@@ -111,10 +112,10 @@ class ActiveSet:
 
     def edge_from_column(self, column: int, step: int) -> Vector:
         """The direction along which only the fixed `column` moves, by the sign `step`."""
-        return self._edge(column, step, [-step * int(self._full[i, column]) for i in range(len(self.rows))])
+        return self._edge(column, step, [-step * row[column] for row in self._entries])
 
     def _edge(self, column: int | None, step: int, right: list[int]) -> Vector:
-        numerators = [fmpz(0)] * (self._full.ncols() - 1)
+        numerators = [fmpz(0)] * (len(self.columns) + len(self.fixed))
         denominator = fmpz(1)
         if self.columns:
             solution, denominator = solve_integer(self._matrix, fmpz_mat(len(right), 1, right))

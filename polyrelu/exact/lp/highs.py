@@ -170,28 +170,25 @@ class _Quiet(highspy.Highs):
 
 
 def to_floats(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Integer rows [a | c] as floats, each divided by 2^e so that the largest coefficient of a is below 1, and the e.
+    """Integer rows [a | c] as float rows [a | 1 | c], a and c divided by 2^e so that all |a_j| < 1, and the e.
 
-    A right-hand side may be much larger than the coefficients; it is clamped.
+    A zero row gets [0 | 0 | c] and e = 0. A right-hand side may be much larger than the coefficients; it is clamped.
     """
     try:
-        table = np.array(rows, dtype=np.float64)
-    except OverflowError:
-        return _long_to_floats(rows)
-    exponents = np.frexp(np.abs(table[:, :-1]).max(axis=1, initial=0.0))[1].astype(np.int64)
-    table = np.ldexp(table, -exponents[:, None])
-    right = table[:, -1]
-    np.minimum(np.maximum(right, -CLAMP, out=right), CLAMP, out=right)  # np.clip costs three times as much
+        raw = np.array(rows, dtype=np.float64)
+        exponents = np.frexp(np.abs(raw[:, :-1]).max(axis=1, initial=0.0))[1].astype(np.int64)
+        raw = np.ldexp(raw, -exponents[:, None])
+    except OverflowError:  # numbers beyond the range of a float
+        lengths = [max((abs(entry).bit_length() for entry in row[:-1]), default=0) for row in rows]
+        raw = np.array([[nearest_float(e, 1 << bits) for e in row] for row, bits in zip(rows, lengths, strict=True)])
+        exponents = np.array(lengths, dtype=np.int64)
+    table = np.empty((raw.shape[0], raw.shape[1] + 1))
+    table[:, :-2] = raw[:, :-1]
+    table[:, -2] = exponents != 0
+    table[:, -1] = np.minimum(np.maximum(raw[:, -1], -CLAMP), CLAMP)  # np.clip costs three times as much
     return table, exponents
-
-
-def _long_to_floats(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The same for numbers beyond the range of a float."""
-    exponents = [max((abs(entry).bit_length() for entry in row[:-1]), default=0) for row in rows]
-    table = [[nearest_float(entry, 1 << e) for entry in row] for row, e in zip(rows, exponents, strict=True)]
-    return np.clip(np.array(table), -CLAMP, CLAMP), np.array(exponents, dtype=np.int64)
 
 
 def scaled(vector: Sequence[int]) -> NDArray[np.float64]:
     """An integer vector as floats in [-1, 1], up to a power of two."""
-    return to_floats([[*vector, 0]])[0][0, :-1]
+    return to_floats([[*vector, 0]])[0][0, :-2]

@@ -13,7 +13,7 @@ from flint import fmpz
 from numpy.typing import NDArray
 
 from polyrelu.exact.lp.active_set import Vector
-from polyrelu.exact.lp.highs import CLAMP
+from polyrelu.exact.lp.float_filter import certain_signs
 from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.outcomes import Point
 
@@ -40,26 +40,11 @@ def rounded(model: Model, values: list[float]) -> Point | None:
     if digits + max(0, size) > _LONGEST:
         return None
     integers = [round(math.ldexp(value, digits)) for value in point]
-    if size + digits < 52 and _certainly_inside(model, [math.ldexp(value, -digits) for value in integers]):
-        return _within_bounds(model, integers, digits)
+    if size + digits < 52:  # the rounded point is a point of floats
+        signs = certain_signs(model.table(), [*(math.ldexp(value, -digits) for value in integers), 0.0])
+        if (signs < 0).all() and not any(model.rows.is_equation):
+            return _within_bounds(model, integers, digits)
     return _checked(model, integers, digits)
-
-
-def _certainly_inside(model: Model, point: list[float]) -> bool:
-    """Whether floats suffice to see that every inequality holds strictly; False with equations or zero rows.
-
-    Let u = 2^-53 and let [â | ĉ] be a float row: the integer row divided by a power of two, each entry off by at most
-    u of itself, or by 2^-1022 where it underflowed; clamped right-hand sides are excluded. The n products and n sums of
-    â·x - ĉ, in any order, are off by at most γ_{n+1} S with S = Σ|â_j x_j| + |ĉ| and γ_k = ku / (1 - ku). Together,
-    and with the rounding of S itself, the error is below (2n + 16) u S + 2^-900 for n < 2^50 and |x_j| < 2^52.
-    """
-    table = model.table()
-    if any(model.rows.is_equation) or np.abs(table[:, -1]).max(initial=0.0) >= CLAMP:
-        return False
-    vector = np.array([*point, -1.0])
-    size = np.abs(table) @ np.abs(vector)
-    error = (2 * len(point) + 16) * 2.0**-53 * size + 2.0**-900
-    return bool((table @ vector + error < 0).all())
 
 
 def _off_the_bounds(model: Model, point: NDArray[np.float64], slack: float) -> tuple[list[float], float]:

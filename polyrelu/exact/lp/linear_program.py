@@ -16,8 +16,8 @@ from fractions import Fraction
 
 from polyrelu.errors import DomainError
 from polyrelu.exact.linalg import solve
-from polyrelu.exact.lp.active_set import ActiveSet
 from polyrelu.exact.lp.evidence import crossing_bounds, farkas, integer_multipliers, multipliers, point_of, upper_bound
+from polyrelu.exact.lp.highs import Guess
 from polyrelu.exact.lp.interior import moved_inside, rounded, shortened
 from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.outcomes import Flat, Infeasible, Interior, Multipliers, Optimal, Point, Unbounded
@@ -107,10 +107,10 @@ class LinearProgram:
         model = self._model
         ((*integers, _),), (scale,) = read_rows([objective], [0], self.columns)
         target = [*integers, 0]
-        start = self._start_for(target)
-        if isinstance(start, Infeasible):
-            return start
-        answer = Simplex(model.rows, model.bounds, target, start).solve()
+        guess = self._guess_for(target)
+        if isinstance(guess, Infeasible):
+            return guess
+        answer = Simplex(model, target, guess).solve()
         if isinstance(answer, Infeasibility):
             return Infeasible(farkas(model, answer))
         point = point_of(answer.point)
@@ -158,7 +158,7 @@ class LinearProgram:
 
     # -- behind the questions -------------------------------------------------------------------------------------
 
-    def _start_for(self, target: list[int]) -> ActiveSet | Infeasible:
+    def _guess_for(self, target: list[int]) -> Guess | Infeasible | None:
         """Where HiGHS says that the maximum is; what it calls infeasible is settled with the slack variable."""
         model = self._model
         if (crossing := model.bounds.crossing()) is not None:
@@ -170,7 +170,7 @@ class LinearProgram:
             if isinstance(found, Infeasible):
                 return found
             model.set_slack_range(0, 0)
-        return model.active_set(guess)
+        return guess
 
     def _interior_point(self) -> Interior | Flat | Infeasible:
         model = self._model
@@ -178,7 +178,7 @@ class LinearProgram:
         guess = model.guess_slack()
         if guess is not None and (point := rounded(model, guess.point)) is not None:
             return Interior(point)
-        simplex = Simplex(model.rows, model.bounds, target, model.active_set(guess))
+        simplex = Simplex(model, target, guess)
         bound = simplex.dual_bound()
         if bound is not None and upper_bound(model, bound) < 0:
             return Infeasible(integer_multipliers(model, bound))

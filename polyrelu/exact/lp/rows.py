@@ -65,6 +65,14 @@ class Rows:
         slack = row[-2]  # a power of two of that size, except in rows without slack
         return slack.bit_length() if slack else max((abs(entry).bit_length() for entry in row[:-2]), default=0)
 
+    def some_products(self, indices: Sequence[int], vector: Sequence[int | fmpz]) -> list[fmpz]:
+        """The same for some rows only."""
+        if not indices:
+            return []
+        column = fmpz_mat(self.columns + 1, 1, list(vector))
+        chosen: list[fmpz] = (fmpz_mat([self.entries[i] for i in indices]) * column).entries()
+        return chosen
+
     def products(self, vector: Sequence[int | fmpz]) -> list[fmpz]:
         """The numbers row · vector for every row, c included: `vector` has one entry more than there are columns."""
         if self._waiting:

@@ -12,11 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from flint import fmpz
 
-from polyrelu.exact.lp.active_set import ActiveSet, Coordinates, Vector
-from polyrelu.exact.lp.bounds import Bounds, Side
-from polyrelu.exact.lp.rows import Rows
+from polyrelu.exact.floats import nearest_float
+from polyrelu.exact.lp.active_set import ActiveSet, Coordinates, Vector, default_active_set, repaired
+from polyrelu.exact.lp.bounds import Side
+from polyrelu.exact.lp.float_filter import certain_signs
+from polyrelu.exact.lp.highs import Guess
+from polyrelu.exact.lp.model import Model
 
 __all__ = ["ExactOptimum", "ExactRay", "Infeasibility", "Simplex"]
 
@@ -76,24 +80,40 @@ class Simplex:
     pivots : number of exchanges made so far.
     """
 
-    def __init__(self, rows: Rows, bounds: Bounds, objective: Sequence[int], start: ActiveSet) -> None:
-        self._rows, self._bounds, self._objective = rows, bounds, list(objective)
-        self._active = start
+    def __init__(self, model: Model, objective: Sequence[int], guess: Guess | None) -> None:
+        self._model, self._rows, self._bounds = model, model.rows, model.bounds
+        self._objective = list(objective)
+        self._active, self._coordinates = self._start(guess)
         self.pivots = 0
         self._idle = 0
 
+    def _start(self, guess: Guess | None) -> tuple[ActiveSet, Coordinates]:
+        """The active set of a guess, repaired if its normals are dependent, and the objective in it."""
+        rows, bounds = self._rows, self._bounds
+        if guess is None:
+            active = default_active_set(rows, bounds)
+            return active, active.coordinates(self._objective)
+        try:
+            active = ActiveSet(rows, bounds, guess.rows, guess.fixed)
+            return active, active.coordinates(self._objective)
+        except ZeroDivisionError:
+            active = repaired(rows, bounds, guess.rows, guess.fixed)
+            return active, active.coordinates(self._objective)
+
     def solve(self) -> ExactOptimum | ExactRay | Infeasibility:
         """Dual steps to a feasible point, then primal steps to the optimum."""
-        coordinates = self._active.coordinates(self._objective)
-        wrong = self._wrong(coordinates)
-        target = self._without(coordinates, wrong) if wrong else self._objective
+        wrong = self._wrong(self._coordinates)
+        target = self._without(self._coordinates, wrong) if wrong else self._objective
         found = self._dual_steps(target)
-        return found if isinstance(found, Infeasibility) else self._primal_steps(found)
+        if isinstance(found, Infeasibility):
+            return found
+        if not wrong and not self.pivots:
+            return ExactOptimum(found, self._coordinates)
+        return self._primal_steps(found)
 
     def dual_bound(self) -> Coordinates | None:
         """The objective's coordinates at the start if they are of the right sign: an upper bound without a point."""
-        coordinates = self._active.coordinates(self._objective)
-        return None if self._wrong(coordinates) else coordinates
+        return None if self._wrong(self._coordinates) else self._coordinates
 
     # -- signs ----------------------------------------------------------------------------------------------------
 
@@ -137,11 +157,8 @@ class Simplex:
 
     def _violated(self, point: Vector) -> _Violation | None:
         """The most violated constraint, or the first one if nothing has moved for a while."""
-        excess = self._rows.products([*point.numerators, -point.denominator])
-        is_equation, shift = self._rows.is_equation, len(self._rows)
-        found = [
-            (i, self._relative(i, value)) for i, value in enumerate(excess) if value > 0 or (value and is_equation[i])
-        ]
+        shift, excess = len(self._rows), self._violations(point)
+        found = [(i, self._relative(i, value)) for i, value in excess.items()]
         sides: dict[int, Side] = {}
         for column, side, distance in self._outside(point):
             found.append((shift + column, distance))
@@ -152,6 +169,18 @@ class Simplex:
         if index >= shift:
             return self._bound_violation(index - shift, sides[index - shift])
         return self._row_violation(index, 1 if excess[index] > 0 else -1)
+
+    def _violations(self, point: Vector) -> dict[int, fmpz]:
+        """The violated rows and by how much. Most rows are seen to hold in floats; those in doubt are computed."""
+        is_equation, active = self._rows.is_equation, set(self._active.rows)
+        floats = [nearest_float(int(entry), int(point.denominator)) for entry in point.numerators]
+        doubtful = np.flatnonzero(certain_signs(self._model.table(), floats) >= 0).tolist()
+        if any(is_equation):
+            doubtful = sorted({*doubtful, *(i for i, equation in enumerate(is_equation) if equation)})
+        indices = [i for i in doubtful if i not in active]
+        excess = self._rows.some_products(indices, [*point.numerators, -point.denominator])
+        pairs = zip(indices, excess, strict=True)
+        return {i: value for i, value in pairs if value > 0 or (value != 0 and is_equation[i])}
 
     def _relative(self, row: int, excess: fmpz) -> fmpz:
         """The violation of a row in units of its largest coefficient, roughly: a bit shift."""

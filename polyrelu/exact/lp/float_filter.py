@@ -1,0 +1,41 @@
+"""Signs of many rows at a point in one float product, certain where it matters.
+
+Let u = 2^-53. A float row [â | ŝ | ĉ] is the integer row divided by a power of two, each entry off by at most u of
+itself, or by 2^-1022 where it underflowed; a float coordinate x̂ likewise. The products and sums of â·x̂ + ŝ t̂ - ĉ, n of
+each in any order, are off by at most γ_n S, with γ_k = ku / (1 - ku) and S = Σ|â_j x̂_j| + |ŝ t̂| + |ĉ|; the entries and the
+coordinates add 2u S and terms of order u². Computing S errs by γ_n S once more. So the total error is below
+(2n + 16) u S + 2^-900 for all n < 2^40 and |x̂_j| < 2^100, and a computed value beyond that has the right sign.
+Larger coordinates and clamped right-hand sides are never certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.exact.lp.highs import CLAMP
+
+__all__ = ["certain_signs"]
+
+_LARGEST = 2.0**100
+
+
+def certain_signs(table: NDArray[np.float64], point: Sequence[float]) -> NDArray[np.float64]:
+    """The sign of a·x + s t - c for every row where it is certain, 0 elsewhere.
+
+    Parameters
+    ----------
+    table : float rows [a | s | c], shape (m, n + 2).
+    point : float values of x and t, each the nearest float to the exact one.
+    """
+    vector = np.array([*point, -1.0])
+    magnitudes = np.abs(vector)
+    if not (magnitudes < _LARGEST).all():  # also NaN
+        return np.zeros(len(table))
+    size = np.abs(table) @ magnitudes
+    value = table @ vector
+    certain = np.abs(value) > (2 * len(vector) + 16) * 2.0**-53 * size + 2.0**-900
+    certain &= size < CLAMP
+    return np.sign(value) * certain
