@@ -2,8 +2,8 @@
 
 Let u = 2^-53. A float row [â | ŝ | ĉ] is the integer row divided by a power of two, each entry off by at most u of
 itself, or by 2^-1022 where it underflowed; a float coordinate x̂ likewise. The products and sums of â·x̂ + ŝ t̂ - ĉ, n of
-each in any order, are off by at most γ_n S, with γ_k = ku / (1 - ku) and S = Σ|â_j x̂_j| + |ŝ t̂| + |ĉ|; the entries and the
-coordinates add 2u S and terms of order u². Computing S errs by γ_n S once more. So the total error is below
+each in any order, are off by at most γ_n S, with γ_k = ku / (1 - ku) and S = Σ|â_j x̂_j| + |ŝ t̂| + |ĉ|; the entries
+and the coordinates add 2u S and terms of order u². Computing S errs by γ_n S once more. So the total error is below
 (2n + 16) u S + 2^-900 for all n < 2^40 and |x̂_j| < 2^100, and a computed value beyond that has the right sign.
 Larger coordinates and clamped right-hand sides are never certain.
 """
@@ -38,4 +38,4 @@ def certain_signs(table: NDArray[np.float64], point: Sequence[float]) -> NDArray
     value = table @ vector
     certain = np.abs(value) > (2 * len(vector) + 16) * 2.0**-53 * size + 2.0**-900
     certain &= size < CLAMP
-    return np.sign(value) * certain
+    return np.where(certain, np.sign(value), 0.0)

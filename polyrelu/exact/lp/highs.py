@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import highspy
@@ -74,6 +75,7 @@ class FloatSolver:
         """Takes a matrix (m, n) with entries in [-1, 1] and infinite bounds as numpy infinities."""
         self._solver = _idle.pop() if _idle else _Quiet()
         self._lower, self._upper = lower, upper
+        self._row_lower, self._row_upper = row_lower, row_upper
         self._strategy = _DUAL
         rows, columns = matrix.shape
         self._all_columns = np.arange(columns, dtype=np.int32)
@@ -91,17 +93,20 @@ class FloatSolver:
         """Append a row."""
         index = np.flatnonzero(coefficients).astype(np.int32)
         self._solver.addRow(lower, upper, index.size, index, coefficients[index])
+        self._row_lower, self._row_upper = np.append(self._row_lower, lower), np.append(self._row_upper, upper)
         self._strategy = _DUAL
 
     def delete_last_row(self) -> None:
         """Remove the last row."""
         last = self._solver.getNumRow() - 1
         self._solver.deleteRows(1, np.array([last], dtype=np.int32))
+        self._row_lower, self._row_upper = self._row_lower[:-1], self._row_upper[:-1]
         self._strategy = _DUAL
 
     def change_row(self, row: int, lower: float, upper: float) -> None:
         """Change the sides of a row."""
         self._solver.changeRowBounds(row, lower, upper)
+        self._row_lower[row], self._row_upper[row] = lower, upper
         self._strategy = _DUAL
 
     def change_coefficient(self, row: int, column: int, value: float) -> None:
@@ -127,11 +132,24 @@ class FloatSolver:
         basis = solver.getBasis()  # getBasicVariables is faster, and crashes where the simplex method did not run
         if not basis.valid:
             return None
-        point = list(solver.getSolution().col_value)
-        rows = [i for i, status_ in enumerate(basis.row_status) if status_ != _BASIC]
-        columns = [j for j, status_ in enumerate(basis.col_status) if status_ != _BASIC]
+        solution = solver.getSolution()
+        point = list(solution.col_value)
+        columns = [j for j, state in enumerate(basis.col_status) if state != _BASIC]
+        rows = self._tight_rows(solution, len(point) - len(columns), basis)
         fixed = {j: self._side(j, point[j]) for j in columns}
         return Guess(rows, fixed, point, status != highspy.HighsModelStatus.kInfeasible)
+
+    def _tight_rows(self, solution: Any, count: int, basis: Any) -> list[int]:
+        """The nonbasic rows, `count` of them.
+
+        Their values equal a side exactly. Reading the statuses instead costs a tenth of a small program, and is only
+        needed if basic rows happen to be tight as well.
+        """
+        values = np.array(solution.row_value)
+        tight: list[int] = np.flatnonzero((values == self._row_upper) | (values == self._row_lower)).tolist()
+        if len(tight) == count:
+            return tight
+        return [i for i, state in enumerate(basis.row_status) if state != _BASIC]
 
     def _side(self, column: int, value: float) -> Side:
         lower, upper = self._lower[column], self._upper[column]
@@ -175,7 +193,8 @@ def to_floats(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.float64], NDArr
     A zero row gets [0 | 0 | c] and e = 0. A right-hand side may be much larger than the coefficients; it is clamped.
     """
     try:
-        raw = np.array(rows, dtype=np.float64)
+        width = len(rows[0])
+        raw = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * width).reshape(-1, width)
         exponents = np.frexp(np.abs(raw[:, :-1]).max(axis=1, initial=0.0))[1].astype(np.int64)
         raw = np.ldexp(raw, -exponents[:, None])
     except OverflowError:  # numbers beyond the range of a float
