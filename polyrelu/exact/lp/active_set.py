@@ -94,17 +94,21 @@ class ActiveSet:
             numerators[j] = fmpz(value)
         return Vector(numerators, denominator)
 
-    def coordinates(self, vector: Sequence[int | fmpz]) -> Coordinates:
-        """An integer vector in the basis of the active normals."""
+    def coordinates(self, *vectors: Sequence[int | fmpz]) -> list[Coordinates]:
+        """Integer vectors in the basis of the active normals."""
         if not self.columns:
-            return Coordinates({}, {j: fmpz(vector[j]) for j in self.fixed}, fmpz(1))
-        right = fmpz_mat(len(self.columns), 1, [vector[j] for j in self.columns])
+            return [Coordinates({}, {j: fmpz(vector[j]) for j in self.fixed}, fmpz(1)) for vector in vectors]
+        right = fmpz_mat([[vector[j] for vector in vectors] for j in self.columns])
         solution, denominator = solve_integer(self._transposed, right)
-        rows = dict(zip(self.rows, solution.entries(), strict=True))
+        columns = [solution.entries()[k :: len(vectors)] for k in range(len(vectors))]
+        rows = [dict(zip(self.rows, column, strict=True)) for column in columns]
         if not self.fixed:
-            return Coordinates(rows, {}, denominator)
-        used = (solution.transpose() * self._full()).entries()
-        return Coordinates(rows, {j: denominator * vector[j] - used[j] for j in self.fixed}, denominator)
+            return [Coordinates(row, {}, denominator) for row in rows]
+        used = (solution.transpose() * self._full()).tolist()
+        return [
+            Coordinates(row, {j: denominator * vector[j] - part[j] for j in self.fixed}, denominator)
+            for row, vector, part in zip(rows, vectors, used, strict=True)
+        ]
 
     def edge_from_row(self, row: int) -> Vector:
         """The direction along which only `row` stops being tight, its slack growing."""

@@ -86,7 +86,7 @@ def _checked(model: Model, integers: list[int], digits: int) -> Point | None:
     """The point integers / 2^digits if it lies strictly inside."""
     power = 1 << digits
     rows = model.rows
-    excess: list[fmpz] = rows.products([*integers, 0, -power])
+    excess: list[fmpz] = rows.products([*integers, 0, -power], range(len(rows)))
     for i, value in enumerate(excess):
         if rows.is_equation[i]:
             if value != 0:

@@ -10,6 +10,8 @@ __all__ = ["Rows"]
 
 #: More blocks than this are merged: each block costs one call per product.
 _BLOCK_LIMIT = 16
+#: Fewer than one row in so many is converted anew for a product instead of all rows once and for all.
+_FEW = 8
 
 
 class Rows:
@@ -65,23 +67,21 @@ class Rows:
         slack = row[-2]  # a power of two of that size, except in rows without slack
         return slack.bit_length() if slack else max((abs(entry).bit_length() for entry in row[:-2]), default=0)
 
-    def some_products(self, indices: Sequence[int], vector: Sequence[int | fmpz]) -> list[fmpz]:
-        """The same for some rows only."""
+    def products(self, vector: Sequence[int | fmpz], indices: Sequence[int]) -> list[fmpz]:
+        """The numbers row · vector for some rows; `vector` has one entry more than there are columns, for c."""
         if not indices:
             return []
         column = fmpz_mat(self.columns + 1, 1, list(vector))
-        chosen: list[fmpz] = (fmpz_mat([self.entries[i] for i in indices]) * column).entries()
-        return chosen
+        if len(indices) * _FEW < len(self):  # converting a row costs more than a product with a converted one
+            chosen: list[fmpz] = (fmpz_mat([self.entries[i] for i in indices]) * column).entries()
+            return chosen
+        entries = [entry for block in self._converted() for entry in (block * column).entries()]
+        return [entries[i] for i in indices]
 
-    def products(self, vector: Sequence[int | fmpz]) -> list[fmpz]:
-        """The numbers row · vector for every row, c included: `vector` has one entry more than there are columns."""
+    def _converted(self) -> list[fmpz_mat]:
         if self._waiting:
             self._blocks.append(fmpz_mat(self.entries[-self._waiting :]))
             self._waiting = 0
             if len(self._blocks) > _BLOCK_LIMIT:
                 self._blocks = [fmpz_mat(self.entries)]
-        column = fmpz_mat(self.columns + 1, 1, list(vector))
-        if len(self._blocks) == 1:
-            only: list[fmpz] = (self._blocks[0] * column).entries()
-            return only
-        return [entry for block in self._blocks for entry in (block * column).entries()]
+        return self._blocks

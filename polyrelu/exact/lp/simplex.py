@@ -92,13 +92,13 @@ class Simplex:
         rows, bounds = self._rows, self._bounds
         if guess is None:
             active = default_active_set(rows, bounds)
-            return active, active.coordinates(self._objective)
+            return active, active.coordinates(self._objective)[0]
         try:
             active = ActiveSet(rows, bounds, guess.rows, guess.fixed)
-            return active, active.coordinates(self._objective)
+            return active, active.coordinates(self._objective)[0]
         except ZeroDivisionError:
             active = repaired(rows, bounds, guess.rows, guess.fixed)
-            return active, active.coordinates(self._objective)
+            return active, active.coordinates(self._objective)[0]
 
     def solve(self) -> ExactOptimum | ExactRay | Infeasibility:
         """Dual steps to a feasible point, then primal steps to the optimum."""
@@ -149,8 +149,8 @@ class Simplex:
             violation = self._violated(point)
             if violation is None:
                 return point
-            direction = self._active.coordinates(violation.normal)
-            leaving, progress = self._dual_ratio(self._active.coordinates(objective), direction)
+            direction, coordinates = self._active.coordinates(violation.normal, objective)
+            leaving, progress = self._dual_ratio(coordinates, direction)
             if leaving is None:
                 return Infeasibility(violation.row, violation.column, violation.side, violation.sign, direction)
             self._exchange(leaving, violation.row, violation.column, violation.side, progress)
@@ -178,7 +178,7 @@ class Simplex:
         if any(is_equation):
             doubtful = sorted({*doubtful, *(i for i, equation in enumerate(is_equation) if equation)})
         indices = [i for i in doubtful if i not in active]
-        excess = self._rows.some_products(indices, [*point.numerators, -point.denominator])
+        excess = self._rows.products([*point.numerators, -point.denominator], indices)
         pairs = zip(indices, excess, strict=True)
         return {i: value for i, value in pairs if value > 0 or (value != 0 and is_equation[i])}
 
@@ -229,7 +229,7 @@ class Simplex:
         """From a feasible active set along improving edges."""
         self._idle = 0
         while True:
-            coordinates = self._active.coordinates(self._objective)
+            coordinates = self._active.coordinates(self._objective)[0]
             wrong = self._wrong(coordinates)
             if not wrong:
                 return ExactOptimum(point, coordinates)
@@ -261,15 +261,15 @@ class Simplex:
 
     def _primal_ratio(self, point: Vector, edge: Vector, leaving: int, step: int) -> tuple[int, Side, bool] | None:
         """The first constraint that the edge meets, the side if it is a bound, and whether the step is positive."""
-        rates = self._rows.products([*edge.numerators, 0])
-        excess = self._rows.products([*point.numerators, -point.denominator])
         tight = set(self._active.rows)
+        others = [i for i in range(len(self._rows)) if i not in tight]
+        rates = self._rows.products([*edge.numerators, 0], others)
         is_equation = self._rows.is_equation  # one that holds without being active must not be left to either side
-        candidates = [
-            (i, -excess[i], abs(rate))
-            for i, rate in enumerate(rates)
-            if (rate > 0 or (rate and is_equation[i])) and i not in tight
+        met = [
+            (i, abs(rate)) for i, rate in zip(others, rates, strict=True) if rate > 0 or (rate != 0 and is_equation[i])
         ]
+        excess = self._rows.products([*point.numerators, -point.denominator], [i for i, _ in met])
+        candidates = [(i, -value, rate) for (i, rate), value in zip(met, excess, strict=True)]
         shift, bounds = len(self._rows), self._bounds
         moving = self._active.columns if step == 0 else [*self._active.columns, leaving - shift]
         sides: dict[int, Side] = {}
