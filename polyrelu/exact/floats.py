@@ -7,7 +7,6 @@ the ordinary case; Python integers take over otherwise.
 
 from __future__ import annotations
 
-import math
 import sys
 from typing import Any
 
@@ -60,7 +59,7 @@ def nearest_float(numerator: int, denominator: int) -> float:
     try:
         return numerator / denominator
     except OverflowError:
-        return math.copysign(sys.float_info.max, numerator)
+        return sys.float_info.max if numerator > 0 else -sys.float_info.max
 
 
 def _as_float64(array: NDArray[Any]) -> NDArray[np.float64]:

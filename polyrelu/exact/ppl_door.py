@@ -1,0 +1,97 @@
+"""The Parma Polyhedra Library: conversions between constraints and generators, in a process of its own.
+
+pplpy replaces the handler of Ctrl-C when it is imported, can only be imported on the main thread, and its long
+computations ignore signals. In a worker process none of that matters: Ctrl-C stops the worker, and the next call starts
+a new one. The price is 0.1 s for the first call and some 0.1 ms for every other.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from polyrelu.errors import PolyreluError
+
+__all__ = ["constraints_of", "generators_of"]
+
+Rows = Sequence[Sequence[int]]
+
+
+def generators_of(columns: int, inequalities: Rows, equations: Rows) -> tuple[Rows, Rows, Rows]:
+    """Minimal points [numerators | denominator], rays and lines of a polyhedron with rows [a | c] for a·x ≤ c or = c.
+
+    There are no points if it is empty. Exponential in the worst case: a cube of dimension n has 2^n points.
+
+    >>> generators_of(1, [[1, 2], [-2, 1]], [])
+    ([[-1, 2], [2, 1]], [], [])
+    """
+    points, rays, lines = _worker.ask("generators", columns, inequalities, equations)
+    return sorted(points), sorted(rays), sorted(lines)
+
+
+def constraints_of(columns: int, points: Rows, rays: Rows, lines: Rows) -> tuple[Rows, Rows]:
+    """Minimal inequalities and equations [a | c] of conv(points) + cone(rays) + span(lines), with at least one point.
+
+    >>> constraints_of(1, [[-1, 2], [2, 1]], [], [])
+    ([[-2, 1], [1, 2]], [])
+    """
+    inequalities, equations = _worker.ask("constraints", columns, points, rays, lines)
+    return sorted(inequalities), sorted(equations)
+
+
+class _Worker:
+    """The process, started when first needed; one request at a time."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0  # a forked process must not share the pipes
+        self._lock = threading.Lock()
+
+    def ask(self, operation: str, *arguments: object) -> Any:
+        with self._lock:
+            process = self._started()
+            try:
+                pickle.dump((operation, arguments), process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
+                process.stdin.flush()
+                done, answer = pickle.load(process.stdout)
+            except BaseException as error:  # KeyboardInterrupt above all: a half-read answer must not be read on
+                self.stop()
+                if isinstance(error, (OSError, EOFError, pickle.UnpicklingError)):
+                    raise PolyreluError(f"the PPL worker process ended in {operation}: {error!r}") from None
+                raise
+        if not done:
+            raise PolyreluError(f"PPL failed in {operation}: {answer}")
+        return answer
+
+    def _started(self) -> Any:
+        if self._process is None or self._owner != os.getpid() or self._process.poll() is not None:
+            program = Path(__file__).with_name("ppl_worker.py")
+            # A session of its own keeps the terminal's Ctrl-C away; -P keeps this directory off its import path.
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", str(program)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+            )
+            self._owner = os.getpid()
+        return self._process
+
+    def stop(self) -> None:
+        if self._process is not None and self._owner == os.getpid():
+            self._process.kill()
+            self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    pipe.close()
+            self._process = None
+
+
+_worker = _Worker()
+atexit.register(_worker.stop)
