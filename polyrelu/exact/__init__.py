@@ -1,4 +1,4 @@
-"""Exact numbers and linear algebra: the only room that imports FLINT, PPL or an LP solver.
+"""Exact numbers, linear algebra, linear programs and polyhedra: the only room with FLINT, PPL or an LP solver.
 
 One rational matrix type (`RationalMatrix`), one door for scalars (`to_fraction`), one for float arrays
 (`RationalMatrix.from_array`). The other rooms see `fractions.Fraction`, Python integers and `RationalMatrix`, never
@@ -6,8 +6,10 @@ a FLINT object: `fmpq(1, 2) == Fraction(1, 2)` is False although the hashes agre
 """
 
 from polyrelu.exact.linalg import determinant, kernel, left_kernel, rank, solve
+from polyrelu.exact.lp import Flat, Infeasible, Interior, LinearProgram, Multipliers, Optimal, Unbounded
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.modular import PRIMES, Minor, independent_entries, nonzero_minor, rank_mod
+from polyrelu.exact.polyhedron import Generators, Polyhedron
 from polyrelu.exact.rational import (
     Rational,
     format_integer,
@@ -20,10 +22,19 @@ from polyrelu.exact.subset_sum import SubsetSumSearch, vanishing_subset
 
 __all__ = [
     "PRIMES",
+    "Flat",
+    "Generators",
+    "Infeasible",
+    "Interior",
+    "LinearProgram",
     "Minor",
+    "Multipliers",
+    "Optimal",
+    "Polyhedron",
     "Rational",
     "RationalMatrix",
     "SubsetSumSearch",
+    "Unbounded",
     "determinant",
     "format_integer",
     "format_rational",
