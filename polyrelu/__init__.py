@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from polyrelu.checker import Report
     from polyrelu.checker import check_file as check
     from polyrelu.errors import CertificateError, DomainError, NetworkError, NetworkFileError, PolyreluError
+    from polyrelu.exact import LinearProgram, Polyhedron, RationalMatrix
     from polyrelu.importers import Imported, load, read, save
     from polyrelu.network import (
         Architecture,
@@ -40,13 +41,16 @@ _HOME = {
     "CertificateError": "polyrelu.errors",
     "DomainError": "polyrelu.errors",
     "Imported": "polyrelu.importers",
+    "LinearProgram": "polyrelu.exact",
     "Network": "polyrelu.network",
     "NetworkError": "polyrelu.errors",
     "NetworkFileError": "polyrelu.errors",
     "NeuronId": "polyrelu.network",
     "Outcome": "polyrelu.proofs",
     "PolyreluError": "polyrelu.errors",
+    "Polyhedron": "polyrelu.exact",
     "Proved": "polyrelu.proofs",
+    "RationalMatrix": "polyrelu.exact",
     "Refuted": "polyrelu.proofs",
     "Report": "polyrelu.checker",
     "SignVector": "polyrelu.network",
