@@ -5,11 +5,12 @@ One rational matrix type (`RationalMatrix`), one door for scalars (`to_fraction`
 a FLINT object: `fmpq(1, 2) == Fraction(1, 2)` is False although the hashes agree, and FLINT matrices are mutable.
 """
 
-from polyrelu.exact.linalg import determinant, kernel, left_kernel, rank, solve
+from polyrelu.exact.linalg import column_basis, determinant, kernel, left_kernel, rank, row_basis, solve
 from polyrelu.exact.lp import Flat, Infeasible, Interior, LinearProgram, Multipliers, Optimal, Unbounded
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.modular import PRIMES, Minor, independent_entries, nonzero_minor, rank_mod
 from polyrelu.exact.polyhedron import Generators, Polyhedron
+from polyrelu.exact.predicates import dot_sign, meeting_direction
 from polyrelu.exact.rational import (
     Rational,
     format_integer,
@@ -35,17 +36,21 @@ __all__ = [
     "RationalMatrix",
     "SubsetSumSearch",
     "Unbounded",
+    "column_basis",
     "determinant",
+    "dot_sign",
     "format_integer",
     "format_rational",
     "independent_entries",
     "kernel",
     "left_kernel",
+    "meeting_direction",
     "nonzero_minor",
     "parse_rational",
     "primitive",
     "rank",
     "rank_mod",
+    "row_basis",
     "solve",
     "to_fraction",
     "vanishing_subset",

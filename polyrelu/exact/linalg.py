@@ -17,7 +17,7 @@ from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.modular import PRIMES, pivot_columns
 from polyrelu.exact.rational import to_fraction
 
-__all__ = ["determinant", "kernel", "left_kernel", "rank", "solve"]
+__all__ = ["column_basis", "determinant", "kernel", "left_kernel", "rank", "row_basis", "solve"]
 
 _MORE_PRIMES = (*PRIMES, 2**63 - 25, 2**62 - 57)
 
@@ -32,6 +32,29 @@ def rank(matrix: RationalMatrix) -> int:
     if lower == min(matrix.shape):
         return lower
     return matrix.ncols - kernel(matrix).ncols
+
+
+def column_basis(matrix: RationalMatrix) -> tuple[int, ...]:
+    """The indices of a maximal set of independent columns, ascending; mostly the first ones.
+
+    >>> column_basis(RationalMatrix.from_rows([[0, 1, 2, 0], [0, 2, 4, 1]]))
+    (1, 3)
+    """
+    needed = rank(matrix)
+    for prime in _MORE_PRIMES:
+        pivots = pivot_columns(matrix.numerators, prime)
+        if len(pivots) == needed:  # independent modulo a prime, hence independent
+            return tuple(pivots)
+    return _first_independent_columns(matrix)
+
+
+def row_basis(matrix: RationalMatrix) -> tuple[int, ...]:
+    """The indices of a maximal set of independent rows, ascending.
+
+    >>> row_basis(RationalMatrix.from_rows([[1, 1], [2, 2], [0, 1]]))
+    (0, 2)
+    """
+    return column_basis(matrix.transpose())
 
 
 def determinant(rows: Sequence[Sequence[int]]) -> int:
@@ -128,6 +151,12 @@ def _solve_by_elimination(matrix: RationalMatrix, right: RationalMatrix) -> Rati
     for pivot, row in zip(pivots, table, strict=True):
         rows[pivot] = row[matrix.ncols :]
     return RationalMatrix.from_rows(rows, ncols=right.ncols)
+
+
+def _first_independent_columns(matrix: RationalMatrix) -> tuple[int, ...]:
+    """Slow and certain, for matrices on which all primes are unlucky."""
+    echelon, _, rank_ = matrix.numerators.rref()
+    return tuple(next(j for j in range(matrix.ncols) if echelon[i, j] != 0) for i in range(rank_))
 
 
 def _kernel_by_fraction_free_elimination(matrix: RationalMatrix) -> RationalMatrix:

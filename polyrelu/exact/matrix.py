@@ -242,6 +242,15 @@ class RationalMatrix:
         ]
         return RationalMatrix.from_integers(rows, common, self.ncols + other.ncols)
 
+    def over(self, other: RationalMatrix) -> RationalMatrix:
+        """The block matrix with `self` above `other`."""
+        self._need(self.ncols == other.ncols, "put on top of each other", other)
+        common = math.lcm(self._denominator, other._denominator)
+        upper, lower = common // self._denominator, common // other._denominator
+        rows = [[entry * upper for entry in row] for row in self.integer_rows()]
+        rows += [[entry * lower for entry in row] for row in other.integer_rows()]
+        return RationalMatrix.from_integers(rows, common, self.ncols)
+
     # -- out ------------------------------------------------------------------------------------------------------
 
     def to_numpy(self) -> NDArray[np.object_]:

@@ -61,6 +61,10 @@ class Polyhedron:
     inequalities: tuple[Row, ...] = ()
     equations: tuple[Row, ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.ambient_dimension < 0:
+            raise DomainError(f"the ambient dimension must be 0 or more, got {self.ambient_dimension}")
+
     # -- construction ---------------------------------------------------------------------------------------------
 
     @classmethod
@@ -128,8 +132,8 @@ class Polyhedron:
         ((-1, 1, 0), (0, -1, 0))
         """
         size = ambient_dimension if ambient_dimension is not None else _width(points, (*rays, *lines))
-        if not points:
-            if rays or lines:
+        if not len(points):
+            if len(rays) or len(lines):
                 raise DomainError("rays and lines without a point generate nothing; add a point, such as the origin")
             return _empty(size)
         vertices, scales = read_rows(points, [0] * len(points), size)
@@ -247,6 +251,7 @@ class Polyhedron:
         >>> Polyhedron.orthant(2).includes(Polyhedron.box([1, 0], [2, 3]))
         True
         """
+        self._need_dimension(other.ambient_dimension)
         if other.is_empty():
             return True
         program = other.program()
@@ -289,16 +294,14 @@ class Polyhedron:
         """
         size = self.ambient_dimension
         if any(not 0 <= j < size for j in columns):
-            raise DomainError(f"columns must lie between 0 and {size - 1}, got {list(columns)}")
+            raise DomainError(f"columns must be at least 0 and less than {size}, got {list(columns)}")
         unit = [[int(i == j) for i in range(size)] for j in columns]
         return self.image(RationalMatrix.from_integers(unit, ncols=size))
 
     def image(self, matrix: RationalMatrix, offset: Numbers | None = None) -> Polyhedron:
         """{matrix x + offset : x in the polyhedron}, by minimal constraints; matrix of shape (k, n), offset (k,)."""
         self._need_dimension(matrix.ncols)
-        shift = [to_fraction(entry) for entry in (offset if offset is not None else [0] * matrix.nrows)]
-        if len(shift) != matrix.nrows:
-            raise DomainError(f"the offset has {len(shift)} entries, the matrix {matrix.nrows} rows")
+        shift = _offset(offset, matrix)
         old = self.generators()
         rows = matrix.rows()
         points = [[_dot(row, point) + s for row, s in zip(rows, shift, strict=True)] for point in old.points]
@@ -315,8 +318,7 @@ class Polyhedron:
         ((-1, 1, 2),)
         """
         self._need_dimension(matrix.nrows)
-        shift = RationalMatrix.column(offset if offset is not None else [0] * matrix.nrows)
-        self._need_dimension(shift.nrows)
+        shift = RationalMatrix.column(_offset(offset, matrix))
 
         def pulled(rows: tuple[Row, ...]) -> tuple[Row, ...]:
             coefficients = RationalMatrix.from_integers([row[:-1] for row in rows], ncols=self.ambient_dimension)
@@ -356,7 +358,7 @@ def _width(*tables: Sequence[Numbers] | RationalMatrix) -> int:
     for table in tables:
         if isinstance(table, RationalMatrix):
             return table.ncols
-        if table:
+        if len(table):  # arrays have no truth value
             return len(table[0])
     raise DomainError("without rows the ambient dimension must be given")
 
@@ -374,6 +376,14 @@ def _directions(vectors: Sequence[Numbers], size: int) -> list[list[int]]:
 def _split(rows: Iterable[Row]) -> tuple[list[Row], list[int]]:
     listed = list(rows)
     return [row[:-1] for row in listed], [row[-1] for row in listed]
+
+
+def _offset(offset: Numbers | None, matrix: RationalMatrix) -> list[Fraction]:
+    if offset is None:
+        return [Fraction()] * matrix.nrows
+    if len(offset) != matrix.nrows:
+        raise DomainError(f"the offset has {len(offset)} entries, the matrix {matrix.nrows} rows")
+    return [to_fraction(entry) for entry in offset]
 
 
 def _as_rows(rows: Iterable[Sequence[int]]) -> tuple[Row, ...]:

@@ -1,13 +1,21 @@
-"""The process that runs PPL, and the only file that imports it: ``python -P ppl_worker.py``.
+"""The process that runs PPL, and the only file that imports it: ``python -P ppl_worker.py LIFELINE``.
 
 Reads pickled requests ``(operation, arguments)`` on standard input and answers ``(True, result)`` or ``(False, text)``
 on standard output, until its input ends. All numbers are Python integers: a row [a | c] is a·x ≤ c or a·x = c, a point
 is [numerators | denominator], a ray or line its coordinates. Not imported by the package; see `ppl_door`.
+
+LIFELINE is the descriptor of a pipe that nobody writes to and that the parent holds open. PPL notices nothing while it
+computes, but the kernel notices the end of the parent there, and ends this process with SIGIO (on Linux).
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
 import pickle
+import select
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -71,21 +79,37 @@ def _constraints(polyhedron: Any) -> tuple[list[Row], list[Row]]:
     return inequalities, equations
 
 
+def _answer(name: str, arguments: tuple[Any, ...]) -> tuple[bool, object]:
+    operations: dict[str, Callable[..., object]] = {"generators": generators, "constraints": constraints}
+    try:
+        return True, operations[name](*arguments)
+    except Exception as error:  # whatever happens is the caller's to report
+        return False, f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def _end_with(lifeline: int) -> None:
+    """End this process as soon as the other end of a pipe is closed."""
+    if sys.platform != "linux":  # elsewhere SIGIO does nothing
+        return
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([lifeline], [], [], 0)[0]:  # it was closed before
+        os._exit(0)
+
+
 def main() -> None:
     """Answer requests until there are no more."""
-    operations: dict[str, Callable[..., object]] = {"generators": generators, "constraints": constraints}
+    _end_with(int(sys.argv[1]))
     source, target = sys.stdin.buffer, sys.stdout.buffer
-    while True:
-        try:
-            name, arguments = pickle.load(source)
-        except EOFError:
-            return
-        try:
-            answer: tuple[bool, object] = True, operations[name](*arguments)
-        except Exception as error:  # whatever happens is the caller's to report
-            answer = False, f"{type(error).__name__}: {error}"
-        pickle.dump(answer, target, protocol=pickle.HIGHEST_PROTOCOL)
-        target.flush()
+    with contextlib.suppress(EOFError, pickle.UnpicklingError):
+        while True:
+            answer = _answer(*pickle.load(source))
+            try:
+                pickle.dump(answer, target, protocol=pickle.HIGHEST_PROTOCOL)
+                target.flush()
+            except BrokenPipeError:
+                os._exit(0)  # an orderly end would complain
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""The canonical polyhedral complex of a network: domain, cells and signs, subdivision."""

@@ -1,0 +1,105 @@
+"""Arrays that grow at the end, and lists of lists stored in one array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Growable", "Ragged", "concatenated_ranges", "segment_or"]
+
+Integers = NDArray[np.int64]
+
+
+class Growable:
+    """An array whose first axis grows; appending costs constant time per row on average.
+
+    Attributes
+    ----------
+    buffer : the rows, and room for more; only the first `size` are meant.
+    """
+
+    __slots__ = ("buffer", "size")
+
+    def __init__(self, rows: NDArray[Any]) -> None:
+        self.buffer, self.size = rows, len(rows)
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        """A view of the rows; it must not be kept over an `append`."""
+        return self.buffer[: self.size]
+
+    def append(self, rows: NDArray[Any]) -> None:
+        """Add rows at the end."""
+        size = self.size + len(rows)
+        if size > len(self.buffer):
+            larger = np.empty((size + size // 2 + 16, *self.buffer.shape[1:]), self.buffer.dtype)
+            larger[: self.size] = self.rows
+            self.buffer = larger
+        self.buffer[self.size : size] = rows
+        self.size = size
+
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        """Drop the rows that are not marked."""
+        self.buffer = self.rows[rows]
+        self.size = len(self.buffer)
+
+
+class Ragged:
+    """Lists of integers in one heap. Rewritten lists go to its end; `compact` drops what they left behind."""
+
+    __slots__ = ("counts", "heap", "starts")
+
+    def __init__(self, lists: list[list[int]]) -> None:
+        counts = np.array([len(entries) for entries in lists], dtype=np.int64)
+        self.counts = Growable(counts)
+        self.starts = Growable(np.cumsum(counts) - counts)
+        self.heap = Growable(np.array([entry for entries in lists for entry in entries], dtype=np.int32))
+
+    def __len__(self) -> int:
+        return self.counts.size
+
+    def gather(self, indices: Integers) -> tuple[NDArray[np.int32], Integers]:
+        """The lists with these indices, joined, and the number of entries of each."""
+        counts = self.counts.buffer[indices]
+        return self.heap.buffer[concatenated_ranges(self.starts.buffer[indices], counts)], counts
+
+    def append(self, entries: NDArray[np.int32], counts: Integers) -> None:
+        """Append lists, given joined."""
+        self.starts.append(np.cumsum(counts) - counts + self.heap.size)
+        self.counts.append(counts)
+        self.heap.append(entries)
+
+    def rewrite(self, indices: Integers, entries: NDArray[np.int32], counts: Integers) -> None:
+        """Replace the lists with these indices by others, given joined."""
+        self.starts.buffer[indices] = np.cumsum(counts) - counts + self.heap.size
+        self.counts.buffer[indices] = counts
+        self.heap.append(entries)
+
+    def compact(self) -> None:
+        """Put the lists in order, without gaps."""
+        counts = self.counts.rows
+        self.heap = Growable(self.heap.buffer[concatenated_ranges(self.starts.rows, counts)])
+        self.starts = Growable(np.cumsum(counts) - counts)
+
+
+def concatenated_ranges(starts: Integers, counts: Integers) -> Integers:
+    """The ranges starts[i], …, starts[i] + counts[i] - 1, one after the other.
+
+    >>> concatenated_ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    offsets = np.cumsum(counts) - counts
+    return np.repeat(starts - offsets, counts) + np.arange(int(counts.sum()))
+
+
+def segment_or(words: NDArray[np.uint64], counts: Integers) -> NDArray[np.uint64]:
+    """The bitwise or over consecutive segments, none of them empty.
+
+    >>> segment_or(np.array([1, 2, 4], dtype=np.uint64), np.array([2, 1])).tolist()
+    [3, 4]
+    """
+    if not len(counts):
+        return np.zeros(0, dtype=np.uint64)
+    return np.bitwise_or.reduceat(words, np.cumsum(counts) - counts)

@@ -1,0 +1,251 @@
+"""The affine forms that cut the cells: in floats with an error bound, and exactly on demand.
+
+A form is a row [a | b] over (y, t). Group 0 holds the forms that are the same everywhere: infinity (t itself), then
+the domain's constraints. Group ℓ holds the preactivations of the n neurons of layer ℓ on each of the R top cells that
+the layers before have cut out (its *regions*), a table of shape (R, n, d + 1); layer 1 has one region. A form is known
+by its number, its row in all tables joined.
+
+**Error bound.** For every float row F there is an E with |F* - F| ≤ E in every entry, F* the exact row; u = 2^-53.
+Groups 0 and 1 are rounded from exact numbers: E = u max|F| + 2^-1000, or 0 if nothing was rounded. On a region of a
+later layer z = Σ_k W_k a_k + b t, with a_k the forms of an earlier layer, 0 where a neuron is off. Let w ≥ Σ_k ‖W_k‖∞,
+A ≥ |a_k|, e ≥ E_k for all k, β ≥ |b|, and N the number of products in a sum. Products and sums round by at most
+(N + 1) u (w A + β), rounding W and b adds u (w A + β), the errors of the a_k add w e. Doubling the first two pays for
+terms of second order and for the rounding of w and A themselves, as long as N < 2^40:
+
+    E = 2 (N + 4) u (w A + β) + (1 + 2^-20) w e + 2^-1000.
+
+Where all weights and all forms so far are exact and multiples of 2^-q, and w A + β < 2^(53-q), nothing rounds: E = 0.
+So networks of small integers stay exact, and their many exact zeros are seen in floats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.complex.arrays import Growable
+from polyrelu.complex.frame import Frame
+from polyrelu.exact import RationalMatrix
+from polyrelu.network import Layer, Network
+
+__all__ = ["FormTable"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+_UNIT = 2.0**-53
+_TINY = 2.0**-1000
+#: Forms computed at a time.
+_BLOCK = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The forms of one layer.
+
+    Attributes
+    ----------
+    first : number of the first form.
+    width : n.
+    parents : for each region the region of the layer before that contains it, shape (R,).
+    active : which neurons of the layer before are on there, shape (R, n of the layer before).
+    """
+
+    first: int
+    width: int
+    parents: Indices
+    active: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class _FloatLayer:
+    """A layer in floats: (source, weights, ‖weights‖∞) for every block, and the bias.
+
+    `grid` is the least q for which weights and bias are exact multiples of 2^-q, None if there is none.
+    """
+
+    blocks: list[tuple[int, Floats, float]]
+    bias: Floats
+    grid: int | None
+
+
+class FormTable:
+    """All forms met so far.
+
+    Attributes
+    ----------
+    rows, errors : float rows, shape (number of forms, d + 1), and the E of each.
+    """
+
+    def __init__(self, network: Network, frame: Frame) -> None:
+        self._network, self._frame = network, frame
+        infinity = RationalMatrix.from_integers([[0] * frame.dimension + [1]])
+        self._global = infinity.over(frame.constraints)
+        rows, errors, _ = _rounded(self._global)
+        self.rows, self.errors = Growable(rows), Growable(errors)
+        self._groups: list[_Group] = []
+        self._grid: int | None = None  # q of all layers so far, None if something was rounded
+        self._exact_layers: dict[tuple[int, int], RationalMatrix] = {}
+        self._exact_rows: dict[int, list[int]] = {}
+
+    @property
+    def layers(self) -> int:
+        """The number of layers whose forms are known."""
+        return len(self._groups)
+
+    def number(self, layer: int, regions: Indices, neuron: int) -> Indices:
+        """The numbers of the forms of a neuron of a layer (from 1) on regions of that layer."""
+        group = self._groups[layer - 1]
+        return group.first + regions * group.width + neuron
+
+    def layer_rows(self, layer: int) -> Floats:
+        """The table of a layer, shape (R, n, d + 1); a view."""
+        group = self._groups[layer - 1]
+        count = len(group.parents) * group.width
+        rows: Floats = self.rows.rows[group.first : group.first + count]
+        return rows.reshape(len(group.parents), group.width, self._frame.dimension + 1)
+
+    def layer_errors(self, layer: int) -> Floats:
+        """The E of the regions of a layer, shape (R,)."""
+        group = self._groups[layer - 1]
+        errors: Floats = self.errors.rows[group.first : group.first + len(group.parents) * group.width : group.width]
+        return errors
+
+    # -- adding layers --------------------------------------------------------------------------------------------
+
+    def add_first_layer(self) -> None:
+        """Append the forms of layer 1, the same on the whole domain."""
+        matrix = self._frame.first_layer
+        rows, errors, self._grid = _rounded(matrix)
+        everywhere = np.zeros(1, dtype=np.int64)
+        self._groups.append(_Group(self.rows.size, matrix.nrows, everywhere, np.zeros((1, 0), dtype=bool)))
+        self.rows.append(rows)
+        self.errors.append(errors)
+
+    def add_layer(self, parents: Indices, active: NDArray[np.bool_]) -> None:
+        """Append the forms of the next layer on its R regions.
+
+        Parameters
+        ----------
+        parents : for each region the region of the layer before that contains it, shape (R,).
+        active : which neurons of the layer before are on there, shape (R, n of the layer before).
+        """
+        layer = _in_floats(self._network.layers[self.layers])
+        width = len(layer.bias)
+        self._groups.append(_Group(self.rows.size, width, parents, active))
+        grid = None if self._grid is None or layer.grid is None else self._grid + layer.grid
+        step = max(1, _BLOCK // max(width, 1))
+        for start in range(0, len(parents), step):
+            regions = np.arange(start, min(start + step, len(parents)))
+            rows, errors, largest = self._on_regions(layer, regions)
+            if grid is not None and (largest >= 2.0 ** (53 - grid)).any():
+                grid = None
+            self.rows.append(rows.reshape(-1, rows.shape[2]))
+            self.errors.append(np.repeat(errors if grid is None else np.zeros(len(regions)), width))
+        self._grid = grid
+
+    def _on_regions(self, layer: _FloatLayer, regions: Indices) -> tuple[Floats, Floats, Floats]:
+        """The rows on some regions of the newest layer, shape (R, n, d + 1), their E, and w A + β."""
+        rows = np.zeros((len(regions), len(layer.bias), self._frame.dimension + 1))
+        rows[:, :, -1] = layer.bias
+        norm, products = 0.0, 0
+        largest, error = np.zeros(len(regions)), np.zeros(len(regions))
+        for source, weights, weight_norm in layer.blocks:
+            activations, errors = self._activations(source, regions)
+            rows += np.matmul(weights, activations)
+            norm, products = norm + weight_norm, products + weights.shape[1]
+            largest = np.maximum(largest, np.abs(activations).max(axis=(1, 2), initial=0.0))
+            error = np.maximum(error, errors)
+        size = norm * largest + float(np.abs(layer.bias).max(initial=0.0))
+        return rows, 2 * (products + 4) * _UNIT * size + (1 + 2.0**-20) * norm * error + _TINY, size
+
+    def _activations(self, source: int, regions: Indices) -> tuple[Floats, Floats]:
+        """Activations of an earlier layer, or the input (source 0), on regions of the newest layer, and their E."""
+        if source == 0:
+            rows, errors, _ = _rounded(self._frame.embedding.take(rows=range(self._network.inputs)))
+            error = float(errors.max(initial=0.0))
+            return np.broadcast_to(rows, (len(regions), *rows.shape)), np.full(len(regions), error)
+        ancestors, active = self._ancestors(source, regions)
+        return self.layer_rows(source)[ancestors] * active[:, :, None], self.layer_errors(source)[ancestors]
+
+    def _ancestors(self, source: int, regions: Indices) -> tuple[Indices, NDArray[np.bool_]]:
+        """The regions of layer `source` around regions of the newest layer, and its active neurons there."""
+        for group in self._groups[:source:-1]:
+            regions = group.parents[regions]
+        group = self._groups[source]
+        return group.parents[regions], group.active[regions]
+
+    # -- exact rows -----------------------------------------------------------------------------------------------
+
+    def exact_row(self, number: int) -> list[int]:
+        """A positive multiple of a form, in integers."""
+        if number not in self._exact_rows:
+            self._exact_rows[number] = self._exact_row(number)
+        return self._exact_rows[number]
+
+    def _exact_row(self, number: int) -> list[int]:
+        if number < self._global.nrows:
+            return self._global.take(rows=[number]).primitive_rows()[0]
+        layer = next(k for k in range(self.layers, 0, -1) if self._groups[k - 1].first <= number)
+        group = self._groups[layer - 1]
+        region, neuron = divmod(number - group.first, group.width)
+        return self._exact_layer(layer, region).take(rows=[neuron]).primitive_rows()[0]
+
+    def _exact_layer(self, layer: int, region: int) -> RationalMatrix:
+        """All forms of a layer on one of its regions, shape (n, d + 1)."""
+        key = layer, region
+        if key not in self._exact_layers:
+            self._exact_layers[key] = self._computed_layer(layer, region)
+        return self._exact_layers[key]
+
+    def _computed_layer(self, layer: int, region: int) -> RationalMatrix:
+        if layer == 1:
+            return self._frame.first_layer
+        weights = self._network.layers[layer - 1]
+        chain = {layer: region}  # the region of each layer around this one
+        for k in range(layer - 1, 0, -1):
+            chain[k] = int(self._groups[k].parents[chain[k + 1]])
+        total = _bias_form(weights, self._frame.dimension)
+        for block in weights.blocks:
+            if block.source == 0:
+                total += block.weight @ self._frame.embedding.take(rows=range(self._network.inputs))
+                continue
+            on = np.flatnonzero(self._groups[block.source].active[chain[block.source + 1]]).tolist()
+            if on:
+                forms = self._exact_layer(block.source, chain[block.source]).take(rows=on)
+                total += block.weight.take(columns=on) @ forms
+        return total
+
+
+def _bias_form(layer: Layer, dimension: int) -> RationalMatrix:
+    return RationalMatrix.zeros(layer.width, dimension).beside(layer.bias)
+
+
+def _rounded(matrix: RationalMatrix) -> tuple[Floats, Floats, int | None]:
+    """The nearest floats, the E of each row, and the grid if nothing was rounded."""
+    floats = matrix.to_floats()
+    grid = _grid(matrix)
+    if grid is not None:
+        return floats, np.zeros(matrix.nrows), grid
+    return floats, np.abs(floats).max(axis=1, initial=0.0) * _UNIT + _TINY, None
+
+
+def _grid(matrix: RationalMatrix) -> int | None:
+    """The least q ≥ 0 such that all entries are multiples of 2^-q, if they then fit into 53 bits; else None."""
+    denominator = matrix.denominator
+    if denominator & (denominator - 1) or denominator.bit_length() > 500 or matrix.bits > 53:
+        return None
+    return denominator.bit_length() - 1
+
+
+def _in_floats(layer: Layer) -> _FloatLayer:
+    blocks = [(block.source, block.weight.to_floats()) for block in layer.blocks]
+    grids = [_grid(matrix) for matrix in (layer.bias, *(block.weight for block in layer.blocks))]
+    known = [grid for grid in grids if grid is not None]
+    return _FloatLayer(
+        [(source, weights, float(np.abs(weights).sum(axis=1).max(initial=0.0))) for source, weights in blocks],
+        layer.bias.to_floats()[:, 0],
+        max(known) if len(known) == len(grids) else None,
+    )

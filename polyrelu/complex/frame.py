@@ -1,0 +1,106 @@
+"""Coordinates in which a domain is full-dimensional and no cell contains a line.
+
+The affine hull of the domain is parametrised, x = p + K v. Directions along which neither the domain's constraints nor
+the first layer change (the lineality space of the complex) are divided out: among the coordinates of v enough are kept
+to tell the forms apart, and the others are put to 0. What is left is y ∈ Q^d with x = origin + basis y, and every form
+becomes a row [a | b] that means a·y + b t, with t = 1 at points and t = 0 at directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polyrelu.errors import DomainError
+from polyrelu.exact import Polyhedron, RationalMatrix, column_basis, kernel, primitive, row_basis
+from polyrelu.network import Network
+
+__all__ = ["Frame", "frame_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The coordinates y of a domain.
+
+    Attributes
+    ----------
+    dimension : d, the number of coordinates y.
+    embedding : homogeneous, shape (n_0 + 1, d + 1): (x, 1) = embedding (y, 1).
+    lineality : primitive integer directions of R^{n_0} that were divided out.
+    constraints : the form c - a·x of each inequality a·x ≤ c of the domain in (y, t), shape (m, d + 1).
+    first_layer : the preactivations of the first layer in (y, t), shape (n_1, d + 1).
+    base : d rows of [constraints; first_layer] with independent linear parts.
+    """
+
+    dimension: int
+    embedding: RationalMatrix
+    lineality: tuple[tuple[int, ...], ...]
+    constraints: RationalMatrix
+    first_layer: RationalMatrix
+    base: tuple[int, ...]
+
+    @property
+    def true_dimension(self) -> int:
+        """The dimension of the domain."""
+        return self.dimension + len(self.lineality)
+
+
+def frame_of(network: Network, domain: Polyhedron) -> Frame:
+    """The coordinates of a domain for a network.
+
+    Raises
+    ------
+    DomainError : the domain is empty or lies in another space; or a skip connection reads the input in a direction that
+        neither the first layer nor the domain sees.
+    """
+    size = network.inputs
+    if domain.ambient_dimension != size:
+        raise DomainError(f"the domain lies in R^{domain.ambient_dimension}, the network has {size} inputs")
+    hull = _affine_hull(domain)
+    constraints = RationalMatrix.from_integers(
+        [[-entry for entry in row[:-1]] + [row[-1]] for row in domain.inequalities], ncols=size + 1
+    )
+    first = network.layers[0].augmented() if network.hidden_layers else RationalMatrix.zeros(0, size + 1)
+    forms = constraints.over(first) @ hull
+    coordinates = range(hull.ncols - 1)
+    linear = forms.take(columns=coordinates)
+    lines = hull.take(rows=range(size), columns=coordinates) @ kernel(linear)
+    _need_blind_skips(network, lines)
+    kept = [*column_basis(linear), hull.ncols - 1]
+    forms = forms.take(columns=kept)
+    return Frame(
+        dimension=len(kept) - 1,
+        embedding=hull.take(columns=kept),
+        lineality=tuple(primitive(column)[0] for column in lines.transpose().rows()),
+        constraints=forms.take(rows=range(constraints.nrows)),
+        first_layer=forms.take(rows=range(constraints.nrows, forms.nrows)),
+        base=row_basis(forms.take(columns=range(len(kept) - 1))),
+    )
+
+
+def _affine_hull(domain: Polyhedron) -> RationalMatrix:
+    """[K p; 0 1] with p + K v the affine hull of the domain, v the coordinates that its equations leave free."""
+    if domain.is_empty():
+        raise DomainError("the domain is empty")
+    size, equations = domain.ambient_dimension, domain.affine_hull()
+    pivots = {next(j for j, entry in enumerate(row) if entry): row for row in equations}
+    free = [j for j in range(size) if j not in pivots]
+    rows: list[Sequence[object]] = []
+    for j in range(size):
+        if (row := pivots.get(j)) is None:
+            rows.append([int(j == i) for i in free] + [0])
+        else:
+            solved = RationalMatrix.from_integers([[*(-row[i] for i in free), row[-1]]], row[j])
+            rows.append(solved.row(0))
+    return RationalMatrix.from_rows([*rows, [0] * len(free) + [1]], ncols=len(free) + 1)
+
+
+def _need_blind_skips(network: Network, lines: RationalMatrix) -> None:
+    """Later layers must not see the directions that are divided out."""
+    for number, layer in enumerate(network.layers[: network.hidden_layers], 1):
+        for block in layer.blocks:
+            if block.source == 0 and not (block.weight @ lines).is_zero():
+                raise DomainError(
+                    f"layer {number} reads the input in a direction that layer 1 does not see, so that the cells of "
+                    "the first layers contain lines; use a bounded domain such as box:-1000,1000"
+                )

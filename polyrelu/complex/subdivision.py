@@ -1,0 +1,270 @@
+"""From a network and a domain to all cells: cut by the domain's constraints, then layer by layer, neuron by neuron."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.complex.arrangement import orthants
+from polyrelu.complex.arrays import Growable
+from polyrelu.complex.forms import FormTable
+from polyrelu.complex.frame import Frame
+from polyrelu.complex.lattice import WORD_BITS, Cut
+from polyrelu.complex.vertices import Vertices
+from polyrelu.exact import RationalMatrix, solve
+from polyrelu.network import Network
+
+__all__ = ["SignWords", "Subdivision"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+_LOW = np.uint64((1 << WORD_BITS) - 1)
+_SHIFT = np.uint64(WORD_BITS)
+
+
+@dataclass(frozen=True, slots=True)
+class SignWords:
+    """The signs of up to 32 forms at all vertices.
+
+    Attributes
+    ----------
+    layer : 0 for constraints of the domain, else the layer of the neurons.
+    members : indices of the constraints or neurons, bit by bit.
+    words : see `Lattice`, shape (f_0,).
+    """
+
+    layer: int
+    members: tuple[int, ...]
+    words: Growable
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """The forms that are being cut with: rows (R, c, d + 1) and errors (R,) on the regions, first form numbers."""
+
+    rows: Floats
+    errors: Floats
+    numbers: Indices  # of bit 0, 1, … on region 0
+    stride: int  # between the numbers on neighbouring regions
+
+    def forms(self, regions: Indices, bit: int) -> Indices:
+        numbers: Indices = self.numbers[bit] + regions * self.stride
+        return numbers
+
+
+class Subdivision:
+    """The complex while it grows.
+
+    Attributes
+    ----------
+    lattice, vertices, table : cells, vertices, forms.
+    signs : signs of all constraints and neurons so far, at the vertices.
+    """
+
+    def __init__(self, network: Network, frame: Frame) -> None:
+        self.network, self.frame = network, frame
+        self.table = FormTable(network, frame)
+        self.table.add_first_layer()
+        count = frame.constraints.nrows
+        self.lattice, base_signs, cell_forms = orthants([(1,) if i < count else (1, -1) for i in frame.base])
+        numbers = np.array([0, *(1 + index for index in frame.base)], dtype=np.int32)
+        base = frame.constraints.over(frame.first_layer).take(rows=frame.base)
+        self.vertices = Vertices(
+            self.table,
+            [[0] * frame.dimension + [1], *(base.take(rows=[i]).primitive_rows()[0] for i in range(base.nrows))],
+            _orthant_vertices(base, base_signs),
+            numbers[cell_forms[0]],
+            base_signs,
+        )
+        self._cell_forms = [self.vertices.forms, *(Growable(numbers[forms]) for forms in cell_forms[1:])]
+        self._regions = [Growable(np.zeros(self.lattice.size(k), dtype=np.int64)) for k in range(frame.dimension + 1)]
+        self.signs: list[SignWords] = []
+
+    # -- steps ----------------------------------------------------------------------------------------------------
+
+    def steps(self) -> Iterator[tuple[int, int]]:
+        """Do all the work; after each form yields (layer, its index), layer 0 for the domain's constraints.
+
+        At a yield the lattice is consistent, so that the work can be left there.
+        """
+        yield from self._cut_with_constraints()
+        for layer in range(1, self.network.hidden_layers + 1):
+            if layer > 1:
+                self._enter_layer()
+            width = self.network.layers[layer - 1].width
+            for start in range(0, width, WORD_BITS):
+                yield from self._cut_with(layer, range(start, min(start + WORD_BITS, width)))
+
+    def _cut_with_constraints(self) -> Iterator[tuple[int, int]]:
+        count = self.frame.constraints.nrows
+        for start in range(0, count, WORD_BITS):
+            for layer, member in self._cut_with(0, range(start, min(start + WORD_BITS, count))):
+                self._drop_negative(member - start)
+                yield layer, member
+
+    def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, int]]:
+        """Cut with up to 32 constraints or neurons."""
+        chunk = self._chunk(layer, members)
+        signs = self._signs_at_vertices(layer, members, chunk)
+        self.lattice.set_words(_packed(signs))
+        self.signs.append(SignWords(layer, tuple(members), self.lattice.words[0]))
+        for bit, member in enumerate(members):
+            cut = self.lattice.split(bit, partial(self._new_vertices, chunk, bit))
+            if cut is not None:
+                self._extend_cells(chunk, bit, cut)
+            yield layer, member
+
+    def _chunk(self, layer: int, members: range) -> _Chunk:
+        if layer == 0:
+            numbers = np.array(members) + 1
+            errors = self.table.errors.rows[numbers].max(keepdims=True)
+            return _Chunk(self.table.rows.rows[numbers][None], errors, numbers, 0)
+        rows, errors = self.table.layer_rows(layer), self.table.layer_errors(layer)
+        numbers = np.array([self.table.number(layer, np.zeros(1, dtype=np.int64), j)[0] for j in members])
+        return _Chunk(rows[:, members.start : members.stop], errors, numbers, rows.shape[1])
+
+    def _enter_layer(self) -> None:
+        """The top cells become the regions of the next layer."""
+        top = self.frame.dimension
+        layer = self.table.layers
+        active = self.positive(layer, top)
+        self.table.add_layer(self._regions[top].rows.copy(), active)
+        regions = np.arange(self.lattice.size(top))
+        self._regions[top] = Growable(regions)
+        for k in range(top, 0, -1):
+            below = np.zeros(self.lattice.size(k - 1), dtype=np.int64)
+            if k == 1:
+                below[self.lattice.edges.rows.ravel()] = np.repeat(regions, 2)
+            else:
+                facets, counts = self.lattice.facets[k].gather(np.arange(self.lattice.size(k)))
+                below[facets] = np.repeat(regions, counts)
+            self._regions[k - 1] = Growable(below)
+            regions = below
+
+    def positive(self, layer: int, k: int) -> NDArray[np.bool_]:
+        """Which neurons of a layer are positive on the cells of dimension k, shape (f_k, n)."""
+        parts = []
+        for signs in self.signs:
+            if signs.layer == layer:
+                words = self.lattice.spread(signs.words.rows)[k]
+                parts.append((words[:, None] >> np.arange(len(signs.members), dtype=np.uint64)) & np.uint64(1))
+        return np.concatenate(parts, axis=1).astype(bool)
+
+    # -- signs ----------------------------------------------------------------------------------------------------
+
+    def _signs_at_vertices(self, layer: int, members: range, chunk: _Chunk) -> NDArray[np.int8]:
+        vertices = np.arange(len(self.vertices))
+        regions = self._regions[0].rows
+        signs = self.vertices.certain_signs(vertices, chunk.rows, chunk.errors, regions)
+        first = 0 if layer == 0 else self.frame.constraints.nrows
+        if layer <= 1:
+            for position, index in enumerate(self.frame.base, 1):
+                if index - first in members:
+                    signs[:, index - first - members.start] = self.vertices.base_signs.rows[:, position]
+        for vertex, bit in np.argwhere(signs == 2).tolist():
+            signs[vertex, bit] = self.vertices.exact_sign(vertex, int(chunk.forms(regions[vertex], bit)))
+        return signs
+
+    def _new_vertices(self, chunk: _Chunk, bit: int, cut: Cut) -> Words:
+        """Append the points where a form vanishes on the cut edges; the words of their signs."""
+        edges, (positive, negative) = cut.cells[1], cut.ends.T
+        regions = self._regions[1].buffer[edges]
+        forms = chunk.forms(regions, bit)
+        rows, coordinates = self.table.rows.buffer[forms], self.vertices.coordinates.buffer
+        ends = coordinates[positive], coordinates[negative]
+        values = [np.abs(np.einsum("mi,mi->m", rows, end))[:, None] for end in ends]
+        base_signs = self.vertices.base_signs.buffer
+        self.vertices.append(
+            values[1] * ends[0] + values[0] * ends[1],
+            np.concatenate([self._cell_forms[1].buffer[edges], forms[:, None].astype(np.int32)], axis=1),
+            base_signs[positive] | base_signs[negative],  # 0 | s = s | s = s; the ends never have opposite signs
+        )
+        self._regions[0].append(regions)
+        for signs in self.signs[:-1]:
+            words = signs.words.buffer
+            signs.words.append(words[positive] | words[negative])
+        words = self.lattice.words[0].buffer
+        return self._words_between(words[positive] | words[negative], chunk, bit, regions)
+
+    def _words_between(self, words: Words, chunk: _Chunk, bit: int, regions: Indices) -> Words:
+        """Words of vertices inside edges: a form is affine there, so only one that changes sign must be looked at."""
+        both = words & (words >> _SHIFT) & _LOW & ~np.uint64(1 << bit)
+        words = words & ~(np.uint64(1 << bit) | np.uint64(1 << (bit + WORD_BITS)))
+        if not both.any():
+            return words
+        first = len(self.vertices) - len(words)
+        vertices = first + np.arange(len(words))
+        bits = np.arange(chunk.rows.shape[1], dtype=np.uint64)
+        open_ = ((both[:, None] >> bits) & np.uint64(1)).astype(bool)
+        signs = self.vertices.certain_signs(vertices, chunk.rows, chunk.errors, regions)
+        signs[~open_] = 0
+        for row, column in np.argwhere(signs == 2).tolist():
+            signs[row, column] = self.vertices.exact_sign(first + row, int(chunk.forms(regions[row], column)))
+        return (words & ~(both | (both << _SHIFT))) | _packed(signs)
+
+    # -- cells ----------------------------------------------------------------------------------------------------
+
+    def _extend_cells(self, chunk: _Chunk, bit: int, cut: Cut) -> None:
+        """Regions and forms of the new cells of dimension 1 and more, in the order of their numbers (see `Cut`)."""
+        top = self.frame.dimension
+        parents = [
+            None,
+            *(
+                (self._regions[k].buffer[cut.cells[k]], self._cell_forms[k].buffer[cut.cells[k]])
+                for k in range(1, top + 1)
+            ),
+        ]
+        for k in range(1, top + 1):
+            own = parents[k]
+            assert own is not None
+            self._regions[k].append(own[0])
+            self._cell_forms[k].append(own[1])
+            if k < top:
+                above = parents[k + 1]
+                assert above is not None
+                forms = chunk.forms(above[0], bit)[:, None].astype(np.int32)
+                self._regions[k].append(above[0])
+                self._cell_forms[k].append(np.concatenate([above[1], forms], axis=1))
+
+    def _drop_negative(self, bit: int) -> None:
+        """Drop the cells outside a constraint."""
+        negative = np.uint64(1 << (bit + WORD_BITS))
+        marked = [(words.rows & negative) == 0 for words in self.lattice.words]
+        if all(mark.all() for mark in marked):
+            return
+        for signs in self.signs[:-1]:
+            signs.words.keep(marked[0])
+        self.lattice.keep(marked)
+        self.vertices.keep(marked[0])
+        for k, mark in enumerate(marked):
+            self._regions[k].keep(mark)
+            if k:
+                self._cell_forms[k].keep(mark)
+
+
+def _orthant_vertices(base: RationalMatrix, signs: NDArray[np.int8]) -> Floats:
+    """Approximate (y, t) of the apex and the directions of `orthants`."""
+    dimension = base.nrows
+    columns = range(dimension)
+    right = (-base.take(columns=[dimension])).beside(RationalMatrix.identity(dimension))
+    solution = solve(base.take(columns=columns), right)
+    if solution is None:
+        raise AssertionError("the base forms are independent")
+    table = solution.to_floats()
+    points = np.where(signs[:, :1] > 0, table[:, 0], signs[:, 1:] @ table[:, 1:].T)
+    return np.concatenate([points, signs[:, :1]], axis=1)
+
+
+def _packed(signs: NDArray[np.int8]) -> Words:
+    """The words of signs of shape (m, c), c ≤ 32."""
+    bits = np.uint64(1) << np.arange(signs.shape[1], dtype=np.uint64)
+    positive = ((signs > 0) * bits).sum(axis=1, dtype=np.uint64)
+    negative = ((signs < 0) * bits).sum(axis=1, dtype=np.uint64)
+    packed: Words = positive | (negative << _SHIFT)
+    return packed
