@@ -154,7 +154,7 @@ class FormTable:
         largest, error = np.zeros(len(regions)), np.zeros(len(regions))
         for source, weights, weight_norm in layer.blocks:
             activations, errors = self._activations(source, regions)
-            rows += np.matmul(weights, activations)
+            rows += np.tensordot(activations, weights, axes=(1, 1)).transpose(0, 2, 1)  # one product for all regions
             norm, products = norm + weight_norm, products + weights.shape[1]
             largest = np.maximum(largest, np.abs(activations).max(axis=(1, 2), initial=0.0))
             error = np.maximum(error, errors)

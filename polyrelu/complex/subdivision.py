@@ -14,7 +14,7 @@ from polyrelu.complex.arrays import Growable
 from polyrelu.complex.forms import FormTable
 from polyrelu.complex.frame import Frame
 from polyrelu.complex.lattice import WORD_BITS, Cut
-from polyrelu.complex.vertices import Vertices
+from polyrelu.complex.vertices import SignTables, Vertices
 from polyrelu.exact import RationalMatrix, solve
 from polyrelu.network import Network
 
@@ -26,6 +26,8 @@ Words = NDArray[np.uint64]
 
 _LOW = np.uint64((1 << WORD_BITS) - 1)
 _SHIFT = np.uint64(WORD_BITS)
+_BITS = np.arange(WORD_BITS, dtype=np.uint64)
+_BIT = np.uint64(1) << _BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +48,13 @@ class SignWords:
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """The forms that are being cut with: rows (R, c, d + 1) and errors (R,) on the regions, first form numbers."""
+    """The forms that are being cut with: bit b on region r has the number first + b + r·stride."""
 
-    rows: Floats
-    errors: Floats
-    numbers: Indices  # of bit 0, 1, … on region 0
-    stride: int  # between the numbers on neighbouring regions
+    first: int
+    stride: int
 
-    def forms(self, regions: Indices, bit: int) -> Indices:
-        numbers: Indices = self.numbers[bit] + regions * self.stride
+    def numbers(self, regions: Indices, bits: Indices | int) -> Indices:
+        numbers: Indices = self.first + regions * self.stride + bits
         return numbers
 
 
@@ -110,8 +110,8 @@ class Subdivision:
 
     def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, int]]:
         """Cut with up to 32 constraints or neurons."""
-        chunk = self._chunk(layer, members)
-        signs = self._signs_at_vertices(layer, members, chunk)
+        chunk, tables = self._chunk(layer, members)
+        signs = self._signs_at_vertices(layer, members, chunk, tables)
         self.lattice.set_words(_packed(signs))
         self.signs.append(SignWords(layer, tuple(members), self.lattice.words[0]))
         for bit, member in enumerate(members):
@@ -120,14 +120,15 @@ class Subdivision:
                 self._extend_cells(chunk, bit, cut)
             yield layer, member
 
-    def _chunk(self, layer: int, members: range) -> _Chunk:
-        if layer == 0:
-            numbers = np.array(members) + 1
-            errors = self.table.errors.rows[numbers].max(keepdims=True)
-            return _Chunk(self.table.rows.rows[numbers][None], errors, numbers, 0)
-        rows, errors = self.table.layer_rows(layer), self.table.layer_errors(layer)
-        numbers = np.array([self.table.number(layer, np.zeros(1, dtype=np.int64), j)[0] for j in members])
-        return _Chunk(rows[:, members.start : members.stop], errors, numbers, rows.shape[1])
+    def _chunk(self, layer: int, members: range) -> tuple[_Chunk, SignTables]:
+        if layer == 0:  # the constraints follow infinity in the table
+            numbers = slice(1 + members.start, 1 + members.stop)
+            rows, errors = self.table.rows.rows[None, numbers], self.table.errors.rows[numbers].max(keepdims=True)
+            return _Chunk(1 + members.start, 0), SignTables(rows, errors, np.abs(rows).sum(axis=2))
+        table, errors = self.table.layer_rows(layer), self.table.layer_errors(layer)
+        rows = table[:, members.start : members.stop]
+        first = int(self.table.number(layer, np.zeros(1, dtype=np.int64), members.start)[0])
+        return _Chunk(first, table.shape[1]), SignTables(rows, errors, np.abs(rows).sum(axis=2))
 
     def _enter_layer(self) -> None:
         """The top cells become the regions of the next layer."""
@@ -158,24 +159,23 @@ class Subdivision:
 
     # -- signs ----------------------------------------------------------------------------------------------------
 
-    def _signs_at_vertices(self, layer: int, members: range, chunk: _Chunk) -> NDArray[np.int8]:
-        vertices = np.arange(len(self.vertices))
+    def _signs_at_vertices(self, layer: int, members: range, chunk: _Chunk, tables: SignTables) -> NDArray[np.int8]:
         regions = self._regions[0].rows
-        signs = self.vertices.certain_signs(vertices, chunk.rows, chunk.errors, regions)
+        signs = self.vertices.certain_sign_table(tables, regions)
         first = 0 if layer == 0 else self.frame.constraints.nrows
-        if layer <= 1:
+        if layer <= 1:  # the signs of the base were known from the start
             for position, index in enumerate(self.frame.base, 1):
                 if index - first in members:
                     signs[:, index - first - members.start] = self.vertices.base_signs.rows[:, position]
         for vertex, bit in np.argwhere(signs == 2).tolist():
-            signs[vertex, bit] = self.vertices.exact_sign(vertex, int(chunk.forms(regions[vertex], bit)))
+            signs[vertex, bit] = self.vertices.exact_sign(vertex, int(chunk.numbers(regions[vertex], bit)))
         return signs
 
     def _new_vertices(self, chunk: _Chunk, bit: int, cut: Cut) -> Words:
         """Append the points where a form vanishes on the cut edges; the words of their signs."""
         edges, (positive, negative) = cut.cells[1], cut.ends.T
         regions = self._regions[1].buffer[edges]
-        forms = chunk.forms(regions, bit)
+        forms = chunk.numbers(regions, bit)
         rows, coordinates = self.table.rows.buffer[forms], self.vertices.coordinates.buffer
         ends = coordinates[positive], coordinates[negative]
         values = [np.abs(np.einsum("mi,mi->m", rows, end))[:, None] for end in ends]
@@ -199,14 +199,15 @@ class Subdivision:
         if not both.any():
             return words
         first = len(self.vertices) - len(words)
-        vertices = first + np.arange(len(words))
-        bits = np.arange(chunk.rows.shape[1], dtype=np.uint64)
-        open_ = ((both[:, None] >> bits) & np.uint64(1)).astype(bool)
-        signs = self.vertices.certain_signs(vertices, chunk.rows, chunk.errors, regions)
-        signs[~open_] = 0
-        for row, column in np.argwhere(signs == 2).tolist():
-            signs[row, column] = self.vertices.exact_sign(first + row, int(chunk.forms(regions[row], column)))
-        return (words & ~(both | (both << _SHIFT))) | _packed(signs)
+        rows, bits = np.nonzero((both[:, None] >> _BITS) & np.uint64(1))
+        forms = chunk.numbers(regions[rows], bits)
+        signs = self.vertices.certain_signs(first + rows, forms)
+        for position in np.flatnonzero(signs == 2).tolist():
+            signs[position] = self.vertices.exact_sign(first + int(rows[position]), int(forms[position]))
+        words &= ~(both | (both << _SHIFT))
+        found = np.where(signs > 0, _BIT[bits], np.where(signs < 0, _BIT[bits] << _SHIFT, np.uint64(0)))
+        np.bitwise_or.at(words, rows, found)
+        return words
 
     # -- cells ----------------------------------------------------------------------------------------------------
 
@@ -228,7 +229,7 @@ class Subdivision:
             if k < top:
                 above = parents[k + 1]
                 assert above is not None
-                forms = chunk.forms(above[0], bit)[:, None].astype(np.int32)
+                forms = chunk.numbers(above[0], bit)[:, None].astype(np.int32)
                 self._regions[k].append(above[0])
                 self._cell_forms[k].append(np.concatenate([above[1], forms], axis=1))
 

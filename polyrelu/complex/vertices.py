@@ -34,7 +34,7 @@ from polyrelu.complex.arrays import Growable
 from polyrelu.complex.forms import FormTable
 from polyrelu.exact import dot_sign, meeting_direction
 
-__all__ = ["Statistics", "Vertices"]
+__all__ = ["SignTables", "Statistics", "Vertices"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -52,6 +52,15 @@ class Statistics:
     decisions: int = 0
     exact_decisions: int = 0
     exact_vertices: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SignTables:
+    """c forms on every region: rows (R, c, d + 1), the E of each region (R,), and |rows|₁, shape (R, c)."""
+
+    rows: Floats
+    errors: Floats
+    norms: Floats
 
 
 class Vertices:
@@ -163,41 +172,40 @@ class Vertices:
 
     # -- signs ----------------------------------------------------------------------------------------------------
 
-    def certain_signs(
-        self, vertices: Indices, layer_rows: Floats, errors: Floats, regions: Indices
-    ) -> NDArray[np.int8]:
-        """Signs of c forms at each of m vertices, 2 where floats do not decide.
+    def certain_signs(self, vertices: Indices, forms: Indices) -> NDArray[np.int8]:
+        """Signs of forms at vertices, pair by pair, 2 where floats do not decide."""
+        rows, coordinates = self._table.rows.buffer[forms], self.coordinates.buffer[vertices]
+        values = np.einsum("mi,mi->m", rows, coordinates)
+        bounds = self._bounds(vertices, np.abs(rows).sum(axis=1), self._table.errors.buffer[forms])
+        self.statistics.decisions += len(vertices)
+        return _signs(values, bounds)
 
-        Parameters
-        ----------
-        vertices, regions : shape (m,).
-        layer_rows, errors : the forms on every region, shape (R, c, d + 1), and their E, shape (R,).
-        """
-        signs = np.empty((len(vertices), layer_rows.shape[1]), dtype=np.int8)
-        norms = np.abs(layer_rows).sum(axis=2)
-        step = max(1, _BLOCK // max(1, layer_rows.shape[1] * layer_rows.shape[2]))
-        for start in range(0, len(vertices), step):
-            part = slice(start, start + step)
-            signs[part] = self._block_signs(vertices[part], layer_rows, norms, errors, regions[part])
+    def certain_sign_table(self, tables: SignTables, regions: Indices) -> NDArray[np.int8]:
+        """Signs of c forms at all vertices, shape (f_0, c), 2 where floats do not decide."""
+        count, forms = len(self), tables.rows.shape[1]
+        signs = np.empty((count, forms), dtype=np.int8)
+        step = max(1, _BLOCK // max(1, forms * tables.rows.shape[2]))
+        for start in range(0, count, step):
+            part = np.arange(start, min(start + step, count))
+            coordinates, here = self.coordinates.buffer[part], regions[part]
+            if len(tables.rows) == 1:
+                values = coordinates @ tables.rows[0].T
+            else:
+                values = np.matmul(tables.rows[here], coordinates[:, :, None])[:, :, 0]
+            errors = np.broadcast_to(tables.errors[here][:, None], values.shape)
+            signs[part] = _signs(values, self._bounds(part, tables.norms[here], errors))
         self.statistics.decisions += signs.size
         return signs
 
-    def _block_signs(
-        self, vertices: Indices, layer_rows: Floats, norms: Floats, errors: Floats, regions: Indices
-    ) -> NDArray[np.int8]:
-        coordinates, radii = self.coordinates.buffer[vertices], self.radii.buffer[vertices]
-        if len(layer_rows) == 1:
-            values, norms_here = coordinates @ layer_rows[0].T, norms
-        else:
-            values = np.matmul(layer_rows[regions], coordinates[:, :, None])[:, :, 0]
-            norms_here = norms[regions]
-        magnitudes = np.abs(coordinates)
-        spread = (radii + (coordinates.shape[1] + 2) * _UNIT * magnitudes.max(axis=1)) * _SLACK
+    def _bounds(self, vertices: Indices, norms: Floats, errors: Floats) -> Floats:
+        """The bound of the module's text; one form for each vertex, or a row of forms."""
+        magnitudes = np.abs(self.coordinates.buffer[vertices])
+        spread = (self.radii.buffer[vertices] + (magnitudes.shape[1] + 2) * _UNIT * magnitudes.max(axis=1)) * _SLACK
+        sums = 2 * _SLACK * magnitudes.sum(axis=1)
+        if norms.ndim == 2:
+            spread, sums = spread[:, None], sums[:, None]
         with np.errstate(invalid="ignore"):
-            bound = norms_here * spread[:, None]
-            bound += (2 * _SLACK * errors[regions] * magnitudes.sum(axis=1))[:, None]
-            certain = np.abs(values) > bound
-        return np.where(certain, np.sign(values), 2).astype(np.int8)
+            return np.asarray(norms * spread + errors * sums)
 
     def exact_sign(self, vertex: int, form: int) -> int:
         """The sign of a form at a vertex, in integers."""
@@ -224,6 +232,11 @@ class Vertices:
         self._exact = {int(numbers[i]): value for i, value in self._exact.items() if marked[i]}
         for rows in (self.coordinates, self.radii, self.forms, self.base_signs):
             rows.keep(marked)
+
+
+def _signs(values: Floats, bounds: Floats) -> NDArray[np.int8]:
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(values) > bounds, np.sign(values), 2).astype(np.int8)
 
 
 def _inverses(matrices: Floats) -> Floats:

@@ -17,7 +17,7 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact.floats import integers_from_floats
+from polyrelu.exact.floats import integers_from_floats, nearest_float
 from polyrelu.exact.rational import to_fraction
 
 __all__ = ["RationalMatrix"]
@@ -263,7 +263,9 @@ class RationalMatrix:
 
     def to_floats(self) -> NDArray[np.float64]:
         """The nearest float64 of every entry (for plots and guesses only)."""
-        return np.array([float(entry) for entry in self.entries()], dtype=np.float64).reshape(self.shape)
+        denominator = self._denominator
+        floats = [nearest_float(int(entry), denominator) for entry in self._numerators.entries()]
+        return np.array(floats, dtype=np.float64).reshape(self.shape)
 
     def to_sympy(self) -> Any:
         """A SymPy matrix of rationals."""
