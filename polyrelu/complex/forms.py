@@ -177,6 +177,14 @@ class FormTable:
         group = self._groups[source]
         return group.parents[regions], group.active[regions]
 
+    def source(self, number: int) -> tuple[int, int]:
+        """(layer, neuron) of a form; (0, i) for constraint i of the domain, (0, -1) for infinity."""
+        if number < self._global.nrows:
+            return 0, number - 1
+        layer = next(k for k in range(self.layers, 0, -1) if self._groups[k - 1].first <= number)
+        group = self._groups[layer - 1]
+        return layer, (number - group.first) % group.width
+
     # -- exact rows -----------------------------------------------------------------------------------------------
 
     def exact_row(self, number: int) -> list[int]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import Polyhedron, RationalMatrix, column_basis, kernel, primitive, row_basis
+from polyrelu.exact import Polyhedron, RationalMatrix, column_basis, kernel, primitive, row_basis, solve
 from polyrelu.network import Network
 
 __all__ = ["Frame", "frame_of"]
@@ -26,6 +27,7 @@ class Frame:
     ----------
     dimension : d, the number of coordinates y.
     embedding : homogeneous, shape (n_0 + 1, d + 1): (x, 1) = embedding (y, 1).
+    coordinates : shape (d + 1, n_0 + 1): (y, 1) = coordinates (x, 1) for x in the domain.
     lineality : primitive integer directions of R^{n_0} that were divided out.
     constraints : the form c - a·x of each inequality a·x ≤ c of the domain in (y, t), shape (m, d + 1).
     first_layer : the preactivations of the first layer in (y, t), shape (n_1, d + 1).
@@ -34,6 +36,7 @@ class Frame:
 
     dimension: int
     embedding: RationalMatrix
+    coordinates: RationalMatrix
     lineality: tuple[tuple[int, ...], ...]
     constraints: RationalMatrix
     first_layer: RationalMatrix
@@ -64,13 +67,15 @@ def frame_of(network: Network, domain: Polyhedron) -> Frame:
     forms = constraints.over(first) @ hull
     coordinates = range(hull.ncols - 1)
     linear = forms.take(columns=coordinates)
-    lines = hull.take(rows=range(size), columns=coordinates) @ kernel(linear)
+    directions = kernel(linear)
+    lines = hull.take(rows=range(size), columns=coordinates) @ directions
     _need_blind_skips(network, lines)
     kept = [*column_basis(linear), hull.ncols - 1]
     forms = forms.take(columns=kept)
     return Frame(
         dimension=len(kept) - 1,
         embedding=hull.take(columns=kept),
+        coordinates=_along(directions, kept) @ _free_coordinates(hull),
         lineality=tuple(primitive(column)[0] for column in lines.transpose().rows()),
         constraints=forms.take(rows=range(constraints.nrows)),
         first_layer=forms.take(rows=range(constraints.nrows, forms.nrows)),
@@ -93,6 +98,28 @@ def _affine_hull(domain: Polyhedron) -> RationalMatrix:
             solved = RationalMatrix.from_integers([[*(-row[i] for i in free), row[-1]]], row[j])
             rows.append(solved.row(0))
     return RationalMatrix.from_rows([*rows, [0] * len(free) + [1]], ncols=len(free) + 1)
+
+
+def _free_coordinates(hull: RationalMatrix) -> RationalMatrix:
+    """(v, 1) from (x, 1): the coordinates of x that are those of v."""
+    rows = hull.rows()
+    units = [[int(i == j) for i in range(hull.ncols)] for j in range(hull.ncols)]
+    where = [rows.index(tuple(map(Fraction, unit))) for unit in units]
+    return RationalMatrix.from_integers([[int(i == j) for i in range(hull.nrows)] for j in where])
+
+
+def _along(directions: RationalMatrix, kept: list[int]) -> RationalMatrix:
+    """(y, 1) from (v, 1): go along the directions until all coordinates that are not kept are 0."""
+    size = directions.nrows + 1
+    unit = RationalMatrix.identity(size)
+    dropped = [j for j in range(size) if j not in kept]
+    if not dropped:
+        return unit
+    moved = directions.over(RationalMatrix.zeros(1, directions.ncols))
+    back = solve(moved.take(rows=dropped), RationalMatrix.identity(len(dropped)))
+    if back is None:
+        raise AssertionError("the kept columns determine the others")
+    return (unit - moved @ back @ unit.take(rows=dropped)).take(rows=kept)
 
 
 def _need_blind_skips(network: Network, lines: RationalMatrix) -> None:

@@ -157,6 +157,13 @@ class Subdivision:
                 parts.append((words[:, None] >> np.arange(len(signs.members), dtype=np.uint64)) & np.uint64(1))
         return np.concatenate(parts, axis=1).astype(bool)
 
+    def facet_forms(self) -> NDArray[np.int32]:
+        """The form that vanishes on each cell of codimension 1, shape (f_{d-1},)."""
+        if self.frame.dimension == 0:
+            return np.zeros(0, dtype=np.int32)
+        forms: NDArray[np.int32] = self._cell_forms[self.frame.dimension - 1].rows[:, 0]
+        return forms
+
     # -- signs ----------------------------------------------------------------------------------------------------
 
     def _signs_at_vertices(self, layer: int, members: range, chunk: _Chunk, tables: SignTables) -> NDArray[np.int8]:

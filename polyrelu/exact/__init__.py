@@ -19,6 +19,7 @@ from polyrelu.exact.rational import (
     primitive,
     to_fraction,
 )
+from polyrelu.exact.redundancy import positive_primitive
 from polyrelu.exact.subset_sum import SubsetSumSearch, vanishing_subset
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "meeting_direction",
     "nonzero_minor",
     "parse_rational",
+    "positive_primitive",
     "primitive",
     "rank",
     "rank_mod",

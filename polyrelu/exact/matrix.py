@@ -215,6 +215,11 @@ class RationalMatrix:
         flat = [entry if entry > 0 else 0 for entry in self._numerators.entries()]
         return RationalMatrix(fmpz_mat(*self.shape, flat), self._denominator)
 
+    def determinant(self) -> Fraction:
+        """The determinant of a square matrix."""
+        self._need(self.nrows == self.ncols, "take a determinant of", self)
+        return Fraction(int(self._numerators.det()), self._denominator**self.nrows)
+
     # -- shape ----------------------------------------------------------------------------------------------------
 
     def transpose(self) -> RationalMatrix:

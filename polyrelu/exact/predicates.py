@@ -17,7 +17,7 @@ def meeting_direction(rows: Sequence[Sequence[int]]) -> list[int]:
     ValueError : the rows are dependent.
 
     >>> meeting_direction([[2, 0, -1], [0, 1, 1]])
-    [1, -2, 2]
+    [-1, 2, -2]
     """
     size = len(rows) + 1
     if size == 1:

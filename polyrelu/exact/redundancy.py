@@ -97,6 +97,7 @@ def _tightest(rows: Sequence[Row]) -> list[Row]:
         content = math.gcd(*row[:-1])
         normal, side = tuple(entry // content for entry in row[:-1]), Fraction(row[-1], content)
         if normal not in best or side < best[normal][0]:
+            best.pop(normal, None)  # to keep the order of the rows
             best[normal] = side, row
     return [row for _, row in best.values()]
 

@@ -1,0 +1,148 @@
+"""One region of a complex: its inequalities, its affine map, a point inside, its volume."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from polyrelu.errors import DomainError
+from polyrelu.exact import Polyhedron, RationalMatrix, dot_sign, positive_primitive
+from polyrelu.network import AffineMap, SignVector
+
+if TYPE_CHECKING:
+    from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+
+__all__ = ["Region", "region_of", "volume_of"]
+
+Point = tuple[Fraction, ...]
+Row = list[int]
+
+#: Binary digits tried for a point inside before its exact mean of vertices is taken.
+_DIGITS = (0, 2, 4, 8, 12, 16, 24, 32, 40, 52)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A cell of full dimension.
+
+    Attributes
+    ----------
+    index : its number among the regions.
+    signs : of the hidden neurons.
+    polyhedron : its closure: one inequality for each facet, and the equations of the domain's affine hull.
+    affine_map : of the network on it.
+    interior_point : strictly inside all facets, with few digits where possible.
+    bounded : whether it is bounded.
+    """
+
+    index: int
+    signs: SignVector
+    polyhedron: Polyhedron
+    affine_map: AffineMap
+    interior_point: Point
+    bounded: bool
+
+
+def region_of(cells: PolyhedralComplex, index: int) -> Region:
+    """All about a region of a complete complex."""
+    if not cells.complete:
+        raise DomainError("the complex is incomplete: the network is not affine on its cells")
+    if not 0 <= index < cells.regions:
+        raise DomainError(f"there is no region {index}, only {cells.regions} regions")
+    signs = cells.signs_of_region(index)
+    rows = _facet_rows(cells, index)
+    in_x = RationalMatrix.from_integers(rows, ncols=cells.frame.dimension + 1) @ cells.frame.coordinates
+    inequalities = tuple(positive_primitive([*(-a for a in row[:-1]), row[-1]]) for row in _integers(in_x))
+    polyhedron = Polyhedron(cells.network.inputs, inequalities, _hull_equations(cells))
+    point = _point_inside(cells, index, rows)
+    bounded = bool(cells.bounded[index])
+    return Region(index, signs, polyhedron, cells.network.affine_map(signs), point, bounded)
+
+
+def _facet_rows(cells: PolyhedralComplex, index: int) -> list[Row]:
+    """The forms of the facets over (y, t), positive inside."""
+    dimension = cells.frame.dimension
+    if dimension == 0:
+        return []
+    signs = cells.all_signs[cells.dimension][index]
+    position = cells.neuron_positions
+    rows = []
+    for facet in cells.lattice_facets(index):
+        number = int(cells.facet_forms[facet])
+        layer, member = cells.table.source(number)
+        if (layer, member) == (0, -1):
+            continue  # a facet at infinity
+        row = cells.table.exact_row(number)
+        inside = 1 if layer == 0 else int(signs[position[layer, member]])
+        rows.append(row if inside > 0 else [-entry for entry in row])
+    return rows
+
+
+def _integers(matrix: RationalMatrix) -> list[Row]:
+    return [matrix.take(rows=[i]).primitive_rows()[0] for i in range(matrix.nrows)]
+
+
+def _hull_equations(cells: PolyhedralComplex) -> tuple[tuple[int, ...], ...]:
+    full = cells.dimension == cells.network.inputs
+    return () if full else cells.domain.affine_hull()
+
+
+def _point_inside(cells: PolyhedralComplex, index: int, rows: list[Row]) -> Point:
+    """The mean of the vertices plus the directions, rounded if a rounded point is inside too."""
+    numbers = cells.vertices_of(cells.frame.dimension, index)
+    floats = cells.vertex_store.coordinates.buffer[numbers]
+    at_infinity = floats[:, -1] == 0
+    points, directions = floats[~at_infinity, :-1], floats[at_infinity, :-1]
+    with np.errstate(all="ignore"):
+        mean = points.mean(axis=0) + directions.sum(axis=0)
+    if np.isfinite(mean).all() and np.abs(mean).max(initial=0.0) < 2.0**60:
+        for digits in _DIGITS:
+            rounded = [round(value * 2**digits) for value in mean.tolist()]
+            if all(dot_sign(row, [*rounded, 1 << digits]) > 0 for row in rows):
+                return cells.embedded([*rounded, 1 << digits])
+    return cells.embedded(_exact_mean([cells.vertex_store.exact(number) for number in numbers]))
+
+
+def _exact_mean(vertices: list[Row]) -> Row:
+    points = [vertex for vertex in vertices if vertex[-1]]
+    directions = [vertex for vertex in vertices if not vertex[-1]]
+    total = [Fraction()] * len(vertices[0])
+    for *y, t in points:
+        total = [a + Fraction(b, t * len(points)) for a, b in zip(total, [*y, t], strict=True)]
+    for direction in directions:
+        total = [a + b for a, b in zip(total, direction, strict=True)]
+    return RationalMatrix.from_rows([total]).primitive_rows()[0]
+
+
+def volume_of(cells: PolyhedralComplex, index: int) -> Fraction:
+    """The exact volume of a bounded region of a domain of full dimension.
+
+    The region is cut into simplices: cones from one of its vertices over the facets that do not contain it, and so on.
+    """
+    if cells.dimension != cells.network.inputs:
+        raise DomainError("regions of a lower-dimensional domain have no rational volume")
+    if not cells.bounded[index]:
+        raise DomainError(f"region {index} is unbounded")
+    store, size = cells.vertex_store, cells.frame.dimension
+    total = Fraction()
+    for simplex in _simplices(cells, size, cells.inner[size][index]):
+        corners = [[Fraction(entry, row[-1]) for entry in row] for row in map(store.exact, simplex)]
+        total += abs(RationalMatrix.from_rows(corners).determinant())
+    for k in range(2, size + 1):
+        total /= k
+    return total
+
+
+def _simplices(cells: PolyhedralComplex, k: int, cell: int) -> list[list[int]]:
+    """The vertex numbers of a triangulation of a bounded cell of inner dimension k, by lattice numbers."""
+    if k == 0:
+        return [[int(cell)]]
+    apex = cells.lattice_vertices(k, cell)[0]
+    found = []
+    for facet in cells.lattice_faces(k, cell):
+        if apex not in cells.lattice_vertices(k - 1, facet):
+            found += [[apex, *simplex] for simplex in _simplices(cells, k - 1, facet)]
+    return found
