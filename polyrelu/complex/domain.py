@@ -1,0 +1,166 @@
+"""Domains as users write them: ``R^n``, ``box:-1,1``, ``orthant``, ``slice:FILE``, or the name of a JSON file.
+
+* ``box:lo,hi`` is the same interval for every coordinate, ``box:lo0,hi0;lo1,hi1;…`` one for each. Numbers are decimals
+  or fractions, and exact: 0.1 is 1/10.
+* A JSON polyhedron is ``{"A": …, "c": …, "E": …, "e": …}`` for A x ≤ c, E x = e, or ``{"vertices": …, "rays": …,
+  "lines": …}`` for the hull of points, rays and lines. Every part may be left out.
+* ``slice:FILE`` is the line, plane or larger affine space through the ``{"points": …}`` of a JSON file, cut with A x ≤ c
+  if that is given too. On it the complex of a network with many inputs has few dimensions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from polyrelu.errors import DomainError
+from polyrelu.exact import Polyhedron
+
+__all__ = ["parse_domain"]
+
+_NUMBER = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400}|/[1-9][0-9]{0,399})?", re.ASCII)
+_SIZE_LIMIT = 100_000_000  # bytes of a file
+_ENTRY_LIMIT = 10_000_000
+_H_KEYS, _V_KEYS = {"A", "c", "E", "e"}, {"vertices", "rays", "lines"}
+
+
+def parse_domain(text: str, inputs: int) -> Polyhedron:
+    """The domain in R^inputs that a text describes.
+
+    Raises
+    ------
+    DomainError : the text is not understood, or a file it names; the message says which part.
+
+    >>> parse_domain("box:0,0.5", 2).inequalities
+    ((-1, 0, 0), (2, 0, 1), (0, -1, 0), (0, 2, 1))
+    """
+    if text == "R^n":
+        return Polyhedron.universe(inputs)
+    if text == "orthant":
+        return Polyhedron.orthant(inputs)
+    if text.startswith("box:"):
+        return _box(text[len("box:") :], inputs)
+    if text.startswith("slice:"):
+        return _slice(text[len("slice:") :], inputs)
+    if Path(text).suffix == ".json":
+        return _polyhedron(text, inputs)
+    raise DomainError(
+        f"domain {text[:60]!r} is not understood; use R^n, orthant, box:lo,hi, box:lo0,hi0;lo1,hi1;…, slice:FILE or a "
+        "JSON polyhedron (FILE.json)"
+    )
+
+
+def _box(text: str, inputs: int) -> Polyhedron:
+    sides = [side.split(",") for side in text.split(";")]
+    if any(len(side) != 2 for side in sides):
+        raise DomainError(f"box:{text[:60]}: every side is two numbers lo,hi, sides are separated by ';'")
+    if len(sides) == 1:
+        sides = sides * inputs
+    if len(sides) != inputs:
+        raise DomainError(f"box:{text[:60]}: {len(sides)} sides, but the network has {inputs} inputs")
+    bounds = [(_number(low), _number(high)) for low, high in sides]
+    for j, (low, high) in enumerate(bounds):
+        if low > high:
+            raise DomainError(f"box: side {j} is empty, {low} > {high}")
+    return Polyhedron.box([low for low, _ in bounds], [high for _, high in bounds])
+
+
+def _number(text: str) -> Fraction:
+    if not _NUMBER.fullmatch(text.strip()):
+        raise DomainError(
+            f"{text.strip()[:40]!r} is not a number; write decimals such as -0.25 or fractions such as 1/3"
+        )
+    return Fraction(text.strip())
+
+
+def _polyhedron(name: str, inputs: int) -> Polyhedron:
+    document = _document(name)
+    keys = set(document)
+    if keys and keys <= _H_KEYS:
+        return _of_constraints(name, document, inputs)
+    if keys and keys <= _V_KEYS and "vertices" in keys:
+        vertices, rays, lines = (_table(name, document, key, inputs) for key in ("vertices", "rays", "lines"))
+        return Polyhedron.from_generators(vertices, rays, lines, inputs)
+    raise DomainError(
+        f'{name}: expected the keys "A", "c", "E", "e", or "vertices", "rays", "lines"; got {sorted(keys)}'
+    )
+
+
+def _slice(name: str, inputs: int) -> Polyhedron:
+    document = _document(name)
+    points = _table(name, document, "points", inputs)
+    if not points or not set(document) <= {"points", "A", "c"}:
+        raise DomainError(f'{name}: a slice needs "points", at least one, and may have "A" and "c"; nothing else')
+    directions = [[a - b for a, b in zip(point, points[0], strict=True)] for point in points[1:]]
+    plane = Polyhedron.from_generators(points[:1], (), directions, inputs)
+    part: dict[str, Any] = {key: document[key] for key in ("A", "c") if key in document}
+    return plane.intersect(_of_constraints(name, part, inputs))
+
+
+def _of_constraints(name: str, document: dict[str, Any], inputs: int) -> Polyhedron:
+    matrices = [_table(name, document, key, inputs) for key in ("A", "E")]
+    sides = [_vector(name, document, key) for key in ("c", "e")]
+    for (key, side_key), matrix, side in zip((("A", "c"), ("E", "e")), matrices, sides, strict=True):
+        if len(matrix) != len(side):
+            raise DomainError(f'{name}: "{key}" has {len(matrix)} rows, "{side_key}" {len(side)} entries')
+    return Polyhedron.from_constraints(matrices[0], sides[0], matrices[1], sides[1], inputs)
+
+
+def _table(name: str, document: dict[str, Any], key: str, inputs: int) -> list[list[Fraction]]:
+    rows = document.get(key, [])
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise DomainError(f'{name}: "{key}" must be a list of lists of numbers')
+    if sum(map(len, rows)) > _ENTRY_LIMIT:
+        raise DomainError(f'{name}: "{key}" has more than {_ENTRY_LIMIT} entries')
+    for number, row in enumerate(rows):
+        if len(row) != inputs:
+            raise DomainError(f'{name}: row {number} of "{key}" has {len(row)} entries, the network {inputs} inputs')
+    return [[_entry(name, key, entry) for entry in row] for row in rows]
+
+
+def _vector(name: str, document: dict[str, Any], key: str) -> list[Fraction]:
+    entries = document.get(key, [])
+    if not isinstance(entries, list):
+        raise DomainError(f'{name}: "{key}" must be a list of numbers')
+    return [_entry(name, key, entry) for entry in entries]
+
+
+def _entry(name: str, key: str, entry: object) -> Fraction:
+    text = entry if isinstance(entry, str) else str(entry) if type(entry) is int else ""
+    if isinstance(entry, _Decimal):
+        text = entry.text
+    if not _NUMBER.fullmatch(text):
+        raise DomainError(f'{name}: an entry of "{key}" is not a number: use integers, decimals, or text like "1/3"')
+    return Fraction(text)
+
+
+class _Decimal:
+    """A decimal of a JSON file, as it is written there."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+def _document(name: str) -> dict[str, Any]:
+    path = Path(name)
+    try:
+        if path.stat().st_size > _SIZE_LIMIT:
+            raise DomainError(f"{name}: more than {_SIZE_LIMIT} bytes")
+        document = json.loads(path.read_bytes(), parse_float=_Decimal, object_pairs_hook=_unique)
+    except OSError as error:
+        raise DomainError(f"{name}: cannot read: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise DomainError(f"{name}: not a JSON file of a domain: {str(error)[:80]}") from None
+    if not isinstance(document, dict):
+        raise DomainError(f"{name}: expected an object with the keys of a domain")
+    return document
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
