@@ -1,1 +1,21 @@
-"""The canonical polyhedral complex of a network: domain, cells and signs, subdivision."""
+"""The canonical polyhedral complex of a network: domain, cells and signs, bent hyperplanes, graphs.
+
+The data flow: `domain` (a polyhedron) → `frame` (coordinates) → `arrangement` (the first cells) → `subdivision`, which
+cuts the cells of the `lattice` along `forms` after deciding signs at `vertices` → `polyhedral_complex` → the rest.
+"""
+
+from polyrelu.complex.bent import bent_hyperplane, fold_set, supertransversality_violation
+from polyrelu.complex.domain import parse_domain
+from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex, canonical_complex
+from polyrelu.complex.regions import Region
+
+__all__ = [
+    "Cell",
+    "PolyhedralComplex",
+    "Region",
+    "bent_hyperplane",
+    "canonical_complex",
+    "fold_set",
+    "parse_domain",
+    "supertransversality_violation",
+]

@@ -4,8 +4,8 @@
   or fractions, and exact: 0.1 is 1/10.
 * A JSON polyhedron is ``{"A": …, "c": …, "E": …, "e": …}`` for A x ≤ c, E x = e, or ``{"vertices": …, "rays": …,
   "lines": …}`` for the hull of points, rays and lines. Every part may be left out.
-* ``slice:FILE`` is the line, plane or larger affine space through the ``{"points": …}`` of a JSON file, cut with A x ≤ c
-  if that is given too. On it the complex of a network with many inputs has few dimensions.
+* ``slice:FILE`` is the line, plane or larger affine space through the ``{"points": …}`` of a JSON file, cut with
+  A x ≤ c if that is given too. On it the complex of a network with many inputs has few dimensions.
 """
 
 from __future__ import annotations
