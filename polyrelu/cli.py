@@ -77,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"polyrelu {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_info(commands)
+    _add_complex(commands)
     _add_identify(commands)
     _add_check(commands)
     _add_show(commands)
@@ -94,6 +95,17 @@ def _add_info(commands: Any) -> None:
     parser = _command(commands, "info", _info, "say what was read from a network file")
     parser.add_argument("network", help=_NETWORK_HELP)
     parser.add_argument("--native", metavar="FILE", help="write the exact network here, in the native .json format")
+
+
+def _add_complex(commands: Any) -> None:
+    parser = _command(commands, "complex", _complex, "all cells of the canonical polyhedral complex, exactly")
+    parser.add_argument("network", help=_NETWORK_HELP)
+    parser.add_argument(
+        "--domain",
+        default="R^n",
+        help="R^n (the default), orthant, box:lo,hi, box:lo0,hi0;lo1,hi1;…, slice:FILE, or a JSON polyhedron",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the complex here (.json, .csv or .graphml)")
 
 
 def _add_identify(commands: Any) -> None:
@@ -177,6 +189,71 @@ def _info_object(imported: Imported) -> dict[str, Any]:
     }
 
 
+def _complex(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.complex import canonical_complex, parse_domain
+    from polyrelu.complex.export import FORMATS, save_complex
+    from polyrelu.importers import read
+
+    if options.output is not None:
+        _check_output(options, "-o", options.output)
+        if Path(options.output).suffix not in FORMATS:
+            raise DomainError(f"-o {options.output}: a complex is written as {', '.join(FORMATS)}; choose one of these")
+    network = read(options.network).network
+    domain = parse_domain(options.domain, network.inputs)
+    with _ProgressLine(sum(network.widths[1 : network.hidden_layers + 1])) as progress:
+        cells = canonical_complex(network, domain, progress)
+    if options.output is not None:
+        save_complex(cells, options.output)
+    found = {
+        "domain": options.domain,
+        "dimension": cells.dimension,
+        "f_vector": list(cells.f_vector),
+        "regions": cells.regions,
+        "bounded_regions": cells.bounded_regions,
+        "lineality_dim": cells.lineality_dim,
+        "complete": cells.complete,
+        "neurons": len(cells.neurons),
+        "decisions": cells.statistics.decisions,
+        "exact_decisions": cells.statistics.exact_decisions,
+        "output": options.output,
+    }
+    if options.json:
+        _print_object(options, "ok" if cells.complete else "undecided", started, **found)
+    else:
+        print("\n".join(f"{key:<18}{_shown(value)}" for key, value in found.items() if value is not None))
+        if not cells.complete:
+            print("interrupted: this is the complex of the neurons done so far")
+    return 0 if cells.complete else 3
+
+
+def _shown(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+class _ProgressLine:
+    """The share of neurons done and the number of cells, on stderr if that is a terminal."""
+
+    def __init__(self, neurons: int) -> None:
+        self._neurons, self._done = neurons, 0
+        self._shown = 0.0
+        self._visible = sys.stderr.isatty()
+
+    def __enter__(self) -> _ProgressLine:
+        return self
+
+    def __call__(self, layer: int, neuron: int, cells: int) -> None:
+        self._done += layer > 0
+        now = time.monotonic()
+        if self._visible and now - self._shown > 0.1:
+            self._shown = now
+            text = f"neuron {self._done} of {self._neurons} (layer {layer}), {cells} regions"
+            print(f"\r{text:<70}", end="", file=sys.stderr, flush=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._visible:
+            print(f"\r{'':<70}\r", end="", file=sys.stderr, flush=True)
+
+
 def _identify(options: argparse.Namespace, started: float) -> int:
     from polyrelu.importers import read
     from polyrelu.proofs import identify
@@ -202,14 +279,17 @@ def _identify(options: argparse.Namespace, started: float) -> int:
 def _check_outputs(options: argparse.Namespace) -> None:
     """Outputs that cannot be written, or would overwrite the input, are found out before any work is done."""
     for option, name in (("-o", options.output), ("--other", options.other)):
-        if name is None:
-            continue
-        path = Path(name)
-        if name == "" or not path.parent.is_dir() or (path.exists() and not path.is_file()):
-            problem = "it is not a regular file" if path.exists() and name else "there is no such folder"
-            raise CertificateError(f"{option} {name!r}: cannot write: {problem}")
-        if path.resolve() == Path(options.network).resolve():
-            raise CertificateError(f"{option} {name}: this would overwrite the network; choose another name")
+        if name is not None:
+            _check_output(options, option, name)
+
+
+def _check_output(options: argparse.Namespace, option: str, name: str) -> None:
+    path = Path(name)
+    if name == "" or not path.parent.is_dir() or (path.exists() and not path.is_file()):
+        problem = "it is not a regular file" if path.exists() and name else "there is no such folder"
+        raise CertificateError(f"{option} {name!r}: cannot write: {problem}")
+    if path.resolve() == Path(options.network).resolve():
+        raise CertificateError(f"{option} {name}: this would overwrite the network; choose another name")
 
 
 def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: dict[str, str]) -> list[Path]:

@@ -278,6 +278,10 @@ class PolyhedralComplex:
         """
         return volume_of(self, index)
 
+    def region_cell(self, index: int) -> Cell:
+        """A region as a cell."""
+        return Cell(self.dimension, index)
+
     def signs_of_region(self, index: int) -> SignVector:
         """The signs of the neurons on a region."""
         return self.sign_vector(Cell(self.dimension, index))

@@ -1,0 +1,128 @@
+"""A complex as a file: JSON with everything exact, CSV with one line for each region, GraphML with the dual graph."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+
+from polyrelu.complex.graphs import dual_graph
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.errors import DomainError
+from polyrelu.exact import format_rational
+from polyrelu.textfiles import layout, write_all
+
+__all__ = ["FORMATS", "save_complex", "to_document"]
+
+FORMATS = (".json", ".csv", ".graphml")
+
+
+def save_complex(cells: PolyhedralComplex, name: str | Path) -> None:
+    """Write a complex in the format of the file's suffix, all of it or nothing.
+
+    Raises
+    ------
+    DomainError : another suffix.
+    PolyreluError : the file cannot be written.
+    """
+    path = Path(name)
+    if path.suffix not in FORMATS:
+        raise DomainError(f"{name}: a complex is written as {', '.join(FORMATS)}; choose one of these endings")
+    write_all([(path, _text(cells, path.suffix))])
+
+
+def _text(cells: PolyhedralComplex, suffix: str) -> str:
+    if suffix == ".json":
+        return layout(to_document(cells))
+    if suffix == ".csv":
+        return _csv(cells)
+    return "\n".join(nx.generate_graphml(dual_graph(cells)))
+
+
+def to_document(cells: PolyhedralComplex) -> dict[str, Any]:
+    """The complex as a JSON document; see ``schemas/complex.schema.json``.
+
+    Signs are texts of "+", "0" and "-", one letter for each entry of ``neurons`` or inequality of the domain. Vertices
+    and directions are listed once; regions refer to them by number.
+    """
+    points: dict[tuple[str, ...], int] = {}
+    directions: dict[tuple[str, ...], int] = {}
+    dimensions = range(cells.lineality_dim, cells.dimension + 1)
+    regions = [_region(cells, index, points, directions) for index in range(cells.regions)]
+    return {
+        "format": "polyrelu-complex",
+        "version": 1,
+        "network": cells.network.sha256,
+        "domain": {
+            "inequalities": [_numbers(row) for row in cells.domain.inequalities],
+            "equations": [_numbers(row) for row in cells.domain.equations],
+        },
+        "complete": cells.complete,
+        "neurons": [[neuron.layer, neuron.index] for neuron in cells.neurons],
+        "f_vector": list(cells.f_vector),
+        "lineality": [_numbers(row) for row in cells.lineality],
+        "vertices": [list(point) for point in points],
+        "directions": [list(direction) for direction in directions],
+        "regions": regions,
+        "cells": {
+            str(k): {
+                "signs": [_letters(row) for row in cells.all_signs[k].tolist()],
+                "domain_signs": [_letters(row) for row in cells.constraint_signs(k).tolist()],
+                "facets": _lists(cells, k),
+            }
+            for k in dimensions
+        },
+    }
+
+
+def _region(
+    cells: PolyhedralComplex, index: int, points: dict[tuple[str, ...], int], directions: dict[tuple[str, ...], int]
+) -> dict[str, Any]:
+    vertices, rays = cells.vertices_and_rays(cells.region_cell(index))
+    found = [
+        [table.setdefault(tuple(_numbers(entries)), len(table)) for entries in rows]
+        for table, rows in ((points, vertices), (directions, rays))
+    ]
+    return {"bounded": bool(cells.bounded[index]), "vertices": found[0], "directions": found[1]}
+
+
+def _numbers(entries: Sequence[Fraction | int]) -> list[str]:
+    return [format_rational(Fraction(entry)) for entry in entries]
+
+
+def _lists(cells: PolyhedralComplex, dimension: int) -> list[list[int]]:
+    offsets, entries = cells.facets(dimension)
+    listed = entries.tolist()
+    return [listed[start:stop] for start, stop in pairwise(offsets.tolist())]
+
+
+def _letters(signs: list[int]) -> str:
+    return "".join("-0+"[sign + 1] for sign in signs)
+
+
+def _csv(cells: PolyhedralComplex) -> str:
+    """One line for each region: number, signs, whether it is bounded, its facets, a point inside, its affine map."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["region", "signs", "bounded", "facets", "interior_point", "affine_map"])
+    offsets = cells.facets(cells.dimension)[0]
+    for index in range(cells.regions):
+        region = cells.region(index)
+        matrix = region.affine_map.matrix.beside(region.affine_map.offset)
+        writer.writerow(
+            [
+                index,
+                str(region.signs),
+                int(region.bounded),
+                int(offsets[index + 1] - offsets[index]),
+                " ".join(map(format_rational, region.interior_point)),
+                "; ".join(" ".join(map(format_rational, row)) for row in matrix.rows()),
+            ]
+        )
+    return stream.getvalue().rstrip("\n")
