@@ -6,7 +6,7 @@ cuts the cells of the `lattice` along `forms` after deciding signs at `vertices`
 
 from polyrelu.complex.bent import bent_hyperplane, fold_set, supertransversality_violation
 from polyrelu.complex.domain import parse_domain
-from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex, canonical_complex
+from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex, canonical_complex, stream_complex
 from polyrelu.complex.regions import Region
 
 __all__ = [
@@ -17,5 +17,6 @@ __all__ = [
     "canonical_complex",
     "fold_set",
     "parse_domain",
+    "stream_complex",
     "supertransversality_violation",
 ]

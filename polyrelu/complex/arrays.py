@@ -40,10 +40,9 @@ class Growable:
         self.buffer[self.size : size] = rows
         self.size = size
 
-    def keep(self, rows: NDArray[np.bool_]) -> None:
-        """Drop the rows that are not marked."""
-        self.buffer = self.rows[rows]
-        self.size = len(self.buffer)
+    def restricted(self, marked: NDArray[np.bool_]) -> Growable:
+        """A copy of the marked rows."""
+        return Growable(self.rows[marked])
 
 
 class Ragged:

@@ -20,6 +20,7 @@ So networks of small integers stay exact, and their many exact zeros are seen in
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,6 +90,15 @@ class FormTable:
         self._grid: int | None = None  # q of all layers so far, None if something was rounded
         self._exact_layers: dict[tuple[int, int], RationalMatrix] = {}
         self._exact_rows: dict[int, list[int]] = {}
+
+    def copy(self) -> FormTable:
+        """A copy to which other layers can be added."""
+        other = copy.copy(self)
+        # Appending to a full buffer moves it, so the rows themselves need not be copied.
+        other.rows, other.errors = Growable(self.rows.rows), Growable(self.errors.rows)
+        other._groups = list(self._groups)
+        other._exact_layers, other._exact_rows = {}, {}
+        return other
 
     @property
     def layers(self) -> int:

@@ -206,22 +206,28 @@ class Lattice:
             self._slots[k] = grown
         self._slots[k][cells] = np.arange(len(cells))
 
-    # -- removing -------------------------------------------------------------------------------------------------
+    # -- parts ----------------------------------------------------------------------------------------------------
 
-    def keep(self, marked: list[NDArray[np.bool_]]) -> None:
-        """Drop the cells that are not marked; every face of a marked cell must be marked."""
-        renumbered = [np.cumsum(mark) - 1 for mark in marked]
-        self._vertices = int(marked[0].sum())
-        self.edges.keep(marked[1])
-        self.edges.rows[:] = renumbered[0][self.edges.rows]
+    def closure(self, top: Indices) -> list[NDArray[np.bool_]]:
+        """For every dimension, which cells are the given ones of dimension d or faces of them."""
+        marked = [np.zeros(self.size(k), dtype=bool) for k in range(self.dimension + 1)]
+        marked[-1][top] = True
+        for k in range(self.dimension, 0, -1):
+            cells = np.flatnonzero(marked[k])
+            faces = self.edges.rows[cells].ravel() if k == 1 else self.facets[k].gather(cells)[0]
+            marked[k - 1][faces] = True
+        return marked
+
+    def restricted(self, marked: list[NDArray[np.bool_]]) -> Lattice:
+        """A copy of the marked cells, renumbered; every face of a marked cell must be marked."""
+        numbers = [np.cumsum(mark) - 1 for mark in marked]
+        edges = self.edges.rows[marked[1]] if self.dimension else self.edges.rows
+        part = Lattice(self.dimension, int(marked[0].sum()), numbers[0][edges].astype(np.int32), [[]] * len(marked))
         for k in range(2, self.dimension + 1):
             entries, counts = self.facets[k].gather(np.flatnonzero(marked[k]))
-            fresh = Ragged([])
-            fresh.append(renumbered[k - 1][entries].astype(np.int32), counts)
-            self.facets[k] = fresh
-        for words, mark in zip(self.words, marked, strict=True):
-            words.keep(mark)
-        self._slots = [np.zeros(0, dtype=np.int64)] * (self.dimension + 1)
+            part.facets[k].append(numbers[k - 1][entries].astype(np.int32), counts)
+        part.words = [words.restricted(mark) for words, mark in zip(self.words, marked, strict=True)]
+        return part
 
 
 def _merged(first: Indices, first_owner: Indices, second: Indices, second_owner: Indices) -> tuple[Indices, Indices]:

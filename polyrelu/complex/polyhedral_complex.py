@@ -26,7 +26,7 @@ from polyrelu.exact import Polyhedron, Rational, RationalMatrix, to_fraction
 from polyrelu.interrupts import deferred_interrupt
 from polyrelu.network import Network, NeuronId, SignVector
 
-__all__ = ["Cell", "PolyhedralComplex", "Progress", "canonical_complex"]
+__all__ = ["Cell", "PolyhedralComplex", "Progress", "canonical_complex", "stream_complex"]
 
 #: Called after every cut with (layer, neuron, number of top cells so far); layer 0 means the domain's constraints.
 Progress = Callable[[int, int, int], None]
@@ -82,6 +82,32 @@ def canonical_complex(
                 complete = len(neurons) == sum(network.widths[1 : network.hidden_layers + 1])
                 break
     return PolyhedralComplex(network, polyhedron, subdivision, tuple(neurons), complete)
+
+
+def stream_complex(
+    network: Network, domain: Polyhedron | None = None, limit: int = 4096
+) -> Iterator[PolyhedralComplex]:
+    """The canonical complex in parts, so that it need not be held in memory.
+
+    Parameters
+    ----------
+    network, domain : as for `canonical_complex`.
+    limit : parts grow from at most so many top cells; smaller parts take less memory and more time.
+
+    Yields
+    ------
+    Complexes whose regions are those of the whole one, each of them in exactly one part. Cells of lower dimension on
+    the border of a part belong to several.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, 1, 1]], [0])])
+    >>> sum(part.regions for part in stream_complex(net, limit=2))
+    4
+    """
+    polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
+    neurons = tuple(network.neurons())
+    for part in Subdivision(network, frame_of(network, polyhedron)).parts(limit):
+        yield PolyhedralComplex(network, polyhedron, part, neurons, complete=True)
 
 
 class PolyhedralComplex:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -94,12 +95,38 @@ class Subdivision:
         At a yield the lattice is consistent, so that the work can be left there.
         """
         yield from self._cut_with_constraints()
-        for layer in range(1, self.network.hidden_layers + 1):
-            if layer > 1:
-                self._enter_layer()
-            width = self.network.layers[layer - 1].width
-            for start in range(0, width, WORD_BITS):
-                yield from self._cut_with(layer, range(start, min(start + WORD_BITS, width)))
+        for layer, members in self._tasks():
+            yield from self._cut_with(layer, members)
+
+    def parts(self, limit: int) -> Iterator[Subdivision]:
+        """Do all the work in parts, finished one after the other, each started from at most `limit` top cells.
+
+        Together they have the top cells of the whole complex, each of them once; other cells can belong to several.
+        """
+        for _ in self._cut_with_constraints():
+            pass
+        yield from self._finished_parts(self._tasks(), limit)
+
+    def _finished_parts(self, tasks: list[tuple[int, range]], limit: int) -> Iterator[Subdivision]:
+        for position, (layer, members) in enumerate(tasks):
+            count = self.lattice.size(self.frame.dimension)
+            if count > limit:
+                for start in range(0, count, limit):
+                    part = self.part(np.arange(start, min(start + limit, count)))
+                    yield from part._finished_parts(tasks[position:], limit)
+                return
+            for _ in self._cut_with(layer, members):
+                pass
+        yield self
+
+    def _tasks(self) -> list[tuple[int, range]]:
+        """Up to 32 neurons at a time, layer by layer."""
+        widths = self.network.widths[1 : self.network.hidden_layers + 1]
+        return [
+            (layer, range(start, min(start + WORD_BITS, width)))
+            for layer, width in enumerate(widths, 1)
+            for start in range(0, width, WORD_BITS)
+        ]
 
     def _cut_with_constraints(self) -> Iterator[tuple[int, int]]:
         count = self.frame.constraints.nrows
@@ -110,6 +137,8 @@ class Subdivision:
 
     def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, int]]:
         """Cut with up to 32 constraints or neurons."""
+        if layer > self.table.layers:
+            self._enter_layer()
         chunk, tables = self._chunk(layer, members)
         signs = self._signs_at_vertices(layer, members, chunk, tables)
         self.lattice.set_words(_packed(signs))
@@ -246,14 +275,26 @@ class Subdivision:
         marked = [(words.rows & negative) == 0 for words in self.lattice.words]
         if all(mark.all() for mark in marked):
             return
-        for signs in self.signs[:-1]:
-            signs.words.keep(marked[0])
-        self.lattice.keep(marked)
-        self.vertices.keep(marked[0])
-        for k, mark in enumerate(marked):
-            self._regions[k].keep(mark)
-            if k:
-                self._cell_forms[k].keep(mark)
+        self._restrict(marked)
+
+    def _restrict(self, marked: list[NDArray[np.bool_]]) -> None:
+        """Go on with the marked cells only; nothing that was there before is changed."""
+        self.lattice = self.lattice.restricted(marked)
+        self.vertices = self.vertices.restricted(marked[0])
+        self._regions = [regions.restricted(mark) for regions, mark in zip(self._regions, marked, strict=True)]
+        higher = [forms.restricted(mark) for forms, mark in zip(self._cell_forms[1:], marked[1:], strict=True)]
+        self._cell_forms = [self.vertices.forms, *higher]
+        current = self.signs[-1:]
+        self.signs = [replace(signs, words=signs.words.restricted(marked[0])) for signs in self.signs[:-1]]
+        self.signs += [replace(signs, words=self.lattice.words[0]) for signs in current]
+
+    def part(self, top: Indices) -> Subdivision:
+        """An independent copy with the given top cells and their faces only."""
+        part = copy.copy(self)
+        part.table = self.table.copy()
+        part._restrict(self.lattice.closure(top))
+        part.vertices.use(part.table)
+        return part
 
 
 def _orthant_vertices(base: RationalMatrix, signs: NDArray[np.int8]) -> Floats:

@@ -25,6 +25,7 @@ edge; the sign of one of them, certain in floats, settles which of y* and -y* is
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -226,12 +227,18 @@ class Vertices:
                 return direction if dot_sign(row, direction) == sign else [-entry for entry in direction]
         raise AssertionError("the base forms and t do not vanish together")
 
-    def keep(self, marked: NDArray[np.bool_]) -> None:
-        """Drop the vertices that are not marked."""
+    def use(self, table: FormTable) -> None:
+        """Go on with a copy of the table of forms."""
+        self._table = table
+
+    def restricted(self, marked: NDArray[np.bool_]) -> Vertices:
+        """A copy of the marked vertices; the statistics go on together."""
+        part = copy.copy(self)
         numbers = np.cumsum(marked) - 1
-        self._exact = {int(numbers[i]): value for i, value in self._exact.items() if marked[i]}
-        for rows in (self.coordinates, self.radii, self.forms, self.base_signs):
-            rows.keep(marked)
+        part._exact = {int(numbers[i]): value for i, value in self._exact.items() if marked[i]}
+        part.coordinates, part.radii = self.coordinates.restricted(marked), self.radii.restricted(marked)
+        part.forms, part.base_signs = self.forms.restricted(marked), self.base_signs.restricted(marked)
+        return part
 
 
 def _signs(values: Floats, bounds: Floats) -> NDArray[np.int8]:
