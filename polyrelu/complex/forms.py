@@ -7,15 +7,17 @@ by its number, its row in all tables joined.
 
 **Error bound.** For every float row F there is an E with |F* - F| ≤ E in every entry, F* the exact row; u = 2^-53.
 Groups 0 and 1 are rounded from exact numbers: E = u max|F| + 2^-1000, or 0 if nothing was rounded. On a region of a
-later layer z = Σ_k W_k a_k + b t, with a_k the forms of an earlier layer, 0 where a neuron is off. Let w ≥ Σ_k ‖W_k‖∞,
-A ≥ |a_k|, e ≥ E_k for all k, β ≥ |b|, and N the number of products in a sum. Products and sums round by at most
-(N + 1) u (w A + β), rounding W and b adds u (w A + β), the errors of the a_k add w e. Doubling the first two pays for
-terms of second order and for the rounding of w and A themselves, as long as N < 2^40:
+later layer z_j = Σ_i w_ji a_i + b_j t, the a_i being forms of earlier layers, only those that are on. Let A_i ≥ |a_i|
+in every entry, and N the number of products in a sum. Products and sums round by at most (N + 1) u (Σ|w_ji| A_i +
+|b_j|), rounding w and b adds u times the same, the errors of the a_i add Σ|w_ji| E_i. Doubling the first two pays for
+terms of second order and for the rounding of the bound itself, as long as N < 2^40:
 
-    E = 2 (N + 4) u (w A + β) + (1 + 2^-20) w e + 2^-1000.
+    E_j = Σ|w_ji| (2 (N + 4) u A_i + (1 + 2^-20) E_i) + 2 (N + 4) u |b_j| + 2^-1000.
 
-Where all weights and all forms so far are exact and multiples of 2^-q, and w A + β < 2^(53-q), nothing rounds: E = 0.
-So networks of small integers stay exact, and their many exact zeros are seen in floats.
+Only active neurons count, each with its own error: with norms instead, 20 layers need thousands of exact decisions.
+
+Where all weights and all forms so far are exact and multiples of 2^-q, and Σ|w_ji| A_i + |b_j| < 2^(53-q), nothing
+rounds: E = 0. So networks of small integers stay exact, and their many exact zeros are seen in floats.
 """
 
 from __future__ import annotations
@@ -62,12 +64,12 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class _FloatLayer:
-    """A layer in floats: (source, weights, ‖weights‖∞) for every block, and the bias.
+    """A layer in floats: (source, weights) for every block, and the bias.
 
     `grid` is the least q for which weights and bias are exact multiples of 2^-q, None if there is none.
     """
 
-    blocks: list[tuple[int, Floats, float]]
+    blocks: list[tuple[int, Floats]]
     bias: Floats
     grid: int | None
 
@@ -118,10 +120,10 @@ class FormTable:
         return rows.reshape(len(group.parents), group.width, self._frame.dimension + 1)
 
     def layer_errors(self, layer: int) -> Floats:
-        """The E of the regions of a layer, shape (R,)."""
+        """The E of the forms of a layer, shape (R, n); a view."""
         group = self._groups[layer - 1]
-        errors: Floats = self.errors.rows[group.first : group.first + len(group.parents) * group.width : group.width]
-        return errors
+        errors: Floats = self.errors.rows[group.first : group.first + len(group.parents) * group.width]
+        return errors.reshape(len(group.parents), group.width)
 
     # -- adding layers --------------------------------------------------------------------------------------------
 
@@ -150,35 +152,34 @@ class FormTable:
         for start in range(0, len(parents), step):
             regions = np.arange(start, min(start + step, len(parents)))
             rows, errors, largest = self._on_regions(layer, regions)
-            if grid is not None and (largest >= 2.0 ** (53 - grid)).any():
+            if grid is not None and largest >= 2.0 ** (53 - grid):
                 grid = None
             self.rows.append(rows.reshape(-1, rows.shape[2]))
-            self.errors.append(np.repeat(errors if grid is None else np.zeros(len(regions)), width))
+            self.errors.append(errors.ravel() if grid is None else np.zeros(errors.size))
         self._grid = grid
 
-    def _on_regions(self, layer: _FloatLayer, regions: Indices) -> tuple[Floats, Floats, Floats]:
-        """The rows on some regions of the newest layer, shape (R, n, d + 1), their E, and w A + β."""
+    def _on_regions(self, layer: _FloatLayer, regions: Indices) -> tuple[Floats, Floats, float]:
+        """The rows on some regions of the newest layer, shape (R, n, d + 1), their E, (R, n), and a bound of sums."""
         rows = np.zeros((len(regions), len(layer.bias), self._frame.dimension + 1))
         rows[:, :, -1] = layer.bias
-        norm, products = 0.0, 0
-        largest, error = np.zeros(len(regions)), np.zeros(len(regions))
-        for source, weights, weight_norm in layer.blocks:
-            activations, errors = self._activations(source, regions)
+        step = 2 * (sum(weights.shape[1] for _, weights in layer.blocks) + 4) * _UNIT
+        errors = np.broadcast_to(step * np.abs(layer.bias) + _TINY, rows.shape[:2]).copy()
+        largest = float(np.abs(layer.bias).max(initial=0.0))
+        for source, weights in layer.blocks:
+            activations, old = self._activations(source, regions)
             rows += np.tensordot(activations, weights, axes=(1, 1)).transpose(0, 2, 1)  # one product for all regions
-            norm, products = norm + weight_norm, products + weights.shape[1]
-            largest = np.maximum(largest, np.abs(activations).max(axis=(1, 2), initial=0.0))
-            error = np.maximum(error, errors)
-        size = norm * largest + float(np.abs(layer.bias).max(initial=0.0))
-        return rows, 2 * (products + 4) * _UNIT * size + (1 + 2.0**-20) * norm * error + _TINY, size
+            sizes, magnitudes = np.abs(activations).max(axis=2), np.abs(weights)
+            errors += (step * sizes + (1 + 2.0**-20) * old) @ magnitudes.T
+            largest += float(sizes.max(initial=0.0)) * float(magnitudes.sum(axis=1).max(initial=0.0))
+        return rows, errors, largest
 
     def _activations(self, source: int, regions: Indices) -> tuple[Floats, Floats]:
         """Activations of an earlier layer, or the input (source 0), on regions of the newest layer, and their E."""
         if source == 0:
             rows, errors, _ = _rounded(self._frame.embedding.take(rows=range(self._network.inputs)))
-            error = float(errors.max(initial=0.0))
-            return np.broadcast_to(rows, (len(regions), *rows.shape)), np.full(len(regions), error)
+            return np.broadcast_to(rows, (len(regions), *rows.shape)), np.tile(errors, (len(regions), 1))
         ancestors, active = self._ancestors(source, regions)
-        return self.layer_rows(source)[ancestors] * active[:, :, None], self.layer_errors(source)[ancestors]
+        return self.layer_rows(source)[ancestors] * active[:, :, None], self.layer_errors(source)[ancestors] * active
 
     def _ancestors(self, source: int, regions: Indices) -> tuple[Indices, NDArray[np.bool_]]:
         """The regions of layer `source` around regions of the newest layer, and its active neurons there."""
@@ -259,11 +260,10 @@ def _grid(matrix: RationalMatrix) -> int | None:
 
 
 def _in_floats(layer: Layer) -> _FloatLayer:
-    blocks = [(block.source, block.weight.to_floats()) for block in layer.blocks]
     grids = [_grid(matrix) for matrix in (layer.bias, *(block.weight for block in layer.blocks))]
     known = [grid for grid in grids if grid is not None]
     return _FloatLayer(
-        [(source, weights, float(np.abs(weights).sum(axis=1).max(initial=0.0))) for source, weights in blocks],
+        [(block.source, block.weight.to_floats()) for block in layer.blocks],
         layer.bias.to_floats()[:, 0],
         max(known) if len(known) == len(grids) else None,
     )

@@ -152,10 +152,10 @@ class Subdivision:
     def _chunk(self, layer: int, members: range) -> tuple[_Chunk, SignTables]:
         if layer == 0:  # the constraints follow infinity in the table
             numbers = slice(1 + members.start, 1 + members.stop)
-            rows, errors = self.table.rows.rows[None, numbers], self.table.errors.rows[numbers].max(keepdims=True)
+            rows, errors = self.table.rows.rows[None, numbers], self.table.errors.rows[None, numbers]
             return _Chunk(1 + members.start, 0), SignTables(rows, errors, np.abs(rows).sum(axis=2))
-        table, errors = self.table.layer_rows(layer), self.table.layer_errors(layer)
-        rows = table[:, members.start : members.stop]
+        table = self.table.layer_rows(layer)
+        rows, errors = (part[:, members.start : members.stop] for part in (table, self.table.layer_errors(layer)))
         first = int(self.table.number(layer, np.zeros(1, dtype=np.int64), members.start)[0])
         return _Chunk(first, table.shape[1]), SignTables(rows, errors, np.abs(rows).sum(axis=2))
 

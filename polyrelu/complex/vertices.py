@@ -57,7 +57,7 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class SignTables:
-    """c forms on every region: rows (R, c, d + 1), the E of each region (R,), and |rows|₁, shape (R, c)."""
+    """c forms on every region: rows, shape (R, c, d + 1), their E and |rows|₁, shape (R, c)."""
 
     rows: Floats
     errors: Floats
@@ -193,8 +193,7 @@ class Vertices:
                 values = coordinates @ tables.rows[0].T
             else:
                 values = np.matmul(tables.rows[here], coordinates[:, :, None])[:, :, 0]
-            errors = np.broadcast_to(tables.errors[here][:, None], values.shape)
-            signs[part] = _signs(values, self._bounds(part, tables.norms[here], errors))
+            signs[part] = _signs(values, self._bounds(part, tables.norms[here], tables.errors[here]))
         self.statistics.decisions += signs.size
         return signs
 
