@@ -78,7 +78,7 @@ def canonical_complex(
                 neurons.append(NeuronId(layer, member))
             if progress is not None:
                 progress(layer, member, subdivision.lattice.size(subdivision.frame.dimension))
-            if interrupt.requested and layer:  # the domain itself is finished first
+            if interrupt.requested and layer and len(neurons) >= subdivision.least_neurons:
                 complete = len(neurons) == sum(network.widths[1 : network.hidden_layers + 1])
                 break
     return PolyhedralComplex(network, polyhedron, subdivision, tuple(neurons), complete)
@@ -175,6 +175,12 @@ class PolyhedralComplex:
     def bounded_regions(self) -> int:
         """The number of bounded cells of full dimension."""
         return int(self.bounded.sum())
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all arrays of cells and vertices."""
+        arrays = [*self.inner, *self._outer, *self.lattice.arrays(), *self.vertex_store.arrays(), self.facet_forms]
+        return sum(array.nbytes for array in arrays) + sum(signs.words.rows.nbytes for signs in self._words)
 
     def size(self, dimension: int) -> int:
         """The number of cells of a dimension."""

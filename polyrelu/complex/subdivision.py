@@ -89,10 +89,15 @@ class Subdivision:
 
     # -- steps ----------------------------------------------------------------------------------------------------
 
+    @property
+    def least_neurons(self) -> int:
+        """How many neurons must be done before the work can be left: those of the base cut from the start."""
+        return max(self.frame.base, default=-1) + 1 - self.frame.constraints.nrows
+
     def steps(self) -> Iterator[tuple[int, int]]:
         """Do all the work; after each form yields (layer, its index), layer 0 for the domain's constraints.
 
-        At a yield the lattice is consistent, so that the work can be left there.
+        At a yield the lattice is consistent, so that the work can be left there, once `least_neurons` are done.
         """
         yield from self._cut_with_constraints()
         for layer, members in self._tasks():

@@ -1,0 +1,28 @@
+"""After Ctrl-C among the first neurons the complex was cut by all neurons of the base, and listed only those done.
+
+The base, neurons with independent linear parts, cuts from the start.
+"""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from polyrelu.complex import canonical_complex
+from polyrelu.network import from_arrays
+
+
+@pytest.mark.parametrize(("weight", "done"), [([[1, 0], [2, 0], [0, 1]], 3), ([[1, 0], [0, 1], [1, 1]], 2)])
+def test_the_whole_base_is_listed(weight: list[list[int]], done: int) -> None:
+    pressed: list[int] = []
+
+    def interrupt(layer: int, neuron: int, count: int) -> None:
+        if not pressed:
+            pressed.append(neuron)
+            signal.raise_signal(signal.SIGINT)
+
+    cells = canonical_complex(from_arrays([(weight, [0, 1, 2]), ([[1, 1, 1]], [0])]), progress=interrupt)
+    assert pressed == [0]
+    assert len(cells.neurons) == done
+    assert cells.complete == (done == 3)
