@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,6 +206,11 @@ class Lattice:
             grown = np.full(self.size(k) * 2, -1, dtype=np.int64)
             self._slots[k] = grown
         self._slots[k][cells] = np.arange(len(cells))
+
+    def arrays(self) -> list[NDArray[Any]]:
+        """All arrays, for counting bytes."""
+        ragged = [part.buffer for facets in self.facets[2:] for part in (facets.counts, facets.starts, facets.heap)]
+        return [self.edges.buffer, *ragged, *(words.buffer for words in self.words)]
 
     # -- parts ----------------------------------------------------------------------------------------------------
 

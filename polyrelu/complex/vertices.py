@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,6 +226,10 @@ class Vertices:
             if sign:
                 return direction if dot_sign(row, direction) == sign else [-entry for entry in direction]
         raise AssertionError("the base forms and t do not vanish together")
+
+    def arrays(self) -> list[NDArray[Any]]:
+        """All arrays, for counting bytes."""
+        return [rows.buffer for rows in (self.coordinates, self.radii, self.forms, self.base_signs)]
 
     def use(self, table: FormTable) -> None:
         """Go on with a copy of the table of forms."""

@@ -1,0 +1,233 @@
+"""The exact complex beside its yardsticks: plain floats, an earlier numpy draft, other packages; growth and memory.
+
+    python -m benchmarks.complex_grid [--yardsticks DIR] [--repeat 3] [--part grid|growth|worst|peers]
+
+The grid is that of ``float_lattice.py``: normal weights and biases, seed 0, rounded to 1/1024, box [-1, 1]^d. Times
+are CPU seconds of one thread, the least of the repetitions, everything in one run. Yardsticks are programs that are
+not part of the project; without their folder only our own times are taken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import math
+import os
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.reporting import RESULTS, write_results
+from polyrelu.complex import PolyhedralComplex, canonical_complex
+from polyrelu.exact import Polyhedron
+from polyrelu.network import Network, from_arrays
+
+Arrays = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+GRID: list[tuple[int, tuple[int, ...]]] = [
+    (2, (64, 64)), (2, (128, 128)), (2, (64, 64, 64)), (2, (256, 256)), (3, (20, 20)), (3, (32, 32)), (3, (48, 48)),
+    (4, (16, 16)), (4, (24, 24)), (5, (12, 12)), (5, (16, 16)), (6, (10, 10)),
+]  # fmt: skip
+GROWTH: dict[int, list[tuple[int, ...]]] = {
+    2: [(64, 64), (128, 128), (192, 192), (256, 256), (384, 384)],
+    3: [(20, 20), (32, 32), (48, 48), (64, 64), (80, 80)],
+    4: [(12, 12), (16, 16), (24, 24), (32, 32)],
+}
+
+
+def main() -> None:
+    """Run the parts asked for and write results/complex_grid.json and its plot."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--yardsticks", type=Path, help="folder with float_lattice.py and complex_engine/")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--part", choices=["grid", "growth", "worst"], action="append")
+    options = parser.parse_args()
+    _use_one_thread()
+    parts = options.part or ["grid", "growth", "worst"]
+    found: dict[str, Any] = {"seed": 0, "threads": 1}
+    if "grid" in parts:
+        found["grid"] = _grid(options.yardsticks, options.repeat)
+    if "growth" in parts:
+        found["growth"] = _growth()
+    if "worst" in parts:
+        found["worst"] = _worst(options.repeat)
+    write_results("complex_grid", found)
+    if "growth" in parts:
+        _plot(found["growth"])
+
+
+def _use_one_thread() -> None:
+    """Start again if the linear algebra behind numpy may use more than one thread."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    if any(os.environ.get(name) != "1" for name in names):
+        os.environ |= dict.fromkeys(names, "1")
+        os.execv(sys.executable, [sys.executable, "-m", "benchmarks.complex_grid", *sys.argv[1:]])
+
+
+def _arrays(inputs: int, hidden: tuple[int, ...]) -> Arrays:
+    rng = np.random.default_rng(0)
+    widths = (inputs, *hidden, 1)
+    count = len(widths) - 1
+    weights = [np.round(rng.normal(size=(widths[i + 1], widths[i])) * 1024) / 1024 for i in range(count)]
+    biases = [np.round(rng.normal(size=widths[i + 1]) * 1024) / 1024 for i in range(count)]
+    return list(zip(weights, biases, strict=True))
+
+
+def _box(inputs: int) -> Polyhedron:
+    return Polyhedron.box([-1] * inputs, [1] * inputs)
+
+
+def _seconds(run: Callable[[], object], repeat: int) -> float:
+    times = []
+    for _ in range(repeat):
+        started = time.process_time()
+        run()
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+# -- the grid ---------------------------------------------------------------------------------------------------------
+
+
+def _grid(yardsticks: Path | None, repeat: int) -> dict[str, Any]:
+    peers = _yardsticks(yardsticks)
+    rows = []
+    for inputs, hidden in GRID:
+        arrays = _arrays(inputs, hidden)
+        network = from_arrays(arrays)
+        times = repeat if max(hidden) < 256 else 1
+        row: dict[str, Any] = {"inputs": inputs, "hidden": hidden}
+        cells = canonical_complex(network, _box(inputs))
+        row |= {"f_vector": cells.f_vector, **_statistics(cells)}
+        row["ours"] = _seconds(partial(canonical_complex, network, _box(inputs)), times)
+        whole = canonical_complex(network)
+        row["R^n cells"] = sum(whole.f_vector)
+        row["R^n"] = _seconds(partial(canonical_complex, network), times)
+        for name, run in peers.items():
+            row[name] = _seconds(partial(run, arrays, inputs), times)
+        rows.append(row)
+        print(row, flush=True)
+    return {"rows": rows, **_ratios(rows, list(peers))}
+
+
+def _statistics(cells: PolyhedralComplex) -> dict[str, int]:
+    found = cells.statistics
+    return {"decisions": found.decisions, "exact_decisions": found.exact_decisions}
+
+
+def _yardsticks(folder: Path | None) -> dict[str, Callable[[Arrays, int], object]]:
+    if folder is None:
+        return {}
+    sys.path[:0] = [str(folder), str(folder / "complex_engine")]
+    floats, draft = importlib.import_module("float_lattice"), importlib.import_module("lat2")
+
+    def run_floats(arrays: Arrays, inputs: int) -> object:
+        return floats.build([weights for weights, _ in arrays], [bias for _, bias in arrays], inputs)
+
+    def run_draft(arrays: Arrays, inputs: int) -> object:
+        integers = [(np.rint(w * 1024).astype(np.int64), np.rint(b * 1024).astype(np.int64)) for w, b in arrays[:-1]]
+        network = draft.Net([w for w, _ in integers], [b for _, b in integers], 1024)
+        return draft.Lat2(network, "box", "B").run()
+
+    return {"floats": run_floats, "draft": run_draft}
+
+
+def _ratios(rows: list[dict[str, Any]], peers: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if "floats" in peers:
+        ratios = {str((row["inputs"], row["hidden"])): row["ours"] / row["floats"] for row in rows}
+        largest = str((2, (256, 256)))
+        others = [ratio for name, ratio in ratios.items() if name != largest]
+        found["ratios to floats"] = ratios
+        found["geometric mean without (2, (256, 256))"] = math.exp(sum(map(math.log, others)) / len(others))
+        found["worst of these"] = max(others)
+    if "draft" in peers:
+        found["total, ratio to draft"] = sum(r["ours"] for r in rows) / sum(r["draft"] for r in rows)
+    per_cell = [(r["R^n"] / r["R^n cells"]) / (r["ours"] / sum(r["f_vector"])) for r in rows]
+    found["time per cell on R^n over box, geometric mean"] = math.exp(sum(map(math.log, per_cell)) / len(per_cell))
+    found["time per cell on R^n over box, worst"] = max(per_cell)
+    return found
+
+
+# -- growth, memory, worst cases ---------------------------------------------------------------------------------------
+
+
+def _growth() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for inputs, sizes in GROWTH.items():
+        points: list[dict[str, Any]] = []
+        for hidden in sizes:
+            network = from_arrays(_arrays(inputs, hidden))
+            started = time.process_time()
+            cells = canonical_complex(network, _box(inputs))
+            seconds = time.process_time() - started
+            count = sum(cells.f_vector)
+            points.append({"hidden": hidden, "cells": count, "seconds": seconds, "bytes": cells.nbytes / count})
+            print(inputs, points[-1], flush=True)
+        logs = [(math.log(point["cells"]), math.log(point["seconds"])) for point in points]
+        slope = float(np.polyfit([x for x, _ in logs], [y for _, y in logs], 1)[0])
+        found[str(inputs)] = {"points": points, "slope": slope}
+    return found
+
+
+def _worst(repeat: int) -> list[dict[str, Any]]:
+    rows = []
+    for name, network in _worst_networks():
+        inputs = network.inputs
+        cells = canonical_complex(network, _box(inputs))
+        seconds = _seconds(partial(canonical_complex, network, _box(inputs)), repeat)
+        count = sum(cells.f_vector)
+        rows.append(
+            {"name": name, "cells": count, "seconds": seconds, "per cell": seconds / count, **_statistics(cells)}
+        )
+        print(rows[-1], flush=True)
+    return rows
+
+
+def _worst_networks() -> list[tuple[str, Network]]:
+    rng = np.random.default_rng(0)
+    shapes = [(24, 3), (24, 24), (1, 24)]
+
+    def integers(low: int, high: int) -> Network:
+        return from_arrays([(rng.integers(low, high, shape), rng.integers(low, high, shape[0])) for shape in shapes])
+
+    ordinary = from_arrays([(rng.normal(size=shape), rng.normal(size=shape[0])) for shape in shapes])
+    concurrent = [(rng.normal(size=shape), rng.normal(size=shape[0])) for shape in shapes]
+    concurrent[0] = concurrent[0][0], np.ldexp(np.round(rng.normal(size=24) * 16), -40)
+    deep = [(rng.normal(size=(8, 8 if i else 2)) * 0.7, rng.normal(size=8) * 0.3) for i in range(20)]
+    return [
+        ("ordinary (3, (24, 24))", ordinary),
+        ("weights in {-1, 0, 1}", integers(-1, 2)),
+        ("integers in ±3", integers(-3, 4)),
+        ("concurrent up to 2^-40", from_arrays(concurrent)),
+        ("20 layers of 8 on 2 inputs", from_arrays([*deep, (np.ones((1, 8)), np.zeros(1))])),
+    ]
+
+
+def _plot(growth: dict[str, Any]) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(6, 4))
+    for inputs, part in growth.items():
+        cells = [point["cells"] for point in part["points"]]
+        seconds = [point["seconds"] for point in part["points"]]
+        axes.loglog(cells, seconds, "o-", label=f"d = {inputs}, slope {part['slope']:.2f}")
+    axes.set_xlabel("cells of all dimensions")
+    axes.set_ylabel("CPU seconds, one thread")
+    axes.set_title("Exact complex of two hidden layers on a box")
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(RESULTS / "complex_growth.png", dpi=120)
+
+
+if __name__ == "__main__":
+    main()
