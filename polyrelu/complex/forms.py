@@ -15,9 +15,11 @@ terms of second order and for the rounding of the bound itself, as long as N < 2
     E_j = Σ|w_ji| (2 (N + 4) u A_i + (1 + 2^-20) E_i) + 2 (N + 4) u |b_j| + 2^-1000.
 
 Only active neurons count, each with its own error: with norms instead, 20 layers need thousands of exact decisions.
+Beyond the range of floats: |w_ji| is counted as 2^-1000 more than it is, which pays for what rounds to 0 or to a
+subnormal number, and as infinite where it was cut to the largest float. Where E is not finite, all is decided exactly.
 
-Where all weights and all forms so far are exact and multiples of 2^-q, and Σ|w_ji| A_i + |b_j| < 2^(53-q), nothing
-rounds: E = 0. So networks of small integers stay exact, and their many exact zeros are seen in floats.
+Where all weights and all forms so far are exact and multiples of 2^-q, q ≤ 1000, and Σ|w_ji| A_i + |b_j| < 2^(53-q),
+nothing rounds: E = 0. So networks of small integers stay exact, and their many exact zeros are seen in floats.
 """
 
 from __future__ import annotations
@@ -40,6 +42,8 @@ Indices = NDArray[np.int64]
 
 _UNIT = 2.0**-53
 _TINY = 2.0**-1000
+_GRID_LIMIT = 1000
+_LARGEST = float(np.finfo(np.float64).max)
 #: Forms computed at a time.
 _BLOCK = 1 << 14
 
@@ -89,6 +93,7 @@ class FormTable:
         rows, errors, _ = _rounded(self._global)
         self.rows, self.errors = Growable(rows), Growable(errors)
         self._groups: list[_Group] = []
+        self._inputs = _rounded(frame.embedding.take(rows=range(network.inputs)))
         self._grid: int | None = None  # q of all layers so far, None if something was rounded
         self._exact_layers: dict[tuple[int, int], RationalMatrix] = {}
         self._exact_rows: dict[int, list[int]] = {}
@@ -147,28 +152,38 @@ class FormTable:
         layer = _in_floats(self._network.layers[self.layers])
         width = len(layer.bias)
         self._groups.append(_Group(self.rows.size, width, parents, active))
-        grid = None if self._grid is None or layer.grid is None else self._grid + layer.grid
+        grid = self._next_grid(layer)
         step = max(1, _BLOCK // max(width, 1))
         for start in range(0, len(parents), step):
             regions = np.arange(start, min(start + step, len(parents)))
             rows, errors, largest = self._on_regions(layer, regions)
-            if grid is not None and largest >= 2.0 ** (53 - grid):
+            if grid is not None and not largest < 2.0 ** (53 - grid):
                 grid = None
             self.rows.append(rows.reshape(-1, rows.shape[2]))
             self.errors.append(errors.ravel() if grid is None else np.zeros(errors.size))
         self._grid = grid
 
+    def _next_grid(self, layer: _FloatLayer) -> int | None:
+        """The q of the next layer, if its sums are small enough."""
+        grids = [self._grid, *(self._inputs[2] for source, _ in layer.blocks if source == 0)]
+        known = [grid for grid in grids if grid is not None]
+        if layer.grid is None or len(known) < len(grids):
+            return None
+        grid = max(known) + layer.grid
+        return grid if grid <= _GRID_LIMIT else None
+
+    @np.errstate(all="ignore")
     def _on_regions(self, layer: _FloatLayer, regions: Indices) -> tuple[Floats, Floats, float]:
         """The rows on some regions of the newest layer, shape (R, n, d + 1), their E, (R, n), and a bound of sums."""
         rows = np.zeros((len(regions), len(layer.bias), self._frame.dimension + 1))
         rows[:, :, -1] = layer.bias
         step = 2 * (sum(weights.shape[1] for _, weights in layer.blocks) + 4) * _UNIT
-        errors = np.broadcast_to(step * np.abs(layer.bias) + _TINY, rows.shape[:2]).copy()
+        errors = np.broadcast_to(step * _magnitudes(layer.bias) + _TINY, rows.shape[:2]).copy()
         largest = float(np.abs(layer.bias).max(initial=0.0))
         for source, weights in layer.blocks:
             activations, old = self._activations(source, regions)
             rows += np.tensordot(activations, weights, axes=(1, 1)).transpose(0, 2, 1)  # one product for all regions
-            sizes, magnitudes = np.abs(activations).max(axis=2), np.abs(weights)
+            sizes, magnitudes = np.abs(activations).max(axis=2), _magnitudes(weights) + _TINY
             errors += (step * sizes + (1 + 2.0**-20) * old) @ magnitudes.T
             largest += float(sizes.max(initial=0.0)) * float(magnitudes.sum(axis=1).max(initial=0.0))
         return rows, errors, largest
@@ -176,7 +191,7 @@ class FormTable:
     def _activations(self, source: int, regions: Indices) -> tuple[Floats, Floats]:
         """Activations of an earlier layer, or the input (source 0), on regions of the newest layer, and their E."""
         if source == 0:
-            rows, errors, _ = _rounded(self._frame.embedding.take(rows=range(self._network.inputs)))
+            rows, errors, _ = self._inputs
             return np.broadcast_to(rows, (len(regions), *rows.shape)), np.tile(errors, (len(regions), 1))
         ancestors, active = self._ancestors(source, regions)
         return self.layer_rows(source)[ancestors] * active[:, :, None], self.layer_errors(source)[ancestors] * active
@@ -248,7 +263,13 @@ def _rounded(matrix: RationalMatrix) -> tuple[Floats, Floats, int | None]:
     grid = _grid(matrix)
     if grid is not None:
         return floats, np.zeros(matrix.nrows), grid
-    return floats, np.abs(floats).max(axis=1, initial=0.0) * _UNIT + _TINY, None
+    return floats, _magnitudes(floats).max(axis=1, initial=0.0) * _UNIT + _TINY, None
+
+
+def _magnitudes(floats: Floats) -> Floats:
+    """Absolute values, infinite for numbers that were cut to the largest float."""
+    sizes = np.abs(floats)
+    return np.where(sizes >= _LARGEST, np.inf, sizes)
 
 
 def _grid(matrix: RationalMatrix) -> int | None:

@@ -154,6 +154,7 @@ class Subdivision:
                 self._extend_cells(chunk, bit, cut)
             yield layer, member
 
+    @np.errstate(over="ignore")
     def _chunk(self, layer: int, members: range) -> tuple[_Chunk, SignTables]:
         if layer == 0:  # the constraints follow infinity in the table
             numbers = slice(1 + members.start, 1 + members.stop)
@@ -212,6 +213,7 @@ class Subdivision:
             signs[vertex, bit] = self.vertices.exact_sign(vertex, int(chunk.numbers(regions[vertex], bit)))
         return signs
 
+    @np.errstate(all="ignore")
     def _new_vertices(self, chunk: _Chunk, bit: int, cut: Cut) -> Words:
         """Append the points where a form vanishes on the cut edges; the words of their signs."""
         edges, (positive, negative) = cut.cells[1], cut.ends.T

@@ -109,14 +109,14 @@ class Vertices:
         self.forms.append(forms)
         self.base_signs.append(base_signs)
 
+    @np.errstate(all="ignore")
     def _solved(self, guesses: Floats, forms: NDArray[np.int32], base_signs: NDArray[np.int8]) -> tuple[Floats, Floats]:
         """Coordinates after one Newton step, and their radii."""
         count, width = guesses.shape
         pivots = np.where(base_signs[:, 0] > 0, width - 1, np.abs(guesses).argmax(axis=1))
         rows = np.arange(count)
         scale = np.abs(guesses[rows, pivots])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            guesses = guesses / scale[:, None]
+        guesses = guesses / scale[:, None]
         jacobian, errors = self._scaled_forms(forms)
         matrix = np.zeros((count, width, width))
         matrix[:, :-1] = jacobian
@@ -145,17 +145,16 @@ class Vertices:
         width = coordinates.shape[1]
         dimension = width - 1
         sums, largest = np.abs(coordinates).sum(axis=1), np.abs(coordinates).max(axis=1)
-        with np.errstate(all="ignore"):
-            residual = np.abs(np.einsum("mij,mj->mi", jacobian, coordinates))
-            residual += (((dimension + 4) * _UNIT + errors) * sums)[:, None]
-            magnitudes = np.abs(inverse)
-            defect = np.abs(np.matmul(inverse, matrix) - np.eye(width)).sum(axis=2).max(axis=1)
-            norm = magnitudes.sum(axis=2).max(axis=1)
-            defect += width * norm * (2 * (dimension + 4) * _UNIT + errors)
-            radii = np.einsum("mij,mj->mi", magnitudes[:, :, :-1], residual).max(axis=1, initial=0.0)
-            radii = radii * _SLACK / (1 - defect * _SLACK)
-            good = (defect * _SLACK < 0.5) & (radii <= largest / (4 * width))
-            good &= (base_signs[:, 0] > 0) | self._certainly_oriented(coordinates, radii, base_signs)
+        residual = np.abs(np.einsum("mij,mj->mi", jacobian, coordinates))
+        residual += (((dimension + 4) * _UNIT + errors) * sums)[:, None]
+        magnitudes = np.abs(inverse)
+        defect = np.abs(np.matmul(inverse, matrix) - np.eye(width)).sum(axis=2).max(axis=1)
+        norm = magnitudes.sum(axis=2).max(axis=1)
+        defect += width * norm * (2 * (dimension + 4) * _UNIT + errors)
+        radii = np.einsum("mij,mj->mi", magnitudes[:, :, :-1], residual).max(axis=1, initial=0.0)
+        radii = radii * _SLACK / (1 - defect * _SLACK)
+        good = (defect * _SLACK < 0.5) & (radii <= largest / (4 * width))
+        good &= (base_signs[:, 0] > 0) | self._certainly_oriented(coordinates, radii, base_signs)
         return np.where(good, radii, np.inf)
 
     def _certainly_oriented(
@@ -174,6 +173,7 @@ class Vertices:
 
     # -- signs ----------------------------------------------------------------------------------------------------
 
+    @np.errstate(all="ignore")
     def certain_signs(self, vertices: Indices, forms: Indices) -> NDArray[np.int8]:
         """Signs of forms at vertices, pair by pair, 2 where floats do not decide."""
         rows, coordinates = self._table.rows.buffer[forms], self.coordinates.buffer[vertices]
@@ -182,6 +182,7 @@ class Vertices:
         self.statistics.decisions += len(vertices)
         return _signs(values, bounds)
 
+    @np.errstate(all="ignore")
     def certain_sign_table(self, tables: SignTables, regions: Indices) -> NDArray[np.int8]:
         """Signs of c forms at all vertices, shape (f_0, c), 2 where floats do not decide."""
         count, forms = len(self), tables.rows.shape[1]
@@ -205,8 +206,7 @@ class Vertices:
         sums = 2 * _SLACK * magnitudes.sum(axis=1)
         if norms.ndim == 2:
             spread, sums = spread[:, None], sums[:, None]
-        with np.errstate(invalid="ignore"):
-            return np.asarray(norms * spread + errors * sums)
+        return np.asarray(norms * spread + errors * sums)
 
     def exact_sign(self, vertex: int, form: int) -> int:
         """The sign of a form at a vertex, in integers."""
@@ -246,8 +246,7 @@ class Vertices:
 
 
 def _signs(values: Floats, bounds: Floats) -> NDArray[np.int8]:
-    with np.errstate(invalid="ignore"):
-        return np.where(np.abs(values) > bounds, np.sign(values), 2).astype(np.int8)
+    return np.where(np.abs(values) > bounds, np.sign(values), 2).astype(np.int8)
 
 
 def _inverses(matrices: Floats) -> Floats:
