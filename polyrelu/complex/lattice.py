@@ -63,8 +63,8 @@ class Lattice:
         self.dimension = dimension
         self.edges = Growable(edges)
         self.facets = [Ragged(lists if k >= 2 else []) for k, lists in enumerate(facets)]
-        self.words = [Growable(np.zeros(0, dtype=np.uint64)) for _ in range(dimension + 1)]
         self._vertices = vertices
+        self.words = [Growable(np.zeros(self.size(k), dtype=np.uint64)) for k in range(dimension + 1)]
         self._slots: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * (dimension + 1)
 
     def size(self, k: int) -> int:

@@ -92,7 +92,7 @@ def stream_complex(
     Parameters
     ----------
     network, domain : as for `canonical_complex`.
-    limit : parts grow from at most so many top cells; smaller parts take less memory and more time.
+    limit : parts grow from at most so many top cells, at least 1; smaller parts take less memory and more time.
 
     Yields
     ------
@@ -104,6 +104,8 @@ def stream_complex(
     >>> sum(part.regions for part in stream_complex(net, limit=2))
     4
     """
+    if limit < 1:
+        raise DomainError(f"parts of at most {limit} cells: the limit must be at least 1")
     polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
     neurons = tuple(network.neurons())
     for part in Subdivision(network, frame_of(network, polyhedron)).parts(limit):
@@ -212,6 +214,7 @@ class PolyhedralComplex:
 
     def sign_vector(self, cell: Cell) -> SignVector:
         """The signs of the neurons on a cell, layer by layer."""
+        self._check(cell)
         row = self.all_signs[cell.dimension][cell.index].tolist()
         layers: list[list[int]] = [[] for _ in range(self.network.hidden_layers)]
         for neuron, sign in zip(self.neurons, row, strict=True):
@@ -331,11 +334,13 @@ class PolyhedralComplex:
 
     def vertex(self, index: int) -> Point:
         """The exact coordinates of a vertex; of a point of the cell of dimension `lineality_dim` in general."""
+        self._check(Cell(self.lineality_dim, index))
         y = self.vertex_store.exact(int(self.inner[0][index]))
         return self.embedded(y)
 
     def vertices_and_rays(self, cell: Cell) -> tuple[list[Point], list[tuple[int, ...]]]:
         """The vertices of a cell (points on its minimal faces, if there is a lineality space) and its rays."""
+        self._check(cell)
         points: list[Point] = []
         rays: list[tuple[int, ...]] = []
         for vertex in self.vertices_of(self.inner_dimension(cell.dimension), cell.index):
@@ -371,6 +376,13 @@ class PolyhedralComplex:
         column = self.frame.embedding @ RationalMatrix.column(y)
         *x, t = column.entries()
         return tuple(entry / t for entry in x)
+
+    def _check(self, cell: Cell) -> None:
+        self.inner_dimension(cell.dimension)
+        if not 0 <= cell.index < self.size(cell.dimension):
+            raise DomainError(
+                f"there is no cell {cell.index} of dimension {cell.dimension}, only {self.size(cell.dimension)}"
+            )
 
     def inner_dimension(self, dimension: int) -> int:
         if not self.lineality_dim <= dimension <= self.dimension:

@@ -50,8 +50,7 @@ def region_of(cells: PolyhedralComplex, index: int) -> Region:
     """All about a region of a complete complex."""
     if not cells.complete:
         raise DomainError("the complex is incomplete: the network is not affine on its cells")
-    if not 0 <= index < cells.regions:
-        raise DomainError(f"there is no region {index}, only {cells.regions} regions")
+    _check_index(cells, index)
     signs = cells.signs_of_region(index)
     rows = _facet_rows(cells, index)
     in_x = RationalMatrix.from_integers(rows, ncols=cells.frame.dimension + 1) @ cells.frame.coordinates
@@ -60,6 +59,11 @@ def region_of(cells: PolyhedralComplex, index: int) -> Region:
     point = _point_inside(cells, index, rows)
     bounded = bool(cells.bounded[index])
     return Region(index, signs, polyhedron, cells.network.affine_map(signs), point, bounded)
+
+
+def _check_index(cells: PolyhedralComplex, index: int) -> None:
+    if not 0 <= index < cells.regions:
+        raise DomainError(f"there is no region {index}, only {cells.regions} regions")
 
 
 def _facet_rows(cells: PolyhedralComplex, index: int) -> list[Row]:
@@ -124,6 +128,7 @@ def volume_of(cells: PolyhedralComplex, index: int) -> Fraction:
     """
     if cells.dimension != cells.network.inputs:
         raise DomainError("regions of a lower-dimensional domain have no rational volume")
+    _check_index(cells, index)
     if not cells.bounded[index]:
         raise DomainError(f"region {index} is unbounded")
     store, size = cells.vertex_store, cells.frame.dimension
