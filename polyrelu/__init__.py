@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from polyrelu.certificate import Certificate
     from polyrelu.checker import Report
     from polyrelu.checker import check_file as check
+    from polyrelu.complex import Cell, PolyhedralComplex, Region, canonical_complex, parse_domain, stream_complex
     from polyrelu.errors import CertificateError, DomainError, NetworkError, NetworkFileError, PolyreluError
     from polyrelu.exact import LinearProgram, Polyhedron, RationalMatrix
     from polyrelu.importers import Imported, load, read, save
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Architecture": "polyrelu.network",
+    "Cell": "polyrelu.complex",
     "Certificate": "polyrelu.certificate",
     "CertificateError": "polyrelu.errors",
     "DomainError": "polyrelu.errors",
@@ -47,28 +49,34 @@ _HOME = {
     "NetworkFileError": "polyrelu.errors",
     "NeuronId": "polyrelu.network",
     "Outcome": "polyrelu.proofs",
-    "PolyreluError": "polyrelu.errors",
+    "PolyhedralComplex": "polyrelu.complex",
     "Polyhedron": "polyrelu.exact",
+    "PolyreluError": "polyrelu.errors",
     "Proved": "polyrelu.proofs",
     "RationalMatrix": "polyrelu.exact",
     "Refuted": "polyrelu.proofs",
+    "Region": "polyrelu.complex",
     "Report": "polyrelu.checker",
     "SignVector": "polyrelu.network",
     "Undecided": "polyrelu.proofs",
+    "canonical_complex": "polyrelu.complex",
     "canonical_form": "polyrelu.network",
     "check": "polyrelu.checker",
     "from_arrays": "polyrelu.network",
     "identify": "polyrelu.proofs",
     "load": "polyrelu.importers",
+    "parse_domain": "polyrelu.complex",
     "permute": "polyrelu.network",
     "read": "polyrelu.importers",
     "related": "polyrelu.network",
     "rescale": "polyrelu.network",
     "save": "polyrelu.importers",
+    "stream_complex": "polyrelu.complex",
 }
 
 __all__ = [
     "Architecture",
+    "Cell",
     "Certificate",
     "CertificateError",
     "DomainError",
@@ -79,25 +87,30 @@ __all__ = [
     "NetworkFileError",
     "NeuronId",
     "Outcome",
+    "PolyhedralComplex",
     "Polyhedron",
     "PolyreluError",
     "Proved",
     "RationalMatrix",
     "Refuted",
+    "Region",
     "Report",
     "SignVector",
     "Undecided",
     "__version__",
+    "canonical_complex",
     "canonical_form",
     "check",
     "from_arrays",
     "identify",
     "load",
+    "parse_domain",
     "permute",
     "read",
     "related",
     "rescale",
     "save",
+    "stream_complex",
 ]
 
 
