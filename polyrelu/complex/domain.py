@@ -129,34 +129,39 @@ def _vector(name: str, document: dict[str, Any], key: str) -> list[Fraction]:
 
 
 def _entry(name: str, key: str, entry: object) -> Fraction:
-    text = entry if isinstance(entry, str) else str(entry) if type(entry) is int else ""
-    if isinstance(entry, _Decimal):
-        text = entry.text
+    text = entry.text if isinstance(entry, _Literal) else entry if isinstance(entry, str) else ""
     if not _NUMBER.fullmatch(text):
         raise DomainError(f'{name}: an entry of "{key}" is not a number: use integers, decimals, or text like "1/3"')
     return Fraction(text)
 
 
-class _Decimal:
-    """A decimal of a JSON file, as it is written there."""
+class _Literal:
+    """A number of a JSON file, as it is written there: Python reads long integers in quadratic time."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
 
 def _document(name: str) -> dict[str, Any]:
-    path = Path(name)
+    text = _content(Path(name))
     try:
-        if path.stat().st_size > _SIZE_LIMIT:
-            raise DomainError(f"{name}: more than {_SIZE_LIMIT} bytes")
-        document = json.loads(path.read_bytes(), parse_float=_Decimal, object_pairs_hook=_unique)
-    except OSError as error:
-        raise DomainError(f"{name}: cannot read: {error.strerror or error}") from None
+        document = json.loads(text, parse_float=_Literal, parse_int=_Literal, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         raise DomainError(f"{name}: not a JSON file of a domain: {str(error)[:80]}") from None
     if not isinstance(document, dict):
         raise DomainError(f"{name}: expected an object with the keys of a domain")
     return document
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if path.stat().st_size <= _SIZE_LIMIT:
+            return path.read_bytes()
+    except OSError as error:
+        raise DomainError(f"{path}: cannot read: {error.strerror or error}") from None
+    except ValueError as error:  # such as a null byte in the name
+        raise DomainError(f"{path}: cannot read: {error}") from None
+    raise DomainError(f"{path}: more than {_SIZE_LIMIT} bytes")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
