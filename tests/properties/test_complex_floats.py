@@ -1,0 +1,240 @@
+"""Floats only ever save time: wrong or useless ones change nothing, and where they decide a sign it is the exact one.
+
+Ill-conditioned networks are compared with brute force, and every sign that floats decided with the exact sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from polyrelu.complex import PolyhedralComplex, canonical_complex
+from polyrelu.complex.subdivision import Subdivision
+from polyrelu.complex.vertices import Vertices
+from polyrelu.exact import Polyhedron, dot_sign
+from polyrelu.network import Network, from_arrays
+from tests.oracles.cells_on_domain import cells_on_domain
+from tests.quantised_networks import (
+    DOMAINS,
+    KINDS,
+    brute_domain,
+    brute_layers,
+    dimensions_by_signs,
+    quantised_network,
+    random_domain,
+)
+from tests.random_networks import random_network
+from tests.strategies import exact_network
+
+Floats = NDArray[np.float64]
+Rows = list[list[Fraction]]
+
+
+def samples(seed: int, count: int) -> list[tuple[Network, Polyhedron]]:
+    found = []
+    for number in range(count):
+        rng = Random(f"floats {seed} {number}")
+        network = quantised_network(KINDS[number % len(KINDS)], rng)
+        found.append((network, random_domain(DOMAINS[number % len(DOMAINS)], network.inputs, rng)))
+    return found
+
+
+def contents(cells: PolyhedralComplex) -> list[object]:
+    """Cells, signs, facets and regions, in their order."""
+    dimensions = range(cells.lineality_dim, cells.dimension + 1)
+    arrays = [(cells.signs(k), cells.constraint_signs(k), *cells.facets(k)) for k in dimensions]
+    points = [cells.vertices_and_rays(cell) for k in dimensions for cell in cells.cells(k)]
+    return [cells.f_vector, points, cells.bounded.tolist(), [[array.tolist() for array in four] for four in arrays]]
+
+
+# --- Useless floats --------------------------------------------------------------------------------------
+
+
+def test_with_infinite_radii_everything_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [(case, canonical_complex(*case)) for case in samples(0, 60)]
+
+    def infinite(self: Vertices, coordinates: Floats, *rest: object) -> Floats:
+        return np.full(len(coordinates), np.inf)
+
+    monkeypatch.setattr(Vertices, "_radii", infinite)
+    saved = 0
+    for case, usual in before:
+        exact = canonical_complex(*case)
+        assert contents(exact) == contents(usual)
+        assert exact.statistics.decisions == usual.statistics.decisions
+        saved += exact.statistics.exact_decisions - usual.statistics.exact_decisions
+    assert saved > 1000
+
+
+@pytest.mark.parametrize("size", [2.0**-40, 2.0**-10, 1.0, 2.0**40])
+def test_with_wrong_coordinates(size: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Radii belong to the coordinates, however wrong these are."""
+    before = [(case, contents(canonical_complex(*case))) for case in samples(1, 40)]
+    original, rng = Vertices._radii, np.random.default_rng(0)
+
+    def displaced(self: Vertices, coordinates: Floats, *rest: Any) -> Floats:
+        coordinates[:, :-1] += size * rng.standard_normal(coordinates[:, :-1].shape)
+        return original(self, coordinates, *rest)
+
+    monkeypatch.setattr(Vertices, "_radii", displaced)
+    for case, usual in before:
+        assert contents(canonical_complex(*case)) == usual
+
+
+def test_with_wrong_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even reversed directions."""
+    before = [(case, contents(canonical_complex(*case))) for case in samples(2, 40)]
+    original, rng = Vertices._solved, np.random.default_rng(0)
+
+    def misled(self: Vertices, guesses: Floats, forms: Any, base_signs: Any) -> tuple[Floats, Floats]:
+        wrong = guesses * rng.choice([-1, 1], size=(len(guesses), 1)) + rng.standard_normal(guesses.shape)
+        wrong[:, -1] = guesses[:, -1]
+        return original(self, wrong, forms, base_signs)
+
+    monkeypatch.setattr(Vertices, "_solved", misled)
+    for case, usual in before:
+        assert contents(canonical_complex(*case)) == usual
+
+
+def test_with_no_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [(case, contents(canonical_complex(*case))) for case in samples(3, 30)]
+    original = Vertices._solved
+
+    def lost(self: Vertices, guesses: Floats, forms: Any, base_signs: Any) -> tuple[Floats, Floats]:
+        wrong = guesses.copy()
+        wrong[::2] = np.nan
+        wrong[1::3] = 0
+        return original(self, wrong, forms, base_signs)
+
+    monkeypatch.setattr(Vertices, "_solved", lost)
+    for case, usual in before:
+        assert contents(canonical_complex(*case)) == usual
+
+
+# --- Ill-conditioned networks ----------------------------------------------------------------------------
+
+
+def _nearly_concurrent(rng: Random, exponent: int) -> Network:
+    """Hyperplanes through a point, each moved by 0 or ±2^-exponent; the next layer too passes by there."""
+    inputs = rng.choice([2, 2, 3])
+    point = [Fraction(rng.randint(-3, 3), 2) for _ in range(inputs)]
+    shift = [Fraction(sign, 2**exponent) for sign in (-1, 0, 1)]
+    first = [[Fraction(rng.randint(-3, 3)) for _ in range(inputs)] for _ in range(inputs + 2)]
+    bias = [-sum(w * x for w, x in zip(row, point, strict=True)) + rng.choice(shift) for row in first]
+    second = [[Fraction(rng.randint(-3, 3)) for _ in first] for _ in range(2)]
+    return from_arrays([(first, bias), (second, [rng.choice(shift) for _ in second]), ([[1, 1]], [0])])
+
+
+def _nearly_parallel(rng: Random, exponent: int) -> Network:
+    """Rows that differ by 2^-exponent from each other or from the negatives of each other."""
+    row = [Fraction(rng.randint(1, 9), 8) for _ in range(2)]
+    first = [[sign * entry + Fraction(rng.randint(-1, 1), 2**exponent) for entry in row] for sign in (1, 1, -1, 1)]
+    bias = [Fraction(rng.randint(-1, 1), rng.choice([1, 2**exponent])) for _ in first]
+    return from_arrays([(first, bias), ([[1, -1, 1, -2], [1, 1, 1, 1]], [0, -1]), ([[1, 1]], [0])])
+
+
+def _scaled(rng: Random, exponent: int) -> Network:
+    """Every row and layer times a power of two, biases along, so that sizes differ from neuron to neuron."""
+    widths, layers = (2, 3, 3, 2, 1), []
+    for columns, rows in pairwise(widths):
+        powers = [Fraction(2) ** rng.choice([-exponent, 0, exponent]) for _ in range(rows)]
+        weights = [[power * Fraction(rng.gauss(0, 1)) for _ in range(columns)] for power in powers]
+        layers.append((weights, [power * Fraction(rng.gauss(0, 1)) for power in powers]))
+    return from_arrays(layers)
+
+
+def _deep(rng: Random, depth: int) -> Network:
+    """Narrow layers near a rotation that keep most neurons alive, with 53-bit weights."""
+    layers: list[tuple[Rows, list[Fraction]]] = []
+    for _ in range(depth):
+        weights = [[Fraction((i == j) + rng.gauss(0, 0.3)) for j in range(2)] for i in range(2)]
+        layers.append((weights, [Fraction(rng.gauss(0.1, 0.3)) for _ in range(2)]))
+    return from_arrays([*layers, ([[1, 1]], [0])])
+
+
+def _wide_first(rng: Random, width: int) -> Network:
+    """Float64 weights without structure."""
+
+    def number() -> Fraction:
+        return Fraction(rng.gauss(0, 1))
+
+    first = [[number(), number()] for _ in range(width)]
+    second = [[number() for _ in range(width)] for _ in range(3)]
+    return from_arrays([(first, [number() for _ in first]), (second, [number() for _ in second]), ([[1, 1, 1]], [0])])
+
+
+FAMILIES: dict[str, tuple[Callable[[Random, int], Network], list[int]]] = {
+    "nearly concurrent": (_nearly_concurrent, [30, 51, 52, 53, 60, 200]),
+    "nearly parallel": (_nearly_parallel, [30, 51, 53, 200]),
+    "scaled": (_scaled, [20, 60, 300]),
+    "deep": (_deep, [12, 20]),
+    "float64": (_wide_first, [4, 7]),
+}
+
+
+def distrustful(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Compare every sign with the exact one from now on; collects how many there were."""
+    table, pairs = Subdivision._signs_at_vertices, Vertices.certain_signs
+    checked: list[int] = []
+
+    def checked_table(self: Subdivision, layer: int, members: range, chunk: Any, tables: Any) -> NDArray[np.int8]:
+        signs = table(self, layer, members, chunk, tables)
+        regions = self._regions[0].rows
+        for (vertex, bit), sign in np.ndenumerate(signs):
+            form = int(chunk.numbers(regions[vertex], bit))
+            assert dot_sign(self.table.exact_row(form), self.vertices.exact(vertex)) == sign
+        checked.append(signs.size)
+        return signs
+
+    def checked_pairs(self: Vertices, vertices: Any, forms: Any) -> NDArray[np.int8]:
+        signs = pairs(self, vertices, forms)
+        for vertex, form, sign in zip(vertices.tolist(), forms.tolist(), signs.tolist(), strict=True):
+            assert sign in (2, dot_sign(self._table.exact_row(form), self.exact(vertex)))
+        checked.append(len(signs))
+        return signs
+
+    monkeypatch.setattr(Subdivision, "_signs_at_vertices", checked_table)
+    monkeypatch.setattr(Vertices, "certain_signs", checked_pairs)
+    return checked
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_sign_of_ill_conditioned_networks(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    maker, sizes = FAMILIES[family]
+    checked = distrustful(monkeypatch)
+    for size in sizes:
+        for number in range(4):
+            rng = Random(f"{family} {size} {number}")
+            network = maker(rng, size)
+            domain = [Polyhedron.universe(network.inputs), random_domain("box", network.inputs, rng)][number % 2]
+            expected = cells_on_domain(brute_layers(network), brute_domain(domain))
+            cells = canonical_complex(network, domain)
+            assert dimensions_by_signs(cells) == {signs: cell.dimension for signs, cell in expected.items()}
+            for cell in cells.cells(cells.lineality_dim):
+                assert cells.locate(cells.vertex(cell.index)) == cell
+    assert sum(checked) > 100
+
+
+def test_every_sign_of_degenerate_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = distrustful(monkeypatch)
+    for network, domain in samples(4, 50):
+        canonical_complex(network, domain)
+    for kind in ("gaussian", "linear", "dead", "hiding"):
+        canonical_complex(exact_network(random_network(kind, Random(f"every sign {kind}"))))
+    assert sum(checked) > 1000
+
+
+def test_floats_decide_nearly_everything_in_generic_networks() -> None:
+    """Else all of this would be true and useless."""
+    cells = canonical_complex(_wide_first(Random(1), 20))
+    assert cells.statistics.decisions > 1000
+    assert cells.statistics.exact_decisions == 0
+    deep = canonical_complex(_deep(Random(2), 20))
+    assert deep.statistics.exact_decisions < deep.statistics.decisions / 10
