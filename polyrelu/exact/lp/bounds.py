@@ -63,6 +63,15 @@ class Bounds:
             return Side.FIXED if lower == upper else Side.LOWER
         return Side.PINNED if upper is None else Side.UPPER
 
+    def corrected(self, column: int, side: Side) -> Side:
+        """A guessed side, or another one if the exact bounds do not have it: floats can make different bounds equal."""
+        lower, upper = self.lower[column], self.upper[column]
+        if side is Side.UPPER and upper is not None and lower != upper:
+            return Side.UPPER
+        if side is Side.PINNED and lower is None and upper is None:
+            return Side.PINNED
+        return self.side(column)
+
     def to_floats(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lower and upper bounds as floats, infinite where there is none."""
         return self._floats(self.lower, -np.inf), self._floats(self.upper, np.inf)

@@ -93,11 +93,12 @@ class Simplex:
         if guess is None:
             active = default_active_set(rows, bounds)
             return active, active.coordinates(self._objective)[0]
+        fixed = {j: bounds.corrected(j, side) for j, side in guess.fixed.items()}
         try:
-            active = ActiveSet(rows, bounds, guess.rows, guess.fixed)
+            active = ActiveSet(rows, bounds, guess.rows, fixed)
             return active, active.coordinates(self._objective)[0]
         except ZeroDivisionError:
-            active = repaired(rows, bounds, guess.rows, guess.fixed)
+            active = repaired(rows, bounds, guess.rows, fixed)
             return active, active.coordinates(self._objective)[0]
 
     def solve(self) -> ExactOptimum | ExactRay | Infeasibility:
