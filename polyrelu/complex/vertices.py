@@ -246,7 +246,8 @@ class Vertices:
 
 
 def _signs(values: Floats, bounds: Floats) -> NDArray[np.int8]:
-    return np.where(np.abs(values) > bounds, np.sign(values), 2).astype(np.int8)
+    certain = (np.abs(values) > bounds) & np.isfinite(values)  # where a product has overflowed, even the sign is wrong
+    return np.where(certain, np.sign(values), 2).astype(np.int8)
 
 
 def _inverses(matrices: Floats) -> Floats:
