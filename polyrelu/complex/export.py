@@ -14,8 +14,10 @@ import networkx as nx
 
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.complex.regions import interior_point
 from polyrelu.errors import DomainError
 from polyrelu.exact import format_rational
+from polyrelu.network import SignVector
 from polyrelu.textfiles import layout, write_all
 
 __all__ = ["FORMATS", "save_complex", "to_document"]
@@ -107,22 +109,31 @@ def _letters(signs: list[int]) -> str:
 
 
 def _csv(cells: PolyhedralComplex) -> str:
-    """One line for each region: number, signs, whether it is bounded, its facets, a point inside, its affine map."""
+    """One line for each region: number, signs, whether it is bounded, its facets, a point inside, its affine map.
+
+    The regions of an incomplete complex have no affine maps; that column is empty then.
+    """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["region", "signs", "bounded", "facets", "interior_point", "affine_map"])
     offsets = cells.facets(cells.dimension)[0]
     for index in range(cells.regions):
-        region = cells.region(index)
-        matrix = region.affine_map.matrix.beside(region.affine_map.offset)
+        signs = cells.signs_of_region(index)
         writer.writerow(
             [
                 index,
-                str(region.signs),
-                int(region.bounded),
+                str(signs),
+                int(cells.bounded[index]),
                 int(offsets[index + 1] - offsets[index]),
-                " ".join(map(format_rational, region.interior_point)),
-                "; ".join(" ".join(map(format_rational, row)) for row in matrix.rows()),
+                " ".join(map(format_rational, interior_point(cells, index))),
+                _affine_map(cells, signs) if cells.complete else "",
             ]
         )
     return stream.getvalue().rstrip("\n")
+
+
+def _affine_map(cells: PolyhedralComplex, signs: SignVector) -> str:
+    """The rows of [matrix | offset]."""
+    found = cells.network.affine_map(signs)
+    rows = found.matrix.beside(found.offset).rows()
+    return "; ".join(" ".join(map(format_rational, row)) for row in rows)

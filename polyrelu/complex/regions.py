@@ -15,7 +15,7 @@ from polyrelu.network import AffineMap, SignVector
 if TYPE_CHECKING:
     from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 
-__all__ = ["Region", "region_of", "volume_of"]
+__all__ = ["Region", "interior_point", "region_of", "volume_of"]
 
 Point = tuple[Fraction, ...]
 Row = list[int]
@@ -59,6 +59,12 @@ def region_of(cells: PolyhedralComplex, index: int) -> Region:
     point = _point_inside(cells, index, rows)
     bounded = bool(cells.bounded[index])
     return Region(index, signs, polyhedron, cells.network.affine_map(signs), point, bounded)
+
+
+def interior_point(cells: PolyhedralComplex, index: int) -> Point:
+    """The point inside a region, of an incomplete complex too."""
+    _check_index(cells, index)
+    return _point_inside(cells, index, _facet_rows(cells, index))
 
 
 def _check_index(cells: PolyhedralComplex, index: int) -> None:

@@ -1,0 +1,30 @@
+"""After Ctrl-C a .csv output was an error, because of its affine maps, and everything found so far was lost."""
+
+from __future__ import annotations
+
+import csv
+import signal
+from pathlib import Path
+
+from polyrelu.complex import canonical_complex
+from polyrelu.complex.export import save_complex
+from polyrelu.network import from_arrays
+
+
+def test_only_the_maps_are_missing(tmp_path: Path) -> None:
+    def interrupt(layer: int, neuron: int, count: int) -> None:
+        if (layer, neuron) == (1, 2):
+            signal.raise_signal(signal.SIGINT)
+
+    network = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -1, 1]], [-2]), ([[1]], [0])])
+    cells = canonical_complex(network, progress=interrupt)
+    assert (cells.complete, cells.regions) == (False, 7)
+    save_complex(cells, tmp_path / "cells.csv")
+    rows = list(csv.DictReader((tmp_path / "cells.csv").open()))
+    assert [row["affine_map"] for row in rows] == [""] * 7
+    for index, row in enumerate(rows):
+        point = row["interior_point"].split()
+        found = cells.locate(point)
+        assert found is not None
+        assert (found.dimension, found.index) == (2, index)
+        assert row["signs"] == f"{str(network.sign_vector(point)).split('|')[0]}|"
