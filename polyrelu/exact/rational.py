@@ -54,6 +54,8 @@ def to_fraction(value: object) -> Fraction:
     >>> to_fraction("-2/3")
     Fraction(-2, 3)
     """
+    if type(value) is Fraction:
+        return value
     if isinstance(value, (bool, np.bool_)):
         raise NetworkError(f"{value!r} is a truth value, not a number")
     if isinstance(value, str):

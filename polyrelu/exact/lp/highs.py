@@ -19,21 +19,21 @@ from numpy.typing import NDArray
 from polyrelu.exact.floats import nearest_float
 from polyrelu.exact.lp.bounds import Side
 
-__all__ = ["CLAMP", "FloatSolver", "Guess", "scaled", "to_floats"]
+__all__ = ["CLAMP", "FloatSolver", "Guess", "clamped", "scaled", "to_floats"]
 
 _INFINITY = float(highspy.kHighsInf)
 #: HiGHS ignores right-hand sides of 1e20 and more.
 CLAMP = 1e19
-#: HiGHS cannot be interrupted from Python within a run; it is run for so many iterations at a time.
-_ITERATIONS = 2000
-_RUNS = 200
+#: HiGHS cannot be interrupted from Python within a run. It is run for as many iterations at a time as take a fraction
+#: of a second, at some 5 ns for each entry of the matrix, and for so many iterations for each row and column in all.
+_ENTRIES_PER_RUN = 5e7
+_MOST_PER_RUN, _LEAST_PER_RUN = 2000, 10
+_ITERATIONS_PER_LINE = 50
 _OPTIONS: tuple[tuple[str, bool | int | float | str], ...] = (
     ("output_flag", False),
     ("presolve", "off"),  # postsolved bases are not always bases of the original rows
     ("solver", "simplex"),
-    ("threads", 1),
     ("simplex_scale_strategy", 0),  # the rows come scaled
-    ("simplex_iteration_limit", _ITERATIONS),
     ("small_matrix_value", 1e-12),
     ("primal_feasibility_tolerance", 1e-9),
     ("dual_feasibility_tolerance", 1e-9),
@@ -74,6 +74,7 @@ class FloatSolver:
     ) -> None:
         """Takes a matrix (m, n) with entries in [-1, 1] and infinite bounds as numpy infinities."""
         self._solver = _idle.pop() if _idle else _Quiet()
+        lower, upper = _within_reach(lower), _within_reach(upper)
         self._lower, self._upper = lower, upper
         self._row_lower, self._row_upper = row_lower, row_upper
         self._strategy = _DUAL
@@ -124,11 +125,7 @@ class FloatSolver:
         solver.changeColsCost(self._all_columns.size, self._all_columns, -objective)
         solver.setOptionValue("simplex_strategy", self._strategy)
         self._strategy = _PRIMAL  # next time, unless a row changes
-        for _ in range(_RUNS):
-            solver.run()
-            status = solver.getModelStatus()
-            if status != highspy.HighsModelStatus.kIterationLimit:
-                break
+        status = self._run()
         basis = solver.getBasis()  # getBasicVariables is faster, and crashes where the simplex method did not run
         if not basis.valid:
             return None
@@ -138,6 +135,17 @@ class FloatSolver:
         rows = self._tight_rows(solution, len(point) - len(columns), basis)
         fixed = {j: self._side(j, point[j]) for j in columns}
         return Guess(rows, fixed, point, status != highspy.HighsModelStatus.kInfeasible)
+
+    def _run(self) -> highspy.HighsModelStatus:
+        rows, columns = self._solver.getNumRow(), self._all_columns.size
+        step = int(min(max(_ENTRIES_PER_RUN / (rows * columns + 1), _LEAST_PER_RUN), _MOST_PER_RUN))
+        self._solver.setOptionValue("simplex_iteration_limit", step)
+        for _ in range(1 + _ITERATIONS_PER_LINE * (rows + columns) // step):
+            self._solver.run()
+            status = self._solver.getModelStatus()
+            if status != highspy.HighsModelStatus.kIterationLimit:
+                break
+        return status
 
     def _tight_rows(self, solution: Any, count: int, basis: Any) -> list[int]:
         """The nonbasic rows, `count` of them.
@@ -169,6 +177,11 @@ def _row_wise(matrix: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[n
     starts = np.zeros(rows + 1, dtype=np.int32)
     np.cumsum(used.sum(axis=1), out=starts[1:])
     return starts, np.nonzero(used)[1].astype(np.int32), matrix[used]
+
+
+def _within_reach(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Finite bounds that HiGHS would take for infinite, cut down."""
+    return np.where(np.isinf(bounds), bounds, np.minimum(np.maximum(bounds, -CLAMP), CLAMP))
 
 
 @lru_cache(maxsize=64)
@@ -206,6 +219,11 @@ def to_floats(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.float64], NDArr
     table[:, -2] = exponents != 0
     table[:, -1] = np.minimum(np.maximum(raw[:, -1], -CLAMP), CLAMP)  # np.clip costs three times as much
     return table, exponents
+
+
+def clamped(value: float) -> float:
+    """A right-hand side, cut down to what HiGHS takes for finite."""
+    return min(max(value, -CLAMP), CLAMP)
 
 
 def scaled(vector: Sequence[int]) -> NDArray[np.float64]:

@@ -33,9 +33,9 @@ def rounded(model: Model, values: list[float]) -> Point | None:
     if model.bounds.any():
         point, margin = _off_the_bounds(model, np.array(point), slack)
         slack = min(slack, margin)
-    if slack <= 0:
+    if not (slack > 0 and all(map(math.isfinite, point))):  # bounds near the ends of the range of floats
         return None
-    digits = max(0, math.ceil(math.log2(2 * max(len(point), 1) / slack)))
+    digits = max(0, math.frexp(2 * max(len(point), 1))[1] - math.frexp(slack)[1] + 1)  # 2^-digits ≤ slack / 2n
     size = math.frexp(max(map(abs, point), default=0.0))[1]
     if digits + max(0, size) > _LONGEST:
         return None

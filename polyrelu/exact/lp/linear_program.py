@@ -86,11 +86,7 @@ class LinearProgram:
         """Replace the right-hand side of a row."""
         if not 0 <= row < len(self):
             raise DomainError(f"there is no row {row}, only {len(self)} rows")
-        model, quotient = self._model, to_fraction(right)
-        scale = model.scales[row]
-        factor = (quotient * scale).denominator
-        coefficients = [entry * factor for entry in model.rows.entries[row][: self.columns]]
-        model.replace(row, [*coefficients, int(quotient * scale * factor)], scale * factor)
+        self._model.change_right(row, to_fraction(right))
 
     def __len__(self) -> int:
         """The number of rows."""

@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from polyrelu.exact.floats import nearest_float
 from polyrelu.exact.lp.bounds import Bounds
-from polyrelu.exact.lp.highs import FloatSolver, Guess, scaled, to_floats
+from polyrelu.exact.lp.highs import FloatSolver, Guess, clamped, scaled, to_floats
 from polyrelu.exact.lp.rows import Rows
 
 __all__ = ["Model"]
@@ -30,6 +31,8 @@ class Model:
         self.bounds = Bounds([*lower, Fraction(0)], [*upper, Fraction(0)])
         self.rows = Rows(self.columns + 1)
         self.scales: list[int] = []
+        self._slacks: list[int] = []  # s of each row, whether it stands there or was taken out
+        self._multiples: list[int] = []  # integer row = multiple × float row
         self._tables: list[NDArray[np.float64]] = []
         self._solver: FloatSolver | None = None
 
@@ -47,6 +50,8 @@ class Model:
             row.insert(-1, s)
         self.rows.extend(rows, is_equation)
         self.scales += scales
+        self._slacks += slack
+        self._multiples += [1 << e for e in exponents.tolist()]
         self._tables.append(table)
         if self._solver is not None:
             for row in table:
@@ -55,7 +60,8 @@ class Model:
     def remove_last(self) -> None:
         """Remove the last row."""
         self.rows.pop()
-        self.scales.pop()
+        for numbers in (self.scales, self._slacks, self._multiples):
+            numbers.pop()
         if self._solver is not None:
             self._solver.delete_last_row()
         if len(self._tables[-1]) > 1:
@@ -63,23 +69,25 @@ class Model:
         else:
             self._tables.pop()
 
-    def replace(self, index: int, row: list[int], scale: int) -> None:
-        """Put a positive multiple [a | c] of row `index`, with another right-hand side, in its place."""
-        slack = self.table()[index, -2]
-        table, (exponent,) = to_floats([row])
-        table[0, -2] = slack
-        self.table()[index] = table[0]
-        self.rows.replace(index, [*row[:-1], 1 << int(exponent) if slack else 0, row[-1]])
-        self.scales[index] = scale
+    def change_right(self, index: int, right: Fraction) -> None:
+        """Give a row another right-hand side; the whole row may be multiplied by an integer for that."""
+        old, scale = self.rows.entries[index], self.scales[index]
+        factor = (right * scale).denominator
+        side = int(right * scale * factor)
+        self.rows.replace(index, [*(entry * factor for entry in old[:-1]), side])
+        self.scales[index] = scale * factor
+        self._slacks[index] *= factor
+        # The float row keeps its scale, as do the coefficients inside the solver.
+        self._multiples[index] *= factor
+        self.table()[index, -1] = clamped(nearest_float(side, self._multiples[index]))
         if self._solver is not None:
-            right = table[0, -1]
-            self._solver.change_row(index, right if self.rows.is_equation[index] else -np.inf, right)
+            value = self.table()[index, -1]
+            self._solver.change_row(index, value if self.rows.is_equation[index] else -np.inf, value)
 
     def set_slack(self, index: int, used: bool) -> None:
         """Let the slack variable t stand in an inequality, or take it out."""
         row = self.rows.entries[index]
-        size = self.rows.bits(index)
-        slack = 1 << size if used and size else 0
+        slack = self._slacks[index] if used else 0
         self.rows.replace(index, [*row[:-2], slack, row[-1]])
         self.table()[index, -2] = float(slack != 0)
         if self._solver is not None:

@@ -46,9 +46,11 @@ def _need_shape(rows: Sequence[Numbers], right: Numbers, columns: int) -> None:
 
 def _cleared(row: list[object]) -> tuple[list[int], int]:
     """The row without denominators, and their common multiple."""
-    fractions = [to_fraction(entry) for entry in row]
-    scale = math.lcm(*(entry.denominator for entry in fractions))
-    return [entry.numerator * (scale // entry.denominator) for entry in fractions], scale
+    ratios = [to_fraction(entry).as_integer_ratio() for entry in row]
+    scale = math.lcm(*{denominator for _, denominator in ratios})
+    if scale == 1:
+        return [numerator for numerator, _ in ratios], 1
+    return [numerator * (scale // denominator) for numerator, denominator in ratios], scale
 
 
 def read_bounds(bounds: Sequence[object] | None, columns: int) -> list[Fraction | None]:

@@ -1,0 +1,480 @@
+"""Attack the exact linear programs, and measure them beside floating point and other exact solvers.
+
+    python -m benchmarks.exact_lp [--count 10000] [--seed 1] [--part agreement|speed]
+
+Agreement: both questions (the maximum, an interior point) for instances of all families and several sizes; every
+certificate is re-verified in plain integers, every answer compared with PPL and with cddlib (Z3 where pycddlib is
+missing). Speed: a cold program, built, asked and answered exactly, beside the seconds inside our own runs of HiGHS, a
+plain HiGHS, PPL, cddlib and Z3. Of the peers only the solving is timed, not the conversion of the numbers.
+
+Everything runs in worker processes, which are killed when they take too long. Results of the part that was not run
+are kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import product
+from multiprocessing.connection import Connection
+from random import Random
+from statistics import median
+from typing import Any, ClassVar, Literal
+from unittest.mock import patch
+
+import numpy as np
+
+from benchmarks.reporting import RESULTS, write_results
+from tests.lp_families import ADVERSARIAL, FAMILIES, ORDINARY, Instance, Number, Row, boxed, built, make
+from tests.oracles.lp_certificates import constant_rows
+
+Question = Literal["interior point", "maximum"]
+
+AGREEMENT_SIZES = [(6, 2), (10, 3), (20, 3), (20, 6), (40, 8), (100, 10), (12, 12), (200, 20)]
+#: Of so many instances in turn, how many have each of these sizes.
+_WEIGHTS = [9, 9, 9, 6, 5, 2, 5, 1]
+SPEED_SIZES = [(20, 3), (100, 10), (200, 20), (200, 50)]
+QUESTIONS: list[Question] = ["interior point", "maximum"]
+PEERS = ["HiGHS", "PPL", "PPL polyhedron", "cddlib", "Z3"]
+#: Seconds after which a worker is killed, and after which a comparison counts as a timeout.
+_LIMIT, _PEER_LIMIT, _COMPARISON_LIMIT = 10.0, 3.0, 20.0
+_INSTANCES, _PEER_INSTANCES = 9, 3
+
+
+# --- Workers ---------------------------------------------------------------------------------------------
+
+
+class Worker:
+    """A process that makes one call at a time and is replaced when a call takes too long."""
+
+    def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connection, other = context.Pipe()
+        self._process = context.Process(target=_serve, args=(other,), daemon=True)
+        self._process.start()
+        self.call(60.0, time.perf_counter)  # importing is not part of any call
+
+    def call(self, seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What the function returns; TimeoutError if it takes longer, RuntimeError if it fails."""
+        self._connection.send((function, arguments))
+        if self._connection.poll(seconds):
+            try:
+                kind, answer = self._connection.recv()
+            except EOFError:
+                kind, answer = "error", "the process died"
+                self._start()
+            if kind == "answer":
+                return answer
+            raise RuntimeError(answer)
+        self.close()
+        self._start()
+        raise TimeoutError
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.join()
+
+
+def _serve(connection: Connection) -> None:
+    while True:
+        function, arguments = connection.recv()
+        try:
+            connection.send(("answer", function(*arguments)))
+        except Exception as error:
+            connection.send(("error", f"{type(error).__name__}: {error}"))
+
+
+# --- Inside the workers: the product ---------------------------------------------------------------------
+
+
+class _Meter:
+    """What happens behind the questions."""
+
+    pivots: ClassVar[int] = 0
+    missing_guesses: ClassVar[int] = 0
+    float_seconds: ClassVar[float] = 0.0
+
+
+@contextmanager
+def _metered() -> Iterator[type[_Meter]]:
+    """Count exact pivots and missing guesses and time the runs of HiGHS."""
+    from polyrelu.exact.lp import highs, simplex
+
+    _Meter.pivots = _Meter.missing_guesses = 0
+    _Meter.float_seconds = 0.0
+    solve, guess, run = simplex.Simplex.solve, highs.FloatSolver.maximize, highs._Quiet.run
+
+    def counted_solve(self: simplex.Simplex) -> Any:
+        answer = solve(self)
+        _Meter.pivots += self.pivots
+        return answer
+
+    def counted_guess(self: highs.FloatSolver, objective: Any) -> Any:
+        answer = guess(self, objective)
+        _Meter.missing_guesses += answer is None
+        return answer
+
+    def timed_run(self: Any) -> Any:
+        start = time.perf_counter()
+        status = run(self)
+        _Meter.float_seconds += time.perf_counter() - start
+        return status
+
+    with (
+        patch.object(simplex.Simplex, "solve", counted_solve),
+        patch.object(highs.FloatSolver, "maximize", counted_guess),
+        patch.object(highs._Quiet, "run", timed_run),
+    ):
+        yield _Meter
+
+
+def examine(instance: Instance, question: Question) -> dict[str, Any]:
+    """The answer to a question in short, with what speaks against it and what it took."""
+    from polyrelu.exact.lp import LinearProgram
+    from tests.oracles.lp_certificates import as_maximum, as_shape, interior_objections, maximum_objections
+
+    answer: tuple[Any, ...]
+    with _metered() as meter:
+        start = time.perf_counter()
+        program = built(LinearProgram, instance)
+        if question == "interior point":
+            inside = program.interior_point()
+            seconds = time.perf_counter() - start
+            objections, answer = interior_objections(instance, inside), (as_shape(inside), None)
+        else:
+            best = program.maximize(instance.objective)
+            seconds = time.perf_counter() - start
+            objections, answer = maximum_objections(instance, best), tuple(as_maximum(best))
+        return {
+            "answer": answer,
+            "objections": objections,
+            "seconds": seconds,
+            "float seconds": meter.float_seconds,
+            "pivots": meter.pivots,
+            "missing guesses": meter.missing_guesses,
+        }
+
+
+# --- Inside the workers: the peers -----------------------------------------------------------------------
+
+
+_ORACLES = {"PPL": "lp_ppl", "cddlib": "lp_cdd", "Z3": "lp_z3"}
+
+
+def peer_answer(peer: str, instance: Instance, question: Question) -> tuple[str, Fraction | None]:
+    """The same answer in short by another solver."""
+    oracle = import_module(f"tests.oracles.{_ORACLES[peer]}")
+    if question == "interior point":
+        return oracle.shape(instance), None
+    status, value = oracle.maximum(instance)
+    return status, value
+
+
+def with_slack(instance: Instance) -> Instance:
+    """Maximise t ≤ 1 with a·x + s t ≤ c, s a power of two of the size of a: the program of the interior point."""
+    rows = []
+    for row, is_constant in zip(instance.rows, constant_rows(instance), strict=True):
+        slack = 0 if is_constant else _size(row.coefficients)
+        rows.append(row._replace(coefficients=(*row.coefficients, slack)))
+    n = instance.columns
+    return Instance(n + 1, tuple(rows), (*instance.lower, None), (*instance.upper, 1), (*[0] * n, 1))
+
+
+def _size(coefficients: Iterable[Number]) -> Fraction:
+    """A power of two, at most four times the largest coefficient in size, and larger than it; 1 if all are 0."""
+    largest = max((abs(Fraction(entry)) for entry in coefficients), default=Fraction())
+    bits = largest.numerator.bit_length() - largest.denominator.bit_length() + 1
+    return Fraction(2) ** bits if largest else Fraction(1)
+
+
+def peer_seconds(peer: str, instance: Instance) -> float:
+    """Seconds to maximise the objective, or to see whether there is a point at all ("PPL polyhedron")."""
+    if peer == "HiGHS":
+        return _highs_seconds(instance)
+    if peer == "cddlib":
+        return _cdd_seconds(instance)
+    if peer == "Z3":
+        return _z3_seconds(instance)
+    from tests.oracles import lp_ppl
+
+    prepared = lp_ppl.polyhedron(instance) if peer == "PPL polyhedron" else lp_ppl.problem(instance)
+    start = time.perf_counter()
+    prepared.is_empty() if peer == "PPL polyhedron" else prepared.solve()
+    return time.perf_counter() - start
+
+
+def _cdd_seconds(instance: Instance) -> float:
+    from tests.oracles import lp_cdd
+
+    program = lp_cdd.program(instance.without_bounds().rows, instance.objective)
+    start = time.perf_counter()
+    lp_cdd.solve(program)
+    return time.perf_counter() - start
+
+
+def _z3_seconds(instance: Instance) -> float:
+    from tests.oracles import lp_z3
+
+    optimizer, _ = lp_z3.problem(instance)
+    start = time.perf_counter()
+    optimizer.check()
+    return time.perf_counter() - start
+
+
+def _highs_seconds(instance: Instance) -> float:
+    """One run with the default options, only the output turned off."""
+    import highspy
+
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver.setOptionValue("output_flag", False)
+    floats = [_float_row(row) for row in instance.rows]
+    matrix, right = np.array([row[:-1] for row in floats]), np.array([row[-1] for row in floats])
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = instance.columns, len(floats)
+    program.col_cost_ = -np.array(_float_row(Row(instance.objective, 0))[:-1])
+    program.col_lower_ = np.array([-np.inf if b is None else _near(b) for b in instance.lower])
+    program.col_upper_ = np.array([np.inf if b is None else _near(b) for b in instance.upper])
+    equations = np.array([row.is_equation for row in instance.rows])
+    program.row_lower_, program.row_upper_ = np.where(equations, right, -np.inf), right
+    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    program.a_matrix_.start_ = np.concatenate([[0], np.count_nonzero(matrix, axis=1).cumsum()]).astype(np.int32)
+    program.a_matrix_.index_ = np.nonzero(matrix)[1].astype(np.int32)
+    program.a_matrix_.value_ = matrix[matrix != 0]
+    solver.passModel(program)
+    start = time.perf_counter()
+    solver.run()
+    return time.perf_counter() - start
+
+
+def _float_row(row: Row) -> list[float]:
+    """[a | c] divided by a power of two of the size of a; HiGHS takes 1e20 for infinity."""
+    size = _size(row.coefficients)
+    return [_near(entry / size) for entry in (*row.coefficients, row.right)]
+
+
+def _near(number: Fraction | int) -> float:
+    return float(min(max(Fraction(number), Fraction(-(10**19))), Fraction(10**19)))
+
+
+# --- Part agreement --------------------------------------------------------------------------------------
+
+
+def agreement(count: int, seed: int) -> dict[str, Any]:
+    """All families in turn; counts for each."""
+    peers = ["PPL", "cddlib" if find_spec("cdd.gmp") else "Z3"]
+    sizes = [size for size, weight in zip(AGREEMENT_SIZES, _WEIGHTS, strict=True) for _ in range(weight)]
+    tallies: dict[str, Counter[str]] = {family: Counter() for family in FAMILIES}
+    wrong: list[str] = []
+    worker, judge = Worker(), Worker()
+    names = list(FAMILIES)
+    for index in range(count):
+        family, turn = names[index % len(names)], index // len(names)
+        m, n = sizes[Random(f"{seed} {turn} size").randrange(len(sizes))]
+        instance = make(family, Random(f"{seed} {turn} {family}"), m, n)
+        for question in QUESTIONS:
+            label = f"make({family!r}, Random({f'{seed} {turn} {family}'!r}), {m}, {n}): {question}"
+            wrong += [
+                f"{label}: {text}" for text in _compared(worker, judge, peers, instance, question, tallies[family])
+            ]
+        tallies[family]["instances"] += 1
+    worker.close()
+    judge.close()
+    total: Counter[str] = Counter()
+    for tally in tallies.values():
+        total.update(tally)
+    total["most pivots"] = max(tally["most pivots"] for tally in tallies.values())
+    return {
+        "seed": seed,
+        "sizes": {f"{m}x{n}": weight for (m, n), weight in zip(AGREEMENT_SIZES, _WEIGHTS, strict=True)},
+        "peers": peers,
+        "disagreements and objections": len(wrong),
+        "first of them": wrong[:20],
+        "all families": dict(sorted(total.items())),
+        "families": {family: dict(sorted(tally.items())) for family, tally in tallies.items()},
+    }
+
+
+def _compared(
+    worker: Worker, judge: Worker, peers: list[str], instance: Instance, question: Question, tally: Counter[str]
+) -> list[str]:
+    """What is wrong with the answer to a question, counting along the way."""
+    try:
+        found = worker.call(_COMPARISON_LIMIT, examine, instance, question)
+    except TimeoutError:
+        tally[f"{question}: no answer in {_COMPARISON_LIMIT:.0f} s"] += 1
+        return []
+    except RuntimeError as error:
+        return [str(error)]
+    tally[f"{question}: {found['answer'][0]}"] += 1
+    tally["guesses that needed pivots"] += found["pivots"] > 0
+    tally["pivots"] += found["pivots"]
+    tally["most pivots"] = max(tally["most pivots"], found["pivots"])
+    tally["missing guesses"] += found["missing guesses"]
+    wrong = list(found["objections"])
+    for peer in peers:
+        try:
+            answer = judge.call(_COMPARISON_LIMIT, peer_answer, peer, instance, question)
+        except TimeoutError:
+            tally[f"{peer}: no answer in {_COMPARISON_LIMIT:.0f} s"] += 1
+            continue
+        except RuntimeError as error:
+            tally[f"{peer}: {error}"] += 1
+            continue
+        tally[f"{peer}: compared"] += 1
+        if answer != found["answer"]:
+            wrong.append(f"{found['answer'][0]}, but {answer[0]} according to {peer}")
+    return wrong
+
+
+# --- Part speed ------------------------------------------------------------------------------------------
+
+
+class _Stopwatch:
+    """Calls with a limit; what has reached it once (or twice) is not tried again, also not on larger programs."""
+
+    def __init__(self, limit: float, patience: int) -> None:
+        self._worker, self._limit, self._patience = Worker(), limit, patience
+        self._reached: Counter[tuple[str, ...]] = Counter()
+
+    def call(self, key: tuple[str, ...], function: Callable[..., Any], *arguments: Any) -> Any:
+        """What the function returns; None if it takes too long or is not tried."""
+        if self._reached[key] < self._patience:
+            try:
+                return self._worker.call(self._limit, function, *arguments)
+            except (TimeoutError, RuntimeError):
+                self._reached[key] += 1
+        return None
+
+    def record(self, tool: str, seconds: float | None, **more: Any) -> dict[str, Any]:
+        """The seconds of a tool, the limit if there are none."""
+        if seconds is None:
+            return {"tool": tool, "seconds": self._limit, "timeout": True}
+        return {"tool": tool, "seconds": round(seconds, 7), **more}
+
+    def close(self) -> None:
+        """End the process behind."""
+        self._worker.close()
+
+
+def speed(seed: int) -> list[dict[str, Any]]:
+    """One record for each size, family, question, instance and tool."""
+    ours, floats, peers = _Stopwatch(_LIMIT, 2), _Stopwatch(_LIMIT, 2), _Stopwatch(_PEER_LIMIT, 1)
+    records: list[dict[str, Any]] = []
+    for (m, n), family, question in product(SPEED_SIZES, FAMILIES, QUESTIONS):
+        for index in range(_INSTANCES):
+            instance = make(family, Random(f"speed {seed} {index} {family}"), m, n)
+            if question == "maximum" and all(b is None for b in instance.lower + instance.upper):
+                instance = boxed(instance, 1 << 12)
+            asked = with_slack(instance) if question == "interior point" else instance
+            base = {"size": f"{m}x{n}", "family": family, "question": question, "index": index}
+            found = ours.call((family, question), examine, instance, question)
+            seconds = None if found is None or found["objections"] else found["seconds"]
+            records.append(base | ours.record("polyrelu", seconds, pivots=found["pivots"] if found else None))
+            if found is not None:
+                records.append(base | ours.record("its HiGHS", found["float seconds"]))
+            tools = PEERS if index < _PEER_INSTANCES else PEERS[:1]
+            for tool in tools if question == "interior point" else [tool for tool in tools if "hedron" not in tool]:
+                watch = floats if tool == "HiGHS" else peers
+                program = instance if tool == "PPL polyhedron" else asked
+                seconds = watch.call((tool, family, question), peer_seconds, tool, program)
+                records.append(base | watch.record(tool, seconds))
+    for watch in (ours, floats, peers):
+        watch.close()
+    return records
+
+
+def summary(records: list[dict[str, Any]], families: Iterable[str]) -> dict[str, Any]:
+    """For each question, size and tool the median, the total, and both beside polyrelu on the same instances."""
+    found: dict[str, Any] = {}
+    chosen = [record for record in records if record["family"] in set(families)]
+    own = {_place(record): record["seconds"] for record in chosen if record["tool"] == "polyrelu"}
+    for question, (m, n), tool in product(QUESTIONS, SPEED_SIZES, ["polyrelu", "its HiGHS", *PEERS]):
+        size = f"{m}x{n}"
+        timed = [r for r in chosen if (r["question"], r["size"], r["tool"]) == (question, size, tool)]
+        if not timed:
+            continue
+        seconds = [record["seconds"] for record in timed]
+        beside = [own[_place(record)] for record in timed]
+        found.setdefault(question, {}).setdefault(size, {})[tool] = {
+            "instances": len(timed),
+            "timeouts": sum("timeout" in record for record in timed),
+            "median ms": round(1e3 * median(seconds), 4),
+            "total s": round(sum(seconds), 4),
+            "polyrelu is slower by (medians)": round(median(beside) / median(seconds), 3),
+            "polyrelu is slower by (totals)": round(sum(beside) / sum(seconds), 3),
+        }
+    return found
+
+
+def _place(record: dict[str, Any]) -> tuple[Any, ...]:
+    return record["size"], record["family"], record["question"], record["index"]
+
+
+def plot(speeds: dict[str, Any]) -> None:
+    """Median times over the sizes, one panel for each question and kind of family."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, panels = pyplot.subplots(2, 2, figsize=(11, 8), sharex=True, sharey=True, layout="constrained")
+    sizes = [f"{m}x{n}" for m, n in SPEED_SIZES]
+    for (kind, question), panel in zip(product(["ordinary", "adversarial"], QUESTIONS), panels.flat, strict=True):
+        by_size = speeds[kind][question]
+        for tool, marker in zip(["polyrelu", "its HiGHS", *PEERS], "osv^dPX", strict=True):
+            values = [by_size[size].get(tool, {}).get("median ms") for size in sizes]
+            style = {"linewidth": 2.5, "zorder": 3} if tool == "polyrelu" else {"linewidth": 1.2}
+            if any(value is not None for value in values):
+                panel.plot(sizes, values, marker=marker, label=tool, **style)
+        panel.axhline(1e3 * _PEER_LIMIT, color="grey", linestyle=":", linewidth=1)
+        panel.set(title=f"{kind} families: {question if question != 'maximum' else 'maximum in a box'}", yscale="log")
+        panel.grid(alpha=0.3)
+    figure.supxlabel("rows × columns (dotted: the limit of the exact peers)")
+    figure.supylabel("median time of one cold program, milliseconds")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=7)
+    figure.savefig(RESULTS / "exact_lp.png", dpi=110)
+
+
+# --- The script ------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Run one part or both and write results/exact_lp.json and results/exact_lp.png."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=10_000, help="instances of the part agreement")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--part", choices=["agreement", "speed"])
+    options = parser.parse_args()
+    path = RESULTS / "exact_lp.json"
+    results: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    started = time.perf_counter()
+    if options.part != "speed":
+        found = agreement(options.count, options.seed)
+        results["agreement"] = found | {"seconds": round(time.perf_counter() - started)}
+    started = time.perf_counter()
+    if options.part != "agreement":
+        records = speed(options.seed)
+        results["speed"] = {
+            "ordinary": summary(records, ORDINARY),
+            "adversarial": summary(records, ADVERSARIAL),
+            "families": {family: summary(records, [family]) for family in FAMILIES},
+            "seconds": round(time.perf_counter() - started),
+        }
+        plot(results["speed"])
+    write_results("exact_lp", results)
+
+
+if __name__ == "__main__":
+    main()
