@@ -1,0 +1,423 @@
+"""`polyrelu complex`: what it prints and writes, errors, Ctrl-C."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import jsonschema
+import networkx as nx
+import numpy as np
+import pytest
+
+from polyrelu import cli
+from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex, parse_domain
+from polyrelu.complex.graphs import dual_graph
+from polyrelu.importers import save
+from polyrelu.network import Block, Layer, Network, from_arrays
+from tests.quantised_networks import quantised_network
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+#: Two lines that cross a box, and a bent one.
+SMALL = from_arrays([([[1, 0], [0, 1]], [0, "1/3"]), ([[1, -2]], ["-1/7"]), ([[3]], [1])])
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the small network, to work in."""
+    monkeypatch.chdir(tmp_path)
+    save(SMALL, tmp_path / "net.json")
+    return tmp_path
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def validate(schema: str, document: object) -> None:
+    loaded = json.loads((files("polyrelu") / "schemas" / f"{schema}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(loaded)
+    jsonschema.Draft202012Validator(loaded).validate(document)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    """What --json prints; the command must succeed and say nothing else."""
+    assert cli.main(["complex", *arguments, "--json"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    found: dict[str, Any] = json.loads(captured.out)
+    validate("output", found)
+    return found
+
+
+# --- Printing --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("domain", ["R^n", "orthant", "box:-1,1", "box:-1,0.5;-1/3,2", "box:0,0;0,1"])
+def test_the_object(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = run(capsys, "net.json", "--domain", domain)
+    cells = canonical_complex(SMALL, parse_domain(domain, 2))
+    assert found.pop("seconds") >= 0
+    assert found == {
+        "command": "complex",
+        "status": "ok",
+        "domain": domain,
+        "dimension": cells.dimension,
+        "f_vector": list(cells.f_vector),
+        "regions": cells.regions,
+        "bounded_regions": cells.bounded_regions,
+        "lineality_dim": 0,
+        "complete": True,
+        "neurons": 3,
+        "decisions": cells.statistics.decisions,
+        "exact_decisions": cells.statistics.exact_decisions,
+        "output": None,
+    }
+
+
+def test_the_text(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["complex", "net.json"]) == 0
+    captured = capsys.readouterr()
+    lines = dict(line.split(maxsplit=1) for line in captured.out.splitlines())
+    cells = canonical_complex(SMALL)
+    assert lines["f_vector"] == " ".join(map(str, cells.f_vector))
+    assert (lines["regions"], lines["complete"], lines["domain"]) == (str(cells.regions), "True", "R^n")
+    assert captured.err == ""
+
+
+def test_a_network_with_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    save(from_arrays([([[1, 1, 0]], [2]), ([[1]], [0])]), "lines.json")
+    found = run(capsys, "lines.json", "-o", "cells.json")
+    assert (found["f_vector"], found["lineality_dim"], found["bounded_regions"]) == ([0, 0, 1, 2], 2, 0)
+    document = json.loads(Path("cells.json").read_text())
+    validate("complex", document)
+    assert sorted(document["cells"]) == ["2", "3"]
+    lines = {tuple(map(int, line)) for line in document["lineality"]}
+    assert len(lines) == 2
+    assert all(x + y == 0 for x, y, _ in lines)
+
+
+# --- Files -----------------------------------------------------------------------------------------------
+
+
+def samples() -> Iterator[tuple[Network, str]]:
+    kinds = ["integers", "odd denominators", "open zero", "skip connections", "trailing ReLU", "zero first layer"]
+    for number, kind in enumerate(kinds):
+        yield quantised_network(kind, Random(f"cli {kind}")), ("box:-2,2.5", "R^n", "orthant")[number % 3]
+
+
+def letters(row: list[int]) -> str:
+    return "".join({1: "+", 0: "0", -1: "-"}[sign] for sign in row)
+
+
+def check_document(cells: PolyhedralComplex, document: dict[str, Any]) -> None:
+    """Everything in the JSON file against the library."""
+    validate("complex", document)
+    assert document["network"] == cells.network.sha256
+    assert document["complete"] is cells.complete
+    assert document["f_vector"] == list(cells.f_vector)
+    assert document["neurons"] == [[neuron.layer, neuron.index] for neuron in cells.neurons]
+    assert document["domain"]["inequalities"] == [list(map(str, row)) for row in cells.domain.inequalities]
+    assert set(document["cells"]) == {str(k) for k in range(cells.lineality_dim, cells.dimension + 1)}
+    for name, part in document["cells"].items():
+        k = int(name)
+        assert part["signs"] == [letters(row) for row in cells.signs(k).tolist()]
+        assert part["domain_signs"] == [letters(row) for row in cells.constraint_signs(k).tolist()]
+        offsets, entries = cells.facets(k)
+        assert [len(facets) for facets in part["facets"]] == np.diff(offsets).tolist()
+        assert [facet for facets in part["facets"] for facet in facets] == entries.tolist()
+    vertices = [tuple(map(Fraction, point)) for point in document["vertices"]]
+    directions = [tuple(map(int, direction)) for direction in document["directions"]]
+    assert len(document["regions"]) == cells.regions
+    for index, region in enumerate(document["regions"]):
+        points, rays = cells.vertices_and_rays(Cell(cells.dimension, index))
+        assert [vertices[number] for number in region["vertices"]] == points
+        assert [directions[number] for number in region["directions"]] == rays
+        assert region["bounded"] == cells.bounded[index]
+
+
+def check_csv(cells: PolyhedralComplex, name: str) -> None:
+    """One line for each region, with a point inside and, in a complete complex, the map there."""
+    with Path(name).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    facets = np.diff(cells.facets(cells.dimension)[0]).tolist()
+    assert len(rows) == cells.regions
+    for index, row in enumerate(rows):
+        point = [Fraction(entry) for entry in row["interior_point"].split()]
+        assert cells.locate(point) == Cell(cells.dimension, index)
+        assert row["region"] == str(index)
+        assert row["signs"] == str(cells.signs_of_region(index))
+        assert row["bounded"] == str(int(cells.bounded[index]))
+        assert row["facets"] == str(facets[index])
+        if cells.complete and cells.network.last == "affine":
+            table = [[Fraction(entry) for entry in line.split()] for line in row["affine_map"].split(";")]
+            values = [sum((a * x for a, x in zip(line[:-1], point, strict=True)), line[-1]) for line in table]
+            assert tuple(values) == cells.network(point)
+
+
+def check_graph(cells: PolyhedralComplex, name: str) -> None:
+    graph, expected = nx.read_graphml(name, node_type=int), dual_graph(cells)
+    assert dict(graph.nodes(data=True)) == dict(expected.nodes(data=True))
+    found = {(min(a, b), max(a, b)): data["facet"] for a, b, data in graph.edges(data=True)}
+    assert found == {(min(a, b), max(a, b)): data["facet"] for a, b, data in expected.edges(data=True)}
+
+
+def test_files_agree_with_the_library(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for network, domain in samples():
+        save(network, "some.json")
+        cells = canonical_complex(network, parse_domain(domain, network.inputs))
+        for suffix in ("json", "csv", "graphml"):
+            found = run(capsys, "some.json", "--domain", domain, "-o", f"cells.{suffix}")
+            assert found["output"] == f"cells.{suffix}"
+        check_document(cells, json.loads(Path("cells.json").read_text()))
+        check_csv(cells, "cells.csv")
+        check_graph(cells, "cells.graphml")
+    assert names(folder) == {"net.json", "some.json", "cells.json", "cells.csv", "cells.graphml"}
+    assert Path("cells.json").read_bytes().isascii()
+
+
+def test_domains_from_files(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("triangle.json").write_text('{"vertices": [[-1, -1], [1, 0], [0, 1.5]]}')
+    Path("slice.json").write_text('{"points": [[0, 0], [1, "1/3"]]}')
+    for domain in ("triangle.json", "slice:slice.json"):
+        found = run(capsys, "net.json", "--domain", domain, "-o", "cells.json")
+        cells = canonical_complex(SMALL, parse_domain(domain, 2))
+        assert found["f_vector"] == list(cells.f_vector)
+        check_document(cells, json.loads(Path("cells.json").read_text()))
+
+
+# --- Errors ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing.json"], "missing.json: "),
+        (["net.json", "--domain", "box:1,0"], "box: side 0 is empty, 1 > 0"),
+        (["net.json", "--domain", "cube"], "domain 'cube' is not understood"),
+        (["net.json", "--domain", "missing.json"], "missing.json: cannot read: No such file or directory"),
+        (["net.json", "--domain", "net.json"], "net.json: expected the keys"),
+        (["net.json", "--domain", "empty.json"], "the domain is empty"),
+        (["net.json", "--domain", "box:0,1;0,1;0,1"], "3 sides, but the network has 2 inputs"),
+        (["blind.json"], "use a bounded domain such as box:-1000,1000"),
+        (["net.json", "-o", "cells.txt"], "a complex is written as .json, .csv, .graphml"),
+        (["net.json", "-o", "cells"], "a complex is written as .json, .csv, .graphml"),
+        (["net.json", "-o", ""], "-o '': cannot write"),
+        (["net.json", "-o", "nowhere/cells.json"], "there is no such folder"),
+        (["net.json", "-o", "folder.json"], "it is not a regular file"),
+        (["net.json", "-o", "net.json"], "this would overwrite the network"),
+        (["net.json", "-o", "./net.json"], "this would overwrite the network"),
+        (["net.json", "--among", "all"], "unrecognized arguments"),
+        ([], "the following arguments are required: network"),
+    ],
+)
+@pytest.mark.parametrize("as_json", [False, True])
+def test_errors(
+    arguments: list[str], message: str, as_json: bool, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("empty.json").write_text('{"A": [[1, 0], [-1, 0]], "c": [0, -1]}')
+    Path("folder.json").mkdir()
+    blind = [({0: [[1, 0]]}, [0]), ({0: [[0, 1]], 1: [[1]]}, [0]), ({2: [[1]]}, [0])]
+    save(skipping(2, blind), "blind.json")
+    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert cli.main(["complex", *arguments, *["--json"] * as_json]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("polyrelu: ")
+    assert captured.err.count("\n") == 1
+    assert message in captured.err
+    if as_json:
+        found = json.loads(captured.out)
+        validate("output", found)
+        assert captured.err == f"polyrelu: {found['error']}\n"
+    else:
+        assert captured.out == ""
+    assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+def skipping(inputs: int, layers: list[tuple[dict[int, list[list[int]]], list[int]]]) -> Network:
+    built = []
+    for blocks, bias in layers:
+        plain = from_arrays([(rows, bias) for rows in blocks.values()])
+        sources = zip(sorted(blocks), plain.layers, strict=True)
+        built.append(Layer(tuple(Block(source, layer.weight) for source, layer in sources), plain.bias(1)))
+    return Network(inputs, tuple(built))
+
+
+@pytest.mark.parametrize("suffix", ["json", "csv", "graphml"])
+def test_a_full_disk_leaves_nothing_behind(
+    suffix: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(source: object, target: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    Path(f"cells.{suffix}").write_text("old")
+    monkeypatch.setattr("polyrelu.textfiles.os.replace", full)
+    assert cli.main(["complex", "net.json", "-o", f"cells.{suffix}"]) == 2
+    assert capsys.readouterr().err == f"polyrelu: cells.{suffix}: cannot write: No space left on device\n"
+    assert names(folder) == {"net.json", f"cells.{suffix}"}
+    assert Path(f"cells.{suffix}").read_text() == "old"
+
+
+# --- Ctrl-C ----------------------------------------------------------------------------------------------
+
+
+class Session:
+    """The command in a process of its own, with a terminal as stderr, so that it shows its progress there."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._terminal, other = pty.openpty()
+        environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "polyrelu", "complex", *arguments],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=other,
+        )
+        os.close(other)
+        self.shown = ""
+
+    def wait_for(self, neurons: int) -> None:
+        """Until so many neurons are done."""
+        deadline = time.monotonic() + 60
+        while max(map(int, re.findall(r"neuron (\d+) of", self.shown)), default=0) < neurons:
+            assert time.monotonic() < deadline, self.shown
+            assert self.process.poll() is None, self.shown
+            self._read(0.2)
+
+    def finish(self) -> tuple[int, Any]:
+        """Exit status and the object on stdout."""
+        assert self.process.stdout is not None
+        out = self.process.stdout.read()
+        status = self.process.wait(timeout=60)
+        while self._read(0.2):
+            pass
+        return status, json.loads(out)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        os.close(self._terminal)
+
+    def _read(self, seconds: float) -> bool:
+        if not select.select([self._terminal], [], [], seconds)[0]:
+            return False
+        try:
+            text = os.read(self._terminal, 1 << 16)
+        except OSError:  # the other side is closed
+            return False
+        self.shown += text.decode()
+        return bool(text)
+
+
+@contextmanager
+def session(*arguments: str) -> Iterator[Session]:
+    running = Session(*arguments, "--json")
+    try:
+        yield running
+    finally:
+        running.close()
+
+
+def truncated(network: Network, neurons: int) -> Network:
+    """The first hidden neurons as a network with a trailing ReLU."""
+    layers: list[Layer] = []
+    for layer in network.layers:
+        rows = range(min(layer.width, neurons))
+        blocks = tuple(Block(block.source, block.weight.take(rows=rows)) for block in layer.blocks)
+        layers.append(Layer(blocks, layer.bias.take(rows=rows)))
+        neurons -= len(rows)
+        if neurons == 0:
+            break
+    return Network(network.inputs, tuple(layers), "relu")
+
+
+def test_ctrl_c_in_a_large_network() -> None:
+    rng = np.random.default_rng(0)
+    shapes = [(26, 4), (26, 26), (1, 26)]
+    network = from_arrays([(rng.standard_normal(shape).round(3), rng.standard_normal(shape[0])) for shape in shapes])
+    save(network, "large.json")
+    with session("large.json") as running:
+        running.wait_for(27)
+        running.process.send_signal(signal.SIGINT)
+        status, found = running.finish()
+    validate("output", found)
+    assert (status, found["status"], found["complete"], found["output"]) == (3, "undecided", False, None)
+    assert 27 <= found["neurons"] < 52
+    cells = canonical_complex(truncated(network, found["neurons"]))
+    assert found["f_vector"] == list(cells.f_vector)
+    assert found["bounded_regions"] == cells.bounded_regions
+
+
+def slow_network() -> Network:
+    """Few cells, but much to do: 1,000 neurons of the second layer, of which every 50th cuts, in numbers that are no
+    floats."""
+    rng = Random(0)
+    first = [[Fraction(rng.randint(-9, 9), 7), Fraction(rng.randint(-9, 9), 3)] for _ in range(6)]
+    second = [[Fraction(rng.randint(-2, 2) * (i % 50 == 0), 3) for _ in range(6)] for i in range(1000)]
+    bias = [Fraction(-(i % 50 == 0)) for i in range(1000)]
+    return from_arrays([(first, [Fraction(rng.randint(-9, 9), 3) for _ in first]), (second, bias), ([[1] * 1000], [0])])
+
+
+def test_ctrl_c_with_files(folder: Path) -> None:
+    network = slow_network()
+    save(network, "slow.json")
+    for suffix in ("json", "csv", "graphml"):
+        with session("slow.json", "-o", f"cells.{suffix}") as running:
+            running.wait_for(40)
+            running.process.send_signal(signal.SIGINT)
+            status, found = running.finish()
+        validate("output", found)
+        assert (status, found["complete"], found["output"]) == (3, False, f"cells.{suffix}")
+        assert 40 <= found["neurons"] < 1006
+        cells = canonical_complex(truncated(network, found["neurons"]))
+        assert found["f_vector"] == list(cells.f_vector)
+        if suffix == "json":
+            document = json.loads(Path("cells.json").read_text())
+            validate("complex", document)
+            assert document["complete"] is False
+            assert document["f_vector"] == found["f_vector"]
+            assert len(document["neurons"]) == found["neurons"]
+            top = document["cells"]["2"]["signs"]
+            assert top == [letters(row) for row in cells.signs(2).tolist()]
+        elif suffix == "csv":
+            assert len(Path("cells.csv").read_text().splitlines()) == 1 + found["regions"]
+        else:
+            check_graph(cells, "cells.graphml")
+    assert names(folder) == {"net.json", "slow.json", "cells.json", "cells.csv", "cells.graphml"}
+
+
+def test_a_second_ctrl_c_stops_at_once(folder: Path) -> None:
+    """32 neurons that are 0 everywhere: one step of many seconds, during which the first Ctrl-C is only noted."""
+    rng = np.random.default_rng(0)
+    first = rng.standard_normal((120, 2)), rng.standard_normal(120)
+    save(from_arrays([first, ([[0] * 120] * 32, [0] * 32), ([[1] * 32], [0])]), "zeros.json")
+    with session("zeros.json", "-o", "cells.json") as running:
+        running.wait_for(60)
+        time.sleep(1)  # the first layer takes a fraction of it
+        running.process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        assert running.process.poll() is None
+        running.process.send_signal(signal.SIGINT)
+        status, found = running.finish()
+    assert (status, found["status"]) == (3, "error")
+    assert found["error"] == "interrupted; nothing was written"
+    assert running.shown.rstrip().endswith("polyrelu: interrupted; nothing was written")
+    assert names(folder) == {"net.json", "zeros.json"}
