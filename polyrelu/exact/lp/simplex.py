@@ -24,8 +24,9 @@ from polyrelu.exact.lp.model import Model
 
 __all__ = ["ExactOptimum", "ExactRay", "Infeasibility", "Simplex"]
 
-#: Steps without progress before Bland's rule.
-_PATIENCE = 12
+#: So many steps for each column without progress, and Bland's rule takes over. It ends every cycle, but from 200
+#: near-duplicate rows in 50 columns it needs 3,000 pivots where the most violated row needs 400.
+_PATIENCE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,7 @@ class Simplex:
             sides[column] = side
         if not found:
             return None
-        index = found[0][0] if self._idle > _PATIENCE else max(found, key=lambda item: item[1])[0]
+        index = found[0][0] if self._idle > _PATIENCE * self._rows.columns else max(found, key=lambda item: item[1])[0]
         if index >= shift:
             return self._bound_violation(index - shift, sides[index - shift])
         return self._row_violation(index, 1 if excess[index] > 0 else -1)
@@ -234,7 +235,7 @@ class Simplex:
             wrong = self._wrong(coordinates)
             if not wrong:
                 return ExactOptimum(point, coordinates)
-            leaving, value = wrong[0] if self._idle > _PATIENCE else max(wrong, key=self._gain)
+            leaving, value = wrong[0] if self._idle > _PATIENCE * self._rows.columns else max(wrong, key=self._gain)
             edge, step = self._edge(leaving, value)
             blocking = self._primal_ratio(point, edge, leaving, step)
             if blocking is None:
