@@ -358,11 +358,11 @@ class _Stopwatch:
                 self._reached[key] += 1
         return None
 
-    def record(self, tool: str, seconds: float | None, **more: Any) -> dict[str, Any]:
+    def record(self, tool: str, seconds: float | None) -> dict[str, Any]:
         """The seconds of a tool, the limit if there are none."""
         if seconds is None:
             return {"tool": tool, "seconds": self._limit, "timeout": True}
-        return {"tool": tool, "seconds": round(seconds, 7), **more}
+        return {"tool": tool, "seconds": round(seconds, 7)}
 
     def close(self) -> None:
         """End the process behind."""
@@ -381,9 +381,9 @@ def speed(seed: int) -> list[dict[str, Any]]:
             asked = with_slack(instance) if question == "interior point" else instance
             base = {"size": f"{m}x{n}", "family": family, "question": question, "index": index}
             found = ours.call((family, question), examine, instance, question)
-            seconds = None if found is None or found["objections"] else found["seconds"]
-            records.append(base | ours.record("polyrelu", seconds, pivots=found["pivots"] if found else None))
+            records.append(base | ours.record("polyrelu", None if found is None else found["seconds"]))
             if found is not None:
+                records[-1]["wrong"] = found["objections"]
                 records.append(base | ours.record("its HiGHS", found["float seconds"]))
             tools = PEERS if index < _PEER_INSTANCES else PEERS[:1]
             for tool in tools if question == "interior point" else [tool for tool in tools if "hedron" not in tool]:
@@ -411,6 +411,7 @@ def summary(records: list[dict[str, Any]], families: Iterable[str]) -> dict[str,
         found.setdefault(question, {}).setdefault(size, {})[tool] = {
             "instances": len(timed),
             "timeouts": sum("timeout" in record for record in timed),
+            "wrong": sum(bool(record.get("wrong")) for record in timed),
             "median ms": round(1e3 * median(seconds), 4),
             "total s": round(sum(seconds), 4),
             "polyrelu / this, medians": round(median(beside) / median(seconds), 3),

@@ -15,7 +15,7 @@ __all__ = ["maximum", "program", "shape", "solve"]
 
 
 def maximum(instance: Instance) -> Maximum:
-    """The maximum of the objective."""
+    """The maximum of the objective; ArithmeticError if cddlib gives up, which it does after many pivots."""
     rows = instance.without_bounds().rows
     status, value = _solved(rows, instance.objective)
     if status == cdd.LPStatusType.OPTIMAL:
@@ -63,4 +63,6 @@ def solve(program: cdd.gmp.LinProg) -> None:
 def _solved(rows: Sequence[Row], objective: Sequence[Number]) -> tuple[cdd.LPStatusType, Fraction]:
     asked = program(rows, objective)
     solve(asked)
+    if asked.status == cdd.LPStatusType.UNDECIDED:
+        raise ArithmeticError("cddlib has given up")
     return asked.status, Fraction(asked.obj_value)
