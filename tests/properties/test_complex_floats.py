@@ -127,7 +127,7 @@ def _nearly_concurrent(rng: Random, exponent: int) -> Network:
     point = [Fraction(rng.randint(-3, 3), 2) for _ in range(inputs)]
     shift = [Fraction(sign, 2**exponent) for sign in (-1, 0, 1)]
     first = [[Fraction(rng.randint(-3, 3)) for _ in range(inputs)] for _ in range(inputs + 2)]
-    bias = [-sum(w * x for w, x in zip(row, point, strict=True)) + rng.choice(shift) for row in first]
+    bias = [rng.choice(shift) - _dot(row, point) for row in first]
     second = [[Fraction(rng.randint(-3, 3)) for _ in first] for _ in range(2)]
     return from_arrays([(first, bias), (second, [rng.choice(shift) for _ in second]), ([[1, 1]], [0])])
 
@@ -170,11 +170,56 @@ def _wide_first(rng: Random, width: int) -> Network:
     return from_arrays([(first, [number() for _ in first]), (second, [number() for _ in second]), ([[1, 1, 1]], [0])])
 
 
+def _cancelling(rng: Random, exponent: int) -> Network:
+    """Two forms that differ by 2^-exponent are equal at a vertex; the next layer takes their difference.
+
+    In half of the networks a layer goes before that changes nothing near the vertex.
+    """
+
+    def number() -> Fraction:
+        return Fraction(rng.randint(-9, 9), rng.choice([3, 7, 11]))
+
+    vertex = [number(), number()]
+    rows = [[number(), number()] for _ in range(3)]
+    rows.append([entry + number() / 2**exponent for entry in rows[2]])
+    heights = [Fraction(0), Fraction(0), Fraction(1, 3), Fraction(1, 3)]
+    bias = [height - _dot(row, vertex) for row, height in zip(rows, heights, strict=True)]
+    last = [[0, 0, 1, -1], [1, 0, -1, 1], [Fraction(1, 3), Fraction(1, 7), -1, 1]], [0] * 3
+    if rng.random() < 0.5:
+        return from_arrays([(rows, bias), last, ([[1, 1, 1]], [0])])
+    before = [[3, 0], [0, 7]], [1000, 1000]
+    moved = [[row[0] / 3, row[1] / 7] for row in rows]
+    shifts = [b - 1000 * (row[0] + row[1]) for row, b in zip(moved, bias, strict=True)]
+    return from_arrays([before, (moved, shifts), last, ([[1, 1, 1]], [0])])
+
+
+def _large_integers(rng: Random, bits: int) -> Network:
+    """Products of integers that are no floats and nearly cancel; their sum is 0 at an integer vertex."""
+    p, q = rng.getrandbits(bits) | 1, rng.getrandbits(bits) | 1
+    vertex = [Fraction(rng.randint(-9, 9)) for _ in range(2)]
+    common = [Fraction(rng.randint(-9, 9)) for _ in range(2)]
+    rows = [
+        [Fraction(rng.randint(-3, 3)) for _ in range(2)],
+        [Fraction(rng.randint(-3, 3)) for _ in range(2)],
+        [q * entry + rng.randint(-3, 3) for entry in common],
+        [p * entry + rng.randint(-3, 3) for entry in common],
+    ]
+    heights = [Fraction(0), Fraction(0), Fraction(q), Fraction(p)]
+    bias = [height - _dot(row, vertex) for row, height in zip(rows, heights, strict=True)]
+    return from_arrays([(rows, bias), ([[0, 0, p, -q], [1, -1, p, -q]], [0, 0]), ([[1, 1]], [0])])
+
+
+def _dot(row: list[Fraction], x: list[Fraction]) -> Fraction:
+    return sum((a * b for a, b in zip(row, x, strict=True)), Fraction(0))
+
+
 FAMILIES: dict[str, tuple[Callable[[Random, int], Network], list[int]]] = {
     "nearly concurrent": (_nearly_concurrent, [30, 51, 52, 53, 60, 200]),
     "nearly parallel": (_nearly_parallel, [30, 51, 53, 200]),
     "scaled": (_scaled, [20, 60, 300]),
     "deep": (_deep, [12, 20]),
+    "cancelling": (_cancelling, [10, 20, 30, 45]),
+    "large integers": (_large_integers, [20, 27, 30, 45]),
     "float64": (_wide_first, [4, 7]),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import comb
@@ -240,6 +240,14 @@ def test_output_layers_may_see_everything() -> None:
 # --- Ctrl-C ----------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def _python_handler() -> Iterator[None]:
+    """Python's own handler, also where the tests run in the background, which ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def truncated(net: Network, last: NeuronId) -> Network:
     """The hidden neurons up to a given one, as a network with a trailing ReLU."""
     rows = range(last.index + 1)
@@ -262,6 +270,7 @@ def interrupting(done: list[NeuronId], stop: int) -> Progress:
     return progress
 
 
+@pytest.mark.usefixtures("_python_handler")
 @pytest.mark.parametrize("domain", [None, Polyhedron.box([-2, -2], [3, 3])])
 def test_an_interrupted_complex_is_that_of_the_neurons_done(domain: Polyhedron | None) -> None:
     net = network((LINES, [0, -1, 2]), ([[1, 1, -1], [1, -2, 1]], [0, 1]), ([[1, 1], [-1, 2]], [-1, 1]))
@@ -281,6 +290,7 @@ def test_an_interrupted_complex_is_that_of_the_neurons_done(domain: Polyhedron |
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.usefixtures("_python_handler")
 def test_a_second_interrupt_is_not_held_back() -> None:
     def progress(layer: int, neuron: int, regions: int) -> None:
         signal.raise_signal(signal.SIGINT)

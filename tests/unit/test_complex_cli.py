@@ -288,6 +288,7 @@ class Session:
             env=environment,
             stdout=subprocess.PIPE,
             stderr=other,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - ignored in the background
         )
         os.close(other)
         self.shown = ""
