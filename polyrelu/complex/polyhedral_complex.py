@@ -59,8 +59,8 @@ def canonical_complex(
 
     Raises
     ------
-    DomainError : the domain is empty or lies in another space, or a skip connection sees a direction in which the cells
-        of the first layer contain lines.
+    DomainError : the domain is empty or lies in another space; or a skip connection sees a direction in which the cells
+        of the first layer contain lines; or there are hopelessly many cells.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])

@@ -16,6 +16,7 @@ from polyrelu.complex.forms import FormTable
 from polyrelu.complex.frame import Frame
 from polyrelu.complex.lattice import WORD_BITS, Cut
 from polyrelu.complex.vertices import SignTables, Vertices
+from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, solve
 from polyrelu.network import Network
 
@@ -29,6 +30,8 @@ _LOW = np.uint64((1 << WORD_BITS) - 1)
 _SHIFT = np.uint64(WORD_BITS)
 _BITS = np.arange(WORD_BITS, dtype=np.uint64)
 _BIT = np.uint64(1) << _BITS
+#: More cells than this are not even begun.
+_CELL_LIMIT = 10**7
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class Subdivision:
     """
 
     def __init__(self, network: Network, frame: Frame) -> None:
+        _need_few_cells(frame)
         self.network, self.frame = network, frame
         self.table = FormTable(network, frame)
         self.table.add_first_layer()
@@ -302,6 +306,17 @@ class Subdivision:
         part._restrict(self.lattice.closure(top))
         part.vertices.use(part.table)
         return part
+
+
+def _need_few_cells(frame: Frame) -> None:
+    """Refuse at once what would end with all memory gone."""
+    one_sided = sum(index < frame.constraints.nrows for index in frame.base)
+    two_sided = frame.dimension - one_sided
+    if 2**one_sided * 3**two_sided > _CELL_LIMIT:
+        raise DomainError(
+            f"the complex has at least 2^{one_sided} 3^{two_sided} cells, too many to list; choose a domain with fewer "
+            "dimensions, such as slice:FILE"
+        )
 
 
 def _orthant_vertices(base: RationalMatrix, signs: NDArray[np.int8]) -> Floats:
