@@ -171,7 +171,8 @@ def _wide_first(rng: Random, width: int) -> Network:
 
 
 def _cancelling(rng: Random, exponent: int) -> Network:
-    """Two forms that differ by 2^-exponent are equal at a vertex; the next layer takes their difference.
+    """Two forms that differ by 2^-exponent are equal at a vertex; the next layer takes their difference, as small as
+    its rounding errors are not, and one more layer the difference of such differences.
 
     In half of the networks a layer goes before that changes nothing near the vertex.
     """
@@ -184,13 +185,18 @@ def _cancelling(rng: Random, exponent: int) -> Network:
     rows.append([entry + number() / 2**exponent for entry in rows[2]])
     heights = [Fraction(0), Fraction(0), Fraction(1, 3), Fraction(1, 3)]
     bias = [height - _dot(row, vertex) for row, height in zip(rows, heights, strict=True)]
-    last = [[0, 0, 1, -1], [1, 0, -1, 1], [Fraction(1, 3), Fraction(1, 7), -1, 1]], [0] * 3
+    small = Fraction(1, 3 * 2**exponent)
+    after = [
+        ([[0, 0, 1, -1], [1, 0, -1, 1], [Fraction(1, 3), Fraction(1, 7), -1, 1]], [small] * 3),
+        ([[1, 0, 0], [1, -1, 0], [0, -1, 1]], [-small, 0, 0]),
+        ([[1, 1, 1]], [0]),
+    ]
     if rng.random() < 0.5:
-        return from_arrays([(rows, bias), last, ([[1, 1, 1]], [0])])
+        return from_arrays([(rows, bias), *after])
     before = [[3, 0], [0, 7]], [1000, 1000]
     moved = [[row[0] / 3, row[1] / 7] for row in rows]
     shifts = [b - 1000 * (row[0] + row[1]) for row, b in zip(moved, bias, strict=True)]
-    return from_arrays([before, (moved, shifts), last, ([[1, 1, 1]], [0])])
+    return from_arrays([before, (moved, shifts), *after])
 
 
 def _large_integers(rng: Random, bits: int) -> Network:

@@ -209,6 +209,13 @@ def test_text_that_is_no_json(text: str, message: str) -> None:
     assert message in refused("slice:" + write(text))
 
 
+def test_tables_that_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polyrelu.complex.domain._ENTRY_LIMIT", 4)
+    parse_domain(write({"A": [[1, 0], [0, 1]], "c": [1, 1]}), 2)
+    message = refused(write({"A": [[1, 0], [0, 1], [1, 1]], "c": [1, 1, 1]}))
+    assert message == 'domain.json: "A" has more than 4 entries'
+
+
 def test_files_that_cannot_be_read(folder: Path) -> None:
     assert refused("missing.json") == "missing.json: cannot read: No such file or directory"
     assert refused("slice:missing") == "missing: cannot read: No such file or directory"
