@@ -29,7 +29,7 @@ from polyrelu.complex import (
 )
 from polyrelu.complex.graphs import dual_graph, face_poset, linear_regions
 from polyrelu.exact import Polyhedron
-from polyrelu.network import Network, permute, rescale
+from polyrelu.network import Network, from_arrays, permute, rescale
 from tests.oracles import cells_on_domain as brute
 from tests.oracles.plain import Network as Stack
 from tests.quantised_networks import (
@@ -195,6 +195,25 @@ def test_brute_force_on_the_whole_space(kind: str) -> None:
     for _ in range(6):
         network = exact_network(random_network(kind, rng))
         check(network, Polyhedron.universe(network.inputs))
+
+
+def wide(rng: Random) -> tuple[Network, Polyhedron]:
+    """More than 32 neurons in both layers and more than 32 constraints; the base is spread over the words of signs.
+
+    Only the last rows leave the direction of the first ones.
+    """
+    rows = [[rng.choice([0, 1, -1, 2]), 0] for _ in range(34)] + [[1, 1], [rng.randint(0, 1), 1]]
+    second = [[rng.randint(-1, 1) * (rng.random() < 0.02) for _ in rows] for _ in range(33)]
+    first = rows, [rng.randint(-1, 1) for _ in rows]
+    network = from_arrays([first, (second, [rng.randint(-1, 1) for _ in second]), ([[1] * 33], [0])])
+    loose = [([1, 0], rng.randint(2, 9)) for _ in range(33)] + [([0, rng.choice([1, -1])], 2)] * rng.randint(0, 1)
+    return network, Polyhedron.from_constraints([row for row, _ in loose], [side for _, side in loose])
+
+
+def test_more_than_one_word_of_signs() -> None:
+    rng = Random("wide")
+    for _ in range(4):
+        check(*wide(rng))
 
 
 # --- Points ----------------------------------------------------------------------------------------------
