@@ -13,7 +13,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact.linalg import kernel
 from polyrelu.exact.lp import Flat, Infeasible, LinearProgram, Optimal, Unbounded
 from polyrelu.exact.lp.outcomes import Point
-from polyrelu.exact.lp.reading import Numbers, read_bounds, read_rows
+from polyrelu.exact.lp.reading import Numbers, read_bounds, read_index, read_rows
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.ppl_door import constraints_of, generators_of
 from polyrelu.exact.rational import primitive, to_fraction
@@ -173,8 +173,8 @@ class Polyhedron:
 
     def interior_point(self) -> Point | None:
         """A point with a ball around it inside the polyhedron, or None if there is none."""
-        point = self.relative_interior_point()
-        return None if point is None or self.affine_hull() else point
+        found = _implicit_equations(self)
+        return None if found is None or found[0] else found[1]
 
     def relative_interior_point(self) -> Point | None:
         """A point of the relative interior, or None if the polyhedron is empty."""
@@ -195,7 +195,8 @@ class Polyhedron:
     @property
     def dimension(self) -> int:
         """The dimension of the set; -1 if it is empty."""
-        return -1 if self.is_empty() else self.ambient_dimension - len(self.affine_hull())
+        found = _implicit_equations(self)
+        return -1 if found is None else self.ambient_dimension - len(found[0])
 
     def lineality_space(self) -> tuple[Row, ...]:
         """A basis of the directions d with x + R d inside for every point x; of a set that is not empty.
@@ -293,9 +294,10 @@ class Polyhedron:
         ((-1, 0), (1, 2))
         """
         size = self.ambient_dimension
-        if any(not 0 <= j < size for j in columns):
-            raise DomainError(f"columns must be at least 0 and less than {size}, got {list(columns)}")
-        unit = [[int(i == j) for i in range(size)] for j in columns]
+        chosen = [read_index(j, "column") for j in columns]
+        if any(not 0 <= j < size for j in chosen):
+            raise DomainError(f"columns must be at least 0 and less than {size}, got {chosen}")
+        unit = [[int(i == j) for i in range(size)] for j in chosen]
         return self.image(RationalMatrix.from_integers(unit, ncols=size))
 
     def image(self, matrix: RationalMatrix, offset: Numbers | None = None) -> Polyhedron:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flint import fmpz, fmpz_mat
+from flint import fmpz, fmpz_mat, nmod_mat
 
 from polyrelu.exact.dixon import solve_integer
 from polyrelu.exact.lp.bounds import Bounds, Side
@@ -73,6 +73,10 @@ class ActiveSet:
         if not self.fixed:
             return fmpz_mat([row[:-1] for row in entries])
         return fmpz_mat([[row[j] for j in self.columns] for row in entries])
+
+    def is_independent(self) -> bool:
+        """Whether a prime shows that the normals are a basis."""
+        return not self.columns or int(nmod_mat(self._matrix, _PRIME).rank()) == len(self.columns)
 
     def point(self) -> Vector:
         """The point where every active constraint is tight."""

@@ -40,6 +40,7 @@ _OPTIONS: tuple[tuple[str, bool | int | float | str], ...] = (
 )
 _PRIMAL, _DUAL = 4, 1
 _BASIC = highspy.HighsBasisStatus.kBasic
+_MOST_IDLE = 8
 _idle: list[Any] = []  # making a solver costs as much as a small program
 
 
@@ -87,7 +88,8 @@ class FloatSolver:
         )  # fmt: skip
 
     def __del__(self) -> None:
-        if hasattr(self, "_solver"):
+        if hasattr(self, "_solver") and len(_idle) < _MOST_IDLE:
+            self._solver.clearModel()
             _idle.append(self._solver)
 
     def add_row(self, coefficients: NDArray[np.float64], lower: float, upper: float) -> None:

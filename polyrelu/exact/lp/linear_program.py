@@ -3,6 +3,8 @@
 One formulation serves every question. Each inequality a·x ≤ c carries a slack variable t, a·x + s t ≤ c with s > 0 of
 the size of a. With t fixed at 0 this is the program itself. With t ≤ 1 to be maximised, the maximum is positive if
 there is a point strictly inside, negative if there is no point at all, and 0 if the feasible set is flat but not empty.
+Zero rows carry no t, and neither do inequalities that turn out to be constant on the equations: they must hold, and say
+nothing about the interior.
 
 Bounds stay hard: whatever satisfies the rows strictly can be moved off the bounds without leaving a row. That needs
 room around the point, so with equations (or fixed columns, which are equations) bounds become rows first.
@@ -21,10 +23,9 @@ from polyrelu.exact.lp.highs import Guess
 from polyrelu.exact.lp.interior import moved_inside, rounded, shortened
 from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.outcomes import Flat, Infeasible, Interior, Multipliers, Optimal, Point, Unbounded
-from polyrelu.exact.lp.reading import Numbers, read_bounds, read_rows
+from polyrelu.exact.lp.reading import Numbers, read_bounds, read_index, read_number, read_rows, read_vector
 from polyrelu.exact.lp.simplex import ExactRay, Infeasibility, Simplex
 from polyrelu.exact.matrix import RationalMatrix
-from polyrelu.exact.rational import to_fraction
 
 __all__ = ["LinearProgram"]
 
@@ -56,10 +57,11 @@ class LinearProgram:
     def __init__(
         self, columns: int, lower: Sequence[object] | None = None, upper: Sequence[object] | None = None
     ) -> None:
-        self.columns = columns
+        self.columns = columns = read_index(columns, "number of columns")
+        if columns < 0:
+            raise DomainError(f"a program cannot have {columns} columns")
         self._lower, self._upper = read_bounds(lower, columns), read_bounds(upper, columns)
         self._model = Model(self._lower, self._upper)
-        self._constant: list[int] = []  # inequalities found to be constant on the equations
 
     # -- building -------------------------------------------------------------------------------------------------
 
@@ -75,22 +77,25 @@ class LinearProgram:
         """Remove the row that was added last."""
         if not len(self):
             raise DomainError("there is no row to remove")
-        if self._model.rows.is_equation[-1]:  # what was constant need not be any more
-            for row in self._constant:
-                self._model.set_slack(row, True)
-            self._constant.clear()
+        if self._model.rows.is_equation[-1]:  # what was constant on the equations need not be any more
+            self._model.set_all_slacks()
         self._model.remove_last()
-        self._constant = [row for row in self._constant if row < len(self)]
 
     def change_right(self, row: int, right: object) -> None:
         """Replace the right-hand side of a row."""
-        if not 0 <= row < len(self):
+        number = read_index(row, "row")
+        if not 0 <= number < len(self):
             raise DomainError(f"there is no row {row}, only {len(self)} rows")
-        self._model.change_right(row, to_fraction(right))
+        self._model.change_right(number, read_number(right, "the right-hand side"))
 
     def __len__(self) -> int:
         """The number of rows."""
+        self._model.refresh()
         return len(self._model.rows)
+
+    def __bool__(self) -> bool:
+        """A program without rows is a program too."""
+        return True
 
     # -- questions ------------------------------------------------------------------------------------------------
 
@@ -101,7 +106,8 @@ class LinearProgram:
         Unbounded(point=(Fraction(0, 1),), ray=(Fraction(1, 1),))
         """
         model = self._model
-        ((*integers, _),), (scale,) = read_rows([objective], [0], self.columns)
+        model.refresh()
+        *integers, scale = read_vector(objective, self.columns, "the objective")
         target = [*integers, 0]
         guess = self._guess_for(target)
         if isinstance(guess, Infeasible):
@@ -117,17 +123,19 @@ class LinearProgram:
 
     def minimize(self, objective: Numbers) -> Optimal | Unbounded | Infeasible:
         """The minimum of objective·x; the multipliers add up to -objective·x ≤ -value."""
-        answer = self.maximize([-to_fraction(entry) for entry in objective])
+        *integers, scale = read_vector(objective, self.columns, "the objective")
+        answer = self.maximize([Fraction(-entry, scale) for entry in integers])
         return replace(answer, value=-answer.value) if isinstance(answer, Optimal) else answer
 
     def maximize_each(self, objectives: Iterable[Numbers]) -> Iterator[Optimal | Unbounded | Infeasible]:
-        """`maximize` for one objective after the other, each started from the last."""
+        """`maximize` for one objective after the other, each when it is asked for and started from the last."""
         return (self.maximize(objective) for objective in objectives)
 
     def interior_point(self) -> Interior | Flat | Infeasible:
         """A point inside all inequalities and bounds, relative to the equations, or a proof that there is none.
 
-        Rows that are constant on the equations (zero rows, if there are no equations) must hold, but not strictly.
+        Columns with equal bounds count as equations. Inequalities and bounds that are constant on the equations (zero
+        rows, if there are none) must hold, but not strictly. (`Polyhedron.interior_point` means the interior in R^n.)
 
         >>> interval = LinearProgram(1)
         >>> interval.add_inequalities([[1], [-1]], [1, 0])
@@ -137,6 +145,7 @@ class LinearProgram:
         >>> interval.interior_point().multipliers.rows
         {1: Fraction(2, 1), 2: Fraction(1, 1)}
         """
+        self._model.refresh()
         if (crossing := self._model.bounds.crossing()) is not None:
             return Infeasible(crossing_bounds(crossing))
         if self._bounds_meet_equations():
@@ -181,8 +190,10 @@ class LinearProgram:
         answer = simplex.solve()
         if isinstance(answer, Infeasibility):
             return Infeasible(farkas(model, answer))
+        if isinstance(answer, ExactRay):
+            raise AssertionError("t is at most 1")
         slack = answer.point.numerators[-1]
-        if isinstance(answer, ExactRay) or slack > 0:  # t ≤ 1, so there is no ray
+        if slack > 0:
             return Interior(shortened(model, answer.point) or moved_inside(model, answer.point))
         evidence = integer_multipliers(model, answer.coordinates)
         return Infeasible(evidence) if slack < 0 else Flat(point_of(answer.point), evidence)
@@ -238,9 +249,7 @@ class LinearProgram:
             ):
                 return False
         for row in found:
-            if row not in self._constant:
-                model.set_slack(row, False)
-                self._constant.append(row)
+            model.set_slack(row, False)
         return True
 
 

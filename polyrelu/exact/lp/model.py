@@ -1,8 +1,15 @@
-"""A program twice over: exact integers, and the same rows in floats inside HiGHS for the guesses."""
+"""A program twice over: exact integers, and the same rows in floats inside HiGHS for the guesses.
+
+What the user said stands in one list of sources. All else is derived from it: the integer rows, their float table, the
+program inside HiGHS. Changes update the derived parts in place, which keeps HiGHS warm; if Ctrl-C falls in between, the
+derived parts are marked as stale and made anew before the next question.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +21,41 @@ from polyrelu.exact.lp.highs import FloatSolver, Guess, clamped, scaled, to_floa
 from polyrelu.exact.lp.rows import Rows
 
 __all__ = ["Model"]
+
+
+@dataclass(slots=True)
+class _Source:
+    """A row as it was added, and what was changed since.
+
+    Attributes
+    ----------
+    base : integers [a | s | c], s = 2^exponent, or 0 in equations and zero rows.
+    scale : the base is scale times the row as the user gave it.
+    exponent : of the float row, a / 2^exponent.
+    right : a later right-hand side, as the user gave it.
+    relaxed : whether the slack variable t stands in it.
+    """
+
+    base: list[int]
+    scale: int
+    is_equation: bool
+    exponent: int
+    right: Fraction | None = None
+    relaxed: bool = True
+
+    def integers(self) -> tuple[list[int], int]:
+        """The current integer row, and by how much it is larger than the user's."""
+        if self.right is None and self.relaxed:
+            return self.base, self.scale
+        side = Fraction(self.base[-1]) if self.right is None else self.right * self.scale
+        factor = side.denominator
+        slack = self.base[-2] * factor if self.relaxed else 0
+        return [*(entry * factor for entry in self.base[:-2]), slack, side.numerator], self.scale * factor
+
+    def float_side(self) -> float:
+        """The right-hand side of the float row."""
+        side = Fraction(self.base[-1]) if self.right is None else self.right * self.scale
+        return clamped(nearest_float(side.numerator, side.denominator << self.exponent))
 
 
 class Model:
@@ -29,12 +71,36 @@ class Model:
     def __init__(self, lower: Sequence[Fraction | None], upper: Sequence[Fraction | None]) -> None:
         self.columns = len(lower)
         self.bounds = Bounds([*lower, Fraction(0)], [*upper, Fraction(0)])
+        self._sources: list[_Source] = []
+        self._stale = False
+        self._clear()
+
+    def _clear(self) -> None:
         self.rows = Rows(self.columns + 1)
         self.scales: list[int] = []
-        self._slacks: list[int] = []  # s of each row, whether it stands there or was taken out
-        self._multiples: list[int] = []  # integer row = multiple × float row
         self._tables: list[NDArray[np.float64]] = []
         self._solver: FloatSolver | None = None
+
+    def refresh(self) -> None:
+        """Make the derived parts anew, if a change was interrupted."""
+        if not self._stale:
+            return
+        self._clear()
+        for source in self._sources:
+            row, scale = source.integers()
+            self.rows.extend([row], source.is_equation)
+            self.scales.append(scale)
+            table, _ = to_floats([[*source.base[:-2], source.base[-1]]])
+            table[0, -2:] = float(row[-2] != 0), source.float_side()
+            self._tables.append(table)
+        self._stale = False
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        self.refresh()
+        self._stale = True
+        yield
+        self._stale = False  # not reached if the change was interrupted
 
     # -- changes --------------------------------------------------------------------------------------------------
 
@@ -42,56 +108,67 @@ class Model:
         """Append integer rows [a | c]; takes them over."""
         if not rows:
             return
-        table, exponents = to_floats(rows)
-        slack = [0] * len(rows) if is_equation else [1 << e if e else 0 for e in exponents.tolist()]
+        table, powers = to_floats(rows)
+        exponents = powers.tolist()
         if is_equation:
             table[:, -2] = 0.0
-        for row, s in zip(rows, slack, strict=True):
-            row.insert(-1, s)
-        self.rows.extend(rows, is_equation)
-        self.scales += scales
-        self._slacks += slack
-        self._multiples += [1 << e for e in exponents.tolist()]
-        self._tables.append(table)
-        if self._solver is not None:
-            for row in table:
-                self._solver.add_row(row[:-1], -np.inf if not is_equation else row[-1], row[-1])
+        for row, exponent in zip(rows, exponents, strict=True):
+            row.insert(-1, 1 << exponent if exponent and not is_equation else 0)
+        with self._changing():
+            self._sources += [
+                _Source(row, scale, is_equation, exponent)
+                for row, scale, exponent in zip(rows, scales, exponents, strict=True)
+            ]
+            self.rows.extend(rows, is_equation)
+            self.scales += scales
+            self._tables.append(table)
+            if self._solver is not None:
+                for line in table:
+                    self._solver.add_row(line[:-1], line[-1] if is_equation else -np.inf, line[-1])
 
     def remove_last(self) -> None:
         """Remove the last row."""
-        self.rows.pop()
-        for numbers in (self.scales, self._slacks, self._multiples):
-            numbers.pop()
-        if self._solver is not None:
-            self._solver.delete_last_row()
-        if len(self._tables[-1]) > 1:
-            self._tables[-1] = self._tables[-1][:-1]
-        else:
-            self._tables.pop()
+        with self._changing():
+            self._sources.pop()
+            self.rows.pop()
+            self.scales.pop()
+            if self._solver is not None:
+                self._solver.delete_last_row()
+            if len(self._tables[-1]) > 1:
+                self._tables[-1] = self._tables[-1][:-1]
+            else:
+                self._tables.pop()
 
     def change_right(self, index: int, right: Fraction) -> None:
-        """Give a row another right-hand side; the whole row may be multiplied by an integer for that."""
-        old, scale = self.rows.entries[index], self.scales[index]
-        factor = (right * scale).denominator
-        side = int(right * scale * factor)
-        self.rows.replace(index, [*(entry * factor for entry in old[:-1]), side])
-        self.scales[index] = scale * factor
-        self._slacks[index] *= factor
-        # The float row keeps its scale, as do the coefficients inside the solver.
-        self._multiples[index] *= factor
-        self.table()[index, -1] = clamped(nearest_float(side, self._multiples[index]))
-        if self._solver is not None:
-            value = self.table()[index, -1]
-            self._solver.change_row(index, value if self.rows.is_equation[index] else -np.inf, value)
+        """Give a row another right-hand side."""
+        with self._changing():
+            source = self._sources[index]
+            source.right = right
+            self._replace(index, source)
+            if self._solver is not None:
+                side = self.table()[index, -1]
+                self._solver.change_row(index, side if source.is_equation else -np.inf, side)
 
     def set_slack(self, index: int, used: bool) -> None:
         """Let the slack variable t stand in an inequality, or take it out."""
-        row = self.rows.entries[index]
-        slack = self._slacks[index] if used else 0
-        self.rows.replace(index, [*row[:-2], slack, row[-1]])
-        self.table()[index, -2] = float(slack != 0)
-        if self._solver is not None:
-            self._solver.change_coefficient(index, self.columns, float(slack != 0))
+        with self._changing():
+            source = self._sources[index]
+            source.relaxed = used
+            self._replace(index, source)
+            if self._solver is not None:
+                self._solver.change_coefficient(index, self.columns, self.table()[index, -2])
+
+    def set_all_slacks(self) -> None:
+        """Let the slack variable t stand in all inequalities again."""
+        for index, source in enumerate(self._sources):
+            if not source.relaxed:
+                self.set_slack(index, True)
+
+    def _replace(self, index: int, source: _Source) -> None:
+        """Bring row `index` into step with its source; the float coefficients stay as they are."""
+        row, self.scales[index] = source.integers()
+        self.rows.replace(index, row)
+        self.table()[index, -2:] = float(row[-2] != 0), source.float_side()
 
     def set_slack_range(self, lower: int | None, upper: int) -> None:
         """Bounds of the slack variable t."""

@@ -1,7 +1,8 @@
 """What a linear program can answer, each answer with the numbers that prove it.
 
 Throughout, the constraints are A x ≤ c (inequality rows), E x = e (equation rows) and l ≤ x ≤ u. All rows are numbered
-together in the order in which they were given.
+together in the order in which they were given. *The equations* are the equation rows and the columns with l_j = u_j; an
+inequality or a bound is *constant on them* if its left side is the same for all their solutions.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ class Multipliers:
 
 @dataclass(frozen=True, slots=True)
 class Optimal:
-    """The maximum is `value`, attained at `point`; `multipliers` add up to objective·x ≤ value."""
+    """The optimum is `value`, attained at `point`.
+
+    `multipliers` add up to objective·x ≤ value, or to -objective·x ≤ -value after `minimize`.
+    """
 
     value: Fraction
     point: Point
@@ -44,7 +48,7 @@ class Optimal:
 
 @dataclass(frozen=True, slots=True)
 class Unbounded:
-    """`point` + s·`ray` is feasible for every s ≥ 0 and the objective grows along `ray`."""
+    """`point` + s·`ray` is feasible for every s ≥ 0, and the objective improves along `ray` without end."""
 
     point: Point
     ray: Point
@@ -59,7 +63,7 @@ class Infeasible:
 
 @dataclass(frozen=True, slots=True)
 class Interior:
-    """`point` satisfies every inequality and bound strictly, except rows that are constant on the equations."""
+    """`point` satisfies all constraints, and is strictly inside those that are not constant on the equations."""
 
     point: Point
 

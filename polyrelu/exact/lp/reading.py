@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import chain
 from typing import cast
 
-from polyrelu.errors import DomainError
+from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.rational import to_fraction
 
@@ -28,25 +29,61 @@ def read_rows(
     """
     if isinstance(rows, RationalMatrix):
         rows = rows.rows()
-    table = [[*row, side] for row, side in zip(rows, right, strict=False)]
-    _need_shape(rows, right, columns)
+    try:
+        table = [[*row, side] for row, side in zip(rows, right, strict=False)]
+        _need_shape(rows, right, columns)
+    except TypeError:
+        raise DomainError("expected a list of rows, each a list of numbers, and a list of right-hand sides") from None
     if set(map(type, chain.from_iterable(table))) == {int}:
         return cast("list[list[int]]", table), [1] * len(table)
     cleared = [_cleared(row) for row in table]
     return [row for row, _ in cleared], [scale for _, scale in cleared]
 
 
+def read_vector(vector: Numbers, columns: int, what: str) -> list[int]:
+    """Integers, and last the positive number by which the entries were multiplied."""
+    try:
+        length = len(vector)
+    except TypeError:
+        raise DomainError(f"{what} must be a list of {columns} numbers") from None
+    if length != columns or isinstance(vector, str):
+        raise DomainError(f"{what} has {length} entries, but there are {columns} variables")
+    integers, scale = _cleared(list(vector))
+    return [*integers, scale]
+
+
+def read_number(value: object, what: str) -> Fraction:
+    """An exact number."""
+    try:
+        return to_fraction(value)
+    except NetworkError as error:
+        raise DomainError(f"{what}: {error}") from None
+
+
+def read_index(value: object, what: str) -> int:
+    """An integer, numpy's included."""
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise DomainError(f"the {what} must be an integer, not {value!r}") from None
+
+
 def _need_shape(rows: Sequence[Numbers], right: Numbers, columns: int) -> None:
     if len(rows) != len(right):
         raise DomainError(f"{len(rows)} rows need as many right-hand sides, got {len(right)}")
-    for index, length in enumerate(map(len, rows)):
+    for index, (row, length) in enumerate(zip(rows, map(len, rows), strict=True)):
+        if isinstance(row, str):
+            raise DomainError(f"row {index} is a text, not a list of numbers")
         if length != columns:
             raise DomainError(f"row {index} has {length} entries, but there are {columns} variables")
 
 
 def _cleared(row: list[object]) -> tuple[list[int], int]:
     """The row without denominators, and their common multiple."""
-    ratios = [to_fraction(entry).as_integer_ratio() for entry in row]
+    try:
+        ratios = [to_fraction(entry).as_integer_ratio() for entry in row]
+    except NetworkError as error:
+        raise DomainError(str(error)) from None
     scale = math.lcm(*{denominator for _, denominator in ratios})
     if scale == 1:
         return [numerator for numerator, _ in ratios], 1
@@ -62,6 +99,13 @@ def read_bounds(bounds: Sequence[object] | None, columns: int) -> list[Fraction 
     """
     if bounds is None:
         return [None] * columns
-    if len(bounds) != columns:
-        raise DomainError(f"{columns} variables need as many bounds, got {len(bounds)}")
-    return [None if bound is None else to_fraction(bound) for bound in bounds]
+    try:
+        length = len(bounds)
+    except TypeError:
+        raise DomainError(f"bounds must be a list of {columns} numbers, None where there is no bound") from None
+    if length != columns:
+        raise DomainError(f"{columns} variables need as many bounds, got {length}")
+    for j, bound in enumerate(bounds):
+        if isinstance(bound, float) and math.isinf(bound):
+            raise DomainError(f"bound {j} is infinite; write None where there is no bound")
+    return [None if bound is None else read_number(bound, f"bound {j}") for j, bound in enumerate(bounds)]

@@ -64,7 +64,7 @@ class Rows:
     def bits(self, index: int) -> int:
         """The bit length of the largest coefficient of a row."""
         row = self.entries[index]
-        slack = row[-2]  # a power of two of that size, except in rows without slack
+        slack = row[-2]  # of that size, except in rows without slack
         return slack.bit_length() if slack else max((abs(entry).bit_length() for entry in row[:-2]), default=0)
 
     def products(self, vector: Sequence[int | fmpz], indices: Sequence[int]) -> list[fmpz]:
@@ -80,8 +80,8 @@ class Rows:
 
     def _converted(self) -> list[fmpz_mat]:
         if self._waiting:
-            self._blocks.append(fmpz_mat(self.entries[-self._waiting :]))
-            self._waiting = 0
-            if len(self._blocks) > _BLOCK_LIMIT:
-                self._blocks = [fmpz_mat(self.entries)]
+            blocks = [*self._blocks, fmpz_mat(self.entries[-self._waiting :])]
+            if len(blocks) > _BLOCK_LIMIT:
+                blocks = [fmpz_mat(self.entries)]
+            self._blocks, self._waiting = blocks, 0  # together: Ctrl-C cannot come in between
         return self._blocks

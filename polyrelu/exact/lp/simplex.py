@@ -4,6 +4,11 @@ First the dual method makes the point feasible, for an objective from which the 
 then the primal method maximises the true objective. From the right active set both stop at once, and what remains is
 the verification of a guess. Ties and cycles: after a run of steps that change nothing, Bland's rule takes over.
 
+Why it ends: a step with progress changes the objective, a run of steps without progress ends by Bland's rule (the least
+index enters and leaves). A pinned column leaves at once when it can and never comes back, which happens once for each
+column; equations and fixed columns never leave. While the dual method runs, pinned columns have coordinate 0, so the
+ratio of a step that frees one is 0 and no sign is lost.
+
 Order of the constraints for Bland's rule: row i is i, column j is (number of rows) + j.
 """
 
@@ -95,12 +100,11 @@ class Simplex:
             active = default_active_set(rows, bounds)
             return active, active.coordinates(self._objective)[0]
         fixed = {j: bounds.corrected(j, side) for j, side in guess.fixed.items()}
-        try:
-            active = ActiveSet(rows, bounds, guess.rows, fixed)
-            return active, active.coordinates(self._objective)[0]
-        except ZeroDivisionError:
-            active = repaired(rows, bounds, guess.rows, fixed)
-            return active, active.coordinates(self._objective)[0]
+        square = len(guess.rows) + len(fixed) == rows.columns
+        guessed = ActiveSet(rows, bounds, guess.rows, fixed) if square else None
+        if guessed is None or not guessed.is_independent():
+            guessed = repaired(rows, bounds, guess.rows, fixed)
+        return guessed, guessed.coordinates(self._objective)[0]
 
     def solve(self) -> ExactOptimum | ExactRay | Infeasibility:
         """Dual steps to a feasible point, then primal steps to the optimum."""
