@@ -301,6 +301,11 @@ class Session:
             assert self.process.poll() is None, self.shown
             self._read(0.2)
 
+    def wait_for_silence(self, seconds: float) -> None:
+        """Until a step takes so long."""
+        while self._read(seconds):
+            pass
+
     def finish(self) -> tuple[int, Any]:
         """Exit status and the object on stdout."""
         assert self.process.stdout is not None
@@ -408,13 +413,13 @@ def test_ctrl_c_with_files(folder: Path) -> None:
 def test_a_second_ctrl_c_stops_at_once(folder: Path) -> None:
     """32 neurons that are 0 everywhere: one step of many seconds, during which the first Ctrl-C is only noted."""
     rng = np.random.default_rng(0)
-    first = rng.standard_normal((120, 2)), rng.standard_normal(120)
-    save(from_arrays([first, ([[0] * 120] * 32, [0] * 32), ([[1] * 32], [0])]), "zeros.json")
+    first = rng.standard_normal((160, 2)), rng.standard_normal(160)
+    save(from_arrays([first, ([[0] * 160] * 32, [0] * 32), ([[1] * 32], [0])]), "zeros.json")
     with session("zeros.json", "-o", "cells.json") as running:
         running.wait_for(60)
-        time.sleep(1)  # the first layer takes a fraction of it
+        running.wait_for_silence(1)
         running.process.send_signal(signal.SIGINT)
-        time.sleep(0.5)
+        time.sleep(0.3)
         assert running.process.poll() is None
         running.process.send_signal(signal.SIGINT)
         status, found = running.finish()
