@@ -77,6 +77,8 @@ def _extremum(instance: Instance, answer: Optimal | Unbounded | Infeasible, sign
         yield from _emptiness(instance, answer)
         return
     yield from _outside(instance, answer.point)
+    if len(answer.point) != instance.columns:
+        return
     objective = [sign * entry for entry in instance.objective]
     if isinstance(answer, Unbounded):
         yield from _ray(instance, answer.ray, objective)

@@ -8,12 +8,13 @@ from fractions import Fraction
 from importlib import import_module
 from random import Random
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyrelu.exact.lp import LinearProgram, Optimal
+from polyrelu.exact.lp import Flat, Infeasible, Interior, LinearProgram, Optimal, Unbounded
 from tests.lp_families import FAMILIES, Instance, Number, Row, built, make
 from tests.oracles import lp_ppl, lp_z3
 from tests.oracles.lp_certificates import (
@@ -83,6 +84,53 @@ def test_the_families_reach_every_answer() -> None:
         assert sum(lp_ppl.maximum(instance).status == status for instance in instances) > 50
     for shape, least in (("interior", 50), ("empty", 50), ("flat", 20)):
         assert sum(lp_ppl.shape(instance) == shape for instance in instances) > least
+
+
+# --- The verification itself -----------------------------------------------------------------------------
+
+
+def tampered(answer: Optimal | Unbounded | Infeasible | Flat, instance: Instance) -> list[Any]:
+    """The same answer with something in it that is no longer right."""
+    if isinstance(answer, Unbounded):
+        return [
+            replace(answer, ray=tuple(-step for step in answer.ray)),
+            replace(answer, ray=(Fraction(),) * instance.columns),
+        ]
+    wrong: list[Any] = []
+    if isinstance(answer, Optimal):
+        wrong += [replace(answer, value=answer.value + 1), replace(answer, point=answer.point[:-1])]
+    for part in ("rows", "upper", "lower"):
+        multipliers = getattr(answer.multipliers, part)
+        for key, value in multipliers.items():
+            for changed in ({key: -value}, {key: value + Fraction(1, 3)}, {key: Fraction()}):
+                other = replace(answer.multipliers, **{part: {**multipliers, **changed}})
+                wrong.append(replace(answer, multipliers=other))
+    return wrong
+
+
+def test_the_verification_refuses_answers_that_were_tampered_with() -> None:
+    """In general position: by accident a changed answer can be right."""
+    refused = 0
+    for family in ("gaussian", "deep network", "empty", "unbounded", "flat"):
+        for seed in range(SEEDS):
+            instance = instance_of(family, seed)
+            best = built(LinearProgram, instance).maximize(instance.objective)
+            inside = built(LinearProgram, instance).interior_point()
+            for wrong in tampered(best, instance):
+                assert maximum_objections(instance, wrong)
+                refused += 1
+            if not isinstance(inside, Interior):
+                for wrong in tampered(inside, instance):
+                    assert interior_objections(instance, wrong)
+                    refused += 1
+    assert refused > 1000
+
+
+def test_the_verification_refuses_points_on_a_facet() -> None:
+    square = Instance(2, (Row((1, 0), 1), Row((0, 2), 2)), (0, None), (None, None), (1, 1))
+    for x, y, right in ((1, 2, False), (2, 1, False), (0, 1, False), (1, 1, True), (2, 2, False)):
+        point = Interior((Fraction(x, 2), Fraction(y, 2)))
+        assert (interior_objections(square, point) == []) == right
 
 
 # --- One program, many questions -------------------------------------------------------------------------

@@ -347,6 +347,13 @@ def test_the_float_table_follows_a_row_that_was_set_aside() -> None:
     assert sign in (0, np.sign(float(exact)))
 
 
+def test_many_changes_of_a_right_hand_side_do_not_make_the_row_longer() -> None:
+    program = with_a_row()
+    for k in range(200):
+        program.change_right(0, Fraction(k + 1, 2 * k + 3))
+    assert program._model.scales[0] < 1000
+
+
 # --- The process around ----------------------------------------------------------------------------------
 
 
