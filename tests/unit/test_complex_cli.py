@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from importlib.resources import files
@@ -280,11 +280,11 @@ def test_a_full_disk_leaves_nothing_behind(
 class Session:
     """The command in a process of its own, with a terminal as stderr, so that it shows its progress there."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, program: tuple[str, ...], arguments: tuple[str, ...]) -> None:
         self._terminal, other = pty.openpty()
         environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "polyrelu", "complex", *arguments],
+            [sys.executable, *program, *arguments, "--json"],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=other,
@@ -295,16 +295,17 @@ class Session:
 
     def wait_for(self, neurons: int) -> None:
         """Until so many neurons are done."""
+        self._wait_until(lambda: max(map(int, re.findall(r"neuron (\d+) of", self.shown)), default=0) >= neurons)
+
+    def wait_for_text(self, text: str) -> None:
+        self._wait_until(lambda: text in self.shown)
+
+    def _wait_until(self, condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + 60
-        while max(map(int, re.findall(r"neuron (\d+) of", self.shown)), default=0) < neurons:
+        while not condition():
             assert time.monotonic() < deadline, self.shown
             assert self.process.poll() is None, self.shown
             self._read(0.2)
-
-    def wait_for_silence(self, seconds: float) -> None:
-        """Until a step takes so long."""
-        while self._read(seconds):
-            pass
 
     def finish(self) -> tuple[int, Any]:
         """Exit status and the object on stdout."""
@@ -334,8 +335,8 @@ class Session:
 
 
 @contextmanager
-def session(*arguments: str) -> Iterator[Session]:
-    running = Session(*arguments, "--json")
+def session(*arguments: str, program: tuple[str, ...] = ("-m", "polyrelu", "complex")) -> Iterator[Session]:
+    running = Session(program, arguments)
     try:
         yield running
     finally:
@@ -372,58 +373,83 @@ def test_ctrl_c_in_a_large_network() -> None:
     assert found["bounded_regions"] == cells.bounded_regions
 
 
-def slow_network() -> Network:
-    """Few cells, but much to do: 1,000 neurons of the second layer, of which every 50th cuts, in numbers that are no
-    floats."""
-    rng = Random(0)
-    first = [[Fraction(rng.randint(-9, 9), 7), Fraction(rng.randint(-9, 9), 3)] for _ in range(6)]
-    second = [[Fraction(rng.randint(-2, 2) * (i % 50 == 0), 3) for _ in range(6)] for i in range(1000)]
-    bias = [Fraction(-(i % 50 == 0)) for i in range(1000)]
-    return from_arrays([(first, [Fraction(rng.randint(-9, 9), 3) for _ in first]), (second, bias), ([[1] * 1000], [0])])
+@pytest.mark.parametrize("suffix", ["json", "csv", "graphml"])
+@pytest.mark.parametrize("neurons", [2, 4, 5])
+def test_ctrl_c_with_files(
+    suffix: str, neurons: int, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    network = from_arrays([([[1, 0], [1, 1], [0, 3]], [0, -1, 1]), ([[1, -1, 1]] * 3, [-1, -2, -3]), ([[1] * 3], [0])])
+    save(network, "some.json")
+    pressed = interrupting(monkeypatch, neurons)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background ignore Ctrl-C
+    status = cli.main(["complex", "some.json", "--json", "-o", f"cells.{suffix}"])
+    signal.signal(signal.SIGINT, before)
+    found = json.loads(capsys.readouterr().out)
+    validate("output", found)
+    assert (status, found["complete"], found["output"]) == (3, False, f"cells.{suffix}")
+    assert found["neurons"] == neurons == len(pressed)
+    expected = canonical_complex(truncated(network, neurons))
+    assert found["f_vector"] == list(expected.f_vector)
+    assert names(folder) == {"net.json", "some.json", f"cells.{suffix}"}
+    check_interrupted_file(f"cells.{suffix}", expected)
 
 
-def test_ctrl_c_with_files(folder: Path) -> None:
-    network = slow_network()
-    save(network, "slow.json")
-    for suffix in ("json", "csv", "graphml"):
-        with session("slow.json", "-o", f"cells.{suffix}") as running:
-            running.wait_for(40)
-            running.process.send_signal(signal.SIGINT)
-            status, found = running.finish()
-        validate("output", found)
-        assert (status, found["complete"], found["output"]) == (3, False, f"cells.{suffix}")
-        assert 40 <= found["neurons"] < 1006
-        cells = canonical_complex(truncated(network, found["neurons"]))
-        assert found["f_vector"] == list(cells.f_vector)
-        if suffix == "json":
-            document = json.loads(Path("cells.json").read_text())
-            validate("complex", document)
-            assert document["complete"] is False
-            assert document["f_vector"] == found["f_vector"]
-            assert len(document["neurons"]) == found["neurons"]
-            top = document["cells"]["2"]["signs"]
-            assert top == [letters(row) for row in cells.signs(2).tolist()]
-        elif suffix == "csv":
-            assert len(Path("cells.csv").read_text().splitlines()) == 1 + found["regions"]
-        else:
-            check_graph(cells, "cells.graphml")
-    assert names(folder) == {"net.json", "slow.json", "cells.json", "cells.csv", "cells.graphml"}
+def interrupting(monkeypatch: pytest.MonkeyPatch, neurons: int) -> list[tuple[int, ...]]:
+    """Press Ctrl-C when so many neurons are done; collects them."""
+    done: list[tuple[int, ...]] = []
+
+    def press(self: object, *call: int) -> None:
+        done.append(call)
+        if len(done) == neurons:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("polyrelu.cli._ProgressLine.__call__", press)
+    return done
+
+
+def check_interrupted_file(name: str, expected: PolyhedralComplex) -> None:
+    """It has the cells of the truncated network, under the names that they have in the whole one."""
+    if name.endswith(".graphml"):
+        check_graph(expected, name)
+    elif name.endswith(".json"):
+        document = json.loads(Path(name).read_text())
+        validate("complex", document)
+        assert document["complete"] is False
+        assert document["neurons"] == [[neuron.layer, neuron.index] for neuron in expected.neurons]
+        for k in range(3):
+            assert document["cells"][str(k)]["signs"] == [letters(row) for row in expected.signs(k).tolist()]
+    else:
+        rows = list(csv.DictReader(Path(name).read_text().splitlines()))
+        assert [row["affine_map"] for row in rows] == [""] * expected.regions
+        for index, row in enumerate(rows):
+            assert expected.locate(row["interior_point"].split()) == Cell(2, index)
+
+
+_SLEEPY = """
+import sys, time
+from polyrelu import cli
+from polyrelu.complex.subdivision import Subdivision
+
+def asleep(*_):
+    print("asleep", file=sys.stderr, flush=True)
+    for _ in range(12_000):  # in small steps: a signal just before a long sleep would wait for its end
+        time.sleep(0.01)
+
+Subdivision._signs_at_vertices = asleep
+sys.exit(cli.main(["complex", *sys.argv[1:]]))
+"""
 
 
 def test_a_second_ctrl_c_stops_at_once(folder: Path) -> None:
-    """32 neurons that are 0 everywhere: one step of many seconds, during which the first Ctrl-C is only noted."""
-    rng = np.random.default_rng(0)
-    first = rng.standard_normal((160, 2)), rng.standard_normal(160)
-    save(from_arrays([first, ([[0] * 160] * 32, [0] * 32), ([[1] * 32], [0])]), "zeros.json")
-    with session("zeros.json", "-o", "cells.json") as running:
-        running.wait_for(60)
-        running.wait_for_silence(1)
+    """In one step of two minutes, during which the first Ctrl-C is only noted."""
+    with session("net.json", "-o", "cells.json", program=("-c", _SLEEPY)) as running:
+        running.wait_for_text("asleep")
         running.process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
+        time.sleep(1)
         assert running.process.poll() is None
         running.process.send_signal(signal.SIGINT)
         status, found = running.finish()
     assert (status, found["status"]) == (3, "error")
     assert found["error"] == "interrupted; nothing was written"
     assert running.shown.rstrip().endswith("polyrelu: interrupted; nothing was written")
-    assert names(folder) == {"net.json", "zeros.json"}
+    assert names(folder) == {"net.json"}
