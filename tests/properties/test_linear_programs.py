@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from polyrelu.exact.lp import Flat, Infeasible, Interior, LinearProgram, Optimal, Unbounded
 from tests.lp_families import FAMILIES, Instance, Number, Row, built, make
+from tests.lp_routes import ROUTES, engine
 from tests.oracles import lp_ppl, lp_z3
 from tests.oracles.lp_certificates import (
     Maximum,
@@ -50,12 +51,20 @@ def instance_of(family: str, seed: int) -> Instance:
 
 
 def verified(instance: Instance, program: LinearProgram | None = None) -> tuple[Maximum, Shape]:
-    """Both questions, asked of a program that is or should be the instance; the answers pass their verification."""
+    """Both questions, asked of a program that is or should be the instance; the answers pass their verification.
+
+    Both engines answer, and agree.
+    """
     program = built(LinearProgram, instance) if program is None else program
-    best, inside = program.maximize(instance.objective), program.interior_point()
-    assert maximum_objections(instance, best) == []
-    assert interior_objections(instance, inside) == []
-    return as_maximum(best), as_shape(inside)
+    answers = []
+    for route in ROUTES:
+        with engine(route):
+            best, inside = program.maximize(instance.objective), program.interior_point()
+        assert maximum_objections(instance, best) == []
+        assert interior_objections(instance, inside) == []
+        answers.append((as_maximum(best), as_shape(inside)))
+    assert answers[0] == answers[1]
+    return answers[0]
 
 
 # --- Families against other solvers ----------------------------------------------------------------------

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from polyrelu.exact.floats import nearest_float
+from polyrelu.exact.lp import LinearProgram
 from polyrelu.exact.lp.float_filter import certain_signs
-from polyrelu.exact.lp.highs import to_floats
+from polyrelu.exact.lp.highs import exponent_of
 from tests.strategies import dyadic_rationals, rationals, small_rationals
 
 Point = Sequence[Fraction]
@@ -24,15 +25,22 @@ def exact_signs(rows: Sequence[Sequence[int]], point: Point) -> list[int]:
     """Signs of a·x + s t - c with the s that belongs to the float table: a power of two of the size of a."""
     found = []
     for *a, c in rows:
-        slack = 1 << int(to_floats([[*a, c]])[1][0]) if any(a) else 0
+        slack = 1 << exponent_of([*a, c]) if any(a) else 0
         value = sum((e * x for e, x in zip([*a, slack], point, strict=True)), Fraction()) - c
         found.append((value > 0) - (value < 0))
     return found
 
 
+def float_table(rows: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+    """The float rows [a | s | c] of a program with these rows [a | c]."""
+    program = LinearProgram(len(rows[0]) - 1)
+    program.add_inequalities([row[:-1] for row in rows], [row[-1] for row in rows])
+    return program._model.table()
+
+
 def filtered(rows: Sequence[Sequence[int]], point: Point) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The certain signs, and the signs that floats have without asking for certainty."""
-    table, _ = to_floats(rows)
+    table = float_table(rows)
     floats = [nearest_float(x.numerator, x.denominator) for x in point]
     with np.errstate(over="ignore", invalid="ignore"):
         return certain_signs(table, floats), np.sign(table @ np.array([*floats, -1.0]))
@@ -50,7 +58,7 @@ def hard_case(rng: Random, columns: int, bits: int) -> tuple[list[list[int]], li
     rows = []
     for _ in range(6):
         a = [rng.getrandbits(bits) - (1 << bits >> 1) for _ in range(columns)]
-        slack = 1 << int(to_floats([[*a, 0]])[1][0])
+        slack = 1 << exponent_of([*a, 0])
         value = sum((e * x for e, x in zip([*a, slack], [*point, t], strict=True)), Fraction())
         error = (1 << bits) * Fraction(rng.randint(-9, 9), 1 << rng.randint(40, 70))
         common = value.denominator * error.denominator
@@ -113,7 +121,7 @@ def test_subnormal_numbers_are_right_or_in_doubt() -> None:
 
 
 def test_points_that_are_not_numbers_are_in_doubt() -> None:
-    table, _ = to_floats([[1, 1], [1, -1]])
+    table = float_table([[1, 1], [1, -1]])
     for value in (float("nan"), float("inf"), -float("inf")):
         assert certain_signs(table, [value, 0.0]).tolist() == [0.0, 0.0]
 

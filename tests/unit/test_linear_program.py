@@ -13,28 +13,44 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.exact import RationalMatrix
-from polyrelu.exact.lp import Flat, Infeasible, Interior, LinearProgram, Multipliers, Optimal, Unbounded
+from polyrelu.exact.lp import (
+    Flat,
+    Infeasible,
+    Interior,
+    LinearProgram,
+    Multipliers,
+    Optimal,
+    Unbounded,
+    simplex,
+    tableau,
+)
 from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.float_filter import certain_signs
 from polyrelu.exact.lp.highs import FloatSolver, Guess
+from polyrelu.exact.lp.simplex import Simplex
+from polyrelu.exact.lp.tableau import Tableau
 from tests.lp_families import FAMILIES, Instance, Number, Row, built, make
+from tests.lp_routes import ROUTES, engine
 from tests.oracles import lp_ppl
 from tests.oracles.lp_certificates import as_maximum, as_shape, interior_objections, maximum_objections
 
 
 def verify(instance: Instance) -> None:
-    """Both answers pass their verification and agree with PPL."""
-    best = built(LinearProgram, instance).maximize(instance.objective)
-    inside = built(LinearProgram, instance).interior_point()
-    assert maximum_objections(instance, best) == []
-    assert interior_objections(instance, inside) == []
-    assert (as_maximum(best), as_shape(inside)) == (lp_ppl.maximum(instance), lp_ppl.shape(instance))
+    """Both answers of both engines pass their verification and agree with PPL."""
+    for route in ROUTES:
+        with engine(route):
+            best = built(LinearProgram, instance).maximize(instance.objective)
+            inside = built(LinearProgram, instance).interior_point()
+        assert maximum_objections(instance, best) == []
+        assert interior_objections(instance, inside) == []
+        assert (as_maximum(best), as_shape(inside)) == (lp_ppl.maximum(instance), lp_ppl.shape(instance))
 
 
 # --- Inputs and errors -----------------------------------------------------------------------------------
@@ -200,14 +216,42 @@ def test_feasible_point() -> None:
     assert isinstance(program.feasible_point(), Infeasible)
 
 
-def test_beale_s_cycling_example(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The primal simplex method with the usual choices cycles here."""
-    monkeypatch.setattr(FloatSolver, "maximize", lambda *_: None)
-    program = LinearProgram(4, lower=[0] * 4)
-    program.add_inequalities([["1/4", -8, -1, 9], ["1/2", -12, "-1/2", 3], [0, 0, 1, 0]], [0, 0, 1])
-    found = program.maximize(["3/4", -20, "1/2", -6])
-    assert isinstance(found, Optimal)
-    assert found.value == Fraction(5, 4)
+def pivots_of(route: str, instance: Instance, most: int) -> int:
+    """How many exchanges an interior point takes from the start without a guess; at most so many are made."""
+    method = Simplex if route == "guesses" else Tableau
+    exchange, count = method._exchange, 0
+
+    def counted(self: Any, *arguments: Any) -> None:
+        nonlocal count
+        count += 1
+        if count > most:
+            raise TimeoutError
+        exchange(self, *arguments)
+
+    with engine(route), patch.object(method, "_exchange", counted), patch.object(FloatSolver, "maximize", no_guess):
+        built(LinearProgram, instance).interior_point()
+    return count
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_cycles_end(route: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here the usual choices go round in circles for ever, until Bland's rule takes over."""
+    rng = Random("misled 335 huge")
+    instance = make("huge", rng, rng.randint(1, 10), rng.randint(1, 5))
+    assert pivots_of(route, instance, 1000) < 200
+    for module in (simplex, tableau):
+        monkeypatch.setattr(module, "PATIENCE", 10**9)
+    with pytest.raises(TimeoutError):
+        pivots_of(route, instance, 1000)
+
+
+@pytest.mark.parametrize("family", list(FAMILIES))
+def test_bland_s_rule_from_the_first_step(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (simplex, tableau):
+        monkeypatch.setattr(module, "PATIENCE", -1)
+    for seed in range(6):
+        rng = Random(f"bland {seed} {family}")
+        verify(make(family, rng, rng.randint(1, 8), rng.randint(1, 4)))
 
 
 # --- Guesses that are wrong ------------------------------------------------------------------------------
@@ -216,7 +260,7 @@ def test_beale_s_cycling_example(monkeypatch: pytest.MonkeyPatch) -> None:
 Sides = Sequence[list[Side]]  # of each column, those that its bounds allow
 
 
-def no_guess(rng: Random, rows: int, sides: Sides) -> Guess | None:
+def no_guess(*_: object) -> Guess | None:
     """HiGHS has nothing to offer."""
     return None
 

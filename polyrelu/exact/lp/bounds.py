@@ -51,6 +51,10 @@ class Bounds:
         self.lower[column] = None if lower is None else lower * self.denominator
         self.upper[column] = None if upper is None else upper * self.denominator
 
+    def is_zero(self, column: int) -> bool:
+        """Whether both bounds of a column are 0."""
+        return self.lower[column] == self.upper[column] == 0
+
     def at(self, column: int, side: Side) -> int:
         """The numerator of the value of a column that is fixed on that side."""
         bound = self.lower[column] if side is Side.LOWER else self.upper[column]

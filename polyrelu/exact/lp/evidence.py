@@ -9,10 +9,10 @@ from fractions import Fraction
 from flint import fmpz
 
 from polyrelu.exact.lp.active_set import Coordinates, Vector
+from polyrelu.exact.lp.answers import Infeasibility
 from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.outcomes import Multipliers, Point
-from polyrelu.exact.lp.simplex import Infeasibility
 
 __all__ = ["crossing_bounds", "farkas", "integer_multipliers", "multipliers", "point_of", "upper_bound"]
 
@@ -40,10 +40,11 @@ def farkas(model: Model, proof: Infeasibility) -> Multipliers:
     """Integer multipliers that add up to 0·x ≤ (something negative)."""
     rows = {r: -y for r, y in proof.coordinates.rows.items()}
     columns = {j: -d for j, d in proof.coordinates.columns.items()}
-    if proof.row is None:
-        columns[proof.column] = proof.coordinates.denominator * int(proof.side)
+    violation, scale = proof.violation, proof.coordinates.denominator
+    if violation.row is None:
+        columns[violation.column] = scale * int(violation.side)
     else:
-        rows[proof.row] = proof.coordinates.denominator * proof.sign
+        rows[violation.row] = scale * violation.sign
     return _primitive(_scaled_rows(model, rows), _without_slack(model, columns))
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from polyrelu.exact.floats import nearest_float
 from polyrelu.exact.lp.bounds import Side
 
-__all__ = ["CLAMP", "FloatSolver", "Guess", "clamped", "scaled", "to_floats"]
+__all__ = ["CLAMP", "FloatSolver", "Guess", "clamped", "exponent_of", "scaled", "to_floats"]
 
 _INFINITY = float(highspy.kHighsInf)
 #: HiGHS ignores right-hand sides of 1e20 and more.
@@ -202,25 +202,23 @@ class _Quiet(highspy.Highs):
             self.setOptionValue(name, value)
 
 
-def to_floats(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Integer rows [a | c] as float rows [a | 1 | c], a and c divided by 2^e so that all |a_j| < 1, and the e.
+def exponent_of(row: Sequence[int]) -> int:
+    """The e with 2^(e-1) ≤ max |a_j| < 2^e for an integer row [a | c], 0 for a zero row."""
+    return max(map(abs, row[:-1]), default=0).bit_length()
 
-    A zero row gets [0 | 0 | c] and e = 0. A right-hand side may be much larger than the coefficients; it is clamped.
+
+def to_floats(rows: Sequence[Sequence[int]], exponents: Sequence[int]) -> NDArray[np.float64]:
+    """Integer rows [a | c] as float rows, row i divided by 2^exponents[i], so that all |a_j| ≤ 1.
+
+    A right-hand side may be much larger than the coefficients; it is clamped.
     """
     try:
-        width = len(rows[0])
-        raw = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * width).reshape(-1, width)
-        exponents = np.frexp(np.abs(raw[:, :-1]).max(axis=1, initial=0.0))[1].astype(np.int64)
-        raw = np.ldexp(raw, -exponents[:, None])
+        raw = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * len(rows[0])).reshape(len(rows), -1)
+        raw = np.ldexp(raw, -np.array(exponents)[:, None])
     except OverflowError:  # numbers beyond the range of a float
-        lengths = [max((abs(entry).bit_length() for entry in row[:-1]), default=0) for row in rows]
-        raw = np.array([[nearest_float(e, 1 << bits) for e in row] for row, bits in zip(rows, lengths, strict=True)])
-        exponents = np.array(lengths, dtype=np.int64)
-    table = np.empty((raw.shape[0], raw.shape[1] + 1))
-    table[:, :-2] = raw[:, :-1]
-    table[:, -2] = exponents != 0
-    table[:, -1] = np.minimum(np.maximum(raw[:, -1], -CLAMP), CLAMP)  # np.clip costs three times as much
-    return table, exponents
+        raw = np.array([[nearest_float(e, 1 << bits) for e in row] for row, bits in zip(rows, exponents, strict=True)])
+    raw[:, -1] = np.minimum(np.maximum(raw[:, -1], -CLAMP), CLAMP)  # np.clip costs three times as much
+    return raw
 
 
 def clamped(value: float) -> float:
@@ -230,4 +228,5 @@ def clamped(value: float) -> float:
 
 def scaled(vector: Sequence[int]) -> NDArray[np.float64]:
     """An integer vector as floats in [-1, 1], up to a power of two."""
-    return to_floats([[*vector, 0]])[0][0, :-2]
+    row = [*vector, 0]
+    return to_floats([row], [exponent_of(row)])[0, :-1]

@@ -12,14 +12,21 @@ import numpy as np
 from flint import fmpz
 from numpy.typing import NDArray
 
+from polyrelu.exact.floats import nearest_float
 from polyrelu.exact.lp.active_set import Vector
 from polyrelu.exact.lp.float_filter import certain_signs
 from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.outcomes import Point
 
-__all__ = ["moved_inside", "rounded", "shortened"]
+__all__ = ["floats_of", "moved_inside", "rounded", "shortened"]
 
 _LONGEST = 1000  # bits of a rounded coordinate
+
+
+def floats_of(point: Vector) -> list[float]:
+    """The nearest floats of an exact point."""
+    denominator = int(point.denominator)
+    return [nearest_float(int(entry), denominator) for entry in point.numerators]
 
 
 def rounded(model: Model, values: list[float]) -> Point | None:

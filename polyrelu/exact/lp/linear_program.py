@@ -18,13 +18,14 @@ from fractions import Fraction
 
 from polyrelu.errors import DomainError
 from polyrelu.exact.linalg import solve
+from polyrelu.exact.lp.answers import ExactOptimum, ExactRay, Infeasibility
 from polyrelu.exact.lp.evidence import crossing_bounds, farkas, integer_multipliers, multipliers, point_of, upper_bound
-from polyrelu.exact.lp.highs import Guess
-from polyrelu.exact.lp.interior import moved_inside, rounded, shortened
+from polyrelu.exact.lp.interior import floats_of, moved_inside, rounded, shortened
 from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.outcomes import Flat, Infeasible, Interior, Multipliers, Optimal, Point, Unbounded
 from polyrelu.exact.lp.reading import Numbers, read_bounds, read_index, read_number, read_rows, read_vector
-from polyrelu.exact.lp.simplex import ExactRay, Infeasibility, Simplex
+from polyrelu.exact.lp.simplex import Simplex
+from polyrelu.exact.lp.tableau import Tableau, is_small
 from polyrelu.exact.matrix import RationalMatrix
 
 __all__ = ["LinearProgram"]
@@ -108,18 +109,19 @@ class LinearProgram:
         model = self._model
         model.refresh()
         *integers, scale = read_vector(objective, self.columns, "the objective")
-        target = [*integers, 0]
-        guess = self._guess_for(target)
-        if isinstance(guess, Infeasible):
-            return guess
-        answer = Simplex(model, target, guess).solve()
+        if (crossing := model.bounds.crossing()) is not None:
+            return Infeasible(crossing_bounds(crossing))
+        answer = self._maximum([*integers, 0])
+        if isinstance(answer, Infeasible):
+            return answer
         if isinstance(answer, Infeasibility):
             return Infeasible(farkas(model, answer))
         point = point_of(answer.point)
         if isinstance(answer, ExactRay):
             return Unbounded(point, point_of(answer.ray))
-        value = sum((c * x for c, x in zip(integers, point, strict=True)), Fraction()) / scale
-        return Optimal(value, point, multipliers(model, answer.coordinates, scale))
+        value = sum(c * x for c, x in zip(integers, answer.point.numerators[:-1], strict=True))
+        exact = Fraction(int(value), int(answer.point.denominator) * scale)
+        return Optimal(exact, point, multipliers(model, answer.coordinates, scale))
 
     def minimize(self, objective: Numbers) -> Optimal | Unbounded | Infeasible:
         """The minimum of objective·x; the multipliers add up to -objective·x ≤ -value."""
@@ -163,23 +165,41 @@ class LinearProgram:
 
     # -- behind the questions -------------------------------------------------------------------------------------
 
-    def _guess_for(self, target: list[int]) -> Guess | Infeasible | None:
-        """Where HiGHS says that the maximum is; what it calls infeasible is settled with the slack variable."""
+    def _maximum(self, target: list[int]) -> ExactOptimum | ExactRay | Infeasibility | Infeasible:
+        """The maximum with t = 0; what HiGHS calls infeasible is settled with the slack variable."""
         model = self._model
-        if (crossing := model.bounds.crossing()) is not None:
-            return Infeasible(crossing_bounds(crossing))
         model.set_slack_range(0, 0)
+        if is_small(model):
+            return Tableau(model, target).solve()
         guess = model.guess(target)
         if guess is not None and not guess.feasible:
             found = self.interior_point()
             if isinstance(found, Infeasible):
                 return found
             model.set_slack_range(0, 0)
-        return guess
+        return Simplex(model, target, guess).solve()
 
     def _interior_point(self) -> Interior | Flat | Infeasible:
         model = self._model
-        target = [*[0] * self.columns, 1]
+        answer = self._most_slack([*[0] * self.columns, 1])
+        if isinstance(answer, Interior | Infeasible):
+            return answer
+        if isinstance(answer, Infeasibility):
+            return Infeasible(farkas(model, answer))
+        if isinstance(answer, ExactRay):
+            raise AssertionError("t is at most 1")
+        slack = answer.point.numerators[-1]
+        if slack > 0:
+            point = rounded(model, floats_of(answer.point)) or shortened(model, answer.point)
+            return Interior(point or moved_inside(model, answer.point))
+        evidence = integer_multipliers(model, answer.coordinates)
+        return Infeasible(evidence) if slack < 0 else Flat(point_of(answer.point), evidence)
+
+    def _most_slack(self, target: list[int]) -> ExactOptimum | ExactRay | Infeasibility | Interior | Infeasible:
+        """The maximum of t, or an answer that can be read off a guess."""
+        model = self._model
+        if is_small(model):
+            return Tableau(model, target).solve()
         guess = model.guess_slack()
         if guess is not None and (point := rounded(model, guess.point)) is not None:
             return Interior(point)
@@ -187,16 +207,7 @@ class LinearProgram:
         bound = simplex.dual_bound()
         if bound is not None and upper_bound(model, bound) < 0:
             return Infeasible(integer_multipliers(model, bound))
-        answer = simplex.solve()
-        if isinstance(answer, Infeasibility):
-            return Infeasible(farkas(model, answer))
-        if isinstance(answer, ExactRay):
-            raise AssertionError("t is at most 1")
-        slack = answer.point.numerators[-1]
-        if slack > 0:
-            return Interior(shortened(model, answer.point) or moved_inside(model, answer.point))
-        evidence = integer_multipliers(model, answer.coordinates)
-        return Infeasible(evidence) if slack < 0 else Flat(point_of(answer.point), evidence)
+        return simplex.solve()
 
     def _bounds_meet_equations(self) -> bool:
         bounds = list(zip(self._lower, self._upper, strict=True))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from polyrelu.exact.floats import nearest_float
 from polyrelu.exact.lp.bounds import Bounds
-from polyrelu.exact.lp.highs import FloatSolver, Guess, clamped, scaled, to_floats
+from polyrelu.exact.lp.highs import FloatSolver, Guess, clamped, exponent_of, scaled, to_floats
 from polyrelu.exact.lp.rows import Rows
 
 __all__ = ["Model"]
@@ -78,7 +78,7 @@ class Model:
     def _clear(self) -> None:
         self.rows = Rows(self.columns + 1)
         self.scales: list[int] = []
-        self._tables: list[NDArray[np.float64]] = []
+        self._table = np.zeros((0, self.columns + 2))
         self._solver: FloatSolver | None = None
 
     def refresh(self) -> None:
@@ -90,9 +90,6 @@ class Model:
             row, scale = source.integers()
             self.rows.extend([row], source.is_equation)
             self.scales.append(scale)
-            table, _ = to_floats([[*source.base[:-2], source.base[-1]]])
-            table[0, -2:] = float(row[-2] != 0), source.float_side()
-            self._tables.append(table)
         self._stale = False
 
     @contextmanager
@@ -108,10 +105,7 @@ class Model:
         """Append integer rows [a | c]; takes them over."""
         if not rows:
             return
-        table, powers = to_floats(rows)
-        exponents = powers.tolist()
-        if is_equation:
-            table[:, -2] = 0.0
+        exponents = [exponent_of(row) for row in rows]
         for row, exponent in zip(rows, exponents, strict=True):
             row.insert(-1, 1 << exponent if exponent and not is_equation else 0)
         with self._changing():
@@ -121,9 +115,8 @@ class Model:
             ]
             self.rows.extend(rows, is_equation)
             self.scales += scales
-            self._tables.append(table)
             if self._solver is not None:
-                for line in table:
+                for line in self.table()[-len(rows) :]:
                     self._solver.add_row(line[:-1], line[-1] if is_equation else -np.inf, line[-1])
 
     def remove_last(self) -> None:
@@ -134,10 +127,7 @@ class Model:
             self.scales.pop()
             if self._solver is not None:
                 self._solver.delete_last_row()
-            if len(self._tables[-1]) > 1:
-                self._tables[-1] = self._tables[-1][:-1]
-            else:
-                self._tables.pop()
+            self._table = self._table[: len(self.rows)]
 
     def change_right(self, index: int, right: Fraction) -> None:
         """Give a row another right-hand side."""
@@ -168,7 +158,8 @@ class Model:
         """Bring row `index` into step with its source; the float coefficients stay as they are."""
         row, self.scales[index] = source.integers()
         self.rows.replace(index, row)
-        self.table()[index, -2:] = float(row[-2] != 0), source.float_side()
+        if index < len(self._table):
+            self._table[index, -2:] = float(row[-2] != 0), source.float_side()
 
     def set_slack_range(self, lower: int | None, upper: int) -> None:
         """Bounds of the slack variable t."""
@@ -180,10 +171,17 @@ class Model:
     # -- guesses --------------------------------------------------------------------------------------------------
 
     def table(self) -> NDArray[np.float64]:
-        """The rows [a | s | c] as floats, each divided by a power of two (see `to_floats`)."""
-        if len(self._tables) != 1:
-            self._tables = [np.concatenate([np.zeros((0, self.columns + 2)), *self._tables])]
-        return self._tables[0]
+        """The rows [a | s | c] as floats, each divided by a power of two, s by itself; made when they are needed."""
+        known = len(self._table)
+        if known < len(self._sources):
+            new = self._sources[known:]
+            table = to_floats([source.base for source in new], [source.exponent for source in new])
+            for i, source in enumerate(new, known):
+                table[i - known, -2] = float(self.rows.entries[i][-2] != 0)
+                if source.right is not None:
+                    table[i - known, -1] = source.float_side()
+            self._table = np.concatenate([self._table, table]) if known else table
+        return self._table
 
     def guess(self, objective: Sequence[int]) -> Guess | None:
         """What HiGHS takes for a maximum of an objective over x and t."""

@@ -15,67 +15,19 @@ Order of the constraints for Bland's rule: row i is i, column j is (number of ro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from flint import fmpz
 
 from polyrelu.exact.floats import nearest_float
 from polyrelu.exact.lp.active_set import ActiveSet, Coordinates, Vector, default_active_set, repaired
+from polyrelu.exact.lp.answers import PATIENCE, ExactOptimum, ExactRay, Infeasibility, Violation, least_ratio
 from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.float_filter import certain_signs
 from polyrelu.exact.lp.highs import Guess
 from polyrelu.exact.lp.model import Model
 
-__all__ = ["ExactOptimum", "ExactRay", "Infeasibility", "Simplex"]
-
-#: So many steps for each column without progress, and Bland's rule takes over. It ends every cycle, but from 200
-#: near-duplicate rows in 50 columns it needs 3,000 pivots where the most violated row needs 400.
-_PATIENCE = 10
-
-
-@dataclass(frozen=True, slots=True)
-class ExactOptimum:
-    """A feasible point and the objective's coordinates, all of the right sign."""
-
-    point: Vector
-    coordinates: Coordinates
-
-
-@dataclass(frozen=True, slots=True)
-class ExactRay:
-    """A feasible point and a direction that stays feasible and increases the objective."""
-
-    point: Vector
-    ray: Vector
-
-
-@dataclass(frozen=True, slots=True)
-class Infeasibility:
-    """The violated constraint minus its coordinates in the active set is 0·x ≤ (something negative).
-
-    Attributes
-    ----------
-    row : number of the violated row, or None if it is a bound.
-    column, side : the violated bound otherwise.
-    sign : -1 if the row is an equation whose left side is too small, else 1.
-    coordinates : of sign · normal.
-    """
-
-    row: int | None
-    column: int
-    side: Side
-    sign: int
-    coordinates: Coordinates
-
-
-@dataclass(frozen=True, slots=True)
-class _Violation:
-    row: int | None
-    column: int
-    side: Side
-    sign: int
-    normal: list[int]
+__all__ = ["Simplex"]
 
 
 class Simplex:
@@ -155,13 +107,13 @@ class Simplex:
             violation = self._violated(point)
             if violation is None:
                 return point
-            direction, coordinates = self._active.coordinates(violation.normal, objective)
+            direction, coordinates = self._active.coordinates(self._normal(violation), objective)
             leaving, progress = self._dual_ratio(coordinates, direction)
             if leaving is None:
-                return Infeasibility(violation.row, violation.column, violation.side, violation.sign, direction)
+                return Infeasibility(violation, direction)
             self._exchange(leaving, violation.row, violation.column, violation.side, progress)
 
-    def _violated(self, point: Vector) -> _Violation | None:
+    def _violated(self, point: Vector) -> Violation | None:
         """The most violated constraint, or the first one if nothing has moved for a while."""
         shift, excess = len(self._rows), self._violations(point)
         found = [(i, self._relative(i, value)) for i, value in excess.items()]
@@ -171,10 +123,10 @@ class Simplex:
             sides[column] = side
         if not found:
             return None
-        index = found[0][0] if self._idle > _PATIENCE * self._rows.columns else max(found, key=lambda item: item[1])[0]
+        index = found[0][0] if self._idle > PATIENCE * self._rows.columns else max(found, key=lambda item: item[1])[0]
         if index >= shift:
-            return self._bound_violation(index - shift, sides[index - shift])
-        return self._row_violation(index, 1 if excess[index] > 0 else -1)
+            return Violation(None, index - shift, sides[index - shift], 1)
+        return Violation(index, -1, Side.FIXED, 1 if excess[index] > 0 else -1)
 
     def _violations(self, point: Vector) -> dict[int, fmpz]:
         """The violated rows and by how much. Most rows are seen to hold in floats; those in doubt are computed."""
@@ -192,13 +144,13 @@ class Simplex:
         """The violation of a row in units of its largest coefficient, roughly: a bit shift."""
         return abs(excess) >> self._rows.bits(row)
 
-    def _row_violation(self, row: int, sign: int) -> _Violation:
-        return _Violation(row, -1, Side.FIXED, sign, [sign * entry for entry in self._rows.entries[row][:-1]])
-
-    def _bound_violation(self, column: int, side: Side) -> _Violation:
+    def _normal(self, violation: Violation) -> list[int]:
+        """The normal of the violated constraint, written as ≤."""
+        if violation.row is not None:
+            return [violation.sign * entry for entry in self._rows.entries[violation.row][:-1]]
         normal = [0] * self._rows.columns
-        normal[column] = int(side)
-        return _Violation(None, column, side, 1, normal)
+        normal[violation.column] = int(violation.side)
+        return normal
 
     def _outside(self, point: Vector) -> list[tuple[int, Side, fmpz]]:
         """Columns outside their bounds, with the side and the distance (times the point's denominator)."""
@@ -226,7 +178,7 @@ class Simplex:
                 candidates.append((r, coordinates.rows[r], alpha))
         if not candidates:
             return None, False
-        best, value, _ = _least_ratio(candidates)
+        best, value, _ = candidates[least_ratio(candidates)]
         return best, value != 0
 
     # -- primal steps ---------------------------------------------------------------------------------------------
@@ -239,7 +191,7 @@ class Simplex:
             wrong = self._wrong(coordinates)
             if not wrong:
                 return ExactOptimum(point, coordinates)
-            leaving, value = wrong[0] if self._idle > _PATIENCE * self._rows.columns else max(wrong, key=self._gain)
+            leaving, value = wrong[0] if self._idle > PATIENCE * self._rows.columns else max(wrong, key=self._gain)
             edge, step = self._edge(leaving, value)
             blocking = self._primal_ratio(point, edge, leaving, step)
             if blocking is None:
@@ -289,7 +241,7 @@ class Simplex:
             candidates.append((shift + j, abs(room), abs(rate) * bounds.denominator))
         if not candidates:
             return None
-        best, value, _ = _least_ratio(candidates)
+        best, value, _ = candidates[least_ratio(candidates)]
         return best, sides.get(best, Side.FIXED), value != 0
 
     # -- exchange -------------------------------------------------------------------------------------------------
@@ -309,13 +261,3 @@ class Simplex:
         self._active = ActiveSet(self._rows, self._bounds, rows, fixed)
         self.pivots += 1
         self._idle = 0 if progress else self._idle + 1
-
-
-def _least_ratio(candidates: list[tuple[int, fmpz, fmpz]]) -> tuple[int, fmpz, fmpz]:
-    """The (index, p, q) with the least p / q, q > 0, and among these the least index."""
-    best = candidates[0]
-    for candidate in candidates[1:]:
-        left, right = candidate[1] * best[2], best[1] * candidate[2]
-        if left < right or (left == right and candidate[0] < best[0]):
-            best = candidate
-    return best

@@ -1,0 +1,341 @@
+"""Small programs: the simplex method on a table of integers, exact from the first step, without a guess.
+
+The variables are the columns x_j and the slacks w_i = c_i - a_i·x of the rows. The table says how the basic ones change
+when a nonbasic one moves away from its bound, over one common denominator D > 0, and what their values are now:
+
+    D · basic_i = values[i] + Σ_k table[k][i] (nonbasic_k - its bound).
+
+At the start all x_j are nonbasic and D = 1. After an exchange D is the absolute value of a minor of the rows (Edmonds),
+so all divisions come out even and numbers grow no longer than determinants. An exchange touches every entry, which in
+Python costs less than one call of a float solver as long as there are few (`is_small`). The table is kept by columns:
+few long lists are faster than many short ones. (Bounds and values are numerators over the denominator of the bounds.)
+
+The rules are those of `simplex`, and the proof that they end is the same: dual steps for an objective from which the
+wrong multipliers have been taken out, then primal steps; pinned columns leave once; Bland's rule after many idle steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from flint import fmpz
+
+from polyrelu.exact.lp.active_set import Coordinates, Vector
+from polyrelu.exact.lp.answers import PATIENCE, ExactOptimum, ExactRay, Infeasibility, Violation, least_ratio
+from polyrelu.exact.lp.bounds import Side
+from polyrelu.exact.lp.model import Model
+
+__all__ = ["Tableau", "is_small"]
+
+#: With more entries, or with more columns, HiGHS and a verification are faster.
+_MOST_ENTRIES, _MOST_COLUMNS = 100, 5
+#: Of more bits than this FLINT's integers are twice as fast as Python's; shorter ones are a fifth slower.
+_LONG = 100
+
+
+def is_small(model: Model) -> bool:
+    """Whether the table is the faster way to answer."""
+    columns = len(_used_columns(model))
+    return columns <= _MOST_COLUMNS and columns * len(model.rows) <= _MOST_ENTRIES
+
+
+def _used_columns(model: Model) -> range:
+    """All columns, without the slack variable t if it is fixed at 0."""
+    return range(model.columns if model.bounds.is_zero(model.columns) else model.columns + 1)
+
+
+@dataclass(slots=True)
+class _Nonbasic:
+    """A nonbasic variable.
+
+    Attributes
+    ----------
+    label : i for the slack of row i, (number of rows) + j for column j.
+    side : where it sits; a slack sits at its lower bound 0, that of an equation is fixed.
+    value : numerator over the denominator of the bounds.
+    """
+
+    label: int
+    side: Side
+    value: int
+
+    def may_move(self, step: int) -> bool:
+        """Whether it may grow (step > 0) or shrink."""
+        return self.side is Side.PINNED or (self.side is not Side.FIXED and self.side * step < 0)
+
+
+class Tableau:
+    """Maximise objective · x over the rows and bounds of a small program.
+
+    Attributes
+    ----------
+    pivots : number of exchanges made so far.
+    """
+
+    def __init__(self, model: Model, objective: Sequence[int]) -> None:
+        rows, self._bounds, self._count = model.rows, model.bounds, len(model.rows)
+        self._width = model.columns + 1
+        self._equations = {i for i, is_equation in enumerate(rows.is_equation) if is_equation}
+        self._sizes = [rows.bits(i) for i in range(self._count)]
+        number = self._number_type()
+        used = _used_columns(model)
+        self._basic = list(range(self._count))
+        self._nonbasic = [self._start(j, objective[j]) for j in used]
+        #: by columns; below the basic variables the objective, and while it is needed another one
+        self._table: list[list[int]] = [
+            [*(number(-row[j]) for row in rows.entries), number(objective[j])] for j in used
+        ]
+        self._values: list[int] = [number(row[-1] * self._bounds.denominator) for row in rows.entries]
+        for held, column in zip(self._nonbasic, self._table, strict=True):
+            if held.value:
+                self._move(column, held.value)
+        self._special = set(self._equations)  # rows of the table that are not slacks of inequalities
+        self._denominator: int = 1
+        self._idle = 0
+        self.pivots = 0
+
+    def _start(self, column: int, gain: int) -> _Nonbasic:
+        """A column at the bound that the objective prefers, if it has that bound."""
+        side = self._bounds.corrected(column, Side.UPPER) if gain > 0 else self._bounds.side(column)
+        return _Nonbasic(self._count + column, side, self._bounds.at(column, side))
+
+    def _number_type(self) -> Callable[[int], int]:
+        """Python's or FLINT's integers, which have the same operators."""
+        return int if max(self._sizes, default=0) <= _LONG else cast("Callable[[int], int]", fmpz)
+
+    def solve(self) -> ExactOptimum | ExactRay | Infeasibility:
+        """Dual steps to a feasible point, then primal steps to the optimum."""
+        wrong = self._wrong()
+        if wrong:  # the dual method runs for an objective without these
+            for k, column in enumerate(self._table):
+                column.append(0 if k in wrong else column[-1])
+        found = self._dual_steps()
+        if found is not None:
+            return found
+        if not wrong:
+            return self._optimum()
+        for column in self._table:
+            column.pop()
+        return self._primal_steps()
+
+    # -- signs ----------------------------------------------------------------------------------------------------
+
+    def _wrong(self) -> list[int]:
+        """The positions of nonbasic variables that would improve the last objective."""
+        pairs = enumerate(zip(self._nonbasic, self._table, strict=True))
+        return [k for k, (held, column) in pairs if column[-1] and held.may_move(column[-1])]
+
+    def _range(self, label: int) -> tuple[int | None, int | None]:
+        """Bounds of a variable, numerators over the denominator of the bounds."""
+        if label < self._count:
+            return 0, 0 if label in self._equations else None
+        return self._bounds.lower[label - self._count], self._bounds.upper[label - self._count]
+
+    # -- dual steps -----------------------------------------------------------------------------------------------
+
+    def _dual_steps(self) -> Infeasibility | None:
+        """Bring violated variables to their bounds until there is none."""
+        self._idle = 0
+        while True:
+            violation = self._violated()
+            if violation is None:
+                return None
+            row, step, bound = violation
+            entering, progress = self._dual_ratio(row, step)
+            if entering is None:
+                return self._infeasibility(row, step)
+            self._exchange(row, entering, Side.LOWER if step > 0 else Side.UPPER, bound)
+            self._count_step(progress)
+
+    def _violated(self) -> tuple[int, int, int] | None:
+        """The most violated basic variable, or the least one if nothing has moved for a while.
+
+        Returns
+        -------
+        Its row in the table, +1 if it must grow and -1 if it must shrink, and the bound.
+        """
+        found = [
+            (-value >> self._sizes[self._basic[row]], self._basic[row], row, 1, 0)
+            for row, value in enumerate(self._values)
+            if value < 0 and row not in self._special
+        ]
+        for row in self._special:
+            label, value = self._basic[row], self._values[row]
+            lower, upper = self._range(label)
+            if lower is not None and value < lower * self._denominator:
+                found.append((lower * self._denominator - value, label, row, 1, lower))
+            elif upper is not None and value > upper * self._denominator:
+                found.append((value - upper * self._denominator, label, row, -1, upper))
+        if not found:
+            return None
+        if self._idle > PATIENCE * self._width:
+            return min(found, key=lambda item: item[1])[2:]
+        return max(found, key=lambda item: item[0])[2:]
+
+    def _dual_ratio(self, row: int, step: int) -> tuple[int | None, bool]:
+        """The nonbasic variable to move: the smallest ratio of objective and rate, the least label on ties."""
+        candidates: list[tuple[int, int, int]] = []
+        positions: list[int] = []
+        for k, (held, column) in enumerate(zip(self._nonbasic, self._table, strict=True)):
+            rate = column[row]
+            if rate and held.may_move(rate * step):
+                if held.side is Side.PINNED:
+                    return k, True  # a pinned column leaves for good: always progress
+                candidates.append((held.label, abs(column[-1]), abs(rate)))
+                positions.append(k)
+        if not candidates:
+            return None, False
+        best = least_ratio(candidates)
+        return positions[best], candidates[best][1] != 0
+
+    # -- primal steps ---------------------------------------------------------------------------------------------
+
+    def _primal_steps(self) -> ExactOptimum | ExactRay:
+        """From a feasible point along improving edges."""
+        self._idle = 0
+        while True:
+            wrong = self._wrong()
+            if not wrong:
+                return self._optimum()
+            if self._idle > PATIENCE * self._width:
+                k = min(wrong, key=lambda k: self._nonbasic[k].label)
+            else:
+                k = max(wrong, key=lambda k: abs(self._table[k][-1]))
+            step = 1 if self._table[k][-1] > 0 else -1
+            blocking = self._primal_ratio(k, step)
+            if blocking is None:
+                return self._ray(k, step)
+            row, bound, progress = blocking
+            if row is None:
+                self._flip(k, step)
+            else:
+                self._exchange(row, k, Side.UPPER if self._table[k][row] * step > 0 else Side.LOWER, bound)
+            self._count_step(progress)
+
+    def _primal_ratio(self, k: int, step: int) -> tuple[int | None, int, bool] | None:
+        """The variable that the edge brings to a bound first.
+
+        Returns
+        -------
+        Its row (None for the moving variable itself), the bound, and whether the step is positive; None if nothing
+        bounds the edge.
+        """
+        candidates: list[tuple[int, int, int]] = []
+        blocking: list[tuple[int | None, int]] = []
+        for row, (label, value) in enumerate(zip(self._basic, self._values, strict=True)):
+            rate = self._table[k][row] * step
+            if not rate:
+                continue
+            bound = self._range(label)[rate > 0]
+            if bound is not None:
+                candidates.append((label, abs(value - bound * self._denominator), abs(rate)))
+                blocking.append((row, bound))
+        held = self._nonbasic[k]
+        lower, upper = self._range(held.label)
+        if lower is not None and upper is not None:
+            candidates.append((held.label, upper - lower, 1))
+            blocking.append((None, 0))
+        if not candidates:
+            return None
+        best = least_ratio(candidates)
+        return *blocking[best], candidates[best][1] != 0
+
+    def _flip(self, k: int, step: int) -> None:
+        """Move a nonbasic variable from one of its bounds to the other."""
+        held = self._nonbasic[k]
+        side = Side.UPPER if step > 0 else Side.LOWER
+        bound = self._bounds.at(held.label - self._count, side)
+        self._move(self._table[k], bound - held.value)
+        self._nonbasic[k] = _Nonbasic(held.label, side, bound)
+
+    def _move(self, column: list[int], distance: int) -> None:
+        """Move a nonbasic variable."""
+        self._values = [value + rate * distance for value, rate in zip(self._values, column, strict=False)]
+
+    # -- exchange -------------------------------------------------------------------------------------------------
+
+    def _exchange(self, row: int, k: int, side: Side, bound: int) -> None:
+        """The basic variable of a row becomes nonbasic, at its bound on that side."""
+        label, held, column, old = self._basic[row], self._nonbasic[k], self._table[k], self._denominator
+        size, sign = abs(column[row]), 1 if column[row] > 0 else -1
+        excess = sign * (self._values[row] - bound * old)
+        self._values = _eliminated(self._values, column, excess, size, old)
+        self._values[row] = size * held.value - excess
+        for j, other in enumerate(self._table):
+            if j != k:
+                entry = sign * other[row]
+                self._table[j] = _eliminated(other, column, entry, size, old)
+                self._table[j][row] = -entry
+        if sign < 0:
+            column[:] = [-entry for entry in column]
+        column[row] = sign * old
+        lower, upper = self._range(label)
+        self._basic[row] = held.label
+        self._nonbasic[k] = _Nonbasic(label, Side.FIXED if lower == upper else side, bound)
+        self._denominator = size
+        if held.label >= self._count:
+            self._special.add(row)
+        else:
+            self._special.discard(row)
+
+    def _count_step(self, progress: bool) -> None:
+        self.pivots += 1
+        self._idle = 0 if progress else self._idle + 1
+
+    # -- answers --------------------------------------------------------------------------------------------------
+
+    def _point(self) -> Vector:
+        numerators: list[int] = [0] * self._width
+        for label, value in zip(self._basic, self._values, strict=True):
+            if label >= self._count:
+                numerators[label - self._count] = value
+        for held in self._nonbasic:
+            if held.label >= self._count:
+                numerators[held.label - self._count] = held.value * self._denominator
+        return _vector(numerators, self._denominator * self._bounds.denominator)
+
+    def _coordinates(self, row: int, sign: int) -> Coordinates:
+        """The linear part of a row in the normals of the active constraints, where the slack of row i has -a_i."""
+        rows, columns = {}, {}
+        for held, column in zip(self._nonbasic, self._table, strict=True):
+            if held.label < self._count:
+                rows[held.label] = fmpz(-sign * column[row])
+            else:
+                columns[held.label - self._count] = fmpz(sign * column[row])
+        return Coordinates(rows, columns, fmpz(self._denominator))
+
+    def _optimum(self) -> ExactOptimum:
+        return ExactOptimum(self._point(), self._coordinates(self._count, 1))
+
+    def _infeasibility(self, row: int, step: int) -> Infeasibility:
+        label, side = self._basic[row], Side.LOWER if step > 0 else Side.UPPER
+        if label < self._count:  # a slack that must grow: the left side of its row is too large
+            violation = Violation(label, -1, Side.FIXED, step)
+        else:
+            violation = Violation(None, label - self._count, side, 1)
+        return Infeasibility(violation, self._coordinates(row, -step))
+
+    def _ray(self, k: int, step: int) -> ExactRay:
+        numerators: list[int] = [0] * self._width
+        for label, rate in zip(self._basic, self._table[k], strict=False):
+            if label >= self._count:
+                numerators[label - self._count] = step * rate
+        label = self._nonbasic[k].label
+        if label >= self._count:
+            numerators[label - self._count] = step * self._denominator
+        return ExactRay(self._point(), _vector(numerators, self._denominator))
+
+
+def _vector(numerators: list[int], denominator: int) -> Vector:
+    return Vector([fmpz(entry) for entry in numerators], fmpz(denominator))
+
+
+def _eliminated(entries: list[int], column: list[int], factor: int, size: int, old: int) -> list[int]:
+    """(size · entries - factor · column) / old, which is an integer; the column may be longer."""
+    if not factor:
+        return [size * entry // old for entry in entries] if size != old else entries
+    if old == 1:
+        return [size * entry - factor * other for entry, other in zip(entries, column, strict=False)]
+    return [(size * entry - factor * other) // old for entry, other in zip(entries, column, strict=False)]

@@ -1,0 +1,20 @@
+"""Linear programs have two engines, a table of integers for small ones and guesses for the others; tests use both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from polyrelu.exact.lp import linear_program
+
+__all__ = ["ROUTES", "engine"]
+
+ROUTES = ("tableau", "guesses")
+
+
+@contextmanager
+def engine(route: str) -> Iterator[None]:
+    """Within the block programs of every size are answered by one engine."""
+    with patch.object(linear_program, "is_small", return_value=route == "tableau"):
+        yield
