@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from polyrelu.errors import DomainError
+from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact.linalg import kernel
 from polyrelu.exact.lp import Flat, Infeasible, LinearProgram, Optimal, Unbounded
 from polyrelu.exact.lp.outcomes import Point
@@ -64,6 +64,12 @@ class Polyhedron:
     def __post_init__(self) -> None:
         if self.ambient_dimension < 0:
             raise DomainError(f"the ambient dimension must be 0 or more, got {self.ambient_dimension}")
+        for row in (*self.inequalities, *self.equations):
+            if not isinstance(row, tuple) or len(row) != self.ambient_dimension + 1 or not set(map(type, row)) <= {int}:
+                raise DomainError(
+                    f"a row must be a tuple of {self.ambient_dimension + 1} integers (a, c), not {str(row)[:60]}; "
+                    "Polyhedron.from_constraints takes any numbers"
+                )
 
     # -- construction ---------------------------------------------------------------------------------------------
 
@@ -204,6 +210,11 @@ class Polyhedron:
         >>> Polyhedron.from_constraints([[1, 1]], [0]).lineality_space()
         ((1, -1),)
         """
+        if self.is_empty():
+            raise DomainError("the empty set has no lineality space")
+        return self._lines()
+
+    def _lines(self) -> tuple[Row, ...]:
         rows = [row[:-1] for row in (*self.inequalities, *self.equations)]
         basis = kernel(RationalMatrix.from_integers(rows, ncols=self.ambient_dimension)).transpose()
         return tuple(primitive(row)[0] for row in basis.rows())
@@ -212,7 +223,7 @@ class Polyhedron:
         """Whether the polyhedron is bounded: whether its recession cone {d : A d ≤ 0, E d = 0} is {0}; or empty."""
         if self.is_empty():
             return True
-        if self.lineality_space():
+        if self._lines():
             return False
         cone = Polyhedron(
             self.ambient_dimension,
@@ -300,8 +311,9 @@ class Polyhedron:
         unit = [[int(i == j) for i in range(size)] for j in chosen]
         return self.image(RationalMatrix.from_integers(unit, ncols=size))
 
-    def image(self, matrix: RationalMatrix, offset: Numbers | None = None) -> Polyhedron:
+    def image(self, matrix: RationalMatrix | Sequence[Numbers], offset: Numbers | None = None) -> Polyhedron:
         """{matrix x + offset : x in the polyhedron}, by minimal constraints; matrix of shape (k, n), offset (k,)."""
+        matrix = _as_matrix(matrix)
         self._need_dimension(matrix.ncols)
         shift = _offset(offset, matrix)
         old = self.generators()
@@ -313,16 +325,17 @@ class Polyhedron:
         lines = [[_dot(row, line) for row in rows] for line in old.lines]
         return Polyhedron.from_generators(points, rays, lines, matrix.nrows)
 
-    def preimage(self, matrix: RationalMatrix, offset: Numbers | None = None) -> Polyhedron:
+    def preimage(self, matrix: RationalMatrix | Sequence[Numbers], offset: Numbers | None = None) -> Polyhedron:
         """{x : matrix x + offset in the polyhedron}; matrix of shape (n, k), offset (n,).
 
-        >>> Polyhedron.orthant(1).preimage(RationalMatrix.from_rows([[1, -1]]), [2]).inequalities
+        >>> Polyhedron.orthant(1).preimage([[1, -1]], [2]).inequalities
         ((-1, 1, 2),)
         """
+        matrix = _as_matrix(matrix)
         self._need_dimension(matrix.nrows)
         shift = RationalMatrix.column(_offset(offset, matrix))
 
-        def pulled(rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        def pulled(rows: tuple[Row, ...]) -> tuple[Row, ...]:  # a·(M x + s) ≤ c as (a M) x ≤ c - a·s
             coefficients = RationalMatrix.from_integers([row[:-1] for row in rows], ncols=self.ambient_dimension)
             right = RationalMatrix.column([row[-1] for row in rows]) - coefficients @ shift
             return _primitive_rows(coefficients @ matrix, [entry for (entry,) in right.rows()], matrix.ncols)
@@ -332,6 +345,15 @@ class Polyhedron:
     def _need_dimension(self, size: int) -> None:
         if size != self.ambient_dimension:
             raise DomainError(f"the polyhedron lies in R^{self.ambient_dimension}, not in R^{size}")
+
+
+def _as_matrix(matrix: RationalMatrix | Sequence[Numbers]) -> RationalMatrix:
+    if isinstance(matrix, RationalMatrix):
+        return matrix
+    try:
+        return RationalMatrix.from_rows([list(row) for row in matrix])
+    except (NetworkError, TypeError) as error:
+        raise DomainError(f"expected a matrix: {error}") from None
 
 
 def _implicit_equations(polyhedron: Polyhedron) -> tuple[tuple[Row, ...], Point] | None:

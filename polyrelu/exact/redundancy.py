@@ -105,23 +105,37 @@ def _tightest(rows: Sequence[Row]) -> list[Row]:
 def _violating_point(program: LinearProgram, row: Row) -> Point | None:
     """A point of the program beyond an inequality, but not too far; None if there is none."""
     program.add_inequalities([row[:-1]], [row[-1] + 1])
-    best = program.maximize(row[:-1])
+    best = _most(program, row)
     program.remove_last()
-    if not isinstance(best, Optimal):
-        raise AssertionError("the objective is bounded and the program feasible")
     return best.point if best.value > row[-1] else None
 
 
+def _most(program: LinearProgram, row: Row) -> Optimal:
+    """How far a program goes in the direction of a row that bounds it."""
+    best = program.maximize(row[:-1])
+    if not isinstance(best, Optimal):
+        raise AssertionError("the objective is bounded and the program feasible")
+    return best
+
+
 def _without_redundant(rows: list[Row], order: list[int], certain: set[int], columns: int) -> set[int]:
-    """Rows that met a ray together with others need not be facets: test each against the rest."""
-    needed = list(order)
-    for index in [i for i in order if i not in certain]:
-        others = [i for i in needed if i != index]
-        program = LinearProgram(columns)
-        program.add_inequalities([rows[i][:-1] for i in others], [rows[i][-1] for i in others])
-        if _violating_point(program, rows[index]) is None:
-            needed = others
-    return set(needed)
+    """Rows that met a ray together with others need not be facets: relax one after the other.
+
+    A row that turns out to be redundant stays relaxed, which is the same as without it.
+    """
+    program = LinearProgram(columns)
+    program.add_inequalities([rows[index][:-1] for index in order], [rows[index][-1] for index in order])
+    needed = set(order)
+    for position, index in enumerate(order):
+        if index in certain:
+            continue
+        side = rows[index][-1]
+        program.change_right(position, side + 1)
+        if _most(program, rows[index]).value > side:
+            program.change_right(position, side)
+        else:
+            needed.remove(index)
+    return needed
 
 
 class _Shooter:

@@ -399,3 +399,27 @@ def test_image_and_preimage() -> None:
     assert onto_a_line.generators().points == ((0 * ONE, 0 * ONE), (2 * ONE, 4 * ONE))
     assert SQUARE.preimage(_matrix([1, 1], [1, 1])).lineality_space() == ((1, -1),)
     assert Polyhedron.orthant(2).image(_matrix([1, -1])).equals(Polyhedron.universe(1))
+
+
+@pytest.mark.parametrize("row", [(1,), [1, 2], (1.0, 2), (Fraction(1), 2), (True, 1), "12"])
+def test_rows_must_be_integers_of_the_right_number(row: Any) -> None:
+    for rows in ({"inequalities": (row,)}, {"equations": (row,)}):
+        with pytest.raises(DomainError, match="a row must be a tuple of 2 integers"):
+            Polyhedron(1, **rows)
+
+
+def test_images_by_lists() -> None:
+    square = Polyhedron.box([0, 0], [1, 1])
+    matrix = [["1/2", 1]]
+    assert square.image(matrix) == square.image(RationalMatrix.from_rows(matrix))
+    assert Polyhedron.box([0], [1]).preimage(matrix) == Polyhedron.box([0], [1]).preimage(
+        RationalMatrix.from_rows(matrix)
+    )
+    for wrong in ([[1], [1, 2]], [1, 2], [["a", 1]], 3):
+        with pytest.raises(DomainError, match="expected a matrix"):
+            square.image(wrong)  # type: ignore[arg-type]
+
+
+def test_the_empty_set_has_no_lineality_space() -> None:
+    with pytest.raises(DomainError, match="no lineality space"):
+        Polyhedron(1, ((1, 0), (-1, -1))).lineality_space()

@@ -34,6 +34,8 @@ class Bounds:
     Attributes
     ----------
     lower, upper : numerators over `denominator`.
+    denominator : one for all bounds, so that a point with many columns at bounds has it once; with bounds of many
+        different denominators it is long.
     """
 
     __slots__ = ("denominator", "lower", "upper")

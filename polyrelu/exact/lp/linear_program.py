@@ -109,8 +109,8 @@ class LinearProgram:
         model = self._model
         model.refresh()
         *integers, scale = read_vector(objective, self.columns, "the objective")
-        if (crossing := model.bounds.crossing()) is not None:
-            return Infeasible(crossing_bounds(crossing))
+        if (contradiction := self._contradiction()) is not None:
+            return contradiction
         answer = self._maximum([*integers, 0])
         if isinstance(answer, Infeasible):
             return answer
@@ -148,8 +148,8 @@ class LinearProgram:
         {1: Fraction(2, 1), 2: Fraction(1, 1)}
         """
         self._model.refresh()
-        if (crossing := self._model.bounds.crossing()) is not None:
-            return Infeasible(crossing_bounds(crossing))
+        if (contradiction := self._contradiction()) is not None:
+            return contradiction
         if self._bounds_meet_equations():
             return self._with_bounds_as_rows()
         while True:
@@ -164,6 +164,17 @@ class LinearProgram:
         return answer if isinstance(answer, Infeasible) else answer.point
 
     # -- behind the questions -------------------------------------------------------------------------------------
+
+    def _contradiction(self) -> Infeasible | None:
+        """What is wrong at first sight: bounds that cross, a zero row that does not hold."""
+        model = self._model
+        if (column := model.bounds.crossing()) is not None:
+            return Infeasible(crossing_bounds(column))
+        for row in model.zero_rows():
+            side = model.rows.entries[row][-1]
+            if side < 0 or (side and model.rows.is_equation[row]):
+                return Infeasible(Multipliers({row: Fraction(1 if side < 0 else -1)}))
+        return None
 
     def _maximum(self, target: list[int]) -> ExactOptimum | ExactRay | Infeasibility | Infeasible:
         """The maximum with t = 0; what HiGHS calls infeasible is settled with the slack variable."""
@@ -251,14 +262,9 @@ class LinearProgram:
         if not equations or not found:
             return False
         span = RationalMatrix.from_integers(equations).transpose()
-        for row in found:
-            if (
-                solve(
-                    span, RationalMatrix.from_integers([[entry] for entry in model.rows.entries[row][: self.columns]])
-                )
-                is None
-            ):
-                return False
+        normals = RationalMatrix.from_integers([model.rows.entries[row][: self.columns] for row in found])
+        if solve(span, normals.transpose()) is None:
+            return False
         for row in found:
             model.set_slack(row, False)
         return True

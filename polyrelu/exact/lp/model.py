@@ -168,6 +168,10 @@ class Model:
         if self._solver is not None and (low, high) != (self.bounds.lower[-1], self.bounds.upper[-1]):
             self._solver.change_column(self.columns, -np.inf if lower is None else lower, upper)
 
+    def zero_rows(self) -> list[int]:
+        """The rows without coefficients."""
+        return [i for i, source in enumerate(self._sources) if not source.exponent]
+
     # -- guesses --------------------------------------------------------------------------------------------------
 
     def table(self) -> NDArray[np.float64]:
