@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from polyrelu.certificate import Certificate
     from polyrelu.checker import Report
     from polyrelu.checker import check_file as check
-    from polyrelu.complex import Cell, PolyhedralComplex, Region, canonical_complex, parse_domain, stream_complex
+    from polyrelu.complex import (
+        Cell,
+        PolyhedralComplex,
+        Region,
+        RegionGraph,
+        canonical_complex,
+        parse_domain,
+        region_graph,
+        stream_complex,
+        walk_regions,
+    )
     from polyrelu.errors import CertificateError, DomainError, NetworkError, NetworkFileError, PolyreluError
     from polyrelu.exact import (
         Flat,
@@ -73,6 +83,7 @@ _HOME = {
     "RationalMatrix": "polyrelu.exact",
     "Refuted": "polyrelu.proofs",
     "Region": "polyrelu.complex",
+    "RegionGraph": "polyrelu.complex",
     "Report": "polyrelu.checker",
     "SignVector": "polyrelu.network",
     "Unbounded": "polyrelu.exact",
@@ -86,10 +97,12 @@ _HOME = {
     "parse_domain": "polyrelu.complex",
     "permute": "polyrelu.network",
     "read": "polyrelu.importers",
+    "region_graph": "polyrelu.complex",
     "related": "polyrelu.network",
     "rescale": "polyrelu.network",
     "save": "polyrelu.importers",
     "stream_complex": "polyrelu.complex",
+    "walk_regions": "polyrelu.complex",
 }
 
 __all__ = [
@@ -118,6 +131,7 @@ __all__ = [
     "RationalMatrix",
     "Refuted",
     "Region",
+    "RegionGraph",
     "Report",
     "SignVector",
     "Unbounded",
@@ -132,10 +146,12 @@ __all__ = [
     "parse_domain",
     "permute",
     "read",
+    "region_graph",
     "related",
     "rescale",
     "save",
     "stream_complex",
+    "walk_regions",
 ]
 
 

@@ -22,7 +22,9 @@ from polyrelu.errors import CertificateError, DomainError, PolyreluError
 from polyrelu.version import __version__
 
 if TYPE_CHECKING:
+    from polyrelu.exact import Polyhedron
     from polyrelu.importers import Imported
+    from polyrelu.network import Network
     from polyrelu.proofs import Outcome
 
 __all__ = ["main"]
@@ -106,6 +108,11 @@ def _add_complex(commands: Any) -> None:
         help="R^n (the default), orthant, box:lo,hi, box:lo0,hi0;lo1,hi1;…, slice:FILE, or a JSON polyhedron",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the complex here (.json, .csv or .graphml)")
+    parser.add_argument(
+        "--regions-only",
+        action="store_true",
+        help="regions and their neighbours without faces, by linear programs: for many dimensions (.csv or .graphml)",
+    )
 
 
 def _add_identify(commands: Any) -> None:
@@ -190,21 +197,49 @@ def _info_object(imported: Imported) -> dict[str, Any]:
 
 
 def _complex(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.complex import canonical_complex, parse_domain
-    from polyrelu.complex.export import FORMATS, save_complex
+    from polyrelu.complex import parse_domain
+    from polyrelu.complex.export import FORMATS, REGION_FORMATS
     from polyrelu.importers import read
 
     if options.output is not None:
         _check_output(options, "-o", options.output)
-        if Path(options.output).suffix not in FORMATS:
-            raise DomainError(f"-o {options.output}: a complex is written as {', '.join(FORMATS)}; choose one of these")
+        formats = REGION_FORMATS if options.regions_only else FORMATS
+        if Path(options.output).suffix not in formats:
+            what = "regions are" if options.regions_only else "a complex is"
+            raise DomainError(f"-o {options.output}: {what} written as {', '.join(formats)}; choose one of these")
     network = read(options.network).network
     domain = parse_domain(options.domain, network.inputs)
-    with _ProgressLine(sum(network.widths[1 : network.hidden_layers + 1])) as progress:
+    found = (_only_regions if options.regions_only else _all_cells)(options, network, domain)
+    complete = bool(found["complete"])
+    if options.json:
+        _print_object(options, "ok" if complete else "undecided", started, **found)
+    else:
+        print("\n".join(f"{key:<18}{_shown(value)}" for key, value in found.items() if value is not None))
+        if not complete:
+            missing = (
+                "some regions are missing" if options.regions_only else "this is the complex of the neurons done so far"
+            )
+            print(f"interrupted: {missing}")
+    return 0 if complete else 3
+
+
+def _all_cells(options: argparse.Namespace, network: Network, domain: Polyhedron) -> dict[str, object]:
+    from polyrelu.complex import canonical_complex
+    from polyrelu.complex.export import save_complex
+
+    neurons = sum(network.widths[1 : network.hidden_layers + 1])
+    done = 0
+
+    def progress(layer: int, _: int, regions: int) -> None:
+        nonlocal done
+        done += layer > 0
+        line.show(f"neuron {done} of {neurons} (layer {layer}), {regions} regions")
+
+    with _ProgressLine() as line:
         cells = canonical_complex(network, domain, progress)
     if options.output is not None:
         save_complex(cells, options.output)
-    found = {
+    return {
         "domain": options.domain,
         "dimension": cells.dimension,
         "f_vector": list(cells.f_vector),
@@ -217,13 +252,27 @@ def _complex(options: argparse.Namespace, started: float) -> int:
         "exact_decisions": cells.statistics.exact_decisions,
         "output": options.output,
     }
-    if options.json:
-        _print_object(options, "ok" if cells.complete else "undecided", started, **found)
-    else:
-        print("\n".join(f"{key:<18}{_shown(value)}" for key, value in found.items() if value is not None))
-        if not cells.complete:
-            print("interrupted: this is the complex of the neurons done so far")
-    return 0 if cells.complete else 3
+
+
+def _only_regions(options: argparse.Namespace, network: Network, domain: Polyhedron) -> dict[str, object]:
+    from polyrelu.complex import region_graph
+    from polyrelu.complex.export import save_regions
+
+    with _ProgressLine() as line:
+        regions = region_graph(network, domain, lambda done, seen: line.show(f"{done} regions done of {seen} seen"))
+    if options.output is not None:
+        save_regions(regions, options.output)
+    return {
+        "domain": options.domain,
+        "dimension": regions.dimension,
+        "regions": regions.regions,
+        "bounded_regions": regions.bounded_regions,
+        "adjacent_pairs": len(regions.adjacency),
+        "lineality_dim": regions.lineality_dim,
+        "complete": regions.complete,
+        "neurons": regions.signs.shape[1],
+        "output": options.output,
+    }
 
 
 def _shown(value: object) -> str:
@@ -231,22 +280,20 @@ def _shown(value: object) -> str:
 
 
 class _ProgressLine:
-    """The share of neurons done and the number of cells, on stderr if that is a terminal."""
+    """A line on stderr that is written over and over, if stderr is a terminal."""
 
-    def __init__(self, neurons: int) -> None:
-        self._neurons, self._done = neurons, 0
+    def __init__(self) -> None:
         self._shown = 0.0
         self._visible = sys.stderr.isatty()
 
     def __enter__(self) -> _ProgressLine:
         return self
 
-    def __call__(self, layer: int, neuron: int, cells: int) -> None:
-        self._done += layer > 0
+    def show(self, text: str) -> None:
+        """Write another text, at most ten times a second."""
         now = time.monotonic()
         if self._visible and now - self._shown > 0.1:
             self._shown = now
-            text = f"neuron {self._done} of {self._neurons} (layer {layer}), {cells} regions"
             print(f"\r{text:<70}", end="", file=sys.stderr, flush=True)
 
     def __exit__(self, *_: object) -> None:

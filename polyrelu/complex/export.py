@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -14,15 +14,17 @@ import networkx as nx
 
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.complex.region_walk import RegionGraph
 from polyrelu.complex.regions import interior_point
 from polyrelu.errors import DomainError
 from polyrelu.exact import format_rational
-from polyrelu.network import SignVector
+from polyrelu.network import AffineMap, SignVector
 from polyrelu.textfiles import layout, write_all
 
-__all__ = ["FORMATS", "save_complex", "to_document"]
+__all__ = ["FORMATS", "REGION_FORMATS", "save_complex", "save_regions", "to_document"]
 
 FORMATS = (".json", ".csv", ".graphml")
+REGION_FORMATS = (".csv", ".graphml")
 
 
 def save_complex(cells: PolyhedralComplex, name: str | Path) -> None:
@@ -43,7 +45,7 @@ def _text(cells: PolyhedralComplex, suffix: str) -> str:
     if suffix == ".json":
         return layout(to_document(cells))
     if suffix == ".csv":
-        return _csv(cells)
+        return _csv(_csv_lines(cells))
     return "\n".join(nx.generate_graphml(dual_graph(cells)))
 
 
@@ -108,32 +110,58 @@ def _letters(signs: list[int]) -> str:
     return "".join("-0+"[sign + 1] for sign in signs)
 
 
-def _csv(cells: PolyhedralComplex) -> str:
-    """One line for each region: number, signs, whether it is bounded, its facets, a point inside, its affine map.
+def save_regions(regions: RegionGraph, name: str | Path) -> None:
+    """Write regions without their faces, as .csv or .graphml; see `save_complex`.
 
-    The regions of an incomplete complex have no affine maps; that column is empty then.
+    Raises
+    ------
+    DomainError : another suffix.
+    PolyreluError : the file cannot be written.
     """
+    path = Path(name)
+    if path.suffix not in REGION_FORMATS:
+        raise DomainError(f"{name}: regions are written as {', '.join(REGION_FORMATS)}; choose one of these endings")
+    if path.suffix == ".graphml":
+        text = "\n".join(nx.generate_graphml(regions.graph))
+    else:
+        text = _csv(
+            (
+                region.signs,
+                region.bounded,
+                len(region.polyhedron.inequalities),
+                region.interior_point,
+                region.affine_map,
+            )
+            for region in regions.all_regions
+        )
+    write_all([(path, text)])
+
+
+_CsvLine = tuple[SignVector, bool, int, Sequence[Fraction], AffineMap | None]
+
+
+def _csv(regions: Iterable[_CsvLine]) -> str:
+    """One line for each region: number, signs, whether it is bounded, its facets, a point inside, its affine map."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["region", "signs", "bounded", "facets", "interior_point", "affine_map"])
-    offsets = cells.facets(cells.dimension)[0]
-    for index in range(cells.regions):
-        signs = cells.signs_of_region(index)
-        writer.writerow(
-            [
-                index,
-                str(signs),
-                int(cells.bounded[index]),
-                int(offsets[index + 1] - offsets[index]),
-                " ".join(map(format_rational, interior_point(cells, index))),
-                _affine_map(cells, signs) if cells.complete else "",
-            ]
-        )
+    for index, (signs, bounded, facets, point, affine_map) in enumerate(regions):
+        coordinates = " ".join(map(format_rational, point))
+        writer.writerow([index, str(signs), int(bounded), facets, coordinates, _affine_map(affine_map)])
     return stream.getvalue().rstrip("\n")
 
 
-def _affine_map(cells: PolyhedralComplex, signs: SignVector) -> str:
+def _csv_lines(cells: PolyhedralComplex) -> Iterator[_CsvLine]:
+    """The regions of an incomplete complex have no affine maps."""
+    offsets = cells.facets(cells.dimension)[0]
+    for index in range(cells.regions):
+        signs = cells.signs_of_region(index)
+        facets = int(offsets[index + 1] - offsets[index])
+        affine_map = cells.network.affine_map(signs) if cells.complete else None
+        yield signs, bool(cells.bounded[index]), facets, interior_point(cells, index), affine_map
+
+
+def _affine_map(found: AffineMap | None) -> str:
     """The rows of [matrix | offset]."""
-    found = cells.network.affine_map(signs)
-    rows = found.matrix.beside(found.offset).rows()
+    rows = [] if found is None else found.matrix.beside(found.offset).rows()
     return "; ".join(" ".join(map(format_rational, row)) for row in rows)

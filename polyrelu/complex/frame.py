@@ -1,9 +1,9 @@
 """Coordinates in which a domain is full-dimensional and no cell contains a line.
 
 The affine hull of the domain is parametrised, x = p + K v. Directions along which neither the domain's constraints nor
-the first layer change (the lineality space of the complex) are divided out: among the coordinates of v enough are kept
-to tell the forms apart, and the others are put to 0. What is left is y ∈ Q^d with x = origin + basis y, and every form
-becomes a row [a | b] that means a·y + b t, with t = 1 at points and t = 0 at directions.
+any layer that reads the input change (the lineality space of the complex) are divided out: among the coordinates of v
+enough are kept to tell the forms apart, and the others are put to 0. What is left is y ∈ Q^d with x = origin + basis y,
+and every form becomes a row [a | b] that means a·y + b t, with t = 1 at points and t = 0 at directions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class Frame:
     lineality : primitive integer directions of R^{n_0} that were divided out.
     constraints : the form c - a·x of each inequality a·x ≤ c of the domain in (y, t), shape (m, d + 1).
     first_layer : the preactivations of the first layer in (y, t), shape (n_1, d + 1).
-    base : d rows of [constraints; first_layer] with independent linear parts.
+    base : rows of [constraints; first_layer] with independent linear parts; d of them, unless a skip connection reads
+        the input in a direction that neither sees, so that the cells of the first layers contain lines.
     """
 
     dimension: int
@@ -47,14 +48,18 @@ class Frame:
         """The dimension of the domain."""
         return self.dimension + len(self.lineality)
 
+    def embedded(self, y: Sequence[int]) -> tuple[Fraction, ...]:
+        """The point x of homogeneous coordinates (y, t), t > 0."""
+        *x, t = (self.embedding @ RationalMatrix.column(y)).entries()
+        return tuple(entry / t for entry in x)
+
 
 def frame_of(network: Network, domain: Polyhedron) -> Frame:
     """The coordinates of a domain for a network.
 
     Raises
     ------
-    DomainError : the domain is empty or lies in another space; or a skip connection reads the input in a direction that
-        neither the first layer nor the domain sees.
+    DomainError : the domain is empty or lies in another space.
     """
     size = network.inputs
     if domain.ambient_dimension != size:
@@ -66,10 +71,12 @@ def frame_of(network: Network, domain: Polyhedron) -> Frame:
     first = network.layers[0].augmented() if network.hidden_layers else RationalMatrix.zeros(0, size + 1)
     forms = constraints.over(first) @ hull
     coordinates = range(hull.ncols - 1)
+    along = hull.take(rows=range(size), columns=coordinates)
     linear = forms.take(columns=coordinates)
+    for weight in _skips_from_input(network):
+        linear = linear.over(weight @ along)
     directions = kernel(linear)
-    lines = hull.take(rows=range(size), columns=coordinates) @ directions
-    _need_blind_skips(network, lines)
+    lines = along @ directions
     kept = [*column_basis(linear), hull.ncols - 1]
     forms = forms.take(columns=kept)
     return Frame(
@@ -122,12 +129,7 @@ def _along(directions: RationalMatrix, kept: list[int]) -> RationalMatrix:
     return (unit - moved @ back @ unit.take(rows=dropped)).take(rows=kept)
 
 
-def _need_blind_skips(network: Network, lines: RationalMatrix) -> None:
-    """Later layers must not see the directions that are divided out."""
-    for number, layer in enumerate(network.layers[: network.hidden_layers], 1):
-        for block in layer.blocks:
-            if block.source == 0 and not (block.weight @ lines).is_zero():
-                raise DomainError(
-                    f"layer {number} reads the input in a direction that layer 1 does not see, so that the cells of "
-                    "the first layers contain lines; use a bounded domain such as box:-1000,1000"
-                )
+def _skips_from_input(network: Network) -> list[RationalMatrix]:
+    """The weights on the input of the hidden layers after the first."""
+    hidden = network.layers[1 : network.hidden_layers]
+    return [block.weight for layer in hidden for block in layer.blocks if block.source == 0]

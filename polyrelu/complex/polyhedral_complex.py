@@ -60,7 +60,7 @@ def canonical_complex(
     Raises
     ------
     DomainError : the domain is empty or lies in another space; or a skip connection sees a direction in which the cells
-        of the first layer contain lines; or there are hopelessly many cells.
+        of the first layer contain lines (`walk_regions` has no such limit); or there are hopelessly many cells.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
@@ -336,7 +336,7 @@ class PolyhedralComplex:
         """The exact coordinates of a vertex; of a point of the cell of dimension `lineality_dim` in general."""
         self._check(Cell(self.lineality_dim, index))
         y = self.vertex_store.exact(int(self.inner[0][index]))
-        return self.embedded(y)
+        return self.frame.embedded(y)
 
     def vertices_and_rays(self, cell: Cell) -> tuple[list[Point], list[tuple[int, ...]]]:
         """The vertices of a cell (points on its minimal faces, if there is a lineality space) and its rays."""
@@ -346,7 +346,7 @@ class PolyhedralComplex:
         for vertex in self.vertices_of(self.inner_dimension(cell.dimension), cell.index):
             y = self.vertex_store.exact(vertex)
             if y[-1]:
-                points.append(self.embedded(y))
+                points.append(self.frame.embedded(y))
             else:
                 column = self.frame.embedding @ RationalMatrix.column(y)
                 rays.append(tuple(row[0] for row in column.primitive_rows()[:-1]))
@@ -371,11 +371,6 @@ class PolyhedralComplex:
         if k == 1:
             return [int(vertex) for vertex in self.lattice.edges.rows[number]]
         return [int(face) for face in self.lattice.facets[k].gather(np.array([number]))[0]]
-
-    def embedded(self, y: list[int]) -> Point:
-        column = self.frame.embedding @ RationalMatrix.column(y)
-        *x, t = column.entries()
-        return tuple(entry / t for entry in x)
 
     def _check(self, cell: Cell) -> None:
         self.inner_dimension(cell.dimension)

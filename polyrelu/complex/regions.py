@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyrelu.complex.frame import Frame
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix, dot_sign, positive_primitive
 from polyrelu.network import AffineMap, SignVector
@@ -15,7 +17,7 @@ from polyrelu.network import AffineMap, SignVector
 if TYPE_CHECKING:
     from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 
-__all__ = ["Region", "interior_point", "region_of", "volume_of"]
+__all__ = ["Region", "interior_point", "polyhedron_in_x", "region_of", "volume_of"]
 
 Point = tuple[Fraction, ...]
 Row = list[int]
@@ -53,9 +55,7 @@ def region_of(cells: PolyhedralComplex, index: int) -> Region:
     _check_index(cells, index)
     signs = cells.signs_of_region(index)
     rows = _facet_rows(cells, index)
-    in_x = RationalMatrix.from_integers(rows, ncols=cells.frame.dimension + 1) @ cells.frame.coordinates
-    inequalities = tuple(positive_primitive([*(-a for a in row[:-1]), row[-1]]) for row in _integers(in_x))
-    polyhedron = Polyhedron(cells.network.inputs, inequalities, _hull_equations(cells))
+    polyhedron = polyhedron_in_x(cells.frame, cells.domain, rows)
     point = _point_inside(cells, index, rows)
     bounded = bool(cells.bounded[index])
     return Region(index, signs, polyhedron, cells.network.affine_map(signs), point, bounded)
@@ -91,13 +91,12 @@ def _facet_rows(cells: PolyhedralComplex, index: int) -> list[Row]:
     return rows
 
 
-def _integers(matrix: RationalMatrix) -> list[Row]:
-    return [matrix.take(rows=[i]).primitive_rows()[0] for i in range(matrix.nrows)]
-
-
-def _hull_equations(cells: PolyhedralComplex) -> tuple[tuple[int, ...], ...]:
-    full = cells.dimension == cells.network.inputs
-    return () if full else cells.domain.affine_hull()
+def polyhedron_in_x(frame: Frame, domain: Polyhedron, forms: Sequence[Sequence[int]]) -> Polyhedron:
+    """{x in the affine hull of the domain: all forms over (y, t) are ≥ 0}, an inequality for each form."""
+    in_x = RationalMatrix.from_integers(forms, ncols=frame.dimension + 1) @ frame.coordinates
+    rows = [positive_primitive([*(-entry for entry in row[:-1]), row[-1]]) for row in in_x.integer_rows()]
+    full = frame.true_dimension == domain.ambient_dimension
+    return Polyhedron(domain.ambient_dimension, tuple(rows), () if full else domain.affine_hull())
 
 
 def _point_inside(cells: PolyhedralComplex, index: int, rows: list[Row]) -> Point:
@@ -112,8 +111,8 @@ def _point_inside(cells: PolyhedralComplex, index: int, rows: list[Row]) -> Poin
         for digits in _DIGITS:
             rounded = [round(value * 2**digits) for value in mean.tolist()]
             if all(dot_sign(row, [*rounded, 1 << digits]) > 0 for row in rows):
-                return cells.embedded([*rounded, 1 << digits])
-    return cells.embedded(_exact_mean([cells.vertex_store.exact(number) for number in numbers]))
+                return cells.frame.embedded([*rounded, 1 << digits])
+    return cells.frame.embedded(_exact_mean([cells.vertex_store.exact(number) for number in numbers]))
 
 
 def _exact_mean(vertices: list[Row]) -> Row:

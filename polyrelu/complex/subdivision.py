@@ -72,6 +72,7 @@ class Subdivision:
     """
 
     def __init__(self, network: Network, frame: Frame) -> None:
+        _need_vertices(frame)
         _need_few_cells(frame)
         self.network, self.frame = network, frame
         self.table = FormTable(network, frame)
@@ -306,6 +307,15 @@ class Subdivision:
         part._restrict(self.lattice.closure(top))
         part.vertices.use(part.table)
         return part
+
+
+def _need_vertices(frame: Frame) -> None:
+    """Cells are built on the vertices of the first cuts."""
+    if len(frame.base) < frame.dimension:
+        raise DomainError(
+            "a skip connection reads the input in a direction that layer 1 does not see, so that the cells of the "
+            "first layers contain lines; use a bounded domain such as box:-1000,1000, or list regions only"
+        )
 
 
 def _need_few_cells(frame: Frame) -> None:

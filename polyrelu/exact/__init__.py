@@ -19,7 +19,7 @@ from polyrelu.exact.rational import (
     primitive,
     to_fraction,
 )
-from polyrelu.exact.redundancy import positive_primitive
+from polyrelu.exact.redundancy import irredundant_rows, positive_primitive
 from polyrelu.exact.subset_sum import SubsetSumSearch, vanishing_subset
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "format_integer",
     "format_rational",
     "independent_entries",
+    "irredundant_rows",
     "kernel",
     "left_kernel",
     "meeting_direction",

@@ -221,7 +221,7 @@ def test_a_skip_connection() -> None:
 
 def test_a_skip_connection_that_sees_more_than_the_first_layer() -> None:
     net = skipping(2, ({0: [[1, 0]]}, [0]), ({0: [[0, 1]], 1: [[1]]}, [0]), ({2: [[1]]}, [0]))
-    with pytest.raises(DomainError, match="layer 2 reads the input in a direction that layer 1 does not see"):
+    with pytest.raises(DomainError, match="a skip connection reads the input in a direction that layer 1 does not see"):
         canonical_complex(net)
     cells = canonical_complex(net, Polyhedron.box([-2, -2], [2, 2]))
     assert cells.f_vector == (8, 11, 4)

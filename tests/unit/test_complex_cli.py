@@ -394,16 +394,16 @@ def test_ctrl_c_with_files(
     check_interrupted_file(f"cells.{suffix}", expected)
 
 
-def interrupting(monkeypatch: pytest.MonkeyPatch, neurons: int) -> list[tuple[int, ...]]:
+def interrupting(monkeypatch: pytest.MonkeyPatch, neurons: int) -> list[tuple[object, ...]]:
     """Press Ctrl-C when so many neurons are done; collects them."""
-    done: list[tuple[int, ...]] = []
+    done: list[tuple[object, ...]] = []
 
-    def press(self: object, *call: int) -> None:
+    def press(self: object, *call: object) -> None:
         done.append(call)
         if len(done) == neurons:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("polyrelu.cli._ProgressLine.__call__", press)
+    monkeypatch.setattr("polyrelu.cli._ProgressLine.show", press)
     return done
 
 
@@ -453,3 +453,37 @@ def test_a_second_ctrl_c_stops_at_once(folder: Path) -> None:
     assert found["error"] == "interrupted; nothing was written"
     assert running.shown.rstrip().endswith("polyrelu: interrupted; nothing was written")
     assert names(folder) == {"net.json"}
+
+
+# --- Regions only ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("domain", ["R^n", "box:-1,1"])
+def test_regions_only(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same numbers and the same lines and nodes as with the lattice, in another order."""
+    whole = run(capsys, "net.json", "--domain", domain, "-o", "cells.csv")
+    found = run(capsys, "net.json", "--domain", domain, "--regions-only", "-o", "regions.csv")
+    for key in ("dimension", "regions", "bounded_regions", "lineality_dim", "complete", "neurons"):
+        assert found[key] == whole[key]
+    lines = [list(csv.DictReader(Path(name).read_text().splitlines())) for name in ("cells.csv", "regions.csv")]
+    columns = ("signs", "bounded", "facets", "affine_map")
+    first, second = (sorted(tuple(line[key] for key in columns) for line in part) for part in lines)
+    assert first == second
+    run(capsys, "net.json", "--domain", domain, "-o", "cells.graphml")
+    run(capsys, "net.json", "--domain", domain, "--regions-only", "-o", "regions.graphml")
+    graphs = [nx.read_graphml(name) for name in ("cells.graphml", "regions.graphml")]
+    edges = [{frozenset(graph.nodes[end]["signs"] for end in edge) for edge in graph.edges} for graph in graphs]
+    assert edges[0] == edges[1]
+    assert len(edges[0]) == found["adjacent_pairs"]
+
+
+def test_regions_only_have_no_json_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["complex", "net.json", "--regions-only", "-o", "regions.json"]) == 2
+    assert "regions are written as .csv, .graphml" in capsys.readouterr().err
+
+
+def test_interrupted_regions(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupting(monkeypatch, 2)
+    assert cli.main(["complex", "net.json", "--regions-only", "-o", "regions.csv"]) == 3
+    assert "interrupted: some regions are missing" in capsys.readouterr().out
+    assert len(Path("regions.csv").read_text().splitlines()) == 3
