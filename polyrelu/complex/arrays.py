@@ -34,11 +34,20 @@ class Growable:
         """Add rows at the end."""
         size = self.size + len(rows)
         if size > len(self.buffer):
-            larger = np.empty((size + size // 2 + 16, *self.buffer.shape[1:]), self.buffer.dtype)
-            larger[: self.size] = self.rows
-            self.buffer = larger
+            self._move_to(size + size // 2 + 16)
         self.buffer[self.size : size] = rows
         self.size = size
+
+    def extend(self, count: int) -> NDArray[Any]:
+        """Add so many rows at the end, to be filled by the caller; a view that must not be kept over an `append`."""
+        self._move_to(self.size + count)
+        self.size += count
+        return self.buffer[self.size - count :]
+
+    def _move_to(self, capacity: int) -> None:
+        larger = np.empty((capacity, *self.buffer.shape[1:]), self.buffer.dtype)
+        larger[: self.size] = self.rows
+        self.buffer = larger
 
     def restricted(self, marked: NDArray[np.bool_]) -> Growable:
         """A copy of the marked rows."""

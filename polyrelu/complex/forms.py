@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +98,7 @@ class FormTable:
         self._grid: int | None = None  # q of all layers so far, None if something was rounded
         self._exact_layers: dict[tuple[int, int], RationalMatrix] = {}
         self._exact_rows: dict[int, list[int]] = {}
+        self._known_sizes: dict[int, Floats] = {}
 
     def copy(self) -> FormTable:
         """A copy to which other layers can be added."""
@@ -104,7 +106,7 @@ class FormTable:
         # Appending to a full buffer moves it, so the rows themselves need not be copied.
         other.rows, other.errors = Growable(self.rows.rows), Growable(self.errors.rows)
         other._groups = list(self._groups)
-        other._exact_layers, other._exact_rows = {}, {}
+        other._exact_layers, other._exact_rows, other._known_sizes = {}, {}, {}
         return other
 
     @property
@@ -153,15 +155,18 @@ class FormTable:
         width = len(layer.bias)
         self._groups.append(_Group(self.rows.size, width, parents, active))
         grid = self._next_grid(layer)
+        rows = self.rows.extend(len(parents) * width).reshape(len(parents), width, -1)
+        errors = self.errors.extend(len(parents) * width).reshape(len(parents), width)
+        largest = 0.0
         step = max(1, _BLOCK // max(width, 1))
         for start in range(0, len(parents), step):
-            regions = np.arange(start, min(start + step, len(parents)))
-            rows, errors, largest = self._on_regions(layer, regions)
-            if grid is not None and not largest < 2.0 ** (53 - grid):
-                grid = None
-            self.rows.append(rows.reshape(-1, rows.shape[2]))
-            self.errors.append(errors.ravel() if grid is None else np.zeros(errors.size))
-        self._grid = grid
+            part = slice(start, min(start + step, len(parents)))
+            largest = max(largest, self._fill(layer, np.arange(part.start, part.stop), rows[part], errors[part]))
+        if grid is not None and largest < 2.0 ** (53 - grid):
+            errors[:] = 0.0
+            self._grid = grid
+        else:
+            self._grid = None
 
     def _next_grid(self, layer: _FloatLayer) -> int | None:
         """The q of the next layer, if its sums are small enough."""
@@ -173,28 +178,46 @@ class FormTable:
         return grid if grid <= _GRID_LIMIT else None
 
     @np.errstate(all="ignore")
-    def _on_regions(self, layer: _FloatLayer, regions: Indices) -> tuple[Floats, Floats, float]:
-        """The rows on some regions of the newest layer, shape (R, n, d + 1), their E, (R, n), and a bound of sums."""
-        rows = np.zeros((len(regions), len(layer.bias), self._frame.dimension + 1))
-        rows[:, :, -1] = layer.bias
+    def _fill(self, layer: _FloatLayer, regions: Indices, rows: Floats, errors: Floats) -> float:
+        """Write the rows on some regions of the newest layer, shape (R, n, d + 1), and their E, shape (R, n).
+
+        Returns
+        -------
+        A bound of all sums.
+        """
         step = 2 * (sum(weights.shape[1] for _, weights in layer.blocks) + 4) * _UNIT
-        errors = np.broadcast_to(step * _magnitudes(layer.bias) + _TINY, rows.shape[:2]).copy()
+        errors[:] = step * _magnitudes(layer.bias) + _TINY
         largest = float(np.abs(layer.bias).max(initial=0.0))
-        for source, weights in layer.blocks:
-            activations, old = self._activations(source, regions)
-            rows += np.tensordot(activations, weights, axes=(1, 1)).transpose(0, 2, 1)  # one product for all regions
-            sizes, magnitudes = np.abs(activations).max(axis=2), _magnitudes(weights) + _TINY
+        for number, (source, weights) in enumerate(layer.blocks):
+            activations, sizes, old = self._activations(source, regions)
+            products = np.tensordot(activations, weights, axes=(1, 1)).transpose(0, 2, 1)  # one for all regions
+            rows[:] = products if number == 0 else rows + products
+            magnitudes = _magnitudes(weights) + _TINY
             errors += (step * sizes + (1 + 2.0**-20) * old) @ magnitudes.T
             largest += float(sizes.max(initial=0.0)) * float(magnitudes.sum(axis=1).max(initial=0.0))
-        return rows, errors, largest
+        rows[:, :, -1] += layer.bias
+        return largest
 
-    def _activations(self, source: int, regions: Indices) -> tuple[Floats, Floats]:
-        """Activations of an earlier layer, or the input (source 0), on regions of the newest layer, and their E."""
+    def _activations(self, source: int, regions: Indices) -> tuple[Floats, Floats, Floats]:
+        """Activations of an earlier layer, or the input (source 0), on regions of the newest layer; A and E of each."""
         if source == 0:
             rows, errors, _ = self._inputs
-            return np.broadcast_to(rows, (len(regions), *rows.shape)), np.tile(errors, (len(regions), 1))
+            count = len(regions)
+            sizes = _largest_entries(rows)
+            return np.broadcast_to(rows, (count, *rows.shape)), np.tile(sizes, (count, 1)), np.tile(errors, (count, 1))
         ancestors, active = self._ancestors(source, regions)
-        return self.layer_rows(source)[ancestors] * active[:, :, None], self.layer_errors(source)[ancestors] * active
+        sizes = self._sizes(source)[ancestors] * active
+        return (
+            self.layer_rows(source)[ancestors] * active[:, :, None],
+            sizes,
+            self.layer_errors(source)[ancestors] * active,
+        )
+
+    def _sizes(self, layer: int) -> Floats:
+        """The largest entry of each form of a layer, shape (R, n)."""
+        if layer not in self._known_sizes:
+            self._known_sizes[layer] = _largest_entries(self.layer_rows(layer))
+        return self._known_sizes[layer]
 
     def _ancestors(self, source: int, regions: Indices) -> tuple[Indices, NDArray[np.bool_]]:
         """The regions of layer `source` around regions of the newest layer, and its active neurons there."""
@@ -264,6 +287,11 @@ def _rounded(matrix: RationalMatrix) -> tuple[Floats, Floats, int | None]:
     if grid is not None:
         return floats, np.zeros(matrix.nrows), grid
     return floats, _magnitudes(floats).max(axis=1, initial=0.0) * _UNIT + _TINY, None
+
+
+def _largest_entries(rows: Floats) -> Floats:
+    """max |F| over the last, short axis; column by column that is much faster."""
+    return np.asarray(reduce(np.maximum, np.moveaxis(np.abs(rows), -1, 0)))
 
 
 def _magnitudes(floats: Floats) -> Floats:

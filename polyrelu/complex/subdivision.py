@@ -194,7 +194,8 @@ class Subdivision:
         for signs in self.signs:
             if signs.layer == layer:
                 words = self.lattice.spread(signs.words.rows)[k]
-                parts.append((words[:, None] >> np.arange(len(signs.members), dtype=np.uint64)) & np.uint64(1))
+                low = np.ascontiguousarray(words, dtype="<u8").view(np.uint8).reshape(-1, 8)[:, : WORD_BITS // 8]
+                parts.append(np.unpackbits(low, axis=1, count=len(signs.members), bitorder="little"))
         return np.concatenate(parts, axis=1).astype(bool)
 
     def facet_forms(self) -> NDArray[np.int32]:
@@ -344,8 +345,8 @@ def _orthant_vertices(base: RationalMatrix, signs: NDArray[np.int8]) -> Floats:
 
 def _packed(signs: NDArray[np.int8]) -> Words:
     """The words of signs of shape (m, c), c ≤ 32."""
-    bits = np.uint64(1) << np.arange(signs.shape[1], dtype=np.uint64)
-    positive = ((signs > 0) * bits).sum(axis=1, dtype=np.uint64)
-    negative = ((signs < 0) * bits).sum(axis=1, dtype=np.uint64)
-    packed: Words = positive | (negative << _SHIFT)
+    bits = np.zeros((len(signs), 2 * WORD_BITS), dtype=bool)
+    bits[:, : signs.shape[1]] = signs > 0
+    bits[:, WORD_BITS : WORD_BITS + signs.shape[1]] = signs < 0
+    packed: Words = np.packbits(bits, axis=1, bitorder="little").view("<u8")[:, 0].astype(np.uint64)
     return packed

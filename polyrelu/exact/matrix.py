@@ -22,6 +22,8 @@ from polyrelu.exact.rational import to_fraction
 
 __all__ = ["RationalMatrix"]
 
+_EXACT = 1 << 53  # integers up to here are floats
+
 
 class RationalMatrix:
     """A matrix of rational numbers with exact arithmetic.
@@ -268,8 +270,10 @@ class RationalMatrix:
 
     def to_floats(self) -> NDArray[np.float64]:
         """The nearest float64 of every entry (for plots and guesses only)."""
-        denominator = self._denominator
-        floats = [nearest_float(int(entry), denominator) for entry in self._numerators.entries()]
+        denominator, integers = self._denominator, [int(entry) for entry in self._numerators.entries()]
+        if denominator < _EXACT and max(map(abs, integers), default=0) < _EXACT:  # then one division rounds right
+            return (np.array(integers, dtype=np.float64) / denominator).reshape(self.shape)
+        floats = [nearest_float(entry, denominator) for entry in integers]
         return np.array(floats, dtype=np.float64).reshape(self.shape)
 
     def to_sympy(self) -> Any:
