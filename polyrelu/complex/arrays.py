@@ -32,14 +32,18 @@ class Growable:
 
     def append(self, rows: NDArray[Any]) -> None:
         """Add rows at the end."""
-        size = self.size + len(rows)
+        self.append_empty(len(rows))[:] = rows
+
+    def append_empty(self, count: int) -> NDArray[Any]:
+        """Add rows at the end, to be filled by the caller; a view that must not be kept over an `append`."""
+        size = self.size + count
         if size > len(self.buffer):
             self._move_to(size + size // 2 + 16)
-        self.buffer[self.size : size] = rows
         self.size = size
+        return self.buffer[size - count : size]
 
     def extend(self, count: int) -> NDArray[Any]:
-        """Add so many rows at the end, to be filled by the caller; a view that must not be kept over an `append`."""
+        """`append_empty` of many rows at once, with no room for more."""
         self._move_to(self.size + count)
         self.size += count
         return self.buffer[self.size - count :]

@@ -2,8 +2,10 @@
 
 A form is a row [a | b] over (y, t). Group 0 holds the forms that are the same everywhere: infinity (t itself), then
 the domain's constraints. Group ℓ holds the preactivations of the n neurons of layer ℓ on each of the R top cells that
-the layers before have cut out (its *regions*), a table of shape (R, n, d + 1); layer 1 has one region. A form is known
-by its number, its row in all tables joined.
+the layers before have cut out (its *regions*), a table of shape (R, n, d + 1); layer 1 has one region. The last hidden
+layer (from the second on) has the largest table and nothing above it that needs all of it, so its forms are computed
+where something is cut, and its signs at vertices without them (`signs_at`). A form is known by its number, its row in
+all tables joined.
 
 **Error bound.** For every float row F there is an E with |F* - F| ≤ E in every entry, F* the exact row; u = 2^-53.
 Groups 0 and 1 are rounded from exact numbers: E = u max|F| + 2^-1000, or 0 if nothing was rounded. On a region of a
@@ -18,8 +20,17 @@ Only active neurons count, each with its own error: with norms instead, 20 layer
 Beyond the range of floats: |w_ji| is counted as 2^-1000 more than it is, which pays for what rounds to 0 or to a
 subnormal number, and as infinite where it was cut to the largest float. Where E is not finite, all is decided exactly.
 
+A form is 0, and E = 0, where no neuron that it reads is on and its bias is 0, or where its weights and bias are all 0.
 Where all weights and all forms so far are exact and multiples of 2^-q, q ≤ 1000, and Σ|w_ji| A_i + |b_j| < 2^(53-q),
-nothing rounds: E = 0. So networks of small integers stay exact, and their many exact zeros are seen in floats.
+nothing rounds: E = 0. So networks of small integers stay exact.
+
+**Signs of the last layer at a vertex** (ŷ, radius r, see `vertices`): its form z_j is Σ_i w_ji a_i + b_j t, and the a_i
+that are on have values â_i with known errors ε_i ≥ |a_i* - â_i|. As above, with the rounding of t (|t* - t̂| ≤ r),
+
+    |z_j* - ẑ_j| ≤ Σ|w_ji| (2 (N + 4) u |â_i| + (1 + 2^-20) ε_i) + |b_j| (2 (N + 4) u |t̂| + (1 + 2^-20) r) + 2^-900,
+
+|w_ji| counted as above. This is a little coarser than the bound from the form itself; signs that it leaves open are
+decided with the form.
 """
 
 from __future__ import annotations
@@ -36,7 +47,7 @@ from polyrelu.complex.frame import Frame
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Layer, Network
 
-__all__ = ["FormTable"]
+__all__ = ["FormTable", "Places", "certain_sign"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -59,24 +70,58 @@ class _Group:
     width : n.
     parents : for each region the region of the layer before that contains it, shape (R,).
     active : which neurons of the layer before are on there, shape (R, n of the layer before).
+    is_dense : whether all R n forms have a row; else see `FormTable.add_forms`.
     """
 
     first: int
     width: int
     parents: Indices
     active: NDArray[np.bool_]
+    is_dense: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _FloatLayer:
-    """A layer in floats: (source, weights) for every block, and the bias.
+    """A layer in floats.
 
-    `grid` is the least q for which weights and bias are exact multiples of 2^-q, None if there is none.
+    Attributes
+    ----------
+    blocks : (source, weights) for every block.
+    magnitudes : |weights| as they are counted in bounds, of every block.
+    bias : shape (n,).
+    grid : the least q for which weights and bias are exact multiples of 2^-q, None if there is none.
+    no_bias, no_form : neurons whose bias is 0; whose weights are 0 as well. Exactly.
     """
 
     blocks: list[tuple[int, Floats]]
+    magnitudes: list[Floats]
     bias: Floats
     grid: int | None
+    no_bias: NDArray[np.bool_]
+    no_form: NDArray[np.bool_]
+
+    @property
+    def step(self) -> float:
+        """2 (N + 4) u."""
+        return float(2 * (sum(weights.shape[1] for _, weights in self.blocks) + 4) * _UNIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Vertices at which the last layer is evaluated.
+
+    Attributes
+    ----------
+    coordinates, radii : see `vertices`, shapes (m, d + 1) and (m,).
+    spread, sums : a form F with error E is known there up to |F|₁ spread + E sums, shape (m,).
+    regions : regions of the last layer that contain them, shape (m,).
+    """
+
+    coordinates: Floats
+    radii: Floats
+    spread: Floats
+    sums: Floats
+    regions: Indices
 
 
 class FormTable:
@@ -98,13 +143,16 @@ class FormTable:
         self._grid: int | None = None  # q of all layers so far, None if something was rounded
         self._exact_layers: dict[tuple[int, int], RationalMatrix] = {}
         self._exact_rows: dict[int, list[int]] = {}
-        self._known_sizes: dict[int, Floats] = {}
+        self._known_sizes: dict[int, tuple[Floats, Floats]] = {}
+        self._last: _FloatLayer | None = None  # the layer whose forms are added one by one
+        self._places = Growable(np.zeros((0, 2), dtype=np.int64))  # (region, neuron) of each of them
 
     def copy(self) -> FormTable:
         """A copy to which other layers can be added."""
         other = copy.copy(self)
         # Appending to a full buffer moves it, so the rows themselves need not be copied.
         other.rows, other.errors = Growable(self.rows.rows), Growable(self.errors.rows)
+        other._places = Growable(self._places.rows)
         other._groups = list(self._groups)
         other._exact_layers, other._exact_rows, other._known_sizes = {}, {}, {}
         return other
@@ -114,10 +162,28 @@ class FormTable:
         """The number of layers whose forms are known."""
         return len(self._groups)
 
-    def number(self, layer: int, regions: Indices, neuron: int) -> Indices:
-        """The numbers of the forms of a neuron of a layer (from 1) on regions of that layer."""
-        group = self._groups[layer - 1]
-        return group.first + regions * group.width + neuron
+    @property
+    def nbytes(self) -> int:
+        """The bytes of rows and errors."""
+        return int(self.rows.buffer.nbytes + self.errors.buffer.nbytes + self._places.buffer.nbytes)
+
+    def is_dense(self, layer: int) -> bool:
+        """Whether all forms of a layer have rows; if not, use `signs_at` and `add_forms`."""
+        return self._groups[layer - 1].is_dense
+
+    def regions(self, layer: int) -> int:
+        """The number of regions of a layer."""
+        return len(self._groups[layer - 1].parents)
+
+    @property
+    def width_before_last(self) -> int:
+        """The number of inputs that the last layer reads, over all blocks."""
+        return 0 if self._last is None else sum(weights.shape[1] for _, weights in self._last.blocks)
+
+    def first_number(self, layer: int) -> int:
+        """The number of the form of neuron 0 on region 0 of a dense layer; the form of neuron j on region r comes j +
+        r·width later."""
+        return self._groups[layer - 1].first
 
     def layer_rows(self, layer: int) -> Floats:
         """The table of a layer, shape (R, n, d + 1); a view."""
@@ -132,6 +198,10 @@ class FormTable:
         errors: Floats = self.errors.rows[group.first : group.first + len(group.parents) * group.width]
         return errors.reshape(len(group.parents), group.width)
 
+    def layer_norms(self, layer: int) -> Floats:
+        """The 1-norms of the forms of a layer, shape (R, n)."""
+        return self._sizes(layer)[1]
+
     # -- adding layers --------------------------------------------------------------------------------------------
 
     def add_first_layer(self) -> None:
@@ -139,12 +209,12 @@ class FormTable:
         matrix = self._frame.first_layer
         rows, errors, self._grid = _rounded(matrix)
         everywhere = np.zeros(1, dtype=np.int64)
-        self._groups.append(_Group(self.rows.size, matrix.nrows, everywhere, np.zeros((1, 0), dtype=bool)))
+        self._groups.append(_Group(self.rows.size, matrix.nrows, everywhere, np.zeros((1, 0), dtype=bool), True))
         self.rows.append(rows)
         self.errors.append(errors)
 
     def add_layer(self, parents: Indices, active: NDArray[np.bool_]) -> None:
-        """Append the forms of the next layer on its R regions.
+        """Append the next layer on its R regions: its forms, unless it is the last one.
 
         Parameters
         ----------
@@ -153,70 +223,129 @@ class FormTable:
         """
         layer = _in_floats(self._network.layers[self.layers])
         width = len(layer.bias)
-        self._groups.append(_Group(self.rows.size, width, parents, active))
-        grid = self._next_grid(layer)
+        is_last = self.layers + 1 == self._network.hidden_layers
+        self._groups.append(_Group(self.rows.size, width, parents, active, not is_last))
+        self._grid = self._next_grid(layer)
+        if is_last:
+            self._last = layer
+            return
         rows = self.rows.extend(len(parents) * width).reshape(len(parents), width, -1)
         errors = self.errors.extend(len(parents) * width).reshape(len(parents), width)
-        largest = 0.0
         step = max(1, _BLOCK // max(width, 1))
         for start in range(0, len(parents), step):
             part = slice(start, min(start + step, len(parents)))
-            largest = max(largest, self._fill(layer, np.arange(part.start, part.stop), rows[part], errors[part]))
-        if grid is not None and largest < 2.0 ** (53 - grid):
-            errors[:] = 0.0
-            self._grid = grid
-        else:
-            self._grid = None
+            self._fill(layer, np.arange(part.start, part.stop), rows[part], errors[part])
 
     def _next_grid(self, layer: _FloatLayer) -> int | None:
-        """The q of the next layer, if its sums are small enough."""
+        """The q of the newest layer, if it is exact."""
         grids = [self._grid, *(self._inputs[2] for source, _ in layer.blocks if source == 0)]
         known = [grid for grid in grids if grid is not None]
         if layer.grid is None or len(known) < len(grids):
             return None
         grid = max(known) + layer.grid
-        return grid if grid <= _GRID_LIMIT else None
+        largest = float(np.abs(layer.bias).max(initial=0.0))
+        for (source, _), magnitudes in zip(layer.blocks, layer.magnitudes, strict=True):
+            sizes = _largest_entries(self._inputs[0]) if source == 0 else self._sizes(source)[0]
+            largest += float(sizes.max(initial=0.0)) * float(magnitudes.sum(axis=1).max(initial=0.0))
+        return grid if grid <= _GRID_LIMIT and largest < 2.0 ** (53 - grid) else None
 
     @np.errstate(all="ignore")
-    def _fill(self, layer: _FloatLayer, regions: Indices, rows: Floats, errors: Floats) -> float:
-        """Write the rows on some regions of the newest layer, shape (R, n, d + 1), and their E, shape (R, n).
+    def _fill(self, layer: _FloatLayer, regions: Indices, rows: Floats, errors: Floats) -> None:
+        """Write the rows on some regions of the newest layer, shape (R, n, d + 1), and their E, shape (R, n)."""
+        errors[:] = layer.step * _magnitudes(layer.bias) + _TINY
+        is_on = np.zeros(len(regions), dtype=bool)
+        for number, (source, weights) in enumerate(layer.blocks):
+            table, sizes, old, active = self._sources(source, regions)
+            is_on |= active.any(axis=1)
+            activations = table * active[:, :, None]
+            products = np.tensordot(activations, weights, axes=(1, 1)).transpose(0, 2, 1)  # one for all regions
+            rows[:] = products if number == 0 else rows + products
+            errors += ((layer.step * sizes + (1 + 2.0**-20) * old) * active) @ layer.magnitudes[number].T
+        rows[:, :, -1] += layer.bias
+        if self._grid is not None:
+            errors[:] = 0.0
+        errors[:, layer.no_form] = 0.0
+        errors[np.ix_(~is_on, layer.no_bias)] = 0.0
+
+    # -- the last layer -------------------------------------------------------------------------------------------
+
+    @np.errstate(all="ignore")
+    def add_forms(self, regions: Indices, neurons: Indices) -> Indices:
+        """Append the forms of neurons of the last layer on its regions, pair by pair; their numbers."""
+        layer, first, count = self._last, self.rows.size, len(regions)
+        assert layer is not None
+        rows, errors = self.rows.append_empty(count), self.errors.append_empty(count)
+        step = max(1, _BLOCK // max(weights.shape[1] for _, weights in layer.blocks))
+        for start in range(0, count, step):
+            part = slice(start, start + step)
+            self._fill_pairs(layer, regions[part], neurons[part], rows[part], errors[part])
+        self._places.append(np.stack([regions, neurons], axis=1))
+        return np.arange(first, first + count)
+
+    def _fill_pairs(self, layer: _FloatLayer, regions: Indices, neurons: Indices, rows: Floats, errors: Floats) -> None:
+        rows[:] = 0.0
+        errors[:] = layer.step * _magnitudes(layer.bias[neurons]) + _TINY
+        is_on = np.zeros(len(regions), dtype=bool)
+        for (source, weights), magnitudes in zip(layer.blocks, layer.magnitudes, strict=True):
+            table, sizes, old, active = self._sources(source, regions)
+            is_on |= active.any(axis=1)
+            rows += np.matmul((weights[neurons] * active)[:, None, :], table)[:, 0]
+            errors += ((layer.step * sizes + (1 + 2.0**-20) * old) * active * magnitudes[neurons]).sum(axis=1)
+        rows[:, -1] += layer.bias[neurons]
+        if self._grid is not None:
+            errors[:] = 0.0
+        errors[layer.no_form[neurons] | (layer.no_bias[neurons] & ~is_on)] = 0.0
+
+    @np.errstate(all="ignore")
+    def signs_at(self, at: Places) -> NDArray[np.int8]:
+        """Signs of the last layer at vertices, shape (m, n), 2 where floats do not decide."""
+        layer = self._last
+        assert layer is not None
+        t, bias = at.coordinates[:, -1:], _magnitudes(layer.bias)
+        values = t * layer.bias
+        bounds = (layer.step * np.abs(t) + (1 + 2.0**-20) * at.radii[:, None]) * bias + 2.0**-900
+        for (source, weights), magnitudes in zip(layer.blocks, layer.magnitudes, strict=True):
+            activations, errors = self._values_at(source, at)
+            values += activations @ weights.T
+            bounds += (layer.step * np.abs(activations) + (1 + 2.0**-20) * errors) @ magnitudes.T
+        return certain_sign(values, bounds)
+
+    def _values_at(self, source: int, at: Places) -> tuple[Floats, Floats]:
+        """The values at vertices of the neurons of a layer that are on in given regions, and their errors."""
+        rows, sizes_and_norms, errors, active = self._table(source, at.regions)
+        norms = sizes_and_norms[1]
+        product = at.coordinates @ rows.T if rows.ndim == 2 else np.matmul(rows, at.coordinates[:, :, None])[:, :, 0]
+        bounds = norms * at.spread[:, None] + errors * at.sums[:, None]
+        return product * active, bounds * active
+
+    # -- reading earlier layers -----------------------------------------------------------------------------------
+
+    def _table(self, source: int, regions: Indices) -> tuple[Floats, tuple[Floats, Floats], Floats, NDArray[np.bool_]]:
+        """What regions of the newest layer read from a layer, or from the input (source 0).
 
         Returns
         -------
-        A bound of all sums.
+        Rows of shape (R, n, d + 1), or (n, d + 1) if they are the same everywhere; their largest entries and 1-norms
+        and their E, of shape (R, n) or (n,); which of them are on, shape (R, n).
         """
-        step = 2 * (sum(weights.shape[1] for _, weights in layer.blocks) + 4) * _UNIT
-        errors[:] = step * _magnitudes(layer.bias) + _TINY
-        largest = float(np.abs(layer.bias).max(initial=0.0))
-        for number, (source, weights) in enumerate(layer.blocks):
-            activations, sizes, old = self._activations(source, regions)
-            products = np.tensordot(activations, weights, axes=(1, 1)).transpose(0, 2, 1)  # one for all regions
-            rows[:] = products if number == 0 else rows + products
-            magnitudes = _magnitudes(weights) + _TINY
-            errors += (step * sizes + (1 + 2.0**-20) * old) @ magnitudes.T
-            largest += float(sizes.max(initial=0.0)) * float(magnitudes.sum(axis=1).max(initial=0.0))
-        rows[:, :, -1] += layer.bias
-        return largest
-
-    def _activations(self, source: int, regions: Indices) -> tuple[Floats, Floats, Floats]:
-        """Activations of an earlier layer, or the input (source 0), on regions of the newest layer; A and E of each."""
         if source == 0:
             rows, errors, _ = self._inputs
-            count = len(regions)
-            sizes = _largest_entries(rows)
-            return np.broadcast_to(rows, (count, *rows.shape)), np.tile(sizes, (count, 1)), np.tile(errors, (count, 1))
+            return rows, _sizes_and_norms(rows), errors, np.ones((len(regions), len(rows)), dtype=bool)
         ancestors, active = self._ancestors(source, regions)
-        sizes = self._sizes(source)[ancestors] * active
-        return (
-            self.layer_rows(source)[ancestors] * active[:, :, None],
-            sizes,
-            self.layer_errors(source)[ancestors] * active,
-        )
+        rows, errors, (sizes, norms) = self.layer_rows(source), self.layer_errors(source), self._sizes(source)
+        if len(rows) == 1:
+            return rows[0], (sizes[0], norms[0]), errors[0], active
+        return rows[ancestors], (sizes[ancestors], norms[ancestors]), errors[ancestors], active
 
-    def _sizes(self, layer: int) -> Floats:
-        """The largest entry of each form of a layer, shape (R, n)."""
+    def _sources(self, source: int, regions: Indices) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+        """Rows (that broadcast to regions), their largest entries and E, and which are on; see `_table`."""
+        rows, (sizes, _), errors, active = self._table(source, regions)
+        return rows, sizes, errors, active
+
+    def _sizes(self, layer: int) -> tuple[Floats, Floats]:
+        """The largest entry and the 1-norm of each form of a layer, shape (R, n)."""
         if layer not in self._known_sizes:
-            self._known_sizes[layer] = _largest_entries(self.layer_rows(layer))
+            self._known_sizes[layer] = _sizes_and_norms(self.layer_rows(layer))
         return self._known_sizes[layer]
 
     def _ancestors(self, source: int, regions: Indices) -> tuple[Indices, NDArray[np.bool_]]:
@@ -230,9 +359,17 @@ class FormTable:
         """(layer, neuron) of a form; (0, i) for constraint i of the domain, (0, -1) for infinity."""
         if number < self._global.nrows:
             return 0, number - 1
+        layer, _, neuron = self._place(number)
+        return layer, neuron
+
+    def _place(self, number: int) -> tuple[int, int, int]:
+        """Layer, region and neuron of a form that is not global."""
         layer = next(k for k in range(self.layers, 0, -1) if self._groups[k - 1].first <= number)
         group = self._groups[layer - 1]
-        return layer, (number - group.first) % group.width
+        if not group.is_dense:
+            region, neuron = self._places.buffer[number - group.first]
+            return layer, int(region), int(neuron)
+        return layer, *divmod(number - group.first, group.width)
 
     # -- exact rows -----------------------------------------------------------------------------------------------
 
@@ -245,9 +382,7 @@ class FormTable:
     def _exact_row(self, number: int) -> list[int]:
         if number < self._global.nrows:
             return self._global.take(rows=[number]).primitive_rows()[0]
-        layer = next(k for k in range(self.layers, 0, -1) if self._groups[k - 1].first <= number)
-        group = self._groups[layer - 1]
-        region, neuron = divmod(number - group.first, group.width)
+        layer, region, neuron = self._place(number)
         return self._exact_layer(layer, region).take(rows=[neuron]).primitive_rows()[0]
 
     def _exact_layer(self, layer: int, region: int) -> RationalMatrix:
@@ -276,6 +411,12 @@ class FormTable:
         return total
 
 
+def certain_sign(values: Floats, bounds: Floats) -> NDArray[np.int8]:
+    """The signs of values that are off by at most the bounds, 2 where that leaves them open."""
+    certain = (np.abs(values) > bounds) & np.isfinite(values)  # where a product has overflowed, even the sign is wrong
+    return np.where(certain, np.sign(values), 2).astype(np.int8)
+
+
 def _bias_form(layer: Layer, dimension: int) -> RationalMatrix:
     return RationalMatrix.zeros(layer.width, dimension).beside(layer.bias)
 
@@ -292,6 +433,11 @@ def _rounded(matrix: RationalMatrix) -> tuple[Floats, Floats, int | None]:
 def _largest_entries(rows: Floats) -> Floats:
     """max |F| over the last, short axis; column by column that is much faster."""
     return np.asarray(reduce(np.maximum, np.moveaxis(np.abs(rows), -1, 0)))
+
+
+def _sizes_and_norms(rows: Floats) -> tuple[Floats, Floats]:
+    """max |F| and |F|₁ of rows."""
+    return _largest_entries(rows), np.asarray(reduce(np.add, np.moveaxis(np.abs(rows), -1, 0)))
 
 
 def _magnitudes(floats: Floats) -> Floats:
@@ -311,8 +457,14 @@ def _grid(matrix: RationalMatrix) -> int | None:
 def _in_floats(layer: Layer) -> _FloatLayer:
     grids = [_grid(matrix) for matrix in (layer.bias, *(block.weight for block in layer.blocks))]
     known = [grid for grid in grids if grid is not None]
+    blocks = [(block.source, block.weight.to_floats()) for block in layer.blocks]
+    no_bias = layer.bias.signs()[:, 0] == 0
+    no_weights = np.all([(block.weight.signs() == 0).all(axis=1) for block in layer.blocks], axis=0)
     return _FloatLayer(
-        [(block.source, block.weight.to_floats()) for block in layer.blocks],
+        blocks,
+        [_magnitudes(weights) + _TINY for _, weights in blocks],
         layer.bias.to_floats()[:, 0],
         max(known) if len(known) == len(grids) else None,
+        no_bias,
+        no_bias & no_weights,
     )

@@ -180,9 +180,10 @@ class PolyhedralComplex:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all arrays of cells and vertices."""
+        """The bytes of all arrays: of cells, vertices and forms."""
         arrays = [*self.inner, *self._outer, *self.lattice.arrays(), *self.vertex_store.arrays(), self.facet_forms]
-        return sum(array.nbytes for array in arrays) + sum(signs.words.rows.nbytes for signs in self._words)
+        words = sum(signs.words.rows.nbytes for signs in self._words)
+        return sum(array.nbytes for array in arrays) + words + self.table.nbytes
 
     def size(self, dimension: int) -> int:
         """The number of cells of a dimension."""

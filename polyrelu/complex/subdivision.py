@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,16 +51,56 @@ class SignWords:
     words: Growable
 
 
+class _Chunk(Protocol):
+    """The forms that are being cut with, up to 32 of them."""
+
+    def numbers(self, regions: Indices, bits: Indices | int) -> Indices:
+        """The numbers of the forms `bits` of the chunk on regions."""
+
+    def copy(self, table: FormTable) -> _Chunk:
+        """The same for a copy of the table."""
+
+
 @dataclass(frozen=True, slots=True)
-class _Chunk:
-    """The forms that are being cut with: bit b on region r has the number first + b + r·stride."""
+class _DenseChunk:
+    """Bit b on region r has the number first + b + r·stride."""
 
     first: int
     stride: int
 
     def numbers(self, regions: Indices, bits: Indices | int) -> Indices:
+        """See `_Chunk`."""
         numbers: Indices = self.first + regions * self.stride + bits
         return numbers
+
+    def copy(self, table: FormTable) -> _Chunk:
+        """See `_Chunk`."""
+        return self
+
+
+class _SparseChunk:
+    """Neurons of the last layer: their forms are computed when they are asked for."""
+
+    def __init__(self, table: FormTable, first: int, known: NDArray[np.int32]) -> None:
+        """`known` has the number of the form of neuron first + b on region r at [r, b], -1 if it has none yet."""
+        self._table, self._first, self._known = table, first, known
+
+    def numbers(self, regions: Indices, bits: Indices | int) -> Indices:
+        """See `_Chunk`."""
+        found = self._known[regions, bits]
+        missing = np.flatnonzero(found < 0)
+        if len(missing):
+            bits = np.broadcast_to(bits, regions.shape)
+            places = np.unique(regions[missing] * WORD_BITS + bits[missing])
+            new_regions, new_bits = np.divmod(places, WORD_BITS)
+            self._known[new_regions, new_bits] = self._table.add_forms(new_regions, new_bits + self._first)
+            found = self._known[regions, bits]
+        numbers: Indices = found.astype(np.int64)
+        return numbers
+
+    def copy(self, table: FormTable) -> _Chunk:
+        """See `_Chunk`."""
+        return _SparseChunk(table, self._first, self._known.copy())
 
 
 class Subdivision:
@@ -91,6 +132,8 @@ class Subdivision:
         self._cell_forms = [self.vertices.forms, *(Growable(numbers[forms]) for forms in cell_forms[1:])]
         self._regions = [Growable(np.zeros(self.lattice.size(k), dtype=np.int64)) for k in range(frame.dimension + 1)]
         self.signs: list[SignWords] = []
+        self._chunks: list[_Chunk] = []  # the forms of each of the words
+        self._current = 0  # the words that are in the lattice
 
     # -- steps ----------------------------------------------------------------------------------------------------
 
@@ -149,26 +192,47 @@ class Subdivision:
         """Cut with up to 32 constraints or neurons."""
         if layer > self.table.layers:
             self._enter_layer()
-        chunk, tables = self._chunk(layer, members)
-        signs = self._signs_at_vertices(layer, members, chunk, tables)
-        self.lattice.set_words(_packed(signs))
-        self.signs.append(SignWords(layer, tuple(members), self.lattice.words[0]))
+        self._current = self._position(layer, members)
+        words = self.signs[self._current].words.rows
+        self.lattice.set_words(self._settled(words, 0, self._chunks[self._current], self._regions[0].rows))
+        self._share_words()
+        chunk = self._chunks[self._current]
         for bit, member in enumerate(members):
-            cut = self.lattice.split(bit, partial(self._new_vertices, chunk, bit))
+            cut = self.lattice.split(bit, partial(self._new_vertices, bit))
             if cut is not None:
                 self._extend_cells(chunk, bit, cut)
             yield layer, member
 
-    @np.errstate(over="ignore")
-    def _chunk(self, layer: int, members: range) -> tuple[_Chunk, SignTables]:
+    def _position(self, layer: int, members: range) -> int:
+        """Where the words of these forms are; at the first of a layer the signs of the whole layer are decided."""
+        if all(signs.layer != layer for signs in self.signs):
+            self._decide(layer)
+        return next(i for i, signs in enumerate(self.signs) if (signs.layer, signs.members[0]) == (layer, members[0]))
+
+    def _share_words(self) -> None:
+        """The words at the vertices are those of the lattice, which goes on with them."""
+        if not self.signs:
+            return
+        self.signs[self._current] = replace(self.signs[self._current], words=self.lattice.words[0])
+
+    def _decide(self, layer: int) -> None:
+        """The signs of all forms of a layer at the vertices so far; see `_new_vertices` for later ones."""
+        width = self.network.widths[layer] if layer else self.frame.constraints.nrows
+        ranges = [range(start, min(start + WORD_BITS, width)) for start in range(0, width, WORD_BITS)]
+        chunks = [self._chunk(layer, members) for members in ranges]
+        signs = self._signs_at_vertices(layer, chunks, width)
+        for members in ranges:
+            words = _packed(signs[:, members.start : members.stop])
+            self.signs.append(SignWords(layer, tuple(members), Growable(words)))
+        self._chunks += chunks
+
+    def _chunk(self, layer: int, members: range) -> _Chunk:
         if layer == 0:  # the constraints follow infinity in the table
-            numbers = slice(1 + members.start, 1 + members.stop)
-            rows, errors = self.table.rows.rows[None, numbers], self.table.errors.rows[None, numbers]
-            return _Chunk(1 + members.start, 0), SignTables(rows, errors, np.abs(rows).sum(axis=2))
-        table = self.table.layer_rows(layer)
-        rows, errors = (part[:, members.start : members.stop] for part in (table, self.table.layer_errors(layer)))
-        first = int(self.table.number(layer, np.zeros(1, dtype=np.int64), members.start)[0])
-        return _Chunk(first, table.shape[1]), SignTables(rows, errors, np.abs(rows).sum(axis=2))
+            return _DenseChunk(1 + members.start, 0)
+        if self.table.is_dense(layer):
+            return _DenseChunk(self.table.first_number(layer) + members.start, self.network.widths[layer])
+        unknown = np.full((self.table.regions(layer), len(members)), -1, dtype=np.int32)
+        return _SparseChunk(self.table, members.start, unknown)
 
     def _enter_layer(self) -> None:
         """The top cells become the regions of the next layer."""
@@ -207,24 +271,48 @@ class Subdivision:
 
     # -- signs ----------------------------------------------------------------------------------------------------
 
-    def _signs_at_vertices(self, layer: int, members: range, chunk: _Chunk, tables: SignTables) -> NDArray[np.int8]:
+    def _signs_at_vertices(self, layer: int, chunks: list[_Chunk], width: int) -> NDArray[np.int8]:
+        """Signs of all forms of a layer, shape (f_0, width)."""
         regions = self._regions[0].rows
-        signs = self.vertices.certain_sign_table(tables, regions)
+        if layer == 0 or self.table.is_dense(layer):
+            signs = self.vertices.certain_sign_table(self._sign_tables(layer), regions)
+        else:
+            signs = self.vertices.certain_signs_of_last_layer(width, regions)
+            for start, chunk in zip(range(0, width, WORD_BITS), chunks, strict=True):
+                here = signs[:, start : start + WORD_BITS]
+                vertices, bits = np.nonzero(here == 2)
+                here[vertices, bits] = self.vertices.certain_signs(vertices, chunk.numbers(regions[vertices], bits))
         first = 0 if layer == 0 else self.frame.constraints.nrows
         if layer <= 1:  # the signs of the base were known from the start
             for position, index in enumerate(self.frame.base, 1):
-                if index - first in members:
-                    signs[:, index - first - members.start] = self.vertices.base_signs.rows[:, position]
-        for vertex, bit in np.argwhere(signs == 2).tolist():
-            signs[vertex, bit] = self.vertices.exact_sign(vertex, int(chunk.numbers(regions[vertex], bit)))
+                if first <= index < first + width:
+                    signs[:, index - first] = self.vertices.base_signs.rows[:, position]
+        for vertex, member in np.argwhere(signs == 2).tolist():
+            number = chunks[member // WORD_BITS].numbers(regions[vertex : vertex + 1], member % WORD_BITS)[0]
+            signs[vertex, member] = self.vertices.exact_sign(vertex, int(number))
         return signs
 
+    def _sign_tables(self, layer: int) -> SignTables:
+        if layer:
+            return SignTables(
+                self.table.layer_rows(layer), self.table.layer_errors(layer), self.table.layer_norms(layer)
+            )
+        numbers = slice(1, 1 + self.frame.constraints.nrows)
+        rows = self.table.rows.rows[None, numbers]
+        with np.errstate(over="ignore"):
+            norms = np.abs(rows).sum(axis=2)
+        return SignTables(rows, self.table.errors.rows[None, numbers], norms)
+
     @np.errstate(all="ignore")
-    def _new_vertices(self, chunk: _Chunk, bit: int, cut: Cut) -> Words:
-        """Append the points where a form vanishes on the cut edges; the words of their signs."""
+    def _new_vertices(self, bit: int, cut: Cut) -> Words:
+        """Append the points where a form vanishes on the cut edges; the words of their signs.
+
+        Signs of earlier forms are those of the edge. What can change its sign on the edge keeps both signs at the new
+        vertex, until it is settled when its turn comes.
+        """
         edges, (positive, negative) = cut.cells[1], cut.ends.T
         regions = self._regions[1].buffer[edges]
-        forms = chunk.numbers(regions, bit)
+        forms = self._chunks[self._current].numbers(regions, bit)
         rows, coordinates = self.table.rows.buffer[forms], self.vertices.coordinates.buffer
         ends = coordinates[positive], coordinates[negative]
         values = [np.abs(np.einsum("mi,mi->m", rows, end))[:, None] for end in ends]
@@ -235,25 +323,33 @@ class Subdivision:
             base_signs[positive] | base_signs[negative],  # 0 | s = s | s = s; the ends never have opposite signs
         )
         self._regions[0].append(regions)
-        for signs in self.signs[:-1]:
-            words = signs.words.buffer
-            signs.words.append(words[positive] | words[negative])
-        words = self.lattice.words[0].buffer
-        return self._words_between(words[positive] | words[negative], chunk, bit, regions)
+        bits = np.uint64(1 << bit | 1 << (bit + WORD_BITS))
+        for position, signs in enumerate(self.signs):
+            words = signs.words.buffer[positive] | signs.words.buffer[negative]
+            if position == self._current:
+                first = len(self.vertices) - len(words)
+                found = self._settled(words & ~bits, first, self._chunks[position], regions)
+            else:
+                signs.words.append(words)
+        return found
 
-    def _words_between(self, words: Words, chunk: _Chunk, bit: int, regions: Indices) -> Words:
-        """Words of vertices inside edges: a form is affine there, so only one that changes sign must be looked at."""
-        both = words & (words >> _SHIFT) & _LOW & ~np.uint64(1 << bit)
-        words = words & ~(np.uint64(1 << bit) | np.uint64(1 << (bit + WORD_BITS)))
+    def _settled(self, words: Words, first: int, chunk: _Chunk, regions: Indices) -> Words:
+        """Words of the vertices from `first` on, with one sign at most of every form.
+
+        Parameters
+        ----------
+        words : with both signs where the sign must be looked at.
+        regions : that contain the vertices.
+        """
+        both = words & (words >> _SHIFT) & _LOW
         if not both.any():
             return words
-        first = len(self.vertices) - len(words)
         rows, bits = np.nonzero((both[:, None] >> _BITS) & np.uint64(1))
         forms = chunk.numbers(regions[rows], bits)
         signs = self.vertices.certain_signs(first + rows, forms)
         for position in np.flatnonzero(signs == 2).tolist():
             signs[position] = self.vertices.exact_sign(first + int(rows[position]), int(forms[position]))
-        words &= ~(both | (both << _SHIFT))
+        words = words & ~(both | (both << _SHIFT))
         found = np.where(signs > 0, _BIT[bits], np.where(signs < 0, _BIT[bits] << _SHIFT, np.uint64(0)))
         np.bitwise_or.at(words, rows, found)
         return words
@@ -297,14 +393,14 @@ class Subdivision:
         self._regions = [regions.restricted(mark) for regions, mark in zip(self._regions, marked, strict=True)]
         higher = [forms.restricted(mark) for forms, mark in zip(self._cell_forms[1:], marked[1:], strict=True)]
         self._cell_forms = [self.vertices.forms, *higher]
-        current = self.signs[-1:]
-        self.signs = [replace(signs, words=signs.words.restricted(marked[0])) for signs in self.signs[:-1]]
-        self.signs += [replace(signs, words=self.lattice.words[0]) for signs in current]
+        self.signs = [replace(signs, words=signs.words.restricted(marked[0])) for signs in self.signs]
+        self._share_words()
 
     def part(self, top: Indices) -> Subdivision:
         """An independent copy with the given top cells and their faces only."""
         part = copy.copy(self)
         part.table = self.table.copy()
+        part._chunks = [chunk.copy(part.table) for chunk in self._chunks]
         part._restrict(self.lattice.closure(top))
         part.vertices.use(part.table)
         return part

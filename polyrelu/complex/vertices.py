@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex.arrays import Growable
-from polyrelu.complex.forms import FormTable
+from polyrelu.complex.forms import FormTable, Places, certain_sign
 from polyrelu.exact import dot_sign, meeting_direction
 
 __all__ = ["SignTables", "Statistics", "Vertices"]
@@ -177,10 +177,11 @@ class Vertices:
     def certain_signs(self, vertices: Indices, forms: Indices) -> NDArray[np.int8]:
         """Signs of forms at vertices, pair by pair, 2 where floats do not decide."""
         rows, coordinates = self._table.rows.buffer[forms], self.coordinates.buffer[vertices]
-        values = np.einsum("mi,mi->m", rows, coordinates)
-        bounds = self._bounds(vertices, np.abs(rows).sum(axis=1), self._table.errors.buffer[forms])
+        norms, errors = np.abs(rows).sum(axis=1), self._table.errors.buffer[forms]
+        signs = certain_sign(np.einsum("mi,mi->m", rows, coordinates), self._bounds(vertices, norms, errors))
+        signs[(norms == 0) & (errors == 0)] = 0
         self.statistics.decisions += len(vertices)
-        return _signs(values, bounds)
+        return signs
 
     @np.errstate(all="ignore")
     def certain_sign_table(self, tables: SignTables, regions: Indices) -> NDArray[np.int8]:
@@ -195,15 +196,33 @@ class Vertices:
                 values = coordinates @ tables.rows[0].T
             else:
                 values = np.matmul(tables.rows[here], coordinates[:, :, None])[:, :, 0]
-            signs[part] = _signs(values, self._bounds(part, tables.norms[here], tables.errors[here]))
+            signs[part] = certain_sign(values, self._bounds(part, tables.norms[here], tables.errors[here]))
+            signs[part][((tables.norms == 0) & (tables.errors == 0))[here]] = 0
         self.statistics.decisions += signs.size
         return signs
 
-    def _bounds(self, vertices: Indices, norms: Floats, errors: Floats) -> Floats:
-        """The bound of the module's text; one form for each vertex, or a row of forms."""
+    def certain_signs_of_last_layer(self, width: int, regions: Indices) -> NDArray[np.int8]:
+        """Signs of the last layer at all vertices, shape (f_0, width), 2 where floats do not decide."""
+        count = len(self)
+        signs = np.empty((count, width), dtype=np.int8)
+        step = max(1, _BLOCK // max(1, self._table.width_before_last * self.coordinates.buffer.shape[1]))
+        for start in range(0, count, step):
+            part = np.arange(start, min(start + step, count))
+            spread, sums = self._uncertainty(part)
+            coordinates, radii = self.coordinates.buffer[part], self.radii.buffer[part]
+            signs[part] = self._table.signs_at(Places(coordinates, radii, spread, sums, regions[part]))
+        self.statistics.decisions += int((signs != 2).sum())  # the others will be asked for again
+        return signs
+
+    def _uncertainty(self, vertices: Indices) -> tuple[Floats, Floats]:
+        """What |F|₁ and E are multiplied with in the bound of the module's text."""
         magnitudes = np.abs(self.coordinates.buffer[vertices])
         spread = (self.radii.buffer[vertices] + (magnitudes.shape[1] + 2) * _UNIT * magnitudes.max(axis=1)) * _SLACK
-        sums = 2 * _SLACK * magnitudes.sum(axis=1)
+        return spread, 2 * _SLACK * magnitudes.sum(axis=1)
+
+    def _bounds(self, vertices: Indices, norms: Floats, errors: Floats) -> Floats:
+        """The bound of the module's text; one form for each vertex, or a row of forms."""
+        spread, sums = self._uncertainty(vertices)
         if norms.ndim == 2:
             spread, sums = spread[:, None], sums[:, None]
         return np.asarray(norms * spread + errors * sums)
@@ -243,11 +262,6 @@ class Vertices:
         part.coordinates, part.radii = self.coordinates.restricted(marked), self.radii.restricted(marked)
         part.forms, part.base_signs = self.forms.restricted(marked), self.base_signs.restricted(marked)
         return part
-
-
-def _signs(values: Floats, bounds: Floats) -> NDArray[np.int8]:
-    certain = (np.abs(values) > bounds) & np.isfinite(values)  # where a product has overflowed, even the sign is wrong
-    return np.where(certain, np.sign(values), 2).astype(np.int8)
 
 
 def _inverses(matrices: Floats) -> Floats:

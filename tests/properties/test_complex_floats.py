@@ -16,6 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from polyrelu.complex import PolyhedralComplex, canonical_complex
+from polyrelu.complex.lattice import WORD_BITS
 from polyrelu.complex.subdivision import Subdivision
 from polyrelu.complex.vertices import Vertices
 from polyrelu.exact import Polyhedron, dot_sign
@@ -235,11 +236,11 @@ def distrustful(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     table, pairs = Subdivision._signs_at_vertices, Vertices.certain_signs
     checked: list[int] = []
 
-    def checked_table(self: Subdivision, layer: int, members: range, chunk: Any, tables: Any) -> NDArray[np.int8]:
-        signs = table(self, layer, members, chunk, tables)
+    def checked_table(self: Subdivision, layer: int, chunks: list[Any], width: int) -> NDArray[np.int8]:
+        signs = table(self, layer, chunks, width)
         regions = self._regions[0].rows
-        for (vertex, bit), sign in np.ndenumerate(signs):
-            form = int(chunk.numbers(regions[vertex], bit))
+        for (vertex, member), sign in np.ndenumerate(signs):
+            form = int(chunks[member // WORD_BITS].numbers(regions[vertex : vertex + 1], member % WORD_BITS)[0])
             assert dot_sign(self.table.exact_row(form), self.vertices.exact(vertex)) == sign
         checked.append(signs.size)
         return signs
