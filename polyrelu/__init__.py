@@ -24,9 +24,11 @@ if TYPE_CHECKING:
         PolyhedralComplex,
         Region,
         RegionGraph,
+        Skeleton,
         canonical_complex,
         parse_domain,
         region_graph,
+        skeleton,
         stream_complex,
         walk_regions,
     )
@@ -86,6 +88,7 @@ _HOME = {
     "RegionGraph": "polyrelu.complex",
     "Report": "polyrelu.checker",
     "SignVector": "polyrelu.network",
+    "Skeleton": "polyrelu.complex",
     "Unbounded": "polyrelu.exact",
     "Undecided": "polyrelu.proofs",
     "canonical_complex": "polyrelu.complex",
@@ -101,6 +104,7 @@ _HOME = {
     "related": "polyrelu.network",
     "rescale": "polyrelu.network",
     "save": "polyrelu.importers",
+    "skeleton": "polyrelu.complex",
     "stream_complex": "polyrelu.complex",
     "walk_regions": "polyrelu.complex",
 }
@@ -134,6 +138,7 @@ __all__ = [
     "RegionGraph",
     "Report",
     "SignVector",
+    "Skeleton",
     "Unbounded",
     "Undecided",
     "__version__",
@@ -150,6 +155,7 @@ __all__ = [
     "related",
     "rescale",
     "save",
+    "skeleton",
     "stream_complex",
     "walk_regions",
 ]

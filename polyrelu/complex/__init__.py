@@ -2,7 +2,8 @@
 
 The data flow: `domain` (a polyhedron) → `frame` (coordinates) → `arrangement` (the first cells) → `subdivision`, which
 cuts the cells of the `lattice` along `forms` after deciding signs at `vertices` → `polyhedral_complex` → the rest.
-Beside it, for many dimensions: `region_walk`, regions and their neighbours by linear programs.
+Beside it, for less: `simple_skeleton`, vertices and edges; for many dimensions: `region_walk`, regions and their neighbours by
+linear programs.
 """
 
 from polyrelu.complex.bent import bent_hyperplane, fold_set, supertransversality_violation
@@ -10,18 +11,21 @@ from polyrelu.complex.domain import parse_domain
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex, canonical_complex, stream_complex
 from polyrelu.complex.region_walk import RegionGraph, Visit, region_graph, walk_regions
 from polyrelu.complex.regions import Region
+from polyrelu.complex.simple_skeleton import Skeleton, skeleton
 
 __all__ = [
     "Cell",
     "PolyhedralComplex",
     "Region",
     "RegionGraph",
+    "Skeleton",
     "Visit",
     "bent_hyperplane",
     "canonical_complex",
     "fold_set",
     "parse_domain",
     "region_graph",
+    "skeleton",
     "stream_complex",
     "supertransversality_violation",
     "walk_regions",

@@ -47,7 +47,7 @@ from polyrelu.complex.frame import Frame
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Layer, Network
 
-__all__ = ["FormTable", "Places", "certain_sign"]
+__all__ = ["FormTable", "Places", "certain_sign", "largest_and_sum"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -245,7 +245,7 @@ class FormTable:
         grid = max(known) + layer.grid
         largest = float(np.abs(layer.bias).max(initial=0.0))
         for (source, _), magnitudes in zip(layer.blocks, layer.magnitudes, strict=True):
-            sizes = _largest_entries(self._inputs[0]) if source == 0 else self._sizes(source)[0]
+            sizes = largest_and_sum(self._inputs[0])[0] if source == 0 else self._sizes(source)[0]
             largest += float(sizes.max(initial=0.0)) * float(magnitudes.sum(axis=1).max(initial=0.0))
         return grid if grid <= _GRID_LIMIT and largest < 2.0 ** (53 - grid) else None
 
@@ -330,7 +330,7 @@ class FormTable:
         """
         if source == 0:
             rows, errors, _ = self._inputs
-            return rows, _sizes_and_norms(rows), errors, np.ones((len(regions), len(rows)), dtype=bool)
+            return rows, largest_and_sum(rows), errors, np.ones((len(regions), len(rows)), dtype=bool)
         ancestors, active = self._ancestors(source, regions)
         rows, errors, (sizes, norms) = self.layer_rows(source), self.layer_errors(source), self._sizes(source)
         if len(rows) == 1:
@@ -345,15 +345,19 @@ class FormTable:
     def _sizes(self, layer: int) -> tuple[Floats, Floats]:
         """The largest entry and the 1-norm of each form of a layer, shape (R, n)."""
         if layer not in self._known_sizes:
-            self._known_sizes[layer] = _sizes_and_norms(self.layer_rows(layer))
+            self._known_sizes[layer] = largest_and_sum(self.layer_rows(layer))
         return self._known_sizes[layer]
 
     def _ancestors(self, source: int, regions: Indices) -> tuple[Indices, NDArray[np.bool_]]:
         """The regions of layer `source` around regions of the newest layer, and its active neurons there."""
-        for group in self._groups[:source:-1]:
-            regions = group.parents[regions]
-        group = self._groups[source]
+        regions, group = self.ancestors(source + 1, regions), self._groups[source]
         return group.parents[regions], group.active[regions]
+
+    def ancestors(self, layer: int, regions: Indices) -> Indices:
+        """The regions of a layer around regions of the newest layer."""
+        for group in self._groups[: layer - 1 : -1]:
+            regions = group.parents[regions]
+        return regions
 
     def source(self, number: int) -> tuple[int, int]:
         """(layer, neuron) of a form; (0, i) for constraint i of the domain, (0, -1) for infinity."""
@@ -430,14 +434,10 @@ def _rounded(matrix: RationalMatrix) -> tuple[Floats, Floats, int | None]:
     return floats, _magnitudes(floats).max(axis=1, initial=0.0) * _UNIT + _TINY, None
 
 
-def _largest_entries(rows: Floats) -> Floats:
-    """max |F| over the last, short axis; column by column that is much faster."""
-    return np.asarray(reduce(np.maximum, np.moveaxis(np.abs(rows), -1, 0)))
-
-
-def _sizes_and_norms(rows: Floats) -> tuple[Floats, Floats]:
-    """max |F| and |F|₁ of rows."""
-    return _largest_entries(rows), np.asarray(reduce(np.add, np.moveaxis(np.abs(rows), -1, 0)))
+def largest_and_sum(rows: Floats) -> tuple[Floats, Floats]:
+    """max |F| and |F|₁ over the last, short axis; column by column that is much faster."""
+    columns, zero = np.abs(np.moveaxis(rows, -1, 0)), np.zeros(rows.shape[:-1])
+    return np.asarray(reduce(np.maximum, columns, zero)), np.asarray(reduce(np.add, columns, zero))
 
 
 def _magnitudes(floats: Floats) -> Floats:

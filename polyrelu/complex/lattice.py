@@ -91,6 +91,11 @@ class Lattice:
             ragged.compact()
         self.words = [Growable(words) for words in self.spread(vertex_words)]
 
+    def add_edges(self, ends: Indices) -> None:
+        """Append edges, shape (m, 2)."""
+        self.edges.append(ends.astype(np.int32))
+        self.words[1].append(self.words[0].buffer[ends[:, 0]] | self.words[0].buffer[ends[:, 1]])
+
     # -- splitting ------------------------------------------------------------------------------------------------
 
     def split(self, bit: int, add_vertices: Callable[[Cut], Words]) -> Cut | None:

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex.frame import frame_of
-from polyrelu.complex.lattice import WORD_BITS
 from polyrelu.complex.regions import Region, region_of, volume_of
-from polyrelu.complex.subdivision import Subdivision
+from polyrelu.complex.subdivision import Subdivision, unpacked
 from polyrelu.complex.vertices import Statistics
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational, RationalMatrix, to_fraction
@@ -210,7 +209,7 @@ class PolyhedralComplex:
         for signs in self._words:
             if (signs.layer > 0) == hidden:
                 words = self.lattice.spread(signs.words.rows)[inner][self.inner[inner]]
-                parts.append(_unpacked(words, len(signs.members)))
+                parts.append(unpacked(words, len(signs.members)))
         return np.concatenate(parts, axis=1)
 
     def sign_vector(self, cell: Cell) -> SignVector:
@@ -386,11 +385,3 @@ class PolyhedralComplex:
                 f"there are no cells of dimension {dimension}, only of {self.lineality_dim} to {self.dimension}"
             )
         return dimension - self.lineality_dim
-
-
-def _unpacked(words: NDArray[np.uint64], count: int) -> NDArray[np.int8]:
-    """Signs of shape (m, count) from words."""
-    bits = np.arange(count, dtype=np.uint64)
-    positive = (words[:, None] >> bits) & np.uint64(1)
-    negative = (words[:, None] >> (bits + np.uint64(WORD_BITS))) & np.uint64(1)
-    return positive.astype(np.int8) - negative.astype(np.int8)

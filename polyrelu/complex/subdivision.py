@@ -21,7 +21,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, solve
 from polyrelu.network import Network
 
-__all__ = ["SignWords", "Subdivision"]
+__all__ = ["Chunk", "SignWords", "Subdivision", "packed", "unpacked"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -51,13 +51,13 @@ class SignWords:
     words: Growable
 
 
-class _Chunk(Protocol):
+class Chunk(Protocol):
     """The forms that are being cut with, up to 32 of them."""
 
     def numbers(self, regions: Indices, bits: Indices | int) -> Indices:
         """The numbers of the forms `bits` of the chunk on regions."""
 
-    def copy(self, table: FormTable) -> _Chunk:
+    def copy(self, table: FormTable) -> Chunk:
         """The same for a copy of the table."""
 
 
@@ -69,12 +69,12 @@ class _DenseChunk:
     stride: int
 
     def numbers(self, regions: Indices, bits: Indices | int) -> Indices:
-        """See `_Chunk`."""
+        """See `Chunk`."""
         numbers: Indices = self.first + regions * self.stride + bits
         return numbers
 
-    def copy(self, table: FormTable) -> _Chunk:
-        """See `_Chunk`."""
+    def copy(self, table: FormTable) -> Chunk:
+        """See `Chunk`."""
         return self
 
 
@@ -86,7 +86,7 @@ class _SparseChunk:
         self._table, self._first, self._known = table, first, known
 
     def numbers(self, regions: Indices, bits: Indices | int) -> Indices:
-        """See `_Chunk`."""
+        """See `Chunk`."""
         found = self._known[regions, bits]
         missing = np.flatnonzero(found < 0)
         if len(missing):
@@ -98,8 +98,8 @@ class _SparseChunk:
         numbers: Indices = found.astype(np.int64)
         return numbers
 
-    def copy(self, table: FormTable) -> _Chunk:
-        """See `_Chunk`."""
+    def copy(self, table: FormTable) -> Chunk:
+        """See `Chunk`."""
         return _SparseChunk(table, self._first, self._known.copy())
 
 
@@ -132,7 +132,7 @@ class Subdivision:
         self._cell_forms = [self.vertices.forms, *(Growable(numbers[forms]) for forms in cell_forms[1:])]
         self._regions = [Growable(np.zeros(self.lattice.size(k), dtype=np.int64)) for k in range(frame.dimension + 1)]
         self.signs: list[SignWords] = []
-        self._chunks: list[_Chunk] = []  # the forms of each of the words
+        self._chunks: list[Chunk] = []  # the forms of each of the words
         self._current = 0  # the words that are in the lattice
 
     # -- steps ----------------------------------------------------------------------------------------------------
@@ -222,11 +222,11 @@ class Subdivision:
         chunks = [self._chunk(layer, members) for members in ranges]
         signs = self._signs_at_vertices(layer, chunks, width)
         for members in ranges:
-            words = _packed(signs[:, members.start : members.stop])
+            words = packed(signs[:, members.start : members.stop])
             self.signs.append(SignWords(layer, tuple(members), Growable(words)))
         self._chunks += chunks
 
-    def _chunk(self, layer: int, members: range) -> _Chunk:
+    def _chunk(self, layer: int, members: range) -> Chunk:
         if layer == 0:  # the constraints follow infinity in the table
             return _DenseChunk(1 + members.start, 0)
         if self.table.is_dense(layer):
@@ -271,7 +271,7 @@ class Subdivision:
 
     # -- signs ----------------------------------------------------------------------------------------------------
 
-    def _signs_at_vertices(self, layer: int, chunks: list[_Chunk], width: int) -> NDArray[np.int8]:
+    def _signs_at_vertices(self, layer: int, chunks: list[Chunk], width: int) -> NDArray[np.int8]:
         """Signs of all forms of a layer, shape (f_0, width)."""
         regions = self._regions[0].rows
         if layer == 0 or self.table.is_dense(layer):
@@ -333,7 +333,7 @@ class Subdivision:
                 signs.words.append(words)
         return found
 
-    def _settled(self, words: Words, first: int, chunk: _Chunk, regions: Indices) -> Words:
+    def _settled(self, words: Words, first: int, chunk: Chunk, regions: Indices) -> Words:
         """Words of the vertices from `first` on, with one sign at most of every form.
 
         Parameters
@@ -356,7 +356,7 @@ class Subdivision:
 
     # -- cells ----------------------------------------------------------------------------------------------------
 
-    def _extend_cells(self, chunk: _Chunk, bit: int, cut: Cut) -> None:
+    def _extend_cells(self, chunk: Chunk, bit: int, cut: Cut) -> None:
         """Regions and forms of the new cells of dimension 1 and more, in the order of their numbers (see `Cut`)."""
         top = self.frame.dimension
         parents = [
@@ -439,10 +439,18 @@ def _orthant_vertices(base: RationalMatrix, signs: NDArray[np.int8]) -> Floats:
     return np.concatenate([points, signs[:, :1]], axis=1)
 
 
-def _packed(signs: NDArray[np.int8]) -> Words:
+def packed(signs: NDArray[np.int8]) -> Words:
     """The words of signs of shape (m, c), c ≤ 32."""
     bits = np.zeros((len(signs), 2 * WORD_BITS), dtype=bool)
     bits[:, : signs.shape[1]] = signs > 0
     bits[:, WORD_BITS : WORD_BITS + signs.shape[1]] = signs < 0
-    packed: Words = np.packbits(bits, axis=1, bitorder="little").view("<u8")[:, 0].astype(np.uint64)
-    return packed
+    words: Words = np.packbits(bits, axis=1, bitorder="little").view("<u8")[:, 0].astype(np.uint64)
+    return words
+
+
+def unpacked(words: Words, count: int) -> NDArray[np.int8]:
+    """The signs of the first forms of words, shape (m, count)."""
+    bits = np.arange(count, dtype=np.uint64)
+    positive = (words[:, None] >> bits) & np.uint64(1)
+    negative = (words[:, None] >> (bits + _SHIFT)) & np.uint64(1)
+    return positive.astype(np.int8) - negative.astype(np.int8)

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex.arrays import Growable
-from polyrelu.complex.forms import FormTable, Places, certain_sign
+from polyrelu.complex.forms import FormTable, Places, certain_sign, largest_and_sum
 from polyrelu.exact import dot_sign, meeting_direction
 
 __all__ = ["SignTables", "Statistics", "Vertices"]
@@ -130,7 +130,7 @@ class Vertices:
     def _scaled_forms(self, forms: NDArray[np.int32]) -> tuple[Floats, Floats]:
         """The float rows of forms divided by powers of two, and the largest error of each vertex's rows."""
         rows, errors = self._table.rows.buffer[forms], self._table.errors.buffer[forms]
-        exponents = np.frexp(np.abs(rows).max(axis=2))[1]
+        exponents = np.frexp(largest_and_sum(rows)[0])[1]
         return np.ldexp(rows, -exponents[:, :, None]), np.ldexp(errors, -exponents).max(axis=1, initial=0.0)
 
     def _radii(
@@ -144,14 +144,14 @@ class Vertices:
     ) -> Floats:
         width = coordinates.shape[1]
         dimension = width - 1
-        sums, largest = np.abs(coordinates).sum(axis=1), np.abs(coordinates).max(axis=1)
+        largest, sums = largest_and_sum(coordinates)
         residual = np.abs(np.einsum("mij,mj->mi", jacobian, coordinates))
         residual += (((dimension + 4) * _UNIT + errors) * sums)[:, None]
         magnitudes = np.abs(inverse)
-        defect = np.abs(np.matmul(inverse, matrix) - np.eye(width)).sum(axis=2).max(axis=1)
-        norm = magnitudes.sum(axis=2).max(axis=1)
+        defect = _row_sum_norm(np.abs(np.matmul(inverse, matrix) - np.eye(width)))
+        norm = _row_sum_norm(magnitudes)
         defect += width * norm * (2 * (dimension + 4) * _UNIT + errors)
-        radii = np.einsum("mij,mj->mi", magnitudes[:, :, :-1], residual).max(axis=1, initial=0.0)
+        radii = largest_and_sum(np.einsum("mij,mj->mi", magnitudes[:, :, :-1], residual))[0]
         radii = radii * _SLACK / (1 - defect * _SLACK)
         good = (defect * _SLACK < 0.5) & (radii <= largest / (4 * width))
         good &= (base_signs[:, 0] > 0) | self._certainly_oriented(coordinates, radii, base_signs)
@@ -216,9 +216,9 @@ class Vertices:
 
     def _uncertainty(self, vertices: Indices) -> tuple[Floats, Floats]:
         """What |F|₁ and E are multiplied with in the bound of the module's text."""
-        magnitudes = np.abs(self.coordinates.buffer[vertices])
-        spread = (self.radii.buffer[vertices] + (magnitudes.shape[1] + 2) * _UNIT * magnitudes.max(axis=1)) * _SLACK
-        return spread, 2 * _SLACK * magnitudes.sum(axis=1)
+        largest, sums = largest_and_sum(self.coordinates.buffer[vertices])
+        width = self.coordinates.buffer.shape[1]
+        return (self.radii.buffer[vertices] + (width + 2) * _UNIT * largest) * _SLACK, 2 * _SLACK * sums
 
     def _bounds(self, vertices: Indices, norms: Floats, errors: Floats) -> Floats:
         """The bound of the module's text; one form for each vertex, or a row of forms."""
@@ -262,6 +262,11 @@ class Vertices:
         part.coordinates, part.radii = self.coordinates.restricted(marked), self.radii.restricted(marked)
         part.forms, part.base_signs = self.forms.restricted(marked), self.base_signs.restricted(marked)
         return part
+
+
+def _row_sum_norm(magnitudes: Floats) -> Floats:
+    """The largest row sums of matrices, shape (m, k, k)."""
+    return largest_and_sum(magnitudes @ np.ones(magnitudes.shape[2]))[0]
 
 
 def _inverses(matrices: Floats) -> Floats:
