@@ -2,8 +2,8 @@
 
 The data flow: `domain` (a polyhedron) → `frame` (coordinates) → `arrangement` (the first cells) → `subdivision`, which
 cuts the cells of the `lattice` along `forms` after deciding signs at `vertices` → `polyhedral_complex` → the rest.
-Beside it, for less: `simple_skeleton`, vertices and edges; for many dimensions: `region_walk`, regions and their neighbours by
-linear programs.
+Beside it, for less: `simple_skeleton`, vertices and edges; for many dimensions: `region_walk`, regions and their
+neighbours by linear programs.
 """
 
 from polyrelu.complex.bent import bent_hyperplane, fold_set, supertransversality_violation

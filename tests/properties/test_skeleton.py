@@ -110,9 +110,7 @@ def test_equal_keys_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = Random("keys")
     network, box = gaussian(rng, 3, 5, 4, 1), Polyhedron.box([-1, -1, -1], [1, 1, 1])
     assert check(network, box).is_simple
-    monkeypatch.setattr(
-        import_module("polyrelu.complex.simple_skeleton"), "_keys", lambda words: words.sum(axis=1) % np.uint64(4)
-    )
+    monkeypatch.setattr(simple_skeleton, "_keys", lambda words: words.sum(axis=1) % np.uint64(4))
     assert not check(network, box).is_simple
 
 
