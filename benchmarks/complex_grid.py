@@ -1,22 +1,29 @@
 """The exact complex beside its yardsticks: plain floats, an earlier numpy draft, other packages; growth and memory.
 
-    python -m benchmarks.complex_grid [--yardsticks DIR] [--repeat 3] [--part grid|growth|worst|peers]
+    python -m benchmarks.complex_grid [--yardsticks DIR] [--repeat 3] [--part grid|less|growth|worst|stream|peers]
+        [--nets DIR] [--relucent PYTHON]
 
 The grid is that of ``float_lattice.py``: normal weights and biases, seed 0, rounded to 1/1024, box [-1, 1]^d. Times
 are CPU seconds of one thread, the least of the repetitions, everything in one run. Yardsticks are programs that are
-not part of the project; without their folder only our own times are taken.
+not part of the project; without their folder only our own times are taken. ``--relucent`` names a Python in which
+relucent, torch and polyrelu are installed, ``--nets`` the folder of ``arch_single_pendulum.onnx``.
+Results of parts that are not run are kept.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import math
 import os
+import resource
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reporting import RESULTS, write_results
-from polyrelu.complex import PolyhedralComplex, canonical_complex
+from polyrelu.complex import PolyhedralComplex, canonical_complex, skeleton, stream_complex, walk_regions
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
 
@@ -41,25 +48,39 @@ GROWTH: dict[int, list[tuple[int, ...]]] = {
 }
 
 
+PARTS = ["grid", "less", "growth", "worst", "stream", "peers"]
+#: At least so many regions, in parts.
+STREAMED: tuple[int, tuple[int, ...]] = (4, (104, 104))
+STREAM_GOAL = 10**7
+
+
 def main() -> None:
     """Run the parts asked for and write results/complex_grid.json and its plot."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--yardsticks", type=Path, help="folder with float_lattice.py and complex_engine/")
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--part", choices=["grid", "growth", "worst"], action="append")
+    parser.add_argument("--part", choices=PARTS, action="append")
+    parser.add_argument("--nets", type=Path, help="folder with arch_single_pendulum.onnx")
+    parser.add_argument("--relucent", type=Path, help="a Python with relucent and polyrelu")
     options = parser.parse_args()
     _use_one_thread()
-    parts = options.part or ["grid", "growth", "worst"]
-    found: dict[str, Any] = {"seed": 0, "threads": 1}
-    if "grid" in parts:
-        found["grid"] = _grid(options.yardsticks, options.repeat)
-    if "growth" in parts:
-        found["growth"] = _growth()
-    if "worst" in parts:
-        found["worst"] = _worst(options.repeat)
-    write_results("complex_grid", found)
-    if "growth" in parts:
-        _plot(found["growth"])
+    path = RESULTS / "complex_grid.json"
+    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"seed": 0, "threads": 1}
+    for part in options.part or PARTS:
+        if part == "grid":
+            found[part] = _grid(options.yardsticks, options.repeat)
+        elif part == "less":
+            found[part] = _less(options.repeat)
+        elif part == "growth":
+            found[part] = _growth()
+            _plot(found[part])
+        elif part == "worst":
+            found[part] = _worst(options.repeat)
+        elif part == "stream":
+            found[part] = _stream()
+        else:
+            found[part] = _peers(options.nets, options.relucent)
+        write_results("complex_grid", found)
 
 
 def _use_one_thread() -> None:
@@ -155,6 +176,28 @@ def _ratios(rows: list[dict[str, Any]], peers: list[str]) -> dict[str, Any]:
     return found
 
 
+# -- asked for less ---------------------------------------------------------------------------------------------------
+
+
+def _less(repeat: int) -> list[dict[str, Any]]:
+    """All cells, vertices and edges only, regions and neighbours only (some of them, by linear programs)."""
+    rows = []
+    for inputs, hidden in [(4, (24, 24)), (5, (12, 12)), (5, (16, 16)), (5, (20, 20)), (6, (10, 10)), (6, (12, 12))]:
+        network, box = from_arrays(_arrays(inputs, hidden)), _box(inputs)
+        regions = canonical_complex(network, box).regions
+        row: dict[str, Any] = {"inputs": inputs, "hidden": hidden, "regions": regions}
+        row["is simple"] = skeleton(network, box).is_simple
+        row["all cells"] = _seconds(partial(canonical_complex, network, box), repeat)
+        row["vertices and edges"] = _seconds(partial(skeleton, network, box), repeat)
+        row["ratio"] = row["all cells"] / row["vertices and edges"]
+        started = time.process_time()
+        count = sum(1 for _ in islice(walk_regions(network, box), 100))
+        row["walk, seconds for each region"] = (time.process_time() - started) / count
+        rows.append(row)
+        print(row, flush=True)
+    return rows
+
+
 # -- growth, memory, worst cases ---------------------------------------------------------------------------------------
 
 
@@ -174,6 +217,29 @@ def _growth() -> dict[str, Any]:
         slope = float(np.polyfit([x for x, _ in logs], [y for _, y in logs], 1)[0])
         found[str(inputs)] = {"points": points, "slope": slope}
     return found
+
+
+def _stream() -> dict[str, Any]:
+    """In a process of its own, so that its memory is its own."""
+    inputs, hidden = STREAMED
+    code = f"import benchmarks.complex_grid as b; b.print_streamed({inputs}, {hidden})"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    print(found, flush=True)
+    return found
+
+
+def print_streamed(inputs: int, hidden: tuple[int, ...]) -> None:
+    """Count regions part by part."""
+    started, regions, parts = time.process_time(), 0, 0
+    for part in stream_complex(from_arrays(_arrays(inputs, hidden)), _box(inputs)):
+        regions, parts = regions + part.regions, parts + 1
+        if regions >= STREAM_GOAL:
+            break
+    found = {"inputs": inputs, "hidden": hidden, "regions": regions, "parts": parts}
+    found["seconds"] = round(time.process_time() - started, 1)
+    found["peak MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(json.dumps(found))
 
 
 def _worst(repeat: int) -> list[dict[str, Any]]:
@@ -208,6 +274,68 @@ def _worst_networks() -> list[tuple[str, Network]]:
         ("concurrent up to 2^-40", from_arrays(concurrent)),
         ("20 layers of 8 on 2 inputs", from_arrays([*deep, (np.ones((1, 8)), np.zeros(1))])),
     ]
+
+
+# -- other packages ---------------------------------------------------------------------------------------------------
+
+
+def _peers(nets: Path | None, relucent: Path | None) -> list[dict[str, Any]]:
+    """Refinement region by region in PPL, and relucent where it is installed."""
+    from tests.oracles.cells import cells
+
+    rows: list[dict[str, Any]] = []
+    for inputs, hidden in [(2, (32, 32, 32)), (4, (16, 16))]:
+        network = from_arrays(_arrays(inputs, hidden))
+        layers = [(layer.weight.rows(), list(layer.bias.entries())) for layer in network.layers]
+        ours = _seconds(partial(canonical_complex, network), 3)
+        started = time.process_time()
+        regions = len(cells(layers, full_dimensional_only=True))  # type: ignore[arg-type]
+        row: dict[str, Any] = {
+            "peer": "PPL, region by region",
+            "inputs": inputs,
+            "hidden": hidden,
+            "domain": "R^n",
+            "regions": regions,
+        }
+        rows.append(row | {"ours": ours, "theirs": time.process_time() - started})
+        assert regions == canonical_complex(network).regions
+        print(rows[-1], flush=True)
+    if nets is not None and relucent is not None:
+        rows.append(_relucent(nets / "arch_single_pendulum.onnx", relucent))
+        print(rows[-1], flush=True)
+    for row in rows:
+        row["ratio"] = row["theirs"] / row["ours"]
+    return rows
+
+
+_RELUCENT = """
+import json, sys, time
+import torch, relucent, polyrelu
+torch.set_num_threads(1)
+network = polyrelu.load(sys.argv[1])
+layers = []
+for number, layer in enumerate(network.layers, 1):
+    linear = torch.nn.Linear(layer.weight.ncols, layer.width, dtype=torch.float64)
+    linear.weight.data = torch.tensor(layer.weight.to_floats())
+    linear.bias.data = torch.tensor(layer.bias.to_floats()[:, 0])
+    layers += [linear, torch.nn.ReLU()] if number <= network.hidden_layers else [linear]
+model = torch.nn.Sequential(*layers)
+started = time.process_time()
+found = relucent.Complex(model)
+found.bfs(nworkers=1)
+print(json.dumps({"seconds": time.process_time() - started, "regions": len(found)}))
+"""
+
+
+def _relucent(file: Path, python: Path) -> dict[str, Any]:
+    from polyrelu.importers import load
+
+    network = load(str(file))
+    ours = _seconds(partial(canonical_complex, network), 3)
+    done = subprocess.run([str(python), "-c", _RELUCENT, str(file)], check=True, capture_output=True, text=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    row: dict[str, Any] = {"peer": "relucent", "network": file.name, "domain": "R^n", "regions": found["regions"]}
+    return row | {"our regions": canonical_complex(network).regions, "ours": ours, "theirs": found["seconds"]}
 
 
 def _plot(growth: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from polyrelu.complex import PolyhedralComplex, Skeleton, canonical_complex, skeleton
+from polyrelu.complex import PolyhedralComplex, Skeleton, canonical_complex, simple_skeleton, skeleton
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
