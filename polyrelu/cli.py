@@ -113,6 +113,11 @@ def _add_complex(commands: Any) -> None:
         action="store_true",
         help="regions and their neighbours without faces, by linear programs: for many dimensions (.csv or .graphml)",
     )
+    parser.add_argument(
+        "--self-check",
+        action="store_true",
+        help="check the finished complex against itself: Euler's relation, faces of faces, values at points inside",
+    )
 
 
 def _add_identify(commands: Any) -> None:
@@ -207,6 +212,8 @@ def _complex(options: argparse.Namespace, started: float) -> int:
         if Path(options.output).suffix not in formats:
             what = "regions are" if options.regions_only else "a complex is"
             raise DomainError(f"-o {options.output}: {what} written as {', '.join(formats)}; choose one of these")
+    if options.regions_only and options.self_check:
+        raise DomainError("--self-check is for a whole complex; leave out --regions-only")
     network = read(options.network).network
     domain = parse_domain(options.domain, network.inputs)
     found = (_only_regions if options.regions_only else _all_cells)(options, network, domain)
@@ -224,7 +231,7 @@ def _complex(options: argparse.Namespace, started: float) -> int:
 
 
 def _all_cells(options: argparse.Namespace, network: Network, domain: Polyhedron) -> dict[str, object]:
-    from polyrelu.complex import canonical_complex
+    from polyrelu.complex import canonical_complex, failed_checks
     from polyrelu.complex.export import save_complex
 
     neurons = sum(network.widths[1 : network.hidden_layers + 1])
@@ -237,6 +244,8 @@ def _all_cells(options: argparse.Namespace, network: Network, domain: Polyhedron
 
     with _ProgressLine() as line:
         cells = canonical_complex(network, domain, progress)
+    if options.self_check and (failed := failed_checks(cells)):
+        raise PolyreluError(f"a bug in polyrelu, please report it: {failed[0]}")
     if options.output is not None:
         save_complex(cells, options.output)
     return {
@@ -250,6 +259,7 @@ def _all_cells(options: argparse.Namespace, network: Network, domain: Polyhedron
         "neurons": len(cells.neurons),
         "decisions": cells.statistics.decisions,
         "exact_decisions": cells.statistics.exact_decisions,
+        "self_check": "passed" if options.self_check else None,
         "output": options.output,
     }
 

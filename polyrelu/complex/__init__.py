@@ -7,6 +7,7 @@ neighbours by linear programs.
 """
 
 from polyrelu.complex.bent import bent_hyperplane, fold_set, supertransversality_violation
+from polyrelu.complex.checks import failed_checks
 from polyrelu.complex.domain import parse_domain
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex, canonical_complex, stream_complex
 from polyrelu.complex.region_walk import RegionGraph, Visit, region_graph, walk_regions
@@ -22,6 +23,7 @@ __all__ = [
     "Visit",
     "bent_hyperplane",
     "canonical_complex",
+    "failed_checks",
     "fold_set",
     "parse_domain",
     "region_graph",

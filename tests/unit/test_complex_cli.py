@@ -87,6 +87,7 @@ def test_the_object(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
         "neurons": 3,
         "decisions": cells.statistics.decisions,
         "exact_decisions": cells.statistics.exact_decisions,
+        "self_check": None,
         "output": None,
     }
 
@@ -475,6 +476,20 @@ def test_regions_only(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
     edges = [{frozenset(graph.nodes[end]["signs"] for end in edge) for edge in graph.edges} for graph in graphs]
     assert edges[0] == edges[1]
     assert len(edges[0]) == found["adjacent_pairs"]
+
+
+@pytest.mark.parametrize("domain", ["R^n", "orthant", "box:-1,1"])
+def test_self_check(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "net.json", "--domain", domain, "--self-check")["self_check"] == "passed"
+
+
+def test_a_failed_self_check_writes_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polyrelu.complex.failed_checks", lambda cells: ["the f-vector is odd"])
+    assert cli.main(["complex", "net.json", "--self-check", "-o", "cells.json"]) == 2
+    assert "a bug in polyrelu, please report it: the f-vector is odd" in capsys.readouterr().err
+    assert not Path("cells.json").exists()
 
 
 def test_regions_only_have_no_json_file(capsys: pytest.CaptureFixture[str]) -> None:
