@@ -106,6 +106,7 @@ class _Meter:
     """What happens behind the questions."""
 
     pivots: ClassVar[int] = 0
+    needed_pivots: ClassVar[int] = 0
     missing_guesses: ClassVar[int] = 0
     float_seconds: ClassVar[float] = 0.0
 
@@ -113,16 +114,22 @@ class _Meter:
 @contextmanager
 def _metered() -> Iterator[type[_Meter]]:
     """Count exact pivots and missing guesses and time the runs of HiGHS."""
-    from polyrelu.exact.lp import highs, simplex
+    from polyrelu.exact.lp import highs, simplex, tableau
 
-    _Meter.pivots = _Meter.missing_guesses = 0
+    _Meter.pivots = _Meter.missing_guesses = _Meter.needed_pivots = 0
     _Meter.float_seconds = 0.0
-    solve, guess, run = simplex.Simplex.solve, highs.FloatSolver.maximize, highs._Quiet.run
+    guess, run = highs.FloatSolver.maximize, highs._Quiet.run
 
-    def counted_solve(self: simplex.Simplex) -> Any:
-        answer = solve(self)
-        _Meter.pivots += self.pivots
-        return answer
+    def counting(method: Any) -> Any:
+        solve = method.solve
+
+        def counted_solve(self: Any) -> Any:
+            answer = solve(self)
+            _Meter.pivots += self.pivots
+            _Meter.needed_pivots += method is simplex.Simplex and self.pivots > 0
+            return answer
+
+        return patch.object(method, "solve", counted_solve)
 
     def counted_guess(self: highs.FloatSolver, objective: Any) -> Any:
         answer = guess(self, objective)
@@ -136,7 +143,8 @@ def _metered() -> Iterator[type[_Meter]]:
         return status
 
     with (
-        patch.object(simplex.Simplex, "solve", counted_solve),
+        counting(simplex.Simplex),
+        counting(tableau.Tableau),
         patch.object(highs.FloatSolver, "maximize", counted_guess),
         patch.object(highs._Quiet, "run", timed_run),
     ):
@@ -166,6 +174,7 @@ def examine(instance: Instance, question: Question) -> dict[str, Any]:
             "seconds": seconds,
             "float seconds": meter.float_seconds,
             "pivots": meter.pivots,
+            "needed pivots": meter.needed_pivots,
             "missing guesses": meter.missing_guesses,
         }
 
@@ -323,7 +332,7 @@ def _compared(
     except RuntimeError as error:
         return [str(error)]
     tally[f"{question}: {found['answer'][0]}"] += 1
-    tally["guesses that needed pivots"] += found["pivots"] > 0
+    tally["guesses that needed pivots"] += found["needed pivots"] > 0
     tally["pivots"] += found["pivots"]
     tally["most pivots"] = max(tally["most pivots"], found["pivots"])
     tally["missing guesses"] += found["missing guesses"]
@@ -347,19 +356,27 @@ def _compared(
 
 
 class _Stopwatch:
-    """Calls with a limit; what has reached it once (or twice) is not tried again, also not on larger programs."""
+    """Calls with a limit; what has reached it once (or twice) is not tried again, also not on larger programs.
+
+    Attributes
+    ----------
+    failures : what failed otherwise, and how often.
+    """
 
     def __init__(self, limit: float, patience: int) -> None:
         self._worker, self._limit, self._patience = Worker(), limit, patience
         self._reached: Counter[tuple[str, ...]] = Counter()
+        self.failures: Counter[str] = Counter()
 
     def call(self, key: tuple[str, ...], function: Callable[..., Any], *arguments: Any) -> Any:
         """What the function returns; None if it takes too long or is not tried."""
         if self._reached[key] < self._patience:
             try:
                 return self._worker.call(self._limit, function, *arguments)
-            except (TimeoutError, RuntimeError):
+            except TimeoutError:
                 self._reached[key] += 1
+            except RuntimeError as error:  # a crash is not a timeout
+                self.failures[f"{' '.join(key)}: {error}"] += 1
         return None
 
     def record(self, tool: str, seconds: float | None) -> dict[str, Any]:
@@ -397,6 +414,10 @@ def speed(seed: int) -> list[dict[str, Any]]:
                 records.append(base | watch.record(tool, seconds))
     for watch in (ours, floats, peers):
         watch.close()
+        for failure, count in watch.failures.items():
+            print(f"failed {count} times: {failure}", file=sys.stderr)
+    if ours.failures:
+        raise RuntimeError("polyrelu failed, see above")
     return records
 
 
