@@ -9,6 +9,7 @@ neighbours by linear programs.
 from polyrelu.complex.bent import bent_hyperplane, fold_set, supertransversality_violation
 from polyrelu.complex.checks import failed_checks
 from polyrelu.complex.domain import parse_domain
+from polyrelu.complex.genericity import Genericity, genericity
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex, canonical_complex, stream_complex
 from polyrelu.complex.region_walk import RegionGraph, Visit, region_graph, walk_regions
 from polyrelu.complex.regions import Region
@@ -16,6 +17,7 @@ from polyrelu.complex.simple_skeleton import Skeleton, skeleton
 
 __all__ = [
     "Cell",
+    "Genericity",
     "PolyhedralComplex",
     "Region",
     "RegionGraph",
@@ -25,6 +27,7 @@ __all__ = [
     "canonical_complex",
     "failed_checks",
     "fold_set",
+    "genericity",
     "parse_domain",
     "region_graph",
     "skeleton",

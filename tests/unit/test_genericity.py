@@ -1,0 +1,114 @@
+"""Genericity: evidence both ways, and no answer beyond the bound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise, product
+from random import Random
+
+import pytest
+
+from polyrelu.complex import canonical_complex, genericity, supertransversality_violation
+from polyrelu.complex.genericity import masked_products
+from polyrelu.errors import DomainError
+from polyrelu.exact import RationalMatrix
+from polyrelu.network import Block, Layer, Network, from_arrays
+
+
+def random_stack(rng: Random, size: int, *widths: int) -> Network:
+    layers = []
+    for columns, rows in pairwise(widths):
+        entries = [[rng.randint(-size, size) for _ in range(columns + 1)] for _ in range(rows)]
+        layers.append(([row[:-1] for row in entries], [row[-1] for row in entries]))
+    return from_arrays(layers)
+
+
+def plain_rank(rows: list[list[Fraction]]) -> int:
+    """Gauss."""
+    rows, rank = [list(row) for row in rows], 0
+    for column in range(len(rows[0]) if rows else 0):
+        pivot = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
+        if pivot is None:
+            continue
+        rows[rank], rows[pivot] = rows[pivot], rows[rank]
+        for i in range(rank + 1, len(rows)):
+            factor = rows[i][column] / rows[rank][column]
+            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[rank], strict=True)]
+        rank += 1
+    return rank
+
+
+Matrix = list[list[Fraction]]
+
+
+def identity(size: int) -> Matrix:
+    return [[Fraction(int(i == j)) for j in range(size)] for i in range(size)]
+
+
+def times(left: Sequence[Sequence[Fraction]], right: Matrix) -> Matrix:
+    columns = list(zip(*right, strict=True))
+    return [[sum((a * b for a, b in zip(row, column, strict=True)), Fraction()) for column in columns] for row in left]
+
+
+def ranks_by_definition(network: Network) -> dict[tuple[int, tuple[tuple[int, ...], ...]], tuple[int, int]]:
+    """Every masked product multiplied out with zeros in place of what is masked: its rank, and what is allowed."""
+    found = {}
+    for first in range(1, network.depth + 1):
+        for last in range(first, network.depth + 1):
+            layers = range(first, last + 1)
+            for bits in product(*(range(1, 2 ** network.widths[layer]) for layer in layers)):
+                matrix = identity(network.widths[first - 1])
+                for layer, mask in zip(layers, bits, strict=True):
+                    whole = times(network.weight(layer).rows(), matrix)
+                    matrix = [[(mask >> i & 1) * entry for entry in row] for i, row in enumerate(whole)]
+                kept = [
+                    [i for i in range(network.widths[k]) if mask >> i & 1] for k, mask in zip(layers, bits, strict=True)
+                ]
+                masks = tuple(map(tuple, kept))
+                found[first, masks] = plain_rank(matrix), min(network.widths[first - 1], *map(len, masks))
+    return found
+
+
+@pytest.mark.parametrize("widths", [(2, 3, 1), (2, 2, 3, 1), (3, 2, 2, 2, 1)])
+def test_masked_products_are_those_of_the_definition(widths: tuple[int, ...]) -> None:
+    for seed in range(3):
+        network = random_stack(Random(seed), 2, *widths)
+        found = {(masked.first, masked.masks): (masked.rank, allowed) for masked, allowed in masked_products(network)}
+        assert found == ranks_by_definition(network)
+
+
+def test_evidence() -> None:
+    statuses = set()
+    for seed in range(40):
+        network = random_stack(Random(f"evidence {seed}"), 30 if seed % 2 else 2, 2, 3, 2, 1)
+        cells = canonical_complex(network)
+        found = genericity(cells)
+        statuses.add(found.status)
+        expected = ranks_by_definition(network)
+        deficient = {key for key, (rank, allowed) in expected.items() if rank < allowed}
+        assert found.cell == supertransversality_violation(cells)
+        assert (found.product is not None) == bool(deficient)
+        assert found.status == ("not generic" if deficient or found.cell is not None else "generic")
+        if found.product is not None:
+            assert (found.product.first, found.product.masks) in deficient
+            assert found.product.rank == expected[found.product.first, found.product.masks][0]
+        else:
+            assert found.checked_products == len(expected)
+    assert statuses == {"generic", "not generic"}
+
+
+def test_beyond_the_bound_nothing_is_claimed() -> None:
+    network = random_stack(Random(2), 10**6, 2, 40, 1)
+    assert genericity(canonical_complex(network), limit=50).status == "unchecked"
+    small = random_stack(Random(2), 10**6, 2, 2, 1)
+    count = genericity(canonical_complex(small)).checked_products
+    assert genericity(canonical_complex(small), limit=count).status == "generic"
+    assert genericity(canonical_complex(small), limit=count - 1).status == "unchecked"
+
+
+def test_skip_connections_are_refused() -> None:
+    identity, one = RationalMatrix.identity(2), RationalMatrix.column([1, 1])
+    layers = (Layer((Block(0, identity),), one), Layer((Block(0, identity), Block(1, identity)), one))
+    with pytest.raises(DomainError, match="skip connections"):
+        genericity(canonical_complex(Network(2, (*layers, Layer((Block(2, identity),), one)))))
