@@ -122,7 +122,7 @@ def examine(task: Task) -> tuple[Counter[str], str]:
     if dimensions_by_signs(cells) != expected:
         return counts, f"{task}: the cells"
     found = skeleton(network, domain)
-    counts["simple"] += found.is_simple
+    counts["simple"] += found.without_lattice
     for k in (0, 1):
         dimension = cells.lineality_dim + k
         if dimension <= cells.dimension and _rows(found.signs(k)) != _rows(cells.signs(dimension)):

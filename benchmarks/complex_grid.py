@@ -186,7 +186,7 @@ def _less(repeat: int) -> list[dict[str, Any]]:
         network, box = from_arrays(_arrays(inputs, hidden)), _box(inputs)
         regions = canonical_complex(network, box).regions
         row: dict[str, Any] = {"inputs": inputs, "hidden": hidden, "regions": regions}
-        row["is simple"] = skeleton(network, box).is_simple
+        row["without the lattice"] = skeleton(network, box).without_lattice
         row["all cells"] = _seconds(partial(canonical_complex, network, box), repeat)
         row["vertices and edges"] = _seconds(partial(skeleton, network, box), repeat)
         row["ratio"] = row["all cells"] / row["vertices and edges"]

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _EXIT = {"proved": 0, "refuted": 1, "undecided": 3}
-_EXIT_STATUS = "Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error / unreadable, 3 undecided."
+_EXIT_STATUS = (
+    "Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error / unreadable, 3 undecided or interrupted."
+)
 _NETWORK_HELP = "network file (.onnx, .npz, .json) or a shipped example such as example:digits"
 
 
@@ -105,7 +107,9 @@ def _add_complex(commands: Any) -> None:
     parser.add_argument(
         "--domain",
         default="R^n",
-        help="R^n (the default), orthant, box:lo,hi, box:lo0,hi0;lo1,hi1;…, slice:FILE, or a JSON polyhedron",
+        help="R^n (the default), orthant, box:lo,hi, 'box:lo0,hi0;lo1,hi1;…' (in quotes), slice:FILE for the line or "
+        'plane through the points of {"points": …}, or FILE.json with {"A": …, "c": …} for A x ≤ c, also "E", "e" for '
+        'E x = e, or with {"vertices": …, "rays": …, "lines": …}',
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the complex here (.json, .csv or .graphml)")
     parser.add_argument(
@@ -205,6 +209,7 @@ def _complex(options: argparse.Namespace, started: float) -> int:
     from polyrelu.complex import parse_domain
     from polyrelu.complex.export import FORMATS, REGION_FORMATS
     from polyrelu.importers import read
+    from polyrelu.interrupts import deferred_interrupt
 
     if options.output is not None:
         _check_output(options, "-o", options.output)
@@ -216,7 +221,8 @@ def _complex(options: argparse.Namespace, started: float) -> int:
         raise DomainError("--self-check is for a whole complex; leave out --regions-only")
     network = read(options.network).network
     domain = parse_domain(options.domain, network.inputs)
-    found = (_only_regions if options.regions_only else _all_cells)(options, network, domain)
+    with deferred_interrupt(_say_interrupted):
+        found = (_only_regions if options.regions_only else _all_cells)(options, network, domain)
     complete = bool(found["complete"])
     if options.json:
         _print_object(options, "ok" if complete else "undecided", started, **found)
@@ -228,6 +234,10 @@ def _complex(options: argparse.Namespace, started: float) -> int:
             )
             print(f"interrupted: {missing}")
     return 0 if complete else 3
+
+
+def _say_interrupted() -> None:
+    print("interrupted; keeping what is done (Ctrl-C again: give up at once)", file=sys.stderr, flush=True)
 
 
 def _all_cells(options: argparse.Namespace, network: Network, domain: Polyhedron) -> dict[str, object]:
@@ -245,9 +255,10 @@ def _all_cells(options: argparse.Namespace, network: Network, domain: Polyhedron
     with _ProgressLine() as line:
         cells = canonical_complex(network, domain, progress)
     if options.self_check and (failed := failed_checks(cells)):
-        raise PolyreluError(f"a bug in polyrelu, please report it: {failed[0]}")
+        raise PolyreluError(f"a bug in polyrelu, please report it: {'; '.join(failed)}")
     if options.output is not None:
-        save_complex(cells, options.output)
+        with _ProgressLine() as line:
+            save_complex(cells, options.output, lambda done: line.show(f"writing region {done} of {cells.regions}"))
     return {
         "domain": options.domain,
         "dimension": cells.dimension,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -20,11 +20,34 @@ class Interrupt:
         self.requested = False
 
 
+class _Note:
+    """A handler that notes the first Ctrl-C and passes on what follows.
+
+    Within another block of this kind the first one is noted there as well.
+    """
+
+    def __init__(
+        self, interrupt: Interrupt, previous: Callable[..., object], notice: Callable[[], None] | None
+    ) -> None:
+        self._interrupt, self._previous, self._notice = interrupt, previous, notice
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        first, self._interrupt.requested = not self._interrupt.requested, True
+        if first and self._notice is not None:
+            self._notice()
+        if not first or isinstance(self._previous, _Note):
+            self._previous(number, frame)
+
+
 @contextmanager
-def deferred_interrupt() -> Iterator[Interrupt]:
+def deferred_interrupt(notice: Callable[[], None] | None = None) -> Iterator[Interrupt]:
     """Within the block the first Ctrl-C is only noted; the second one raises `KeyboardInterrupt` as always.
 
     Off the main thread, or where the user has no Python handler, nothing changes.
+
+    Parameters
+    ----------
+    notice : called when Ctrl-C is noted.
     """
     interrupt = Interrupt()
     previous = signal.getsignal(signal.SIGINT)
@@ -32,12 +55,7 @@ def deferred_interrupt() -> Iterator[Interrupt]:
         yield interrupt
         return
 
-    def note(number: int, frame: FrameType | None) -> None:
-        if interrupt.requested:
-            previous(number, frame)
-        interrupt.requested = True
-
-    signal.signal(signal.SIGINT, note)
+    signal.signal(signal.SIGINT, _Note(interrupt, previous, notice))
     try:
         yield interrupt
     finally:

@@ -9,7 +9,9 @@ neighbours by linear programs.
 from polyrelu.complex.bent import bent_hyperplane, fold_set, supertransversality_violation
 from polyrelu.complex.checks import failed_checks
 from polyrelu.complex.domain import parse_domain
+from polyrelu.complex.export import save_complex, save_regions
 from polyrelu.complex.genericity import Genericity, genericity
+from polyrelu.complex.graphs import dual_graph, face_poset, linear_regions
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex, canonical_complex, stream_complex
 from polyrelu.complex.region_walk import RegionGraph, Visit, region_graph, walk_regions
 from polyrelu.complex.regions import Region
@@ -25,11 +27,16 @@ __all__ = [
     "Visit",
     "bent_hyperplane",
     "canonical_complex",
+    "dual_graph",
+    "face_poset",
     "failed_checks",
     "fold_set",
     "genericity",
+    "linear_regions",
     "parse_domain",
     "region_graph",
+    "save_complex",
+    "save_regions",
     "skeleton",
     "stream_complex",
     "supertransversality_violation",

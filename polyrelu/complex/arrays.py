@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Growable", "Ragged", "concatenated_ranges", "segment_or"]
+__all__ = ["Growable", "Ragged", "all_in_pairs", "concatenated_ranges", "segment_or"]
 
 Integers = NDArray[np.int64]
 
@@ -115,3 +115,14 @@ def segment_or(words: NDArray[np.uint64], counts: Integers) -> NDArray[np.uint64
     if not len(counts):
         return np.zeros(0, dtype=np.uint64)
     return np.bitwise_or.reduceat(words, np.cumsum(counts) - counts)
+
+
+def all_in_pairs(ordered: NDArray[Any]) -> bool:
+    """Whether every value of an ordered array occurs exactly twice.
+
+    >>> all_in_pairs(np.array([1, 1, 4, 4])), all_in_pairs(np.array([1, 1, 1, 1]))
+    (True, False)
+    """
+    if len(ordered) % 2:
+        return False
+    return bool((ordered[::2] == ordered[1::2]).all() and (ordered[1:-1:2] != ordered[2::2]).all())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from polyrelu.complex.arrays import all_in_pairs
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.complex.regions import interior_point
 from polyrelu.exact import LinearProgram, Polyhedron, Unbounded
@@ -35,7 +36,7 @@ def failed_checks(cells: PolyhedralComplex) -> list[str]:
     wrong = _first_wrong_diamond(cells)
     if wrong is not None:
         found.append(f"a cell of dimension {wrong} has a face of codimension 2 that is not in two of its facets")
-    step = max(1, cells.regions // _SAMPLES)
+    step = -(-cells.regions // _SAMPLES)
     return found + [text for index in range(0, cells.regions, step) if (text := _wrong_at(cells, index))]
 
 
@@ -67,7 +68,7 @@ def _first_wrong_diamond(cells: PolyhedralComplex) -> int | None:
             owners = np.repeat(owner, face_counts)
         codes = owners * np.int64(lattice.size(k - 2)) + faces
         codes.sort()
-        if len(codes) % 2 or (codes[::2] != codes[1::2]).any() or (codes[1:-1:2] == codes[2::2]).any():
+        if not all_in_pairs(codes):
             return k + cells.lineality_dim
     return None
 

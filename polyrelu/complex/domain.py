@@ -1,7 +1,7 @@
 """Domains as users write them: ``R^n``, ``box:-1,1``, ``orthant``, ``slice:FILE``, or the name of a JSON file.
 
 * ``box:lo,hi`` is the same interval for every coordinate, ``box:lo0,hi0;lo1,hi1;…`` one for each. Numbers are decimals
-  or fractions, and exact: 0.1 is 1/10.
+  or fractions, and exact: 0.1 is 1/10, and so is 1e-1.
 * A JSON polyhedron is ``{"A": …, "c": …, "E": …, "e": …}`` for A x ≤ c, E x = e, or ``{"vertices": …, "rays": …,
   "lines": …}`` for the hull of points, rays and lines. Every part may be left out.
 * ``slice:FILE`` is the line, plane or larger affine space through the ``{"points": …}`` of a JSON file, cut with
@@ -21,7 +21,7 @@ from polyrelu.exact import Polyhedron
 
 __all__ = ["parse_domain"]
 
-_NUMBER = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400}|/[1-9][0-9]{0,399})?", re.ASCII)
+_NUMBER = re.compile(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399}|(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?)", re.ASCII)
 _SIZE_LIMIT = 100_000_000  # bytes of a file
 _ENTRY_LIMIT = 10_000_000
 _H_KEYS, _V_KEYS = {"A", "c", "E", "e"}, {"vertices", "rays", "lines"}
@@ -43,6 +43,8 @@ def parse_domain(text: str, inputs: int) -> Polyhedron:
         return Polyhedron.orthant(inputs)
     if text.startswith("box:"):
         return _box(text[len("box:") :], inputs)
+    if text == "slice:":
+        raise DomainError("slice: needs the name of a JSON file with points, slice:FILE")
     if text.startswith("slice:"):
         return _slice(text[len("slice:") :], inputs)
     if Path(text).suffix == ".json":
@@ -71,7 +73,7 @@ def _box(text: str, inputs: int) -> Polyhedron:
 def _number(text: str) -> Fraction:
     if not _NUMBER.fullmatch(text.strip()):
         raise DomainError(
-            f"{text.strip()[:40]!r} is not a number; write decimals such as -0.25 or fractions such as 1/3"
+            f"{text.strip()[:40]!r} is not a number; write decimals such as -0.25 or 1e-3, or fractions such as 1/3"
         )
     return Fraction(text.strip())
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import networkx as nx
 
@@ -26,9 +26,19 @@ __all__ = ["FORMATS", "REGION_FORMATS", "save_complex", "save_regions", "to_docu
 FORMATS = (".json", ".csv", ".graphml")
 REGION_FORMATS = (".csv", ".graphml")
 
+_T = TypeVar("_T")
 
-def save_complex(cells: PolyhedralComplex, name: str | Path) -> None:
+
+#: Called with the number of regions that are ready to be written.
+Written = Callable[[int], None]
+
+
+def save_complex(cells: PolyhedralComplex, name: str | Path, progress: Written | None = None) -> None:
     """Write a complex in the format of the file's suffix, all of it or nothing.
+
+    ``.json`` is described in ``schemas/complex.schema.json``. ``.csv`` has one line for each region: its number, signs,
+    whether it is bounded, the number of facets, a point inside, the rows of [A | c] of its affine map x ↦ A x + c
+    separated by ";", and whether the complex is complete. ``.graphml`` is the dual graph, see `dual_graph`.
 
     Raises
     ------
@@ -38,18 +48,30 @@ def save_complex(cells: PolyhedralComplex, name: str | Path) -> None:
     path = Path(name)
     if path.suffix not in FORMATS:
         raise DomainError(f"{name}: a complex is written as {', '.join(FORMATS)}; choose one of these endings")
-    write_all([(path, _text(cells, path.suffix))])
+    write_all([(path, _text(cells, path.suffix, progress))])
 
 
-def _text(cells: PolyhedralComplex, suffix: str) -> str:
+def _text(cells: PolyhedralComplex, suffix: str, progress: Written | None) -> str:
     if suffix == ".json":
-        return layout(to_document(cells))
+        return layout(to_document(cells, progress))
     if suffix == ".csv":
-        return _csv(_csv_lines(cells))
-    return "\n".join(nx.generate_graphml(dual_graph(cells)))
+        return _csv(_csv_lines(cells), cells.complete, progress)
+    return _graphml(dual_graph(cells), cells.complete)
 
 
-def to_document(cells: PolyhedralComplex) -> dict[str, Any]:
+def _graphml(graph: nx.Graph, complete: bool) -> str:
+    graph.graph["complete"] = complete
+    return "\n".join(nx.generate_graphml(graph))
+
+
+def _counted(items: Iterable[_T], progress: Written | None) -> Iterator[_T]:
+    for number, item in enumerate(items):
+        if progress is not None:
+            progress(number)
+        yield item
+
+
+def to_document(cells: PolyhedralComplex, progress: Written | None = None) -> dict[str, Any]:
     """The complex as a JSON document; see ``schemas/complex.schema.json``.
 
     Signs are texts of "+", "0" and "-", one letter for each entry of ``neurons`` or inequality of the domain. Vertices
@@ -58,7 +80,8 @@ def to_document(cells: PolyhedralComplex) -> dict[str, Any]:
     points: dict[tuple[str, ...], int] = {}
     directions: dict[tuple[str, ...], int] = {}
     dimensions = range(cells.lineality_dim, cells.dimension + 1)
-    regions = [_region(cells, index, points, directions) for index in range(cells.regions)]
+    indices = _counted(range(cells.regions), progress)
+    regions = [_region(cells, index, points, directions) for index in indices]
     return {
         "format": "polyrelu-complex",
         "version": 1,
@@ -122,42 +145,38 @@ def save_regions(regions: RegionGraph, name: str | Path) -> None:
     if path.suffix not in REGION_FORMATS:
         raise DomainError(f"{name}: regions are written as {', '.join(REGION_FORMATS)}; choose one of these endings")
     if path.suffix == ".graphml":
-        text = "\n".join(nx.generate_graphml(regions.graph))
+        text = _graphml(regions.graph, regions.complete)
     else:
-        text = _csv(
-            (
-                region.signs,
-                region.bounded,
-                len(region.polyhedron.inequalities),
-                region.interior_point,
-                region.affine_map,
-            )
-            for region in regions.all_regions
+        lines = (
+            (one.signs, one.bounded, len(one.polyhedron.inequalities), one.interior_point, one.affine_map)
+            for one in regions.all_regions
         )
+        text = _csv(lines, regions.complete, None)
     write_all([(path, text)])
 
 
 _CsvLine = tuple[SignVector, bool, int, Sequence[Fraction], AffineMap | None]
 
 
-def _csv(regions: Iterable[_CsvLine]) -> str:
-    """One line for each region: number, signs, whether it is bounded, its facets, a point inside, its affine map."""
+def _csv(regions: Iterable[_CsvLine], complete: bool, progress: Written | None) -> str:
+    """One line for each region, see `save_complex`."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["region", "signs", "bounded", "facets", "interior_point", "affine_map"])
-    for index, (signs, bounded, facets, point, affine_map) in enumerate(regions):
+    writer.writerow(["region", "signs", "bounded", "facets", "interior_point", "affine_map", "complete"])
+    for index, (signs, bounded, facets, point, affine_map) in enumerate(_counted(regions, progress)):
         coordinates = " ".join(map(format_rational, point))
-        writer.writerow([index, str(signs), int(bounded), facets, coordinates, _affine_map(affine_map)])
+        writer.writerow([index, str(signs), int(bounded), facets, coordinates, _affine_map(affine_map), int(complete)])
     return stream.getvalue().rstrip("\n")
 
 
 def _csv_lines(cells: PolyhedralComplex) -> Iterator[_CsvLine]:
     """The regions of an incomplete complex have no affine maps."""
     offsets = cells.facets(cells.dimension)[0]
+    maps = cells.network.affine_maps(cells.signs_of_region(index) for index in range(cells.regions))
     for index in range(cells.regions):
         signs = cells.signs_of_region(index)
         facets = int(offsets[index + 1] - offsets[index])
-        affine_map = cells.network.affine_map(signs) if cells.complete else None
+        affine_map = next(maps) if cells.complete else None
         yield signs, bool(cells.bounded[index]), facets, interior_point(cells, index), affine_map
 
 

@@ -29,8 +29,8 @@ that are on have values â_i with known errors ε_i ≥ |a_i* - â_i|. As above,
 
     |z_j* - ẑ_j| ≤ Σ|w_ji| (2 (N + 4) u |â_i| + (1 + 2^-20) ε_i) + |b_j| (2 (N + 4) u |t̂| + (1 + 2^-20) r) + 2^-900,
 
-|w_ji| counted as above. This is a little coarser than the bound from the form itself; signs that it leaves open are
-decided with the form.
+|w_ji| and |b_j| counted as above. Products that underflow, in the values or in this bound, are off by 2^-1074 each, for
+which 2^-900 pays. Signs that this leaves open are decided with the form, whose bound is finer.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from polyrelu.complex.frame import Frame
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Layer, Network
 
-__all__ = ["FormTable", "Places", "certain_sign", "largest_and_sum"]
+__all__ = ["FormTable", "LastLayerQuery", "certain_sign", "largest_and_sum"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -100,15 +100,33 @@ class _FloatLayer:
     no_bias: NDArray[np.bool_]
     no_form: NDArray[np.bool_]
 
-    @property
-    def step(self) -> float:
-        """2 (N + 4) u."""
-        return float(2 * (sum(weights.shape[1] for _, weights in self.blocks) + 4) * _UNIT)
+    def uncertainty(self, sizes: Floats, errors: Floats | float) -> Floats:
+        """2 (N + 4) u (size) + (1 + 2^-20) (error): what a number read by this layer adds to its bounds."""
+        products = sum(weights.shape[1] for _, weights in self.blocks)
+        return np.asarray(2 * (products + 4) * _UNIT * sizes + (1 + 2.0**-20) * errors)
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Vertices at which the last layer is evaluated.
+class _Read:
+    """What R regions read from an earlier layer of width n.
+
+    Attributes
+    ----------
+    rows : shape (R, n, d + 1), or (n, d + 1) if they are the same everywhere.
+    sizes, norms, errors : their largest entries, 1-norms and E, shape (R, n) or (n,).
+    active : which neurons are on, shape (R, n).
+    """
+
+    rows: Floats
+    sizes: Floats
+    norms: Floats
+    errors: Floats
+    active: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class LastLayerQuery:
+    """Vertices at which the last layer is asked for signs.
 
     Attributes
     ----------
@@ -145,14 +163,14 @@ class FormTable:
         self._exact_rows: dict[int, list[int]] = {}
         self._known_sizes: dict[int, tuple[Floats, Floats]] = {}
         self._last: _FloatLayer | None = None  # the layer whose forms are added one by one
-        self._places = Growable(np.zeros((0, 2), dtype=np.int64))  # (region, neuron) of each of them
+        self._last_pairs = Growable(np.zeros((0, 2), dtype=np.int64))  # (region, neuron) of each of them
 
     def copy(self) -> FormTable:
         """A copy to which other layers can be added."""
         other = copy.copy(self)
         # Appending to a full buffer moves it, so the rows themselves need not be copied.
         other.rows, other.errors = Growable(self.rows.rows), Growable(self.errors.rows)
-        other._places = Growable(self._places.rows)
+        other._last_pairs = Growable(self._last_pairs.rows)
         other._groups = list(self._groups)
         other._exact_layers, other._exact_rows, other._known_sizes = {}, {}, {}
         return other
@@ -164,8 +182,8 @@ class FormTable:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of rows and errors."""
-        return int(self.rows.buffer.nbytes + self.errors.buffer.nbytes + self._places.buffer.nbytes)
+        """The bytes of rows, errors and what is known of the forms of the last layer."""
+        return int(self.rows.buffer.nbytes + self.errors.buffer.nbytes + self._last_pairs.buffer.nbytes)
 
     def is_dense(self, layer: int) -> bool:
         """Whether all forms of a layer have rows; if not, use `signs_at` and `add_forms`."""
@@ -186,20 +204,20 @@ class FormTable:
         return self._groups[layer - 1].first
 
     def layer_rows(self, layer: int) -> Floats:
-        """The table of a layer, shape (R, n, d + 1); a view."""
+        """The table of a dense layer, shape (R, n, d + 1); a view."""
         group = self._groups[layer - 1]
         count = len(group.parents) * group.width
         rows: Floats = self.rows.rows[group.first : group.first + count]
         return rows.reshape(len(group.parents), group.width, self._frame.dimension + 1)
 
     def layer_errors(self, layer: int) -> Floats:
-        """The E of the forms of a layer, shape (R, n); a view."""
+        """The E of the forms of a dense layer, shape (R, n); a view."""
         group = self._groups[layer - 1]
         errors: Floats = self.errors.rows[group.first : group.first + len(group.parents) * group.width]
         return errors.reshape(len(group.parents), group.width)
 
     def layer_norms(self, layer: int) -> Floats:
-        """The 1-norms of the forms of a layer, shape (R, n)."""
+        """The 1-norms of the forms of a dense layer, shape (R, n)."""
         return self._sizes(layer)[1]
 
     # -- adding layers --------------------------------------------------------------------------------------------
@@ -252,15 +270,15 @@ class FormTable:
     @np.errstate(all="ignore")
     def _fill(self, layer: _FloatLayer, regions: Indices, rows: Floats, errors: Floats) -> None:
         """Write the rows on some regions of the newest layer, shape (R, n, d + 1), and their E, shape (R, n)."""
-        errors[:] = layer.step * _magnitudes(layer.bias) + _TINY
+        errors[:] = layer.uncertainty(_magnitudes(layer.bias), 0.0) + _TINY
         is_on = np.zeros(len(regions), dtype=bool)
         for number, (source, weights) in enumerate(layer.blocks):
-            table, sizes, old, active = self._sources(source, regions)
-            is_on |= active.any(axis=1)
-            activations = table * active[:, :, None]
+            read = self._read(source, regions)
+            is_on |= read.active.any(axis=1)
+            activations = read.rows * read.active[:, :, None]
             products = np.tensordot(activations, weights, axes=(1, 1)).transpose(0, 2, 1)  # one for all regions
             rows[:] = products if number == 0 else rows + products
-            errors += ((layer.step * sizes + (1 + 2.0**-20) * old) * active) @ layer.magnitudes[number].T
+            errors += (layer.uncertainty(read.sizes, read.errors) * read.active) @ layer.magnitudes[number].T
         rows[:, :, -1] += layer.bias
         if self._grid is not None:
             errors[:] = 0.0
@@ -279,68 +297,57 @@ class FormTable:
         for start in range(0, count, step):
             part = slice(start, start + step)
             self._fill_pairs(layer, regions[part], neurons[part], rows[part], errors[part])
-        self._places.append(np.stack([regions, neurons], axis=1))
+        self._last_pairs.append(np.stack([regions, neurons], axis=1))
         return np.arange(first, first + count)
 
     def _fill_pairs(self, layer: _FloatLayer, regions: Indices, neurons: Indices, rows: Floats, errors: Floats) -> None:
         rows[:] = 0.0
-        errors[:] = layer.step * _magnitudes(layer.bias[neurons]) + _TINY
+        errors[:] = layer.uncertainty(_magnitudes(layer.bias[neurons]), 0.0) + _TINY
         is_on = np.zeros(len(regions), dtype=bool)
         for (source, weights), magnitudes in zip(layer.blocks, layer.magnitudes, strict=True):
-            table, sizes, old, active = self._sources(source, regions)
-            is_on |= active.any(axis=1)
-            rows += np.matmul((weights[neurons] * active)[:, None, :], table)[:, 0]
-            errors += ((layer.step * sizes + (1 + 2.0**-20) * old) * active * magnitudes[neurons]).sum(axis=1)
+            read = self._read(source, regions)
+            is_on |= read.active.any(axis=1)
+            rows += np.matmul((weights[neurons] * read.active)[:, None, :], read.rows)[:, 0]
+            errors += (layer.uncertainty(read.sizes, read.errors) * read.active * magnitudes[neurons]).sum(axis=1)
         rows[:, -1] += layer.bias[neurons]
         if self._grid is not None:
             errors[:] = 0.0
         errors[layer.no_form[neurons] | (layer.no_bias[neurons] & ~is_on)] = 0.0
 
     @np.errstate(all="ignore")
-    def signs_at(self, at: Places) -> NDArray[np.int8]:
+    def signs_at(self, at: LastLayerQuery) -> NDArray[np.int8]:
         """Signs of the last layer at vertices, shape (m, n), 2 where floats do not decide."""
         layer = self._last
         assert layer is not None
-        t, bias = at.coordinates[:, -1:], _magnitudes(layer.bias)
+        t, bias = at.coordinates[:, -1:], _magnitudes(layer.bias) + _TINY
         values = t * layer.bias
-        bounds = (layer.step * np.abs(t) + (1 + 2.0**-20) * at.radii[:, None]) * bias + 2.0**-900
+        bounds = layer.uncertainty(np.abs(t), at.radii[:, None]) * bias + 2.0**-900
         for (source, weights), magnitudes in zip(layer.blocks, layer.magnitudes, strict=True):
             activations, errors = self._values_at(source, at)
             values += activations @ weights.T
-            bounds += (layer.step * np.abs(activations) + (1 + 2.0**-20) * errors) @ magnitudes.T
+            bounds += layer.uncertainty(np.abs(activations), errors) @ magnitudes.T
         return certain_sign(values, bounds)
 
-    def _values_at(self, source: int, at: Places) -> tuple[Floats, Floats]:
+    def _values_at(self, source: int, at: LastLayerQuery) -> tuple[Floats, Floats]:
         """The values at vertices of the neurons of a layer that are on in given regions, and their errors."""
-        rows, sizes_and_norms, errors, active = self._table(source, at.regions)
-        norms = sizes_and_norms[1]
+        read = self._read(source, at.regions)
+        rows = read.rows
         product = at.coordinates @ rows.T if rows.ndim == 2 else np.matmul(rows, at.coordinates[:, :, None])[:, :, 0]
-        bounds = norms * at.spread[:, None] + errors * at.sums[:, None]
-        return product * active, bounds * active
+        bounds = read.norms * at.spread[:, None] + read.errors * at.sums[:, None]
+        return product * read.active, bounds * read.active
 
     # -- reading earlier layers -----------------------------------------------------------------------------------
 
-    def _table(self, source: int, regions: Indices) -> tuple[Floats, tuple[Floats, Floats], Floats, NDArray[np.bool_]]:
-        """What regions of the newest layer read from a layer, or from the input (source 0).
-
-        Returns
-        -------
-        Rows of shape (R, n, d + 1), or (n, d + 1) if they are the same everywhere; their largest entries and 1-norms
-        and their E, of shape (R, n) or (n,); which of them are on, shape (R, n).
-        """
+    def _read(self, source: int, regions: Indices) -> _Read:
+        """What regions of the newest layer read from a layer, or from the input (source 0)."""
         if source == 0:
             rows, errors, _ = self._inputs
-            return rows, largest_and_sum(rows), errors, np.ones((len(regions), len(rows)), dtype=bool)
+            return _Read(rows, *largest_and_sum(rows), errors, np.ones((len(regions), len(rows)), dtype=bool))
         ancestors, active = self._ancestors(source, regions)
         rows, errors, (sizes, norms) = self.layer_rows(source), self.layer_errors(source), self._sizes(source)
         if len(rows) == 1:
-            return rows[0], (sizes[0], norms[0]), errors[0], active
-        return rows[ancestors], (sizes[ancestors], norms[ancestors]), errors[ancestors], active
-
-    def _sources(self, source: int, regions: Indices) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
-        """Rows (that broadcast to regions), their largest entries and E, and which are on; see `_table`."""
-        rows, (sizes, _), errors, active = self._table(source, regions)
-        return rows, sizes, errors, active
+            return _Read(rows[0], sizes[0], norms[0], errors[0], active)
+        return _Read(rows[ancestors], sizes[ancestors], norms[ancestors], errors[ancestors], active)
 
     def _sizes(self, layer: int) -> tuple[Floats, Floats]:
         """The largest entry and the 1-norm of each form of a layer, shape (R, n)."""
@@ -363,15 +370,15 @@ class FormTable:
         """(layer, neuron) of a form; (0, i) for constraint i of the domain, (0, -1) for infinity."""
         if number < self._global.nrows:
             return 0, number - 1
-        layer, _, neuron = self._place(number)
+        layer, _, neuron = self._located(number)
         return layer, neuron
 
-    def _place(self, number: int) -> tuple[int, int, int]:
+    def _located(self, number: int) -> tuple[int, int, int]:
         """Layer, region and neuron of a form that is not global."""
         layer = next(k for k in range(self.layers, 0, -1) if self._groups[k - 1].first <= number)
         group = self._groups[layer - 1]
         if not group.is_dense:
-            region, neuron = self._places.buffer[number - group.first]
+            region, neuron = self._last_pairs.buffer[number - group.first]
             return layer, int(region), int(neuron)
         return layer, *divmod(number - group.first, group.width)
 
@@ -386,7 +393,7 @@ class FormTable:
     def _exact_row(self, number: int) -> list[int]:
         if number < self._global.nrows:
             return self._global.take(rows=[number]).primitive_rows()[0]
-        layer, region, neuron = self._place(number)
+        layer, region, neuron = self._located(number)
         return self._exact_layer(layer, region).take(rows=[neuron]).primitive_rows()[0]
 
     def _exact_layer(self, layer: int, region: int) -> RationalMatrix:
@@ -434,6 +441,7 @@ def _rounded(matrix: RationalMatrix) -> tuple[Floats, Floats, int | None]:
     return floats, _magnitudes(floats).max(axis=1, initial=0.0) * _UNIT + _TINY, None
 
 
+@np.errstate(over="ignore")
 def largest_and_sum(rows: Floats) -> tuple[Floats, Floats]:
     """max |F| and |F|₁ over the last, short axis; column by column that is much faster."""
     columns, zero = np.abs(np.moveaxis(rows, -1, 0)), np.zeros(rows.shape[:-1])

@@ -53,14 +53,21 @@ class Frame:
         *x, t = (self.embedding @ RationalMatrix.column(y)).entries()
         return tuple(entry / t for entry in x)
 
+    def direction(self, y: Sequence[int]) -> tuple[int, ...]:
+        """The primitive direction in R^{n_0} of homogeneous coordinates (y, 0)."""
+        column = self.embedding @ RationalMatrix.column(y)
+        return tuple(row[0] for row in column.primitive_rows()[:-1])
+
 
 def frame_of(network: Network, domain: Polyhedron) -> Frame:
     """The coordinates of a domain for a network.
 
     Raises
     ------
-    DomainError : the domain is empty or lies in another space.
+    DomainError : the domain is empty or lies in another space, or is no polyhedron.
     """
+    if not isinstance(domain, Polyhedron):
+        raise DomainError(f"a domain is a Polyhedron, not {str(domain)[:40]!r}; parse_domain(text, inputs) makes one")
     size = network.inputs
     if domain.ambient_dimension != size:
         raise DomainError(f"the domain lies in R^{domain.ambient_dimension}, the network has {size} inputs")

@@ -56,7 +56,7 @@ def linear_regions(cells: PolyhedralComplex) -> list[list[int]]:
     [[0, 1, 2]]
     """
     network = cells.network
-    maps = [network.affine_map(cells.signs_of_region(index)) for index in range(cells.regions)]
+    maps = list(network.affine_maps(cells.signs_of_region(index) for index in range(cells.regions)))
     graph = nx.Graph()
     graph.add_nodes_from(range(cells.regions))
     graph.add_edges_from((one, other) for one, other, _ in cells.adjacency().tolist() if maps[one] == maps[other])

@@ -8,7 +8,7 @@ translates of that space, and there are no cells of dimension below m.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,17 +18,14 @@ from numpy.typing import NDArray
 
 from polyrelu.complex.frame import frame_of
 from polyrelu.complex.regions import Region, region_of, volume_of
-from polyrelu.complex.subdivision import Subdivision, unpacked
+from polyrelu.complex.subdivision import Progress, Subdivision, completed, unpacked
 from polyrelu.complex.vertices import Statistics
 from polyrelu.errors import DomainError
-from polyrelu.exact import Polyhedron, Rational, RationalMatrix, to_fraction
-from polyrelu.interrupts import deferred_interrupt
+from polyrelu.exact import Polyhedron, Rational, to_fraction
 from polyrelu.network import Network, NeuronId, SignVector
 
 __all__ = ["Cell", "PolyhedralComplex", "Progress", "canonical_complex", "stream_complex"]
 
-#: Called after every cut with (layer, neuron, number of top cells so far); layer 0 means the domain's constraints.
-Progress = Callable[[int, int, int], None]
 Point = tuple[Fraction, ...]
 Indices = NDArray[np.int64]
 
@@ -50,7 +47,8 @@ def canonical_complex(
     ----------
     network : any network, degenerate ones included.
     domain : a nonempty polyhedron in R^{n_0}, of any dimension; None for R^{n_0}.
-    progress : see `Progress`.
+    progress : called after every cut with (layer, neuron, number of top cells so far); layer 0 means the domain's
+        constraints.
 
     Returns
     -------
@@ -69,18 +67,8 @@ def canonical_complex(
     """
     polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
     subdivision = Subdivision(network, frame_of(network, polyhedron))
-    neurons: list[NeuronId] = []
-    complete = True
-    with deferred_interrupt() as interrupt:
-        for layer, member in subdivision.steps():
-            if layer:
-                neurons.append(NeuronId(layer, member))
-            if progress is not None:
-                progress(layer, member, subdivision.lattice.size(subdivision.frame.dimension))
-            if interrupt.requested and layer and len(neurons) >= subdivision.least_neurons:
-                complete = len(neurons) == sum(network.widths[1 : network.hidden_layers + 1])
-                break
-    return PolyhedralComplex(network, polyhedron, subdivision, tuple(neurons), complete)
+    neurons, complete = completed(subdivision, progress)
+    return PolyhedralComplex(network, polyhedron, subdivision, neurons, complete)
 
 
 def stream_complex(
@@ -98,13 +86,17 @@ def stream_complex(
     Complexes whose regions are those of the whole one, each of them in exactly one part. Cells of lower dimension on
     the border of a part belong to several.
 
+    Raises
+    ------
+    DomainError : as `canonical_complex`, when the first part is asked for.
+
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, 1, 1]], [0])])
     >>> sum(part.regions for part in stream_complex(net, limit=2))
     4
     """
-    if limit < 1:
-        raise DomainError(f"parts of at most {limit} cells: the limit must be at least 1")
+    if not isinstance(limit, int) or limit < 1:
+        raise DomainError(f"parts of at most {limit} cells: the limit must be an integer, at least 1")
     polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
     neurons = tuple(network.neurons())
     for part in Subdivision(network, frame_of(network, polyhedron)).parts(limit):
@@ -223,6 +215,7 @@ class PolyhedralComplex:
 
     @cached_property
     def all_signs(self) -> list[NDArray[np.int8]]:
+        """`signs` of every dimension from 0 on, kept."""
         return [
             self.signs(k) if k >= self.lineality_dim else np.zeros((0, len(self.neurons)), dtype=np.int8)
             for k in range(self.dimension + 1)
@@ -348,8 +341,7 @@ class PolyhedralComplex:
             if y[-1]:
                 points.append(self.frame.embedded(y))
             else:
-                column = self.frame.embedding @ RationalMatrix.column(y)
-                rays.append(tuple(row[0] for row in column.primitive_rows()[:-1]))
+                rays.append(self.frame.direction(y))
         return points, rays
 
     def vertices_of(self, k: int, index: int) -> list[int]:
@@ -380,6 +372,7 @@ class PolyhedralComplex:
             )
 
     def inner_dimension(self, dimension: int) -> int:
+        """Room-internal: the dimension of a cell without the lineality space."""
         if not self.lineality_dim <= dimension <= self.dimension:
             raise DomainError(
                 f"there are no cells of dimension {dimension}, only of {self.lineality_dim} to {self.dimension}"

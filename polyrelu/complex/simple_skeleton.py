@@ -1,7 +1,9 @@
 """Vertices and edges only, without cells of higher dimension, where the domain is bounded and the complex simple.
 
-**Simple** means that every vertex lies on exactly d of the forms, constraints and neurons. Then the cells around it are
-the ways of giving signs to these forms (constraints only one), and cells of every dimension are known by the signs of
+**Simple** means that every vertex lies on exactly d of the forms, constraints and neurons. In every region at a vertex
+its d forms are independent: taken one after the other, each is affine on the least cell so far that contains the vertex
+and lowers its dimension by one at most, and after d of them the dimension is 0. So the cells around the vertex are the
+ways of giving signs to these forms (constraints only one), and cells of every dimension are known by the signs of
 vertices and edges:
 
 * The 2-faces around an edge give a sign to one of the d - 1 forms that vanish on it. A form that cuts a 2-face meets
@@ -10,9 +12,9 @@ vertices and edges:
 
 Sign vectors are compared by 64-bit keys, and collisions cannot do harm: a key that stands for two 2-faces has four cut
 edges instead of two, and regions must have different keys. Where that fails, or the complex turns out not to be simple,
-the whole lattice is built instead. Simplicity is checked after every cut: the form must vanish at the new vertices and
-nowhere else. (Unbounded domains are seldom simple at infinity: where one neuron is on, the forms of the next layer are
-parallel.)
+the whole lattice is built instead. Simplicity is checked once for the vertices of the domain, and after every cut, also
+where nothing is cut: the form must vanish at the new vertices and nowhere else. (Unbounded domains are seldom simple at
+infinity: where one neuron is on, the forms of the next layer are parallel.)
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.complex.arrays import Growable
+from polyrelu.complex.arrays import Growable, all_in_pairs
 from polyrelu.complex.frame import frame_of
 from polyrelu.complex.lattice import WORD_BITS, Cut, Lattice
-from polyrelu.complex.subdivision import Chunk, Subdivision, unpacked
+from polyrelu.complex.subdivision import Chunk, Progress, Subdivision, completed, unpacked
 from polyrelu.errors import DomainError
-from polyrelu.exact import Polyhedron, RationalMatrix
+from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, NeuronId
 
 __all__ = ["Skeleton", "skeleton"]
@@ -43,12 +45,17 @@ _SHIFT = np.uint64(WORD_BITS)
 _ONE = np.uint64(1)
 
 
-def skeleton(network: Network, domain: Polyhedron | None = None) -> Skeleton:
+def skeleton(network: Network, domain: Polyhedron | None = None, progress: Progress | None = None) -> Skeleton:
     """The vertices and edges of the canonical polyhedral complex.
 
     Parameters
     ----------
     network, domain : as for `canonical_complex`.
+    progress : called after every cut with (layer, neuron, number of edges or top cells so far).
+
+    Returns
+    -------
+    The skeleton. After Ctrl-C it is that of the neurons done so far, with ``complete`` False.
 
     Raises
     ------
@@ -62,17 +69,13 @@ def skeleton(network: Network, domain: Polyhedron | None = None) -> Skeleton:
     polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
     frame = frame_of(network, polyhedron)
     if frame.dimension > 2 and polyhedron.is_bounded():
+        simple = _SimpleSubdivision(network, frame)
         try:
-            return _finished(_SimpleSubdivision(network, frame), polyhedron, is_simple=True)
+            return Skeleton(simple, polyhedron, *completed(simple, progress), without_lattice=True)
         except _NotSimpleError:
             pass
-    return _finished(Subdivision(network, frame), polyhedron, is_simple=False)
-
-
-def _finished(subdivision: Subdivision, domain: Polyhedron, is_simple: bool) -> Skeleton:
-    for _ in subdivision.steps():
-        pass
-    return Skeleton(subdivision, domain, is_simple)
+    subdivision = Subdivision(network, frame)
+    return Skeleton(subdivision, polyhedron, *completed(subdivision, progress), without_lattice=False)
 
 
 class Skeleton:
@@ -83,16 +86,24 @@ class Skeleton:
     Attributes
     ----------
     network, domain : of what, on what.
-    neurons : the hidden neurons, in order.
+    neurons : the hidden neurons whose cuts are in, in order; all of them if `complete`.
+    complete : False after Ctrl-C.
     edges : the vertices at the ends of each edge, -1 for an end at infinity, shape (number of edges, 2).
     lineality : see `PolyhedralComplex`.
-    is_simple : whether cells of higher dimension were left out, because every vertex is on exactly d forms.
+    without_lattice : whether it was built without cells of higher dimension: d > 2, a bounded domain, a simple complex.
     """
 
-    def __init__(self, subdivision: Subdivision, domain: Polyhedron, is_simple: bool) -> None:
+    def __init__(
+        self,
+        subdivision: Subdivision,
+        domain: Polyhedron,
+        neurons: tuple[NeuronId, ...],
+        complete: bool,
+        without_lattice: bool,
+    ) -> None:
         """Room-internal."""
-        self.network, self.domain, self.is_simple = subdivision.network, domain, is_simple
-        self.neurons: tuple[NeuronId, ...] = tuple(self.network.neurons())
+        self.network, self.domain, self.without_lattice = subdivision.network, domain, without_lattice
+        self.neurons, self.complete = neurons, complete
         self._frame, self._store, self._words = subdivision.frame, subdivision.vertices, subdivision.signs
         self.lineality = self._frame.lineality
         finite = self._store.base_signs.rows[:, 0] > 0
@@ -108,7 +119,7 @@ class Skeleton:
 
     def signs(self, dimension: int) -> NDArray[np.int8]:
         """The signs of the neurons on the vertices (0) or edges (1), shape (number of cells, number of neurons)."""
-        return self._columns(dimension, hidden=True)
+        return self._columns(dimension, hidden=True)[:, : len(self.neurons)]
 
     def constraint_signs(self, dimension: int) -> NDArray[np.int8]:
         """The signs of c - a·x for the inequalities of the domain, 1 inside and 0 on it."""
@@ -127,19 +138,18 @@ class Skeleton:
 
     def vertex(self, index: int) -> tuple[Fraction, ...]:
         """The exact coordinates of a vertex."""
-        return self._frame.embedded(self._exact(self._vertices, index))
+        if not 0 <= index < len(self._vertices):
+            raise DomainError(f"there is no vertex {index}, only {len(self._vertices)} vertices")
+        return self._frame.embedded(self._store.exact(int(self._vertices[index])))
 
     def ray(self, edge: int) -> tuple[int, ...]:
         """The primitive direction in which an edge with one end at infinity goes there."""
-        at_infinity = self._ends[self.edges < 0]
-        position = np.flatnonzero((self.edges < 0).any(axis=1)).tolist().index(edge)
-        column = self._frame.embedding @ RationalMatrix.column(self._exact(at_infinity, position))
-        return tuple(row[0] for row in column.primitive_rows()[:-1])
-
-    def _exact(self, numbers: Indices, index: int) -> list[int]:
-        if not 0 <= index < len(numbers):
-            raise DomainError(f"there is no cell {index}, only {len(numbers)}")
-        return self._store.exact(int(numbers[index]))
+        if not 0 <= edge < len(self.edges):
+            raise DomainError(f"there is no edge {edge}, only {len(self.edges)} edges")
+        at_infinity = self._ends[edge][self.edges[edge] < 0]
+        if not len(at_infinity):
+            raise DomainError(f"edge {edge} is bounded")
+        return self._frame.direction(self._store.exact(int(at_infinity[0])))
 
 
 class _NotSimpleError(Exception):
@@ -164,12 +174,16 @@ class _Faces:
 class _SimpleSubdivision(Subdivision):
     """A subdivision of vertices and edges of a bounded domain.
 
-    The signs of a cell are words side by side, in the order of `signs`. A form is known by its place there: 32·(column)
+    The signs of a cell are words side by side, in the order of `signs`. A form is known by its slot there: 32·(column)
     + bit. (The base consists of constraints, and nothing is at infinity once the domain has been cut out.)
     """
 
-    _places: Growable  # of the d - 1 forms that each edge is on
+    _slots: Growable  # of the d - 1 forms that each edge is on
     _region_keys: Words  # of the newest layer, ascending
+
+    def parts(self, limit: int) -> Iterator[Subdivision]:
+        """Parts need top cells, which are not there."""
+        raise NotImplementedError
 
     # -- overridden steps -----------------------------------------------------------------------------------------
 
@@ -178,10 +192,10 @@ class _SimpleSubdivision(Subdivision):
         yield from super()._cut_with_constraints()
         self._region_keys = np.zeros(0, dtype=np.uint64)
         words = self._words_of(np.arange(len(self.vertices))[:, None])
-        self._zero_places(words)  # raises
+        self._zero_slots(words)  # raises
         self.lattice = Lattice(1, self.lattice.size(0), self.lattice.edges.rows, [[], []])
         self._cell_forms, self._regions = self._cell_forms[:2], self._regions[:2]
-        self._places = Growable(self._cell_forms[1].rows.astype(np.int64) - 1)  # the constraints follow infinity
+        self._slots = Growable(self._cell_forms[1].rows.astype(np.int64) - 1)  # the constraints follow infinity
 
     def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, int]]:
         before = len(self.vertices)
@@ -204,25 +218,25 @@ class _SimpleSubdivision(Subdivision):
             super()._extend_cells(chunk, bit, cut)
             return
         edges = cut.cells[1]
-        regions, forms, places = (part.buffer[edges] for part in (self._regions[1], self._cell_forms[1], self._places))
-        faces = self._faces(self._words_of(cut.ends, bit), places)
+        regions, forms, slots = (part.buffer[edges] for part in (self._regions[1], self._cell_forms[1], self._slots))
+        faces = self._faces(self._words_of(cut.ends, bit), slots)
         first, second = _pairs(faces)
         owners, columns = faces.edges[first], faces.columns[first]
         self.lattice.add_edges(cut.sizes[0] + np.stack([owners, faces.edges[second]], axis=1))
         in_regions = self._regions_of(faces.words[first])
-        others = np.arange(places.shape[1]) != columns[:, None]
-        place = np.full((len(owners), 1), WORD_BITS * self._current + bit)
-        new_places = np.concatenate([places[owners][others].reshape(len(owners), -1), place], axis=1)
+        others = np.arange(slots.shape[1]) != columns[:, None]
+        last = np.full((len(owners), 1), WORD_BITS * self._current + bit)
+        new_slots = np.concatenate([slots[owners][others].reshape(len(owners), -1), last], axis=1)
         self._regions[1].append(np.concatenate([regions, in_regions]))
-        self._cell_forms[1].append(np.concatenate([forms, self._forms_at(new_places, in_regions)]))
-        self._places.append(np.concatenate([places, new_places]))
+        self._cell_forms[1].append(np.concatenate([forms, self._forms_at(new_slots, in_regions)]))
+        self._slots.append(np.concatenate([slots, new_slots]))
 
-    def _forms_at(self, places: Indices, regions: Indices) -> NDArray[np.int32]:
+    def _forms_at(self, slots: Indices, regions: Indices) -> NDArray[np.int32]:
         """The numbers of forms on regions of the newest layer, shape (m, k). They are not those on the edges around: at
         a fold the forms of later layers change."""
-        columns, bits = places // WORD_BITS, places % WORD_BITS
-        found = self._global_forms()[places]
-        everywhere = np.broadcast_to(regions[:, None], places.shape)
+        columns, bits = slots // WORD_BITS, slots % WORD_BITS
+        found = self._global_forms()[slots]
+        everywhere = np.broadcast_to(regions[:, None], slots.shape)
         for column, signs in enumerate(self.signs[: self._current + 1]):
             if signs.layer > 1:
                 here = columns == column
@@ -265,29 +279,30 @@ class _SimpleSubdivision(Subdivision):
             words[:, -1] &= done | (done << _SHIFT)
         return words
 
-    def _faces(self, words: Words, places: Indices) -> _Faces:
+    def _faces(self, words: Words, slots: Indices) -> _Faces:
         """The 2-faces around edges with these signs, on these forms."""
-        edges, columns = (part.ravel() for part in np.indices(places.shape))
-        two_sided = np.flatnonzero(self._is_neuron(places.ravel()))
-        bits = _bit(places.ravel())
+        edges, columns = (part.ravel() for part in np.indices(slots.shape))
+        two_sided = np.flatnonzero(self._is_neuron(slots.ravel()))
+        bits = _bit(slots.ravel())
         edges, columns = np.concatenate([edges, edges[two_sided]]), np.concatenate([columns, columns[two_sided]])
         found = words[edges]
         signs = np.concatenate([bits, bits[two_sided] << _SHIFT])
-        found[np.arange(len(edges)), places[edges, columns] // WORD_BITS] |= signs
+        found[np.arange(len(edges)), slots[edges, columns] // WORD_BITS] |= signs
         return _Faces(edges, columns, found)
 
-    def _is_neuron(self, places: Indices) -> NDArray[np.bool_]:
+    def _is_neuron(self, slots: Indices) -> NDArray[np.bool_]:
         layers = np.array([signs.layer for signs in self.signs])
-        return np.asarray(layers[places // WORD_BITS] > 0)
+        return np.asarray(layers[slots // WORD_BITS] > 0)
 
-    def _zero_places(self, words: Words) -> Indices:
-        """The places of the d forms at each vertex."""
+    def _zero_slots(self, words: Words) -> Indices:
+        """The slots of the d forms at each vertex."""
         size = self.frame.dimension
         zeros = [unpacked(_zeros(words[:, i], mask), WORD_BITS) for i, mask in enumerate(self._masks())]
-        row, place = np.nonzero(np.concatenate(zeros, axis=1))
+        row, found = np.nonzero(np.concatenate(zeros, axis=1))
         if not np.array_equal(row, np.repeat(np.arange(len(words)), size)):
             raise _NotSimpleError
-        return place.reshape(-1, size)
+        slots: Indices = found.reshape(-1, size)
+        return slots
 
     def _regions_of(self, words: Words) -> Indices:
         """Regions of the newest layer that contain cells: those where all that is 0 becomes positive."""
@@ -301,20 +316,16 @@ class _SimpleSubdivision(Subdivision):
 
     def _all_regions(self, words: Words) -> tuple[Words, Words]:
         """Keys (ascending) and signs of all top cells, from the signs of the vertices."""
-        places = self._zero_places(words)
-        two_sided, bits = self._is_neuron(places), _bit(places)
-        parts: list[Words] = []
+        slots = self._zero_slots(words)
+        two_sided, bits = self._is_neuron(slots), _bit(slots)
+        parts: list[Words] = []  # at most 2^d for each vertex, most of them equal
         for sides in product((0, 1), repeat=self.frame.dimension):
             possible = np.flatnonzero(two_sided[:, np.array(sides, dtype=bool)].all(axis=1))
             cells, rows = words[possible], np.arange(len(possible))
             for i, side in enumerate(sides):
-                cells[rows, places[possible, i] // WORD_BITS] |= bits[possible, i] << np.uint64(WORD_BITS * side)
-            parts.append(cells)
-        cells = np.concatenate(parts)
-        keys, first, same = np.unique(_keys(cells), return_index=True, return_inverse=True)
-        if not np.array_equal(cells, cells[first[same]]):
-            raise _NotSimpleError
-        return keys, cells[first]
+                cells[rows, slots[possible, i] // WORD_BITS] |= bits[possible, i] << np.uint64(WORD_BITS * side)
+            parts.append(_distinct(cells)[1])
+        return _distinct(np.concatenate(parts))
 
 
 def _pairs(faces: _Faces) -> tuple[Indices, Indices]:
@@ -322,9 +333,17 @@ def _pairs(faces: _Faces) -> tuple[Indices, Indices]:
     keys = _keys(faces.words)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    if len(keys) % 2 or (keys[::2] != keys[1::2]).any() or (keys[1:-1:2] == keys[2::2]).any():
+    if not all_in_pairs(keys):
         raise _NotSimpleError
     return order[::2], order[1::2]
+
+
+def _distinct(cells: Words) -> tuple[Words, Words]:
+    """Keys (ascending) and signs of the different cells among many."""
+    keys, first, same = np.unique(_keys(cells), return_index=True, return_inverse=True)
+    if not np.array_equal(cells, cells[first[same]]):
+        raise _NotSimpleError
+    return keys, cells[first]
 
 
 def _keys(words: Words) -> Words:
@@ -336,8 +355,8 @@ def _keys(words: Words) -> Words:
     return keys
 
 
-def _bit(places: Indices) -> Words:
-    return _ONE << (places % WORD_BITS).astype(np.uint64)
+def _bit(slots: Indices) -> Words:
+    return _ONE << (slots % WORD_BITS).astype(np.uint64)
 
 
 def _zeros(words: Words, mask: np.uint64) -> Words:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -19,10 +19,13 @@ from polyrelu.complex.lattice import WORD_BITS, Cut
 from polyrelu.complex.vertices import SignTables, Vertices
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, solve
-from polyrelu.network import Network
+from polyrelu.interrupts import deferred_interrupt
+from polyrelu.network import Network, NeuronId
 
-__all__ = ["Chunk", "SignWords", "Subdivision", "packed", "unpacked"]
+__all__ = ["Chunk", "Progress", "SignWords", "Subdivision", "completed", "packed", "unpacked"]
 
+#: Called after every cut with (layer, neuron, number of top cells so far); layer 0 means the domain's constraints.
+Progress = Callable[[int, int, int], None]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -406,12 +409,28 @@ class Subdivision:
         return part
 
 
+def completed(subdivision: Subdivision, progress: Progress | None) -> tuple[tuple[NeuronId, ...], bool]:
+    """Do all the steps, or those until Ctrl-C; the neurons whose cuts are in, and whether these are all."""
+    network = subdivision.network
+    neurons: list[NeuronId] = []
+    with deferred_interrupt() as interrupt:
+        for layer, member in subdivision.steps():
+            if layer:
+                neurons.append(NeuronId(layer, member))
+            if progress is not None:
+                progress(layer, member, subdivision.lattice.size(subdivision.lattice.dimension))
+            if interrupt.requested and layer and len(neurons) >= subdivision.least_neurons:
+                break
+    return tuple(neurons), len(neurons) == sum(network.widths[1 : network.hidden_layers + 1])
+
+
 def _need_vertices(frame: Frame) -> None:
     """Cells are built on the vertices of the first cuts."""
     if len(frame.base) < frame.dimension:
         raise DomainError(
             "a skip connection reads the input in a direction that layer 1 does not see, so that the cells of the "
-            "first layers contain lines; use a bounded domain such as box:-1000,1000, or list regions only"
+            "first layers contain lines; use a bounded domain such as box:-1000,1000, or list regions only "
+            "(--regions-only, walk_regions)"
         )
 
 
@@ -421,8 +440,8 @@ def _need_few_cells(frame: Frame) -> None:
     two_sided = frame.dimension - one_sided
     if 2**one_sided * 3**two_sided > _CELL_LIMIT:
         raise DomainError(
-            f"the complex has at least 2^{one_sided} 3^{two_sided} cells, too many to list; choose a domain with fewer "
-            "dimensions, such as slice:FILE"
+            f"the complex has at least {2**one_sided * 3**two_sided:.0e} cells, too many to list; choose a domain with "
+            "fewer dimensions, such as slice:FILE, or list regions only (--regions-only, walk_regions)"
         )
 
 

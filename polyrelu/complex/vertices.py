@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex.arrays import Growable
-from polyrelu.complex.forms import FormTable, Places, certain_sign, largest_and_sum
+from polyrelu.complex.forms import FormTable, LastLayerQuery, certain_sign, largest_and_sum
 from polyrelu.exact import dot_sign, meeting_direction
 
 __all__ = ["SignTables", "Statistics", "Vertices"]
@@ -210,7 +210,7 @@ class Vertices:
             part = np.arange(start, min(start + step, count))
             spread, sums = self._uncertainty(part)
             coordinates, radii = self.coordinates.buffer[part], self.radii.buffer[part]
-            signs[part] = self._table.signs_at(Places(coordinates, radii, spread, sums, regions[part]))
+            signs[part] = self._table.signs_at(LastLayerQuery(coordinates, radii, spread, sums, regions[part]))
         self.statistics.decisions += int((signs != 2).sum())  # the others will be asked for again
         return signs
 

@@ -43,7 +43,7 @@ class RationalMatrix:
     def __init__(self, numerators: fmpz_mat, denominator: int) -> None:
         """Room-internal: other rooms use the `from_…` constructors. Takes ownership of `numerators`."""
         if denominator != 1:
-            common = math.gcd(denominator, *(int(entry) for entry in numerators.entries()))
+            common = _common_divisor(denominator, numerators)
             if denominator < 0:
                 common = -common
             if common != 1:
@@ -203,8 +203,11 @@ class RationalMatrix:
     def scale_rows(self, factors: Sequence[object]) -> RationalMatrix:
         """Row i times ``factors[i]``."""
         numerators, denominator = _common(factors)
-        rows = [[entry * f for entry in row] for row, f in zip(self.integer_rows(), numerators, strict=True)]
-        return RationalMatrix.from_integers(rows, self._denominator * denominator, self.ncols)
+        if len(numerators) != self.nrows:
+            raise NetworkError(f"{len(numerators)} factors for {self.nrows} rows")
+        entries, width = self._numerators.entries(), self.ncols
+        scaled = [entries[i * width + j] * f for i, f in enumerate(numerators) for j in range(width)]
+        return RationalMatrix(fmpz_mat(self.nrows, width, scaled), self._denominator * denominator)
 
     def scale_columns(self, factors: Sequence[object]) -> RationalMatrix:
         """Column j times ``factors[j]``."""
@@ -269,7 +272,7 @@ class RationalMatrix:
         return out
 
     def to_floats(self) -> NDArray[np.float64]:
-        """The nearest float64 of every entry (for plots and guesses only)."""
+        """The nearest float64 of every entry, the largest finite one beyond the range; error bounds rely on both."""
         denominator, integers = self._denominator, [int(entry) for entry in self._numerators.entries()]
         if denominator < _EXACT and max(map(abs, integers), default=0) < _EXACT:  # then one division rounds right
             return (np.array(integers, dtype=np.float64) / denominator).reshape(self.shape)
@@ -307,7 +310,19 @@ class RationalMatrix:
             raise NetworkError(f"cannot {verb} matrices of shapes {self.shape} and {other.shape}")
 
 
+def _common_divisor(denominator: int, numerators: fmpz_mat) -> int:
+    """The greatest common divisor of all; one odd entry settles it where the denominator is a power of two."""
+    common = abs(denominator)
+    for entry in numerators.entries():
+        common = math.gcd(common, int(entry))
+        if common == 1:
+            break
+    return common
+
+
 def _common(factors: Sequence[object]) -> tuple[list[int], int]:
+    if all(type(factor) is int for factor in factors):
+        return list(factors), 1  # type: ignore[arg-type]
     fractions = [to_fraction(factor) for factor in factors]
     denominator = math.lcm(*(f.denominator for f in fractions))
     return [f.numerator * (denominator // f.denominator) for f in fractions], denominator

@@ -13,7 +13,7 @@ from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact.linalg import kernel
 from polyrelu.exact.lp import Flat, Infeasible, LinearProgram, Optimal, Unbounded
 from polyrelu.exact.lp.outcomes import Point
-from polyrelu.exact.lp.reading import Numbers, read_bounds, read_index, read_rows
+from polyrelu.exact.lp.reading import Numbers, read_bounds, read_index, read_number, read_rows
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.ppl_door import constraints_of, generators_of
 from polyrelu.exact.rational import primitive, to_fraction
@@ -62,8 +62,10 @@ class Polyhedron:
     equations: tuple[Row, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.ambient_dimension < 0:
-            raise DomainError(f"the ambient dimension must be 0 or more, got {self.ambient_dimension}")
+        if type(self.ambient_dimension) is not int or self.ambient_dimension < 0:
+            raise DomainError(f"the ambient dimension must be 0 or more, got {self.ambient_dimension!r}")
+        if not (isinstance(self.inequalities, tuple) and isinstance(self.equations, tuple)):
+            raise DomainError("inequalities and equations must be tuples; Polyhedron.from_constraints takes any lists")
         for row in (*self.inequalities, *self.equations):
             if not isinstance(row, tuple) or len(row) != self.ambient_dimension + 1 or not set(map(type, row)) <= {int}:
                 raise DomainError(
@@ -166,7 +168,7 @@ class Polyhedron:
             raise DomainError(
                 f"the point has {len(point)} coordinates, the polyhedron lies in R^{self.ambient_dimension}"
             )
-        x = [to_fraction(entry) for entry in point]
+        x = [read_number(entry, f"coordinate {j}") for j, entry in enumerate(point)]
         return all(_excess(row, x) <= 0 for row in self.inequalities) and not any(_excess(r, x) for r in self.equations)
 
     def maximize(self, objective: Numbers) -> Optimal | Unbounded | Infeasible:

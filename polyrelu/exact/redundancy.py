@@ -121,7 +121,8 @@ def _most(program: LinearProgram, row: Row) -> Optimal:
 def _without_redundant(rows: list[Row], order: list[int], certain: set[int], columns: int) -> set[int]:
     """Rows that met a ray together with others need not be facets: relax one after the other.
 
-    A row that turns out to be redundant stays relaxed, which is the same as without it.
+    A row that turns out to be redundant stays relaxed, which is the same as without it: where the others leave the
+    polyhedron on the way out from a point inside, it still has room, so it never is what ends the way.
     """
     program = LinearProgram(columns)
     program.add_inequalities([rows[index][:-1] for index in order], [rows[index][-1] for index in order])

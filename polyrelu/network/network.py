@@ -243,16 +243,34 @@ class Network:
 
         Whether any point has that pattern is another question.
         """
+        return next(self.affine_maps([signs]))
+
+    def affine_maps(self, patterns: Iterable[SignVector]) -> Iterator[AffineMap]:
+        """`affine_map` of many patterns; what patterns with the same first layers have in common is computed once."""
         source = RationalMatrix.identity(self.inputs).beside(RationalMatrix.zeros(self.inputs, 1))
-        activations = [source]
-        for number, layer in enumerate(self.layers, 1):
-            z = RationalMatrix.zeros(layer.width, self.inputs).beside(layer.bias)
-            for block in layer.blocks:
-                z = z + block.weight @ activations[block.source]
-            hidden = number <= self.hidden_layers
-            activations.append(z.scale_rows([int(s > 0) for s in signs.layers[number - 1]]) if hidden else z)
-        last = activations[-1]
-        return AffineMap(last.take(columns=range(self.inputs)), last.take(columns=[self.inputs]))
+        known: dict[tuple[tuple[int, ...], ...], RationalMatrix] = {}
+        for signs in patterns:
+            activations, on = [source], tuple(tuple(int(s > 0) for s in layer) for layer in signs.layers)
+            for number in range(1, self.depth + 1):
+                prefix = on[:number]
+                found = known.get(prefix) if number < self.hidden_layers else None
+                if found is None:
+                    found = self._preactivation(number, activations)
+                    if number <= self.hidden_layers:
+                        found = found.scale_rows(prefix[-1])
+                    if number < self.hidden_layers:
+                        known[prefix] = found
+                activations.append(found)
+            last = activations[-1]
+            yield AffineMap(last.take(columns=range(self.inputs)), last.take(columns=[self.inputs]))
+
+    def _preactivation(self, number: int, activations: list[RationalMatrix]) -> RationalMatrix:
+        """[A | c] of a layer, given [A | c] of the layers before."""
+        layer = self.layers[number - 1]
+        z = RationalMatrix.zeros(layer.width, self.inputs).beside(layer.bias)
+        for block in layer.blocks:
+            z = z + block.weight @ activations[block.source]
+        return z
 
     def affine_map_at(self, x: Sequence[Rational]) -> AffineMap:
         """The affine map of the cell of x (an inactive neuron and one at 0 both give 0)."""

@@ -107,15 +107,24 @@ def test_skip_connections_that_see_more_than_the_first_layer() -> None:
 
 
 def test_many_dimensions() -> None:
-    """The arrangement of n hyperplanes in general position in R^12, far too many cells for a lattice."""
+    """Four hyperplanes in general position in R^16; with sixteen of them the lattice gives up."""
     rng = Random("many dimensions")
-    rows = [[rng.randint(-99, 99) for _ in range(12)] for _ in range(4)]
+    rows = [[rng.randint(-99, 99) for _ in range(16)] for _ in range(4)]
     network = from_arrays([(rows, [rng.randint(-9, 9) for _ in rows]), ([[1] * 4], [0])])
-    domain = Polyhedron.box([-1000] * 12, [1000] * 12)
+    domain = Polyhedron.from_constraints(
+        [[int(i == j) for j in range(16)] for i in range(16)] + [[-1] * 16], [1000] * 16 + [1000]
+    )
+    with pytest.raises(DomainError, match="too many to list"):
+        canonical_complex(from_arrays([([[int(i == j) for j in range(16)] for i in range(16)], [0] * 16)], "relu"))
     found = region_graph(network, domain)
     assert (found.regions, len(found.adjacency), found.bounded_regions) == (16, 32, 16)
-    corner = Polyhedron.orthant(12)
-    assert region_graph(network, corner).bounded_regions < region_graph(network, corner).regions
+
+
+def test_bounded_and_unbounded_regions() -> None:
+    """x + y = 1 in the quadrant: a triangle, and the rest."""
+    network = from_arrays([([[1, 1]], [-1]), ([[1]], [0])])
+    found = region_graph(network, Polyhedron.orthant(2))
+    assert dict(zip(found.signs[:, 0].tolist(), found.bounded.tolist(), strict=True)) == {1: False, -1: True}
 
 
 def test_the_walk_is_lazy_and_numbers_stay() -> None:

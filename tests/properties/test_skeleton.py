@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from polyrelu.complex import PolyhedralComplex, Skeleton, canonical_complex, simple_skeleton, skeleton
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
-from polyrelu.network import Network, from_arrays
+from polyrelu.network import Block, Layer, Network, from_arrays
 from tests.quantised_networks import DOMAINS, KINDS, quantised_network, random_domain
 
 Key = tuple[int, ...]
@@ -66,17 +68,17 @@ def test_generic_networks_are_simple(widths: tuple[int, ...]) -> None:
     for seed in range(4):
         rng = Random(f"{widths} {seed}")
         box = random_domain("box", widths[0], rng)
-        assert check(gaussian(rng, *widths), box).is_simple
+        assert check(gaussian(rng, *widths), box).without_lattice
         simplex = random_domain("bounded", widths[0], rng)
-        check(gaussian(rng, *widths), simplex)
+        assert check(gaussian(rng, *widths), simplex).without_lattice
 
 
 def test_more_than_32_neurons_in_a_layer() -> None:
     """Signs in two words, and layers that follow."""
     rng = Random("wide")
     found = check(gaussian(rng, 3, 34, 3, 1), Polyhedron.box([-1, -1, -1], ["-1/2", "-1/2", "-1/2"]))
-    assert found.is_simple
-    assert check(gaussian(rng, 3, 3, 35, 1), Polyhedron.box([0, 0, 0], ["1/4", "1/4", "1/4"])).is_simple
+    assert found.without_lattice
+    assert check(gaussian(rng, 3, 3, 35, 1), Polyhedron.box([0, 0, 0], ["1/4", "1/4", "1/4"])).without_lattice
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -101,17 +103,67 @@ def test_nearly_simple_networks() -> None:
             ([[rng.randint(-5, 5) for _ in range(a)] for _ in range(b)], [rng.randint(-9, 9) for _ in range(b)])
             for a, b in ((n, 4), (4, 3), (3, 1))
         ]
-        simple += check(from_arrays(layers), Polyhedron.box([-3] * n, [3] * n)).is_simple
+        simple += check(from_arrays(layers), Polyhedron.box([-3] * n, [3] * n)).without_lattice
     assert 5 < simple < 55
 
 
-def test_equal_keys_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With keys of two bits the lattice takes over."""
+@pytest.mark.parametrize(
+    ("rows", "bias", "box", "f_vector"),
+    [
+        ([[1, -1, 0]], [0], ([0] * 3, [1] * 3), (8, 14)),
+        ([[1, 1, 0, 0], [1, -1, 0, 0]], [-1, 0], ([0] * 4, [1] * 4), (20, 52)),
+        ([[1, 1, 1]], [0], ([0] * 3, [1] * 3), (8, 12)),
+    ],
+    ids=["through edges", "twice through edges", "touches a corner"],
+)
+def test_forms_that_vanish_at_old_vertices(
+    rows: list[list[int]], bias: list[int], box: tuple[list[int], list[int]], f_vector: tuple[int, int]
+) -> None:
+    """A plane through edges of a cube cuts faces of it without cutting an edge."""
+    found = check(from_arrays([(rows, bias), ([[1] * len(rows)], [0])]), Polyhedron.box(*box))
+    assert (found.f_vector, found.without_lattice) == (f_vector, False)
+
+
+@pytest.mark.parametrize("function", ["_pairs", "_distinct"])
+def test_equal_keys_do_no_harm(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With keys of two bits, in the pairing of edges or in the list of regions only, the lattice takes over."""
     rng = Random("keys")
     network, box = gaussian(rng, 3, 5, 4, 1), Polyhedron.box([-1, -1, -1], [1, 1, 1])
-    assert check(network, box).is_simple
-    monkeypatch.setattr(simple_skeleton, "_keys", lambda words: words.sum(axis=1) % np.uint64(4))
-    assert not check(network, box).is_simple
+    assert check(network, box).without_lattice
+    original = getattr(simple_skeleton, function)
+    keys = simple_skeleton._keys
+
+    def with_bad_keys(argument: Any) -> Any:
+        simple_skeleton._keys = lambda words: words.sum(axis=1) % np.uint64(4)
+        try:
+            return original(argument)
+        finally:
+            simple_skeleton._keys = keys
+
+    monkeypatch.setattr(simple_skeleton, function, with_bad_keys)
+    assert not check(network, box).without_lattice
+
+
+def test_ctrl_c_keeps_the_neurons_so_far() -> None:
+    rng = Random("interrupted")
+    network, box = gaussian(rng, 3, 5, 4, 1), Polyhedron.box([-1, -1, -1], [1, 1, 1])
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def press(layer: int, member: int, _: int) -> None:
+        if (layer, member) == (2, 1):
+            signal.raise_signal(signal.SIGINT)
+
+    try:
+        found = skeleton(network, box, press)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (found.complete, len(found.neurons), found.without_lattice) == (False, 7, True)
+    first, second = network.layers[0], network.layers[1]
+    rows = range(2)
+    block = Block(1, second.weight.take(rows=rows))
+    truncated = Network(3, (first, Layer((block,), second.bias.take(rows=rows))), "relu")
+    whole = skeleton(truncated, box)
+    assert [sorted(part) for part in keys(found, 0)] == [sorted(part) for part in keys(whole, 0)]
 
 
 def test_rays_and_errors() -> None:
@@ -119,6 +171,10 @@ def test_rays_and_errors() -> None:
     assert corner.f_vector == (1, 4)
     assert {corner.ray(edge) for edge in range(4)} == {(1, 0), (-1, 0), (0, 1), (0, -1)}
     assert corner.edges.min() == -1
-    for act in (lambda: corner.vertex(1), lambda: corner.vertex(-1), lambda: corner.signs(2)):
+    square = skeleton(corner.network, Polyhedron.box([1, 1], [2, 2]))
+    for act in (
+        lambda: corner.vertex(1), lambda: corner.vertex(-1), lambda: corner.signs(2), lambda: corner.ray(4),
+        lambda: corner.ray(-1), lambda: square.ray(0),
+    ):  # fmt: skip
         with pytest.raises(DomainError):
             act()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from polyrelu.complex import PolyhedralComplex, canonical_complex, failed_checks
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
-from polyrelu.network import from_arrays
+from polyrelu.network import SignVector, from_arrays
 from tests.quantised_networks import DOMAINS, KINDS, quantised_network, random_domain
 
 
@@ -48,10 +49,37 @@ def swap_two_regions(cells: PolyhedralComplex) -> None:
     signs[[0, 1]] = signs[[1, 0]]
 
 
+def forget_the_affine_maps(cells: PolyhedralComplex) -> None:
+    cells.network = _Shifted(cells.network)  # type: ignore[assignment]
+
+
+class _Shifted:
+    """A network whose affine maps are those of the opposite patterns."""
+
+    def __init__(self, network: Any) -> None:
+        self._network = network
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._network, name)
+
+    def __call__(self, point: Any) -> Any:
+        return self._network(point)
+
+    def affine_map(self, signs: SignVector) -> Any:
+        return self._network.affine_map(SignVector(tuple(tuple(-s for s in layer) for layer in signs.layers)))
+
+
 @pytest.mark.parametrize(
-    "break_it", [lose_a_vertex, join_edges_wrongly, give_a_region_a_facet_of_another, swap_two_regions]
+    ("break_it", "message"),
+    [
+        (lose_a_vertex, "violates Euler's relation"),
+        (join_edges_wrongly, "face of codimension 2 that is not in two"),
+        (give_a_region_a_facet_of_another, "face of codimension 2 that is not in two"),
+        (swap_two_regions, "has other signs than the network"),
+        (forget_the_affine_maps, "has another affine map than the network"),
+    ],
 )
-def test_wrong_complexes_do_not_pass(break_it: Callable[[PolyhedralComplex], None]) -> None:
+def test_wrong_complexes_do_not_pass(break_it: Callable[[PolyhedralComplex], None], message: str) -> None:
     rng = np.random.default_rng(0)
     layers = [(rng.normal(size=(5, 2)), rng.normal(size=5)), (rng.normal(size=(1, 5)), rng.normal(size=1))]
     network = from_arrays(layers)
@@ -59,4 +87,4 @@ def test_wrong_complexes_do_not_pass(break_it: Callable[[PolyhedralComplex], Non
         cells = canonical_complex(network, domain)
         assert failed_checks(cells) == []
         break_it(cells)
-        assert failed_checks(cells)
+        assert any(message in text for text in failed_checks(cells))

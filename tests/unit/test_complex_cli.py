@@ -399,8 +399,10 @@ def interrupting(monkeypatch: pytest.MonkeyPatch, neurons: int) -> list[tuple[ob
     """Press Ctrl-C when so many neurons are done; collects them."""
     done: list[tuple[object, ...]] = []
 
-    def press(self: object, *call: object) -> None:
-        done.append(call)
+    def press(self: object, text: str) -> None:
+        if text.startswith("writing"):
+            return
+        done.append((text,))
         if len(done) == neurons:
             signal.raise_signal(signal.SIGINT)
 
@@ -422,6 +424,7 @@ def check_interrupted_file(name: str, expected: PolyhedralComplex) -> None:
     else:
         rows = list(csv.DictReader(Path(name).read_text().splitlines()))
         assert [row["affine_map"] for row in rows] == [""] * expected.regions
+        assert {row["complete"] for row in rows} == {"0"}
         for index, row in enumerate(rows):
             assert expected.locate(row["interior_point"].split()) == Cell(2, index)
 
@@ -500,5 +503,35 @@ def test_regions_only_have_no_json_file(capsys: pytest.CaptureFixture[str]) -> N
 def test_interrupted_regions(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     interrupting(monkeypatch, 2)
     assert cli.main(["complex", "net.json", "--regions-only", "-o", "regions.csv"]) == 3
-    assert "interrupted: some regions are missing" in capsys.readouterr().out
+    captured = capsys.readouterr()
+    assert "interrupted: some regions are missing" in captured.out
+    assert captured.err == "interrupted; keeping what is done (Ctrl-C again: give up at once)\n"
+    assert all(line["complete"] == "0" for line in csv.DictReader(Path("regions.csv").read_text().splitlines()))
     assert len(Path("regions.csv").read_text().splitlines()) == 3
+
+
+def test_ctrl_c_while_writing_is_only_noted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The complex is complete, and so is the file."""
+
+    def press(self: object, text: str) -> None:
+        if text == "writing region 1 of 6":
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("polyrelu.cli._ProgressLine.show", press)
+    assert cli.main(["complex", "net.json", "-o", "cells.csv", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["complete"] is True
+    assert captured.err.startswith("interrupted; keeping what is done")
+    assert {line["complete"] for line in csv.DictReader(Path("cells.csv").read_text().splitlines())} == {"1"}
+
+
+@pytest.mark.parametrize("regions_only", [[], ["--regions-only"]])
+def test_graphml_says_whether_it_is_complete(
+    regions_only: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(capsys, "net.json", "-o", "whole.graphml", *regions_only)
+    interrupting(monkeypatch, 2)
+    assert cli.main(["complex", "net.json", "-o", "part.graphml", *regions_only]) == 3
+    assert [nx.read_graphml(name).graph["complete"] for name in ("whole.graphml", "part.graphml")] == [True, False]

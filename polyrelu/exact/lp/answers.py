@@ -56,6 +56,7 @@ class Infeasibility:
 
     Attributes
     ----------
+    violation : the constraint.
     coordinates : of sign · normal.
     """
 

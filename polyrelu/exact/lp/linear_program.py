@@ -35,7 +35,7 @@ class LinearProgram:
     """Inequalities A x ≤ c, equations E x = e and bounds l ≤ x ≤ u in exact rational numbers.
 
     Rows are numbered in the order in which they are added, equations and inequalities together. A program can be asked
-    any number of questions; what the last one left behind makes the next one faster.
+    any number of questions; unless it is small, what the last one left behind makes the next one faster.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class LinearProgram:
         return replace(answer, value=-answer.value) if isinstance(answer, Optimal) else answer
 
     def maximize_each(self, objectives: Iterable[Numbers]) -> Iterator[Optimal | Unbounded | Infeasible]:
-        """`maximize` for one objective after the other, each when it is asked for and started from the last."""
+        """`maximize` for one objective after the other, each when it is asked for."""
         return (self.maximize(objective) for objective in objectives)
 
     def interior_point(self) -> Interior | Flat | Infeasible:
@@ -232,9 +232,8 @@ class LinearProgram:
         model, program = self._model, LinearProgram(self.columns)
         for row, scale, is_equation in zip(model.rows.entries, model.scales, model.rows.is_equation, strict=True):
             program._model.append([[*row[: self.columns], row[-1]]], [scale], is_equation)
-        origin: list[
-            tuple[int, int]
-        ] = []  # of each further row: the column, and 1 for the upper, -1 for the lower bound
+        # of each further row: the column, and 1 for the upper, -1 for the lower bound
+        origin: list[tuple[int, int]] = []
         for j, (low, up) in enumerate(zip(self._lower, self._upper, strict=True)):
             unit = [int(i == j) for i in range(self.columns)]
             if low is not None and low == up:

@@ -1,4 +1,4 @@
-"""A program twice over: exact integers, and the same rows in floats inside HiGHS for the guesses.
+"""A program in exact integers and, once guesses are asked for, the same rows in floats inside HiGHS.
 
 What the user said stands in one list of sources. All else is derived from it: the integer rows, their float table, the
 program inside HiGHS. Changes update the derived parts in place, which keeps HiGHS warm; if Ctrl-C falls in between, the
