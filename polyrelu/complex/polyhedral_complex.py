@@ -282,6 +282,26 @@ class PolyhedralComplex:
         same = np.flatnonzero(entries[1:] == entries[:-1])
         return np.stack([owner[same], owner[same + 1], entries[same]], axis=1)
 
+    def neighbours(self, index: int) -> list[tuple[int, Cell]]:
+        """The regions next to a region, each with the cell of codimension 1 between.
+
+        >>> from polyrelu.network import from_arrays
+        >>> cells = canonical_complex(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]))
+        >>> sorted(len(cells.neighbours(index)) for index in range(3))
+        [1, 1, 2]
+        """
+        self._check(self.region_cell(index))
+        return self._neighbours.get(index, [])
+
+    @cached_property
+    def _neighbours(self) -> dict[int, list[tuple[int, Cell]]]:
+        found: dict[int, list[tuple[int, Cell]]] = {}
+        for one, other, facet in self.adjacency().tolist():
+            between = Cell(self.dimension - 1, facet)
+            found.setdefault(one, []).append((other, between))
+            found.setdefault(other, []).append((one, between))
+        return found
+
     # -- regions --------------------------------------------------------------------------------------------------
 
     def region(self, index: int) -> Region:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from random import Random
 
 import networkx as nx
 import numpy as np
@@ -21,6 +22,7 @@ from polyrelu.complex.graphs import dual_graph, face_poset, linear_regions
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import NeuronId, from_arrays
+from tests.quantised_networks import quantised_network
 
 UNIT = [[1, 0], [0, 1]]
 
@@ -195,3 +197,17 @@ def test_linear_regions_with_equal_maps_that_do_not_touch() -> None:
     # a hat: 0, x, 2 - x, 0 again; the two ends have one map, but are two regions
     cells = canonical_complex(from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])]))
     assert list(map(len, linear_regions(cells))) == [1, 1, 1, 1]
+
+
+def test_neighbours_are_the_edges_of_the_dual_graph() -> None:
+    for kind in ("integers", "concurrent", "dead", "open zero"):
+        cells = canonical_complex(quantised_network(kind, Random(f"neighbours {kind}")))
+        graph = dual_graph(cells)
+        for index in range(cells.regions):
+            found = cells.neighbours(index)
+            assert {(other, facet.index) for other, facet in found} == {
+                (other, graph.edges[index, other]["facet"]) for other in graph.neighbors(index)
+            }
+            assert len(found) == graph.degree(index)
+    with pytest.raises(DomainError):
+        cells.neighbours(cells.regions)
