@@ -59,9 +59,13 @@ def walk_regions(network: Network, domain: Polyhedron | None = None) -> Iterator
     network : any network, degenerate ones and skip connections included.
     domain : a nonempty polyhedron in R^{n_0}, of any dimension; None for R^{n_0}.
 
+    Yields
+    ------
+    A `Visit` for every region; neighbours can have numbers that are still to come.
+
     Raises
     ------
-    DomainError : the domain is empty or lies in another space.
+    DomainError : the domain is empty or lies in another space; raised when the first region is asked for.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
