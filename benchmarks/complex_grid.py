@@ -320,10 +320,10 @@ for number, layer in enumerate(network.layers, 1):
     linear.bias.data = torch.tensor(layer.bias.to_floats()[:, 0])
     layers += [linear, torch.nn.ReLU()] if number <= network.hidden_layers else [linear]
 model = torch.nn.Sequential(*layers)
-started = time.process_time()
+started = time.perf_counter()
 found = relucent.Complex(model)
 found.bfs(nworkers=1)
-print(json.dumps({"seconds": time.process_time() - started, "regions": len(found)}))
+print(json.dumps({"seconds": time.perf_counter() - started, "regions": len(found)}))
 """
 
 
