@@ -266,12 +266,14 @@ def _worst_networks() -> list[tuple[str, Network]]:
     ordinary = from_arrays([(rng.normal(size=shape), rng.normal(size=shape[0])) for shape in shapes])
     concurrent = [(rng.normal(size=shape), rng.normal(size=shape[0])) for shape in shapes]
     concurrent[0] = concurrent[0][0], np.ldexp(np.round(rng.normal(size=24) * 16), -40)
-    deep = [(rng.normal(size=(8, 8 if i else 2)) * 0.7, rng.normal(size=8) * 0.3) for i in range(20)]
+    rng = np.random.default_rng(0)
+    deep = [(rng.normal(size=(8, 8 if i else 2)) * (0.7 if i else 1), rng.normal(size=8) * 0.1) for i in range(20)]
     return [
         ("ordinary (3, (24, 24))", ordinary),
         ("weights in {-1, 0, 1}", integers(-1, 2)),
         ("integers in ±3", integers(-3, 4)),
         ("concurrent up to 2^-40", from_arrays(concurrent)),
+        ("ordinary (2, (80, 80))", from_arrays(_arrays(2, (80, 80)))),
         ("20 layers of 8 on 2 inputs", from_arrays([*deep, (np.ones((1, 8)), np.zeros(1))])),
     ]
 
