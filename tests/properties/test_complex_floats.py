@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from random import Random
 from typing import Any
 
@@ -16,8 +16,10 @@ import pytest
 from numpy.typing import NDArray
 
 from polyrelu.complex import PolyhedralComplex, canonical_complex
+from polyrelu.complex.forms import LastLayerQuery
+from polyrelu.complex.frame import frame_of
 from polyrelu.complex.lattice import WORD_BITS
-from polyrelu.complex.subdivision import Subdivision
+from polyrelu.complex.subdivision import Subdivision, completed
 from polyrelu.complex.vertices import Vertices
 from polyrelu.exact import Polyhedron, dot_sign
 from polyrelu.network import Network, from_arrays
@@ -290,3 +292,46 @@ def test_floats_decide_nearly_everything_in_generic_networks() -> None:
     assert cells.statistics.exact_decisions == 0
     deep = canonical_complex(_deep(Random(2), 20))
     assert deep.statistics.exact_decisions < deep.statistics.decisions / 10
+
+
+# --- The last layer ----------------------------------------------------------------------------------------
+
+
+def queries(subdivision: Subdivision, rng: Random, count: int) -> LastLayerQuery:
+    """Points anywhere, with radii, said to be in regions of the last layer."""
+    width = subdivision.frame.dimension + 1
+    coordinates = np.array([[rng.gauss(0, 1) * 2.0 ** rng.randint(-9, 9) for _ in range(width)] for _ in range(count)])
+    radii = np.array([rng.choice([0.0, 2.0**-60, 2.0**-20, 2.0**-7, 2.0**-3]) for _ in range(count)])
+    largest = np.abs(coordinates).max(axis=1)
+    spread = radii * (1 + 2.0**-20) + (width + 2) * 2.0**-53 * largest * (1 + 2.0**-20)
+    sums = 2 * (1 + 2.0**-20) * np.abs(coordinates).sum(axis=1)
+    regions = np.array([rng.randrange(subdivision.table.regions(2)) for _ in range(count)])
+    return LastLayerQuery(coordinates, radii, spread, sums, regions)
+
+
+def test_signs_of_the_last_layer_hold_in_the_whole_ball() -> None:
+    """At every point that the radius allows, t included, which vertices never use up."""
+    decided = open_ = 0
+    for seed in range(12):
+        rng = Random(f"ball {seed}")
+        size = 2.0 ** rng.choice([0, 0, 5, 60])
+        first = ([[rng.gauss(0, 1) for _ in range(2)] for _ in range(4)], [rng.gauss(0, 1) for _ in range(4)])
+        second = ([[rng.gauss(0, 1) for _ in range(4)] for _ in range(3)], [size * rng.gauss(0, 1) for _ in range(3)])
+        network = from_arrays([first, second, ([[1, 1, 1]], [0])])
+        subdivision = Subdivision(network, frame_of(network, Polyhedron.universe(2)))
+        completed(subdivision, None)
+        asked = queries(subdivision, rng, 60)
+        for (point, neuron), sign in np.ndenumerate(subdivision.table.signs_at(asked)):
+            if sign == 2:
+                open_ += 1
+                continue
+            decided += 1
+            number = subdivision.table.add_forms(asked.regions[point : point + 1], np.array([neuron]))[0]
+            row = [Fraction(entry) for entry in subdivision.table.exact_row(int(number))]
+            centre = [Fraction(entry) for entry in asked.coordinates[point].tolist()]
+            radius = Fraction(float(asked.radii[point]))
+            for corner in product((-1, 1), repeat=3):
+                value = _dot(row, [x + step * radius for x, step in zip(centre, corner, strict=True)])
+                assert (value > 0) - (value < 0) == sign
+    assert decided > 500
+    assert open_ > 100
