@@ -59,7 +59,7 @@ def to_fraction(value: object) -> Fraction:
     if isinstance(value, (bool, np.bool_)):
         raise NetworkError(f"{value!r} is a truth value, not a number")
     if isinstance(value, str):
-        return parse_rational(value)
+        return _of_text(value)
     if isinstance(value, (int, np.integer)):
         return Fraction(int(value))
     if isinstance(value, (float, np.floating)):
@@ -70,6 +70,16 @@ def to_fraction(value: object) -> Fraction:
     if isinstance(value, RationalNumber):
         return Fraction(int(value.numerator), int(value.denominator))
     raise NetworkError(f"{type(value).__name__} is not an exact number; use int, float, Fraction or text like '2/3'")
+
+
+def _of_text(text: str) -> Fraction:
+    try:
+        return parse_rational(text)
+    except NetworkError:
+        raise NetworkError(
+            f"{_quote(text)} is not exact text: write an integer or a fraction in lowest terms such as '-2/3', or a "
+            "number without quotes"
+        ) from None
 
 
 def _dyadic(value: float | np.floating[Any]) -> Fraction:

@@ -601,3 +601,9 @@ def test_subnormal_bits_round_trip_through_a_matrix() -> None:
     matrix = RationalMatrix.from_array(np.array([numbers]))
     assert list(matrix.entries()) == [Fraction(number) for number in numbers]
     assert matrix.to_floats().tolist() == [numbers]
+
+
+@pytest.mark.parametrize("text", ["0.5", "2/4", "1/0", "", "1e3", "+1"])
+def test_text_that_is_not_exact_is_refused_with_the_remedy(text: str) -> None:
+    with pytest.raises(NetworkError, match=r"is not exact text: write an integer or a fraction in lowest terms"):
+        to_fraction(text)
