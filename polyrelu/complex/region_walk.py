@@ -208,6 +208,7 @@ class _Walk:
         opposite = _times(wall, -1)
 
         def decide(number: int, rows: list[Row]) -> tuple[int, ...]:
+            """Signs behind the wall, by the rule of the module's text."""
             found = []
             for row, before, sign in zip(rows, forms[number - 1], signs.layers[number - 1], strict=True):
                 vanishes = before in (wall, opposite) or not any(before)
@@ -227,6 +228,7 @@ def _signs_beside(point: list[int]) -> Decide:
     """Signs in a region at a point (y, t): those at y + (ε, ε², …) for every small ε > 0."""
 
     def decide(_: int, rows: list[Row]) -> tuple[int, ...]:
+        """The sign of the first number that is not 0 among the value and the coefficients."""
         values = (sum(map(operator.mul, row, point)) for row in rows)
         return tuple(_sign(next(filter(None, (value, *row[:-1])), 0)) for row, value in zip(rows, values, strict=True))
 

@@ -181,9 +181,9 @@ class _SimpleSubdivision(Subdivision):
     _slots: Growable  # of the d - 1 forms that each edge is on
     _region_keys: Words  # of the newest layer, ascending
 
-    def parts(self, limit: int) -> Iterator[Subdivision]:
-        """Parts need top cells, which are not there."""
-        raise NotImplementedError
+    def part(self, top: Indices) -> Subdivision:
+        """Parts are made of top cells, which are not there."""
+        raise AssertionError("a skeleton has no top cells to make parts of")
 
     # -- overridden steps -----------------------------------------------------------------------------------------
 

@@ -165,7 +165,7 @@ def test_canonical_bytes() -> None:
 # ---- Hostile input: a verdict, never an exception, never `accepted`
 
 
-def refuse(data: bytes) -> None:
+def assert_refused(data: bytes) -> None:
     report = checker.check_bytes(data)
     assert report.verdict == "unreadable", report
     assert len(str(report)) < 1500
@@ -174,15 +174,15 @@ def refuse(data: bytes) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_random_bytes(seed: int) -> None:
-    refuse(random.Random(seed).randbytes(300))
-    refuse(bytes(random.Random(seed).choices(b'{}[]",:01 truefalsn-.eE', k=300)))
+    assert_refused(random.Random(seed).randbytes(300))
+    assert_refused(bytes(random.Random(seed).choices(b'{}[]",:01 truefalsn-.eE', k=300)))
 
 
 @pytest.mark.parametrize("path", VALID, ids=name)
 def test_truncated(path: Path) -> None:
     data = path.read_bytes().rstrip()
     for length in range(0, len(data), 37):
-        refuse(data[:length])
+        assert_refused(data[:length])
 
 
 @pytest.mark.parametrize(
@@ -210,13 +210,13 @@ def test_truncated(path: Path) -> None:
     ids=range(18),
 )
 def test_hostile_json(data: bytes) -> None:
-    refuse(data)
+    assert_refused(data)
 
 
 def test_utf_16_is_not_ascii_json() -> None:
     """`json` guesses UTF-16 from NUL bytes, which are ASCII; the checker must not."""
     for encoding in ("utf-16-le", "utf-16-be", "utf-32-le"):
-        refuse((CERTIFICATES / "valid" / "affine.json").read_text().encode(encoding))
+        assert_refused((CERTIFICATES / "valid" / "affine.json").read_text().encode(encoding))
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_utf_16_is_not_ascii_json() -> None:
 def test_hostile_rows(row: str) -> None:
     document = json.loads((CERTIFICATES / "valid" / "affine.json").read_text())
     document["claim"]["network"]["inline"]["layers"][0]["bias"] = row
-    refuse(json.dumps(document, ensure_ascii=False).encode())
+    assert_refused(json.dumps(document, ensure_ascii=False).encode())
 
 
 def test_long_numbers_are_hexadecimal() -> None:
@@ -242,7 +242,7 @@ def test_long_numbers_are_hexadecimal() -> None:
     rehash(document)
     assert checker.check_bytes(json.dumps(document).encode()).verdict == "accepted"
     layer["bias"] = str(10**1000)
-    refuse(json.dumps(document).encode())
+    assert_refused(json.dumps(document).encode())
 
 
 def altered(name: str) -> Any:
@@ -494,7 +494,7 @@ def test_duplicated_keys(path: Path) -> None:
             for key in value:
                 marker = put(document, (*place, key), "MARKER")
                 one = json.dumps(value[key])
-                refuse(json.dumps(marker).replace('"MARKER"', f'{one}, "{key}": {one}').encode())
+                assert_refused(json.dumps(marker).replace('"MARKER"', f'{one}, "{key}": {one}').encode())
 
 
 def test_the_checker_stands_alone() -> None:

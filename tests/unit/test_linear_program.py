@@ -42,7 +42,7 @@ from tests.oracles import lp_ppl
 from tests.oracles.lp_certificates import as_maximum, as_shape, interior_objections, maximum_objections
 
 
-def verify(instance: Instance) -> None:
+def assert_right(instance: Instance) -> None:
     """Both answers of both engines pass their verification and agree with PPL."""
     for route in ROUTES:
         with engine(route):
@@ -251,7 +251,7 @@ def test_bland_s_rule_from_the_first_step(family: str, monkeypatch: pytest.Monke
         monkeypatch.setattr(module, "PATIENCE", -1)
     for seed in range(6):
         rng = Random(f"bland {seed} {family}")
-        verify(make(family, rng, rng.randint(1, 8), rng.randint(1, 4)))
+        assert_right(make(family, rng, rng.randint(1, 8), rng.randint(1, 4)))
 
 
 # --- Guesses that are wrong ------------------------------------------------------------------------------
@@ -313,7 +313,7 @@ def test_wrong_guesses_have_right_answers(family: str, guesser: Guesser, monkeyp
     misled(monkeypatch, guesser)
     for seed in range(12):
         rng = Random(f"misled {seed} {family}")
-        verify(make(family, rng, rng.randint(1, 10), rng.randint(1, 5)))
+        assert_right(make(family, rng, rng.randint(1, 10), rng.randint(1, 5)))
 
 
 @pytest.mark.parametrize("family", ["gaussian", "bounds", "odd bounds", "tight bounds", "klee-minty"])
@@ -321,7 +321,7 @@ def test_wrong_sides_have_right_answers(family: str, monkeypatch: pytest.MonkeyP
     misled(monkeypatch, guess_with_any_sides)
     for seed in range(20):
         rng = Random(f"sides {seed} {family}")
-        verify(make(family, rng, rng.randint(1, 8), rng.randint(1, 4)))
+        assert_right(make(family, rng, rng.randint(1, 8), rng.randint(1, 4)))
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_wrong_sides_have_right_answers(family: str, monkeypatch: pytest.MonkeyP
 def test_guessed_points_at_the_ends_of_the_float_range(point: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     misled(monkeypatch, lambda *_: Guess([0], {0: Side.UPPER}, point, True))
     size = 17 * 10**307
-    verify(Instance(1, (Row((-1,), size),), (None,), (size,), (1,)))
+    assert_right(Instance(1, (Row((-1,), size),), (None,), (size,), (1,)))
 
 
 def test_bounds_that_floats_cannot_tell_apart() -> None:
@@ -352,7 +352,7 @@ def test_bounds_that_floats_cannot_tell_apart() -> None:
 
 @pytest.mark.parametrize("bits", [1030, 1060])
 def test_bounds_with_subnormal_room_between_them(bits: int) -> None:
-    verify(Instance(1, (), (0,), (Fraction(1, 1 << bits),), (1,)))
+    assert_right(Instance(1, (), (0,), (Fraction(1, 1 << bits),), (1,)))
 
 
 @pytest.mark.parametrize("size", [10**19, 10**25, 10**308, 10**400])
@@ -360,8 +360,8 @@ def test_bounds_beyond_the_floats(size: int) -> None:
     """Numbers that HiGHS takes for infinity, and numbers that floats do not reach."""
     for sign in (1, -1):
         low, up = sorted((sign * size, 2 * sign * size))
-        verify(Instance(1, (Row((1,), 3 * size),), (low,), (up,), (sign,)))
-        verify(Instance(2, (Row((1, 1), 0),), (low, None), (None, up), (1, 0)))
+        assert_right(Instance(1, (Row((1,), 3 * size),), (low,), (up,), (sign,)))
+        assert_right(Instance(2, (Row((1, 1), 0),), (low, None), (None, up), (1, 0)))
 
 
 # --- The float twin follows the rows ---------------------------------------------------------------------
