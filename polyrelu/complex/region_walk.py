@@ -184,7 +184,7 @@ class _Walk:
         for number, layer in enumerate(self._network.layers[: self._network.hidden_layers], 1):
             form = RationalMatrix.zeros(layer.width, self._size).beside(layer.bias)
             for block in layer.blocks:
-                form = form + block.weight @ activations[block.source]
+                form = form + block @ activations[block.source]
             forms.append(_primitive(form))
             signs.append(decide(number, forms[-1]))
             activations.append(form.scale_rows([int(sign > 0) for sign in signs[-1]]))

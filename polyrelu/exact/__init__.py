@@ -20,11 +20,27 @@ from polyrelu.exact.rational import (
     to_fraction,
 )
 from polyrelu.exact.redundancy import irredundant_rows, positive_primitive
+from polyrelu.exact.rounding import FLOAT32, FLOAT64, FloatFormat, exact_root, inverse_root
+from polyrelu.exact.sparse import (
+    AnyMatrix,
+    SparseMatrix,
+    add,
+    as_dense,
+    as_sparse,
+    canonical,
+    multiply,
+    stack,
+    take_rows,
+)
 from polyrelu.exact.subset_sum import SubsetSumSearch, vanishing_subset
 
 __all__ = [
+    "FLOAT32",
+    "FLOAT64",
     "PRIMES",
+    "AnyMatrix",
     "Flat",
+    "FloatFormat",
     "Generators",
     "Infeasible",
     "Interior",
@@ -35,18 +51,26 @@ __all__ = [
     "Polyhedron",
     "Rational",
     "RationalMatrix",
+    "SparseMatrix",
     "SubsetSumSearch",
     "Unbounded",
+    "add",
+    "as_dense",
+    "as_sparse",
+    "canonical",
     "column_basis",
     "determinant",
     "dot_sign",
+    "exact_root",
     "format_integer",
     "format_rational",
     "independent_entries",
+    "inverse_root",
     "irredundant_rows",
     "kernel",
     "left_kernel",
     "meeting_direction",
+    "multiply",
     "nonzero_minor",
     "parse_rational",
     "positive_primitive",
@@ -55,6 +79,8 @@ __all__ = [
     "rank_mod",
     "row_basis",
     "solve",
+    "stack",
+    "take_rows",
     "to_fraction",
     "vanishing_subset",
 ]

@@ -177,6 +177,10 @@ class RationalMatrix:
         """Whether every entry is 0."""
         return bool(self._numerators.is_zero())
 
+    def count_nonzero(self) -> int:
+        """The number of entries that are not 0."""
+        return sum(entry != 0 for entry in self._numerators.entries())
+
     # -- arithmetic -----------------------------------------------------------------------------------------------
 
     def __add__(self, other: RationalMatrix) -> RationalMatrix:

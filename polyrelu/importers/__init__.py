@@ -1,6 +1,8 @@
 """Network files to exact networks: one module per format, nothing rounded, guessed or skipped in silence."""
 
-from polyrelu.importers.load import FORMATS, Imported, load, read
+from polyrelu.importers.imported import Comparison, Imported
+from polyrelu.importers.load import FORMATS, load, read
 from polyrelu.importers.native import save
+from polyrelu.importers.options import Rounding
 
-__all__ = ["FORMATS", "Imported", "load", "read", "save"]
+__all__ = ["FORMATS", "Comparison", "Imported", "Rounding", "load", "read", "save"]

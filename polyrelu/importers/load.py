@@ -1,78 +1,113 @@
-"""`load`: whatever a user has, by the ending of its name."""
+"""`load` and `read`: whatever a user has, a file by the ending of its name, or an object by its type."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.importers.imported import Imported
+from polyrelu.importers.compare import compared
+from polyrelu.importers.imported import Comparison, Draft, Imported
+from polyrelu.importers.lowering import lower
+from polyrelu.importers.options import ReadOptions, Rounding
 from polyrelu.network import Network, from_arrays
 
-__all__ = ["FORMATS", "Imported", "load", "read"]
+__all__ = ["FORMATS", "load", "read"]
 
+#: The readers by file ending: module and function. They are imported when a file of theirs is read.
+FORMATS: dict[str, tuple[str, str]] = {
+    ".onnx": ("onnx", "read_onnx"),
+    ".npz": ("npz", "read_npz"),
+    ".json": ("native", "read_native"),
+}
 
-def _read_onnx(path: Path) -> Imported:
-    from polyrelu.importers.onnx import read_onnx
-
-    return read_onnx(path)
-
-
-def _read_npz(path: Path) -> Imported:
-    from polyrelu.importers.npz import read_npz
-
-    return read_npz(path)
-
-
-def _read_native(path: Path) -> Imported:
-    from polyrelu.importers.native import read_native
-
-    return read_native(path)
-
-
-#: The readers by file ending.
-FORMATS: dict[str, Callable[[Path], Imported]] = {".onnx": _read_onnx, ".npz": _read_npz, ".json": _read_native}
-
-_NUMPY = "; save W1, b1, … with numpy.savez, W of shape (out, in)"
-_TORCH = "; export the model with torch.onnx.export, or save W1, b1, … with numpy.savez"
-
-#: What to do with the formats that are not read yet.
+#: What to do with endings that are not read.
 _HINTS = {
-    **dict.fromkeys((".pt", ".pth", ".bin", ".zip"), _TORCH),
-    **dict.fromkeys((".npy", ".h5", ".keras", ".mat", ".nnet"), _NUMPY),
+    ".npy": "; save W1, b1, … with numpy.savez, W of shape (out, in)",
+    ".pkl": "; a pickle can run any code and is never opened: save weights as .npz or .safetensors, or export ONNX",
 }
 
 _EXAMPLES = "example:"
 
 
-def load(source: str | Path | Iterable[tuple[Any, Any]]) -> Network:
-    """A network from a file (.onnx, .npz, .json), from a shipped example (``example:digits``), or from pairs (W, b).
+def load(
+    source: Any,
+    *,
+    prefix: str | None = None,
+    rounding: str | Rounding = "",
+    normalisation: str = "none",
+    strip_tail: bool = False,
+    input_shape: Iterable[int] | None = None,
+    compare: bool = True,
+) -> Network:
+    """A network from a file, from a shipped example (``example:digits``), from an object, or from pairs (W, b).
+
+    Parameters
+    ----------
+    source : a file name (see `FORMATS`), an object of PyTorch or scikit-learn, or pairs (W, b), W of shape (out, in).
+    prefix : where a file holds several networks, the start of the names of the one wanted.
+    rounding : rules for the steps that cannot be exact (`importers/options.py`), such as ``"text=float32"``.
+    normalisation : ``none``, ``inputs``, ``outputs`` or ``both``: whether a file's own normalisation is part of the
+        network.
+    strip_tail : leave out a Softmax, Sigmoid, … after the last layer.
+    input_shape : the shape of one sample, batch included as 1, where the source does not say it.
+    compare : compare with the format's own runtime, where it is installed.
 
     Raises `NetworkFileError`, in one line, if the file is not a network that can be taken exactly.
 
     >>> str(load("example:digits").architecture)
     '64-32-16-10'
     """
-    if isinstance(source, (str, Path)):
-        return read(source).network
-    return from_arrays(source)
+    return read(
+        source,
+        prefix=prefix,
+        rounding=rounding,
+        normalisation=normalisation,
+        strip_tail=strip_tail,
+        input_shape=input_shape,
+        compare=compare,
+    ).network
 
 
-def read(source: str | Path) -> Imported:
-    """The network of a file together with what was read on the way."""
+def read(
+    source: Any,
+    *,
+    prefix: str | None = None,
+    rounding: str | Rounding = "",
+    normalisation: str = "none",
+    strip_tail: bool = False,
+    input_shape: Iterable[int] | None = None,
+    compare: bool = True,
+) -> Imported:
+    """The network of `load` together with what was read on the way."""
+    options = ReadOptions(
+        Rounding.parse(rounding) if isinstance(rounding, str) else rounding,
+        prefix,
+        normalisation,
+        strip_tail,
+        None if input_shape is None else tuple(int(size) for size in input_shape),
+        compare,
+    )
     if isinstance(source, str) and source.startswith(_EXAMPLES):
-        return _example(source.removeprefix(_EXAMPLES))
-    path = Path(source)
+        return _example(source.removeprefix(_EXAMPLES), options)
+    if isinstance(source, (str, Path)):
+        return _read_file(Path(source), options)
+    return _finished(type(source).__name__, _draft_of_object(source, options), options)
+
+
+def _read_file(path: Path, options: ReadOptions) -> Imported:
     digest = _source_hash(path)
-    reader = FORMATS.get(path.suffix.lower())
-    if reader is None:
+    place = FORMATS.get(path.suffix.lower())
+    if place is None:
         hint = _HINTS.get(path.suffix.lower(), "")
         raise NetworkFileError(path, "", f"unknown ending {path.suffix!r}; known are {', '.join(FORMATS)}{hint}")
+    reader: Callable[[Path, ReadOptions], Draft] = getattr(import_module(f"polyrelu.importers.{place[0]}"), place[1])
     try:
-        imported = reader(path)
+        imported = _finished(path, reader(path, options), options)
     except NetworkFileError:
         raise
     except NetworkError as error:
@@ -80,7 +115,38 @@ def read(source: str | Path) -> Imported:
     return imported.with_source(path.name, digest)
 
 
-def _example(name: str) -> Imported:
+def _draft_of_object(source: Any, options: ReadOptions) -> Draft:
+    return Draft("pairs (W, b)", network=from_arrays(source))
+
+
+def _finished(path: str | Path, draft: Draft, options: ReadOptions) -> Imported:
+    """Put the operations into layers, and compare with the runtime."""
+    comparison = Comparison(reason="not asked for")
+    if draft.network is not None:
+        network = draft.network
+        if options.compare:
+            comparison = Comparison(reason=str(draft.runtime))
+    elif draft.graph is not None:
+        lowered = lower(draft.graph)
+        network = lowered.network
+        draft.notes += lowered.notes
+        if options.compare:
+            comparison = compared(path, draft, draft.graph, lowered)
+    return Imported(
+        network,
+        draft.format,
+        tuple(draft.steps),
+        tuple(sorted(draft.dtypes)),
+        "; ".join(sorted(draft.rounding)) or "none",
+        tuple(dict.fromkeys(draft.notes)),
+        numbers=draft.numbers,
+        comparison=comparison,
+        graph=draft.graph,
+        arithmetic=draft.arithmetic,
+    )
+
+
+def _example(name: str, options: ReadOptions) -> Imported:
     folder = files("polyrelu") / "examples"
     resource = folder / f"{name}.npz"
     if not name.isidentifier() or not resource.is_file():
@@ -89,7 +155,7 @@ def _example(name: str) -> Imported:
         )
         raise NetworkFileError(f"{_EXAMPLES}{name}", "", f"no such example; there are: {known}")
     with as_file(resource) as path:
-        return read(path)
+        return _read_file(path, options)
 
 
 def _source_hash(path: Path) -> str:

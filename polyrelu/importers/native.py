@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.importers.imported import Imported
+from polyrelu.importers.imported import Draft
+from polyrelu.importers.options import ReadOptions
 from polyrelu.network import Network, from_document, to_document
 from polyrelu.textfiles import layout, write_all
 
@@ -32,16 +33,22 @@ def save(network: Network, path: str | Path) -> None:
     write_all([(Path(path), layout(to_document(network)))])
 
 
-def read_native(path: Path) -> Imported:
+def read_native(path: Path, options: ReadOptions | None = None) -> Draft:
     """The network of a native file."""
     if path.stat().st_size > _SIZE_LIMIT:
         raise NetworkFileError(path, "", "larger than 1 GiB")
     network = from_document(_parse(path))
-    steps = tuple(
-        f"affine [{layer.width}, {' + '.join(str(block.weight.ncols) for block in layer.blocks)}]"
+    steps = [
+        f"affine [{layer.width}, {' + '.join(str(block.shape[1]) for block in layer.blocks)}]"
         for layer in network.layers
+    ]
+    return Draft(
+        "polyrelu native, version 1",
+        network=network,
+        steps=steps,
+        dtypes={"exact rationals"},
+        numbers=network.parameters,
     )
-    return Imported(network, "polyrelu native, version 1", steps, ("exact rationals",))
 
 
 def _parse(path: Path) -> Any:

@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkFileError
-from polyrelu.importers.imported import Imported
+from polyrelu.importers.imported import Draft
+from polyrelu.importers.options import ReadOptions
+from polyrelu.importers.perceptron import draft_of_pairs
 from polyrelu.limits import PARAMETER_LIMIT
-from polyrelu.network import from_arrays
 
 __all__ = ["read_npz"]
 
 
-def read_npz(path: Path) -> Imported:
+def read_npz(path: Path, options: ReadOptions) -> Draft:
     """The plain stack of an .npz file."""
     arrays = _arrays(path)
     depth = len(arrays) // 2
@@ -35,9 +36,7 @@ def read_npz(path: Path) -> Imported:
             raise NetworkFileError(
                 path, f"W{number}, b{number}", f"expected (out, in), (out,); got {weight.shape}, {bias.shape}"
             )
-    steps = tuple(f"affine [{weight.shape[0]}, {weight.shape[1]}]" for weight, _ in pairs)
-    dtypes = tuple(sorted({array.dtype.name for array in arrays.values()}))
-    return Imported(from_arrays(pairs), "npz", steps, dtypes, notes=("a ReLU between consecutive affine maps",))
+    return draft_of_pairs("npz", pairs, ["a ReLU between consecutive affine maps"])
 
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:

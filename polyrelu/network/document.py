@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import RationalMatrix, format_integer
+from polyrelu.exact import AnyMatrix, RationalMatrix, format_integer
 from polyrelu.exact.rational import parse_integer
+from polyrelu.limits import PARAMETER_LIMIT
 from polyrelu.network.network import Block, Last, Layer, Network
 
 __all__ = ["FORMAT", "VERSION", "canonical_bytes", "from_document", "to_document"]
@@ -21,7 +22,12 @@ FORMAT, VERSION = "polyrelu-network", 1
 
 
 def to_document(network: Network) -> dict[str, Any]:
-    """The network as a JSON document (FORMAT.md §2)."""
+    """The network as a JSON document (FORMAT.md §2), with all zeros; one beyond its limit is a `NetworkError`."""
+    if network.parameters > PARAMETER_LIMIT:
+        raise NetworkError(
+            f"{network.parameters} weights and biases with the zeros of convolutions, which a network file spells out; "
+            f"it holds {PARAMETER_LIMIT}"
+        )
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -58,12 +64,12 @@ def from_document(document: object) -> Network:
 
 def _integers(layer: Layer) -> tuple[int, list[int], list[tuple[int, list[list[int]]]]]:
     """Denominator, bias and blocks of a layer over one common denominator."""
-    common = math.lcm(layer.bias.denominator, *(block.weight.denominator for block in layer.blocks))
+    common = math.lcm(layer.bias.denominator, *(block.entries.denominator for block in layer.blocks))
     bias = [row[0] for row in _over(layer.bias, common)]
-    return common, bias, [(block.source, _over(block.weight, common)) for block in layer.blocks]
+    return common, bias, [(block.source, _over(block.entries, common)) for block in layer.blocks]
 
 
-def _over(matrix: RationalMatrix, denominator: int) -> list[list[int]]:
+def _over(matrix: AnyMatrix, denominator: int) -> list[list[int]]:
     factor = denominator // matrix.denominator
     rows = matrix.integer_rows()
     return rows if factor == 1 else [[entry * factor for entry in row] for row in rows]

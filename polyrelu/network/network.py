@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import Rational, RationalMatrix
+from polyrelu.exact import AnyMatrix, Rational, RationalMatrix, SparseMatrix, as_dense, canonical
 from polyrelu.limits import BIT_LIMIT, DEPTH_LIMIT, PARAMETER_LIMIT, WIDTH_LIMIT
 
 __all__ = ["AffineMap", "Architecture", "Block", "Layer", "Network", "NeuronId", "SignVector", "from_arrays"]
@@ -84,10 +84,30 @@ class Architecture:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The weights of a layer on the activations of layer `source` (0: the input), shape (n_ℓ, n_source)."""
+    """The weights of a layer on the activations of layer `source` (0: the input), shape (n_ℓ, n_source).
+
+    Large weights that are mostly zeros, as those of a convolution, are kept by their nonzero entries. The entries
+    alone decide (`exact.canonical`), so that equal weights are equal blocks however they were made.
+    """
 
     source: int
-    weight: RationalMatrix
+    entries: AnyMatrix
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "entries", canonical(self.entries))
+
+    @property
+    def weight(self) -> RationalMatrix:
+        """The weights with their zeros (made on first use where they are kept sparse)."""
+        return as_dense(self.entries)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(n_ℓ, n_source)``."""
+        return self.entries.shape
+
+    def __matmul__(self, other: RationalMatrix) -> RationalMatrix:
+        return self.entries.times_dense(other) if isinstance(self.entries, SparseMatrix) else self.entries @ other
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +131,7 @@ class Layer:
     @property
     def bits(self) -> int:
         """A bound on the bits of the layer's numerators and denominator, brought to one denominator."""
-        parts = [block.weight for block in self.blocks] + [self.bias]
+        parts = [*(block.entries for block in self.blocks), self.bias]
         common = math.lcm(*(part.denominator for part in parts))
         factors = [common // part.denominator for part in parts]
         longest = (part.bits + factor.bit_length() for part, factor in zip(parts, factors, strict=True))
@@ -148,8 +168,8 @@ class Network:
             raise NetworkError(f"a network ends in 'affine' or 'relu', not {str(self.last)[:40]!r}")
         if self.depth > DEPTH_LIMIT or max(self.widths) > WIDTH_LIMIT:
             raise NetworkError(f"more than {DEPTH_LIMIT} layers, or a layer wider than {WIDTH_LIMIT}")
-        if self.parameters > PARAMETER_LIMIT:
-            raise NetworkError(f"{self.parameters} parameters, more than {PARAMETER_LIMIT}")
+        if (stored := sum(_stored(layer) for layer in self.layers)) > PARAMETER_LIMIT:
+            raise NetworkError(f"{stored} weights and biases to keep in memory, more than {PARAMETER_LIMIT}")
         widths = self.widths
         for number, layer in enumerate(self.layers, 1):
             _check_layer(number, layer, widths)
@@ -191,7 +211,7 @@ class Network:
     @property
     def parameters(self) -> int:
         """The number of weights and biases, zeros of the blocks included."""
-        return sum(layer.width * (1 + sum(block.weight.ncols for block in layer.blocks)) for layer in self.layers)
+        return sum(layer.width * (1 + sum(block.shape[1] for block in layer.blocks)) for layer in self.layers)
 
     def neurons(self) -> Iterator[NeuronId]:
         """All hidden neurons, layer by layer."""
@@ -221,17 +241,24 @@ class Network:
 
     def preactivations(self, points: Sequence[Sequence[Rational]]) -> list[RationalMatrix]:
         """z[1], …, z[L] as matrices of shape (n_ℓ, number of points)."""
+        return self._forward(points)[0]
+
+    def activations(self, points: Sequence[Sequence[Rational]]) -> list[RationalMatrix]:
+        """a[0] (the points), a[1], … of the hidden layers, as matrices of shape (n_ℓ, number of points)."""
+        return self._forward(points)[1][: self.hidden_layers + 1]
+
+    def _forward(self, points: Sequence[Sequence[Rational]]) -> tuple[list[RationalMatrix], list[RationalMatrix]]:
         batch = RationalMatrix.from_rows(points, ncols=self.inputs)
         if batch.ncols != self.inputs:
             raise NetworkError(f"a point needs {self.inputs} coordinates, got {batch.ncols}")
-        activations, preactivations = [batch.transpose()], []
+        activations, preactivations = [batch.transpose()], list[RationalMatrix]()
         for layer in self.layers:
             z = _repeated(layer.bias, batch.nrows)
             for block in layer.blocks:
-                z = z + block.weight @ activations[block.source]
+                z = z + block @ activations[block.source]
             preactivations.append(z)
             activations.append(z.relu())
-        return preactivations
+        return preactivations, activations
 
     def sign_vector(self, x: Sequence[Rational]) -> SignVector:
         """The signs of the hidden neurons at a point."""
@@ -269,7 +296,7 @@ class Network:
         layer = self.layers[number - 1]
         z = RationalMatrix.zeros(layer.width, self.inputs).beside(layer.bias)
         for block in layer.blocks:
-            z = z + block.weight @ activations[block.source]
+            z = z + block @ activations[block.source]
         return z
 
     def affine_map_at(self, x: Sequence[Rational]) -> AffineMap:
@@ -346,15 +373,21 @@ def _check_layer(number: int, layer: Layer, widths: tuple[int, ...]) -> None:
         raise NetworkError(
             f"layer {number}: over a common denominator it has numbers of {bits} bits; network files hold {BIT_LIMIT}"
         )
-    if any(block.weight.is_zero() for block in layer.blocks[:-1]):
+    if any(block.entries.is_zero() for block in layer.blocks[:-1]):
         raise NetworkError(f"layer {number}: a block of skipping weights is zero; leave it out")
     for block in layer.blocks:
         expected = (layer.width, widths[block.source])
-        if block.weight.shape != expected:
+        if block.shape != expected:
             raise NetworkError(
-                f"layer {number}: weights on layer {block.source} have shape {block.weight.shape}, "
+                f"layer {number}: weights on layer {block.source} have shape {block.shape}, "
                 f"expected {expected} = (out, in)"
             )
+
+
+def _stored(layer: Layer) -> int:
+    """The numbers of a layer that are kept: all of a dense block, the nonzero ones of a sparse one."""
+    blocks = (block.entries for block in layer.blocks)
+    return layer.width + sum(e.count if isinstance(e, SparseMatrix) else e.nrows * e.ncols for e in blocks)
 
 
 def _repeated(column: RationalMatrix, times: int) -> RationalMatrix:

@@ -1,0 +1,335 @@
+"""Sparse rational matrices, for convolutions and whatever else a network wires by index.
+
+A convolution of a 28×28 image has a hundred times more zeros than weights, and so has the matrix that picks the
+entries of a pooling window. `SparseMatrix` keeps the nonzero entries by rows (compressed sparse rows), Python integers
+over one common denominator, in numpy arrays of objects: numpy moves the integers, Python multiplies them.
+
+There are two ways to hold a matrix, `RationalMatrix` and this one. The functions below take both (`AnyMatrix`), and
+`canonical` decides between them by the entries alone, so that equal matrices end up in equal containers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.errors import NetworkError
+from polyrelu.exact.floats import nearest_float
+from polyrelu.exact.matrix import RationalMatrix
+from polyrelu.exact.rational import to_fraction
+
+__all__ = ["AnyMatrix", "SparseMatrix", "add", "as_dense", "as_sparse", "canonical", "multiply", "stack", "take_rows"]
+
+Indices: TypeAlias = NDArray[np.int64]
+Objects: TypeAlias = NDArray[np.object_]
+
+#: A matrix counts as sparse from this many entries on, if at most one in so many is not zero.
+_SIZE, _SHARE = 1 << 14, 8
+
+
+class SparseMatrix:
+    """A rational matrix by its nonzero entries.
+
+    Rows are in compressed form: row i has the entries ``starts[i]:starts[i + 1]`` of `columns` (ascending) and
+    `numerators`. Equal matrices are equal objects; they are immutable by convention and can be pickled.
+
+    >>> a = SparseMatrix.from_entries((2, 3), [0, 1, 1], [2, 0, 0], [1, 3, 1], 2)
+    >>> a.count, a.denominator, a.to_dense().rows()[1][0]
+    (2, 2, Fraction(2, 1))
+    """
+
+    __slots__ = ("_dense", "columns", "denominator", "numerators", "shape", "starts")
+
+    def __init__(
+        self, shape: tuple[int, int], starts: Indices, columns: Indices, numerators: Objects, denominator: int
+    ) -> None:
+        """Room-internal: entries sorted by row and column, none of them zero; brought to lowest terms here."""
+        common = denominator
+        for entry in numerators:
+            if common == 1:
+                break
+            common = math.gcd(common, entry)
+        if common != 1:
+            numerators, denominator = numerators // common, denominator // common
+        self.shape, self.starts, self.columns = shape, starts, columns
+        self.numerators, self.denominator = numerators, denominator
+        self._dense: RationalMatrix | None = None
+
+    # -- construction ---------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_entries(
+        cls,
+        shape: tuple[int, int],
+        rows: Sequence[int] | NDArray[Any],
+        columns: Sequence[int] | NDArray[Any],
+        numerators: Sequence[int] | NDArray[Any],
+        denominator: int = 1,
+    ) -> SparseMatrix:
+        """The matrix with ``numerators[i] / denominator`` at each (row, column); entries at one place add up."""
+        keys = np.asarray(rows, dtype=np.int64) * max(shape[1], 1) + np.asarray(columns, dtype=np.int64)
+        values = np.empty(len(keys), dtype=object)
+        values[:] = numerators if isinstance(numerators, list) else list(numerators)
+        if len(keys) > 1 and not (np.diff(keys) > 0).all():
+            order = np.argsort(keys, kind="stable")
+            keys, values = keys[order], values[order]
+            first = np.flatnonzero(np.concatenate(([True], np.diff(keys) > 0)))
+            keys, values = keys[first], np.add.reduceat(values, first)
+        kept = values != 0
+        if not kept.all():
+            keys, values = keys[kept.astype(bool)], values[kept.astype(bool)]
+        starts = np.searchsorted(keys, np.arange(shape[0] + 1, dtype=np.int64) * max(shape[1], 1))
+        return cls(shape, starts, keys % max(shape[1], 1), values, denominator)
+
+    @classmethod
+    def identity(cls, size: int) -> SparseMatrix:
+        """The identity matrix."""
+        return cls.selection(np.arange(size), size)
+
+    @classmethod
+    def selection(cls, chosen: Indices, size: int) -> SparseMatrix:
+        """Row i is the unit vector ``chosen[i]`` of the given size; -1 stands for a zero row."""
+        rows = np.flatnonzero(chosen >= 0)
+        return cls.from_entries((len(chosen), size), rows, chosen[rows], [1] * len(rows))
+
+    @classmethod
+    def diagonal(cls, factors: RationalMatrix) -> SparseMatrix:
+        """The diagonal matrix of a column."""
+        places = np.arange(factors.nrows)
+        values = [row[0] for row in factors.integer_rows()]
+        return cls.from_entries((len(places), len(places)), places, places, values, factors.denominator)
+
+    @classmethod
+    def from_dense(cls, matrix: RationalMatrix) -> SparseMatrix:
+        """The same matrix by its nonzero entries."""
+        flat = [entry for row in matrix.integer_rows() for entry in row]
+        places = np.fromiter((i for i, entry in enumerate(flat) if entry), dtype=np.int64)
+        values = [flat[i] for i in places]
+        width = max(matrix.ncols, 1)
+        return cls.from_entries(matrix.shape, places // width, places % width, values, matrix.denominator)
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    @property
+    def nrows(self) -> int:
+        """Number of rows."""
+        return self.shape[0]
+
+    @property
+    def ncols(self) -> int:
+        """Number of columns."""
+        return self.shape[1]
+
+    @property
+    def count(self) -> int:
+        """Number of nonzero entries."""
+        return len(self.numerators)
+
+    @property
+    def bits(self) -> int:
+        """The bits of the longest numerator."""
+        return max((int(entry).bit_length() for entry in self.numerators), default=0)
+
+    def is_zero(self) -> bool:
+        """Whether every entry is 0."""
+        return not self.count
+
+    def is_identity(self) -> bool:
+        """Whether this is the identity matrix."""
+        size = self.nrows
+        return (
+            self.shape == (size, size)
+            and self.count == size
+            and self.denominator == 1
+            and np.array_equal(self.columns, np.arange(size))
+            and bool((self.numerators == 1).all())
+        )
+
+    def row_of_entries(self) -> Indices:
+        """The row of each entry."""
+        return np.repeat(np.arange(self.nrows, dtype=np.int64), np.diff(self.starts))
+
+    def integer_rows(self) -> list[list[int]]:
+        """The numerators over the common denominator, row by row, zeros included."""
+        table = []
+        for start, end in zip(self.starts[:-1], self.starts[1:], strict=True):
+            row = [0] * self.ncols
+            for column, entry in zip(self.columns[start:end], self.numerators[start:end], strict=True):
+                row[column] = entry
+            table.append(row)
+        return table
+
+    def to_dense(self) -> RationalMatrix:
+        """The same matrix with its zeros; kept once made."""
+        if self._dense is None:
+            self._dense = RationalMatrix.from_integers(self.integer_rows(), self.denominator, self.ncols)
+        return self._dense
+
+    def to_floats(self) -> NDArray[np.float64]:
+        """The nearest float64 of every nonzero entry."""
+        return np.array([nearest_float(int(n), self.denominator) for n in self.numerators], dtype=np.float64)
+
+    # -- arithmetic -----------------------------------------------------------------------------------------------
+
+    def __neg__(self) -> SparseMatrix:
+        return SparseMatrix(self.shape, self.starts, self.columns, -self.numerators, self.denominator)
+
+    def scale_rows(self, factors: Sequence[object]) -> SparseMatrix:
+        """Row i times ``factors[i]``."""
+        fractions = [to_fraction(factor) for factor in factors]
+        if len(fractions) != self.nrows:
+            raise NetworkError(f"{len(fractions)} factors for {self.nrows} rows")
+        common = math.lcm(*(f.denominator for f in fractions))
+        integers = np.empty(len(fractions), dtype=object)
+        integers[:] = [f.numerator * (common // f.denominator) for f in fractions]
+        rows = self.row_of_entries()
+        return SparseMatrix.from_entries(
+            self.shape, rows, self.columns, self.numerators * integers[rows], self.denominator * common
+        )
+
+    def times_dense(self, other: RationalMatrix) -> RationalMatrix:
+        """self · other, dense."""
+        if self.ncols != other.nrows:
+            raise NetworkError(f"cannot multiply matrices of shapes {self.shape} and {other.shape}")
+        table = np.empty(other.shape, dtype=object)
+        for i, row in enumerate(other.integer_rows()):
+            table[i] = row
+        sums = np.zeros((self.nrows, other.ncols), dtype=object)
+        filled = np.flatnonzero(np.diff(self.starts))
+        if filled.size and other.ncols:
+            products = self.numerators[:, None] * table[self.columns]
+            sums[filled] = np.add.reduceat(products, self.starts[filled], axis=0)
+        return RationalMatrix.from_integers(sums.tolist(), self.denominator * other.denominator, other.ncols)
+
+    def times_sparse(self, other: SparseMatrix) -> SparseMatrix:
+        """self · other, sparse."""
+        if self.ncols != other.nrows:
+            raise NetworkError(f"cannot multiply matrices of shapes {self.shape} and {other.shape}")
+        if self.is_identity():
+            return other
+        if other.is_identity():
+            return self
+        lengths = np.diff(other.starts)[self.columns]
+        own = np.repeat(np.arange(self.count), lengths)
+        offsets = np.arange(len(own)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        others = other.starts[self.columns][own] + offsets
+        return SparseMatrix.from_entries(
+            (self.nrows, other.ncols),
+            self.row_of_entries()[own],
+            other.columns[others],
+            self.numerators[own] * other.numerators[others],
+            self.denominator * other.denominator,
+        )
+
+    def transpose(self) -> SparseMatrix:
+        """The transposed matrix."""
+        shape = (self.ncols, self.nrows)
+        return SparseMatrix.from_entries(shape, self.columns, self.row_of_entries(), self.numerators, self.denominator)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SparseMatrix):
+            return NotImplemented
+        return (
+            self.shape == other.shape
+            and self.denominator == other.denominator
+            and np.array_equal(self.starts, other.starts)
+            and np.array_equal(self.columns, other.columns)
+            and bool((self.numerators == other.numerators).all())
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.denominator, self.columns.tobytes(), tuple(self.numerators)))
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return SparseMatrix, (self.shape, self.starts, self.columns, self.numerators, self.denominator)
+
+    def __repr__(self) -> str:
+        return f"<SparseMatrix {self.nrows}×{self.ncols}, {self.count} entries>"
+
+
+AnyMatrix: TypeAlias = RationalMatrix | SparseMatrix
+
+
+def as_dense(matrix: AnyMatrix) -> RationalMatrix:
+    """The matrix with its zeros."""
+    return matrix if isinstance(matrix, RationalMatrix) else matrix.to_dense()
+
+
+def as_sparse(matrix: AnyMatrix) -> SparseMatrix:
+    """The matrix by its nonzero entries."""
+    return matrix if isinstance(matrix, SparseMatrix) else SparseMatrix.from_dense(matrix)
+
+
+def canonical(matrix: AnyMatrix) -> AnyMatrix:
+    """The container that the entries alone decide: sparse if it is large and at most one entry in eight is not 0."""
+    size = matrix.nrows * matrix.ncols
+    if isinstance(matrix, SparseMatrix):
+        return matrix if size >= _SIZE and matrix.count * _SHARE <= size else matrix.to_dense()
+    if size < _SIZE or matrix.count_nonzero() * _SHARE > size:
+        return matrix
+    return SparseMatrix.from_dense(matrix)
+
+
+def multiply(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
+    """left · right; sparse only if both are.
+
+    >>> multiply(RationalMatrix.identity(2), SparseMatrix.selection(np.array([1, 1]), 3)).to_numpy().tolist()[0]
+    [Fraction(0, 1), Fraction(1, 1), Fraction(0, 1)]
+    """
+    if isinstance(left, RationalMatrix) and isinstance(right, RationalMatrix):
+        return left @ right
+    if isinstance(left, SparseMatrix):
+        if left.is_identity() and left.ncols == right.nrows:
+            return right
+        return left.times_sparse(right) if isinstance(right, SparseMatrix) else left.times_dense(right)
+    sparse = as_sparse(right)
+    if sparse.is_identity() and left.ncols == right.nrows:
+        return left
+    return sparse.transpose().times_dense(left.transpose()).transpose()
+
+
+def add(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
+    """left + right; sparse only if both are."""
+    if isinstance(left, SparseMatrix) and isinstance(right, SparseMatrix):
+        common = math.lcm(left.denominator, right.denominator)
+        scaled = [part.numerators * (common // part.denominator) for part in (left, right)]
+        return SparseMatrix.from_entries(
+            left.shape,
+            np.concatenate([left.row_of_entries(), right.row_of_entries()]),
+            np.concatenate([left.columns, right.columns]),
+            np.concatenate(scaled),
+            common,
+        )
+    return as_dense(left) + as_dense(right)
+
+
+def take_rows(matrix: AnyMatrix, chosen: Indices) -> AnyMatrix:
+    """The rows with the given indices, repeated where an index is; -1 stands for a zero row."""
+    if np.array_equal(chosen, np.arange(matrix.nrows)):
+        return matrix
+    return multiply(SparseMatrix.selection(chosen, matrix.nrows), matrix)
+
+
+def stack(matrices: Sequence[AnyMatrix]) -> AnyMatrix:
+    """The matrices on top of each other; sparse only if all are."""
+    if len(matrices) == 1:
+        return matrices[0]
+    if all(isinstance(matrix, SparseMatrix) for matrix in matrices):
+        parts = [as_sparse(matrix) for matrix in matrices]
+        common = math.lcm(*(part.denominator for part in parts))
+        heights = np.cumsum([0, *(part.nrows for part in parts)])
+        return SparseMatrix.from_entries(
+            (int(heights[-1]), parts[0].ncols),
+            np.concatenate([part.row_of_entries() + top for part, top in zip(parts, heights[:-1], strict=True)]),
+            np.concatenate([part.columns for part in parts]),
+            np.concatenate([part.numerators * (common // part.denominator) for part in parts]),
+            common,
+        )
+    result = as_dense(matrices[0])
+    for matrix in matrices[1:]:
+        result = result.over(as_dense(matrix))
+    return result

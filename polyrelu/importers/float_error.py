@@ -1,0 +1,281 @@
+"""A proved bound on what a float runtime adds to the exact function of a graph.
+
+**Model.** Each operation of the graph is done in one binary format with unit roundoff u (float32: 2^-24), to nearest,
+sums and products of an affine map in any order, with or without fused multiply-adds; results below the normal range may
+become 0; inputs are numbers of the format. Nothing is said about a runtime that fuses several nodes, computes in
+a shorter format (TF32, bfloat16) or transforms convolutions (Winograd, FFT).
+
+**Bound.** For an affine map with n nonzero weights in a row, any such order gives the exact value of slightly changed
+numbers: every product is off by a factor 1 + θ, |θ| ≤ γ_k = ku/(1 - ku), k = n + 2 + extra roundings (n products and
+sums, the bias, and a weight that the format does not hold). With e the error of the inputs and m a bound on their size,
+the error of the result is at most |W|e + γ_k(|W|(m + e) + |b|) + (n + 2)·tiny·(1 + max(m + e)), the last for underflow;
+Higham, Accuracy and Stability of Numerical Algorithms, §3.1 and §4.2. ReLU, maximum, minimum and clip do not round and
+are 1-Lipschitz. Sizes come from intervals for the exact values.
+
+The bound itself is computed in float64. Every quantity here is nonnegative, so that a float64 result is short by a
+factor of at most 1 + (n + 2)·2^-53 before `_up` multiplies by 1 + (n + 4)·2^-52 and adds 2^-1000 for what underflowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.errors import NetworkError
+from polyrelu.exact import FLOAT32, FLOAT64, AnyMatrix, FloatFormat, RationalMatrix, SparseMatrix
+from polyrelu.importers.graph import Graph
+from polyrelu.importers.operations import (
+    Add,
+    Clip,
+    Constant,
+    Input,
+    Join,
+    LeakyRelu,
+    Linear,
+    Maximum,
+    Minimum,
+    Relu,
+    Take,
+)
+
+__all__ = ["Arithmetic", "Floats", "Range", "arithmetic", "ranges"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+_EPS, _TINY = 2.0**-52, 2.0**-1000
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """The float format of a runtime: unit roundoff, what may underflow to 0, largest finite number."""
+
+    format: FloatFormat
+    unit: float
+    tiny: float
+    largest: float
+
+
+_ARITHMETICS = {
+    "float32": Arithmetic(FLOAT32, 2.0**-24, 2.0**-126, float(FLOAT32.largest)),
+    "float64": Arithmetic(FLOAT64, 2.0**-53, 2.0**-1000, float(FLOAT64.largest)),
+}
+
+
+def arithmetic(name: str) -> Arithmetic:
+    """The arithmetic of a number type; only float32 and float64 have one."""
+    if name not in _ARITHMETICS:
+        raise NetworkError(f"no rounding bound is known for {name or 'mixed'} arithmetic, only for float32 and float64")
+    return _ARITHMETICS[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What is known of a value: bounds of the exact entries, and of the error of the runtime's."""
+
+    low: Floats
+    high: Floats
+    error: Floats
+
+    @property
+    def size(self) -> Floats:
+        """A bound on |exact value|."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
+
+
+def ranges(graph: Graph, low: Sequence[Fraction], high: Sequence[Fraction], runtime: Arithmetic) -> list[Range]:
+    """For each node of a graph: the range of its value when the input runs through the box [low, high].
+
+    >>> from polyrelu.importers.operations import Linear
+    >>> graph = Graph()
+    >>> (x,) = graph.inputs([(2,)])
+    >>> weight = RationalMatrix.from_rows([[3, 5]])
+    >>> graph.finish([graph.add(Linear(weight), [x], (1,))])
+    >>> found = ranges(graph, [Fraction(0)] * 2, [Fraction(1)] * 2, arithmetic("float32"))[-1]
+    >>> bool(8 <= found.high[0] < 8.001), bool(0 < found.error[0] < 1e-5)
+    (True, True)
+    """
+    box = (_below(low), _above(high))
+    found: list[Range] = []
+    for node in graph.nodes:
+        with np.errstate(over="ignore", invalid="ignore"):
+            result = _range(node.operation, [found[i] for i in node.inputs], box, runtime)
+        found.append(_without_nan(result))
+    return found
+
+
+def _without_nan(found: Range) -> Range:
+    """Nothing is known where infinities met."""
+    low, high = (
+        np.where(np.isnan(bound), limit, bound) for bound, limit in ((found.low, -np.inf), (found.high, np.inf))
+    )
+    return Range(low, high, np.where(np.isnan(found.error), np.inf, found.error))
+
+
+def _range(operation: Any, x: list[Range], box: tuple[Floats, Floats], runtime: Arithmetic) -> Range:
+    match operation:
+        case Input(first, size, _):
+            return Range(box[0][first : first + size], box[1][first : first + size], np.zeros(size))
+        case Constant(column):
+            return _constant(column, runtime)
+        case Linear():
+            return _linear(operation, x[0], runtime)
+        case Take(chosen):
+            return Range(*(np.where(chosen < 0, 0.0, part[chosen]) for part in (x[0].low, x[0].high, x[0].error)))
+        case Join():
+            return Range(*(np.concatenate(parts) for parts in zip(*((r.low, r.high, r.error) for r in x), strict=True)))
+        case Add(sign):
+            return _sum(x[0], x[1] if sign > 0 else Range(-x[1].high, -x[1].low, x[1].error), runtime)
+        case Relu():
+            return _relu(x[0])
+        case Maximum():
+            return Range(np.maximum(x[0].low, x[1].low), np.maximum(x[0].high, x[1].high), _larger_error(x))
+        case Minimum():
+            return Range(np.minimum(x[0].low, x[1].low), np.minimum(x[0].high, x[1].high), _larger_error(x))
+        case LeakyRelu(slopes):
+            return _leaky(np.array([float(slope) for slope in slopes]), x[0], runtime)
+        case Clip(low, high):
+            return _clip(low, high, x[0], runtime)
+    raise NetworkError(f"no rounding bound is known for {type(operation).__name__}")
+
+
+def _larger_error(x: list[Range]) -> Floats:
+    return np.maximum(x[0].error, x[1].error)
+
+
+def _constant(column: RationalMatrix, runtime: Arithmetic) -> Range:
+    entries = list(column.entries())
+    held = np.array([runtime.format.holds(entry) for entry in entries])
+    low, high = _below(entries), _above(entries)
+    size = np.maximum(np.abs(low), np.abs(high))
+    return Range(low, high, np.where(held, 0.0, _up(runtime.unit * size + runtime.tiny, 2)))
+
+
+def _linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
+    weights = _FloatMatrix(operation.matrix)
+    offset = np.zeros(weights.rows) if operation.offset is None else operation.offset.to_floats()[:, 0]
+    spread = operation.spread if operation.spread is not None else operation.offset
+    bias = np.zeros(weights.rows) if spread is None else _up(_sizes(spread.to_floats()[:, 0]), 1)
+    # The exact values: weights, centre and offset are float64 here, each off by a factor 1 + 2^-53 at most.
+    centre = x.low / 2 + x.high / 2
+    radius = _up(np.maximum(x.high - centre, centre - x.low), 1)
+    slack = (weights.terms + 6) * _EPS
+    blur = _up(weights.absolute(radius) + slack * (weights.absolute(np.abs(centre)) + bias), weights.terms + 2)
+    middle = weights.times(centre) + offset
+    # The runtime's: see the module.
+    count = weights.terms + 2 + operation.extra_roundings
+    gamma = count * runtime.unit / (1 - count * runtime.unit)
+    reach = _up(x.size + x.error, 1)
+    sums = _up(weights.absolute(reach) + bias, weights.terms + 1)
+    underflow = (weights.terms + 2) * runtime.tiny * (1 + np.max(reach, initial=0.0))
+    error = _up(weights.absolute(x.error) + gamma * sums + underflow, weights.terms + 4)
+    error = np.where((count * runtime.unit < 0.25) & (_up(sums * (1 + gamma), 2) < runtime.largest), error, np.inf)
+    return Range(_down_from(middle, blur), _up_from(middle, blur), error)
+
+
+def _sum(x: Range, y: Range, runtime: Arithmetic) -> Range:
+    sums = _up(x.size + y.size + x.error + y.error, 4)
+    error = _up(x.error + y.error + runtime.unit * sums + runtime.tiny, 5)
+    error = np.where(sums * (1 + 2 * runtime.unit) < runtime.largest, error, np.inf)
+    return Range(_down_from(x.low, -y.low), _up_from(x.high, y.high), error)
+
+
+def _relu(x: Range) -> Range:
+    """Where the exact value is not positive, the float one exceeds 0 by at most high + error."""
+    error = np.where(x.high <= 0, np.minimum(x.error, np.maximum(_up_from(x.high, x.error), 0.0)), x.error)
+    return Range(np.maximum(x.low, 0.0), np.maximum(x.high, 0.0), error)
+
+
+def _leaky(slopes: Floats, x: Range, runtime: Arithmetic) -> Range:
+    sizes = _up(np.abs(slopes), 1)
+    ends = [np.where(end < 0, slopes * end, end) for end in (x.low, x.high)]
+    blur = _up(_EPS * np.maximum(np.abs(ends[0]), np.abs(ends[1])), 2)
+    crosses = (x.low < 0) & (x.high > 0)
+    low = _down_from(np.minimum(*ends), blur)
+    high = _up_from(np.maximum(*ends), blur)
+    reach = _up(np.maximum(-x.low, 0.0) + x.error, 1)
+    error = _up(np.maximum(sizes, 1.0) * x.error + 2.5 * runtime.unit * sizes * reach + runtime.tiny * (1 + reach), 5)
+    return Range(np.where(crosses, np.minimum(low, 0.0), low), np.where(crosses, np.maximum(high, 0.0), high), error)
+
+
+def _clip(low: Fraction | None, high: Fraction | None, x: Range, runtime: Arithmetic) -> Range:
+    bottom, top, error = x.low, x.high, x.error
+    for limit in (low, high):
+        if limit is not None and not runtime.format.holds(limit):
+            error = _up(error + runtime.unit * _up(np.abs(np.array([float(limit)])), 1)[0] + runtime.tiny, 2)
+    if low is not None:
+        bottom, top = np.maximum(bottom, _below([low])[0]), np.maximum(top, _above([low])[0])
+    if high is not None:
+        bottom, top = np.minimum(bottom, _below([high])[0]), np.minimum(top, _above([high])[0])
+    return Range(bottom, top, error)
+
+
+# --- Directed rounding -----------------------------------------------------------------------------------
+
+
+def _up(values: Floats, terms: Any) -> Floats:
+    """An upper bound of nonnegative sums of that many products that were computed in float64."""
+    result: Floats = values * (1 + (terms + 4) * _EPS) + _TINY
+    return result
+
+
+def _up_from(middle: Floats, more: Floats) -> Floats:
+    return np.nextafter(middle + more, np.inf)
+
+
+def _down_from(middle: Floats, less: Floats) -> Floats:
+    return np.nextafter(middle - less, -np.inf)
+
+
+def _above(entries: Sequence[Fraction]) -> Floats:
+    """Floats at or above exact numbers."""
+    return np.nextafter(RationalMatrix.column(entries).to_floats()[:, 0], np.inf)
+
+
+def _below(entries: Sequence[Fraction]) -> Floats:
+    return np.nextafter(RationalMatrix.column(entries).to_floats()[:, 0], -np.inf)
+
+
+def _sizes(floats: Floats) -> Floats:
+    """Absolute values of nearest floats; the largest float stands for anything from there on."""
+    sizes = np.abs(floats)
+    return np.where(sizes == np.finfo(np.float64).max, np.inf, sizes)
+
+
+class _FloatMatrix:
+    """A matrix in float64: W and |W| times a vector, and the nonzero entries of each row."""
+
+    def __init__(self, matrix: AnyMatrix) -> None:
+        self.rows = matrix.nrows
+        if isinstance(matrix, SparseMatrix):
+            self._entries: Floats = matrix.to_floats()
+            self._starts, self._columns = matrix.starts, matrix.columns
+            self.terms = np.diff(matrix.starts).astype(np.float64)
+            self._sizes = _up(_sizes(self._entries), 1)
+            self._dense = False
+        else:
+            self._entries, self._dense = matrix.to_floats(), True
+            self.terms = (self._entries != 0).sum(axis=1).astype(np.float64) if matrix.ncols else np.zeros(self.rows)
+            self._sizes = np.where(self._entries == 0, _TINY, _up(_sizes(self._entries), 1))
+
+    def times(self, x: Floats) -> Floats:
+        """W x."""
+        return self._product(self._entries, x)
+
+    def absolute(self, x: Floats) -> Floats:
+        """Upper bounds of |W| times x, before rounding."""
+        return self._product(self._sizes, x)
+
+    def _product(self, entries: Floats, x: Floats) -> Floats:
+        if self._dense:
+            product: Floats = entries @ x
+            return product
+        sums = np.zeros(self.rows)
+        filled = np.flatnonzero(self.terms)
+        if filled.size:
+            sums[filled] = np.add.reduceat(entries * x[self._columns], self._starts[filled])
+        return sums
