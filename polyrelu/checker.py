@@ -455,6 +455,46 @@ def on_axis(network: Network, c: int, t: Fraction) -> list[Fraction]:
     active = [max(row[0] * p + a * q, 0) for row, a in zip(lower.rows, lower.bias, strict=True)]
     q *= lower.denominator
     return [Fraction(dot(v, active) + b * q, q * upper.denominator) for *v, b in upper.augmented()]
+# ---- The rule for the claim "runtime-error", section 3.7. Numbers are integers over 2^GRID, rounded outwards.
+GRID = 1200
+ARITHMETIC = {"float32": (24, 126, (2**24 - 1) << 104), "float64": (53, 1000, (2**53 - 1) << 971)}  # p, tiny, largest
+def rounding(network: Network, claim: Any, _: Any) -> None:
+    """Intervals for the exact activations and bounds on the errors, layer by layer. O(numbers of the network)."""
+    corners, limits = [[rational(x) for x in claim["domain"][side]] for side in ("lower", "upper")], claim["at-most"]
+    good = len(corners[0]) == len(corners[1]) == network.widths[0] and len(limits) == network.widths[-1]
+    require(good, "claim", "a box in the inputs, and a bound for each output", f"{len(corners[0])}, {len(limits)}")
+    require(all(a <= b for a, b in zip(*corners, strict=True)), "claim", "lower <= upper")
+    low, high = [math.floor(x * 2**GRID) for x in corners[0]], [math.ceil(x * 2**GRID) for x in corners[1]]
+    tiny = 1 << GRID - ARITHMETIC[claim["arithmetic"]][1]  # what may be lost when small numbers are taken for 0
+    errors, last = [tiny] * len(low), len(network.layers) - (network.last == "affine")
+    for number, layer in enumerate(network.layers):
+        bits = GRID + longest([low, high, errors]) + longest([[layer.denominator], layer.bias, *layer.rows])
+        bounded(4 * len(layer.rows) * len(low), bits, "bound")
+        made = [neuron(row, b, layer.denominator, low, high, errors, claim["arithmetic"])
+                for row, b in zip(layer.rows, layer.bias, strict=True)]
+        low, high, errors = ([entry[i] for entry in made] for i in range(3))
+        if number < last:  # where the exact value is at most 0, the float one exceeds it by at most high + error
+            errors = [tiny + (min(e, max(h + e, 0)) if h <= 0 else e) for h, e in zip(high, errors, strict=True)]
+            low, high = [max(x, 0) for x in low], [max(x, 0) for x in high]
+    for i, (e, limit) in enumerate(zip(errors, limits, strict=True)):
+        require(e <= rational(limit) * 2**GRID, "bound", f"an error of at most at-most[{i}]", f"above {quote(limit)}")
+def neuron(row: Sequence[int], bias: int, denominator: int, low: Sequence[int], high: Sequence[int],
+           errors: Sequence[int], name: str) -> tuple[int, int, int]:
+    """Lower and upper bound of (row a + bias) / denominator, and a bound on what any order of float operations adds."""
+    precision, tiny, largest = ARITHMETIC[name]
+    used = [(w, low[j], high[j], errors[j]) for j, w in enumerate(row) if w]
+    bottom = sum(w * (a if w > 0 else b) for w, a, b, _ in used) + (bias << GRID)
+    top = sum(w * (b if w > 0 else a) for w, a, b, _ in used) + (bias << GRID)
+    reach = max((max(-a, b) + e for _, a, b, e in used), default=0)
+    size = sum(abs(w) * (max(-a, b) + e) for w, a, b, e in used) + (abs(bias) << GRID)
+    k = len(used) + 2
+    require(4 * k < 2**precision, "bound", "fewer than 2^(p-2) terms in a sum", str(k))
+    biggest = max(size, *(abs(w) << GRID for w, _, _, _ in used), 0)
+    fits = (biggest << precision) < largest * denominator * (2**precision - k) << GRID
+    require(fits, "bound", "weights and sums below the largest number of the format", "a possible overflow")
+    error = sum(abs(w) * e for w, _, _, e in used) + -(-size * k // (2**precision - k))
+    error += denominator * -(-3 * k * ((1 << GRID) + reach) >> tiny)
+    return bottom // denominator, -(-top // denominator), -(-error // denominator)
 # ---- Certificates. A theorem: kind and classes of claims, page of the proof, evidence by hypothesis in order, rule.
 PAGE, SHALLOW, LINE, HIDING = ("polyrelu/" + page for page in (
     "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py"))
@@ -472,8 +512,10 @@ THEOREMS: dict[str, tuple[Any, ...]] = {
     "replacement": refutation(SHALLOW, {"layer": int}, replacement),
     "translation": refutation(HIDING, {"layer": int, "neuron": int, "shift": RATIONAL}, translation),
     "flip": refutation(HIDING, {"layer": int, "neuron": int, "flipped": [int]}, flip),
-    "line-equal": refutation(LINE, {}, line_equal)}
+    "line-equal": refutation(LINE, {}, line_equal),
+    "rounding": ("runtime-error", ("",), "polyrelu/proofs/rounding.md", {"bound": {}}, rounding)}
 TEXTS = {
+    "bound": "the bound follows layer by layer from the weights and the box",
     "visible": "rows, columns and doubled hyperplanes do not vanish, and no two rows are positive multiples",
     "unique": "no other orientations give this function", "direction": "the first layer is not constant",
     "bends": "all bends of the second layer are there and different", "rank": "W[1] has full row rank",
@@ -485,7 +527,9 @@ REFERENCE = OneOf(({"sha256": SHA256, "inline": object}, {"sha256": SHA256, "fil
 CLAIM = {"network": REFERENCE, "domain": "R^n", "among": re.compile("all|generic")}
 CERTIFICATE = {
     "format": "polyrelu-certificate", "version": 1, "unverified": object,
-    "claim": OneOf(({"kind": "identifiable", **CLAIM}, {"kind": "not-identifiable", **CLAIM, "other": REFERENCE})),
+    "claim": OneOf(({"kind": "identifiable", **CLAIM}, {"kind": "not-identifiable", **CLAIM, "other": REFERENCE},
+                    {"kind": "runtime-error", "network": REFERENCE, "arithmetic": re.compile("|".join(ARITHMETIC)),
+                     "domain": {"lower": [RATIONAL], "upper": [RATIONAL]}, "at-most": [RATIONAL]})),
     "proof": {"theorem": re.compile("|".join(THEOREMS)), "hypotheses": object}}
 class Report(NamedTuple):
     """The answer. What was claimed is stated only when the certificate is accepted."""
@@ -528,10 +572,10 @@ def check(data: bytes, search: Search) -> Report:
     fit(document["proof"]["hypotheses"], shapes, "certificate.proof.hypotheses")
     evidence = {entry["id"]: entry["evidence"] for entry in document["proof"]["hypotheses"]}
     networks = [read_reference(claim[key], key, search) for key in ("network", "other") if key in claim]
-    among, one, two, status = claim["among"], networks[0], networks[-1], ""
+    among, one, two, status = claim.get("among", ""), networks[0], networks[-1], ""
     good = claim["kind"] == kind and among in classes
     require(good, "claim", f"{kind} among {' or '.join(classes)}", f"{claim['kind']} among {among}")
-    rule(one, two, evidence)
+    rule(one, claim if kind == "runtime-error" else two, evidence)
     if "membership" in evidence:
         check_membership(kind, among, two, evidence["membership"])
         status = evidence["membership"]["status"]
@@ -540,7 +584,13 @@ def check(data: bytes, search: Search) -> Report:
     trusted = [f"theorem {name} as proved in {page}", PAGE, "Python's integers, json and hashlib"]
     trusted += ["minors imply G2 (polyrelu/proofs/bottleneck.md)"] * ((among, status) == ("generic", "verified"))
     hashes = tuple(network.sha256 for network in networks)
-    return Report("accepted", "", "", "", sentence(kind, among, one, two, status), name, proved, trusted, hashes)
+    text = float_sentence(one, claim) if kind == "runtime-error" else sentence(kind, among, one, two, status)
+    return Report("accepted", "", "", "", text, name, proved, trusted, hashes)
+def float_sentence(network: Network, claim: Any) -> str:
+    """The claim about a float runtime in English."""
+    worst, name = max(rational(x) for x in claim["at-most"]), claim["arithmetic"]
+    return (f"Network {network.sha256[:12]}, {network}, computed layer by layer in {name} (FORMAT.md, section 3.7), "
+            f"differs from its exact function by at most {quote(str(worst))} at any {name} input in the given box.")
 def sentence(kind: str, among: str, one: Network, two: Network, status: str) -> str:
     """The claim in English: about exact weights and real arithmetic, as FORMAT.md says."""
     head = f"Network {one.sha256[:12]}, {one}, is {kind} on R^n among {among} parameters: "

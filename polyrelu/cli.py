@@ -22,6 +22,8 @@ from polyrelu.errors import CertificateError, DomainError, PolyreluError
 from polyrelu.version import __version__
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from polyrelu.exact import Polyhedron
     from polyrelu.importers import Imported
     from polyrelu.network import Network
@@ -33,7 +35,7 @@ _EXIT = {"proved": 0, "refuted": 1, "undecided": 3}
 _EXIT_STATUS = (
     "Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error / unreadable, 3 undecided or interrupted."
 )
-_NETWORK_HELP = "network file (.onnx, .npz, .json) or a shipped example such as example:digits"
+_NETWORK_HELP = "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …) or a shipped example such as example:digits"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_info(commands)
     _add_complex(commands)
     _add_identify(commands)
+    _add_runtime_error(commands)
     _add_check(commands)
     _add_show(commands)
     return parser
@@ -95,15 +98,73 @@ def _command(commands: Any, name: str, run: Callable[..., int], summary: str) ->
     return parser
 
 
+def _add_network(parser: argparse.ArgumentParser) -> None:
+    """The network file and how it is read; options that a format does not need do nothing there."""
+    parser.add_argument("network", help=_NETWORK_HELP)
+    _add_reading(parser)
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    reading = parser.add_argument_group("reading the network file")
+    reading.add_argument(
+        "--rounding",
+        default="",
+        metavar="RULES",
+        help="rule=value, separated by commas, for steps that are not exact: batchnorm=float64|float32 (factors 1/√), "
+        "text=exact|float64|float32 (decimal text), attributes=stored|decimal (float32 attributes), "
+        "normalisation=exact|float64|float32 (weights it is folded into); the first of each is the default",
+    )
+    reading.add_argument(
+        "--normalisation",
+        default="none",
+        choices=["none", "inputs", "outputs", "both"],
+        help="whether the file's own normalisation (.nnet) is part of the network; none is the default",
+    )
+    reading.add_argument(
+        "--prefix", help="where a file holds several networks: the start of the names of the one wanted"
+    )
+    reading.add_argument(
+        "--input-shape", metavar="SIZES", help="shape of one sample, such as 1,3,32,32, where the file does not say it"
+    )
+    reading.add_argument(
+        "--strip-tail", action="store_true", help="leave out a Softmax, Sigmoid, … after the last layer"
+    )
+    reading.add_argument(
+        "--no-compare",
+        action="store_true",
+        help="do not compare what was read with the format's own runtime (onnxruntime), if that is installed",
+    )
+
+
+def _read(options: argparse.Namespace, name: str) -> Imported:
+    from polyrelu.importers import read
+
+    shape = None
+    if options.input_shape is not None:
+        sizes = options.input_shape.split(",")
+        if not all(size.strip().isdecimal() and len(size) < 10 for size in sizes):
+            raise _UsageError(f"--input-shape {options.input_shape[:40]}: expected sizes such as 1,3,32,32")
+        shape = [int(size) for size in sizes]
+    return read(
+        name,
+        prefix=options.prefix,
+        rounding=options.rounding,
+        normalisation=options.normalisation,
+        strip_tail=options.strip_tail,
+        input_shape=shape,
+        compare=not options.no_compare,
+    )
+
+
 def _add_info(commands: Any) -> None:
     parser = _command(commands, "info", _info, "say what was read from a network file")
-    parser.add_argument("network", help=_NETWORK_HELP)
+    _add_network(parser)
     parser.add_argument("--native", metavar="FILE", help="write the exact network here, in the native .json format")
 
 
 def _add_complex(commands: Any) -> None:
     parser = _command(commands, "complex", _complex, "all cells of the canonical polyhedral complex, exactly")
-    parser.add_argument("network", help=_NETWORK_HELP)
+    _add_network(parser)
     parser.add_argument(
         "--domain",
         default="R^n",
@@ -127,7 +188,7 @@ def _add_complex(commands: Any) -> None:
 def _add_identify(commands: Any) -> None:
     summary = "prove or refute that the function determines the parameters, up to permutation and positive scaling"
     parser = _command(commands, "identify", _identify, summary)
-    parser.add_argument("network", help=_NETWORK_HELP)
+    _add_network(parser)
     parser.add_argument("-o", "--output", metavar="CERT", help="write the certificate here")
     parser.add_argument(
         "--among",
@@ -143,6 +204,19 @@ def _add_identify(commands: Any) -> None:
     )
 
 
+def _add_runtime_error(commands: Any) -> None:
+    summary = "bound how far a float runtime can be from the exact function on a box"
+    parser = _command(commands, "runtime-error", _runtime_error, summary)
+    _add_network(parser)
+    parser.add_argument(
+        "--domain", required=True, help="a bounded domain, written as for `complex`; the box around it is what counts"
+    )
+    parser.add_argument(
+        "--arithmetic", choices=["float32", "float64"], help="the runtime's format; by default that of the file"
+    )
+    parser.add_argument("-o", "--output", metavar="CERT", help="write a certificate of the bound here")
+
+
 def _add_check(commands: Any) -> None:
     parser = _command(commands, "check", _check, "re-derive a certificate with the independent checker")
     parser.add_argument("certificate", help="certificate file; a network file it names is looked for beside it")
@@ -156,6 +230,7 @@ def _add_check(commands: Any) -> None:
     parser.add_argument(
         "--about", metavar="NET", help="reject the certificate unless it is about this network (any format)"
     )
+    _add_reading(parser)
 
 
 def _add_show(commands: Any) -> None:
@@ -165,9 +240,9 @@ def _add_show(commands: Any) -> None:
 
 
 def _info(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.importers import read, save
+    from polyrelu.importers import save
 
-    imported = read(options.network)
+    imported = _read(options, options.network)
     network = imported.network
     if options.native:
         save(network, options.native)
@@ -177,16 +252,24 @@ def _info(options: argparse.Namespace, started: float) -> int:
     lines = [
         ("file", options.network),
         ("format", imported.format),
-        ("architecture", str(network.architecture) if network.is_plain else "skip connections"),
+        ("architecture", _shape(network)),
         ("parameters", str(network.parameters)),
+        ("stored", f"{imported.numbers} numbers of the file"),
         ("weights", ", ".join(imported.dtypes) or "none"),
         ("rounding", imported.rounding),
         ("read", " > ".join(imported.steps)),
         *(("note", note) for note in imported.notes),
+        ("compared", str(imported.comparison)),
         ("sha256", network.sha256),
     ]
     print("\n".join(f"{key:<13}{value}" for key, value in lines))
     return 0
+
+
+def _shape(network: Network) -> str:
+    if network.is_plain:
+        return str(network.architecture)
+    return f"{'-'.join(map(str, network.widths))} with connections that skip layers"
 
 
 def _info_object(imported: Imported) -> dict[str, Any]:
@@ -201,14 +284,23 @@ def _info_object(imported: Imported) -> dict[str, Any]:
         "dtypes": list(imported.dtypes),
         "read": list(imported.steps),
         "notes": list(imported.notes),
+        "widths": list(network.widths),
+        "numbers": imported.numbers,
+        "compared": _comparison(imported),
         "source_sha256": imported.source_sha256,
     }
+
+
+def _comparison(imported: Imported) -> dict[str, Any]:
+    found = imported.comparison
+    if found.reason:
+        return {"runtime": None, "reason": found.reason}
+    return {"runtime": found.runtime, "points": found.points, "values": found.values, "worst": found.worst}
 
 
 def _complex(options: argparse.Namespace, started: float) -> int:
     from polyrelu.complex import parse_domain
     from polyrelu.complex.export import FORMATS, REGION_FORMATS
-    from polyrelu.importers import read
     from polyrelu.interrupts import deferred_interrupt
 
     if options.output is not None:
@@ -219,7 +311,7 @@ def _complex(options: argparse.Namespace, started: float) -> int:
             raise DomainError(f"-o {options.output}: {what} written as {', '.join(formats)}; choose one of these")
     if options.regions_only and options.self_check:
         raise DomainError("--self-check is for a whole complex; leave out --regions-only")
-    network = read(options.network).network
+    network = _read(options, options.network).network
     domain = parse_domain(options.domain, network.inputs)
     with deferred_interrupt(_say_interrupted):
         found = (_only_regions if options.regions_only else _all_cells)(options, network, domain)
@@ -323,13 +415,12 @@ class _ProgressLine:
 
 
 def _identify(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.importers import read
     from polyrelu.proofs import identify
 
     _check_outputs(options)
     if options.domain != "R^n":
         raise DomainError(f"--domain {options.domain}: identify proves on R^n only; leave the option out")
-    imported = read(options.network)
+    imported = _read(options, options.network)
     outcome = identify(imported.network, options.among, options.seed)
     written = _write_outcome(options, outcome, imported.provenance)
     if options.json:
@@ -397,11 +488,11 @@ def _outcome_object(outcome: Outcome) -> dict[str, Any]:
             "theorem": None, "competitors": None, "domain": "R^n", "hypotheses": [], "assumed": [],
             "reason": outcome.reason, "attempts": attempts,
         }  # fmt: skip
-    certificate = outcome.certificate
+    certificate, claim = outcome.certificate, outcome.certificate.claim
     found: dict[str, Any] = {
         "theorem": certificate.theorem,
-        "competitors": certificate.claim.among,
-        "domain": certificate.claim.domain,
+        "competitors": getattr(claim, "among", None),
+        "domain": getattr(claim, "domain", "R^n"),
         "hypotheses": [hypothesis.to_json() for hypothesis in certificate.hypotheses],
         "assumed": [],
         "membership": outcome.membership if isinstance(outcome, Proved) else "verified",
@@ -410,6 +501,54 @@ def _outcome_object(outcome: Outcome) -> dict[str, Any]:
     if isinstance(outcome, Refuted):
         found |= {"why": outcome.story, "other_sha256": outcome.other.sha256}
     return found
+
+
+def _runtime_error(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.complex import parse_domain
+    from polyrelu.importers import runtime_error
+    from polyrelu.importers.runtime_error import ASSUMPTIONS
+    from polyrelu.proofs import Proved
+    from polyrelu.proofs.rounding import prove_runtime_error
+
+    if options.output is not None:
+        _check_output(options, "-o", options.output)
+    imported = _read(options, options.network)
+    box = parse_domain(options.domain, imported.network.inputs).bounding_box()
+    if box is None:
+        raise DomainError(f"--domain {options.domain}: a rounding error is bounded on bounded domains only; use a box")
+    found = runtime_error(imported, *box, options.arithmetic)
+    outcome = prove_runtime_error(found)
+    written = None
+    if options.output is not None and isinstance(outcome, Proved):
+        written = str(outcome.with_provenance(imported.provenance).save(options.output)[-1])
+    known = found.worst is not None and (written is not None or options.output is None)
+    if options.json:
+        shown = {key: [_text(entry) for entry in getattr(found, key)] for key in ("bounds", "low", "high")}
+        _print_object(
+            options, "proved" if known else "undecided", started, domain=options.domain, arithmetic=found.arithmetic,
+            worst=_text(found.worst), **shown, assumed=list(ASSUMPTIONS), certificate=written,
+        )  # fmt: skip
+    else:
+        print(found)
+        if len(found.bounds) <= 20:
+            for i, (bound, low, high) in enumerate(zip(found.bounds, found.low, found.high, strict=True)):
+                print(f"  output {i}: {_float(bound)}, the exact values lie in [{_float(low)}, {_float(high)}]")
+        print("".join(f"assumed: {assumption}\n" for assumption in ASSUMPTIONS), end="")
+        if written is not None:
+            print(f"certificate: {written} (check it: polyrelu check {written})")
+        elif options.output is not None:
+            print(f"no certificate was written: {outcome}")
+    return 0 if known else 3
+
+
+def _text(number: Fraction | None) -> str | None:
+    from polyrelu.exact import format_rational
+
+    return None if number is None else format_rational(number)
+
+
+def _float(number: Fraction | None) -> str:
+    return "unknown" if number is None else f"{float(number):.6g}"
 
 
 def _check(options: argparse.Namespace, started: float) -> int:
@@ -426,9 +565,8 @@ def _check(options: argparse.Namespace, started: float) -> int:
 def _is_about(options: argparse.Namespace) -> bool:
     """Whether the certificate speaks of the network in --about; if not, say so."""
     from polyrelu.certificate import read_certificate
-    from polyrelu.importers import read
 
-    wanted, found = read(options.about).network.sha256, read_certificate(options.certificate).sha256
+    wanted, found = _read(options, options.about).network.sha256, read_certificate(options.certificate).sha256
     if wanted == found:
         return True
     step, expected, got = "about", f"a certificate about {options.about}, sha256 {wanted}", f"one about {found}"

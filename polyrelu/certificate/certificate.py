@@ -11,14 +11,16 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
 from polyrelu.certificate.theorems import hypothesis_statement
+from polyrelu.exact import format_rational
 from polyrelu.network import Network, to_document
 from polyrelu.textfiles import layout, write_all
 
-__all__ = ["Among", "Certificate", "Claim", "Hypothesis"]
+__all__ = ["Among", "Certificate", "Claim", "Hypothesis", "RuntimeClaim"]
 
 FORMAT, VERSION = "polyrelu-certificate", 1
 Among = Literal["all", "generic"]
@@ -38,6 +40,15 @@ class Claim:
     other: Network | None = None
     domain: str = "R^n"
 
+    @property
+    def networks(self) -> dict[str, Network]:
+        """The networks by their keys."""
+        return {"network": self.network} | ({} if self.other is None else {"other": self.other})
+
+    def terms(self) -> dict[str, Any]:
+        """The rest of the claim, as it stands in a certificate."""
+        return {"domain": self.domain, "among": self.among}
+
     def __str__(self) -> str:
         shape = f"The {self.network.architecture} network {self.network.sha256[:12]}…"
         members = "every parameter" if self.among == "all" else "every generic parameter"
@@ -50,6 +61,34 @@ class Claim:
         return (
             f"{shape} is not identifiable among {self.among} parameters on {self.domain}: {member} parameter of its "
             "architecture, not related to it by permutation and positive scaling, computes the same function."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeClaim:
+    """That a float runtime, layer by layer, stays within `at_most` of the exact function on a box (FORMAT.md §3.7)."""
+
+    network: Network
+    lower: tuple[Fraction, ...]
+    upper: tuple[Fraction, ...]
+    arithmetic: str
+    at_most: tuple[Fraction, ...]
+    kind: Literal["runtime-error"] = "runtime-error"
+
+    @property
+    def networks(self) -> dict[str, Network]:
+        """The network by its key."""
+        return {"network": self.network}
+
+    def terms(self) -> dict[str, Any]:
+        """The rest of the claim, as it stands in a certificate."""
+        lower, upper, at_most = (list(map(format_rational, part)) for part in (self.lower, self.upper, self.at_most))
+        return {"domain": {"lower": lower, "upper": upper}, "arithmetic": self.arithmetic, "at-most": at_most}
+
+    def __str__(self) -> str:
+        return (
+            f"The {self.network.architecture} network {self.network.sha256[:12]}…, computed layer by layer in "
+            f"{self.arithmetic}, differs from its exact function by at most {float(max(self.at_most)):.6g} on the box."
         )
 
 
@@ -82,7 +121,7 @@ class Certificate:
     unverified : remarks for people that no verdict depends on.
     """
 
-    claim: Claim
+    claim: Claim | RuntimeClaim
     theorem: str
     hypotheses: tuple[Hypothesis, ...]
     unverified: dict[str, str] = field(default_factory=dict)
@@ -94,10 +133,9 @@ class Certificate:
         """
         beside: dict[Path, str] = {}
         claim: dict[str, Any] = {"kind": self.claim.kind}
-        for key, network in (("network", self.claim.network), ("other", self.claim.other)):
-            if network is not None:
-                claim[key] = _reference(network, key, target, beside)
-        claim |= {"domain": self.claim.domain, "among": self.claim.among}
+        for key, network in self.claim.networks.items():
+            claim[key] = _reference(network, key, target, beside)
+        claim |= self.claim.terms()
         hypotheses = [{"id": h.id, "status": h.status, "evidence": h.evidence} for h in self.hypotheses]
         document = {
             "format": FORMAT,

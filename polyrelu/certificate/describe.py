@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from polyrelu.certificate.theorems import GENERIC, MEANING, THEOREMS, TheoremText
+from polyrelu.certificate.theorems import GENERIC, MEANING, RUNTIME_MEANING, THEOREMS, TheoremText
 from polyrelu.errors import CertificateError
+from polyrelu.exact import parse_rational
 from polyrelu.textfiles import wrapped
 
 __all__ = ["CertificateText", "describe", "describe_latex", "read_certificate"]
@@ -22,7 +23,8 @@ class CertificateText:
 
     Attributes
     ----------
-    kind, among, domain, theorem : as in FORMAT.md §3.
+    kind, among, domain, theorem : as in FORMAT.md §3; of a claim about a float runtime `among` is empty and `domain` is
+        the box with the bound in words.
     sha256, other : the hashes of the network and, for ``not-identifiable``, of the other one.
     network : the architecture if the network stands in the certificate, else the file it is in.
     hypotheses : pairs of an id and a statement with a note on the evidence.
@@ -63,7 +65,12 @@ def describe(certificate: CertificateText) -> str:
         "Hypotheses (each re-derived by `polyrelu check`; this text checks nothing):",
     ]
     lines += [f"  [{name}] {statement}" for name, statement in certificate.hypotheses] or ["  none"]
-    lines += ["Assumed: none", "", "Trusted: the theorem as proved there, FORMAT.md, and the checker.", MEANING]
+    lines += [
+        "Assumed: none",
+        "",
+        "Trusted: the theorem as proved there, FORMAT.md, and the checker.",
+        _meaning(certificate),
+    ]
     lines += [f"Unverified: {key}: {value}" for key, value in certificate.unverified.items()]
     return "\n".join(wrapped(line) for line in lines)
 
@@ -87,10 +94,14 @@ def describe_latex(certificate: CertificateText) -> str:
         *items,
         r"\end{proof}",
         r"\begin{remark}",
-        f"{_escape(MEANING)} No hypothesis is assumed.",
+        f"{_escape(_meaning(certificate))} No hypothesis is assumed.",
         r"\end{remark}",
     ]
     return "\n".join(lines)
+
+
+def _meaning(certificate: CertificateText) -> str:
+    return RUNTIME_MEANING if certificate.kind == "runtime-error" else MEANING
 
 
 def _shortened(certificate: CertificateText) -> CertificateText:
@@ -108,12 +119,23 @@ def _text(document: dict[str, Any]) -> CertificateText:
         sha256=str(claim["network"]["sha256"]),
         other=str(claim["other"]["sha256"]) if "other" in claim else None,
         network=_network(claim["network"]),
-        among=str(claim["among"]),
-        domain=str(claim["domain"]),
+        among=str(claim["among"]) if claim["kind"] != "runtime-error" else "",
+        domain=str(claim["domain"]) if claim["kind"] != "runtime-error" else _runtime_terms(claim),
         theorem=proof["theorem"],
         hypotheses=tuple(_hypothesis(entry, THEOREMS[proof["theorem"]]) for entry in proof["hypotheses"]),
         unverified={str(key): str(value) for key, value in document["unverified"].items()},
     )
+
+
+def _runtime_terms(claim: dict[str, Any]) -> str:
+    """Format, box and bound in words; long boxes by their number of intervals."""
+    lower, upper, limits = claim["domain"]["lower"], claim["domain"]["upper"], claim["at-most"]
+    sides = [f"[{low}, {high}]" for low, high in zip(lower, upper, strict=True)]
+    if len(set(sides)) == 1:
+        sides = [f"{sides[0]}^{len(lower)}"]
+    box = " x ".join(sides) if len(sides) <= 8 else f"the box of {len(sides)} intervals in the certificate"
+    worst = max(parse_rational(str(limit)) for limit in limits)
+    return f"by at most {float(worst):.6g} at any {claim['arithmetic']} input in {box}"
 
 
 def _hypothesis(entry: dict[str, Any], theorem: TheoremText) -> tuple[str, str]:
@@ -132,6 +154,11 @@ def _network(reference: dict[str, Any]) -> str:
 
 
 def _statement(certificate: CertificateText) -> str:
+    if certificate.kind == "runtime-error":
+        return (
+            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}, computed layer by layer by a float "
+            f"runtime, differs from its exact function {certificate.domain}."
+        )
     domain = "on all of R^n" if certificate.domain == "R^n" else f"on {certificate.domain}"
     among = "all parameters of its architecture" if certificate.among == "all" else GENERIC
     if certificate.kind == "identifiable":

@@ -6,12 +6,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["GENERIC", "MEANING", "THEOREMS", "TheoremText", "hypothesis_statement"]
+__all__ = ["GENERIC", "MEANING", "RUNTIME_MEANING", "THEOREMS", "TheoremText", "hypothesis_statement"]
 
 #: Said once, linked from everywhere.
 MEANING = (
     "The claim is about the real-arithmetic function of the exact weights in the file, on all of R^n. "
-    "It says nothing yet about a float runtime, which rounds."
+    "How far a float runtime is from it, `polyrelu runtime-error` bounds."
+)
+
+#: What a claim about a float runtime rests on.
+RUNTIME_MEANING = (
+    "The claim is about a runtime that computes layer by layer in the named format, to nearest, sums in any order, with or without fused "
+    "multiply-adds, on inputs of that format; numbers below the normal range may be taken for 0. No shorter format, no transformed convolution."
 )
 
 GENERIC = (
@@ -137,6 +143,15 @@ THEOREMS: dict[str, TheoremText] = {
         r"Two continuous piecewise linear functions of one variable with at least one breakpoint between them are equal iff "
         r"they agree at all breakpoints of both and have the same end slopes.",
         _OTHER,
+    ),
+    "rounding": TheoremText(
+        "rounding errors of a float runtime on a box",
+        "polyrelu/proofs/rounding.md",
+        "In any order of summation, each layer adds at most gamma_(n+2) times the sum of the sizes of its terms, and what is below the "
+        "normal range, to the errors it is given.",
+        r"With unit roundoff $u$, $\gamma_k = ku/(1-ku)$ and $t$ the least normal number, an affine map with $n$ nonzero weights in a row turns errors $e$ of inputs "
+        r"of size at most $m$ into at most $|W|e + \gamma_{n+2}(|W|(m+e)+|b|) + 3(n+2)\,t\,(1+\max(m+e))$, in any order of summation; the positive part does not enlarge them.",
+        {"bound": "the bound follows layer by layer from the weights and the box"},
     ),
 }
 

@@ -236,6 +236,44 @@ class Polyhedron:
         objective = [-sum(column) for column in zip(*(row[:-1] for row in self.inequalities), strict=True)]
         return isinstance(cone.maximize(objective or [0] * self.ambient_dimension), Optimal)
 
+    def bounding_box(self) -> tuple[Point, Point] | None:
+        """The corners of the smallest box around the polyhedron; None if it is unbounded. The empty set has none.
+
+        >>> Polyhedron.from_constraints([[-1, 0], [0, -1], [1, 2]], [0, 0, 1]).bounding_box()
+        ((Fraction(0, 1), Fraction(0, 1)), (Fraction(1, 1), Fraction(1, 2)))
+        """
+        if self.is_empty():
+            raise DomainError("there is no box around the empty set")
+        sides = self._sides()
+        if sides is None:
+            sides = {}
+            program = self.program()
+            for j in range(self.ambient_dimension):
+                for sign in (-1, 1):
+                    found = program.maximize([sign if i == j else 0 for i in range(self.ambient_dimension)])
+                    if isinstance(found, Optimal):
+                        sides[j, sign] = sign * found.value
+        if len(sides) < 2 * self.ambient_dimension:
+            return None
+        lower, upper = (tuple(sides[j, sign] for j in range(self.ambient_dimension)) for sign in (-1, 1))
+        return lower, upper
+
+    def _sides(self) -> dict[tuple[int, int], Fraction] | None:
+        """The sides of a nonempty set whose every constraint bounds a single coordinate, without linear programs."""
+        sides: dict[tuple[int, int], Fraction] = {}
+        rows = [(row, (1,)) for row in self.inequalities] + [(row, (1, -1)) for row in self.equations]
+        for row, directions in rows:
+            places = [j for j, entry in enumerate(row[:-1]) if entry]
+            if len(places) != 1:
+                return None
+            (j,) = places
+            for direction in directions:
+                sign = direction if row[j] > 0 else -direction
+                bound = Fraction(row[-1], row[j])
+                best = sides.setdefault((j, sign), bound)
+                sides[j, sign] = sign * min(sign * best, sign * bound)
+        return sides
+
     # -- other descriptions ---------------------------------------------------------------------------------------
 
     def irredundant(self) -> Polyhedron:

@@ -4,5 +4,16 @@ from polyrelu.importers.imported import Comparison, Imported
 from polyrelu.importers.load import FORMATS, load, read
 from polyrelu.importers.native import save
 from polyrelu.importers.options import Rounding
+from polyrelu.importers.runtime_error import RuntimeErrorBound, runtime_error
 
-__all__ = ["FORMATS", "Comparison", "Imported", "Rounding", "load", "read", "save"]
+__all__ = [
+    "FORMATS",
+    "Comparison",
+    "Imported",
+    "Rounding",
+    "RuntimeErrorBound",
+    "load",
+    "read",
+    "runtime_error",
+    "save",
+]

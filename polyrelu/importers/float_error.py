@@ -1,16 +1,17 @@
 """A proved bound on what a float runtime adds to the exact function of a graph.
 
 **Model.** Each operation of the graph is done in one binary format with unit roundoff u (float32: 2^-24), to nearest,
-sums and products of an affine map in any order, with or without fused multiply-adds; results below the normal range may
-become 0; inputs are numbers of the format. Nothing is said about a runtime that fuses several nodes, computes in
-a shorter format (TF32, bfloat16) or transforms convolutions (Winograd, FFT).
+sums and products of an affine map in any order, with or without fused multiply-adds; inputs are numbers of the format.
+Any number below the normal range may be taken for 0, so that up to `tiny` is lost. Nothing is said about a runtime that
+fuses several nodes, computes in a shorter format (TF32, bfloat16) or transforms convolutions (Winograd, FFT).
 
 **Bound.** For an affine map with n nonzero weights in a row, any such order gives the exact value of slightly changed
 numbers: every product is off by a factor 1 + θ, |θ| ≤ γ_k = ku/(1 - ku), k = n + 2 + extra roundings (n products and
 sums, the bias, and a weight that the format does not hold). With e the error of the inputs and m a bound on their size,
-the error of the result is at most |W|e + γ_k(|W|(m + e) + |b|) + (n + 2)·tiny·(1 + max(m + e)), the last for underflow;
-Higham, Accuracy and Stability of Numerical Algorithms, §3.1 and §4.2. ReLU, maximum, minimum and clip do not round and
-are 1-Lipschitz. Sizes come from intervals for the exact values.
+the error of the result is at most |W|e + γ_k(|W|(m + e) + |b|) + 3(n + 2)·tiny·(1 + max(m + e)); Higham, Accuracy and
+Stability of Numerical Algorithms, §3.1 and §4.2. The last term is what n weights, products and sums lose to 0, and
+what γ makes of it (ku < 1/4). ReLU, maximum, minimum and clip do not round and are 1-Lipschitz. Sizes come from
+intervals for the exact values. `proofs/rounding.md` has the proof.
 
 The bound itself is computed in float64. Every quantity here is nonnegative, so that a float64 result is short by a
 factor of at most 1 + (n + 2)·2^-53 before `_up` multiplies by 1 + (n + 4)·2^-52 and adds 2^-1000 for what underflowed.
@@ -119,7 +120,7 @@ def _without_nan(found: Range) -> Range:
 def _range(operation: Any, x: list[Range], box: tuple[Floats, Floats], runtime: Arithmetic) -> Range:
     match operation:
         case Input(first, size, _):
-            return Range(box[0][first : first + size], box[1][first : first + size], np.zeros(size))
+            return Range(box[0][first : first + size], box[1][first : first + size], np.full(size, runtime.tiny))
         case Constant(column):
             return _constant(column, runtime)
         case Linear():
@@ -131,11 +132,11 @@ def _range(operation: Any, x: list[Range], box: tuple[Floats, Floats], runtime: 
         case Add(sign):
             return _sum(x[0], x[1] if sign > 0 else Range(-x[1].high, -x[1].low, x[1].error), runtime)
         case Relu():
-            return _relu(x[0])
+            return _relu(x[0], runtime)
         case Maximum():
-            return Range(np.maximum(x[0].low, x[1].low), np.maximum(x[0].high, x[1].high), _larger_error(x))
+            return Range(np.maximum(x[0].low, x[1].low), np.maximum(x[0].high, x[1].high), _larger_error(x, runtime))
         case Minimum():
-            return Range(np.minimum(x[0].low, x[1].low), np.minimum(x[0].high, x[1].high), _larger_error(x))
+            return Range(np.minimum(x[0].low, x[1].low), np.minimum(x[0].high, x[1].high), _larger_error(x, runtime))
         case LeakyRelu(slopes):
             return _leaky(np.array([float(slope) for slope in slopes]), x[0], runtime)
         case Clip(low, high):
@@ -143,8 +144,8 @@ def _range(operation: Any, x: list[Range], box: tuple[Floats, Floats], runtime: 
     raise NetworkError(f"no rounding bound is known for {type(operation).__name__}")
 
 
-def _larger_error(x: list[Range]) -> Floats:
-    return np.maximum(x[0].error, x[1].error)
+def _larger_error(x: list[Range], runtime: Arithmetic) -> Floats:
+    return _up(np.maximum(x[0].error, x[1].error) + runtime.tiny, 1)
 
 
 def _constant(column: RationalMatrix, runtime: Arithmetic) -> Range:
@@ -171,23 +172,24 @@ def _linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
     gamma = count * runtime.unit / (1 - count * runtime.unit)
     reach = _up(x.size + x.error, 1)
     sums = _up(weights.absolute(reach) + bias, weights.terms + 1)
-    underflow = (weights.terms + 2) * runtime.tiny * (1 + np.max(reach, initial=0.0))
+    underflow = 3 * (weights.terms + 2) * runtime.tiny * (1 + np.max(reach, initial=0.0))
     error = _up(weights.absolute(x.error) + gamma * sums + underflow, weights.terms + 4)
-    error = np.where((count * runtime.unit < 0.25) & (_up(sums * (1 + gamma), 2) < runtime.largest), error, np.inf)
+    fits = (_up(sums * (1 + gamma), 2) < runtime.largest) & (weights.largest < runtime.largest)
+    error = np.where((count * runtime.unit < 0.25) & fits, error, np.inf)
     return Range(_down_from(middle, blur), _up_from(middle, blur), error)
 
 
 def _sum(x: Range, y: Range, runtime: Arithmetic) -> Range:
     sums = _up(x.size + y.size + x.error + y.error, 4)
-    error = _up(x.error + y.error + runtime.unit * sums + runtime.tiny, 5)
+    error = _up(x.error + y.error + runtime.unit * sums + 4 * runtime.tiny, 5)
     error = np.where(sums * (1 + 2 * runtime.unit) < runtime.largest, error, np.inf)
     return Range(_down_from(x.low, -y.low), _up_from(x.high, y.high), error)
 
 
-def _relu(x: Range) -> Range:
+def _relu(x: Range, runtime: Arithmetic) -> Range:
     """Where the exact value is not positive, the float one exceeds 0 by at most high + error."""
     error = np.where(x.high <= 0, np.minimum(x.error, np.maximum(_up_from(x.high, x.error), 0.0)), x.error)
-    return Range(np.maximum(x.low, 0.0), np.maximum(x.high, 0.0), error)
+    return Range(np.maximum(x.low, 0.0), np.maximum(x.high, 0.0), _up(error + runtime.tiny, 1))
 
 
 def _leaky(slopes: Floats, x: Range, runtime: Arithmetic) -> Range:
@@ -198,12 +200,13 @@ def _leaky(slopes: Floats, x: Range, runtime: Arithmetic) -> Range:
     low = _down_from(np.minimum(*ends), blur)
     high = _up_from(np.maximum(*ends), blur)
     reach = _up(np.maximum(-x.low, 0.0) + x.error, 1)
-    error = _up(np.maximum(sizes, 1.0) * x.error + 2.5 * runtime.unit * sizes * reach + runtime.tiny * (1 + reach), 5)
+    rounding = 2.5 * runtime.unit * sizes * reach + 4 * runtime.tiny * (1 + reach)
+    error = _up(np.maximum(sizes, 1.0) * x.error + rounding, 5)
     return Range(np.where(crosses, np.minimum(low, 0.0), low), np.where(crosses, np.maximum(high, 0.0), high), error)
 
 
 def _clip(low: Fraction | None, high: Fraction | None, x: Range, runtime: Arithmetic) -> Range:
-    bottom, top, error = x.low, x.high, x.error
+    bottom, top, error = x.low, x.high, _up(x.error + runtime.tiny, 1)
     for limit in (low, high):
         if limit is not None and not runtime.format.holds(limit):
             error = _up(error + runtime.unit * _up(np.abs(np.array([float(limit)])), 1)[0] + runtime.tiny, 2)
@@ -247,20 +250,19 @@ def _sizes(floats: Floats) -> Floats:
 
 
 class _FloatMatrix:
-    """A matrix in float64: W and |W| times a vector, and the nonzero entries of each row."""
+    """A matrix in float64: W and |W| times a vector, the nonzero entries of each row, and a bound on all sizes."""
 
     def __init__(self, matrix: AnyMatrix) -> None:
         self.rows = matrix.nrows
         if isinstance(matrix, SparseMatrix):
-            self._entries: Floats = matrix.to_floats()
             self._starts, self._columns = matrix.starts, matrix.columns
             self.terms = np.diff(matrix.starts).astype(np.float64)
-            self._sizes = _up(_sizes(self._entries), 1)
-            self._dense = False
         else:
-            self._entries, self._dense = matrix.to_floats(), True
-            self.terms = (self._entries != 0).sum(axis=1).astype(np.float64) if matrix.ncols else np.zeros(self.rows)
-            self._sizes = np.where(self._entries == 0, _TINY, _up(_sizes(self._entries), 1))
+            self.terms = (matrix.signs() != 0).sum(axis=1).astype(np.float64)
+        self._entries: Floats = matrix.to_floats()
+        self._sizes = _up(_sizes(self._entries), 1)  # zeros become 2^-1000, which harms nobody
+        self._dense = not isinstance(matrix, SparseMatrix)
+        self.largest = float(self._sizes.max(initial=0.0))
 
     def times(self, x: Floats) -> Floats:
         """W x."""

@@ -179,12 +179,13 @@ def _step(reader: Reader, proto: Any) -> None:
     node = Node(reader, proto)
     if any(name in reader.stripped for name in proto.output):
         reader.draft.notes.append(f"the {proto.op_type} after the last layer was stripped: outputs are its inputs")
+        reader.altered.update(proto.output)
         node.define(node.input(0))
         return
     handler = OPERATIONS.get(proto.op_type) if _is_standard(proto) else None
     if handler is None:
         hint = "; --strip-tail leaves it out after the last layer" if proto.op_type in _TAILS else ""
-        raise node.fail(f"this operation is not supported{hint}; supported are {', '.join(sorted(OPERATIONS))}")
+        raise node.fail(f"this operation is not supported{hint}")
     try:
         result = handler(node)
     except NetworkFileError:
@@ -244,7 +245,8 @@ def _array(path: Path, tensor: Any, name: str) -> NDArray[Any]:
     if tensor.data_location == 1:
         tensor.CopyFrom(_with_external_data(path, tensor, name))  # a runtime gets the same bytes
     try:
-        return np.asarray(numpy_helper.to_array(tensor))
+        array = np.asarray(numpy_helper.to_array(tensor))
+        return array.astype(str) if array.dtype == object else array  # text; objects are exact numbers here
     except (ValueError, TypeError, KeyError) as error:
         raise NetworkFileError(path, f"tensor {name!r}", f"cannot be read: {error}") from None
 

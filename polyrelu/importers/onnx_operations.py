@@ -39,6 +39,7 @@ class Reader:
     values : what each name stands for so far.
     stripped : outputs of nodes that are left out.
     counted : the arrays that entered the function so far.
+    altered : names whose values a runtime has otherwise, because something was stripped before them.
     """
 
     path: Path
@@ -49,6 +50,7 @@ class Reader:
     opset: int
     stripped: set[str] = field(default_factory=set)
     counted: dict[int, Array] = field(default_factory=dict)
+    altered: set[str] = field(default_factory=set)
 
     def as_value(self, known: Known) -> Value:
         """A constant as a value of the graph."""
@@ -149,7 +151,7 @@ class Node:
             raise self.fail(f"attribute {name!r} is not a float")
         stored = float(np.float32(default)) if found is None else found
         exact = rounding.attribute(stored)
-        if not stored.is_integer():
+        if rounding.matters(stored):
             self.reader.draft.rounding.add(f"attributes: {rounding.attributes}")
         return exact
 
@@ -180,8 +182,10 @@ class Node:
                 continue
             self.reader.values[name] = result
             if isinstance(result, Value):
-                if name not in self.reader.stripped:
+                if self.reader.altered.isdisjoint([name, *self.proto.input]):
                     self.graph.names[name] = result
+                else:
+                    self.reader.altered.add(name)
                 self.reader.draft.steps.append(f"{self.proto.op_type} {list(result.shape)}")
 
 
@@ -282,6 +286,7 @@ def _gather(node: Node) -> Known:
     chosen = node.array(1)
     if chosen.dtype.kind not in "iu":
         raise node.fail("its indices are not integers")
+    tensors.limited([*table.shape[:axis], *chosen.shape, *table.shape[axis % table.ndim + 1 :]])
     return _moved(node, _not_empty(node, np.take(table, chosen.astype(np.int64), axis=axis)))
 
 
@@ -302,13 +307,15 @@ def _split(node: Node) -> list[Known]:
 
 def _expand(node: Node) -> Known:
     table = _numbers(node)
-    return _moved(node, np.broadcast_to(table, np.broadcast_shapes(table.shape, tuple(node.integers(1)))))
+    shape = tensors.limited(np.broadcast_shapes(table.shape, tuple(node.integers(1))))
+    return _moved(node, np.broadcast_to(table, shape))
 
 
 def _tile(node: Node) -> Known:
     repeats = node.integers(1)
     if len(repeats) != len(node.input(0).shape) or min(repeats, default=1) < 1:
         raise node.fail(f"repeats {repeats} of a value of shape {list(node.input(0).shape)}")
+    tensors.limited([size * times for size, times in zip(node.input(0).shape, repeats, strict=True)])
     return _moved(node, np.tile(_numbers(node), repeats))
 
 
@@ -322,6 +329,7 @@ def _pad(node: Node) -> Known:
     pads = [(0, 0)] * table.ndim
     for i, axis in enumerate(axes):
         pads[axis] = (amounts[i], amounts[i + len(axes)])
+    tensors.limited([size + sum(pad) for size, pad in zip(table.shape, pads, strict=True)])
     if mode in ("reflect", "edge", "wrap"):
         return _moved(node, np.pad(table, pads, mode=cast(Any, mode)))
     if mode != "constant":
@@ -357,8 +365,9 @@ def _constant_of_shape(node: Node) -> Known:
     given = node.attribute("value")
     fill = np.zeros(1, np.float32) if given is None else numpy_helper.to_array(given)
     shape = node.integers(0)
-    if math.prod(shape) > 10**7 or min(shape, default=0) < 0:
-        raise node.fail(f"shape {shape[:8]} is too large")
+    if min(shape, default=0) < 0:
+        raise node.fail(f"shape {shape[:8]} has a negative size")
+    tensors.limited(shape)
     return np.full(shape, fill.ravel()[0], fill.dtype)
 
 
@@ -501,9 +510,7 @@ def _prelu(node: Node) -> Known:
     x, slopes = node.value(0), node.weights(1)
     if node.opset < 7 and slopes.ndim == 1 and slopes.size > 1:  # a slope for each channel
         slopes = slopes.reshape(-1, *(1 for _ in x.shape[2:]))
-    if np.broadcast_shapes(slopes.shape, x.shape) != x.shape:
-        raise node.fail(f"slopes of shape {list(slopes.shape)} do not fit a value of shape {list(x.shape)}")
-    return tensors.leaky_relu(node.graph, x, slopes)
+    return tensors.leaky_relu(node.graph, x, _one_way(node, slopes, x))
 
 
 def _clip(node: Node) -> Known:
@@ -599,9 +606,17 @@ def _gemm(node: Node) -> Known:
             bias = tensors.multiply(node.graph, bias, np.array(beta, dtype=object), extra_roundings=2)
         return tensors.add(node.graph, product, bias)
     scaled = _counted(node, bias) if beta == 1 else _exact(node, bias) * beta
-    if np.broadcast_shapes(scaled.shape, product.shape) != product.shape:
-        raise node.fail(f"a constant of shape {list(scaled.shape)} does not fit a value of shape {list(product.shape)}")
-    return tensors.add_constant(node.graph, product, scaled)
+    return tensors.add_constant(node.graph, product, _one_way(node, scaled, product))
+
+
+def _one_way(node: Node, constant: Array, x: Value) -> Array:
+    """A constant that is broadcast to the value; it must not widen it."""
+    try:
+        return np.broadcast_to(constant, x.shape)
+    except ValueError:
+        raise node.fail(
+            f"a constant of shape {list(constant.shape)} does not fit a value of shape {list(x.shape)}"
+        ) from None
 
 
 def _transposed(node: Node, position: int, name: str) -> Known:

@@ -81,6 +81,11 @@ class Rounding:
             raise NetworkError(f"an attribute is {value}")
         return Fraction(str(np.float32(value)) if self.attributes == "decimal" else float(value))
 
+    @staticmethod
+    def matters(value: float) -> bool:
+        """Whether the rule for attributes makes a difference for this one."""
+        return Fraction(str(np.float32(value))) != Fraction(value)
+
     def number(self, text: str) -> Fraction:
         """Decimal text as a number; `ValueError` if it is none."""
         exact = Fraction(text)

@@ -31,6 +31,7 @@ __all__ = [
     "conv_transpose",
     "indices",
     "leaky_relu",
+    "limited",
     "matmul",
     "matmul_from_left",
     "max_pool",
@@ -52,6 +53,13 @@ _ENTRY_LIMIT = 3 * 10**7
 
 
 # --- Which entry lands where -----------------------------------------------------------------------------
+
+
+def limited(shape: Sequence[int]) -> tuple[int, ...]:
+    """The shape, if a tensor of this shape is worth beginning; a small file can ask for a huge one."""
+    if math.prod(shape) > _ENTRY_LIMIT:
+        raise NetworkError(f"shape {list(shape)} has more than {_ENTRY_LIMIT} entries")
+    return tuple(shape)
 
 
 def indices(shape: tuple[int, ...]) -> Indices:
@@ -89,7 +97,9 @@ def concat(graph: Graph, values: Sequence[Value], axis: int) -> Value:
 
 def _broadcast(graph: Graph, values: Sequence[Value]) -> list[Value]:
     try:
-        shape = np.broadcast_shapes(*(value.shape for value in values))
+        shape = limited(np.broadcast_shapes(*(value.shape for value in values)))
+    except NetworkError:
+        raise
     except ValueError:
         shapes = " and ".join(str(list(value.shape)) for value in values)
         raise NetworkError(f"shapes {shapes} do not fit together") from None
@@ -99,7 +109,9 @@ def _broadcast(graph: Graph, values: Sequence[Value]) -> list[Value]:
 def _with_constant(graph: Graph, x: Value, constant: Array) -> tuple[Value, Array]:
     """A value and a constant in their common shape."""
     try:
-        shape = np.broadcast_shapes(x.shape, constant.shape)
+        shape = limited(np.broadcast_shapes(x.shape, constant.shape))
+    except NetworkError:
+        raise
     except ValueError:
         raise NetworkError(
             f"a constant of shape {list(constant.shape)} does not fit a value of shape {list(x.shape)}"
@@ -285,11 +297,16 @@ def _windows(
     up: bool = False,
 ) -> Indices:
     """The entries of each window, shape (batch, channels, …positions, …kernel): -1 padding, -2 beyond it."""
-    table = np.pad(indices(shape), [(0, 0), (0, 0), *pads], constant_values=-1)
     spatial = len(kernel)
+    limited([*shape[:2], *(size + sum(pad) for size, pad in zip(shape[2:], pads, strict=True))])
+    counts = [
+        output_size(shape[2 + axis], kernel[axis], strides[axis], dilations[axis], pads[axis], up)
+        for axis in range(spatial)
+    ]
+    limited([*shape[:2], *counts, *kernel])
+    table = np.pad(indices(shape), [(0, 0), (0, 0), *pads], constant_values=-1)
     for axis in range(spatial):
-        count = output_size(shape[2 + axis], kernel[axis], strides[axis], dilations[axis], pads[axis], up)
-        places = np.arange(count)[:, None] * strides[axis] + np.arange(kernel[axis]) * dilations[axis]
+        places = np.arange(counts[axis])[:, None] * strides[axis] + np.arange(kernel[axis]) * dilations[axis]
         beyond = max(0, int(places.max()) + 1 - table.shape[2 + axis])
         extra = [(0, beyond if i == 2 + axis else 0) for i in range(table.ndim)]
         table = np.take(np.pad(table, extra, constant_values=-2), places, axis=2 + axis)
@@ -339,6 +356,8 @@ def conv_transpose(
     """Transposed convolution onto the spatial sizes given; x (batch, C, …), kernel (C, M / groups, …), bias (M,)."""
     batch, channels, *sizes = x.shape
     own, filters, *window = kernel.shape
+    limited([batch, *kernel.shape, *sizes])
+    limited([batch, filters * groups, *(max(size, 0) for size in spatial)])
     if len(x.shape) != kernel.ndim or groups < 1 or channels != own or channels % groups:
         raise NetworkError(f"a kernel of shape {list(kernel.shape)} in {groups} groups meets shape {list(x.shape)}")
     # where input position i and offset k in the window land, for all axes together; -1 outside

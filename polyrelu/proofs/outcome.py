@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import ClassVar, NoReturn, Self, TypeAlias
 
-from polyrelu.certificate import MEANING, THEOREMS, Certificate, Hypothesis
+from polyrelu.certificate import MEANING, RUNTIME_MEANING, THEOREMS, Certificate, Claim, Hypothesis
 from polyrelu.network import Network
 from polyrelu.textfiles import wrapped
 
@@ -89,9 +89,9 @@ class Proved(_Decided):
     def __str__(self) -> str:
         certificate = self.certificate
         lines = [f"proved. {certificate.claim}"]
-        if certificate.claim.among == "generic":
+        if isinstance(certificate.claim, Claim) and certificate.claim.among == "generic":
             lines.append(_MEMBERSHIP[self.membership])
-        return _wrapped([*lines, *_theorem_lines(certificate), MEANING])
+        return _wrapped([*lines, *_theorem_lines(certificate), _meaning(certificate)])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -133,6 +133,10 @@ _MEMBERSHIP = {
     "function.",
     "open": "Whether the network itself is generic is left open; if not, no generic parameter computes its function.",
 }
+
+
+def _meaning(certificate: Certificate) -> str:
+    return MEANING if isinstance(certificate.claim, Claim) else RUNTIME_MEANING
 
 
 def _theorem_lines(certificate: Certificate) -> list[str]:

@@ -29,47 +29,11 @@ from onnx import TensorProto, helper, numpy_helper
 from polyrelu.errors import NetworkFileError
 from polyrelu.importers import load, read, save
 from polyrelu.network import Network, from_arrays, to_document
+from tests.onnx_files import constant, model, node, session_of, write
 from tests.oracles import plain
 from tests.strategies import exact_network, plain_stacks
 
 Array = NDArray[Any]
-
-# --- Making ONNX files -----------------------------------------------------------------------------------
-
-
-def node(operation: str, inputs: Sequence[str], output: str, **attributes: Any) -> Any:
-    """One ONNX node."""
-    return helper.make_node(operation, list(inputs), [output], name=f"n_{output}", **attributes)
-
-
-def constant(name: str, values: Any, dtype: Any = np.float32) -> Any:
-    """An initializer."""
-    return numpy_helper.from_array(np.asarray(values, dtype=dtype), name)
-
-
-def model(
-    nodes: Sequence[Any],
-    constants: Sequence[Any] = (),
-    shape: Sequence[int | str] = (1, 2),
-    opset: int = 13,
-    element: int = TensorProto.FLOAT,
-    output: str = "y",
-    more_inputs: Sequence[str] = (),
-    more_outputs: Sequence[str] = (),
-) -> bytes:
-    """A serialized model from x to y; what it computes is not checked."""
-    inputs = [helper.make_tensor_value_info(name, element, list(shape)) for name in ["x", *more_inputs]]
-    outputs = [helper.make_tensor_value_info(name, element, None) for name in [output, *more_outputs]]
-    graph = helper.make_graph(list(nodes), "graph", inputs, outputs, list(constants))
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-    return bytes(made.SerializeToString())
-
-
-def write(folder: Path, name: str, content: bytes | str) -> Path:
-    """A file in the folder."""
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
 
 
 def _dyadic(random_: random.Random, *shape: int) -> Array:
@@ -187,20 +151,13 @@ _GRAPHS: dict[str, Graph] = {
 }  # fmt: skip
 
 
-def _runtime(content: bytes) -> Any:
-    onnxruntime = pytest.importorskip("onnxruntime")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-
-
 @pytest.mark.parametrize("name", _GRAPHS)
 def test_graphs_compute_what_onnxruntime_computes(name: str, tmp_path: Path) -> None:
     """Weights and inputs are multiples of 1/8, so that float32 does not round and equality is exact."""
     nodes, constants, shape = _GRAPHS[name]
     content = model(nodes, constants, shape)
     imported = read(write(tmp_path, "net.onnx", content))
-    session = _runtime(content)
+    session = session_of(content)
     fixed = tuple(size if isinstance(size, int) else 1 for size in shape)
     random_ = random.Random(name)
     for _ in range(8):
@@ -208,7 +165,7 @@ def test_graphs_compute_what_onnxruntime_computes(name: str, tmp_path: Path) -> 
         expected = session.run(None, {"x": x})[0].ravel()
         assert [float(v) for v in imported.network([float(v) for v in x.ravel()])] == expected.tolist()
     assert imported.format.startswith("onnx, opset 13")
-    assert imported.rounding == "none"
+    assert imported.rounding == "none"  # no attribute here differs from its shortest decimal
     if name != "constant nodes":  # see test_float_attributes_are_float32
         assert imported.dtypes == (("float32",) if "dropout with" not in name else ())
 
@@ -302,7 +259,7 @@ def test_random_networks_agree_with_onnxruntime_within_the_rounding_bound(
     """The standard bound γ_k (|W||a| + |b|) of each layer, carried on by |W|; it holds for any order of summation."""
     generator = np.random.default_rng(list(widths))
     content, pairs = _random_perceptron(generator, widths)
-    network, session = load(write(tmp_path, "net.onnx", content)), _runtime(content)
+    network, session = load(write(tmp_path, "net.onnx", content)), session_of(content)
     assert network.widths == widths
     for _ in range(6):
         x = generator.normal(size=(1, widths[0])).astype(np.float32)
@@ -415,7 +372,7 @@ _BAD_ONNX: dict[str, Bad] = {
     "onnx: no graph": Bad("bad.onnx", _without_graph, "not a readable ONNX file, or one without any node"),
     "onnx: sigmoid": _onnx(
         r"node 'n_y' \(Sigmoid\): .*not supported", [_GOOD_GEMM, node("Sigmoid", "h", "y")], [_EYE]),
-    "onnx: leaky relu": _onnx(r"node 'n_y' \(LeakyRelu\)", [_GOOD_GEMM, node("LeakyRelu", "h", "y")], [_EYE]),
+    "onnx: elu": _onnx(r"node 'n_y' \(Elu\)", [_GOOD_GEMM, node("Elu", "h", "y")], [_EYE]),
     "onnx: conv": _onnx(r"node 'n_y' \(Conv\)", [node("Conv", "xw", "y")], [_EYE]),
     "onnx: another domain": _onnx(r"node 'n_y' \(Relu\)", [helper.make_node("Relu", ["x"], ["y"], "n_y", domain="my")]),
     "onnx: nan weight": _onnx(
@@ -423,40 +380,30 @@ _BAD_ONNX: dict[str, Bad] = {
     "onnx: inf weight": _onnx(r"node 'n_y' \(Add\): .*inf", [node("Add", "xw", "y")], [constant("w", [1, -np.inf])]),
     "onnx: nan alpha": _onnx(r"node 'n_y' \(Gemm\): .*nan", [node("Gemm", "xw", "y", alpha=float("nan"))], [_EYE]),
     "onnx: gemm shapes": _onnx(
-        r"\(Gemm\): weights for 3 inputs .*\[1, 2\]", [node("Gemm", "xw", "y")], [constant("w", np.eye(3))]),
+        r"\(Gemm\): cannot multiply shapes \[1, 2\] and \[3, 3\]", [node("Gemm", "xw", "y")], [constant("w", np.eye(3))]),
     "onnx: matmul shapes": _onnx(
-        r"\(MatMul\): shapes \[1, 2\] and \[3, 3\]", [node("MatMul", "xw", "y")], [constant("w", np.eye(3))]),
-    "onnx: matmul from the left of a row": _onnx(r"\(MatMul\): shapes", [node("MatMul", "wx", "y")], [_EYE]),
+        r"\(MatMul\): cannot multiply shapes \[1, 2\] and \[3, 3\]", [node("MatMul", "xw", "y")], [constant("w", np.eye(3))]),
+    "onnx: matmul from the left of a row": _onnx(r"\(MatMul\): cannot multiply shapes", [node("MatMul", "wx", "y")], [_EYE]),
     "onnx: bias shape": _onnx(
         r"\(Gemm\): a constant of shape \[3\]", [node("Gemm", "xwb", "y")], [_EYE, constant("b", [1, 2, 3])]),
-    "onnx: widening constant": _onnx(r"\(Add\): a constant of shape \[2, 2\]", [node("Add", "xw", "y")], [_EYE]),
-    "onnx: gemm transA": _onnx(r"\(Gemm\): transA = 1", [node("Gemm", "xw", "y", transA=1)], [_EYE], shape=(2, 1)),
-    "onnx: gemm of four dimensions": _onnx(
-        r"\(Gemm\): its input has shape \[1, 1, 1, 2\]", [node("Gemm", "xw", "y")], [_EYE], shape=(1, 1, 1, 2)),
     "onnx: gemm vector weights": _onnx(
         r"\(Gemm\): the weights have shape \[2\]", [node("Gemm", "xw", "y")], [constant("w", [1, 2])]),
     "onnx: unknown attribute": _onnx(
         r"attribute 'gamma' is not supported", [node("Gemm", "xw", "y", gamma=1.0)], [_EYE]),
-    "onnx: two inputs": _onnx("2 inputs and 1 outputs", [node("Add", "xz", "y")], more_inputs=["z"]),
-    "onnx: two outputs": _onnx("1 inputs and 2 outputs", [node("Relu", "x", "y")], more_outputs=["x"]),
-    "onnx: residual": _onnx(r"node 'n_y' \(Add\)", [node("Relu", "x", "h"), node("Add", "xh", "y")]),
-    "onnx: branch": _onnx(
-        r"node 'n_y' \(Add\): branches",
-        [node("Relu", "x", "h"), node("Gemm", "hw", "g"), node("Add", "hg", "y")], [_EYE]),
     "onnx: unknown output": _onnx("output 'q'", [node("Relu", "x", "h")], output="q"),
-    "onnx: undefined value": _onnx(r"\(Relu\): input 'q' does not come", [node("Relu", "q", "y")]),
+    "onnx: undefined value": _onnx(r"\(Relu\): its input 'q' does not come", [node("Relu", "q", "y")]),
     "onnx: division by zero": _onnx(r"\(Div\): division by a constant that is 0", [node("Div", "xb", "y")],
                                     [constant("b", [1, 0])]),
     "onnx: division of a constant": _onnx(
         r"\(Div\): division by a value", [node("Div", "bx", "y")], [constant("b", 1)]),
     "onnx: external data": Bad("bad.onnx", lambda: model([node("Gemm", "xw", "y")], [_external()]),
-                               "tensor 'w': stored as external data"),
+                               "tensor 'w': its external data 'weights.bin' cannot be read"),
     "onnx: text constant": Bad(
         "bad.onnx", lambda: model([node("Add", "xw", "y")], [helper.make_tensor("w", TensorProto.STRING, [1], [b"a"])]),
-        r"\(Add\): constant 'w'"),
-    "onnx: bool constant": _onnx(r"\(Add\): constant 'w' has type bool", [node("Add", "xw", "y")],
+        r"\(Add\): a constant has type str"),
+    "onnx: bool constant": _onnx(r"\(Add\): a constant has type bool", [node("Add", "xw", "y")],
                                  [constant("w", [True], np.bool_)]),
-    "onnx: complex constant": _onnx(r"\(Add\): constant 'w' has type complex", [node("Add", "xw", "y")],
+    "onnx: complex constant": _onnx(r"\(Add\): a constant has type complex", [node("Add", "xw", "y")],
                                     [constant("w", [1j], np.complex64)]),
     "onnx: too little data": Bad(
         "bad.onnx",
@@ -713,12 +660,6 @@ def test_unknown_examples_name_the_known_ones() -> None:
         load("example:../examples/digits")
 
 
-def test_external_data_is_not_looked_for(tmp_path: Path) -> None:
-    write(tmp_path, "weights.bin", np.eye(2, dtype=np.float32).tobytes())
-    with pytest.raises(NetworkFileError, match="external data"):
-        load(BAD_FILES["onnx: external data"].write(tmp_path))
-
-
 def test_names_with_a_null_byte() -> None:
     with pytest.raises(NetworkFileError):
         load("net\0.npz")
@@ -786,88 +727,6 @@ def test_damaged_files_give_a_network_or_one_line(ending: str, tmp_path: Path) -
             read_anyway += 1
             assert isinstance(network, Network)
     assert read_anyway < 800
-
-
-# --- Files from elsewhere --------------------------------------------------------------------------------
-
-_NETS = Path(__file__).resolve().parents[3] / "shared" / "nets"
-
-_ELSEWHERE = {
-    "acasxu_1_1_marabou.onnx": "5-50-50-50-50-50-50-5",
-    "acasxu_1_1_vnncomp.onnx": "5-50-50-50-50-50-50-5",
-    "arch_acc_5_20.onnx": "(Gemm): its input has shape [1, 1, 1, 5]",
-    "arch_double_pendulum_less.onnx": "4-25-25-2",
-    "arch_quadrotor_3x64.onnx": "(Sigmoid): this operation is not supported",
-    "arch_single_pendulum.onnx": "2-25-25-1",
-    "arch_unicycle.onnx": "(Conv): this operation is not supported",
-    "marabou_bn_2-3-1.onnx": "(BatchNormalization): this operation is not supported",
-    "marabou_certificate_controller.onnx": "2 inputs and 3 outputs",
-    "marabou_cnn_max_mnist2.onnx": "(Transpose): this operation is not supported",
-    "marabou_conv_mp1.onnx": "(Conv): this operation is not supported",
-    "marabou_dropout.onnx": "784-5-5-10",
-    "marabou_fc_matmul.onnx": "(MatMul): shapes [25, 5] and [5]",
-    "marabou_mnist2x10.onnx": "784-10-10-10",
-    "marabou_mnist5x20_leaky.onnx": "(LeakyRelu): this operation is not supported",
-    "marabou_multiinput_add.onnx": "2 inputs and 2 outputs",
-    "marabou_tinytaxinet.onnx": "(Transpose): this operation is not supported",
-    "marabou_traffic64.onnx": "(Transpose): this operation is not supported",
-    "mnist_256x2.onnx": "784-256-256-10",
-    "mnist_256x4.onnx": "784-256-256-256-256-10",
-    "nn4sys_lindex.onnx": "1-128-128-128-1",
-    "nn4sys_pensieve_small.onnx": "(Slice): this operation is not supported",
-    "oval_cifar_deep.onnx": "(Conv): this operation is not supported",
-    "rl_cartpole.onnx": "4-64-64-2",
-    "rl_dubinsrejoin.onnx": "8-256-256-8",
-    "vcas_pra01_20hu.onnx": "(Conv): this operation is not supported",
-    "vnn21_convnet_maxpool.onnx": "(Conv): this operation is not supported",
-    "vnn_test_nano.onnx": "1-1 (trailing ReLU)",
-    "vnn_test_tiny.onnx": "1-1-1",
-    "layerzoo/add.onnx": "4-4",
-    "layerzoo/batchnorm.onnx": "(BatchNormalization): this operation is not supported",
-    "layerzoo/cast_int_to_float.onnx": "'c' is not a constant of the file",
-    "layerzoo/concat_axis_1.onnx": "3 inputs and 1 outputs",
-    "layerzoo/conv.onnx": "(Conv): this operation is not supported",
-    "layerzoo/dropout.onnx": "4-4",
-    "layerzoo/flatten.onnx": "8-8",
-    "layerzoo/gemm.onnx": "(Gemm): its input has shape [2, 2]",
-    "layerzoo/identity.onnx": "4-4",
-    "layerzoo/leakyRelu.onnx": "(LeakyRelu): this operation is not supported",
-    "layerzoo/matmul.onnx": "(MatMul): shapes [2, 3] and [3, 2]",
-    "layerzoo/maxpool.onnx": "(MaxPool): this operation is not supported",
-    "layerzoo/reshape.onnx": "4-4",
-    "layerzoo/squeeze.onnx": "(Squeeze): this operation is not supported",
-    "layerzoo/sub.onnx": "4-4",
-    "layerzoo/transpose.onnx": "(Transpose): this operation is not supported",
-    "layerzoo/unsqueeze.onnx": "(Unsqueeze): this operation is not supported",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", _ELSEWHERE)
-def test_files_from_elsewhere(name: str) -> None:
-    path = _NETS / name
-    if not path.is_file():
-        pytest.skip("the collection of networks is not here")
-    expected = _ELSEWHERE[name]
-    if expected[0].isdigit() and "-" in expected:
-        assert str(load(path).architecture) == expected
-        return
-    with pytest.raises(NetworkFileError) as caught:
-        load(path)
-    assert expected in str(caught.value)
-    assert str(caught.value).isprintable()
-
-
-def test_network_from_elsewhere_agrees_with_onnxruntime() -> None:
-    path = _NETS / "arch_double_pendulum_less.onnx"
-    if not path.is_file():
-        pytest.skip("the collection of networks is not here")
-    session, network = _runtime(path.read_bytes()), load(path)
-    entry = session.get_inputs()[0]
-    shape = [size if isinstance(size, int) else 1 for size in entry.shape]
-    for x in np.random.default_rng(1).uniform(-1, 1, (5, *shape)).astype(np.float32):
-        found = session.run(None, {entry.name: x})[0].ravel()
-        exact = [float(v) for v in network([float(v) for v in x.ravel()])]
-        assert found == pytest.approx(exact, rel=1e-4, abs=1e-4)
 
 
 def test_dead_nodes_are_left_out(tmp_path: Path) -> None:
