@@ -13,6 +13,7 @@ import copy
 import json
 from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -20,9 +21,12 @@ import pytest
 
 import polyrelu
 from polyrelu import NetworkError, Proved, Refuted, checker
+from polyrelu.importers import runtime_error
 from polyrelu.network import from_document, related
 from polyrelu.proofs.membership import generic_membership
+from polyrelu.proofs.rounding import prove_runtime_error
 from tests.judge import contradictions, plain
+from tests.oracles.float_runtime import Runtime, rounded
 from tests.oracles.grid import same_function
 
 Path = tuple[str | int, ...]
@@ -45,12 +49,17 @@ NETWORKS: dict[str, list[tuple[list[list[Any]], list[Any]]]] = {
     "dead, generic": [([[1, 0], [0, 1]], [1, 0]), ([[-1, -2], [-1, 3]], [-3, 1]), ([[1, 4]], [0])],
     "translation": [([[1, 0], [0, 1]], [0, 0]), ([[1, -2], [2, -1]], [-3, -1]), ([[1, 1]], [0])],
     "line-equal": [([[1]], [0]), ([[-1], [-2]], [1, 1]), ([[1, 2]], [0])],
+    "rounding": [([[1, "-1/3"], [2, 1]], [0, 1]), ([[1, "7/5"]], ["1/2"])],
 }
 
 
 def original(name: str) -> tuple[dict[str, Any], str]:
     """The certificate of a network as a document, and its theorem."""
-    outcome = polyrelu.identify(polyrelu.from_arrays(NETWORKS[name]))
+    network = polyrelu.from_arrays(NETWORKS[name])
+    if name == "rounding":
+        outcome = prove_runtime_error(runtime_error(network, ["-1/3", 0], [1, "1/2"]))
+    else:
+        outcome = polyrelu.identify(network)
     assert isinstance(outcome, Proved | Refuted), (name, outcome)
     document, _ = outcome.certificate.to_document()
     return document, outcome.certificate.theorem
@@ -82,6 +91,8 @@ def reason_it_is_true(document: dict[str, Any], mutant: dict[str, Any]) -> str:
         return "the same claim"
     claim = mutant["claim"]
     network = from_document(claim["network"]["inline"])
+    if claim["kind"] == "runtime-error":
+        return "no runtime is further away" if _survives_runtimes(claim, network) else ""
     if claim["kind"] == "identifiable":
         if claim["among"] == "all" and network.depth == 1:
             return "an affine map determines its parameters"
@@ -94,6 +105,27 @@ def reason_it_is_true(document: dict[str, Any], mutant: dict[str, Any]) -> str:
     if member and same_function(plain(network), plain(other)) and not related(network, other):
         return "the same function by brute force, not related, in the class"
     return ""
+
+
+def _survives_runtimes(claim: dict[str, Any], network: polyrelu.Network) -> bool:
+    """Whether the prover's bound, and a hundred runtimes that take every liberty, stay within the claim."""
+    low, high, limits = ([Fraction(text) for text in entry] for entry in (*claim["domain"].values(), claim["at-most"]))
+    found = runtime_error(network, low, high, claim["arithmetic"])
+    if any(
+        own is None or own * (1 - Fraction(1, 2**20)) > limit for own, limit in zip(found.bounds, limits, strict=True)
+    ):
+        return False
+    layers, chance = plain(network), Random(0)
+    for seed in range(100):
+        x = [
+            rounded(a + Fraction(chance.randint(0, 8), 8) * (b - a), claim["arithmetic"])
+            for a, b in zip(low, high, strict=True)
+        ]
+        if all(a <= v <= b for a, v, b in zip(low, x, high, strict=True)):
+            theirs = Runtime(claim["arithmetic"], seed).run(layers, x)
+            if any(abs(v - w) > limit for v, w, limit in zip(theirs, network(x), limits, strict=True)):
+                return False
+    return True
 
 
 def mutants(document: dict[str, Any], rng: Random) -> Iterator[tuple[str, dict[str, Any] | None]]:

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 from polyrelu import checker
+from tests.oracles.float_runtime import Runtime, rounded
 
 ROOT = Path(__file__).parents[2]
 CERTIFICATES = ROOT / "tests" / "certificates"
@@ -439,6 +440,27 @@ def evaluate(network: Any, x: list[Fraction]) -> list[Fraction]:
     return x
 
 
+def survives_runtimes(claim: Any) -> bool:
+    """Whether runtimes that take every liberty stay within a claim of the theorem `rounding`."""
+    network, format_ = claim["network"]["inline"], claim["arithmetic"]
+    low, high, limits = ([Fraction(x) for x in part] for part in (*claim["domain"].values(), claim["at-most"]))
+    layers = []
+    for layer in network["layers"]:
+        d = int(layer["denominator"])
+        rows = [[Fraction(int(w), d) for w in row.split()] for row in layer["weights"][0]["rows"]]
+        layers.append((rows, [Fraction(int(b), d) for b in layer["bias"].split()]))
+    for seed in range(40):
+        x = [rounded(a + Fraction(random.randint(0, 4), 4) * (b - a), format_) for a, b in zip(low, high, strict=True)]
+        if all(a <= v <= b for a, v, b in zip(low, x, high, strict=True)):
+            theirs = Runtime(format_, seed).run(layers, x)
+            if network["last"] == "relu":
+                theirs = [max(v, Fraction(0)) for v in theirs]
+            pairs = zip(theirs, evaluate(network, x), limits, strict=True)
+            if any(abs(v - w) > limit for v, w, limit in pairs):
+                return False
+    return True
+
+
 def reason(document: Any, changed: Any, path: Path_) -> str:
     """Why a certificate may be accepted after a change at `path`: an explicit list. The empty string: no reason."""
     if path == ("claim", "network", "file"):
@@ -446,6 +468,8 @@ def reason(document: Any, changed: Any, path: Path_) -> str:
     if path[:1] == ("unverified",):
         return "no verdict depends on `unverified`"
     claim = changed["claim"]
+    if claim["kind"] == "runtime-error" and path[:1] == ("claim",):
+        return "another claim, which no runtime contradicts" if survives_runtimes(claim) else ""
     if path[:3] in (("claim", "network", "inline"), ("claim", "other", "inline")):
         if claim["kind"] == "identifiable":
             return "a claim about another network, for which every hypothesis was derived again"
@@ -498,9 +522,10 @@ def test_duplicated_keys(path: Path) -> None:
 
 
 def test_the_checker_stands_alone() -> None:
-    """One file of at most 600 lines that imports the standard library only and does not rely on assert."""
+    """One file, 600 lines for identifiability, at most 250 for each later claim; standard library only, no assert."""
     source = (ROOT / "polyrelu" / "checker.py").read_text()
-    assert len(source.splitlines()) <= 600
+    later = {entry[0] for entry in checker.THEOREMS.values()} - {"identifiable", "not-identifiable"}
+    assert len(source.splitlines()) <= 600 + 250 * len(later)
     tree = ast.parse(source)
     modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     modules |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}

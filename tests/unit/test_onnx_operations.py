@@ -315,7 +315,7 @@ def test_no_artificial_neurons(tmp_path: Path) -> None:
     assert _shape(tmp_path, "max of itself") == ((3, 3), "affine", True)
     assert _shape(tmp_path, "max pool of one dimension") == ((14, 10, 6, 6, 6), "affine", False)
     assert _shape(tmp_path, "concat of branches") == ((3, 2, 2), "affine", False)
-    assert _shape(tmp_path, "conv, conv") == ((60, 60), "affine", True)
+    assert _shape(tmp_path, "conv, conv") == ((60, 84), "affine", True)
     assert _shape(tmp_path, "difference of branches") == ((3, 6, 3), "affine", True)
 
 

@@ -33,9 +33,13 @@ def test_what_the_commands_print(tmp_path: Path) -> None:
         run("info", "example:digits", "--json"),
         run("check", certificate, "--json"),
         run("show", certificate, "--json"),
+        run("runtime-error", "example:digits", "--domain", "box:0,16", "-o", certificate, "--json"),
+        run("check", certificate, "--json"),
+        run("show", certificate, "--json"),
         run("info", "missing.npz", "--json"),
     ]
-    assert [output["status"] for output in outputs] == ["proved", "ok", "accepted", "ok", "error"]
+    statuses = ["proved", "ok", "accepted", "ok", "proved", "accepted", "ok", "error"]
+    assert [output["status"] for output in outputs] == statuses
     for output in outputs:
         validator("output").validate(output)
 
