@@ -38,7 +38,7 @@ def compared(path: str | Path, draft: Draft, graph: Graph, lowered: Lowered) -> 
         model = arithmetic(draft.arithmetic)
     except NetworkError as error:
         return Comparison(reason=str(error))
-    worst, points = 0.0, _points(sum(int(np.prod(shape)) for shape in draft.input_shapes))
+    worst, counted, points = 0.0, 0, _points(sum(int(np.prod(shape)) for shape in draft.input_shapes))
     exact = lowered.network.activations(points)
     for number, point in enumerate(points):
         try:
@@ -47,13 +47,13 @@ def compared(path: str | Path, draft: Draft, graph: Graph, lowered: Lowered) -> 
             reason = " ".join(str(error).split())[:200]
             return Comparison(reason=f"{runtime.name} cannot run the file ({reason})")
         column = [layer.take(columns=[number]) for layer in exact]
-        bounds = ranges(graph, point, point, model)
+        bounds, counted = ranges(graph, point, point, model), 0
         for name, value in graph.names.items():
             if name in found:
                 ours = lowered.values(value.node, column).to_floats()[:, 0]
                 used = _share(path, f"value {name!r}", runtime.name, found[name], ours, bounds[value.node].error)
-                worst = max(worst, used)
-    return Comparison(runtime.name, "", len(points), len(graph.names), worst)
+                worst, counted = max(worst, used), counted + 1
+    return Comparison(runtime.name, "", len(points), counted, worst)
 
 
 def _points(inputs: int) -> list[list[Fraction]]:

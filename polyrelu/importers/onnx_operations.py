@@ -382,7 +382,7 @@ def _arithmetic(on_constants: Callable[[Any, Any], Any], on_values: Callable[[No
             raise node.fail("expected two inputs")
         x, y = _aligned(node, node.input(0)), _aligned(node, node.input(1))
         if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
-            return cast(Array, on_constants(_exact(node, x), _exact(node, y)))
+            return _restored(on_constants(*(_exact(_counted(node, array)) for array in (x, y))))
         return on_values(node, x, y)
 
     return handler
@@ -399,17 +399,16 @@ def _aligned(node: Node, found: Known) -> Known:
     return found.reshape(found.shape + (1,) * (rank - int(axis) % max(rank, 1) - found.ndim))
 
 
-def _exact(node: Node, array: Array) -> Array:
+def _exact(array: Array) -> Array:
     """A constant for exact arithmetic: integers stay, floats become fractions."""
     if array.dtype.kind in "iuO":
         return array.astype(object)
-    node.reader.count(array)
     flat = np.empty(array.size, dtype=object)
     flat[:] = list(tensors.column(array).entries())
     return flat.reshape(array.shape)
 
 
-def _restored(node: Node, array: Any) -> Array:
+def _restored(array: Any) -> Array:
     """Integers computed from integers are integers again."""
     result = np.asarray(array)
     if result.dtype == object and all(type(entry) is int for entry in result.ravel()):
@@ -428,7 +427,7 @@ def _sub_values(node: Node, x: Known, y: Known) -> Known:
     if isinstance(x, Value) and isinstance(y, Value):
         return tensors.add(node.graph, x, y, -1)
     if isinstance(x, Value):
-        return tensors.add_constant(node.graph, x, -_exact(node, cast(Array, y)))
+        return tensors.add_constant(node.graph, x, -_exact(_counted(node, cast(Array, y))))
     negated = tensors.multiply(node.graph, cast(Value, y), np.array(-1))
     return tensors.add_constant(node.graph, negated, _counted(node, x))
 
@@ -443,7 +442,7 @@ def _mul_values(node: Node, x: Known, y: Known) -> Known:
 def _div_values(node: Node, x: Known, y: Known) -> Known:
     if isinstance(y, Value):
         raise node.fail("division by a value that depends on the input is not affine")
-    divisors = _exact(node, y)
+    divisors = _exact(_counted(node, y))
     if (divisors == 0).any():
         raise node.fail("division by a constant that is 0")
     quotients = np.vectorize(lambda entry: 1 / Fraction(entry), otypes=[object])(divisors)
@@ -590,7 +589,7 @@ def _matmul(node: Node) -> Known:
         return tensors.matmul(node.graph, x, node.weights(1))
     if isinstance(y, Value):
         return tensors.matmul_from_left(node.graph, node.weights(0), y)
-    return np.asarray(np.matmul(_exact(node, x), _exact(node, y)))
+    return np.asarray(np.matmul(_exact(_counted(node, x)), _exact(_counted(node, y))))
 
 
 def _gemm(node: Node) -> Known:
@@ -605,7 +604,7 @@ def _gemm(node: Node) -> Known:
         if beta != 1:
             bias = tensors.multiply(node.graph, bias, np.array(beta, dtype=object), extra_roundings=2)
         return tensors.add(node.graph, product, bias)
-    scaled = _counted(node, bias) if beta == 1 else _exact(node, bias) * beta
+    scaled = _counted(node, bias) if beta == 1 else _exact(_counted(node, bias)) * beta
     return tensors.add_constant(node.graph, product, _one_way(node, scaled, product))
 
 
@@ -631,24 +630,21 @@ def _transposed(node: Node, position: int, name: str) -> Known:
     if len(shape) != 2:
         what = "its input has" if isinstance(found, Value) else "the weights have"
         raise node.fail(f"{what} shape {list(shape)}, expected two dimensions")
-    if not transposed:
-        return found
     if isinstance(found, Value):
-        return tensors.view(node.graph, found, tensors.indices(shape).T)
-    return found.T
+        return tensors.view(node.graph, found, tensors.indices(shape).T) if transposed else found
+    numbers = _counted(node, found)
+    return numbers.T if transposed else numbers
 
 
 def _product(node: Node, x: Known, y: Known, alpha: Fraction, extra: int) -> Value:
     if isinstance(x, Value) and isinstance(y, Value):
         raise node.fail("a product of two values that depend on the input is not piecewise linear")
     if isinstance(x, Value):
-        weight = _counted(node, cast(Array, y))
-        weight = weight if alpha == 1 else _exact(node, weight) * alpha
-        return tensors.matmul(node.graph, x, weight, extra_roundings=extra)
+        weight = cast(Array, y)
+        return tensors.matmul(node.graph, x, weight if alpha == 1 else _exact(weight) * alpha, extra_roundings=extra)
     if isinstance(y, Value):
-        weight = _counted(node, x)
-        return tensors.matmul_from_left(node.graph, weight if alpha == 1 else _exact(node, weight) * alpha, y)
-    return node.reader.as_value(np.asarray(np.matmul(_exact(node, x), _exact(node, y)) * alpha))
+        return tensors.matmul_from_left(node.graph, x if alpha == 1 else _exact(x) * alpha, y, extra)
+    return node.reader.as_value(np.asarray(np.matmul(_exact(x), _exact(y)) * alpha))
 
 
 def _reduce(mean: bool, since: int) -> Handler:
@@ -797,20 +793,10 @@ def _global_max_pool(node: Node) -> Known:
     return tensors.max_pool(node.graph, x, sizes, ones, ones, [(0, 0)] * len(sizes))
 
 
-def _of_constants(on_constants: Callable[[Any, Any], Any], on_values: Callable[[Node, Known, Known], Known]) -> Handler:
-    inner = _arithmetic(on_constants, on_values)
-
-    def handler(node: Node) -> Known | list[Known]:
-        result = inner(node)
-        return _restored(node, result) if isinstance(result, np.ndarray) else result
-
-    return handler
-
-
 #: The operations by name.
 OPERATIONS: dict[str, Handler] = {
     "Abs": _abs,
-    "Add": _of_constants(lambda x, y: x + y, _add_values),
+    "Add": _arithmetic(lambda x, y: x + y, _add_values),
     "AveragePool": _average_pool,
     "BatchNormalization": _batch_norm,
     "Cast": _cast,
@@ -819,7 +805,7 @@ OPERATIONS: dict[str, Handler] = {
     "ConstantOfShape": _constant_of_shape,
     "Conv": _conv,
     "ConvTranspose": _conv_transpose,
-    "Div": _of_constants(_div_constants, _div_values),
+    "Div": _arithmetic(_div_constants, _div_values),
     "Dropout": _dropout,
     "Expand": _expand,
     "Flatten": _flatten,
@@ -835,7 +821,7 @@ OPERATIONS: dict[str, Handler] = {
     "MaxPool": _max_pool,
     "Mean": _mean,
     "Min": _extreme(tensors.minimum),
-    "Mul": _of_constants(lambda x, y: x * y, _mul_values),
+    "Mul": _arithmetic(lambda x, y: x * y, _mul_values),
     "Neg": _neg,
     "PRelu": _prelu,
     "Pad": _pad,
@@ -847,7 +833,7 @@ OPERATIONS: dict[str, Handler] = {
     "Slice": _slice,
     "Split": _split,
     "Squeeze": _squeeze,
-    "Sub": _of_constants(lambda x, y: x - y, _sub_values),
+    "Sub": _arithmetic(lambda x, y: x - y, _sub_values),
     "Sum": _sum,
     "Tile": _tile,
     "Transpose": _transpose,

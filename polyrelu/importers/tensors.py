@@ -211,7 +211,7 @@ def matmul(graph: Graph, x: Value, weight: Array, offset: Array | None = None, e
     return _linear(graph, x, matrix, offset, shape, extra_roundings)
 
 
-def matmul_from_left(graph: Graph, weight: Array, x: Value) -> Value:
+def matmul_from_left(graph: Graph, weight: Array, x: Value, extra_roundings: int = 0) -> Value:
     """weight · x with the shapes of `numpy.matmul`."""
     shape = _product_shape(weight.shape, x.shape)
     if weight.ndim == 2 and x.size == (x.shape[-2] if len(x.shape) > 1 else x.size):
@@ -219,7 +219,7 @@ def matmul_from_left(graph: Graph, weight: Array, x: Value) -> Value:
     else:
         left, right = _as_stacks(indices(weight.shape), indices(x.shape))
         matrix = _contraction(shape, x.size, right.swapaxes(-1, -2)[..., None, :, :], left[..., :, None, :], weight)
-    return _linear(graph, x, matrix, None, shape)
+    return _linear(graph, x, matrix, None, shape, extra_roundings)
 
 
 def _product_shape(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
@@ -407,6 +407,9 @@ def _maximum_of(graph: Graph, x: Value, members: Indices) -> Value:
         if members.shape[1] % 2:
             members = np.pad(members, ((0, 0), (0, 1)), constant_values=-1)
         first, second = members[:, 0::2], members[:, 1::2]
+        if (second < 0).all():  # a window of two has one entry beside its padding
+            members = first
+            continue
         pairs, numbers = np.unique(np.stack([first, second], axis=-1)[second >= 0], axis=0, return_inverse=True)
         left, right = (view(graph, pool, pairs[:, side]) for side in (0, 1))
         members = first.copy()

@@ -380,10 +380,13 @@ _BAD_ONNX: dict[str, Bad] = {
     "onnx: inf weight": _onnx(r"node 'n_y' \(Add\): .*inf", [node("Add", "xw", "y")], [constant("w", [1, -np.inf])]),
     "onnx: nan alpha": _onnx(r"node 'n_y' \(Gemm\): .*nan", [node("Gemm", "xw", "y", alpha=float("nan"))], [_EYE]),
     "onnx: gemm shapes": _onnx(
-        r"\(Gemm\): cannot multiply shapes \[1, 2\] and \[3, 3\]", [node("Gemm", "xw", "y")], [constant("w", np.eye(3))]),
+        r"\(Gemm\): cannot multiply shapes \[1, 2\] and \[3, 3\]",
+        [node("Gemm", "xw", "y")], [constant("w", np.eye(3))]),
     "onnx: matmul shapes": _onnx(
-        r"\(MatMul\): cannot multiply shapes \[1, 2\] and \[3, 3\]", [node("MatMul", "xw", "y")], [constant("w", np.eye(3))]),
-    "onnx: matmul from the left of a row": _onnx(r"\(MatMul\): cannot multiply shapes", [node("MatMul", "wx", "y")], [_EYE]),
+        r"\(MatMul\): cannot multiply shapes \[1, 2\] and \[3, 3\]",
+        [node("MatMul", "xw", "y")], [constant("w", np.eye(3))]),
+    "onnx: matmul from the left of a row": _onnx(
+        r"\(MatMul\): cannot multiply shapes", [node("MatMul", "wx", "y")], [_EYE]),
     "onnx: bias shape": _onnx(
         r"\(Gemm\): a constant of shape \[3\]", [node("Gemm", "xwb", "y")], [_EYE, constant("b", [1, 2, 3])]),
     "onnx: gemm vector weights": _onnx(

@@ -75,6 +75,8 @@ _POOLS: dict[str, Graph] = {
     "max pool ceil with padding": (
         [node("MaxPool", "x", "y", kernel_shape=[2, 2], strides=[3, 3], pads=[1, 1, 1, 1], ceil_mode=1)], [], _IMAGE),
     "max pool dilations": ([node("MaxPool", "x", "y", kernel_shape=[2, 2], dilations=[2, 3])], [], _IMAGE),
+    "max pool of single entries": (
+        [node("MaxPool", "x", "y", kernel_shape=[2, 2], pads=[1, 1, 1, 1], strides=[3, 3])], [], (1, 2, 1, 1)),
     "max pool same": ([node("MaxPool", "x", "y", kernel_shape=[2, 2], auto_pad="SAME_UPPER")], [], _IMAGE),
     "max pool of one dimension": ([node("MaxPool", "x", "y", kernel_shape=[5])], [], (1, 2, 7)),
     "average pool": ([node("AveragePool", "x", "y", kernel_shape=[2, 2])], [], _IMAGE),
@@ -93,7 +95,7 @@ _BN = [
     constant("b", [0.5, 1, -1]),
     constant("m", [1, -0.5, 0.25]),
     constant("v", [4, 1, 0.25]),
-]  # noqa: E501
+]
 _NORM: dict[str, Graph] = {
     "batch norm": ([node("BatchNormalization", "xsbmv", "y", epsilon=0.0)], _BN, (1, 3)),
     "batch norm of channels": ([node("BatchNormalization", "xsbmv", "y", epsilon=0.0)], _BN, (1, 3, 2, 2)),
@@ -158,27 +160,44 @@ _BENDS: dict[str, Graph] = {
 _MOVES: dict[str, Graph] = {
     "transpose to channels last, flatten, gemm": (
         [node("Transpose", "x", "t", perm=[0, 2, 3, 1]), node("Flatten", "t", "f"), node("Gemm", "fw", "y")],
-        [constant("w", _eighths(12, 3))], (1, 2, 2, 3)),
+        [constant("w", _eighths(12, 3))],
+        (1, 2, 2, 3),
+    ),
     "transpose without perm": ([node("Transpose", "x", "y")], [], (2, 3, 4)),
     "conv, flatten, gemm": (
         [node("Conv", "xkb", "c"), node("Relu", "c", "r"), node("Flatten", "r", "f"), node("Gemm", "fw", "y")],
-        [_K, _B, constant("w", _eighths(48, 3))], _IMAGE),
-    "slice": ([node("Slice", "xseat", "y")],
-              [_ints("s", 1, -3), _ints("e", 4, 99), _ints("a", 2, -1), _ints("t", 2, 1)], _IMAGE),
-    "slice backwards": ([node("Slice", "xseat", "y")],
-                        [_ints("s", -1, 4), _ints("e", -99, 0), _ints("a", 3, 2), _ints("t", -1, -2)], _IMAGE),
+        [_K, _B, constant("w", _eighths(48, 3))],
+        _IMAGE,
+    ),
+    "slice": (
+        [node("Slice", "xseat", "y")],
+        [_ints("s", 1, -3), _ints("e", 4, 99), _ints("a", 2, -1), _ints("t", 2, 1)],
+        _IMAGE,
+    ),
+    "slice backwards": (
+        [node("Slice", "xseat", "y")],
+        [_ints("s", -1, 4), _ints("e", -99, 0), _ints("a", 3, 2), _ints("t", -1, -2)],
+        _IMAGE,
+    ),
     "slice of all axes": ([node("Slice", "xse", "y")], [_ints("s", 0, 1), _ints("e", 1, 3)], (1, 4)),
     "gather": ([node("Gather", "xi", "y", axis=1)], [constant("i", [[2, 0], [-1, 0]], np.int64)], (1, 4)),
     "gather one": ([node("Gather", "xi", "y", axis=2)], [constant("i", 1, np.int64)], (1, 2, 3)),
-    "split": ([helper.make_node("Split", ["x", "s"], ["p", "q"], "n_p", axis=1), node("Sub", "pq", "y")],
-              [_ints("s", 1, 1)], (1, 2, 3)),
+    "split": (
+        [helper.make_node("Split", ["x", "s"], ["p", "q"], "n_p", axis=1), node("Sub", "pq", "y")],
+        [_ints("s", 1, 1)],
+        (1, 2, 3),
+    ),
     "concat of branches": (
         [node("Gemm", "xw", "g"), node("Relu", "g", "r"), node("Concat", "rxc", "j", axis=1), node("Gemm", "jv", "y")],
-        [constant("w", _eighths(3, 2)), constant("c", _eighths(1, 1)), constant("v", _eighths(6, 2))], (1, 3)),
-    "concat along a last axis": (
-        [node("Relu", "x", "r"), node("Concat", "xr", "y", axis=-1)], [], (2, 3)),
+        [constant("w", _eighths(3, 2)), constant("c", _eighths(1, 1)), constant("v", _eighths(6, 2))],
+        (1, 3),
+    ),
+    "concat along a last axis": ([node("Relu", "x", "r"), node("Concat", "xr", "y", axis=-1)], [], (2, 3)),
     "squeeze, unsqueeze": (
-        [node("Squeeze", "xa", "s"), node("Unsqueeze", "sb", "y")], [_ints("a", 0, 2), _ints("b", 0, -1)], (1, 2, 1, 3)),
+        [node("Squeeze", "xa", "s"), node("Unsqueeze", "sb", "y")],
+        [_ints("a", 0, 2), _ints("b", 0, -1)],
+        (1, 2, 1, 3),
+    ),
     "squeeze all": ([node("Squeeze", "x", "y")], [], (1, 2, 1, 3)),
     "expand": ([node("Expand", "xs", "y")], [_ints("s", 2, 3)], (1, 3)),
     "tile": ([node("Tile", "xs", "y")], [_ints("s", 2, 2)], (1, 3)),
@@ -189,39 +208,87 @@ _MOVES: dict[str, Graph] = {
     "reduce mean": ([node("ReduceMean", "x", "y", axes=[2, 3], keepdims=0)], [], (1, 2, 2, 4)),
     "reduce sum": ([node("ReduceSum", "xa", "y")], [_ints("a", -1)], (1, 2, 3)),
     "reduce all": ([node("ReduceSum", "x", "y", keepdims=1)], [], (1, 2, 3)),
-    "dropout with its mask": ([helper.make_node("Dropout", ["x"], ["d", "mask"], "n_d"), node("Relu", "d", "y")],
-                              [], (1, 3)),
+    "dropout with its mask": (
+        [helper.make_node("Dropout", ["x"], ["d", "mask"], "n_d"), node("Relu", "d", "y")],
+        [],
+        (1, 3),
+    ),
     "shape computed": (
-        [node("Shape", "x", "s"), node("Gather", "si", "g", axis=0), node("Unsqueeze", "ga", "u"),
-         node("Concat", "um", "t", axis=0), node("Reshape", "xt", "y")],
-        [constant("i", 0, np.int64), _ints("a", 0), _ints("m", -1)], (1, 2, 3)),
+        [
+            node("Shape", "x", "s"),
+            node("Gather", "si", "g", axis=0),
+            node("Unsqueeze", "ga", "u"),
+            node("Concat", "um", "t", axis=0),
+            node("Reshape", "xt", "y"),
+        ],
+        [constant("i", 0, np.int64), _ints("a", 0), _ints("m", -1)],
+        (1, 2, 3),
+    ),
     "constant of shape": (
-        [node("ConstantOfShape", "s", "c", value=helper.make_tensor("v", TensorProto.FLOAT, [1], [0.5])),
-         node("Add", "xc", "y")], [_ints("s", 1, 3)], (1, 3)),
-    "weights transposed": ([node("Transpose", "w", "t"), node("MatMul", "xt", "y")], [constant("w", _eighths(2, 3))], (1, 3)),
+        [
+            node("ConstantOfShape", "s", "c", value=helper.make_tensor("v", TensorProto.FLOAT, [1], [0.5])),
+            node("Add", "xc", "y"),
+        ],
+        [_ints("s", 1, 3)],
+        (1, 3),
+    ),
+    "weights transposed": (
+        [node("Transpose", "w", "t"), node("MatMul", "xt", "y")],
+        [constant("w", _eighths(2, 3))],
+        (1, 3),
+    ),
     "weights computed": (
-        [node("MatMul", "wv", "p"), node("Mul", "pc", "q"), node("Sub", "qc", "r"), node("Div", "rd", "s"),
-         node("Gemm", "xs", "y")],
-        [constant("w", _eighths(3, 2)), constant("v", _eighths(2, 3)), constant("c", 0.5), constant("d", 2)], (1, 3)),
-    "cast of constants": ([node("Cast", "c", "d", to=TensorProto.FLOAT), node("Add", "xd", "y")],
-                          [_ints("c", 1, -2, 3)], (1, 3)),
+        [
+            node("MatMul", "wv", "p"),
+            node("Mul", "pc", "q"),
+            node("Sub", "qc", "r"),
+            node("Div", "rd", "s"),
+            node("Gemm", "xs", "y"),
+        ],
+        [constant("w", _eighths(3, 2)), constant("v", _eighths(2, 3)), constant("c", 0.5), constant("d", 2)],
+        (1, 3),
+    ),
+    "cast of constants": (
+        [node("Cast", "c", "d", to=TensorProto.FLOAT), node("Add", "xd", "y")],
+        [_ints("c", 1, -2, 3)],
+        (1, 3),
+    ),
     "cast of the input": ([node("Cast", "x", "h", to=TensorProto.FLOAT), node("Relu", "h", "y")], [], (1, 3)),
-}  # fmt: skip
+}
 
 _PRODUCTS: dict[str, Graph] = {
     "residual": (
         [node("Gemm", "xw", "g"), node("Relu", "g", "r"), node("Gemm", "rv", "h"), node("Add", "hx", "y")],
-        [constant("w", _eighths(3, 4)), constant("v", _eighths(4, 3))], (1, 3)),
-    "difference of branches": ([node("Relu", "x", "r"), node("Neg", "x", "n"), node("Relu", "n", "s"), node("Sub", "rs", "y")],
-                               [], (1, 3)),
+        [constant("w", _eighths(3, 4)), constant("v", _eighths(4, 3))],
+        (1, 3),
+    ),
+    "difference of branches": (
+        [node("Relu", "x", "r"), node("Neg", "x", "n"), node("Relu", "n", "s"), node("Sub", "rs", "y")],
+        [],
+        (1, 3),
+    ),
     "branches of different depth": (
-        [node("Relu", "x", "r"), node("Gemm", "rw", "g"), node("Relu", "g", "s"), node("Add", "sr", "a"),
-         node("Relu", "a", "y")], [constant("w", _eighths(3, 3))], (1, 3)),
+        [
+            node("Relu", "x", "r"),
+            node("Gemm", "rw", "g"),
+            node("Relu", "g", "s"),
+            node("Add", "sr", "a"),
+            node("Relu", "a", "y"),
+        ],
+        [constant("w", _eighths(3, 3))],
+        (1, 3),
+    ),
     "gemm transA": ([node("Gemm", "xw", "y", transA=1)], [constant("w", _eighths(3, 2))], (3, 1)),
-    "gemm of a matrix": ([node("Gemm", "xwb", "y", alpha=0.5, beta=2.0)],
-                         [constant("w", _eighths(3, 2)), constant("b", _eighths(2, 1))], (2, 3)),
-    "gemm with the constant first": ([node("Gemm", "wxb", "y", transB=1, beta=0.5)],
-                                     [constant("w", _eighths(2, 3)), constant("b", _eighths(1, 2))], (2, 3)),
+    "gemm of a matrix": (
+        [node("Gemm", "xwb", "y", alpha=0.5, beta=2.0)],
+        [constant("w", _eighths(3, 2)), constant("b", _eighths(2, 1))],
+        (2, 3),
+    ),
+    "gemm with the constant first": (
+        [node("Gemm", "wxb", "y", transB=1, beta=0.5)],
+        [constant("w", _eighths(2, 3)), constant("b", _eighths(1, 2))],
+        (2, 3),
+    ),
     "gemm that adds a value": ([node("Gemm", "xwx", "y", beta=-0.5)], [constant("w", _eighths(3, 3))], (2, 3)),
     "matmul of a stack": ([node("MatMul", "xw", "y")], [constant("w", _eighths(3, 2))], (2, 2, 3)),
     "matmul by a stack": ([node("MatMul", "xw", "y")], [constant("w", _eighths(2, 3, 2))], (4, 3)),
@@ -232,7 +299,7 @@ _PRODUCTS: dict[str, Graph] = {
     "widening product": ([node("Mul", "xc", "y")], [constant("c", _eighths(2, 1, 1))], (1, 3)),
     "broadcast of two values": ([node("ReduceSum", "xa", "s"), node("Sub", "xs", "y")], [_ints("a", 1)], (2, 3)),
     "gemm of a symbolic batch": ([node("Gemm", "xw", "y")], [constant("w", _eighths(3, 3))], ("N", 3)),
-}  # fmt: skip
+}
 
 _GRAPHS = {**_CONV, **_POOLS, **_NORM, **_BENDS, **_MOVES, **_PRODUCTS}
 
@@ -259,20 +326,35 @@ _OLD: dict[str, tuple[int, Graph]] = {
     "clip by one attribute": (6, ([node("Clip", "x", "y", max=0.25)], [], (1, 5))),
     "pad by attributes": (10, ([node("Pad", "x", "y", pads=[0, 1, 0, 2], value=0.5)], [], (1, 3))),
     "split by attributes": (
-        11, ([helper.make_node("Split", ["x"], ["p", "q"], axis=1, split=[1, 2]), node("ReduceSum", "q", "s", axes=[1]),
-              node("Add", "ps", "y")], [], (1, 3))),
+        11,
+        (
+            [
+                helper.make_node("Split", ["x"], ["p", "q"], axis=1, split=[1, 2]),
+                node("ReduceSum", "q", "s", axes=[1]),
+                node("Add", "ps", "y"),
+            ],
+            [],
+            (1, 3),
+        ),
+    ),
     "reshape of opset 7": (7, ([node("Reshape", "xs", "y")], [_ints("s", 0, 3, -1)], (1, 6))),
-    "batch norm of opset 7": (7, ([node("BatchNormalization", "xsbmv", "y", epsilon=0.0, momentum=0.5)], _BN, (1, 3, 2))),
+    "batch norm of opset 7": (
+        7,
+        ([node("BatchNormalization", "xsbmv", "y", epsilon=0.0, momentum=0.5)], _BN, (1, 3, 2)),
+    ),
     "max pool of opset 7": (7, ([node("MaxPool", "x", "y", kernel_shape=[2, 2])], [], (1, 1, 3, 3))),
-    "reduce mean of opset 18": (
-        18, ([node("ReduceMean", "xa", "y")], [_ints("a", 1)], (2, 4))),
+    "reduce mean of opset 18": (18, ([node("ReduceMean", "xa", "y")], [_ints("a", 1)], (2, 4))),
     "split of opset 18": (
-        18, ([helper.make_node("Split", ["x"], ["p", "q"], axis=1, num_outputs=2), node("Concat", "qp", "y", axis=1)],
-             [], (1, 5))),
-    "pad of some axes": (
-        18, ([node("Pad", ["x", "p", "", "a"], "y")], [_ints("p", 1, 2), _ints("a", 1)], (2, 3))),
+        18,
+        (
+            [helper.make_node("Split", ["x"], ["p", "q"], axis=1, num_outputs=2), node("Concat", "qp", "y", axis=1)],
+            [],
+            (1, 5),
+        ),
+    ),
+    "pad of some axes": (18, ([node("Pad", ["x", "p", "", "a"], "y")], [_ints("p", 1, 2), _ints("a", 1)], (2, 3))),
     "squeeze of opset 21": (21, ([node("Squeeze", "xa", "y")], [_ints("a", 1)], (2, 1, 3))),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", _OLD)
@@ -473,10 +555,16 @@ def test_external_data_is_read_from_beside_the_model(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("location", "says"),
-    [("missing.bin", "No such file"), ("../weights.bin", "not in the model's folder"), ("", "not in the model's folder"),
-     ("/etc/passwd", "not in the model's folder"), ("short.bin", "too short"), (".", "directory"),
-     ("link.bin", "not in the model's folder")],
-)  # fmt: skip
+    [
+        ("missing.bin", "No such file"),
+        ("../weights.bin", "not in the model's folder"),
+        ("", "not in the model's folder"),
+        ("/etc/passwd", "not in the model's folder"),
+        ("short.bin", "too short"),
+        (".", "directory"),
+        ("link.bin", "not in the model's folder"),
+    ],
+)
 def test_missing_external_data_fails_loudly(location: str, says: str, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
@@ -496,37 +584,78 @@ def test_external_data_of_the_wrong_size(tmp_path: Path) -> None:
 # --- Refusals --------------------------------------------------------------------------------------------
 
 _REFUSED: dict[str, tuple[str, Graph]] = {
-    "product of values": (r"\(Mul\): a product of two values", ([node("Relu", "x", "r"), node("Mul", "xr", "y")], [], (1, 2))),
+    "product of values": (
+        r"\(Mul\): a product of two values",
+        ([node("Relu", "x", "r"), node("Mul", "xr", "y")], [], (1, 2)),
+    ),
     "matmul of values": (r"\(MatMul\): a product of two values", ([node("MatMul", "xx", "y")], [], (2, 2))),
     "cast to integers": (r"\(Cast\): to int64 rounds", ([node("Cast", "x", "y", to=TensorProto.INT64)], [], (1, 2))),
-    "batch norm of the wrong length": (r"do not have shape \[2\]", ([node("BatchNormalization", "xsbmv", "y")], _BN, (1, 2))),
+    "batch norm of the wrong length": (
+        r"do not have shape \[2\]",
+        ([node("BatchNormalization", "xsbmv", "y")], _BN, (1, 2)),
+    ),
     "batch norm in training": (
-        r"training mode", ([node("BatchNormalization", "xsbmv", "y", training_mode=1)], _BN, (1, 3))),
+        r"training mode",
+        ([node("BatchNormalization", "xsbmv", "y", training_mode=1)], _BN, (1, 3)),
+    ),
     "batch norm of negative variance": (
         r"variance \+ epsilon is not positive",
-        ([node("BatchNormalization", "xsbmv", "y")], [*_BN[:3], constant("v", [1, -1, 1])], (1, 3))),
-    "conv of other channels": (r"\(Conv\): a kernel of shape \[4, 2, 3, 3\]", ([node("Conv", "xk", "y")], [_K], (1, 3, 5, 5))),
+        ([node("BatchNormalization", "xsbmv", "y")], [*_BN[:3], constant("v", [1, -1, 1])], (1, 3)),
+    ),
+    "conv of other channels": (
+        r"\(Conv\): a kernel of shape \[4, 2, 3, 3\]",
+        ([node("Conv", "xk", "y")], [_K], (1, 3, 5, 5)),
+    ),
     "conv larger than the image": (r"does not fit", ([node("Conv", "xk", "y")], [_K], (1, 2, 2, 2))),
     "conv with kernel_shape of another": (
-        r"kernel_shape \[2, 2\]", ([node("Conv", "xk", "y", kernel_shape=[2, 2])], [_K], _IMAGE)),
+        r"kernel_shape \[2, 2\]",
+        ([node("Conv", "xk", "y", kernel_shape=[2, 2])], [_K], _IMAGE),
+    ),
     "pool in the padding": (
-        r"in the padding", ([node("MaxPool", "x", "y", kernel_shape=[1], pads=[1, 1])], [], (1, 1, 3))),
-    "negative pads": (r"pads are negative", ([node("MaxPool", "x", "y", kernel_shape=[2], pads=[-1, 1])], [], (1, 1, 3))),
-    "slopes that widen": (r"\(PRelu\): a constant of shape \[2, 3\]", ([node("PRelu", "xs", "y")], [constant("s", _eighths(2, 3))], (1, 3))),
+        r"in the padding",
+        ([node("MaxPool", "x", "y", kernel_shape=[1], pads=[1, 1])], [], (1, 1, 3)),
+    ),
+    "negative pads": (
+        r"pads are negative",
+        ([node("MaxPool", "x", "y", kernel_shape=[2], pads=[-1, 1])], [], (1, 1, 3)),
+    ),
+    "slopes that widen": (
+        r"\(PRelu\): a constant of shape \[2, 3\]",
+        ([node("PRelu", "xs", "y")], [constant("s", _eighths(2, 3))], (1, 3)),
+    ),
     "concat of shapes that do not fit": (
-        r"cannot concatenate", ([node("Flatten", "x", "f"), node("Concat", "xf", "y", axis=1)], [], (1, 2, 3))),
+        r"cannot concatenate",
+        ([node("Flatten", "x", "f"), node("Concat", "xf", "y", axis=1)], [], (1, 2, 3)),
+    ),
     "split in too many": (
-        r"\(Split\)", ([helper.make_node("Split", ["x"], ["y", "q", "r"], "n_y", axis=1)], [], (1, 2))),
+        r"\(Split\)",
+        ([helper.make_node("Split", ["x"], ["y", "q", "r"], "n_y", axis=1)], [], (1, 2)),
+    ),
     "gather out of range": (r"\(Gather\)", ([node("Gather", "xi", "y")], [_ints("i", 7)], (1, 2))),
     "slice of nothing": (r"nothing is left", ([node("Slice", "xse", "y")], [_ints("s", 0), _ints("e", 0)], (1, 2))),
-    "softmax": (r"\(Softmax\): this operation is not supported; --strip-tail", ([node("Softmax", "x", "y")], [], (1, 2))),
-    "cycle": (r"its input 'h' does not come", ([node("Add", "xh", "g"), node("Relu", "g", "h"), node("Relu", "h", "y")], [], (1, 2))),
-    "huge expansion": (r"values have 1 to|\(Expand\)", ([node("Expand", "xs", "y")], [_ints("s", 10**5, 10**5)], (1, 1))),
-    "huge constant": (r"has more than", ([node("ConstantOfShape", "s", "c"), node("Add", "xc", "y")], [_ints("s", 10**5, 10**5)], (1, 1))),
+    "softmax": (
+        r"\(Softmax\): this operation is not supported; --strip-tail",
+        ([node("Softmax", "x", "y")], [], (1, 2)),
+    ),
+    "cycle": (
+        r"its input 'h' does not come",
+        ([node("Add", "xh", "g"), node("Relu", "g", "h"), node("Relu", "h", "y")], [], (1, 2)),
+    ),
+    "huge expansion": (
+        r"values have 1 to|\(Expand\)",
+        ([node("Expand", "xs", "y")], [_ints("s", 10**5, 10**5)], (1, 1)),
+    ),
+    "huge constant": (
+        r"has more than",
+        ([node("ConstantOfShape", "s", "c"), node("Add", "xc", "y")], [_ints("s", 10**5, 10**5)], (1, 1)),
+    ),
     "huge padding": (r"\(Pad\)|values have", ([node("Pad", "xp", "y")], [_ints("p", 0, 10**7, 0, 10**7)], (1, 1))),
     "huge tile": (r"\(Tile\)|values have", ([node("Tile", "xs", "y")], [_ints("s", 10**4, 10**4)], (1, 1))),
-    "huge window": (r"\(MaxPool\)", ([node("MaxPool", "x", "y", kernel_shape=[10**6], pads=[10**6, 10**6])], [], (1, 1, 3))),
-}  # fmt: skip
+    "huge window": (
+        r"\(MaxPool\)",
+        ([node("MaxPool", "x", "y", kernel_shape=[10**6], pads=[10**6, 10**6])], [], (1, 1, 3)),
+    ),
+}
 
 
 @pytest.mark.parametrize("name", _REFUSED)

@@ -1,0 +1,113 @@
+"""Every real network of the collection beside the project: read, with its shape and numbers, or refused and why.
+
+The collection is no part of the project; without it these tests are skipped.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyrelu.errors import NetworkFileError
+from polyrelu.importers import load, read
+
+_NETS = Path(__file__).resolve().parents[3] / "shared" / "nets"
+
+#: Widths of the layers ("~": with connections that skip layers, "+": a ReLU at the end) and stored numbers.
+_READ: dict[str, tuple[str, int]] = {
+    "acasxu_1_1_marabou.onnx": ("5-50-50-50-50-50-50-5", 13310),
+    "acasxu_1_1_vnncomp.onnx": ("5-50-50-50-50-50-50-5", 13310),
+    "arch_acc_5_20.onnx": ("5-20-20-20-20-20-1", 1826),
+    "arch_double_pendulum_less.onnx": ("4-25-25-2", 827),
+    "arch_single_pendulum.onnx": ("2-25-25-1", 751),
+    "arch_unicycle.onnx": ("4-500-2+", 3506),
+    "marabou_bn_2-3-1.onnx": ("2-1", 25),
+    "marabou_certificate_controller.onnx": ("8-80-80-4", 2789),
+    "marabou_cnn_max_mnist2.onnx": ("784-5000-1936-968-484-32-10~", 16502),
+    "marabou_conv_mp1.onnx": ("192-512-256-128-32-5~", 4517),
+    "marabou_dropout.onnx": ("784-5-5-10", 4015),
+    "marabou_fc_matmul.onnx": ("125-50-5", 610),
+    "marabou_mnist2x10.onnx": ("784-10-10-10", 8070),
+    "marabou_mnist5x20_leaky.onnx": ("784-20-20-20-20-20-20-10~", 18010),
+    "marabou_multiinput_add.onnx": ("10-10-10", 75),
+    "marabou_tinytaxinet.onnx": ("128-16-8-8-2", 746),
+    "marabou_traffic64.onnx": ("3072-32-16-10", 5236),
+    "mnist_256x2.onnx": ("784-256-256-10", 269322),
+    "mnist_256x4.onnx": ("784-256-256-256-256-10", 400906),
+    "nn4sys_lindex.onnx": ("1-128-128-128-1", 33409),
+    "nn4sys_pensieve_small.onnx": ("48-640-128-6~", 103174),
+    "nnet_testnetwork2.onnx": ("5-50-50-50-50-50-50-5", 13305),
+    "oval_cifar_deep.onnx": ("3072-2048-2048-2048-512-100-10", 54902),
+    "rl_cartpole.onnx": ("4-64-64-2", 4610),
+    "rl_dubinsrejoin.onnx": ("8-256-256-8", 70152),
+    "rpd_gcas.onnx": ("14-32-32-14", 1998),
+    "rpd_robot.onnx": ("5-64-64-64-5", 9029),
+    "rpd_vdp.onnx": ("3-32-32-3", 1283),
+    "tll_n2_NM16_0.onnx": ("2-512-256-128-64-32-16-8-4-1", 267307),
+    "tll_n2_NM8_0.onnx": ("2-128-64-32-16-8-4-1", 17171),
+    "vcas_pra01_20hu.onnx": ("3-20-20-20-20-20-9", 1952),
+    "vnn21_convnet_maxpool.onnx": ("784-23328-9216-4608-2304-1152-10~", 11690),
+    "vnn_test_nano.onnx": ("1-1+", 1),
+    "vnn_test_tiny.onnx": ("1-1-1", 4),
+    "layerzoo/add.onnx": ("4-4", 4),
+    "layerzoo/batchnorm.onnx": ("6-6", 12),
+    "layerzoo/cast_int_to_float.onnx": ("4-4", 4),
+    "layerzoo/concat_axis_1.onnx": ("32-16", 0),
+    "layerzoo/conv.onnx": ("25-25", 9),
+    "layerzoo/dropout.onnx": ("4-4", 0),
+    "layerzoo/flatten.onnx": ("8-8", 0),
+    "layerzoo/gemm.onnx": ("4-4", 6),
+    "layerzoo/identity.onnx": ("4-4", 0),
+    "layerzoo/leakyRelu.onnx": ("4-4-4~", 0),
+    "layerzoo/matmul.onnx": ("6-4", 6),
+    "layerzoo/maxpool.onnx": ("16-10-5-3-1-4~", 0),
+    "layerzoo/reshape.onnx": ("4-4", 0),
+    "layerzoo/squeeze.onnx": ("6-6", 0),
+    "layerzoo/sub.onnx": ("4-4", 4),
+    "layerzoo/transpose.onnx": ("6-6", 0),
+    "layerzoo/unsqueeze.onnx": ("6-6", 0),
+}
+
+#: What the refusal says.
+_REFUSED: dict[str, str] = {
+    "arch_quadrotor_3x64.onnx": r"node 'Sigmoid_1' \(Sigmoid\): this operation is not supported",
+}
+
+#: Networks that onnxruntime cannot run, and why.
+_NOT_COMPARED = {"arch_acc_5_20.onnx": "expected to have rank 2 but has rank 4"}
+
+
+def _path(name: str) -> Path:
+    path = _NETS / name
+    if not path.is_file():
+        pytest.skip("the collection of networks is not here")
+    return path
+
+
+@pytest.mark.parametrize("name", _READ)
+def test_networks_that_are_read(name: str) -> None:
+    imported = read(_path(name))
+    network = imported.network
+    shape = "-".join(map(str, network.widths)) + ("+" if network.last == "relu" else "") + "~" * (not network.is_plain)
+    assert (shape, imported.numbers) == _READ[name]
+    if name in _NOT_COMPARED:
+        assert _NOT_COMPARED[name] in imported.comparison.reason
+    elif name.endswith(".onnx"):
+        assert imported.comparison.runtime
+        assert 0 <= imported.comparison.worst < 1
+
+
+@pytest.mark.parametrize("name", _REFUSED)
+def test_networks_that_are_refused(name: str) -> None:
+    with pytest.raises(NetworkFileError, match=_REFUSED[name]) as caught:
+        load(_path(name))
+    assert str(caught.value).isprintable()
+
+
+def test_the_table_is_complete() -> None:
+    if not _NETS.is_dir():
+        pytest.skip("the collection of networks is not here")
+    files = {str(path.relative_to(_NETS)) for path in _NETS.rglob("*") if path.is_file()}
+    files = {name for name in files if not name.endswith((".md", ".vnnlib"))}
+    assert files == {*_READ, *_REFUSED}
