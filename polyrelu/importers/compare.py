@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.importers.float_error import arithmetic, ranges
+from polyrelu.importers.float_error import Floats, arithmetic, ranges
 from polyrelu.importers.graph import Graph
 from polyrelu.importers.imported import Comparison, Draft
 from polyrelu.importers.lowering import Lowered
@@ -38,22 +38,23 @@ def compared(path: str | Path, draft: Draft, graph: Graph, lowered: Lowered) -> 
         model = arithmetic(draft.arithmetic)
     except NetworkError as error:
         return Comparison(reason=str(error))
-    worst, counted, points = 0.0, 0, _points(sum(int(np.prod(shape)) for shape in draft.input_shapes))
-    exact = lowered.network.activations(points)
-    for number, point in enumerate(points):
-        try:
-            found = runtime.run(_arrays(draft, point))
-        except Exception as error:  # whatever a runtime raises on a file that it cannot run
-            reason = " ".join(str(error).split())[:200]
-            return Comparison(reason=f"{runtime.name} cannot run the file ({reason})")
-        column = [layer.take(columns=[number]) for layer in exact]
-        bounds, counted = ranges(graph, point, point, model), 0
-        for name, value in graph.names.items():
-            if name in found:
-                ours = lowered.values(value.node, column).to_floats()[:, 0]
-                used = _share(path, f"value {name!r}", runtime.name, found[name], ours, bounds[value.node].error)
-                worst, counted = max(worst, used), counted + 1
-    return Comparison(runtime.name, "", len(points), counted, worst)
+    points = _points(sum(int(np.prod(shape)) for shape in draft.input_shapes))
+    try:
+        found = [runtime.run(_arrays(draft, point)) for point in points]
+    except Exception as error:  # whatever a runtime raises on a file that it cannot run
+        reason = " ".join(str(error).split())[:200]
+        return Comparison(reason=f"{runtime.name} cannot run the file ({reason})")
+    bounds, activations = (
+        ranges(graph, [(point, point) for point in points], model),
+        lowered.network.activations(points),
+    )
+    worst, names = 0.0, [name for name in graph.names if all(name in values for values in found)]
+    for name in names:
+        node = graph.names[name].node
+        theirs = [values[name].astype(np.float64).reshape(-1) for values in found]
+        ours = lowered.values(node, activations).to_floats()
+        worst = max(worst, _share(path, f"value {name!r}", runtime.name, theirs, ours, bounds[node].error))
+    return Comparison(runtime.name, "", len(points), len(names), worst)
 
 
 def _points(inputs: int) -> list[list[Fraction]]:
@@ -74,28 +75,22 @@ def _arrays(draft: Draft, point: Sequence[Fraction]) -> list[NDArray[Any]]:
     return arrays
 
 
-def _share(
-    path: str | Path,
-    place: str,
-    runtime: str,
-    found: NDArray[Any],
-    ours: NDArray[np.float64],
-    error: NDArray[np.float64],
-) -> float:
+def _share(path: str | Path, place: str, runtime: str, found: list[Floats], ours: Floats, error: Floats) -> float:
     """The largest share of its bound that an entry uses; more than all of it is an error."""
-    theirs = found.astype(np.float64).reshape(-1)
-    if theirs.size != ours.size:
-        raise NetworkFileError(path, place, f"{runtime} gives {theirs.size} entries, the exact network {ours.size}")
+    if any(values.size != len(ours) for values in found):
+        problem = f"{runtime} gives {found[0].size} entries, the exact network {len(ours)}"
+        raise NetworkFileError(path, place, problem)
+    theirs = np.stack(found, axis=1)
     allowed = error * (1 + 2.0**-50) + np.abs(ours) * 2.0**-52  # `ours` was rounded once
     known = np.isfinite(allowed)
     wrong = known & ~(np.abs(theirs - ours) <= allowed)
     if wrong.any():
-        entry = int(np.argmax(wrong))
+        at = tuple(np.argwhere(wrong)[0])
         raise NetworkFileError(
             path,
             place,
-            f"entry {entry} is {ours[entry]:.9g} exactly and {theirs[entry]:.9g} in {runtime}, where rounding explains "
-            f"{allowed[entry]:.2g}; the file is not read as its runtime does (--no-compare reads it anyway)",
+            f"entry {at[0]} is {ours[at]:.9g} exactly and {theirs[at]:.9g} in {runtime}, where rounding explains "
+            f"{allowed[at]:.2g}; the file is not read as its runtime does (--no-compare reads it anyway)",
         )
     inside = known & (allowed > 0)
     return float((np.abs(theirs - ours)[inside] / allowed[inside]).max(initial=0.0))

@@ -44,9 +44,10 @@ from polyrelu.importers.operations import (
     Take,
 )
 
-__all__ = ["Arithmetic", "Floats", "Range", "arithmetic", "ranges"]
+__all__ = ["Arithmetic", "Box", "Floats", "Range", "arithmetic", "ranges"]
 
 Floats: TypeAlias = NDArray[np.float64]
+Box: TypeAlias = tuple[Sequence[Fraction], Sequence[Fraction]]
 
 _EPS, _TINY = 2.0**-52, 2.0**-1000
 
@@ -76,7 +77,8 @@ def arithmetic(name: str) -> Arithmetic:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What is known of a value: bounds of the exact entries, and of the error of the runtime's."""
+    """What is known of a value on some boxes, arrays of shape (entries, boxes): bounds of the exact entries, and of the
+    error of the runtime's."""
 
     low: Floats
     high: Floats
@@ -88,23 +90,24 @@ class Range:
         return np.maximum(np.abs(self.low), np.abs(self.high))
 
 
-def ranges(graph: Graph, low: Sequence[Fraction], high: Sequence[Fraction], runtime: Arithmetic) -> list[Range]:
-    """For each node of a graph: the range of its value when the input runs through the box [low, high].
+def ranges(graph: Graph, boxes: Sequence[Box], runtime: Arithmetic) -> list[Range]:
+    """For each node of a graph: the ranges of its value when the input runs through each of the boxes.
 
     >>> from polyrelu.importers.operations import Linear
     >>> graph = Graph()
     >>> (x,) = graph.inputs([(2,)])
     >>> weight = RationalMatrix.from_rows([[3, 5]])
     >>> graph.finish([graph.add(Linear(weight), [x], (1,))])
-    >>> found = ranges(graph, [Fraction(0)] * 2, [Fraction(1)] * 2, arithmetic("float32"))[-1]
-    >>> bool(8 <= found.high[0] < 8.001), bool(0 < found.error[0] < 1e-5)
+    >>> found = ranges(graph, [([Fraction(0)] * 2, [Fraction(1)] * 2)], arithmetic("float32"))[-1]
+    >>> bool(8 <= found.high[0, 0] < 8.001), bool(0 < found.error[0, 0] < 1e-5)
     (True, True)
     """
-    box = (_below(low), _above(high))
+    low = np.stack([_below(corner) for corner, _ in boxes], axis=1)
+    high = np.stack([_above(corner) for _, corner in boxes], axis=1)
     found: list[Range] = []
     for node in graph.nodes:
         with np.errstate(over="ignore", invalid="ignore"):
-            result = _range(node.operation, [found[i] for i in node.inputs], box, runtime)
+            result = _range(node.operation, [found[i] for i in node.inputs], (low, high), runtime)
         found.append(_without_nan(result))
     return found
 
@@ -120,13 +123,15 @@ def _without_nan(found: Range) -> Range:
 def _range(operation: Any, x: list[Range], box: tuple[Floats, Floats], runtime: Arithmetic) -> Range:
     match operation:
         case Input(first, size, _):
-            return Range(box[0][first : first + size], box[1][first : first + size], np.full(size, runtime.tiny))
+            low, high = (corners[first : first + size] for corners in box)
+            return Range(low, high, np.full(low.shape, runtime.tiny))
         case Constant(column):
-            return _constant(column, runtime)
+            return _constant(column, box[0].shape[1], runtime)
         case Linear():
             return _linear(operation, x[0], runtime)
         case Take(chosen):
-            return Range(*(np.where(chosen < 0, 0.0, part[chosen]) for part in (x[0].low, x[0].high, x[0].error)))
+            absent = (chosen < 0)[:, None]
+            return Range(*(np.where(absent, 0.0, part[chosen]) for part in (x[0].low, x[0].high, x[0].error)))
         case Join():
             return Range(*(np.concatenate(parts) for parts in zip(*((r.low, r.high, r.error) for r in x), strict=True)))
         case Add(sign):
@@ -138,7 +143,7 @@ def _range(operation: Any, x: list[Range], box: tuple[Floats, Floats], runtime: 
         case Minimum():
             return Range(np.minimum(x[0].low, x[1].low), np.minimum(x[0].high, x[1].high), _larger_error(x, runtime))
         case LeakyRelu(slopes):
-            return _leaky(np.array([float(slope) for slope in slopes]), x[0], runtime)
+            return _leaky(np.array([[float(slope)] for slope in slopes]), x[0], runtime)
         case Clip(low, high):
             return _clip(low, high, x[0], runtime)
     raise NetworkError(f"no rounding bound is known for {type(operation).__name__}")
@@ -148,19 +153,19 @@ def _larger_error(x: list[Range], runtime: Arithmetic) -> Floats:
     return _up(np.maximum(x[0].error, x[1].error) + runtime.tiny, 1)
 
 
-def _constant(column: RationalMatrix, runtime: Arithmetic) -> Range:
+def _constant(column: RationalMatrix, boxes: int, runtime: Arithmetic) -> Range:
     entries = list(column.entries())
-    held = np.array([runtime.format.holds(entry) for entry in entries])
-    low, high = _below(entries), _above(entries)
+    held = np.array([[runtime.format.holds(entry)] * boxes for entry in entries])
+    low, high = (np.repeat(bound(entries)[:, None], boxes, axis=1) for bound in (_below, _above))
     size = np.maximum(np.abs(low), np.abs(high))
     return Range(low, high, np.where(held, 0.0, _up(runtime.unit * size + runtime.tiny, 2)))
 
 
 def _linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
     weights = _FloatMatrix(operation.matrix)
-    offset = np.zeros(weights.rows) if operation.offset is None else operation.offset.to_floats()[:, 0]
+    offset = np.zeros((weights.rows, 1)) if operation.offset is None else operation.offset.to_floats()
     spread = operation.spread if operation.spread is not None else operation.offset
-    bias = np.zeros(weights.rows) if spread is None else _up(_sizes(spread.to_floats()[:, 0]), 1)
+    bias = np.zeros((weights.rows, 1)) if spread is None else _up(_sizes(spread.to_floats()), 1)
     # The exact values: weights, centre and offset are float64 here, each off by a factor 1 + 2^-53 at most.
     centre = x.low / 2 + x.high / 2
     radius = _up(np.maximum(x.high - centre, centre - x.low), 1)
@@ -172,7 +177,7 @@ def _linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
     gamma = count * runtime.unit / (1 - count * runtime.unit)
     reach = _up(x.size + x.error, 1)
     sums = _up(weights.absolute(reach) + bias, weights.terms + 1)
-    underflow = 3 * (weights.terms + 2) * runtime.tiny * (1 + np.max(reach, initial=0.0))
+    underflow = 3 * (weights.terms + 2) * runtime.tiny * (1 + np.max(reach, axis=0, initial=0.0))
     error = _up(weights.absolute(x.error) + gamma * sums + underflow, weights.terms + 4)
     fits = (_up(sums * (1 + gamma), 2) < runtime.largest) & (weights.largest < runtime.largest)
     error = np.where((count * runtime.unit < 0.25) & fits, error, np.inf)
@@ -256,9 +261,9 @@ class _FloatMatrix:
         self.rows = matrix.nrows
         if isinstance(matrix, SparseMatrix):
             self._starts, self._columns = matrix.starts, matrix.columns
-            self.terms = np.diff(matrix.starts).astype(np.float64)
+            self.terms = np.diff(matrix.starts).astype(np.float64)[:, None]
         else:
-            self.terms = (matrix.signs() != 0).sum(axis=1).astype(np.float64)
+            self.terms = (matrix.signs() != 0).sum(axis=1).astype(np.float64)[:, None]
         self._entries: Floats = matrix.to_floats()
         self._sizes = _up(_sizes(self._entries), 1)  # zeros become 2^-1000, which harms nobody
         self._dense = not isinstance(matrix, SparseMatrix)
@@ -276,8 +281,8 @@ class _FloatMatrix:
         if self._dense:
             product: Floats = entries @ x
             return product
-        sums = np.zeros(self.rows)
+        sums = np.zeros((self.rows, x.shape[1]))
         filled = np.flatnonzero(self.terms)
         if filled.size:
-            sums[filled] = np.add.reduceat(entries * x[self._columns], self._starts[filled])
+            sums[filled] = np.add.reduceat(entries[:, None] * x[self._columns], self._starts[filled])
         return sums

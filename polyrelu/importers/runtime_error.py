@@ -95,7 +95,7 @@ def runtime_error(
     if any(a > b for a, b in zip(low, high, strict=True)):
         raise DomainError("the box is empty")
     name = format_ or own
-    found = ranges(graph, low, high, arithmetic(name))[graph.output]
+    found = ranges(graph, [(low, high)], arithmetic(name))[graph.output]
     return RuntimeErrorBound(
         exact,
         low,
@@ -118,7 +118,7 @@ def _operations(network: Network | Imported) -> tuple[Network, Graph, str]:
 
 
 def _numbers(floats: Floats) -> tuple[Fraction | None, ...]:
-    return tuple(Fraction(float(entry)) if np.isfinite(entry) else None for entry in floats)
+    return tuple(Fraction(float(entry)) if np.isfinite(entry) else None for entry in floats[:, 0])
 
 
 def is_layered(graph: Graph, network: Network) -> bool:
