@@ -11,7 +11,8 @@ There are two ways to hold a matrix, `RationalMatrix` and this one. The function
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -153,12 +154,18 @@ class SparseMatrix:
         """The row of each entry."""
         return np.repeat(np.arange(self.nrows, dtype=np.int64), np.diff(self.starts))
 
+    def rows_of_entries(self) -> Iterator[tuple[list[int], list[int]]]:
+        """For each row the columns and the numerators of its nonzero entries."""
+        columns, numerators = self.columns.tolist(), self.numerators.tolist()
+        for start, end in pairwise(self.starts.tolist()):
+            yield columns[start:end], numerators[start:end]
+
     def integer_rows(self) -> list[list[int]]:
         """The numerators over the common denominator, row by row, zeros included."""
         table = []
-        for start, end in zip(self.starts[:-1], self.starts[1:], strict=True):
+        for columns, numerators in self.rows_of_entries():
             row = [0] * self.ncols
-            for column, entry in zip(self.columns[start:end], self.numerators[start:end], strict=True):
+            for column, entry in zip(columns, numerators, strict=True):
                 row[column] = entry
             table.append(row)
         return table

@@ -7,16 +7,16 @@ are the same numbers line by line; their SHA-256 identifies a network.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import AnyMatrix, RationalMatrix, format_integer
+from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix, format_integer
 from polyrelu.exact.rational import parse_integer
 from polyrelu.limits import PARAMETER_LIMIT
 from polyrelu.network.network import Block, Last, Layer, Network
 
-__all__ = ["FORMAT", "VERSION", "canonical_bytes", "from_document", "to_document"]
+__all__ = ["FORMAT", "VERSION", "canonical_bytes", "canonical_lines", "from_document", "to_document"]
 
 FORMAT, VERSION = "polyrelu-network", 1
 
@@ -44,7 +44,7 @@ def canonical_bytes(network: Network) -> bytes:
     >>> canonical_bytes(from_arrays([([["1/2", 1]], [0])])).decode().split("\\n")[1:5]
     ['inputs 2', 'layer 1 2', 'bias 0', 'from 0']
     """
-    return "".join(f"{line}\n" for line in _canonical_lines(network)).encode("ascii")
+    return b"".join(canonical_lines(network))
 
 
 def from_document(document: object) -> Network:
@@ -62,42 +62,58 @@ def from_document(document: object) -> Network:
     return Network(top["inputs"], layers, cast(Last, top["last"]))
 
 
-def _integers(layer: Layer) -> tuple[int, list[int], list[tuple[int, list[list[int]]]]]:
-    """Denominator, bias and blocks of a layer over one common denominator."""
-    common = math.lcm(layer.bias.denominator, *(block.entries.denominator for block in layer.blocks))
-    bias = [row[0] for row in _over(layer.bias, common)]
-    return common, bias, [(block.source, _over(block.entries, common)) for block in layer.blocks]
+def _common_denominator(layer: Layer) -> int:
+    return math.lcm(layer.bias.denominator, *(block.entries.denominator for block in layer.blocks))
 
 
-def _over(matrix: AnyMatrix, denominator: int) -> list[list[int]]:
+def _row_texts(matrix: AnyMatrix, denominator: int) -> Iterator[str]:
+    """The rows as text, over a multiple of the matrix's own denominator; one at a time, since zeros can be many."""
     factor = denominator // matrix.denominator
-    rows = matrix.integer_rows()
-    return rows if factor == 1 else [[entry * factor for entry in row] for row in rows]
+    if isinstance(matrix, SparseMatrix):
+        for columns, numerators in matrix.rows_of_entries():
+            yield _sparse_row_text(columns, numerators, factor, matrix.ncols)
+    else:
+        for row in matrix.integer_rows():
+            yield " ".join(format_integer(entry * factor) for entry in row)
 
 
-def _row_text(row: list[int]) -> str:
-    return " ".join(map(format_integer, row))
+def _sparse_row_text(columns: Sequence[int], numerators: Sequence[int], factor: int, width: int) -> str:
+    """A row of given nonzero entries: runs of zeros are repeated text."""
+    parts, filled = [], 0
+    for column, numerator in zip(columns, numerators, strict=True):
+        parts.append("0 " * (column - filled) + format_integer(numerator * factor) + " ")
+        filled = column + 1
+    return ("".join(parts) + "0 " * (width - filled))[:-1]
+
+
+def _bias_text(layer: Layer, denominator: int) -> str:
+    return " ".join(_row_texts(layer.bias, denominator))
 
 
 def _layer_document(layer: Layer) -> dict[str, Any]:
-    denominator, bias, blocks = _integers(layer)
+    denominator = _common_denominator(layer)
     return {
         "denominator": format_integer(denominator),
-        "bias": _row_text(bias),
-        "weights": [{"from": source, "rows": [_row_text(row) for row in rows]} for source, rows in blocks],
+        "bias": _bias_text(layer, denominator),
+        "weights": [{"from": b.source, "rows": list(_row_texts(b.entries, denominator))} for b in layer.blocks],
     }
 
 
-def _canonical_lines(network: Network) -> Iterator[str]:
+def canonical_lines(network: Network) -> Iterator[bytes]:
+    """The lines of the canonical bytes."""
+    return (f"{line}\n".encode("ascii") for line in _canonical_texts(network))
+
+
+def _canonical_texts(network: Network) -> Iterator[str]:
     yield f"{FORMAT} {VERSION}"
     yield f"inputs {network.inputs}"
     for layer in network.layers:
-        denominator, bias, blocks = _integers(layer)
-        yield f"layer {len(bias)} {format_integer(denominator)}"
-        yield f"bias {_row_text(bias)}"
-        for source, rows in blocks:
-            yield f"from {source}"
-            yield from map(_row_text, rows)
+        denominator = _common_denominator(layer)
+        yield f"layer {layer.width} {format_integer(denominator)}"
+        yield f"bias {_bias_text(layer, denominator)}"
+        for block in layer.blocks:
+            yield f"from {block.source}"
+            yield from _row_texts(block.entries, denominator)
     yield f"last {network.last}"
 
 

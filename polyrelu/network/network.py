@@ -396,6 +396,9 @@ def _repeated(column: RationalMatrix, times: int) -> RationalMatrix:
 
 @lru_cache(maxsize=64)
 def _sha256(network: Network) -> str:
-    from polyrelu.network.document import canonical_bytes
+    from polyrelu.network.document import canonical_lines
 
-    return hashlib.sha256(canonical_bytes(network)).hexdigest()
+    digest = hashlib.sha256()
+    for line in canonical_lines(network):
+        digest.update(line)
+    return digest.hexdigest()
