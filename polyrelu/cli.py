@@ -259,6 +259,7 @@ def _info(options: argparse.Namespace, started: float) -> int:
         ("rounding", imported.rounding),
         ("read", " > ".join(imported.steps)),
         *(("note", note) for note in imported.notes),
+        *(("caution", caveat) for caveat in imported.caveats),
         ("compared", str(imported.comparison)),
         ("sha256", network.sha256),
     ]
@@ -284,11 +285,24 @@ def _info_object(imported: Imported) -> dict[str, Any]:
         "dtypes": list(imported.dtypes),
         "read": list(imported.steps),
         "notes": list(imported.notes),
+        "caveats": list(imported.caveats),
         "widths": list(network.widths),
         "numbers": imported.numbers,
         "compared": _comparison(imported),
         "source_sha256": imported.source_sha256,
     }
+
+
+def _reading(imported: Imported) -> dict[str, Any]:
+    """How the network was read, as far as an answer depends on it."""
+    return {"rounding": imported.rounding, "caveats": list(imported.caveats)}
+
+
+def _print_reading(imported: Imported) -> None:
+    if imported.rounding != "none":
+        print(f"rounding: {imported.rounding}")
+    for caveat in imported.caveats:
+        print(f"caution: {caveat}")
 
 
 def _comparison(imported: Imported) -> dict[str, Any]:
@@ -311,15 +325,17 @@ def _complex(options: argparse.Namespace, started: float) -> int:
             raise DomainError(f"-o {options.output}: {what} written as {', '.join(formats)}; choose one of these")
     if options.regions_only and options.self_check:
         raise DomainError("--self-check is for a whole complex; leave out --regions-only")
-    network = _read(options, options.network).network
+    imported = _read(options, options.network)
+    network = imported.network
     domain = parse_domain(options.domain, network.inputs)
     with deferred_interrupt(_say_interrupted):
         found = (_only_regions if options.regions_only else _all_cells)(options, network, domain)
     complete = bool(found["complete"])
     if options.json:
-        _print_object(options, "ok" if complete else "undecided", started, **found)
+        _print_object(options, "ok" if complete else "undecided", started, **found, **_reading(imported))
     else:
         print("\n".join(f"{key:<18}{_shown(value)}" for key, value in found.items() if value is not None))
+        _print_reading(imported)
         if not complete:
             missing = (
                 "some regions are missing" if options.regions_only else "this is the complex of the neurons done so far"
@@ -427,10 +443,12 @@ def _identify(options: argparse.Namespace, started: float) -> int:
         certificate = str(written[-1]) if written and options.output else None
         names = [str(path) for path in written]
         _print_object(
-            options, outcome.status, started, certificate=certificate, files=names, **_outcome_object(outcome)
-        )
+            options, outcome.status, started, certificate=certificate, files=names, **_outcome_object(outcome),
+            **_reading(imported),
+        )  # fmt: skip
     else:
         print(outcome)
+        _print_reading(imported)
         print("".join(f"{line}\n" for line in _what_was_written(options, outcome, written)), end="")
     return _EXIT[outcome.status]
 
@@ -526,7 +544,7 @@ def _runtime_error(options: argparse.Namespace, started: float) -> int:
         shown = {key: [_text(entry) for entry in getattr(found, key)] for key in ("bounds", "low", "high")}
         _print_object(
             options, "proved" if known else "undecided", started, domain=options.domain, arithmetic=found.arithmetic,
-            worst=_text(found.worst), **shown, assumed=list(ASSUMPTIONS), certificate=written,
+            worst=_text(found.worst), **shown, assumed=list(ASSUMPTIONS), certificate=written, **_reading(imported),
         )  # fmt: skip
     else:
         print(found)
@@ -534,6 +552,7 @@ def _runtime_error(options: argparse.Namespace, started: float) -> int:
             for i, (bound, low, high) in enumerate(zip(found.bounds, found.low, found.high, strict=True)):
                 print(f"  output {i}: {_float(bound)}, the exact values lie in [{_float(low)}, {_float(high)}]")
         print("".join(f"assumed: {assumption}\n" for assumption in ASSUMPTIONS), end="")
+        _print_reading(imported)
         if written is not None:
             print(f"certificate: {written} (check it: polyrelu check {written})")
         elif options.output is not None:

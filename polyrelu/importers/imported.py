@@ -38,7 +38,8 @@ class Draft:
     steps : the operations as read, with shapes, in order.
     dtypes : the number types of the stored weights.
     rounding : the rounding rules that were used, such as ``text: exact``.
-    notes : anything folded, dropped or assumed.
+    notes : anything folded or merged.
+    caveats : what makes the network another function than a user may think: stripped, assumed, or left out.
     numbers : how many stored numbers enter the function.
     input_shapes : the shape of each input.
     arithmetic : the float type in which a runtime computes; empty if mixed or unknown.
@@ -52,6 +53,7 @@ class Draft:
     dtypes: set[str] = field(default_factory=set)
     rounding: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
+    caveats: list[str] = field(default_factory=list)
     numbers: int = 0
     input_shapes: list[tuple[int, ...]] = field(default_factory=list)
     arithmetic: str = "float32"
@@ -96,7 +98,8 @@ class Imported:
     steps : the operations as read, with shapes, in order.
     dtypes : the number types of the stored weights.
     rounding : the rounding rules that were used, or ``none``.
-    notes : anything folded, dropped or assumed.
+    notes : anything folded or merged.
+    caveats : what makes the network another function than a user may think: stripped, assumed, or left out.
     source, source_sha256 : the file's name and hash (unverified provenance).
     numbers : how many stored numbers enter the function.
     comparison : the agreement with the format's own runtime.
@@ -110,6 +113,7 @@ class Imported:
     dtypes: tuple[str, ...]
     rounding: str = "none"
     notes: tuple[str, ...] = field(default=())
+    caveats: tuple[str, ...] = field(default=())
     source: str = ""
     source_sha256: str = ""
     numbers: int = 0
@@ -124,4 +128,5 @@ class Imported:
     @property
     def provenance(self) -> dict[str, str]:
         """For the `unverified` part of a certificate."""
-        return {"source": self.source, "source-sha256": self.source_sha256, "rounding": self.rounding}
+        known = {"source": self.source, "source-sha256": self.source_sha256, "rounding": self.rounding}
+        return known | ({"caveats": "; ".join(self.caveats)} if self.caveats else {})

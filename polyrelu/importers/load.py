@@ -139,6 +139,7 @@ def _finished(path: str | Path, draft: Draft, options: ReadOptions) -> Imported:
         tuple(sorted(draft.dtypes)),
         "; ".join(sorted(draft.rounding)) or "none",
         tuple(dict.fromkeys(draft.notes)),
+        tuple(dict.fromkeys(draft.caveats)),
         numbers=draft.numbers,
         comparison=comparison,
         graph=draft.graph,

@@ -178,7 +178,7 @@ def _needed(model: Any) -> set[str]:
 def _step(reader: Reader, proto: Any) -> None:
     node = Node(reader, proto)
     if any(name in reader.stripped for name in proto.output):
-        reader.draft.notes.append(f"the {proto.op_type} after the last layer was stripped: outputs are its inputs")
+        reader.draft.caveats.append(f"the {proto.op_type} after the last layer was stripped: outputs are its inputs")
         reader.altered.update(proto.output)
         node.define(node.input(0))
         return

@@ -521,7 +521,7 @@ def test_tails_are_stripped_on_request(tail: str, tmp_path: Path) -> None:
         load(path)
     imported = read(path, strip_tail=True)
     assert list(imported.network([2, -3])) == [2, -3]
-    assert any(f"the {tail} after the last layer was stripped" in note for note in imported.notes)
+    assert any(f"the {tail} after the last layer was stripped" in note for note in imported.caveats)
     assert imported.comparison.runtime
 
 

@@ -159,3 +159,20 @@ def test_input_shapes_that_the_file_leaves_open(tmp_path: Path, capsys: pytest.C
     assert "say it with --input-shape" in err
     status, found = _json(capsys, "info", path, "--input-shape", "1,3")
     assert (status, found["architecture"]) == (0, [3, 3])
+
+
+def test_what_was_stripped_is_said_in_every_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nodes = [node("Gemm", "xw", "h"), node("Relu", "h", "r"), node("Gemm", "rw", "g"), node("Softmax", "g", "y")]
+    path = str(write(tmp_path, "net.onnx", model(nodes, [constant("w", _WEIGHTS)])))
+    certificate = tmp_path / "cert.json"
+    commands = {
+        "info": [], "complex": [], "identify": ["-o", str(certificate)], "runtime-error": ["--domain", "box:0,1"],
+    }  # fmt: skip
+    for command, options in commands.items():
+        assert _run(capsys, command, path, *options)[0] == 2
+        _, out, _ = _run(capsys, command, path, *options, "--strip-tail")
+        assert "the Softmax after the last layer was stripped" in out
+        _, found = _json(capsys, command, path, *options, "--strip-tail")
+        assert found["caveats"] == ["the Softmax after the last layer was stripped: outputs are its inputs"]
+        assert found["rounding"] == "none"
+    assert "Softmax" in json.loads(certificate.read_text())["unverified"]["caveats"]
