@@ -509,7 +509,7 @@ def _outcome_object(outcome: Outcome) -> dict[str, Any]:
     certificate, claim = outcome.certificate, outcome.certificate.claim
     found: dict[str, Any] = {
         "theorem": certificate.theorem,
-        "competitors": getattr(claim, "among", None),
+        "competitors": claim.among,
         "domain": getattr(claim, "domain", "R^n"),
         "hypotheses": [hypothesis.to_json() for hypothesis in certificate.hypotheses],
         "assumed": [],

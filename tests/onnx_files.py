@@ -51,4 +51,5 @@ def session_of(content: bytes) -> Any:
     onnxruntime = pytest.importorskip("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from polyrelu.certificate.theorems import hypothesis_statement
 from polyrelu.exact import format_rational
@@ -74,6 +74,7 @@ class RuntimeClaim:
     arithmetic: str
     at_most: tuple[Fraction, ...]
     kind: Literal["runtime-error"] = "runtime-error"
+    among: ClassVar[str] = ""  # there are no competitors
 
     @property
     def networks(self) -> dict[str, Network]:

@@ -89,7 +89,7 @@ class Proved(_Decided):
     def __str__(self) -> str:
         certificate = self.certificate
         lines = [f"proved. {certificate.claim}"]
-        if isinstance(certificate.claim, Claim) and certificate.claim.among == "generic":
+        if certificate.claim.among == "generic":
             lines.append(_MEMBERSHIP[self.membership])
         return _wrapped([*lines, *_theorem_lines(certificate), _meaning(certificate)])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from polyrelu.errors import NetworkError
 from polyrelu.exact import FLOAT32, FLOAT64, FloatFormat, exact_root, inverse_root
 from polyrelu.importers import Rounding
 
-_TYPES = {"float32": np.float32, "float64": np.float64}
+_TYPES: dict[str, Any] = {"float32": np.float32, "float64": np.float64}
 
 
 def _neighbours(value: Fraction, format_: FloatFormat) -> tuple[Fraction, Fraction]:

@@ -104,7 +104,7 @@ def test_networks_are_equal_whatever_they_were_made_of() -> None:
     assert to_document(one) == to_document(other)
     assert from_document(to_document(other)) == one
     x = [Fraction(i - 100, 7) for i in range(200)]
-    assert list(other(x)) == [Fraction(i, 3) * v + max(v, 0) for i, v in enumerate(x)]
+    assert list(other(x)) == [Fraction(i, 3) * v + max(v, Fraction(0)) for i, v in enumerate(x)]
     assert other.layers[1].weight == RationalMatrix.identity(200)
     assert other.parameters == 3 * 200 * 200 + 400
 
