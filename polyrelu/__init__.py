@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         RationalMatrix,
         Unbounded,
     )
-    from polyrelu.importers import Imported, load, read, save
+    from polyrelu.importers import Imported, Rounding, RuntimeErrorBound, load, read, runtime_error, save
     from polyrelu.network import (
         Architecture,
         Network,
@@ -89,6 +89,8 @@ _HOME = {
     "Region": "polyrelu.complex",
     "RegionGraph": "polyrelu.complex",
     "Report": "polyrelu.checker",
+    "Rounding": "polyrelu.importers",
+    "RuntimeErrorBound": "polyrelu.importers",
     "SignVector": "polyrelu.network",
     "Skeleton": "polyrelu.complex",
     "Unbounded": "polyrelu.exact",
@@ -106,6 +108,7 @@ _HOME = {
     "region_graph": "polyrelu.complex",
     "related": "polyrelu.network",
     "rescale": "polyrelu.network",
+    "runtime_error": "polyrelu.importers",
     "save": "polyrelu.importers",
     "save_complex": "polyrelu.complex",
     "skeleton": "polyrelu.complex",
@@ -141,6 +144,8 @@ __all__ = [
     "Region",
     "RegionGraph",
     "Report",
+    "Rounding",
+    "RuntimeErrorBound",
     "SignVector",
     "Skeleton",
     "Unbounded",
@@ -159,6 +164,7 @@ __all__ = [
     "region_graph",
     "related",
     "rescale",
+    "runtime_error",
     "save",
     "save_complex",
     "skeleton",

@@ -35,7 +35,7 @@ def compared(path: str | Path, draft: Draft, graph: Graph, lowered: Lowered) -> 
     if isinstance(runtime, str):
         return Comparison(reason=runtime)
     try:
-        model = arithmetic(draft.arithmetic)
+        model = arithmetic(draft.arithmetic, draft.rounding)
     except NetworkError as error:
         return Comparison(reason=str(error))
     points = _points(sum(int(np.prod(shape)) for shape in draft.input_shapes))
@@ -58,11 +58,12 @@ def compared(path: str | Path, draft: Draft, graph: Graph, lowered: Lowered) -> 
 
 
 def _points(inputs: int) -> list[list[Fraction]]:
-    """Zero, and points of several scales with coordinates of ten bits, which every float format holds."""
+    """Zero, points of several scales, and one of each sign (padding shows where all entries are negative); coordinates
+    of ten bits, which every float format holds."""
     chance = random.Random(0)
     points = [[Fraction(0)] * inputs]
-    for scale in _SCALES:
-        points.append([Fraction(chance.randint(-1023, 1023), 1024) * Fraction(2) ** scale for _ in range(inputs)])
+    for scale, low, high in [*((scale, -1023, 1023) for scale in _SCALES), (1, -1023, -1), (1, 1, 1023)]:
+        points.append([Fraction(chance.randint(low, high), 1024) * Fraction(2) ** scale for _ in range(inputs)])
     return points
 
 

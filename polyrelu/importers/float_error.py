@@ -19,7 +19,7 @@ factor of at most 1 + (n + 2)·2^-53 before `_up` multiplies by 1 + (n + 4)·2^-
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -68,8 +68,18 @@ _ARITHMETICS = {
 }
 
 
-def arithmetic(name: str) -> Arithmetic:
-    """The arithmetic of a number type; only float32 and float64 have one."""
+#: Rules under which a number of the exact network differs from the runtime's by more than float64 rounds.
+_COARSE = ("attributes: decimal", "batchnorm: float32")
+
+
+def arithmetic(name: str, rounding: Collection[str] = ()) -> Arithmetic:
+    """The arithmetic of a number type, for a graph that was read under these rounding rules.
+
+    Only float32 and float64 have one, and float64 only where no rule changed a number in the 24th bit: the extra
+    roundings that operations count cover one unit of the format.
+    """
+    if name == "float64" and (coarse := sorted(set(_COARSE) & set(rounding))):
+        raise NetworkError(f"no rounding bound is known for float64 with the rule {coarse[0]}; leave the rule out")
     if name not in _ARITHMETICS:
         raise NetworkError(f"no rounding bound is known for {name or 'mixed'} arithmetic, only for float32 and float64")
     return _ARITHMETICS[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from importlib.resources import as_file, files
@@ -23,6 +24,8 @@ FORMATS: dict[str, tuple[str, str]] = {
     ".onnx": ("onnx", "read_onnx"),
     ".npz": ("npz", "read_npz"),
     ".json": ("native", "read_native"),
+    **dict.fromkeys((".pt", ".pth", ".bin", ".zip"), ("torch_file", "read_torch")),
+    ".safetensors": ("torch_file", "read_safetensors"),
 }
 
 #: What to do with endings that are not read.
@@ -116,6 +119,11 @@ def _read_file(path: Path, options: ReadOptions) -> Imported:
 
 
 def _draft_of_object(source: Any, options: ReadOptions) -> Draft:
+    torch = sys.modules.get("torch")  # who has a module has imported it
+    if torch is not None and isinstance(source, torch.nn.Module):
+        from polyrelu.importers.torch_module import draft_of_module
+
+        return draft_of_module(source, options)
     return Draft("pairs (W, b)", network=from_arrays(source))
 
 

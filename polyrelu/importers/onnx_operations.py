@@ -427,7 +427,8 @@ def _sub_values(node: Node, x: Known, y: Known) -> Known:
     if isinstance(x, Value) and isinstance(y, Value):
         return tensors.add(node.graph, x, y, -1)
     if isinstance(x, Value):
-        return tensors.add_constant(node.graph, x, -_exact(_counted(node, cast(Array, y))))
+        negative = np.asarray(-_exact(_counted(node, cast(Array, y))))  # numpy makes -(array of no dimension) a scalar
+        return tensors.add_constant(node.graph, x, negative)
     negated = tensors.multiply(node.graph, cast(Value, y), np.array(-1))
     return tensors.add_constant(node.graph, negated, _counted(node, x))
 

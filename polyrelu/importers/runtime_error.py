@@ -89,13 +89,14 @@ def runtime_error(
     True
     """
     exact, graph, own = _operations(network)
+    rules = () if isinstance(network, Network) else tuple(network.rounding.split("; "))
     low, high = (tuple(to_fraction(entry) for entry in corner) for corner in (lower, upper))
     if not len(low) == len(high) == exact.inputs:
         raise DomainError(f"the box has {len(low)} and {len(high)} coordinates, the network {exact.inputs} inputs")
     if any(a > b for a, b in zip(low, high, strict=True)):
         raise DomainError("the box is empty")
     name = format_ or own
-    found = ranges(graph, [(low, high)], arithmetic(name))[graph.output]
+    found = ranges(graph, [(low, high)], arithmetic(name, rules))[graph.output]
     return RuntimeErrorBound(
         exact,
         low,

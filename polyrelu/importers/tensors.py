@@ -280,11 +280,10 @@ def sum_over(graph: Graph, x: Value, axes: Sequence[int], factor: Fraction, keep
 def output_size(size: int, kernel: int, stride: int, dilation: int, pads: tuple[int, int], up: bool = False) -> int:
     """How many windows fit; `up` also counts a last one that overlaps the end, if it starts before the padding."""
     room = size + sum(pads) - (dilation * (kernel - 1) + 1)
-    if room < 0:
-        raise NetworkError(
-            f"a window of size {kernel} with dilation {dilation} does not fit {size} + {sum(pads)} entries"
-        )
     count = -(-room // stride) + 1 if up else room // stride + 1
+    if count < 1:
+        padded = size + sum(pads)
+        raise NetworkError(f"a window of size {kernel}, dilation {dilation}, does not fit {padded} entries")
     return count - 1 if up and (count - 1) * stride >= size + pads[0] else count
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from polyrelu.errors import NetworkFileError
 from polyrelu.importers import load, read
+from polyrelu.network import Network
 
 _NETS = Path(__file__).resolve().parents[3] / "shared" / "nets"
 
@@ -67,10 +68,25 @@ _READ: dict[str, tuple[str, int]] = {
     "layerzoo/sub.onnx": ("4-4", 4),
     "layerzoo/transpose.onnx": ("6-6", 0),
     "layerzoo/unsqueeze.onnx": ("6-6", 0),
+    "lyap_pvtol.pth": ("6-8-2", 74),
+    "relucent_d4_w8_nh4.pt": ("4-8-8-8-8-1", 265),
+    "sdf_bunny_2d_2x50.bin": ("2-50-50-1", 2751),
+    "sdf_bunny_2d_4x32.bin": ("2-32-32-32-32-1", 3297),
+    "sdf_bunny_3d_8x32.bin": ("3-32-32-32-32-32-32-32-32-1", 7553),
+}
+
+#: Files of several networks: the prefix that takes one.
+_PREFIXED: dict[str, tuple[str, str, int]] = {
+    "lyap_pendulum_of.pth": ("controller.", "3-8-8-8-1", 185),
+    "sb3_dqn_cartpole.zip": ("q_net.", "4-256-256-2", 67586),
 }
 
 #: What the refusal says.
 _REFUSED: dict[str, str] = {
+    "lirpa_mnist_cnn_small.pth": r"'conv1.weight' \[8, 1, 4, 4\] is of a convolution, whose stride and padding",
+    "lyap_pendulum_of.pth": r"several networks: prefix 'observer.' \(3-16-16-8-2\), prefix 'controller.'",
+    "oval_cifar_deep.pth": r"'0.weight' \[8, 3, 4, 4\] is of a convolution, whose stride and padding",
+    "sb3_dqn_cartpole.zip": r"several networks: prefix 'q_net.' \(4-256-256-2\), prefix 'q_net_target.'",
     "arch_quadrotor_3x64.onnx": r"node 'Sigmoid_1' \(Sigmoid\): this operation is not supported",
 }
 
@@ -79,23 +95,35 @@ _NOT_COMPARED = {"arch_acc_5_20.onnx": "expected to have rank 2 but has rank 4"}
 
 
 def _path(name: str) -> Path:
+    if name.endswith((".pt", ".pth", ".bin", ".zip")):
+        pytest.importorskip("torch")
     path = _NETS / name
     if not path.is_file():
         pytest.skip("the collection of networks is not here")
     return path
 
 
+def _shape(network: Network) -> str:
+    return "-".join(map(str, network.widths)) + ("+" if network.last == "relu" else "") + "~" * (not network.is_plain)
+
+
 @pytest.mark.parametrize("name", _READ)
 def test_networks_that_are_read(name: str) -> None:
     imported = read(_path(name))
-    network = imported.network
-    shape = "-".join(map(str, network.widths)) + ("+" if network.last == "relu" else "") + "~" * (not network.is_plain)
-    assert (shape, imported.numbers) == _READ[name]
+    assert (_shape(imported.network), imported.numbers) == _READ[name]
     if name in _NOT_COMPARED:
         assert _NOT_COMPARED[name] in imported.comparison.reason
     elif name.endswith(".onnx"):
         assert imported.comparison.runtime
         assert 0 <= imported.comparison.worst < 1
+
+
+@pytest.mark.parametrize("name", _PREFIXED)
+def test_files_of_several_networks(name: str) -> None:
+    prefix, shape, numbers = _PREFIXED[name]
+    imported = read(_path(name), prefix=prefix)
+    assert (_shape(imported.network), imported.numbers) == (shape, numbers)
+    assert any("ReLU between the linear layers" in caveat for caveat in imported.caveats)
 
 
 @pytest.mark.parametrize("name", _REFUSED)

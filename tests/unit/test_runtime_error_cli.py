@@ -132,7 +132,7 @@ def test_bad_options(options: list[str], says: str, net: str, capsys: pytest.Cap
 def test_info_says_what_was_compared(net: str, capsys: pytest.CaptureFixture[str]) -> None:
     _, found = _json(capsys, "info", net)
     assert found["compared"]["runtime"].startswith("onnxruntime")
-    assert (found["compared"]["points"], found["compared"]["values"], found["numbers"]) == (5, 3, 6)
+    assert (found["compared"]["points"], found["compared"]["values"], found["numbers"]) == (7, 3, 6)
     assert 0 <= found["compared"]["worst"] < 1
     _, found = _json(capsys, "info", net, "--no-compare")
     assert found["compared"] == {"runtime": None, "reason": "not asked for"}

@@ -81,7 +81,7 @@ def test_layers_are_taken_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     assert draft.dtypes == {"float32"}
     assert draft.numbers == 12 * 12
     assert draft.steps[-1] == "affine [3, 3] 'net.22'"
-    assert any("the order of the numbers in their names" in note for note in draft.notes)
+    assert "the order of the numbers in their names" in draft.caveats[0]
 
 
 def test_layers_without_numbers_need_an_order(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_several_networks(tmp_path: Path) -> None:
     _refused(path, r"several networks: prefix 'q\.' \(2-3-1\), prefix 'target\.' \(2-4-1\)$")
     draft = _read(path, "target.")
     assert draft.network == _network(_layers(2, 4, 1))
-    assert "not read: 'q.0.bias' [3], 'q.0.weight' [3, 2]" in draft.notes[-1]
+    assert "not read: 'q.0.bias' [3], 'q.0.weight' [3, 2]" in draft.caveats[-1]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_types_that_are_not_read(tmp_path: Path) -> None:
         _refused(_raw(tmp_path, {"fc.weight": (kind, [1, 1], b"\1")}), f"tensor 'fc.weight': its type is {kind}, which")
     weight = ("F32", [1, 1], b"\0" * 4)
     path = _raw(tmp_path, {"net.0.weight": weight, "mask.bits": ("BOOL", [1], b"\1")})
-    assert "not read: 'mask.bits' [1]" in _read(path).notes[-1]
+    assert "not read: 'mask.bits' [1]" in _read(path).caveats[-1]
 
 
 @pytest.mark.parametrize(
