@@ -626,7 +626,7 @@ _BAD_NAMES: dict[str, Bad] = {
     "file: directory .onnx": Bad("folder.onnx", None, "cannot read: Is a directory", make=Path.mkdir),
     "file: directory .npz": Bad("folder.npz", None, "cannot read: Is a directory", make=Path.mkdir),
     "file: directory .json": Bad("folder.json", None, "cannot read: Is a directory", make=Path.mkdir),
-    "file: unknown ending": Bad("net.pkl", lambda: b"1", "unknown ending '.pkl'; known are .onnx, .npz, .*never opened"),
+    "file: unknown ending": Bad("net.pkl", lambda: b"1", "unknown ending '.pkl'; known are .onnx, .*never opened"),
     "file: no ending": Bad("net", lambda: b"1", "unknown ending ''"),
     "file: a line break in its name": Bad("net\nwork.npz", lambda: b"1", "net work.npz: not a readable .npz"),
 }

@@ -24,7 +24,7 @@ _READ: dict[str, tuple[str, int]] = {
     "arch_single_pendulum.onnx": ("2-25-25-1", 751),
     "arch_unicycle.onnx": ("4-500-2+", 3506),
     "marabou_bn_2-3-1.onnx": ("2-1", 25),
-    "marabou_certificate_controller.onnx": ("8-80-80-4", 2789),
+    "marabou_certificate_controller.onnx": ("8-80-80-4", 1739),
     "marabou_cnn_max_mnist2.onnx": ("784-5000-1936-968-484-32-10~", 16502),
     "marabou_conv_mp1.onnx": ("192-512-256-128-32-5~", 4517),
     "marabou_dropout.onnx": ("784-5-5-10", 4015),
