@@ -523,6 +523,7 @@ def _outcome_object(outcome: Outcome) -> dict[str, Any]:
 
 def _runtime_error(options: argparse.Namespace, started: float) -> int:
     from polyrelu.complex import parse_domain
+    from polyrelu.exact import decimal_above, decimal_below
     from polyrelu.importers import runtime_error
     from polyrelu.importers.runtime_error import ASSUMPTIONS
     from polyrelu.proofs import Proved
@@ -550,7 +551,8 @@ def _runtime_error(options: argparse.Namespace, started: float) -> int:
         print(found)
         if len(found.bounds) <= 20:
             for i, (bound, low, high) in enumerate(zip(found.bounds, found.low, found.high, strict=True)):
-                print(f"  output {i}: {_float(bound)}, the exact values lie in [{_float(low)}, {_float(high)}]")
+                inside = f"[{_shown_as(decimal_below, low)}, {_shown_as(decimal_above, high)}]"
+                print(f"  output {i}: {_shown_as(decimal_above, bound)}, the exact values lie in {inside}")
         print("".join(f"assumed: {assumption}\n" for assumption in ASSUMPTIONS), end="")
         _print_reading(imported)
         if written is not None:
@@ -566,8 +568,8 @@ def _text(number: Fraction | None) -> str | None:
     return None if number is None else format_rational(number)
 
 
-def _float(number: Fraction | None) -> str:
-    return "unknown" if number is None else f"{float(number):.6g}"
+def _shown_as(decimal: Callable[[Fraction], str], number: Fraction | None) -> str:
+    return "unknown" if number is None else decimal(number)
 
 
 def _check(options: argparse.Namespace, started: float) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from polyrelu.certificate.theorems import hypothesis_statement
-from polyrelu.exact import format_rational
+from polyrelu.exact import decimal_above, format_rational
 from polyrelu.network import Network, to_document
 from polyrelu.textfiles import layout, write_all
 
@@ -89,7 +89,8 @@ class RuntimeClaim:
     def __str__(self) -> str:
         return (
             f"The {self.network.architecture} network {self.network.sha256[:12]}…, computed layer by layer in "
-            f"{self.arithmetic}, differs from its exact function by at most {float(max(self.at_most)):.6g} on the box."
+            f"{self.arithmetic}, differs from its exact function by at most {decimal_above(max(self.at_most))} on "
+            "the box."
         )
 
 

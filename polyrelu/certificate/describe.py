@@ -11,7 +11,7 @@ from typing import Any
 
 from polyrelu.certificate.theorems import GENERIC, MEANING, RUNTIME_MEANING, THEOREMS, TheoremText
 from polyrelu.errors import CertificateError
-from polyrelu.exact import parse_rational
+from polyrelu.exact import decimal_above, parse_rational
 from polyrelu.textfiles import wrapped
 
 __all__ = ["CertificateText", "describe", "describe_latex", "read_certificate"]
@@ -135,7 +135,7 @@ def _runtime_terms(claim: dict[str, Any]) -> str:
         sides = [f"{sides[0]}^{len(lower)}"]
     box = " x ".join(sides) if len(sides) <= 8 else f"the box of {len(sides)} intervals in the certificate"
     worst = max(parse_rational(str(limit)) for limit in limits)
-    return f"by at most {float(worst):.6g} at any {claim['arithmetic']} input in {box}"
+    return f"by at most {decimal_above(worst)} at any {claim['arithmetic']} input in {box}"
 
 
 def _hypothesis(entry: dict[str, Any], theorem: TheoremText) -> tuple[str, str]:

@@ -13,6 +13,8 @@ from polyrelu.exact.polyhedron import Generators, Polyhedron
 from polyrelu.exact.predicates import dot_sign, meeting_direction
 from polyrelu.exact.rational import (
     Rational,
+    decimal_above,
+    decimal_below,
     format_integer,
     format_rational,
     parse_rational,
@@ -59,6 +61,8 @@ __all__ = [
     "as_sparse",
     "canonical",
     "column_basis",
+    "decimal_above",
+    "decimal_below",
     "determinant",
     "dot_sign",
     "exact_root",

@@ -7,6 +7,7 @@ quadratic time (and Python refuses more than 4,300 digits).
 
 from __future__ import annotations
 
+import decimal
 import math
 import re
 from collections.abc import Sequence
@@ -22,6 +23,8 @@ from polyrelu.limits import BIT_LIMIT
 
 __all__ = [
     "Rational",
+    "decimal_above",
+    "decimal_below",
     "format_integer",
     "format_rational",
     "parse_integer",
@@ -144,6 +147,26 @@ def parse_rational(text: str) -> Fraction:
     if denominator < 2 or Fraction(numerator, denominator).denominator != denominator:
         raise NetworkError(f"{_quote(text)} is not in lowest terms with a denominator of at least 2")
     return Fraction(numerator, denominator)
+
+
+def decimal_above(value: Fraction, digits: int = 6) -> str:
+    """A decimal number of so many digits that is not smaller than the value.
+
+    >>> decimal_above(Fraction(1, 3)), decimal_above(Fraction(-1, 3)), decimal_above(Fraction(10**900 + 1))
+    ('0.333334', '-0.333333', '1.00001e+900')
+    """
+    return _decimal(value, digits, decimal.ROUND_CEILING)
+
+
+def decimal_below(value: Fraction, digits: int = 6) -> str:
+    """A decimal number of so many digits that is not larger than the value."""
+    return _decimal(value, digits, decimal.ROUND_FLOOR)
+
+
+def _decimal(value: Fraction, digits: int, rounding: str) -> str:
+    context = decimal.Context(digits, rounding, decimal.MIN_EMIN, decimal.MAX_EMAX)
+    quotient = context.divide(decimal.Decimal(value.numerator), decimal.Decimal(value.denominator))
+    return str(quotient).lower() if quotient else "0"
 
 
 def primitive(row: Sequence[Fraction] | Sequence[int]) -> tuple[tuple[int, ...], Fraction]:

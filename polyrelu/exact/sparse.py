@@ -80,9 +80,9 @@ class SparseMatrix:
             keys, values = keys[order], values[order]
             first = np.flatnonzero(np.concatenate(([True], np.diff(keys) > 0)))
             keys, values = keys[first], np.add.reduceat(values, first)
-        kept = values != 0
+        kept = np.asarray(values != 0, dtype=bool)
         if not kept.all():
-            keys, values = keys[kept.astype(bool)], values[kept.astype(bool)]
+            keys, values = keys[kept], values[kept]
         starts = np.searchsorted(keys, np.arange(shape[0] + 1, dtype=np.int64) * max(shape[1], 1))
         return cls(shape, starts, keys % max(shape[1], 1), values, denominator)
 
@@ -147,6 +147,7 @@ class SparseMatrix:
             and self.count == size
             and self.denominator == 1
             and np.array_equal(self.columns, np.arange(size))
+            and np.array_equal(self.starts, np.arange(size + 1))
             and bool((self.numerators == 1).all())
         )
 
@@ -301,6 +302,8 @@ def multiply(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
 
 def add(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
     """left + right; sparse only if both are."""
+    if left.shape != right.shape:
+        raise NetworkError(f"cannot add matrices of shapes {left.shape} and {right.shape}")
     if isinstance(left, SparseMatrix) and isinstance(right, SparseMatrix):
         common = math.lcm(left.denominator, right.denominator)
         scaled = [part.numerators * (common // part.denominator) for part in (left, right)]
@@ -325,6 +328,8 @@ def stack(matrices: Sequence[AnyMatrix]) -> AnyMatrix:
     """The matrices on top of each other; sparse only if all are."""
     if len(matrices) == 1:
         return matrices[0]
+    if len({matrix.ncols for matrix in matrices}) > 1:
+        raise NetworkError(f"cannot stack matrices of shapes {', '.join(str(m.shape) for m in matrices)}")
     if all(isinstance(matrix, SparseMatrix) for matrix in matrices):
         parts = [as_sparse(matrix) for matrix in matrices]
         common = math.lcm(*(part.denominator for part in parts))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.importers.float_error import Floats, arithmetic, ranges
+from polyrelu.importers.float_error import Floats, float_arithmetic, ranges
 from polyrelu.importers.graph import Graph
 from polyrelu.importers.imported import Comparison, Draft
 from polyrelu.importers.lowering import Lowered
@@ -35,7 +35,7 @@ def compared(path: str | Path, draft: Draft, graph: Graph, lowered: Lowered) -> 
     if isinstance(runtime, str):
         return Comparison(reason=runtime)
     try:
-        model = arithmetic(draft.arithmetic, draft.rounding)
+        model = float_arithmetic(draft.arithmetic, draft.bounded)
     except NetworkError as error:
         return Comparison(reason=str(error))
     points = _points(sum(int(np.prod(shape)) for shape in draft.input_shapes))
@@ -44,11 +44,14 @@ def compared(path: str | Path, draft: Draft, graph: Graph, lowered: Lowered) -> 
     except Exception as error:  # whatever a runtime raises on a file that it cannot run
         reason = " ".join(str(error).split())[:200]
         return Comparison(reason=f"{runtime.name} cannot run the file ({reason})")
+    names = [name for name in graph.names if all(name in values for values in found)]
+    if not names:
+        return Comparison(reason=f"{runtime.name} gives no value that the network has")
     bounds, activations = (
         ranges(graph, [(point, point) for point in points], model),
         lowered.network.activations(points),
     )
-    worst, names = 0.0, [name for name in graph.names if all(name in values for values in found)]
+    worst = 0.0
     for name in names:
         node = graph.names[name].node
         theirs = [values[name].astype(np.float64).reshape(-1) for values in found]
@@ -59,7 +62,7 @@ def compared(path: str | Path, draft: Draft, graph: Graph, lowered: Lowered) -> 
 
 def _points(inputs: int) -> list[list[Fraction]]:
     """Zero, points of several scales, and one of each sign (padding shows where all entries are negative); coordinates
-    of ten bits, which every float format holds."""
+    of ten bits, which float32 and float64 hold."""
     chance = random.Random(0)
     points = [[Fraction(0)] * inputs]
     for scale, low, high in [*((scale, -1023, 1023) for scale in _SCALES), (1, -1023, -1), (1, 1, 1023)]:
@@ -91,7 +94,7 @@ def _share(path: str | Path, place: str, runtime: str, found: list[Floats], ours
             path,
             place,
             f"entry {at[0]} is {ours[at]:.9g} exactly and {theirs[at]:.9g} in {runtime}, where rounding explains "
-            f"{allowed[at]:.2g}; the file is not read as its runtime does (--no-compare reads it anyway)",
+            f"{allowed[at]:.2g}; the file is not read as its runtime does (--no-compare, compare=False read it anyway)",
         )
     inside = known & (allowed > 0)
     return float((np.abs(theirs - ours)[inside] / allowed[inside]).max(initial=0.0))

@@ -20,7 +20,7 @@ factor of at most 1 + (n + 2)·2^-53 before `_up` multiplies by 1 + (n + 4)·2^-
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import FLOAT32, FLOAT64, AnyMatrix, FloatFormat, RationalMatrix, SparseMatrix
-from polyrelu.importers.graph import Graph
+from polyrelu.exact import FLOAT32, FLOAT64, AnyMatrix, FloatFormat, RationalMatrix, SparseMatrix, as_sparse
+from polyrelu.importers.graph import Graph, Node
 from polyrelu.importers.operations import (
     Add,
     Clip,
@@ -40,11 +40,12 @@ from polyrelu.importers.operations import (
     Linear,
     Maximum,
     Minimum,
+    Operation,
     Relu,
     Take,
 )
 
-__all__ = ["Arithmetic", "Box", "Floats", "Range", "arithmetic", "ranges"]
+__all__ = ["BOUNDED", "Arithmetic", "Box", "Floats", "Range", "float_arithmetic", "ranges"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Box: TypeAlias = tuple[Sequence[Fraction], Sequence[Fraction]]
@@ -68,20 +69,19 @@ _ARITHMETICS = {
 }
 
 
-#: Rules under which a number of the exact network differs from the runtime's by more than float64 rounds.
-_COARSE = ("attributes: decimal", "batchnorm: float32")
+#: The arithmetics that have a bound.
+BOUNDED = frozenset(_ARITHMETICS)
 
 
-def arithmetic(name: str, rounding: Collection[str] = ()) -> Arithmetic:
-    """The arithmetic of a number type, for a graph that was read under these rounding rules.
-
-    Only float32 and float64 have one, and float64 only where no rule changed a number in the 24th bit: the extra
-    roundings that operations count cover one unit of the format.
-    """
-    if name == "float64" and (coarse := sorted(set(_COARSE) & set(rounding))):
-        raise NetworkError(f"no rounding bound is known for float64 with the rule {coarse[0]}; leave the rule out")
+def float_arithmetic(name: str, bounded: Collection[str] = BOUNDED) -> Arithmetic:
+    """The arithmetic of a number type, for a graph whose rounding is bounded in these arithmetics (`Draft.bounded`)."""
     if name not in _ARITHMETICS:
         raise NetworkError(f"no rounding bound is known for {name or 'mixed'} arithmetic, only for float32 and float64")
+    if name not in bounded:
+        raise NetworkError(
+            f"no rounding bound is known for {name}: numbers were computed from constants, or rounded by a rule, and "
+            "are further away from the runtime's than its operations round"
+        )
     return _ARITHMETICS[name]
 
 
@@ -108,7 +108,7 @@ def ranges(graph: Graph, boxes: Sequence[Box], runtime: Arithmetic) -> list[Rang
     >>> (x,) = graph.inputs([(2,)])
     >>> weight = RationalMatrix.from_rows([[3, 5]])
     >>> graph.finish([graph.add(Linear(weight), [x], (1,))])
-    >>> found = ranges(graph, [([Fraction(0)] * 2, [Fraction(1)] * 2)], arithmetic("float32"))[-1]
+    >>> found = ranges(graph, [([Fraction(0)] * 2, [Fraction(1)] * 2)], float_arithmetic("float32"))[-1]
     >>> bool(8 <= found.high[0, 0] < 8.001), bool(0 < found.error[0, 0] < 1e-5)
     (True, True)
     """
@@ -116,10 +116,26 @@ def ranges(graph: Graph, boxes: Sequence[Box], runtime: Arithmetic) -> list[Rang
     high = np.stack([_above(corner) for _, corner in boxes], axis=1)
     found: list[Range] = []
     for node in graph.nodes:
+        operation, inputs = _with_bias(graph, node)
         with np.errstate(over="ignore", invalid="ignore"):
-            result = _range(node.operation, [found[i] for i in node.inputs], (low, high), runtime)
+            result = _range(operation, [found[i] for i in inputs], (low, high), runtime)
         found.append(_without_nan(result))
     return found
+
+
+def _with_bias(graph: Graph, node: Node) -> tuple[Operation, tuple[int, ...]]:
+    """An operation and its inputs; the addition of a bias to products is one sum with them, in any order."""
+    operation = node.operation
+    if isinstance(operation, Linear) and operation.offset is not None and _is_sum(operation):
+        before = graph.nodes[node.inputs[0]]
+        products = before.operation
+        if isinstance(products, Linear) and products.offset is None and as_sparse(operation.matrix).is_identity():
+            return replace(products, offset=operation.offset), before.inputs
+    return operation, node.inputs
+
+
+def _is_sum(operation: Linear) -> bool:
+    return operation.spread is None and not operation.extra_roundings
 
 
 def _without_nan(found: Range) -> Range:
@@ -153,7 +169,7 @@ def _range(operation: Any, x: list[Range], box: tuple[Floats, Floats], runtime: 
         case Minimum():
             return Range(np.minimum(x[0].low, x[1].low), np.minimum(x[0].high, x[1].high), _larger_error(x, runtime))
         case LeakyRelu(slopes):
-            return _leaky(np.array([[float(slope)] for slope in slopes]), x[0], runtime)
+            return _leaky(RationalMatrix.column(slopes).to_floats(), x[0], runtime)
         case Clip(low, high):
             return _clip(low, high, x[0], runtime)
     raise NetworkError(f"no rounding bound is known for {type(operation).__name__}")
@@ -168,7 +184,8 @@ def _constant(column: RationalMatrix, boxes: int, runtime: Arithmetic) -> Range:
     held = np.array([[runtime.format.holds(entry)] * boxes for entry in entries])
     low, high = (np.repeat(bound(entries)[:, None], boxes, axis=1) for bound in (_below, _above))
     size = np.maximum(np.abs(low), np.abs(high))
-    return Range(low, high, np.where(held, 0.0, _up(runtime.unit * size + runtime.tiny, 2)))
+    error = np.where(held, 0.0, _up(runtime.unit * size + runtime.tiny, 2))
+    return Range(low, high, np.where(size < runtime.largest, error, np.inf))
 
 
 def _linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
@@ -187,9 +204,11 @@ def _linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
     gamma = count * runtime.unit / (1 - count * runtime.unit)
     reach = _up(x.size + x.error, 1)
     sums = _up(weights.absolute(reach) + bias, weights.terms + 1)
-    underflow = 3 * (weights.terms + 2) * runtime.tiny * (1 + np.max(reach, axis=0, initial=0.0))
+    stretch = operation.stretch
+    underflow = 3 * stretch * (weights.terms + 2) * runtime.tiny * (1 + np.max(reach, axis=0, initial=0.0))
     error = _up(weights.absolute(x.error) + gamma * sums + underflow, weights.terms + 4)
-    fits = (_up(sums * (1 + gamma), 2) < runtime.largest) & (weights.largest < runtime.largest)
+    sizes = np.maximum(_up(sums * (1 + gamma), 2), np.max(1 + reach, axis=0, initial=weights.largest))
+    fits = stretch * sizes < runtime.largest / 2
     error = np.where((count * runtime.unit < 0.25) & fits, error, np.inf)
     return Range(_down_from(middle, blur), _up_from(middle, blur), error)
 
@@ -208,7 +227,7 @@ def _relu(x: Range, runtime: Arithmetic) -> Range:
 
 
 def _leaky(slopes: Floats, x: Range, runtime: Arithmetic) -> Range:
-    sizes = _up(np.abs(slopes), 1)
+    sizes = _up(_sizes(slopes), 1)
     ends = [np.where(end < 0, slopes * end, end) for end in (x.low, x.high)]
     blur = _up(_EPS * np.maximum(np.abs(ends[0]), np.abs(ends[1])), 2)
     crosses = (x.low < 0) & (x.high > 0)
@@ -217,6 +236,7 @@ def _leaky(slopes: Floats, x: Range, runtime: Arithmetic) -> Range:
     reach = _up(np.maximum(-x.low, 0.0) + x.error, 1)
     rounding = 2.5 * runtime.unit * sizes * reach + 4 * runtime.tiny * (1 + reach)
     error = _up(np.maximum(sizes, 1.0) * x.error + rounding, 5)
+    error = np.where(sizes * (1 + reach) < runtime.largest / 2, error, np.inf)
     return Range(np.where(crosses, np.minimum(low, 0.0), low), np.where(crosses, np.maximum(high, 0.0), high), error)
 
 
@@ -224,7 +244,9 @@ def _clip(low: Fraction | None, high: Fraction | None, x: Range, runtime: Arithm
     bottom, top, error = x.low, x.high, _up(x.error + runtime.tiny, 1)
     for limit in (low, high):
         if limit is not None and not runtime.format.holds(limit):
-            error = _up(error + runtime.unit * _up(np.abs(np.array([float(limit)])), 1)[0] + runtime.tiny, 2)
+            size = max(abs(_below([limit])[0]), abs(_above([limit])[0]))
+            moved = runtime.unit * size + runtime.tiny if size < runtime.largest else np.inf
+            error = _up(error + moved, 2)
     if low is not None:
         bottom, top = np.maximum(bottom, _below([low])[0]), np.maximum(top, _above([low])[0])
     if high is not None:

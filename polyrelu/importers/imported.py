@@ -43,6 +43,8 @@ class Draft:
     numbers : how many stored numbers enter the function.
     input_shapes : the shape of each input.
     arithmetic : the float type in which a runtime computes; empty if mixed or unknown.
+    bounded : the arithmetics for which `float_error.py` bounds the rounding: those in which no number was computed from
+        constants, or rounded at import, further away from the runtime's than the operations allow for.
     runtime : the format's own runtime, or the reason why there is none.
     """
 
@@ -57,6 +59,7 @@ class Draft:
     numbers: int = 0
     input_shapes: list[tuple[int, ...]] = field(default_factory=list)
     arithmetic: str = "float32"
+    bounded: set[str] = field(default_factory=lambda: {"float32", "float64"})
     runtime: Runtime | str = "the format has no runtime of its own"
 
 
@@ -69,7 +72,7 @@ class Comparison:
     runtime : its name and version, or empty.
     reason : why nothing was compared, or empty.
     points, values : the number of points, and of values at each of them.
-    worst : the largest share of its proved error bound that a value used, rounded up.
+    worst : the largest share of its proved error bound that a value used.
     """
 
     runtime: str = ""
@@ -105,6 +108,7 @@ class Imported:
     comparison : the agreement with the format's own runtime.
     graph : the operations as read, before neurons were put into layers; None if the file is a list of layers.
     arithmetic : the float type in which a runtime computes; empty if mixed or unknown.
+    bounded : the arithmetics for which the rounding can be bounded.
     """
 
     network: Network
@@ -120,6 +124,7 @@ class Imported:
     comparison: Comparison = field(default_factory=lambda: Comparison(reason="not asked for"))
     graph: Graph | None = field(default=None, repr=False, compare=False)
     arithmetic: str = "float32"
+    bounded: frozenset[str] = frozenset({"float32", "float64"})
 
     def with_source(self, name: str, digest: str) -> Imported:
         """The same with the file's name and hash."""

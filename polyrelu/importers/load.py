@@ -124,6 +124,9 @@ def _draft_of_object(source: Any, options: ReadOptions) -> Draft:
         from polyrelu.importers.torch_module import draft_of_module
 
         return draft_of_module(source, options)
+    if not isinstance(source, Iterable):
+        kind = type(source).__name__
+        raise NetworkError(f"{kind}: expected a file name, pairs (W, b), or an object of torch or scikit-learn")
     return Draft("pairs (W, b)", network=from_arrays(source))
 
 
@@ -152,6 +155,7 @@ def _finished(path: str | Path, draft: Draft, options: ReadOptions) -> Imported:
         comparison=comparison,
         graph=draft.graph,
         arithmetic=draft.arithmetic,
+        bounded=frozenset(draft.bounded),
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix, add, as_dense, as_sparse, multiply
 from polyrelu.importers.graph import Graph
-from polyrelu.importers.operations import Constant, Forms
+from polyrelu.importers.operations import Forms, Input
 from polyrelu.network import Block, Layer, Network
 
 __all__ = ["Lowered", "lower"]
@@ -61,8 +61,8 @@ def lower(graph: Graph) -> Lowered:
     layers, forms = Layers(), list[Forms]()
     for node in graph.nodes:
         forms.append(node.operation.lower([forms[i] for i in node.inputs], layers))
-    inputs = next(node.operation for node in graph.nodes if not isinstance(node.operation, Constant))
-    network, places = layers.network(inputs.total, forms[graph.output])  # type: ignore[attr-defined]
+    total = next(node.operation.total for node in graph.nodes if isinstance(node.operation, Input))
+    network, places = layers.network(total, forms[graph.output])
     return Lowered(network, tuple(forms), places, tuple(dict.fromkeys(layers.notes)))
 
 

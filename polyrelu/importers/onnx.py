@@ -77,7 +77,7 @@ def _start(path: Path, model: Any, constants: dict[str, NDArray[Any]], options: 
     draft = Draft(f"onnx, opset {opset}{producer}", graph)
     types = {_float_type(path, entry) for entry in entries}
     draft.arithmetic = types.pop() if len(types) == 1 else ""
-    draft.input_shapes = [options.input_shape or _input_shape(path, entry) for entry in entries]
+    draft.input_shapes = [_input_shape(path, entry, options.input_shape) for entry in entries]
     values: dict[str, Value | NDArray[Any]] = dict(constants)
     try:
         inputs = graph.inputs(draft.input_shapes)
@@ -99,12 +99,13 @@ def _stripped(model: Any) -> set[str]:
     """The outputs of nodes that `--strip-tail` leaves out: between them and an output of the graph are only views."""
     makers = {name: node for node in model.graph.node for name in node.output}
     uses = [name for node in model.graph.node for name in node.input]
-    found, waiting = set[str](), [entry.name for entry in model.graph.output]
+    outputs = [entry.name for entry in model.graph.output]
+    found, waiting = set[str](), list(outputs)
     while waiting:
         name = waiting.pop()
         node = makers.get(name)
-        if node is None or not node.input or uses.count(name) > 1:
-            continue
+        if node is None or not node.input or uses.count(name) + outputs.count(name) > 1:
+            continue  # something else reads it: then it is in the middle
         if node.op_type in _TAILS:
             found.add(name)
         elif node.op_type in _VIEWS:
@@ -126,9 +127,15 @@ def _float_type(path: Path, entry: Any) -> str:
     return _FLOATS[element]
 
 
-def _input_shape(path: Path, entry: Any) -> tuple[int, ...]:
-    """The shape of one sample: a leading symbolic dimension is the batch and becomes 1."""
+def _input_shape(path: Path, entry: Any, given: tuple[int, ...] | None) -> tuple[int, ...]:
+    """The shape of one sample: a leading symbolic dimension is the batch and becomes 1. A given shape stands in for
+    sizes that the file leaves open."""
     sizes = [d.dim_value if d.HasField("dim_value") else 0 for d in entry.type.tensor_type.shape.dim]
+    if given is not None:
+        if sizes and (len(sizes) != len(given) or any(a not in (0, b) for a, b in zip(sizes, given, strict=True))):
+            problem = f"the file says {sizes} (0: open), the shape given is {list(given)}"
+            raise NetworkFileError(path, f"input {entry.name!r}", problem)
+        sizes = list(given)
     if len(sizes) > 1 and sizes[0] < 1:
         sizes[0] = 1
     if math.prod(sizes) > WIDTH_LIMIT:
@@ -148,13 +155,15 @@ def _walk(reader: Reader, model: Any) -> None:
     needed = _needed(model)
     waiting = [node for node in waiting if any(name in needed for name in node.output)]
     while waiting:  # in the file's order, except where a node stands before what it reads
-        ready = [node for node in waiting if all(name in reader.values for name in node.input if name)]
-        if not ready:
+        later = []
+        for proto in waiting:
+            if all(name in reader.values for name in proto.input if name):
+                _step(reader, proto)
+            else:
+                later.append(proto)
+        if len(later) == len(waiting):
             raise _unknown_name(reader, waiting[0])
-        for proto in ready:
-            _step(reader, proto)
-        done = {id(proto) for proto in ready}
-        waiting = [node for node in waiting if id(node) not in done]
+        waiting = later
 
 
 def _unknown_name(reader: Reader, proto: Any) -> NetworkFileError:
@@ -192,9 +201,10 @@ def _step(reader: Reader, proto: Any) -> None:
         raise
     except NetworkError as error:
         raise node.fail(str(error)) from None
-    except (IndexError, TypeError, ValueError, OverflowError, AttributeError, ZeroDivisionError):
+    except (IndexError, TypeError, ValueError, OverflowError, AttributeError, ZeroDivisionError, MemoryError) as error:
         # too few inputs, attributes of a wrong type, axes that are not there
-        raise node.fail("its inputs or attributes are not those of this operation") from None
+        kind = type(error).__name__
+        raise node.fail(f"its inputs or attributes are not those of this operation ({kind})") from None
     node.check_attributes()
     node.define(*(result if isinstance(result, list) else [result]))
 

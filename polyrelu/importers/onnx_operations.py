@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkFileError
+from polyrelu.exact import FLOAT32
 from polyrelu.importers import tensors
+from polyrelu.importers.constants import exact, folded, folded_product, reciprocals
 from polyrelu.importers.graph import Graph, Value
 from polyrelu.importers.imported import Draft
 from polyrelu.importers.options import ReadOptions
@@ -153,6 +155,8 @@ class Node:
         exact = rounding.attribute(stored)
         if rounding.matters(stored):
             self.reader.draft.rounding.add(f"attributes: {rounding.attributes}")
+            if rounding.attributes == "decimal":
+                self.reader.draft.bounded.discard("float64")
         return exact
 
     def axes(self, since: int, position: int = 1) -> list[int] | None:
@@ -198,10 +202,12 @@ Handler: TypeAlias = Callable[[Node], "Known | list[Known]"]
 def _moved(node: Node, table: NDArray[np.int64]) -> Known:
     """Input 0 with its entries where the table says."""
     found = node.input(0)
-    return tensors.view(node.graph, found, table) if isinstance(found, Value) else found.reshape(-1)[table]
+    if isinstance(found, Value):
+        return tensors.view(node.graph, found, table)
+    return np.asarray(found.reshape(-1)[table])  # numpy gives a bare number for an index without dimensions
 
 
-def _numbers(node: Node) -> NDArray[np.int64]:
+def _entry_numbers(node: Node) -> NDArray[np.int64]:
     return tensors.indices(node.input(0).shape)
 
 
@@ -211,7 +217,7 @@ def _flatten(node: Node) -> Known:
     if not -len(shape) <= axis <= len(shape):
         raise node.fail(f"axis {axis} of a value of shape {list(shape)}")
     axis += len(shape) if axis < 0 else 0
-    return _moved(node, _numbers(node).reshape(math.prod(shape[:axis]), math.prod(shape[axis:])))
+    return _moved(node, _entry_numbers(node).reshape(math.prod(shape[:axis]), math.prod(shape[axis:])))
 
 
 def _reshape(node: Node) -> Known:
@@ -227,12 +233,12 @@ def _reshape(node: Node) -> Known:
         sizes[sizes.index(-1)] = math.prod(shape) // known if known else 0
     if min(sizes, default=1) < 1 or math.prod(sizes) != math.prod(shape):
         raise node.fail(f"cannot reshape one sample of shape {list(shape)} to {wanted}")
-    return _moved(node, _numbers(node).reshape(sizes))
+    return _moved(node, _entry_numbers(node).reshape(sizes))
 
 
 def _squeeze(node: Node) -> Known:
     axes = node.axes(13)
-    table = _numbers(node)
+    table = _entry_numbers(node)
     if axes and any(table.shape[axis] != 1 for axis in axes):
         raise node.fail(f"axes {axes} of a value of shape {list(table.shape)} are not all of size 1")
     return _moved(node, np.squeeze(table, None if axes is None else tuple(axes)))
@@ -242,15 +248,15 @@ def _unsqueeze(node: Node) -> Known:
     axes = node.axes(13)
     if axes is None:
         raise node.fail("the axes are not given")
-    return _moved(node, np.expand_dims(_numbers(node), tuple(axes)))
+    return _moved(node, np.expand_dims(_entry_numbers(node), tuple(axes)))
 
 
 def _transpose(node: Node) -> Known:
-    return _moved(node, np.transpose(_numbers(node), node.ints("perm")))
+    return _moved(node, np.transpose(_entry_numbers(node), node.ints("perm")))
 
 
 def _slice(node: Node) -> Known:
-    table = _numbers(node)
+    table = _entry_numbers(node)
     if node.opset < 10:
         starts, ends, axes, steps = node.ints("starts"), node.ints("ends"), node.ints("axes"), None
     else:
@@ -259,7 +265,7 @@ def _slice(node: Node) -> Known:
         steps = node.integers(4) if node.has(4) else None
     if starts is None or ends is None:
         raise node.fail("starts and ends are not given")
-    axes = list(range(len(starts))) if axes is None else [axis % table.ndim for axis in axes]
+    axes = list(range(len(starts))) if axes is None else [range(table.ndim)[axis] for axis in axes]
     steps = [1] * len(starts) if steps is None else steps
     if not len(starts) == len(ends) == len(axes) == len(steps) == len(set(axes)) or 0 in steps:
         raise node.fail("starts, ends, axes and steps do not fit together")
@@ -282,7 +288,7 @@ def _not_empty(node: Node, table: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _gather(node: Node) -> Known:
-    table, axis = _numbers(node), node.flag("axis")
+    table, axis = _entry_numbers(node), node.flag("axis")
     chosen = node.array(1)
     if chosen.dtype.kind not in "iu":
         raise node.fail("its indices are not integers")
@@ -291,7 +297,7 @@ def _gather(node: Node) -> Known:
 
 
 def _split(node: Node) -> list[Known]:
-    table, axis = _numbers(node), node.flag("axis")
+    table, axis = _entry_numbers(node), node.flag("axis")
     size, parts = table.shape[axis], len(node.proto.output)
     sizes = node.ints("split") if node.opset < 13 else (node.integers(1) if node.has(1) else None)
     if node.flag("num_outputs", parts) != parts:
@@ -306,7 +312,7 @@ def _split(node: Node) -> list[Known]:
 
 
 def _expand(node: Node) -> Known:
-    table = _numbers(node)
+    table = _entry_numbers(node)
     shape = tensors.limited(np.broadcast_shapes(table.shape, tuple(node.integers(1))))
     return _moved(node, np.broadcast_to(table, shape))
 
@@ -316,11 +322,11 @@ def _tile(node: Node) -> Known:
     if len(repeats) != len(node.input(0).shape) or min(repeats, default=1) < 1:
         raise node.fail(f"repeats {repeats} of a value of shape {list(node.input(0).shape)}")
     tensors.limited([size * times for size, times in zip(node.input(0).shape, repeats, strict=True)])
-    return _moved(node, np.tile(_numbers(node), repeats))
+    return _moved(node, np.tile(_entry_numbers(node), repeats))
 
 
 def _pad(node: Node) -> Known:
-    table = _numbers(node)
+    table = _entry_numbers(node)
     mode = node.attribute("mode", b"constant").decode()
     amounts = node.ints("pads", node.ints("paddings")) if node.opset < 11 else node.integers(1)
     axes = node.integers(3) if node.opset >= 18 and node.has(3) else list(range(table.ndim))
@@ -382,7 +388,7 @@ def _arithmetic(on_constants: Callable[[Any, Any], Any], on_values: Callable[[No
             raise node.fail("expected two inputs")
         x, y = _aligned(node, node.input(0)), _aligned(node, node.input(1))
         if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
-            return _restored(on_constants(*(_exact(_counted(node, array)) for array in (x, y))))
+            return folded(node.reader.draft, on_constants, _counted(node, x), _counted(node, y))
         return on_values(node, x, y)
 
     return handler
@@ -399,23 +405,6 @@ def _aligned(node: Node, found: Known) -> Known:
     return found.reshape(found.shape + (1,) * (rank - int(axis) % max(rank, 1) - found.ndim))
 
 
-def _exact(array: Array) -> Array:
-    """A constant for exact arithmetic: integers stay, floats become fractions."""
-    if array.dtype.kind in "iuO":
-        return array.astype(object)
-    flat = np.empty(array.size, dtype=object)
-    flat[:] = list(tensors.column(array).entries())
-    return flat.reshape(array.shape)
-
-
-def _restored(array: Any) -> Array:
-    """Integers computed from integers are integers again."""
-    result = np.asarray(array)
-    if result.dtype == object and all(type(entry) is int for entry in result.ravel()):
-        return result.astype(np.int64)
-    return result
-
-
 def _add_values(node: Node, x: Known, y: Known) -> Known:
     if isinstance(x, Value) and isinstance(y, Value):
         return tensors.add(node.graph, x, y)
@@ -427,8 +416,7 @@ def _sub_values(node: Node, x: Known, y: Known) -> Known:
     if isinstance(x, Value) and isinstance(y, Value):
         return tensors.add(node.graph, x, y, -1)
     if isinstance(x, Value):
-        negative = np.asarray(-_exact(_counted(node, cast(Array, y))))  # numpy makes -(array of no dimension) a scalar
-        return tensors.add_constant(node.graph, x, negative)
+        return tensors.add_constant(node.graph, x, _negated(node, cast(Array, y)))
     negated = tensors.multiply(node.graph, cast(Value, y), np.array(-1))
     return tensors.add_constant(node.graph, negated, _counted(node, x))
 
@@ -443,19 +431,14 @@ def _mul_values(node: Node, x: Known, y: Known) -> Known:
 def _div_values(node: Node, x: Known, y: Known) -> Known:
     if isinstance(y, Value):
         raise node.fail("division by a value that depends on the input is not affine")
-    divisors = _exact(_counted(node, y))
-    if (divisors == 0).any():
-        raise node.fail("division by a constant that is 0")
-    quotients = np.vectorize(lambda entry: 1 / Fraction(entry), otypes=[object])(divisors)
+    quotients = reciprocals(exact(_counted(node, y)))
     return tensors.multiply(node.graph, cast(Value, x), quotients, extra_roundings=2)
 
 
 def _div_constants(x: Any, y: Any) -> Any:
-    if (np.asarray(y) == 0).any():
-        raise ZeroDivisionError
     if all(type(entry) is int for entry in (*np.ravel(x), *np.ravel(y))):  # ONNX: integers divide towards 0
-        return np.vectorize(lambda a, b: int(Fraction(a, b)), otypes=[object])(x, y)
-    return np.vectorize(lambda a, b: Fraction(a) / Fraction(b), otypes=[object])(x, y)
+        return np.vectorize(lambda a, b: int(a * b), otypes=[object])(x, reciprocals(y))
+    return x * reciprocals(y)
 
 
 def _counted(node: Node, array: Array) -> Array:
@@ -473,8 +456,9 @@ def _sum(node: Node) -> Known:
 
 
 def _mean(node: Node) -> Known:
-    share = np.array(Fraction(1, len(node.proto.input)), dtype=object)
-    return tensors.multiply(node.graph, cast(Value, _sum(node)), share, extra_roundings=2)
+    count = len(node.proto.input)
+    share = np.array(Fraction(1, count), dtype=object)
+    return tensors.multiply(node.graph, cast(Value, _sum(node)), share, extra_roundings=2, stretch=float(count))
 
 
 def _extreme(of_two: Callable[[Any, Value, Value], Value]) -> Handler:
@@ -491,7 +475,11 @@ def _extreme(of_two: Callable[[Any, Value, Value], Value]) -> Handler:
 
 def _neg(node: Node) -> Known:
     found = node.input(0)
-    return -found if isinstance(found, np.ndarray) else tensors.multiply(node.graph, found, np.array(-1))
+    return _negated(node, found) if isinstance(found, np.ndarray) else tensors.multiply(node.graph, found, np.array(-1))
+
+
+def _negated(node: Node, array: Array) -> Array:
+    return folded(node.reader.draft, lambda entries: -entries, _counted(node, array))
 
 
 def _relu(node: Node) -> Known:
@@ -510,7 +498,7 @@ def _prelu(node: Node) -> Known:
     x, slopes = node.value(0), node.weights(1)
     if node.opset < 7 and slopes.ndim == 1 and slopes.size > 1:  # a slope for each channel
         slopes = slopes.reshape(-1, *(1 for _ in x.shape[2:]))
-    return tensors.leaky_relu(node.graph, x, _one_way(node, slopes, x))
+    return tensors.leaky_relu(node.graph, x, _one_way(node, slopes, x.shape))
 
 
 def _clip(node: Node) -> Known:
@@ -518,7 +506,7 @@ def _clip(node: Node) -> Known:
         limits = [node.number(name, 0.0) if node.attribute(name) is not None else None for name in ("min", "max")]
     else:
         limits = [_scalar(node, position) if node.has(position) else None for position in (1, 2)]
-    return tensors.clip(node.graph, node.value(0), *_finite(limits))
+    return tensors.clip(node.graph, node.value(0), *_binding(node, limits))
 
 
 def _scalar(node: Node, position: int) -> Fraction | None:
@@ -529,12 +517,17 @@ def _scalar(node: Node, position: int) -> Fraction | None:
     return None if np.isinf(float(number)) else next(iter(tensors.column(array).entries()))
 
 
-def _finite(limits: list[Fraction | None]) -> tuple[Fraction | None, Fraction | None]:
-    """A limit at the end of float32 is how exporters write none; taken literally it never binds in float32, but it
-    would cost neurons."""
-    largest = Fraction((2**24 - 1) * 2**104)
-    low, high = (None if limit is not None and abs(limit) >= largest else limit for limit in limits)
-    return low, high
+def _binding(node: Node, limits: list[Fraction | None]) -> tuple[Fraction | None, Fraction | None]:
+    """The limits without those at the ends of float32, which is how exporters write none: they never bind in float32,
+    and would cost neurons."""
+    low, high = limits
+    largest = FLOAT32.largest
+    if node.reader.draft.arithmetic != "float32":
+        return low, high
+    ends = [low is not None and low <= -largest, high is not None and high >= largest]
+    if any(ends):
+        node.reader.draft.notes.append("limits of Clip at the ends of float32 are taken for none")
+    return (None if ends[0] else low), (None if ends[1] else high)
 
 
 def _hard_sigmoid(node: Node) -> Known:
@@ -563,7 +556,11 @@ def _cast(node: Node) -> Known:
     if found.dtype == object and is_float:
         return found
     with np.errstate(all="ignore"):
-        return found.astype(target)
+        cast_ = found.astype(target)
+        changed = int((cast_.astype(np.float64) != found.astype(np.float64)).sum())
+    if changed:
+        node.reader.draft.caveats.append(f"the file rounds {changed} of {found.size} constants to {target.name} (Cast)")
+    return cast_
 
 
 def _same(node: Node) -> Known:
@@ -571,10 +568,15 @@ def _same(node: Node) -> Known:
     return node.input(0)
 
 
+def _is_inference(node: Node) -> bool:
+    """Before opset 7 an attribute says so, and without it the node is in training mode."""
+    return node.opset >= 7 or node.flag("is_test") == 1
+
+
 def _dropout(node: Node) -> Known:
-    for name in ("ratio", "is_test", "seed", "consumed_inputs"):
+    for name in ("ratio", "seed", "consumed_inputs"):
         node.attribute(name)
-    if node.has(2) and node.array(2).any():
+    if (node.has(2) and node.array(2).any()) or not _is_inference(node):
         raise node.fail("training mode is not a function of the input")
     return _same(node)
 
@@ -590,32 +592,61 @@ def _matmul(node: Node) -> Known:
         return tensors.matmul(node.graph, x, node.weights(1))
     if isinstance(y, Value):
         return tensors.matmul_from_left(node.graph, node.weights(0), y)
-    return np.asarray(np.matmul(_exact(_counted(node, x)), _exact(_counted(node, y))))
+    return folded_product(node.reader.draft, _counted(node, x), _counted(node, y))
 
 
 def _gemm(node: Node) -> Known:
     alpha, beta = node.number("alpha", 1.0), node.number("beta", 1.0)
     node.flag("broadcast")
     x, y = (_transposed(node, position, name) for position, name in ((0, "transA"), (1, "transB")))
-    product = _product(node, x, y, alpha, extra=3 if alpha != 1 or beta != 1 else 0)
-    if not node.has(2) or not beta:
-        return product
-    bias = node.input(2)
-    if isinstance(bias, Value):
-        if beta != 1:
-            bias = tensors.multiply(node.graph, bias, np.array(beta, dtype=object), extra_roundings=2)
-        return tensors.add(node.graph, product, bias)
-    scaled = _counted(node, bias) if beta == 1 else _exact(_counted(node, bias)) * beta
-    return tensors.add_constant(node.graph, product, _one_way(node, scaled, product))
+    bias = node.input(2) if node.has(2) and beta else None
+    if not isinstance(bias, Value):
+        return _product(node, x, y, bias, (alpha, beta))
+    product = _product(node, x, y, None, (alpha, beta))
+    return tensors.plus_value(node.graph, product, _value_one_way(node, bias, product), beta)
 
 
-def _one_way(node: Node, constant: Array, x: Value) -> Array:
-    """A constant that is broadcast to the value; it must not widen it."""
+def _product(node: Node, x: Known, y: Known, bias: Array | None, factors: tuple[Fraction, Fraction]) -> Value:
+    """alpha x y + beta bias, one of x and y a value."""
+    if isinstance(x, Value) and isinstance(y, Value):
+        raise node.fail("a product of two values that depend on the input is not piecewise linear")
+    alpha, beta = factors
+    offset = bias if bias is None or beta == 1 else exact(_counted(node, bias)) * beta
+    if isinstance(x, Value):
+        return tensors.matmul(node.graph, x, _scaled(cast(Array, y), alpha), _fitting(node, offset, x, y), factors)
+    if isinstance(y, Value):
+        return tensors.matmul_from_left(node.graph, _scaled(x, alpha), y, _fitting(node, offset, x, y), factors)
+    draft = node.reader.draft
+    product = folded(draft, lambda p: p * alpha, folded_product(draft, x, y))
+    if offset is not None:
+        product = folded(draft, lambda p, c: p + c, product, _one_way(node, offset, product.shape))
+    return node.reader.as_value(product)
+
+
+def _scaled(weight: Array, factor: Fraction) -> Array:
+    return weight if factor == 1 else exact(weight) * factor
+
+
+def _fitting(node: Node, offset: Array | None, x: Known, y: Known) -> Array | None:
+    """The offset in the shape of the product of two matrices."""
+    return None if offset is None else _one_way(node, _counted(node, offset), (x.shape[0], y.shape[1]))
+
+
+def _value_one_way(node: Node, x: Value, product: Value) -> Value:
     try:
-        return np.broadcast_to(constant, x.shape)
+        table = np.broadcast_to(tensors.indices(x.shape), product.shape)
+    except ValueError:
+        raise node.fail(f"a value of shape {list(x.shape)} does not fit one of shape {list(product.shape)}") from None
+    return tensors.view(node.graph, x, table)
+
+
+def _one_way(node: Node, constant: Array, shape: tuple[int, ...]) -> Array:
+    """A constant that is broadcast to the shape of a value; it must not widen it."""
+    try:
+        return np.broadcast_to(constant, shape)
     except ValueError:
         raise node.fail(
-            f"a constant of shape {list(constant.shape)} does not fit a value of shape {list(x.shape)}"
+            f"a constant of shape {list(constant.shape)} does not fit a value of shape {list(shape)}"
         ) from None
 
 
@@ -637,17 +668,6 @@ def _transposed(node: Node, position: int, name: str) -> Known:
     return numbers.T if transposed else numbers
 
 
-def _product(node: Node, x: Known, y: Known, alpha: Fraction, extra: int) -> Value:
-    if isinstance(x, Value) and isinstance(y, Value):
-        raise node.fail("a product of two values that depend on the input is not piecewise linear")
-    if isinstance(x, Value):
-        weight = cast(Array, y)
-        return tensors.matmul(node.graph, x, weight if alpha == 1 else _exact(weight) * alpha, extra_roundings=extra)
-    if isinstance(y, Value):
-        return tensors.matmul_from_left(node.graph, x if alpha == 1 else _exact(x) * alpha, y, extra)
-    return node.reader.as_value(np.asarray(np.matmul(_exact(x), _exact(y)) * alpha))
-
-
 def _reduce(mean: bool, since: int) -> Handler:
     """ReduceSum and ReduceMean, whose axes are an input from an opset on."""
 
@@ -665,9 +685,9 @@ def _reduce(mean: bool, since: int) -> Handler:
 
 
 def _batch_norm(node: Node) -> Known:
-    for name in ("momentum", "is_test", "consumed_inputs", "spatial"):
+    for name in ("momentum", "consumed_inputs", "spatial"):
         node.attribute(name)
-    if node.flag("training_mode"):
+    if node.flag("training_mode") or not _is_inference(node):
         raise node.fail("training mode is not a function of the input")
     if node.opset < 9 and node.attribute("spatial", 1) != 1:
         raise node.fail("spatial = 0 is not supported")
@@ -679,6 +699,8 @@ def _batch_norm(node: Node) -> Known:
     )
     if rounded:
         node.reader.draft.rounding.add(f"batchnorm: {options.batchnorm}")
+        if options.batchnorm == "float32":
+            node.reader.draft.bounded.discard("float64")
     node.reader.draft.notes.append(f"BatchNormalization: {rounded} of {scale.size} factors 1/√(var+ε) are rounded")
     return result
 

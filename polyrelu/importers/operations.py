@@ -142,12 +142,15 @@ class Linear:
     matrix, offset : the exact map; the offset is a column or None.
     spread : a column ≥ |offset|, the sum of the sizes of the numbers that a runtime adds up to it; None: |offset|.
     extra_roundings : how often a runtime may round beyond once for each product and each sum (scales, quotients).
+    stretch : ≥ 1; on the way to the result a runtime may make numbers that are so many times larger than the inputs,
+        the numbers here and the sums, and multiply what it loses below the normal range by so much.
     """
 
     matrix: AnyMatrix
     offset: RationalMatrix | None = None
     spread: RationalMatrix | None = None
     extra_roundings: int = 0
+    stretch: float = 1.0
 
     def lower(self, inputs: Sequence[Forms], neurons: Neurons) -> Forms:
         """The composition."""

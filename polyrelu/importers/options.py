@@ -17,6 +17,7 @@ normalisation   exact, float64, float32              weights into which an input
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 
@@ -35,6 +36,8 @@ _CHOICES = {
 }
 
 _FORMATS = {"float32": FLOAT32, "float64": FLOAT64}
+
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
 
 #: What of a file's own normalisation belongs to the network.
 NORMALISATIONS = ("none", "inputs", "outputs", "both")
@@ -87,7 +90,9 @@ class Rounding:
         return Fraction(str(np.float32(value))) != Fraction(value)
 
     def number(self, text: str) -> Fraction:
-        """Decimal text as a number; `ValueError` if it is none."""
+        """Decimal text as a number; `ValueError` if it is none, or has an exponent of more than three digits."""
+        if not _DECIMAL.fullmatch(text):
+            raise ValueError(f"{text[:40]!r} is not a decimal number")
         exact = Fraction(text)
         return exact if self.text == "exact" else _FORMATS[self.text].nearest(exact)
 

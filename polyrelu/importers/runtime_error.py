@@ -7,15 +7,15 @@ is 2^-10, then whatever the runtime prints is at most 1 + 2^-10.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import as_sparse, to_fraction
-from polyrelu.importers.float_error import Floats, arithmetic, ranges
+from polyrelu.exact import as_sparse, decimal_above, to_fraction
+from polyrelu.importers.float_error import BOUNDED, Floats, float_arithmetic, ranges
 from polyrelu.importers.graph import Graph, graph_of
 from polyrelu.importers.imported import Imported
 from polyrelu.importers.operations import Input, Linear, Operation, Relu, Take
@@ -65,14 +65,14 @@ class RuntimeErrorBound:
     def __str__(self) -> str:
         if self.worst is None:
             return f"nothing is proved for some outputs: a {self.arithmetic} runtime might overflow"
-        return f"|{self.arithmetic} runtime - exact function| is at most {float(self.worst):.6g} on the box"
+        return f"|{self.arithmetic} runtime - exact function| is at most {decimal_above(self.worst)} on the box"
 
 
 def runtime_error(
     network: Network | Imported,
     lower: Sequence[object],
     upper: Sequence[object],
-    format_: str | None = None,
+    arithmetic: str | None = None,
 ) -> RuntimeErrorBound:
     """A proved bound on |float runtime - exact function| for every point of the box [lower, upper].
 
@@ -80,7 +80,7 @@ def runtime_error(
     ----------
     network : what `read` returns, whose operations are those of the file; or a network, computed layer by layer.
     lower, upper : the corners, exact numbers.
-    format_ : ``float32`` or ``float64``; by default that of the file, or float32.
+    arithmetic : ``float32`` or ``float64``; by default that of the file, or float32.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, -1], [2, 1]], [0, 1]), ([[1, 1]], [0])])
@@ -88,15 +88,14 @@ def runtime_error(
     >>> found.worst < Fraction(1, 10**5)
     True
     """
-    exact, graph, own = _operations(network)
-    rules = () if isinstance(network, Network) else tuple(network.rounding.split("; "))
+    exact, graph, own, bounded = _operations(network)
     low, high = (tuple(to_fraction(entry) for entry in corner) for corner in (lower, upper))
     if not len(low) == len(high) == exact.inputs:
         raise DomainError(f"the box has {len(low)} and {len(high)} coordinates, the network {exact.inputs} inputs")
     if any(a > b for a, b in zip(low, high, strict=True)):
         raise DomainError("the box is empty")
-    name = format_ or own
-    found = ranges(graph, [(low, high)], arithmetic(name, rules))[graph.output]
+    name = arithmetic or own
+    found = ranges(graph, [(low, high)], float_arithmetic(name, bounded))[graph.output]
     return RuntimeErrorBound(
         exact,
         low,
@@ -105,24 +104,25 @@ def runtime_error(
         _numbers(found.error),
         _numbers(found.low),
         _numbers(found.high),
-        is_layered(graph, exact),
+        _is_layered(graph, exact),
     )
 
 
-def _operations(network: Network | Imported) -> tuple[Network, Graph, str]:
+def _operations(network: Network | Imported) -> tuple[Network, Graph, str, Collection[str]]:
+    """The network, its operations, the file's arithmetic, and the arithmetics with a bound."""
     if isinstance(network, Network):
-        return network, graph_of(network), "float32"
+        return network, graph_of(network), "float32", BOUNDED
     graph = network.graph
-    if graph is None or is_layered(graph, network.network):
+    if graph is None or _is_layered(graph, network.network):
         graph = graph_of(network.network)  # a matrix and its bias are one sum then
-    return network.network, graph, network.arithmetic
+    return network.network, graph, network.arithmetic, network.bounded
 
 
 def _numbers(floats: Floats) -> tuple[Fraction | None, ...]:
     return tuple(Fraction(float(entry)) if np.isfinite(entry) else None for entry in floats[:, 0])
 
 
-def is_layered(graph: Graph, network: Network) -> bool:
+def _is_layered(graph: Graph, network: Network) -> bool:
     """Whether the graph is a chain that computes each layer of a plain network as one sum of products and a bias.
 
     Entries may be moved around between operations, which does not round. A matrix may be followed by the addition of a

@@ -10,22 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import AnyMatrix, FloatFormat, RationalMatrix, SparseMatrix, inverse_root
+from polyrelu.exact import AnyMatrix, FloatFormat, RationalMatrix, SparseMatrix, inverse_root, stack
 from polyrelu.importers.graph import Graph, Value
 from polyrelu.importers.operations import Add, Clip, LeakyRelu, Linear, Maximum, Minimum, Operation, Relu, Take
 
 __all__ = [
+    "Array",
     "add",
     "add_constant",
     "average_pool",
     "batch_norm",
     "clip",
+    "column",
     "concat",
     "conv",
     "conv_transpose",
@@ -38,7 +40,7 @@ __all__ = [
     "maximum",
     "minimum",
     "multiply",
-    "output_size",
+    "plus_value",
     "relu",
     "reshape",
     "sum_over",
@@ -160,10 +162,11 @@ def add_constant(graph: Graph, x: Value, constant: Array) -> Value:
     return graph.add(Linear(SparseMatrix.identity(x.size), column(constant)), [x], x.shape)
 
 
-def multiply(graph: Graph, x: Value, constant: Array, extra_roundings: int = 0) -> Value:
-    """x · constant."""
+def multiply(graph: Graph, x: Value, constant: Array, extra_roundings: int = 0, stretch: float = 1.0) -> Value:
+    """x · constant; the last two as in `Linear`."""
     x, constant = _with_constant(graph, x, constant)
-    return graph.add(Linear(SparseMatrix.diagonal(column(constant)), None, None, extra_roundings), [x], x.shape)
+    matrix = SparseMatrix.diagonal(column(constant))
+    return graph.add(Linear(matrix, None, None, extra_roundings, stretch), [x], x.shape)
 
 
 def relu(graph: Graph, x: Value) -> Value:
@@ -200,35 +203,74 @@ def _of_two(graph: Graph, operation: Operation, x: Value, y: Value) -> Value:
 # --- Products --------------------------------------------------------------------------------------------
 
 
-def matmul(graph: Graph, x: Value, weight: Array, offset: Array | None = None, extra_roundings: int = 0) -> Value:
-    """x · weight + offset with the shapes of `numpy.matmul`; the offset is broadcast to the product."""
+def matmul(
+    graph: Graph, x: Value, weight: Array, offset: Array | None = None, factors: Sequence[Fraction] = ()
+) -> Value:
+    """x · weight + offset with the shapes of `numpy.matmul`; the offset is broadcast to the product.
+
+    `factors` are those by which a runtime multiplies products or offset on the way (they are in the numbers already).
+    """
     shape = _product_shape(x.shape, weight.shape)
     if weight.ndim == 2 and x.size == x.shape[-1]:  # one row: the common case, and dense
         matrix: AnyMatrix = RationalMatrix.from_array(np.ascontiguousarray(weight.T))
     else:
         left, right = _as_stacks(indices(x.shape), indices(weight.shape))
         matrix = _contraction(shape, x.size, left[..., :, None, :], right.swapaxes(-1, -2)[..., None, :, :], weight)
-    return _linear(graph, x, matrix, offset, shape, extra_roundings)
+    return _linear(graph, x, matrix, offset, shape, *_scaling(weight, factors))
 
 
-def matmul_from_left(graph: Graph, weight: Array, x: Value, extra_roundings: int = 0) -> Value:
-    """weight · x with the shapes of `numpy.matmul`."""
+def plus_value(graph: Graph, product: Value, y: Value, factor: Fraction) -> Value:
+    """A product that `matmul` made, plus factor · y: one sum, since a runtime may start from y."""
+    made = graph.nodes[product.node]
+    products = cast(Linear, made.operation)
+    added = SparseMatrix.identity(y.size).scale_rows([factor] * y.size)
+    matrix = stack([products.matrix.transpose(), added.transpose()]).transpose()
+    stretch = products.stretch * max(1.0, _float(abs(factor)), _float(1 / abs(factor)))
+    both = graph.join([Value(made.inputs[0], (graph.nodes[made.inputs[0]].size,)), y])
+    return graph.add(Linear(matrix, None, None, products.extra_roundings + 2, stretch), [both], product.shape)
+
+
+def _scaling(weight: Array, factors: Sequence[Fraction]) -> tuple[int, float]:
+    """Extra roundings and the stretch of products with factors: of the numbers on the way none is larger or smaller by
+    more than the factors and the weights make it."""
+    if all(factor == 1 for factor in factors):
+        return 0, 1.0
+    stretch = max(1.0, float(np.abs(RationalMatrix.from_array(weight.reshape(-1)).to_floats()).max(initial=0.0)))
+    for factor in factors:
+        if factor:
+            stretch *= max(1.0, _float(abs(factor)), _float(1 / abs(factor)))
+    return 3, stretch * (1 + 2.0**-40)
+
+
+def _float(number: Fraction) -> float:
+    return float(RationalMatrix.column([number]).to_floats()[0, 0])
+
+
+def matmul_from_left(
+    graph: Graph, weight: Array, x: Value, offset: Array | None = None, factors: Sequence[Fraction] = ()
+) -> Value:
+    """weight · x + offset, as `matmul`."""
     shape = _product_shape(weight.shape, x.shape)
     if weight.ndim == 2 and x.size == (x.shape[-2] if len(x.shape) > 1 else x.size):
         matrix: AnyMatrix = RationalMatrix.from_array(np.ascontiguousarray(weight))
     else:
         left, right = _as_stacks(indices(weight.shape), indices(x.shape))
         matrix = _contraction(shape, x.size, right.swapaxes(-1, -2)[..., None, :, :], left[..., :, None, :], weight)
-    return _linear(graph, x, matrix, None, shape, extra_roundings)
+    return _linear(graph, x, matrix, offset, shape, *_scaling(weight, factors))
 
 
 def _product_shape(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of a product, with zeros of these shapes that take no memory."""
+    """The shape of a product, if it and its terms are not too many."""
+    rows, columns = left[-2:-1], right[-1:] if len(right) > 1 else ()
+    terms = right[-2] if len(right) > 1 else right[0] if right else 0
     try:
-        shape: tuple[int, ...] = np.matmul(np.broadcast_to(0, left), np.broadcast_to(0, right)).shape
-        return shape
+        stack = np.broadcast_shapes(left[:-2], right[:-2])
     except ValueError:
-        raise NetworkError(f"cannot multiply shapes {list(left)} and {list(right)}") from None
+        stack, terms = (), 0
+    if not left or left[-1] != terms:
+        raise NetworkError(f"cannot multiply shapes {list(left)} and {list(right)}")
+    limited([*stack, *rows, *columns, terms])
+    return (*stack, *rows, *columns)
 
 
 def _as_stacks(left: Indices, right: Indices) -> tuple[Indices, Indices]:
@@ -247,7 +289,13 @@ def _contraction(shape: tuple[int, ...], size: int, columns: Indices, weights: I
 
 
 def _linear(
-    graph: Graph, x: Value, matrix: AnyMatrix, offset: Array | None, shape: tuple[int, ...], extra_roundings: int = 0
+    graph: Graph,
+    x: Value,
+    matrix: AnyMatrix,
+    offset: Array | None,
+    shape: tuple[int, ...],
+    extra_roundings: int = 0,
+    stretch: float = 1.0,
 ) -> Value:
     added = None
     if offset is not None:
@@ -257,12 +305,12 @@ def _linear(
             raise NetworkError(
                 f"a constant of shape {list(offset.shape)} does not fit a value of shape {list(shape)}"
             ) from None
-    return graph.add(Linear(matrix, added, None, extra_roundings), [x], shape)
+    return graph.add(Linear(matrix, added, None, extra_roundings, stretch), [x], shape)
 
 
 def sum_over(graph: Graph, x: Value, axes: Sequence[int], factor: Fraction, keep: bool) -> Value:
     """factor · the sum over some axes (a mean: one over their size)."""
-    axes = tuple(axis % len(x.shape) for axis in axes)
+    axes = tuple(range(len(x.shape))[axis] for axis in axes)
     others = [axis for axis in range(len(x.shape)) if axis not in axes]
     table = np.transpose(indices(x.shape), (*others, *axes))
     shape = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
@@ -271,7 +319,7 @@ def sum_over(graph: Graph, x: Value, axes: Sequence[int], factor: Fraction, keep
     numbers = np.array([factor], dtype=object)
     columns = table.reshape(math.prod(shape), -1)
     matrix = _contraction(shape, x.size, columns, np.zeros_like(columns), numbers)
-    return _linear(graph, x, matrix, None, shape, 0 if factor == 1 else 2)
+    return _linear(graph, x, matrix, None, shape, *((0, 1.0) if factor == 1 else (2, _float(1 / factor))))
 
 
 # --- Windows ---------------------------------------------------------------------------------------------
@@ -436,7 +484,7 @@ def average_pool(
         raise NetworkError("a window lies in the padding altogether")
     numbers = np.array([Fraction(1, int(count)) for count in counts], dtype=object)
     matrix = _contraction(shape, x.size, members, np.arange(len(members))[:, None], numbers)
-    return _linear(graph, x, matrix, None, shape, extra_roundings=2)
+    return _linear(graph, x, matrix, None, shape, 2, float(counts.max()))
 
 
 def batch_norm(
@@ -446,9 +494,10 @@ def batch_norm(
     channels = x.shape[1] if len(x.shape) > 1 else 0
     if not scale.shape == bias.shape == mean.shape == variance.shape == (channels,):
         raise NetworkError(f"its parameters do not have shape [{channels}], the channels of a value {list(x.shape)}")
-    squares = [entry + epsilon for entry in column(variance).entries()]
-    if min(squares) <= 0:
-        raise NetworkError("variance + epsilon is not positive")
+    variances = list(column(variance).entries())
+    squares = [entry + epsilon for entry in variances]
+    if min(variances) < 0 or min(squares) <= 0:
+        raise NetworkError("a variance is negative, or variance + epsilon is 0")
     roots = [inverse_root(square, to) for square in squares]
     rounded = sum(root * root * square != 1 for root, square in zip(roots, squares, strict=True))
     factors = [g * root for g, root in zip(column(scale).entries(), roots, strict=True)]
@@ -458,4 +507,13 @@ def batch_norm(
     channel = np.broadcast_to(np.arange(channels).reshape(-1, *(1 for _ in x.shape[2:])), x.shape).reshape(-1)
     spread_out = [RationalMatrix.column([numbers[c] for c in channel]) for numbers in (factors, offsets, spreads)]
     matrix = SparseMatrix.diagonal(spread_out[0])
-    return graph.add(Linear(matrix, spread_out[1], spread_out[2], extra_roundings=10), [x], x.shape), rounded
+    linear = Linear(matrix, spread_out[1], spread_out[2], 10, _stretch_of_norm(scale, mean, roots))
+    return graph.add(linear, [x], x.shape), rounded
+
+
+def _stretch_of_norm(scale: Array, mean: Array, roots: Sequence[Fraction]) -> float:
+    """Whatever the order: x, the mean and their difference are multiplied by the scale and divided by the deviation."""
+    deviations = [_float(root) for root in roots]
+    largest_mean, largest_scale = (float(np.abs(column(array).to_floats()).max()) for array in (mean, scale))
+    stretch = (1 + largest_mean) * max(1.0, largest_scale)
+    return stretch * max(1.0, *deviations) * max(1.0, 1 / min(deviations)) * (1 + 2.0**-40)

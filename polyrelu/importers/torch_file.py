@@ -244,7 +244,9 @@ def read_safetensors(path: Path, options: ReadOptions) -> Draft:
     try:
         import safetensors
     except ImportError:
-        problem = "reading .safetensors needs the package safetensors (the extra [torch]): pip install safetensors"
+        problem = (
+            "reading .safetensors needs the package safetensors (the extra [safetensors]): pip install safetensors"
+        )
         raise NetworkFileError(path, "", problem) from None
     data, parsed = _bytes(path), cast(Any, safetensors.deserialize)
     try:

@@ -8,6 +8,7 @@ alone is done exactly. The tables at the end name what is known: layers of ``tor
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
 from polyrelu.importers import tensors
+from polyrelu.importers.constants import exact, folded, folded_product, reciprocals
 from polyrelu.importers.graph import Graph, Value
 from polyrelu.importers.imported import Draft
 from polyrelu.importers.options import ReadOptions
@@ -117,7 +119,7 @@ def _moved(step: Step, x: Any, table: NDArray[np.int64]) -> Any:
         if not table.size:
             raise step.fail("nothing is left of the value")
         return tensors.view(step.graph, x, table)
-    return x.reshape(-1)[table]
+    return np.asarray(x.reshape(-1)[table])  # numpy gives a bare number for an index without dimensions
 
 
 def _sizes_given(sizes: Sequence[Any]) -> list[int]:
@@ -209,7 +211,7 @@ def _getattr(step: Step, x: Any, name: str) -> Any:
 
 def _cat(step: Step, tensors_: Sequence[Any], dim: int = 0) -> Any:
     if all(isinstance(entry, np.ndarray) for entry in tensors_):
-        return np.concatenate([_exact(step, entry) for entry in tensors_], axis=dim)
+        return np.concatenate([exact(step.constant(entry)) for entry in tensors_], axis=dim)
     return tensors.concat(step.graph, [step.value(entry) for entry in tensors_], dim)
 
 
@@ -243,12 +245,9 @@ def _dropout(step: Step, x: Any, p: float = 0.5, training: bool = True, inplace:
 # --- Entry by entry --------------------------------------------------------------------------------------
 
 
-def _exact(step: Step, known: Any) -> Array:
-    """A constant for exact arithmetic."""
-    array = step.constant(known)
-    flat = np.empty(array.size, dtype=object)
-    flat[:] = list(tensors.column(array).entries())
-    return flat.reshape(array.shape)
+def _folded(step: Step, operation: Callable[..., Any], *known: Any) -> Array:
+    """An operation on constants alone, exact."""
+    return folded(step.reader.draft, operation, *(step.constant(entry) for entry in known))
 
 
 def _both_constant(x: Any, y: Any) -> bool:
@@ -263,7 +262,7 @@ def _check_alpha(step: Step, alpha: Any) -> None:
 def _add(step: Step, x: Any, y: Any, alpha: Any = 1) -> Any:
     _check_alpha(step, alpha)
     if _both_constant(x, y):
-        return np.asarray(_exact(step, x) + _exact(step, y))
+        return _folded(step, operator.add, x, y)
     if isinstance(x, Value) and isinstance(y, Value):
         return tensors.add(step.graph, x, y)
     value, constant = (x, y) if isinstance(x, Value) else (y, x)
@@ -273,7 +272,7 @@ def _add(step: Step, x: Any, y: Any, alpha: Any = 1) -> Any:
 def _sub(step: Step, x: Any, y: Any, alpha: Any = 1) -> Any:
     _check_alpha(step, alpha)
     if _both_constant(x, y):
-        return np.asarray(_exact(step, x) - _exact(step, y))
+        return _folded(step, operator.sub, x, y)
     if isinstance(x, Value) and isinstance(y, Value):
         return tensors.add(step.graph, x, y, -1)
     if isinstance(x, Value):
@@ -283,7 +282,7 @@ def _sub(step: Step, x: Any, y: Any, alpha: Any = 1) -> Any:
 
 def _mul(step: Step, x: Any, y: Any) -> Any:
     if _both_constant(x, y):
-        return np.asarray(_exact(step, x) * _exact(step, y))
+        return _folded(step, operator.mul, x, y)
     if isinstance(x, Value) and isinstance(y, Value):
         raise step.fail("a product of two values that depend on the input is not piecewise linear")
     value, constant = (x, y) if isinstance(x, Value) else (y, x)
@@ -293,19 +292,16 @@ def _mul(step: Step, x: Any, y: Any) -> Any:
 def _div(step: Step, x: Any, y: Any) -> Any:
     if isinstance(y, Value):
         raise step.fail("division by a value that depends on the input is not affine")
-    divisors = _exact(step, y)
-    if (divisors == 0).any():
-        raise step.fail("division by a constant that is 0")
-    quotients = np.asarray(np.vectorize(lambda entry: 1 / Fraction(entry), otypes=[object])(divisors))
+    quotients = reciprocals(exact(step.constant(y)))
     if not isinstance(x, Value):
-        return np.asarray(_exact(step, x) * quotients)
+        return _folded(step, lambda a, b: a * reciprocals(b), x, y)
     return tensors.multiply(step.graph, x, quotients, extra_roundings=2)
 
 
 def _neg(step: Step, x: Any) -> Any:
     if isinstance(x, Value):
         return tensors.multiply(step.graph, x, np.array(-1))
-    return np.asarray(-_exact(step, x))  # numpy gives a bare number for an array without dimensions
+    return _folded(step, operator.neg, x)
 
 
 def _relu(step: Step, x: Any, inplace: bool = False) -> Any:
@@ -364,7 +360,7 @@ def _extreme(of_two: Callable[[Graph, Value, Value], Value]) -> Handler:
 
 def _matmul(step: Step, x: Any, y: Any) -> Any:
     if _both_constant(x, y):
-        return np.asarray(np.matmul(_exact(step, x), _exact(step, y)))
+        return folded_product(step.reader.draft, step.constant(x), step.constant(y))
     if isinstance(x, Value) and isinstance(y, Value):
         raise step.fail("a product of two values that depend on the input is not piecewise linear")
     if isinstance(x, Value):
@@ -549,6 +545,8 @@ def _batch_norm_layer(ranks: Sequence[int]) -> Handler:
         )
         if rounded:
             step.reader.draft.rounding.add(f"batchnorm: {rules.batchnorm}")
+            if rules.batchnorm == "float32":
+                step.reader.draft.bounded.discard("float64")
         step.reader.draft.notes.append(f"{step.kind}: {rounded} of {mean.size} factors 1/√(var+ε) are rounded")
         return result
 
