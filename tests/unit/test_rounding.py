@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from polyrelu import cli
 from polyrelu.errors import NetworkError
-from polyrelu.exact import FLOAT32, FLOAT64, FloatFormat, exact_root, inverse_root
+from polyrelu.exact import FLOAT32, FLOAT64, FloatFormat, decimal_above, decimal_below, exact_root, inverse_root
 from polyrelu.importers import Rounding
+from polyrelu.importers.options import _CHOICES
 
 _TYPES: dict[str, Any] = {"float32": np.float32, "float64": np.float64}
 
@@ -86,6 +88,34 @@ def test_exact_roots() -> None:
     assert exact_root(Fraction(0)) == 0
     assert exact_root(Fraction(1, 2)) is None
     assert inverse_root(Fraction(10**60), FLOAT32) == Fraction(1, 10**30)
+
+
+def test_decimals_are_on_the_right_side() -> None:
+    chance = random.Random(5)
+    for _ in range(500):
+        value = Fraction(chance.getrandbits(90) - 2**89, chance.getrandbits(70) + 1)
+        above, below = Fraction(decimal_above(value)), Fraction(decimal_below(value))
+        assert below <= value <= above
+        assert above - below <= abs(value) / 10**5
+    assert decimal_above(Fraction(0)) == "0"
+    assert decimal_above(Fraction(1, 4)) == "0.25"
+
+
+def test_the_first_value_of_a_rule_is_its_default() -> None:
+    for rule, values in _CHOICES.items():
+        assert getattr(Rounding(), rule) == values[0]
+        assert f"{rule}={'|'.join(values)}" in " ".join(_reading_help().split())
+
+
+def _reading_help() -> str:
+    help_: str = cli._parser()._subparsers._group_actions[0].choices["info"].format_help()  # type: ignore[union-attr, index]
+    return help_.replace("-\n", "-")
+
+
+@pytest.mark.parametrize("text", ["1/0", "1/3", "1_000", "1e9999", "nan", "inf", "", ".", "0x1", "１"])
+def test_texts_that_are_no_decimals(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a decimal number"):
+        Rounding().number(text)
 
 
 def test_rules() -> None:

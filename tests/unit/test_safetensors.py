@@ -172,7 +172,7 @@ def test_damaged_files_give_a_network_or_one_line(tmp_path: Path) -> None:
 def test_the_package_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = _saved(tmp_path, _layers(2, 3))
     monkeypatch.setitem(sys.modules, "safetensors", None)
-    _refused(path, r"needs the package safetensors \(the extra \[torch\]\): pip install safetensors")
+    _refused(path, r"needs the package safetensors \(the extra \[safetensors\]\): pip install safetensors")
     _refused(tmp_path / "missing.safetensors", "needs the package")
 
 

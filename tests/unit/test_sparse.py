@@ -67,7 +67,7 @@ def test_every_operation_is_that_of_dense_matrices(seed: int) -> None:
 
 def test_entries_at_one_place_add_up() -> None:
     matrix = SparseMatrix.from_entries((2, 2), [1, 0, 1, 1], [0, 1, 0, 1], [1, 2, 3, 0], 2)
-    assert matrix.to_dense().rows() == [(0, 1), (2, 0)]
+    assert matrix.to_dense() == RationalMatrix.from_integers([[0, 1], [2, 0]])
     assert (matrix.count, matrix.denominator) == (2, 1)
     assert SparseMatrix.from_entries((1, 1), [0, 0], [0, 0], [1, -1]).is_zero()
 
@@ -123,3 +123,23 @@ def test_what_is_kept_in_memory_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(NetworkError, match="1056 weights and biases to keep in memory"):
         Network(32, (Layer((Block(0, RationalMatrix.identity(32)),), RationalMatrix.zeros(32, 1)),))
     assert Network(200, _network(False).layers[:1]).parameters == 40_200
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_only_the_identity_is_the_identity(size: int) -> None:
+    """All matrices of zeros and ones."""
+    for number in range(2 ** (size * size)):
+        rows = [[number >> (size * i + j) & 1 for j in range(size)] for i in range(size)]
+        dense = RationalMatrix.from_integers(rows)
+        assert as_sparse(dense).is_identity() == (dense == RationalMatrix.identity(size))
+        for other in (dense, as_sparse(dense)):
+            assert as_dense(multiply(other, as_sparse(dense))) == dense @ dense
+            assert as_dense(multiply(as_sparse(dense), other)) == dense @ dense
+    assert not SparseMatrix.identity(2).scale_rows([2, 2]).is_identity()
+
+
+def test_sums_and_stacks_of_other_shapes() -> None:
+    with pytest.raises(NetworkError, match="cannot add"):
+        add(SparseMatrix.identity(1), SparseMatrix.identity(2))
+    with pytest.raises(NetworkError, match="cannot stack"):
+        stack([SparseMatrix.identity(1), SparseMatrix.identity(2)])
