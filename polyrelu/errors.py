@@ -27,6 +27,12 @@ class CertificateError(PolyreluError, ValueError):
     """A certificate that cannot be read or written."""
 
 
+def _plain(text: str) -> str:
+    """One line of printable characters, and not too long: names come from files."""
+    line = " ".join(text[:4000].split())
+    return "".join(c if c.isprintable() else "?" for c in line)[:1000]
+
+
 class NetworkFileError(NetworkError):
     """A network file that cannot be read.
 
@@ -43,4 +49,4 @@ class NetworkFileError(NetworkError):
     def __init__(self, path: str | Path, place: str, problem: str) -> None:
         self.path, self.place, self.problem = Path(path), place, problem
         parts = [str(path), place, problem] if place else [str(path), problem]
-        super().__init__(": ".join(" ".join(part.split()) for part in parts))
+        super().__init__(": ".join(_plain(part) for part in parts))

@@ -18,6 +18,7 @@ from polyrelu.errors import NetworkError
 __all__ = ["integers_from_floats", "nearest_float"]
 
 _MANTISSA_BITS = 53
+_LEAST = np.array([5e-324])
 
 
 def integers_from_floats(array: NDArray[Any]) -> tuple[list[int], int]:
@@ -35,6 +36,10 @@ def integers_from_floats(array: NDArray[Any]) -> tuple[list[int], int]:
     >>> integers_from_floats(np.array([0.75, -3.0]))
     ([3, -12], 4)
     """
+    if np.multiply(_LEAST, 1.0) == 0:  # some runtimes switch this on for the whole process
+        raise NetworkError(
+            "this process takes subnormal numbers for 0 (flush to zero); switch that off to read weights"
+        )
     values = _as_float64(array).ravel()
     finite = np.isfinite(values)
     if not finite.all():

@@ -112,8 +112,9 @@ def ranges(graph: Graph, boxes: Sequence[Box], runtime: Arithmetic) -> list[Rang
     >>> bool(8 <= found.high[0, 0] < 8.001), bool(0 < found.error[0, 0] < 1e-5)
     (True, True)
     """
-    low = np.stack([_below(corner) for corner, _ in boxes], axis=1)
-    high = np.stack([_above(corner) for _, corner in boxes], axis=1)
+    with np.errstate(over="ignore"):
+        low = np.stack([_below(corner) for corner, _ in boxes], axis=1)
+        high = np.stack([_above(corner) for _, corner in boxes], axis=1)
     found: list[Range] = []
     for node in graph.nodes:
         operation, inputs = _with_bias(graph, node)
@@ -184,7 +185,7 @@ def _constant(column: RationalMatrix, boxes: int, runtime: Arithmetic) -> Range:
     held = np.array([[runtime.format.holds(entry)] * boxes for entry in entries])
     low, high = (np.repeat(bound(entries)[:, None], boxes, axis=1) for bound in (_below, _above))
     size = np.maximum(np.abs(low), np.abs(high))
-    error = np.where(held, 0.0, _up(runtime.unit * size + runtime.tiny, 2))
+    error = np.where(held & (size >= runtime.tiny), 0.0, _up(runtime.unit * size + runtime.tiny, 2))
     return Range(low, high, np.where(size < runtime.largest, error, np.inf))
 
 

@@ -145,18 +145,23 @@ def _finished(path: str | Path, draft: Draft, options: ReadOptions) -> Imported:
             comparison = compared(path, draft, draft.graph, lowered)
     return Imported(
         network,
-        draft.format,
-        tuple(draft.steps),
+        _plain(draft.format),
+        tuple(map(_plain, draft.steps)),
         tuple(sorted(draft.dtypes)),
-        "; ".join(sorted(draft.rounding)) or "none",
-        tuple(dict.fromkeys(draft.notes)),
-        tuple(dict.fromkeys(draft.caveats)),
+        rounding="; ".join(sorted(draft.rounding)) or "none",
+        notes=tuple(map(_plain, dict.fromkeys(draft.notes))),
+        caveats=tuple(map(_plain, dict.fromkeys(draft.caveats))),
         numbers=draft.numbers,
         comparison=comparison,
         graph=draft.graph,
         arithmetic=draft.arithmetic,
         bounded=frozenset(draft.bounded),
     )
+
+
+def _plain(text: str) -> str:
+    """Printable characters on one line, at most 500: names in a file are shown to people."""
+    return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))[:500]
 
 
 def _example(name: str, options: ReadOptions) -> Imported:

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from polyrelu.errors import NetworkError
 from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix, add, as_dense, as_sparse, multiply
 from polyrelu.importers.graph import Graph
 from polyrelu.importers.operations import Forms, Input
 from polyrelu.network import Block, Layer, Network
 
 __all__ = ["Lowered", "lower"]
+
+_NEURON_LIMIT = 3 * 10**6
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,8 @@ class Layers:
             return forms
         if not forms.parts:
             return Forms({}, forms.offset.relu(), nonnegative=True)
+        if sum(group.size for group in self._groups) + forms.size > _NEURON_LIMIT:
+            raise NetworkError(f"more than {_NEURON_LIMIT} neurons")
         self._levels.append(1 + max(self._levels[group] for group in forms.parts))
         self._groups.append(Forms(forms.parts, forms.offset))
         own = {len(self._groups): SparseMatrix.identity(forms.size)}
@@ -124,8 +129,11 @@ class _Assembly:
 
     def layer(self, rows: list[Forms], level: int) -> Layer:
         """The layer of the given rows; zero blocks are left out except the one from the layer before."""
+        read = {group for forms in rows for group in forms.parts}
         blocks = []
         for source in range(level):
+            if source < level - 1 and read.isdisjoint(self.members[source]):
+                continue
             weight = self._weight(rows, source)
             if source == level - 1 or not weight.is_zero():
                 blocks.append(Block(source, weight))

@@ -8,6 +8,7 @@ its name.
 
 from __future__ import annotations
 
+import heapq
 import math
 from pathlib import Path
 from typing import Any
@@ -67,12 +68,17 @@ def _start(path: Path, model: Any, constants: dict[str, NDArray[Any]], options: 
     opset = max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=0)
     if opset < 1:
         raise NetworkFileError(path, "", "no opset is named, so the file is damaged or not ONNX")
+    from onnx.defs import onnx_opset_version
+
+    if not 6 <= opset <= onnx_opset_version():
+        known = f"opset {opset} is not one of 6 to {onnx_opset_version()}, which the installed onnx knows"
+        raise NetworkFileError(path, "", f"{known}; convert the file, or update onnx")
     entries = [entry for entry in model.graph.input if entry.name not in constants]
     if not entries or not model.graph.output:
         raise NetworkFileError(path, "graph", "it has no input, or no output")
     if options.input_shape is not None and len(entries) > 1:
         raise NetworkFileError(path, "graph", f"an input shape was given, but there are {len(entries)} inputs")
-    producer = f", from {model.producer_name}" if model.producer_name else ""
+    producer = f", from {model.producer_name[:80]}" if model.producer_name else ""
     graph = Graph()
     draft = Draft(f"onnx, opset {opset}{producer}", graph)
     types = {_float_type(path, entry) for entry in entries}
@@ -154,16 +160,29 @@ def _walk(reader: Reader, model: Any) -> None:
     waiting = [node for node in model.graph.node if not _is_constant(node)]
     needed = _needed(model)
     waiting = [node for node in waiting if any(name in needed for name in node.output)]
-    while waiting:  # in the file's order, except where a node stands before what it reads
-        later = []
-        for proto in waiting:
-            if all(name in reader.values for name in proto.input if name):
-                _step(reader, proto)
-            else:
-                later.append(proto)
-        if len(later) == len(waiting):
-            raise _unknown_name(reader, waiting[0])
-        waiting = later
+    _in_order(reader, waiting)
+
+
+def _in_order(reader: Reader, nodes: list[Any]) -> None:
+    """Do the nodes in the file's order, except where one stands before what it reads."""
+    missing = [{name for name in node.input if name and name not in reader.values} for node in nodes]
+    readers: dict[str, list[int]] = {}
+    for number, names in enumerate(missing):
+        for name in names:
+            readers.setdefault(name, []).append(number)
+    ready = [number for number, names in enumerate(missing) if not names]
+    done = 0
+    while ready:
+        node = nodes[heapq.heappop(ready)]
+        _step(reader, node)
+        done += 1
+        for name in node.output:
+            for number in readers.pop(name, []) if name in reader.values else []:
+                missing[number].discard(name)
+                if not missing[number]:
+                    heapq.heappush(ready, number)
+    if done < len(nodes):
+        raise _unknown_name(reader, next(node for node, names in zip(nodes, missing, strict=True) if names))
 
 
 def _unknown_name(reader: Reader, proto: Any) -> NetworkFileError:
@@ -201,7 +220,7 @@ def _step(reader: Reader, proto: Any) -> None:
         raise
     except NetworkError as error:
         raise node.fail(str(error)) from None
-    except (IndexError, TypeError, ValueError, OverflowError, AttributeError, ZeroDivisionError, MemoryError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MemoryError) as error:
         # too few inputs, attributes of a wrong type, axes that are not there
         kind = type(error).__name__
         raise node.fail(f"its inputs or attributes are not those of this operation ({kind})") from None
@@ -264,24 +283,32 @@ def _array(path: Path, tensor: Any, name: str) -> NDArray[Any]:
 def _with_external_data(path: Path, tensor: Any, name: str) -> Any:
     """A copy of the tensor with its bytes, from a file beside the model; nothing outside its folder is read."""
     from onnx import TensorProto
+    from onnx.helper import tensor_dtype_to_np_dtype
 
     def fail(problem: str) -> NetworkFileError:
         return NetworkFileError(path, f"tensor {name!r}", problem)
 
     where = {entry.key: entry.value for entry in tensor.external_data}
     location, folder = where.get("location", ""), path.resolve().parent
-    file = (folder / location).resolve()
+    try:
+        file = (folder / location).resolve()
+        first, length = int(where.get("offset", "0")), int(where.get("length", "-1"))
+    except (OSError, ValueError) as error:
+        raise fail(f"its external data {location[:80]!r} cannot be read: {error}") from None
     if not location or not file.is_relative_to(folder):
         raise fail(f"its external data {location[:80]!r} is not in the model's folder")
+    if file.exists() and not file.is_file():
+        raise fail(f"its external data {location[:80]!r} cannot be read: not a regular file")
+    if length < 0:  # then the shape says it
+        length = math.prod(tensor.dims) * np.dtype(tensor_dtype_to_np_dtype(tensor.data_type)).itemsize
     try:
-        first, length = int(where.get("offset", "0")), int(where.get("length", "-1"))
+        if not 0 <= first <= first + length <= max(file.stat().st_size, first):
+            raise fail(f"its external data {location[:80]!r} is too short for {length} bytes from byte {first}")
         with file.open("rb") as stream:
             stream.seek(first)
-            data = stream.read(length if length >= 0 else -1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
+            data = stream.read(length)
+    except OSError as error:
+        reason = error.strerror or error
         raise fail(f"its external data {location[:80]!r} cannot be read: {reason}; keep it beside the model") from None
-    if length >= 0 and len(data) < length:
-        raise fail(f"its external data {location[:80]!r} is too short: {len(data)} bytes of {length}")
     copy = TensorProto(dims=tensor.dims, data_type=tensor.data_type, name=tensor.name, raw_data=data)
     return copy

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkFileError
-from polyrelu.exact import FLOAT32
+from polyrelu.exact import FLOAT32, FLOAT64
 from polyrelu.importers import tensors
 from polyrelu.importers.constants import exact, folded, folded_product, reciprocals
 from polyrelu.importers.graph import Graph, Value
@@ -80,8 +80,8 @@ class Node:
 
     def fail(self, problem: str) -> NetworkFileError:
         """The error that names this node."""
-        name = self.proto.name or next(iter(self.proto.output), "")
-        return NetworkFileError(self.reader.path, f"node {name!r} ({self.proto.op_type})", problem)
+        name = (self.proto.name or next(iter(self.proto.output), ""))[:80]
+        return NetworkFileError(self.reader.path, f"node {name!r} ({self.proto.op_type[:40]})", problem)
 
     # -- inputs ---------------------------------------------------------------------------------------------------
 
@@ -356,6 +356,7 @@ def _concat(node: Node) -> Known:
     axis = node.attribute("axis", 1 if node.opset < 4 else None)
     found = [node.input(i) for i in range(len(node.proto.input))]
     if all(isinstance(entry, np.ndarray) for entry in found):
+        tensors.limited([sum(entry.size for entry in cast(list[Array], found))])
         return np.concatenate(cast(list[Array], found), axis=axis)
     return tensors.concat(node.graph, [node.reader.as_value(entry) for entry in found], axis)
 
@@ -431,8 +432,7 @@ def _mul_values(node: Node, x: Known, y: Known) -> Known:
 def _div_values(node: Node, x: Known, y: Known) -> Known:
     if isinstance(y, Value):
         raise node.fail("division by a value that depends on the input is not affine")
-    quotients = reciprocals(exact(_counted(node, y)))
-    return tensors.multiply(node.graph, cast(Value, x), quotients, extra_roundings=2)
+    return tensors.divide(node.graph, cast(Value, x), exact(_counted(node, y)), node.reader.draft.bounded)
 
 
 def _div_constants(x: Any, y: Any) -> Any:
@@ -502,25 +502,32 @@ def _prelu(node: Node) -> Known:
 
 
 def _clip(node: Node) -> Known:
+    low, high = (_limit(node, side) for side in (0, 1))
+    return tensors.clip(node.graph, node.value(0), *_binding(node, low, high))
+
+
+def _limit(node: Node, side: int) -> Fraction | None:
+    """The lower (0) or upper (1) limit; None if it is not there or infinite."""
+    name, position = ("min", "max")[side], side + 1
     if node.opset < 11:
-        limits = [node.number(name, 0.0) if node.attribute(name) is not None else None for name in ("min", "max")]
+        given = node.attribute(name)
+        array = None if given is None else np.array([given], dtype=np.float64)
     else:
-        limits = [_scalar(node, position) if node.has(position) else None for position in (1, 2)]
-    return tensors.clip(node.graph, node.value(0), *_binding(node, limits))
-
-
-def _scalar(node: Node, position: int) -> Fraction | None:
-    array = node.weights(position)
+        array = node.weights(position) if node.has(position) else None
+    if array is None:
+        return None
     if array.size != 1:
-        raise node.fail(f"input {position} has shape {list(array.shape)}; expected one number")
-    number = array.reshape(-1)[0]
-    return None if np.isinf(float(number)) else next(iter(tensors.column(array).entries()))
+        raise node.fail(f"its limit {name!r} has shape {list(array.shape)}; expected one number")
+    if array.dtype != object and np.isinf(array.astype(np.float64)).all():
+        if float(array.reshape(-1)[0]) * (1 if side else -1) < 0:
+            raise node.fail(f"its limit {name!r} is infinite on the wrong side")
+        return None
+    return node.number(name, 0.0) if node.opset < 11 else next(iter(tensors.column(array).entries()))
 
 
-def _binding(node: Node, limits: list[Fraction | None]) -> tuple[Fraction | None, Fraction | None]:
+def _binding(node: Node, low: Fraction | None, high: Fraction | None) -> tuple[Fraction | None, Fraction | None]:
     """The limits without those at the ends of float32, which is how exporters write none: they never bind in float32,
     and would cost neurons."""
-    low, high = limits
     largest = FLOAT32.largest
     if node.reader.draft.arithmetic != "float32":
         return low, high
@@ -553,14 +560,22 @@ def _cast(node: Node) -> Known:
         if target.name != node.reader.draft.arithmetic:
             node.reader.draft.arithmetic = ""
         return found
-    if found.dtype == object and is_float:
-        return found
+    if found.dtype == object:
+        return _cast_of_computed(node, found, target)
     with np.errstate(all="ignore"):
         cast_ = found.astype(target)
         changed = int((cast_.astype(np.float64) != found.astype(np.float64)).sum())
     if changed:
         node.reader.draft.caveats.append(f"the file rounds {changed} of {found.size} constants to {target.name} (Cast)")
     return cast_
+
+
+def _cast_of_computed(node: Node, numbers: Array, target: np.dtype[Any]) -> Array:
+    """Exact numbers stay if the target holds them; what a runtime would round before is another matter (`folded`)."""
+    format_ = {"float32": FLOAT32, "float64": FLOAT64}.get(target.name)
+    if format_ is None or not all(format_.holds(Fraction(number)) for number in numbers.reshape(-1)):
+        raise node.fail(f"a Cast to {target.name} rounds numbers that the file computes; store them instead")
+    return numbers
 
 
 def _same(node: Node) -> Known:
@@ -687,7 +702,7 @@ def _reduce(mean: bool, since: int) -> Handler:
 def _batch_norm(node: Node) -> Known:
     for name in ("momentum", "consumed_inputs", "spatial"):
         node.attribute(name)
-    if node.flag("training_mode") or not _is_inference(node):
+    if node.flag("training_mode") or not _is_inference(node) or any(list(node.proto.output)[1:]):
         raise node.fail("training mode is not a function of the input")
     if node.opset < 9 and node.attribute("spatial", 1) != 1:
         raise node.fail("spatial = 0 is not supported")

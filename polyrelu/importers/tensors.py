@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import AnyMatrix, FloatFormat, RationalMatrix, SparseMatrix, inverse_root, stack
+from polyrelu.importers.constants import reciprocals
 from polyrelu.importers.graph import Graph, Value
 from polyrelu.importers.operations import Add, Clip, LeakyRelu, Linear, Maximum, Minimum, Operation, Relu, Take
 
@@ -31,6 +32,7 @@ __all__ = [
     "concat",
     "conv",
     "conv_transpose",
+    "divide",
     "indices",
     "leaky_relu",
     "limited",
@@ -50,8 +52,8 @@ __all__ = [
 Array: TypeAlias = NDArray[Any]
 Indices: TypeAlias = NDArray[np.int64]
 
-#: Entries that a convolution or product may write down, zeros left out.
-_ENTRY_LIMIT = 3 * 10**7
+#: Entries that a convolution, a product or a window may write down, zeros left out: about a gigabyte.
+_ENTRY_LIMIT = 10**7
 
 
 # --- Which entry lands where -----------------------------------------------------------------------------
@@ -167,6 +169,14 @@ def multiply(graph: Graph, x: Value, constant: Array, extra_roundings: int = 0, 
     x, constant = _with_constant(graph, x, constant)
     matrix = SparseMatrix.diagonal(column(constant))
     return graph.add(Linear(matrix, None, None, extra_roundings, stretch), [x], x.shape)
+
+
+def divide(graph: Graph, x: Value, divisors: Array, bounded: set[str]) -> Value:
+    """x / exact numbers. Where a runtime may take a divisor for 0, and divide by it, its format is not bounded."""
+    quotients = reciprocals(divisors)
+    smallest = min((abs(Fraction(entry)) for entry in divisors.reshape(-1)), default=Fraction(1))
+    bounded -= {name for name, exponent in (("float32", 126), ("float64", 1000)) if smallest < Fraction(1, 2**exponent)}
+    return multiply(graph, x, quotients, extra_roundings=2)
 
 
 def relu(graph: Graph, x: Value) -> Value:
@@ -496,8 +506,8 @@ def batch_norm(
         raise NetworkError(f"its parameters do not have shape [{channels}], the channels of a value {list(x.shape)}")
     variances = list(column(variance).entries())
     squares = [entry + epsilon for entry in variances]
-    if min(variances) < 0 or min(squares) <= 0:
-        raise NetworkError("a variance is negative, or variance + epsilon is 0")
+    if min(variances) < 0 or min(squares) < Fraction(1, 2**120):
+        raise NetworkError("a variance is negative, or variance + epsilon is below 2^-120: no runtime can divide by it")
     roots = [inverse_root(square, to) for square in squares]
     rounded = sum(root * root * square != 1 for root, square in zip(roots, squares, strict=True))
     factors = [g * root for g, root in zip(column(scale).entries(), roots, strict=True)]

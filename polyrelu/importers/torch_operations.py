@@ -292,10 +292,10 @@ def _mul(step: Step, x: Any, y: Any) -> Any:
 def _div(step: Step, x: Any, y: Any) -> Any:
     if isinstance(y, Value):
         raise step.fail("division by a value that depends on the input is not affine")
-    quotients = reciprocals(exact(step.constant(y)))
+    divisors = exact(step.constant(y))
     if not isinstance(x, Value):
         return _folded(step, lambda a, b: a * reciprocals(b), x, y)
-    return tensors.multiply(step.graph, x, quotients, extra_roundings=2)
+    return tensors.divide(step.graph, x, divisors, step.reader.draft.bounded)
 
 
 def _neg(step: Step, x: Any) -> Any:

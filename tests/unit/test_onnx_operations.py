@@ -6,7 +6,6 @@ Weights and inputs are multiples of 1/8 and small, so that float32 does not roun
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -17,8 +16,8 @@ import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
-from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.importers import load, read, runtime_error
+from polyrelu.errors import NetworkFileError
+from polyrelu.importers import load, read
 from polyrelu.network import from_arrays
 from tests.onnx_files import constant, model, node, session_of, write
 
@@ -562,7 +561,7 @@ def test_external_data_is_read_from_beside_the_model(tmp_path: Path) -> None:
         ("", "not in the model's folder"),
         ("/etc/passwd", "not in the model's folder"),
         ("short.bin", "too short"),
-        (".", "directory"),
+        (".", "not a regular file"),
         ("link.bin", "not in the model's folder"),
     ],
 )
@@ -578,8 +577,9 @@ def test_missing_external_data_fails_loudly(location: str, says: str, tmp_path: 
 
 def test_external_data_of_the_wrong_size(tmp_path: Path) -> None:
     write(tmp_path, "weights.bin", b"12345678")
-    with pytest.raises(NetworkFileError, match="tensor 'w': cannot be read"):
-        load(write(tmp_path, "net.onnx", _with_external("weights.bin")))
+    for where in ({}, {"length": 10**15}, {"length": 10**30}, {"offset": 10**18, "length": 16}, {"offset": -1}):
+        with pytest.raises(NetworkFileError, match=r"tensor 'w': its external data 'weights\.bin' is too short"):
+            load(write(tmp_path, "net.onnx", _with_external("weights.bin", **where)))
 
 
 # --- Refusals --------------------------------------------------------------------------------------------
@@ -664,161 +664,3 @@ def test_refusals(name: str, tmp_path: Path) -> None:
     says, (nodes, constants, shape) = _REFUSED[name]
     with pytest.raises(NetworkFileError, match=says):
         load(write(tmp_path, "net.onnx", model(nodes, constants, shape)))
-
-
-# --- Found by reading the code, each a regression --------------------------------------------------------
-
-
-def _exact_values(content: bytes, tmp_path: Path, x: Sequence[float]) -> list[Fraction]:
-    return list(load(write(tmp_path, "net.onnx", content), compare=False)(x))
-
-
-def test_two_ones_in_a_row_are_no_identity(tmp_path: Path) -> None:
-    content = model([node("MatMul", "xw", "y")], [constant("w", [[1, 0], [1, 0]])], (2, 2))
-    assert _exact_values(content, tmp_path, [1, 2, 3, 4]) == [3, 0, 7, 0]
-    assert read(write(tmp_path, "net.onnx", content)).comparison.runtime
-
-
-def test_constants_that_a_runtime_rounds_have_no_bound(tmp_path: Path) -> None:
-    """3 · float32(1/3) - 1 is 2^-25 exactly, and 0 in float32."""
-    nodes = [node("Mul", "ct", "d"), node("Sub", "do", "e"), node("Mul", "xe", "y")]
-    constants = [constant("c", 1 / 3), constant("t", 3), constant("o", 1)]
-    imported = read(write(tmp_path, "net.onnx", model(nodes, constants)))
-    assert imported.network([1, 0])[0] == 3 * Fraction(float(np.float32(1 / 3))) - 1
-    assert "no rounding bound is known for float32" in imported.comparison.reason
-    with pytest.raises(NetworkError, match="computed from constants"):
-        runtime_error(imported, [0, 0], [1, 1])
-    exact_in_float64 = runtime_error(imported, [0, 0], [1, 1], "float64")
-    assert exact_in_float64.worst is not None
-
-
-def test_sums_may_start_from_the_bias(tmp_path: Path) -> None:
-    """A thousand terms below half a unit of the bias: each sum that starts from it loses them all."""
-    weight, inputs = 0.99 * 2.0**-25, 1000
-    nodes = [node("Gemm", "xwb", "h"), node("LeakyRelu", "h", "l", alpha=0.5), node("Gemm", "lv", "y")]
-    constants = [constant("w", [[weight]] * inputs), constant("b", [1]), constant("v", [[1]])]
-    imported = read(write(tmp_path, "net.onnx", model(nodes, constants, (1, inputs))))
-    found = runtime_error(imported, [1] * inputs, [1] * inputs)
-    assert found.worst is not None
-    assert found.worst > inputs * Fraction(float(np.float32(weight))) * Fraction(9, 10)
-    separate = [node("MatMul", "xw", "h"), node("Add", "hb", "g"), node("LeakyRelu", "g", "y", alpha=0.5)]
-    fused = read(write(tmp_path, "net.onnx", model(separate, constants[:2], (1, inputs))))
-    worst = runtime_error(fused, [1] * inputs, [1] * inputs).worst
-    assert worst is not None
-    assert worst > inputs * Fraction(float(np.float32(weight))) * Fraction(9, 10)
-
-
-_BEYOND: dict[str, tuple[Graph, float]] = {
-    "products before a small alpha": (
-        ([node("Gemm", "xw", "y", alpha=1e-30)], [constant("w", [[1e20]])], (1, 1)),
-        1e20,
-    ),
-    "a sum before its mean": (([node("ReduceMean", "x", "y", axes=[1])], [], (1, 4)), 2e38),
-    "a slope": (([node("PRelu", "xs", "y")], [constant("s", [1e30])], (1, 1)), -1e20),
-    "an average pool": (([node("AveragePool", "x", "y", kernel_shape=[4])], [], (1, 1, 4)), 2e38),
-}
-
-
-@pytest.mark.parametrize("name", _BEYOND)
-def test_numbers_on_the_way_may_overflow(name: str, tmp_path: Path) -> None:
-    (nodes, constants, shape), x = _BEYOND[name]
-    imported = read(write(tmp_path, "net.onnx", model(nodes, constants, shape)), compare=False)
-    corner = [Fraction(float(np.float32(x)))] * imported.network.inputs
-    assert runtime_error(imported, corner, corner).worst is None
-
-
-def test_small_weights_may_be_lost_before_a_large_alpha(tmp_path: Path) -> None:
-    content = model([node("Gemm", "xw", "y", alpha=2.0**100)], [constant("w", [[2.0**-140]])], (1, 1))
-    found = runtime_error(read(write(tmp_path, "net.onnx", content), compare=False), [1], [1])
-    assert found.worst is not None
-    assert found.worst >= Fraction(1, 2**40)
-
-
-def test_a_tail_that_something_else_reads_is_in_the_middle(tmp_path: Path) -> None:
-    nodes = [node("Softmax", "x", "s"), node("Gemm", "sw", "y")]
-    content = model(nodes, [constant("w", np.eye(2))], more_outputs=["s"])
-    with pytest.raises(NetworkFileError, match=r"\(Softmax\)"):
-        load(write(tmp_path, "net.onnx", content), strip_tail=True)
-
-
-def test_limits_beyond_float32_bind_in_float64(tmp_path: Path) -> None:
-    limits = [constant("a", 1e39, np.float64)]
-    content = model([node("Clip", "xa", "y")], limits, (1, 1), element=TensorProto.DOUBLE)
-    assert _exact_values(content, tmp_path, [0]) == [Fraction(1e39)]
-    content = model([node("Clip", "xa", "y")], [constant("a", np.finfo(np.float32).max)], (1, 1))
-    assert _exact_values(content, tmp_path, [0]) == [Fraction(float(np.finfo(np.float32).max))]
-
-
-def test_numbers_without_dimensions(tmp_path: Path) -> None:
-    nodes = [
-        node("Shape", "x", "s"), node("Gather", "si", "n"), node("Cast", "n", "f", to=TensorProto.FLOAT),
-        node("Neg", "f", "g"), node("Mul", "xg", "h"), node("Sub", "hf", "y"),
-    ]  # fmt: skip
-    content = model(nodes, [constant("i", 1, np.int64)], (1, 3))
-    assert _exact_values(content, tmp_path, [1, 2, 3]) == [-6, -9, -12]
-
-
-def test_a_cast_that_rounds_constants_is_said(tmp_path: Path) -> None:
-    nodes = [node("Cast", "c", "h", to=TensorProto.FLOAT16), node("Cast", "h", "d", to=TensorProto.FLOAT),
-             node("Add", "xd", "y")]  # fmt: skip
-    imported = read(write(tmp_path, "net.onnx", model(nodes, [constant("c", [0.1, 0.5])])))
-    assert imported.network([0, 0])[0] == Fraction(float(np.float16(0.1)))
-    assert imported.caveats == ("the file rounds 1 of 2 constants to float16 (Cast)",)
-
-
-def test_nodes_keep_the_order_of_the_file(tmp_path: Path) -> None:
-    nodes = [node("Relu", "x", "a"), node("Neg", "a", "b"), node("Abs", "x", "c"), node("Add", "bc", "y")]
-    imported = read(write(tmp_path, "net.onnx", model(nodes)))
-    assert [step.split()[0] for step in imported.steps] == ["Relu", "Neg", "Abs", "Add"]
-    shuffled = [nodes[3], nodes[1], nodes[2], nodes[0]]
-    assert load(write(tmp_path, "net.onnx", model(shuffled)), compare=False).widths == (2, 4, 2)
-
-
-def test_long_chains_take_linear_time(tmp_path: Path) -> None:
-    nodes = [node("Add", [f"v{i}" if i else "x", "c"], f"v{i + 1}") for i in range(3000)]
-    content = model(nodes, [constant("c", [1, 2])], output="v3000")
-    started = time.process_time()
-    assert _exact_values(content, tmp_path, [0, 0]) == [3000, 6000]
-    assert time.process_time() - started < 20
-
-
-@pytest.mark.parametrize("shapes", [((1000, 1), (1, 10**6)), ((10**6, 1), (1, 10**6)), ((3000, 3000), (3000, 3000))])
-def test_huge_products_are_refused_at_once(shapes: tuple[tuple[int, int], ...], tmp_path: Path) -> None:
-    left, right = shapes
-    nodes = [node("Expand", "xs", "a"), node("Expand", "ct", "d"), node("MatMul", "ad", "y")]
-    constants = [_ints("s", *left), constant("c", [[1]]), _ints("t", *right)]
-    with pytest.raises(NetworkFileError):
-        load(write(tmp_path, "net.onnx", model(nodes, constants, (1, 1))))
-
-
-def test_an_input_shape_must_not_contradict_the_file(tmp_path: Path) -> None:
-    path = write(tmp_path, "net.onnx", model([node("Relu", "x", "y")], shape=("batch", 4)))
-    assert load(path, input_shape=[1, 4]).inputs == 4
-    for shape in ([1, 6], [4]):
-        with pytest.raises(NetworkFileError, match=r"the file says \[0, 4\]"):
-            load(path, input_shape=shape)
-
-
-@pytest.mark.parametrize("operation", ["Dropout", "BatchNormalization"])
-def test_training_mode_of_old_opsets(operation: str, tmp_path: Path) -> None:
-    """Before opset 7 a node without is_test = 1 is in training mode."""
-    inputs = "x" if operation == "Dropout" else "xsbmv"
-    for attributes, is_read in (({}, False), ({"is_test": 0}, False), ({"is_test": 1}, True)):
-        nodes = [node(operation, inputs, "y", **attributes)]
-        path = write(tmp_path, "net.onnx", model(nodes, _BN, (1, 3), opset=6))
-        if is_read:
-            assert load(path).widths == (3, 3)
-        else:
-            with pytest.raises(NetworkFileError, match="training mode"):
-                load(path)
-
-
-def test_nothing_to_compare_is_said(tmp_path: Path) -> None:
-    imported = read(write(tmp_path, "net.onnx", model([node("Softmax", "x", "y")])), strip_tail=True)
-    assert "gives no value that the network has" in imported.comparison.reason
-
-
-@pytest.mark.parametrize("thing", [42, None, object()])
-def test_things_that_are_no_networks(thing: object) -> None:
-    with pytest.raises(NetworkError, match="expected a file name, pairs"):
-        load(thing)
