@@ -15,6 +15,7 @@ from polyrelu.importers.compare import compared
 from polyrelu.importers.imported import Comparison, Draft, Imported
 from polyrelu.importers.lowering import lower
 from polyrelu.importers.options import ReadOptions, Rounding
+from polyrelu.importers.sklearn_mlp import draft_of_mlp, is_mlp
 from polyrelu.network import Network, from_arrays
 
 __all__ = ["FORMATS", "load", "read"]
@@ -26,10 +27,15 @@ FORMATS: dict[str, tuple[str, str]] = {
     ".json": ("native", "read_native"),
     **dict.fromkeys((".pt", ".pth", ".bin", ".zip"), ("torch_file", "read_torch")),
     ".safetensors": ("torch_file", "read_safetensors"),
+    ".nnet": ("nnet", "read_nnet"),
+    ".h5": ("keras", "read_h5"),
+    ".keras": ("keras", "read_keras"),
+    ".mat": ("matlab", "read_mat"),
 }
 
 #: What to do with endings that are not read.
 _HINTS = {
+    ".eran": "; export the network as ONNX",
     ".npy": "; save W1, b1, … with numpy.savez, W of shape (out, in)",
     ".pkl": "; a pickle can run any code and is never opened: save weights as .npz or .safetensors, or export ONNX",
 }
@@ -124,6 +130,8 @@ def _draft_of_object(source: Any, options: ReadOptions) -> Draft:
         from polyrelu.importers.torch_module import draft_of_module
 
         return draft_of_module(source, options)
+    if is_mlp(source):
+        return draft_of_mlp(source, options)
     if not isinstance(source, Iterable):
         kind = type(source).__name__
         raise NetworkError(f"{kind}: expected a file name, pairs (W, b), or an object of torch or scikit-learn")

@@ -68,6 +68,23 @@ _READ: dict[str, tuple[str, int]] = {
     "layerzoo/sub.onnx": ("4-4", 4),
     "layerzoo/transpose.onnx": ("6-6", 0),
     "layerzoo/unsqueeze.onnx": ("6-6", 0),
+    "acasxu_1_1.nnet": ("5-50-50-50-50-50-50-5", 13305),
+    "arch_double_pendulum_more.h5": ("4-25-25-2", 827),
+    "arch_single_pendulum.h5": ("2-25-25-1", 751),
+    "coav_0131.nnet": ("6-40-40-38-19-1", 4239),
+    "marabou_cnn_max_mnist2.h5": ("784-5000-1936-968-484-32-10~", 16502),
+    "marabou_mnist10x10.nnet": ("784-10-10-10-10-10-10-10-10-10-10-10", 8950),
+    "nnet_kerastestnetwork.h5": ("5-45-45-45-45-45-45-5", 10850),
+    "nnet_testnetwork.nnet": ("5-50-50-50-50-50-50-5", 13305),
+    "nnet_testnetwork2.nnet": ("5-50-50-50-50-50-50-5", 13305),
+    "nv_cartpole.nnet": ("4-16-16-16-2", 658),
+    "nv_small.nnet": ("1-2-2-1", 13),
+    "nv_tiny.nnet": ("1-1-1", 4),
+    "sdf_fox.npz": ("3-32-32-32-32-32-32-32-32-1", 7553),
+    "vcas_pra01_20hu.h5": ("3-20-20-20-20-20-9", 1949),
+    "vcas_pra01_20hu.mat": ("3-20-20-20-20-20-9", 1949),
+    "vcas_pra01_20hu.nnet": ("3-20-20-20-20-20-9", 1949),
+    "vertcas_v4_pra01_45hu.nnet": ("4-45-45-45-45-45-45-9", 10989),
     "lyap_pvtol.pth": ("6-8-2", 74),
     "relucent_d4_w8_nh4.pt": ("4-8-8-8-8-1", 265),
     "sdf_bunny_2d_2x50.bin": ("2-50-50-1", 2751),
@@ -83,6 +100,9 @@ _PREFIXED: dict[str, tuple[str, str, int]] = {
 
 #: What the refusal says.
 _REFUSED: dict[str, str] = {
+    "mnist_ann.keras": r"layer 'dense_2' \(Dense\): the activation 'softmax' is not supported; --strip-tail",
+    "sdf_bunny_3d.npz": r"operation 1 \(elu\): this operation is not supported",
+    "syrenn_quadcopter.eran": r"unknown ending '.eran'; .*; export the network as ONNX",
     "lirpa_mnist_cnn_small.pth": r"'conv1.weight' \[8, 1, 4, 4\] is of a convolution, whose stride and padding",
     "lyap_pendulum_of.pth": r"several networks: prefix 'observer.' \(3-16-16-8-2\), prefix 'controller.'",
     "oval_cifar_deep.pth": r"'0.weight' \[8, 3, 4, 4\] is of a convolution, whose stride and padding",
@@ -90,8 +110,12 @@ _REFUSED: dict[str, str] = {
     "arch_quadrotor_3x64.onnx": r"node 'Sigmoid_1' \(Sigmoid\): this operation is not supported",
 }
 
-#: Networks that onnxruntime cannot run, and why.
-_NOT_COMPARED = {"arch_acc_5_20.onnx": "expected to have rank 2 but has rank 4"}
+#: Networks that are not compared with onnxruntime, and why.
+_NOT_COMPARED = {
+    "arch_acc_5_20.onnx": "expected to have rank 2 but has rank 4",
+    "marabou_fc_matmul.onnx": "computed from constants",
+    "marabou_multiinput_add.onnx": "computed from constants",
+}
 
 
 def _path(name: str) -> Path:
@@ -131,6 +155,27 @@ def test_networks_that_are_refused(name: str) -> None:
     with pytest.raises(NetworkFileError, match=_REFUSED[name]) as caught:
         load(_path(name))
     assert str(caught.value).isprintable()
+
+
+def test_tails_that_are_left_out_on_request() -> None:
+    imported = read(_path("mnist_ann.keras"), strip_tail=True)
+    assert (_shape(imported.network), imported.numbers) == ("784-128-32-10", 104938)
+    assert any("softmax" in caveat for caveat in imported.caveats)
+
+
+@pytest.mark.parametrize("name", ["arch_single_pendulum", "vcas_pra01_20hu", "marabou_cnn_max_mnist2"])
+def test_equal_twins_of_onnx_and_keras(name: str) -> None:
+    assert load(_path(f"{name}.onnx")) == load(_path(f"{name}.h5"))
+
+
+def test_equal_twins_of_other_formats() -> None:
+    """The decimal text of .nnet files is not what ONNX and Keras store, but its nearest float32 is."""
+    acas, vcas = load(_path("acasxu_1_1_marabou.onnx")), load(_path("vcas_pra01_20hu.onnx"))
+    assert acas == load(_path("acasxu_1_1.nnet"), rounding="text=float32")
+    assert acas != load(_path("acasxu_1_1.nnet"))
+    assert acas == load(_path("acasxu_1_1_vnncomp.onnx"))
+    assert vcas == load(_path("vcas_pra01_20hu.nnet"), rounding="text=float32")
+    assert vcas != load(_path("vcas_pra01_20hu.nnet"))
 
 
 def test_the_table_is_complete() -> None:
