@@ -28,7 +28,7 @@ FORMATS: dict[str, tuple[str, str]] = {
     **dict.fromkeys((".pt", ".pth", ".bin", ".zip"), ("torch_file", "read_torch")),
     ".safetensors": ("torch_file", "read_safetensors"),
     ".nnet": ("nnet", "read_nnet"),
-    ".h5": ("keras", "read_h5"),
+    **dict.fromkeys((".h5", ".hdf5"), ("keras", "read_h5")),
     ".keras": ("keras", "read_keras"),
     ".mat": ("matlab", "read_mat"),
 }

@@ -388,6 +388,7 @@ def conv(
         raise NetworkError(f"a kernel of shape {list(kernel.shape)} in {groups} groups meets shape {list(x.shape)}")
     table = np.maximum(_windows(x.shape, window, strides, dilations, pads), -1)
     places = table.shape[2 : 2 + len(window)]
+    limited([batch, kernel.size, *places])
     table = table.reshape(batch, groups, own, math.prod(places), math.prod(window))
     # axes: batch, group, filter of the group, position | channel of the group, offset in the window
     columns = table.transpose(0, 1, 3, 2, 4)[:, :, None]

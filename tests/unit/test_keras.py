@@ -867,6 +867,10 @@ def test_where_the_shape_of_the_input_stands(tmp_path: Path) -> None:
     networks = [_network(_read(tmp_path, _h5(model, layers))) for model in (in_layer, built)]
     networks.append(_network(_read(tmp_path, _h5(nowhere, layers), input_shape=(1, 3))))
     assert networks[0] == networks[1] == networks[2]
+    nowhere["config"]["build_input_shape"] = 3
+    with pytest.raises(NetworkFileError, match="model configuration: not one that Keras writes"):
+        _read(tmp_path, _h5(nowhere, layers))
+    nowhere["config"]["build_input_shape"] = None
     with pytest.raises(NetworkFileError, match=r"input: shape None is not fixed.*say it with --input-shape"):
         _read(tmp_path, _h5(nowhere, layers))
 
