@@ -17,7 +17,7 @@ MEANING = (
 #: What a claim about a float runtime rests on.
 RUNTIME_MEANING = (
     "The claim is about a runtime that computes layer by layer in the named format, to nearest, sums in any order, with or without fused "
-    "multiply-adds, on inputs of that format; numbers below the normal range may be taken for 0. No shorter format, no transformed convolution."
+    "multiply-adds, on inputs of that format; numbers below the normal range may be taken for 0. No shorter format, no transformed convolution, nothing fused across a ReLU."
 )
 
 GENERIC = (

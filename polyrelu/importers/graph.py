@@ -57,7 +57,7 @@ class Graph:
     output: int = -1
 
     def inputs(self, shapes: Sequence[tuple[int, ...]]) -> list[Value]:
-        """The network's inputs, which together are one vector, in this order."""
+        """Add the network's inputs, which together are one vector, in this order; their values."""
         sizes = [math.prod(shape) for shape in shapes]
         firsts = [sum(sizes[:i]) for i in range(len(sizes))]
         return [
@@ -82,7 +82,7 @@ class Graph:
         return self.add(Join(), values, (sum(value.size for value in values),))
 
     def finish(self, outputs: Sequence[Value]) -> None:
-        """The network's outputs, which together are one vector, in this order."""
+        """Set the network's outputs, which together are one vector, in this order."""
         self.output = (outputs[0] if len(outputs) == 1 else self.join(outputs)).node
 
 

@@ -381,7 +381,13 @@ def conv(
     pads: Sequence[tuple[int, int]],
     groups: int,
 ) -> Value:
-    """Convolution with zero padding; x (batch, C, …), kernel (M, C / groups, …), bias (M,)."""
+    """Convolution with zero padding; x (batch, C, …), kernel (M, C / groups, …), bias (M,).
+
+    >>> graph = Graph()
+    >>> (x,) = graph.inputs([(1, 1, 4)])
+    >>> conv(graph, x, np.array([[[1, 2]]]), None, [2], [1], [(0, 1)], 1).shape
+    (1, 1, 2)
+    """
     batch, channels, *_ = x.shape
     filters, own, *window = kernel.shape
     if len(x.shape) != kernel.ndim or groups < 1 or channels != own * groups or filters % groups:
@@ -448,7 +454,13 @@ def max_pool(
     pads: Sequence[tuple[int, int]],
     up: bool = False,
 ) -> Value:
-    """The maximum of each window; padding never wins, since it is not there."""
+    """The maximum of each window; padding never wins, since it is not there.
+
+    >>> graph = Graph()
+    >>> (x,) = graph.inputs([(1, 1, 4)])
+    >>> max_pool(graph, x, [3], [1], [1], [(1, 1)]).shape
+    (1, 1, 4)
+    """
     table = _windows(x.shape, kernel, strides, dilations, pads, up)
     shape = table.shape[: 2 + len(kernel)]
     return reshape(_maximum_of(graph, x, np.maximum(table.reshape(math.prod(shape), -1), -1)), shape)
