@@ -590,7 +590,7 @@ def float_sentence(network: Network, claim: Any) -> str:
     """The claim about a float runtime in English."""
     worst, name = quote(max(claim["at-most"], key=rational)), claim["arithmetic"]
     return (f"Network {network.sha256[:12]}, {network}, computed layer by layer in {name} (FORMAT.md, section 3.7) at "
-            f"{name} inputs in the given box, has a runtime-error of at most {worst}: so close it is to its function.")
+            f"{name} inputs in the given box, has a runtime-error of at most {worst}: the distance to its function.")
 def sentence(kind: str, among: str, one: Network, two: Network, status: str) -> str:
     """The claim in English: about exact weights and real arithmetic, as FORMAT.md says."""
     head = f"Network {one.sha256[:12]}, {one}, is {kind} on R^n among {among} parameters: "

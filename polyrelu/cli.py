@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from polyrelu.errors import CertificateError, DomainError, PolyreluError
+from polyrelu.errors import CertificateError, DomainError, NetworkError, NetworkFileError, PolyreluError
 from polyrelu.version import __version__
 
 if TYPE_CHECKING:
@@ -124,7 +124,9 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         "--prefix", help="where a file holds several networks: the start of the names of the one wanted"
     )
     reading.add_argument(
-        "--input-shape", metavar="SIZES", help="shape of one sample, such as 1,3,32,32, where the file does not say it"
+        "--input-shape",
+        metavar="SIZES",
+        help="shape of one sample, the batch included as 1, such as 1,3,32,32, where the file does not say it",
     )
     reading.add_argument(
         "--strip-tail", action="store_true", help="leave out a Softmax, Sigmoid, … after the last layer"
@@ -261,6 +263,7 @@ def _info(options: argparse.Namespace, started: float) -> int:
         *(("note", note) for note in imported.notes),
         *(("caution", caveat) for caveat in imported.caveats),
         ("compared", str(imported.comparison)),
+        ("file sha256", imported.source_sha256),
         ("sha256", network.sha256),
     ]
     print("\n".join(f"{key:<13}{value}" for key, value in lines))
@@ -535,7 +538,12 @@ def _runtime_error(options: argparse.Namespace, started: float) -> int:
     box = parse_domain(options.domain, imported.network.inputs).bounding_box()
     if box is None:
         raise DomainError(f"--domain {options.domain}: a rounding error is bounded on bounded domains only; use a box")
-    found = runtime_error(imported, *box, options.arithmetic)
+    try:
+        found = runtime_error(imported, *box, options.arithmetic)
+    except NetworkError as error:
+        folded = "; for a folded normalisation: --rounding text=float32,normalisation=float32"
+        hint = folded if options.normalisation != "none" else ""
+        raise NetworkFileError(options.network, "", f"{error}{hint}") from None
     outcome = prove_runtime_error(found)
     written = None
     if options.output is not None and isinstance(outcome, Proved):

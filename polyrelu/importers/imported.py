@@ -85,8 +85,8 @@ class Comparison:
         if self.reason:
             return f"not compared: {self.reason}"
         return (
-            f"{self.values} values at {self.points} points agree with {self.runtime} within the proved bound on its "
-            f"rounding (at most {self.worst:.2g} of it used)"
+            f"{self.values} values of the file agree with {self.runtime} at {self.points} points, within the proved "
+            f"bound on its rounding (the largest difference is {self.worst:.2g} of the bound)"
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -93,6 +93,10 @@ def read(
     compare: bool = True,
 ) -> Imported:
     """The network of `load` together with what was read on the way."""
+    if not isinstance(rounding, (str, Rounding)) or isinstance(input_shape, str):
+        raise NetworkError(
+            "rounding is text such as 'text=float32', input_shape a list of sizes such as [1, 3, 32, 32]"
+        )
     options = ReadOptions(
         Rounding.parse(rounding) if isinstance(rounding, str) else rounding,
         prefix,
@@ -114,6 +118,7 @@ def _read_file(path: Path, options: ReadOptions) -> Imported:
     if place is None:
         hint = _HINTS.get(path.suffix.lower(), "")
         raise NetworkFileError(path, "", f"unknown ending {path.suffix!r}; known are {', '.join(FORMATS)}{hint}")
+    _check_options(path, place[0], options)
     reader: Callable[[Path, ReadOptions], Draft] = getattr(import_module(f"polyrelu.importers.{place[0]}"), place[1])
     try:
         imported = _finished(path, reader(path, options), options)
@@ -122,6 +127,19 @@ def _read_file(path: Path, options: ReadOptions) -> Imported:
     except NetworkError as error:
         raise NetworkFileError(path, "", str(error)) from None
     return imported.with_source(path.name, digest)
+
+
+#: Choices that mean something to some readers only; elsewhere they would be ignored in silence.
+_CHOICES = {"prefix": ("torch_file",), "normalisation": ("nnet",), "input_shape": ("onnx", "keras")}
+
+
+def _check_options(path: Path, reader: str, options: ReadOptions) -> None:
+    for name, readers in _CHOICES.items():
+        if getattr(options, name) not in (None, "none") and reader not in readers:
+            option = name.replace("_", "-")
+            raise NetworkFileError(
+                path, "", f"--{option} ({name}=) means nothing for a {path.suffix} file; leave it out"
+            )
 
 
 def _draft_of_object(source: Any, options: ReadOptions) -> Draft:
@@ -135,7 +153,16 @@ def _draft_of_object(source: Any, options: ReadOptions) -> Draft:
     if not isinstance(source, Iterable):
         kind = type(source).__name__
         raise NetworkError(f"{kind}: expected a file name, pairs (W, b), or an object of torch or scikit-learn")
-    return Draft("pairs (W, b)", network=from_arrays(source))
+    pairs = list(source)
+    if isinstance(source, Mapping) or not all(_is_pair(pair) for pair in pairs):
+        kind = type(source).__name__
+        remedy = "for a state dict pass the nn.Module, or save it to a file"
+        raise NetworkError(f"{kind}: expected pairs (W, b), W of shape (out, in); {remedy}")
+    return Draft("pairs (W, b)", network=from_arrays(pairs))
+
+
+def _is_pair(entry: object) -> bool:
+    return isinstance(entry, Sequence) and not isinstance(entry, str) and len(entry) == 2
 
 
 def _finished(path: str | Path, draft: Draft, options: ReadOptions) -> Imported:

@@ -255,17 +255,17 @@ def _normalise(text: _Lines, header: _Header, layers: list[_Layer], options: Rea
     _check_ranges(text, header, ranges)
     if options.normalisation in ("inputs", "both"):
         _fold_inputs(layers[0], means[:-1], ranges[:-1])
-        draft.steps.insert(0, f"(x - mean) / range [{header.inputs}]")
+        draft.steps[0] += " with (x - mean) / range folded in"
         draft.numbers += 2 * header.inputs
-        draft.notes.append("the normalisation of the inputs, (x - mean) / range, is part of the first layer")
+        draft.caveats.append("the normalisation of the inputs, (x - mean) / range, is folded into the first layer")
         draft.caveats.append(
             "the format's evaluator first clips inputs to the least and greatest; the network does not"
         )
     if options.normalisation in ("outputs", "both"):
         _fold_outputs(layers[-1], means[-1], ranges[-1])
-        draft.steps.append(f"y · range + mean [{header.shapes[-1][1]}]")
+        draft.steps[-1] += " with y · range + mean folded in"
         draft.numbers += 2
-        draft.notes.append("the normalisation of the outputs, y · range + mean, is part of the last layer")
+        draft.caveats.append("the normalisation of the outputs, y · range + mean, is folded into the last layer")
     for number in _changed_layers(options, len(layers)):
         layers[number].round(options.rounding)
     draft.rounding.add(f"normalisation: {options.rounding.normalisation}")

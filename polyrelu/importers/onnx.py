@@ -139,7 +139,8 @@ def _input_shape(path: Path, entry: Any, given: tuple[int, ...] | None) -> tuple
     sizes = [d.dim_value if d.HasField("dim_value") else 0 for d in entry.type.tensor_type.shape.dim]
     if given is not None:
         if sizes and (len(sizes) != len(given) or any(a not in (0, b) for a, b in zip(sizes, given, strict=True))):
-            problem = f"the file says {sizes} (0: open), the shape given is {list(given)}"
+            shown = ", ".join(str(size or "?") for size in sizes)
+            problem = f"the file says [{shown}], batch included; the shape given is {list(given)}"
             raise NetworkFileError(path, f"input {entry.name!r}", problem)
         sizes = list(given)
     if len(sizes) > 1 and sizes[0] < 1:
@@ -212,7 +213,8 @@ def _step(reader: Reader, proto: Any) -> None:
         return
     handler = OPERATIONS.get(proto.op_type) if _is_standard(proto) else None
     if handler is None:
-        hint = "; --strip-tail leaves it out after the last layer" if proto.op_type in _TAILS else ""
+        is_tail, asked = proto.op_type in _TAILS, reader.options.strip_tail
+        hint = "; --strip-tail (strip_tail=True) leaves it out after the last layer" if is_tail and not asked else ""
         raise node.fail(f"this operation is not supported{hint}")
     try:
         result = handler(node)

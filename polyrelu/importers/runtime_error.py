@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from polyrelu.errors import DomainError
+from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import as_sparse, decimal_above, to_fraction
 from polyrelu.importers.float_error import BOUNDED, Floats, float_arithmetic, ranges
 from polyrelu.importers.graph import Graph, graph_of
@@ -110,6 +110,8 @@ def runtime_error(
 
 def _operations(network: Network | Imported) -> tuple[Network, Graph, str, Collection[str]]:
     """The network, its operations, the file's arithmetic, and the arithmetics with a bound."""
+    if not isinstance(network, (Network, Imported)):
+        raise NetworkError(f"{type(network).__name__}: expected a network, or what polyrelu.read returns for a file")
     if isinstance(network, Network):
         return network, graph_of(network), "float32", BOUNDED
     graph = network.graph

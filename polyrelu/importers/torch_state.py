@@ -113,7 +113,7 @@ def _name(path: str, last: str) -> str:
 def _automatic(state: State, layers: Sequence[_Layer]) -> list[_Layer]:
     parents = list(dict.fromkeys(layer.parent for layer in layers))
     if len(parents) > 1:
-        raise state.fail(f"several networks: {_choices(state, layers)}")
+        raise state.fail(f"several networks: {_choices(state, layers)}; choose one with --prefix (prefix=)")
     start = f"{parents[0]}." if parents[0] else ""
     _check_inside(state, [name for name in state.tensors if name.startswith(start)])
     for name in state.tensors:
@@ -123,9 +123,15 @@ def _automatic(state: State, layers: Sequence[_Layer]) -> list[_Layer]:
     return _in_order(state, layers)
 
 
+def _whole(state: State, prefix: str) -> str:
+    """The prefix, with its dot if it is a whole path: q_net is q_net., not the start of q_net_target. too."""
+    is_path = any(name.startswith(f"{prefix}.") for name in state.tensors)
+    return f"{prefix}." if is_path and not prefix.endswith(".") else prefix
+
+
 def _of_prefixes(state: State, layers: Sequence[_Layer], text: str) -> list[_Layer]:
     chosen: list[_Layer] = []
-    for prefix in [part.strip() for part in text.split(",") if part.strip()] or [""]:
+    for prefix in [_whole(state, part.strip()) for part in text.split(",") if part.strip()] or [""]:
         own = [layer for layer in layers if _name(layer.path, "weight").startswith(prefix)]
         _check_inside(state, [name for name in state.tensors if name.startswith(prefix)])
         if not own:

@@ -218,10 +218,12 @@ def test_notes_on_normalisation(tmp_path: Path) -> None:
     (caveat,) = drafts["none"].caveats
     assert "not applied" in caveat
     assert "--normalisation" in caveat
-    (caveat,) = drafts["inputs"].caveats
-    assert "clips" in caveat
-    assert drafts["outputs"].caveats == []
-    assert any("normalisation of the outputs" in note for note in drafts["outputs"].notes)
+    assert len(drafts["inputs"].caveats) == 2
+    assert any("clips" in caveat for caveat in drafts["inputs"].caveats)
+    assert any("folded into the first layer" in caveat for caveat in drafts["inputs"].caveats)
+    (caveat,) = drafts["outputs"].caveats
+    assert "normalisation of the outputs" in caveat
+    assert drafts["outputs"].steps[-1].endswith("folded in")
     plain = _draft(tmp_path, _edited(l8="0,0.0,0,", l9="1,1e0,1,"))
     assert plain.caveats == []
     assert not any("normalisation" in note for note in plain.notes)

@@ -97,7 +97,7 @@ def test_layers_without_numbers_need_an_order(tmp_path: Path) -> None:
 def test_several_networks(tmp_path: Path) -> None:
     arrays = _layers(2, 3, 1, start="q.") | _layers(2, 4, 1, start="target.")
     path = _saved(tmp_path, arrays)
-    _refused(path, r"several networks: prefix 'q\.' \(2-3-1\), prefix 'target\.' \(2-4-1\)$")
+    _refused(path, r"several networks: prefix 'q\.' \(2-3-1\), prefix 'target\.' \(2-4-1\); choose one with --prefix")
     draft = _read(path, "target.")
     assert draft.network == _network(_layers(2, 4, 1))
     assert "not read: 'q.0.bias' [3], 'q.0.weight' [3, 2]" in draft.caveats[-1]

@@ -217,9 +217,11 @@ _SEVERAL = {
 
 def test_several_networks_are_listed(tmp_path: Path) -> None:
     path = _saved(tmp_path, _SEVERAL)
-    _refused(path, r"several networks: prefix 'actor\.' \(3-4-2\), prefix 'critic\.net\.' \(3-5-1\)$")
+    _refused(path, r"several networks: prefix 'actor\.' \(3-4-2\), prefix 'critic\.net\.' \(3-5-1\); choose one")
     separate = {"policy": _state(3, 4, 2), "value": _state(3, 5, 1)}
-    _refused(_saved(tmp_path, separate), r"prefix 'policy\.' \(3-4-2\), prefix 'value\.' \(3-5-1\)$")
+    _refused(_saved(tmp_path, separate), r"prefix 'policy\.' \(3-4-2\), prefix 'value\.' \(3-5-1\); choose one")
+    whole = _saved(tmp_path, separate)
+    assert _read(whole, "policy").network == _read(whole, "policy.").network  # a path without its dot
     _refused(_saved(tmp_path, [_state(2, 3), _state(4, 1)]), r"prefix '0\.' \(2-3\), prefix '1\.' \(4-1\)")
     body = _state(3, 4, 4, start="body.") | {"head.weight": _tensor(2, 4)}
     _refused(_saved(tmp_path, body), r"prefix '' \(3-4-4-2\), prefix 'body\.' \(3-4-4\), prefix 'head\.' \(4-2\)$")
