@@ -39,8 +39,9 @@ def test_rounding_that_is_no_text(rounding: Any, path: Path) -> None:
 
 
 def test_an_input_shape_that_is_text(path: Path) -> None:
+    text: Any = "1,2"
     with pytest.raises(NetworkError, match="input_shape a list"):
-        load(path, input_shape="1,2")
+        load(path, input_shape=text)
 
 
 @pytest.mark.parametrize(
