@@ -224,7 +224,9 @@ def test_several_networks_are_listed(tmp_path: Path) -> None:
     assert _read(whole, "policy").network == _read(whole, "policy.").network  # a path without its dot
     _refused(_saved(tmp_path, [_state(2, 3), _state(4, 1)]), r"prefix '0\.' \(2-3\), prefix '1\.' \(4-1\)")
     body = _state(3, 4, 4, start="body.") | {"head.weight": _tensor(2, 4)}
-    _refused(_saved(tmp_path, body), r"prefix '' \(3-4-4-2\), prefix 'body\.' \(3-4-4\), prefix 'head\.' \(4-2\); choose")
+    _refused(
+        _saved(tmp_path, body), r"prefix '' \(3-4-4-2\), prefix 'body\.' \(3-4-4\), prefix 'head\.' \(4-2\); choose"
+    )
 
 
 def test_a_prefix_chooses(tmp_path: Path) -> None:
