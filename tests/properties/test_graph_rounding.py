@@ -48,8 +48,8 @@ def _linear(operation: Linear, x: Values, runtime: Runtime | None, chance: rando
     for row, b in zip(rows, offset, strict=True):
         kept = [(w, v) for w, v in zip(row, x, strict=True) if w]
         value = runtime.layer([[w for w, _ in kept]], [b], [v for _, v in kept])[0]
-        for _ in range(min(operation.extra_roundings, 2)):  # a factor and its inverse, each off by a unit
-            value = _number(value * (1 + chance.choice([-1, 1]) * Fraction(1, 2**24)))
+        for _ in range(operation.extra_roundings):  # each off by a unit, and no rounding besides: the model has no more
+            value *= 1 + chance.choice([-1, 1]) * Fraction(1, 2**24)
         result.append(value)
     return result
 
