@@ -59,9 +59,27 @@ if TYPE_CHECKING:
         related,
         rescale,
     )
-    from polyrelu.proofs import Outcome, Proved, Refuted, Undecided, identify
+    from polyrelu.proofs import (
+        Equivalent,
+        NotEquivalent,
+        NotIdentifiable,
+        Outcome,
+        Proved,
+        Refuted,
+        Search,
+        Undecided,
+        Witness,
+        equivalent,
+        identify,
+    )
 
 _HOME = {
+    "equivalent": "polyrelu.proofs",
+    "Witness": "polyrelu.proofs",
+    "Search": "polyrelu.proofs",
+    "NotIdentifiable": "polyrelu.proofs",
+    "NotEquivalent": "polyrelu.proofs",
+    "Equivalent": "polyrelu.proofs",
     "Architecture": "polyrelu.network",
     "Cell": "polyrelu.complex",
     "Certificate": "polyrelu.certificate",
@@ -117,6 +135,12 @@ _HOME = {
 }
 
 __all__ = [
+    "equivalent",
+    "Witness",
+    "Search",
+    "NotIdentifiable",
+    "NotEquivalent",
+    "Equivalent",
     "Architecture",
     "Cell",
     "Certificate",

@@ -10,21 +10,25 @@ small file could blow up.
 from __future__ import annotations
 
 import getopt
+import gzip
 import hashlib
+import io
 import json
 import math
 import os
 import re
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import chain, combinations, groupby, pairwise, product
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 CERTIFICATE_BYTES, NETWORK_BYTES = 64 << 20, 1 << 30  # FORMAT.md, section 1; no shape below nests 16 levels
 LAYERS, WIDTH, NUMBERS = 10_000, 10**6, 3 * 10**7  # section 2
 SUMS, PAIRS, MINORS, DETERMINANT, BITS = 40, 2**16, 5_000, 1_024, 2**16  # section 3; BITS: of numbers computed
+DEPTH, TREE_BYTES, TREE_COST = 4_096, 2**36, 2**40  # section 5: levels, bytes and cost of a tree
 COST = 2**34  # section 3.6: operations times (64 + bits of the numbers), about a minute at the most
 Matrix = Sequence[Sequence[int]]
 class Stop(Exception):  # noqa: N818
@@ -106,7 +110,8 @@ def rational(text: str) -> Fraction:
 class Layer(NamedTuple):
     denominator: int
     bias: list[int]
-    rows: list[list[int]]
+    rows: list[list[int]]  # on the layer before
+    earlier: list[tuple[int, list[list[int]]]]  # further blocks: source, rows
     def augmented(self) -> list[list[int]]:
         return [[*row, b] for row, b in zip(self.rows, self.bias, strict=True)]
     def columns(self) -> list[tuple[int, ...]]:
@@ -122,7 +127,9 @@ class Network(NamedTuple):
     sha256: str
     def __str__(self) -> str:
         shown = ", ".join(map(str, self.widths[:16])) + ", ..." * (len(self.widths) > 16)
-        return f"architecture ({shown}) with {self.last} output"
+        return f"{'architecture' if self.plain() else 'widths'} ({shown}) with {self.last} output"
+    def plain(self) -> bool:
+        return not any(layer.earlier for layer in self.layers)
 LAYER = {"denominator": NATURAL, "bias": ROW, "weights": [{"from": int, "rows": [ROW]}]}
 NETWORK = {"format": "polyrelu-network", "version": 1, "inputs": int, "layers": [LAYER], "last": LAST}
 def read_network(document: Any, place: str) -> Network:
@@ -132,17 +139,25 @@ def read_network(document: Any, place: str) -> Network:
     readable(1 <= widths[0] <= WIDTH and 1 <= len(entries) <= LAYERS, place, "no, or too many, inputs or layers")
     digest = hashlib.sha256(f"polyrelu-network 1\ninputs {widths[0]}\n".encode())
     for number, entry in enumerate(entries):
-        where, bias, blocks, columns = f"{place}.layers[{number}]", entry["bias"], entry["weights"], widths[-1]
-        readable([block["from"] for block in blocks] == [number], where, "only plain stacks can be checked so far")
-        rows, width, denominator = blocks[0]["rows"], bias.count(" ") + 1, entry["denominator"]
-        digest.update("\n".join((f"layer {width} {denominator}", f"bias {bias}", f"from {number}", *rows, "")).encode())
-        good = len(rows) == width and {row.count(" ") + 1 for row in rows} == {columns}
-        readable(good, where, f"needs {width} rows of {columns} integers")
-        total += width * (columns + 1)
-        readable(width <= WIDTH and total <= NUMBERS, where, f"beyond the limits: {WIDTH} neurons, {NUMBERS} numbers")
-        first, *rest = ([integer(part) for part in row.split(" ")] for row in (bias, *rows))
-        layers.append(layer := Layer(integer(denominator), first, rest))
-        good = layer.denominator > 0 and math.gcd(layer.denominator, *layer.bias, *chain(*layer.rows)) == 1
+        where, bias, sources = f"{place}.layers[{number}]", entry["bias"], [x["from"] for x in entry["weights"]]
+        good = sources == sorted({*sources, number}) and sources[-1] == number
+        readable(good, where, f"needs blocks in ascending order, the last one from layer {number}")
+        width, denominator = bias.count(" ") + 1, entry["denominator"]
+        digest.update(f"layer {width} {denominator}\nbias {bias}\n".encode())
+        blocks = list[list[list[int]]]()
+        for source, rows in ((block["from"], block["rows"]) for block in entry["weights"]):
+            digest.update("\n".join((f"from {source}", *rows, "")).encode())
+            good = len(rows) == width and {row.count(" ") + 1 for row in rows} == {widths[source]}
+            readable(good, where, f"needs {width} rows of {widths[source]} integers from layer {source}")
+            total += width * widths[source]
+            readable(width <= WIDTH and total + width <= NUMBERS, where, f"beyond {WIDTH} neurons, {NUMBERS} numbers")
+            blocks.append([[integer(part) for part in row.split(" ")] for row in rows])
+            readable(source == number or any(map(any, blocks[-1])), where, f"a block of zeros from layer {source}")
+        total += width
+        biases, rest = [integer(part) for part in bias.split(" ")], list(zip(sources, blocks, strict=True))[:-1]
+        layers.append(layer := Layer(integer(denominator), biases, blocks[-1], rest))
+        divisor = math.gcd(layer.denominator, *layer.bias, *(x for rows in blocks for row in rows for x in row))
+        good = layer.denominator > 0 and divisor == 1
         readable(good, where, "denominator 0, or a common divisor of denominator, bias and weights")
         widths.append(width)
     digest.update(f"last {document['last']}\n".encode())
@@ -495,9 +510,265 @@ def neuron(row: Sequence[int], bias: int, denominator: int, low: Sequence[int], 
     error = sum(abs(w) * e for w, _, _, e in used) + -(-size * k // (2**precision - k))
     error += denominator * -(-3 * k * ((1 << GRID) + reach) >> tiny)
     return bottom // denominator, -(-top // denominator), -(-error // denominator)
+# ---- Equality of networks on a domain, sections 3.8 and 5. A form is {symbol: integer}: symbol 0 stands for 1, symbols
+# 1 ... d for the coordinates y, the others for atoms max(h, 0), h a primitive form of earlier symbols.
+Form = dict[int, int]
+DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
+class Domain(NamedTuple):
+    """{x: a x <= c, e x = f} in coordinates y: `inputs` and the inequalities' c - a x are forms over `scale`."""
+    scale: int
+    inputs: list[Form]
+    slacks: list[Form]
+    dimension: int
+    sides: dict[tuple[int, bool], Fraction]  # of single coordinates: lower ones (True) and upper ones
+    def contains(self, document: Any, x: Sequence[Fraction]) -> bool:
+        rows = ([*map(integer, row.split(" "))] for row in document["inequalities"] + document["equations"])
+        values = [sum(a * b for a, b in zip(row, x, strict=False)) - row[-1] for row in rows]
+        count = len(document["inequalities"])
+        return max(values[:count], default=0) <= 0 and not any(values[count:])
+def read_domain(document: Any, inputs: int) -> Domain:
+    """The equations are in reduced echelon form, so that each gives its first variable by the free ones, y."""
+    tables = [[[*map(integer, row.split(" "))] for row in document[key]] for key in ("inequalities", "equations")]
+    good = all(len(row) == inputs + 1 for table in tables for row in table)
+    readable(good, "claim.domain", f"rows need {inputs} coefficients and a right-hand side")
+    first = [next((j for j, x in enumerate(row[:-1]) if x), -1) for row in tables[1]]
+    good = all(x < y for x, y in pairwise([-1, *first]))
+    good = good and all(row[j] > 0 for row, j in zip(tables[1], first, strict=True))
+    columns = zip(*tables[1], strict=True) if tables[1] else ()
+    good = good and all(sum(map(bool, column)) == 1 for j, column in enumerate(columns) if j in first)
+    require(good, "claim.domain", "equations in reduced echelon form, positive pivots")
+    free = [j for j in range(inputs) if j not in first]
+    scale = math.lcm(*(row[j] for row, j in zip(tables[1], first, strict=True)))
+    bits = longest(chain(*tables)) + scale.bit_length()
+    bounded(inputs * (1 + len(free)) * (1 + len(tables[0])), bits, "claim.domain")
+    x = {j: {k: scale} for k, j in enumerate(free, 1)}
+    for row, j in zip(tables[1], first, strict=True):
+        factor = scale // row[j]
+        x[j] = tidy({0: factor * row[-1]} | {k: -factor * row[i] for k, i in enumerate(free, 1)})
+    slacks = []
+    for row in tables[0]:
+        slacks.append(slack := {0: scale * row[-1]})
+        for j, a in enumerate(row[:-1]):
+            add_to(slack, x[j], -a)
+    sides, slacks = dict[tuple[int, bool], Fraction](), list(map(tidy, slacks))
+    for slack in slacks:
+        if len(names := [j for j in slack if j]) == 1:
+            key, limit = (names[0], slack[names[0]] > 0), Fraction(-slack.get(0, 0), slack[names[0]])
+            sides[key] = max(sides.get(key, limit), limit) if key[1] else min(sides.get(key, limit), limit)
+    return Domain(scale, [x[j] for j in range(inputs)], slacks, len(free), sides)
+def add_to(sums: Form, form: Form, factor: int) -> None:
+    if factor:
+        for symbol, entry in form.items():
+            sums[symbol] = sums.get(symbol, 0) + factor * entry
+def tidy(sums: Form) -> Form:
+    return {symbol: entry for symbol, entry in sums.items() if entry}
+def key_of(form: Form, sign: int) -> Row:
+    """A primitive form, or its negative, as a key."""
+    return Row(chain.from_iterable((symbol, sign * form[symbol]) for symbol in sorted(form)))
+def opposite(key: Row) -> Row:
+    return Row(-x if place % 2 else x for place, x in enumerate(key))
+Neuron = tuple[int, int, int]  # network 0 or 1, layer from 1, index
+class State(NamedTuple):
+    """What is known on the polyhedron of a node."""
+    forms: dict[Row, int]  # signs of affine forms, 1: >= 0, -1: <= 0
+    neurons: dict[Neuron, int]  # signs of neurons whose form was not affine
+    bounds: dict[tuple[Neuron, int], Fraction]  # sign * z >= value
+    slacks: list[tuple[Form, int]]  # the inequalities: form / denominator >= 0
+    def copy(self) -> State:
+        return State(dict(self.forms), dict(self.neurons), dict(self.bounds), list(self.slacks))
+class Atom(NamedTuple):
+    """max(form, 0); the first neuron with this form has z = unit * form."""
+    form: Form
+    neuron: Neuron
+    unit: Fraction
+class Expressions:
+    """Both networks as expressions over the signs of a state; `cost` as in section 3.6."""
+    def __init__(self, networks: Sequence[Network], domain: Domain, state: State) -> None:
+        self.state, self.dimension, self.sides, self.cost = state, domain.dimension, domain.sides, 0
+        self.atoms, self.symbols = list[Atom](), dict[Row, int]()
+        self.z, outputs = dict[Neuron, tuple[Form, int]](), list[tuple[list[Form], int]]()
+        for which, network in enumerate(networks):
+            activations, last = [(domain.inputs, domain.scale)], len(network.layers) - (network.last == "affine")
+            for number, layer in enumerate(network.layers, 1):
+                z, denominator = self.preactivations(layer, activations)
+                if number <= last:
+                    self.z |= {(which, number, i): (form, denominator) for i, form in enumerate(z)}
+                    z = [self.positive_part(form, denominator, (which, number, i)) for i, form in enumerate(z)]
+                activations.append((z, denominator))
+            outputs.append(activations[-1])
+        (one, p), (two, q) = outputs
+        self.differences = []
+        for mine, other in zip(one, two, strict=True):
+            self.differences.append(sums := dict[int, int]())
+            add_to(sums, mine, q)
+            add_to(sums, other, -p)
+    def preactivations(self, layer: Layer, activations: Sequence[tuple[list[Form], int]]) -> tuple[list[Form], int]:
+        blocks = [(rows, *activations[source]) for source, rows in (*layer.earlier, (len(activations) - 1, layer.rows))]
+        common = math.lcm(*(denominator for _, _, denominator in blocks))
+        sums: list[Form] = [{0: b * common} for b in layer.bias]
+        for rows, forms, denominator in blocks:
+            factor, sizes = common // denominator, [len(form) for form in forms]
+            bits = longest([*form.values()] for form in forms) + longest(rows) + factor.bit_length()
+            operations = sum(size for row in rows for w, size in zip(row, sizes, strict=True) if w)
+            self.cost += operations * (64 + bits) * (1 + bits // 2048)
+            readable(self.cost <= COST, "tree", "beyond the limits: the networks cost too much at one node")
+            for entries, row in zip(sums, rows, strict=True):
+                for w, form in zip(row, forms, strict=True):
+                    add_to(entries, form, w * factor)
+        sums, denominator = list(map(tidy, sums)), common * layer.denominator
+        divisor = math.gcd(denominator, *chain.from_iterable(form.values() for form in sums))
+        return [{s: x // divisor for s, x in form.items()} for form in sums], denominator // divisor
+    def positive_part(self, form: Form, denominator: int, neuron: Neuron) -> Form:
+        """max(form, 0): by a known sign, by the signs of the coefficients, or with an atom."""
+        if not form:
+            return form
+        sign = self.state.neurons.get(neuron, 0)
+        if not sign and not any(1 <= symbol <= self.dimension for symbol in form):
+            sign = (min(form.values()) > 0) - (max(form.values()) < 0)
+        if not sign:
+            divisor = math.gcd(*form.values())
+            primitive = {symbol: x // divisor for symbol, x in form.items()}
+            key, other = key_of(primitive, 1), key_of(primitive, -1)
+            sign = self.state.forms.get(key, 0)
+            if not sign and key not in self.symbols and other in self.symbols:  # max(t, 0) = t + max(-t, 0)
+                return tidy(form | {(s := self.symbols[other]): form.get(s, 0) + divisor})
+            if not sign:
+                if key not in self.symbols:
+                    self.symbols[key] = 1 + self.dimension + len(self.atoms)
+                    self.atoms.append(Atom(primitive, neuron, Fraction(divisor, denominator)))
+                return {self.symbols[key]: divisor}
+        return form if sign > 0 else {}
+    def affine(self, neuron: Neuron) -> tuple[Row, Form, int]:
+        """The primitive form of a neuron as a key, the form and its denominator, if it has no atoms."""
+        form, denominator = self.form_of(neuron)
+        require(max(form) <= self.dimension, "tree", "a neuron whose form is affine", str(neuron))
+        divisor = math.gcd(*form.values())
+        return key_of({s: x // divisor for s, x in form.items()}, 1), form, denominator
+    def form_of(self, neuron: Neuron) -> tuple[Form, int]:
+        require(neuron in self.z and bool(self.z[neuron][0]), "tree", "a neuron that is not zero", str(neuron))
+        return self.z[neuron]
+SIGN = (int, int, int, re.compile("[+-]"), RATIONAL, [(int, RATIONAL)], [(int, int, int, RATIONAL)])
+NODE = OneOf(({"signs": [[SIGN]], "split": (int, int, int)}, {"signs": [[SIGN]], "leaf": "equal"}))
+def least(found: Expressions, neuron: Neuron, sign: int, rows: Any, slopes: Any) -> Fraction:
+    """A lower bound of sign * z on the polyhedron: atoms are replaced by affine forms below them, or above, then
+    multiples of the inequalities are taken away, then the sides of the domain that bound single coordinates."""
+    form, denominator = found.form_of(neuron)
+    left = {symbol: Fraction(sign * x, denominator) for symbol, x in form.items()}
+    chosen = {(which, layer, i): rational(text) for which, layer, i, text in slopes}
+    require(all(0 <= s <= 1 for s in chosen.values()), "tree", "slopes from 0 to 1", str(neuron))
+    work = sum(len(found.state.slacks[i][0]) for i, _ in rows if i < len(found.state.slacks))
+    while (latest := max(left, default=0)) > found.dimension:
+        factor, atom = left.pop(latest), found.atoms[latest - found.dimension - 1]
+        slope = chosen.get(atom.neuron, Fraction(0))
+        if factor < 0:
+            upper, lower = (found.state.bounds.get((atom.neuron, s)) for s in (-1, 1))
+            require(upper is not None and (lower is not None or not slope), "tree", "bounds of the atoms", str(neuron))
+            offset = max((slope - 1) * (upper or 0) / atom.unit, -slope * (lower or 0) / atom.unit, Fraction(0))
+            left[0] = left.get(0, Fraction(0)) + factor * offset
+        if slope and factor:
+            work += len(atom.form)
+            for s, x in atom.form.items():
+                left[s] = left.get(s, Fraction(0)) + factor * slope * x
+    for i, text in rows:
+        good = i < len(found.state.slacks) and rational(text) >= 0
+        require(good, "tree", "multipliers >= 0 of inequalities", str(neuron))
+        slack, scale = found.state.slacks[i]
+        for s, x in slack.items():
+            left[s] = left.get(s, Fraction(0)) - rational(text) * x / scale
+    found.cost += work * 1024
+    readable(found.cost <= COST, "tree", "beyond the limits: the evidence costs too much at one node")
+    constant = left.pop(0, Fraction(0))
+    for j, rest in left.items():
+        if rest:
+            limit = found.sides.get((j, rest > 0))
+            require(limit is not None, "tree", "multipliers that leave no coordinate without a side", str(neuron))
+            constant += rest * (limit or 0)
+    return constant
+class Lines:
+    """The lines of a tree file as JSON values, with the hash of all lines before."""
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file, self.number, self.size = file, 0, 0
+        self.digest, self.before = hashlib.sha256(), ""
+    def read(self) -> tuple[str, Any]:
+        self.number, place = self.number + 1, f"line {self.number + 1}"
+        line = self.file.readline(CERTIFICATE_BYTES + 1)
+        self.size += len(line)
+        good = line.endswith(b"\n") and len(line) <= CERTIFICATE_BYTES and self.size <= TREE_BYTES
+        readable(good, place, "the file ends early, or a line or the file is too long")
+        self.before = self.digest.hexdigest()
+        self.digest.update(line)
+        return place, parse(line[:-1], place, CERTIFICATE_BYTES)
+def tree(networks: Sequence[Network], domain: Domain, lines: Lines) -> int:
+    """Every node of the tree, in prefix order; returns their number. Memory grows with the depth, not with the tree."""
+    total, nodes = 0, 0
+    waiting = [State({}, {}, {}, [(slack, domain.scale) for slack in domain.slacks])]
+    while waiting:
+        state, (place, record) = waiting.pop(), lines.read()
+        readable(len(waiting) <= DEPTH, place, f"beyond the limits: a tree deeper than {DEPTH}")
+        fit(record, NODE, place)
+        found, nodes = Expressions(networks, domain, state), nodes + 1
+        for signs in record["signs"]:
+            for which, layer, i, side, value, rows, slopes in signs:
+                neuron, sign, wanted = (which, layer, i), 1 if side == "+" else -1, rational(value)
+                got = least(found, neuron, sign, rows, slopes)
+                statement = f"{'-' * (sign < 0)}z >= {quote(value)} for neuron {neuron}"
+                require(got >= wanted, place, statement, "a smaller bound")
+                learn(found, neuron, sign, wanted)
+            total += found.cost
+            found = Expressions(networks, domain, state)
+        total += found.cost
+        readable(total <= TREE_COST, place, "beyond the limits: a tree that takes hours to check")
+        if "leaf" in record:
+            require(not any(map(tidy, found.differences)), place, "equal expressions of both networks", "different ones")
+            continue
+        key, form, denominator = found.affine(tuple(record["split"]))
+        for sign in (-1, 1):  # the last one is the next one
+            waiting.append(part := state.copy())
+            part.slacks.append(({s: sign * x for s, x in form.items()}, denominator))
+            part.forms.update({key: sign, opposite(key): -sign})
+    return nodes
+def learn(found: Expressions, neuron: Neuron, sign: int, value: Fraction) -> None:
+    """sign * z >= value becomes known."""
+    state, (form, _) = found.state, found.z[neuron]
+    if value < 0:
+        state.bounds[neuron, sign] = max(value, state.bounds.get((neuron, sign), value))
+    elif max(form) > found.dimension:
+        state.neurons[neuron] = sign
+    else:
+        key, form, _ = found.affine(neuron)
+        state.forms.update({key: sign, opposite(key): -sign})
+def point(one: Network, subject: tuple[Network, Any], evidence: Any) -> None:
+    """The point is in the domain, and the outputs are as stated, and differ."""
+    two, claim = subject
+    check_pair(one, two)
+    x, values = [rational(text) for text in evidence["point"]["x"]], evidence["values"]
+    domain = read_domain(claim["domain"], one.widths[0])
+    good = len(x) == one.widths[0] and domain.contains(claim["domain"], x)
+    require(good, "point", "a point of the domain", f"{len(x)} coordinates")
+    f, g = ([rational(text) for text in values[name]] for name in ("f", "g"))
+    require(outputs(one, x) == f and outputs(two, x) == g, "values", "the outputs of both networks", "other numbers")
+    require(f != g, "values", "different outputs", "equal ones")
+def check_pair(one: Network, two: Network) -> None:
+    good = one.widths[0] == two.widths[0] and one.widths[-1] == two.widths[-1]
+    require(good, "claim", "networks with equally many inputs and outputs", f"{one}; {two}")
+def outputs(network: Network, x: Sequence[Fraction]) -> list[Fraction]:
+    """The exact outputs at a point, over common denominators."""
+    scale = math.lcm(*(entry.denominator for entry in x))
+    activations, last = [([int(entry * scale) for entry in x], scale)], len(network.layers) - (network.last == "affine")
+    for number, layer in enumerate(network.layers, 1):
+        blocks = [(rows, *activations[source]) for source, rows in (*layer.earlier, (number - 1, layer.rows))]
+        common = math.lcm(*(scale for _, _, scale in blocks))
+        bits = longest(values for _, values, _ in blocks) + longest(row for rows, _, _ in blocks for row in rows)
+        bounded(sum(len(rows) * len(values) for rows, values, _ in blocks), bits + common.bit_length(), "values")
+        z = [b * common for b in layer.bias]
+        for rows, values, scale in blocks:
+            z = [a + common // scale * dot(row, values) for a, row in zip(z, rows, strict=True)]
+        scale, divisor = common * layer.denominator, math.gcd(common * layer.denominator, *z)
+        activations.append(([(max(a, 0) if number <= last else a) // divisor for a in z], scale // divisor))
+    return [Fraction(a, activations[-1][1]) for a in activations[-1][0]]
 # ---- Certificates. A theorem: kind and classes of claims, page of the proof, evidence by hypothesis in order, rule.
-PAGE, SHALLOW, LINE, HIDING = ("polyrelu/" + page for page in (
-    "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py"))
+PAGE, SHALLOW, LINE, HIDING, EQUIVALENCE = ("polyrelu/" + page for page in (
+    "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py", "proofs/equivalence.md"))
 def refutation(page: str, evidence: Any, rule: Callable[..., None]) -> tuple[Any, ...]:
     shapes = {"architecture": {}, "same-function": evidence, "not-related": {"layer": int}, "membership": MEMBERSHIP}
     return "not-identifiable", ("all", "generic"), page, shapes, partial(counterexample, same_function=rule)
@@ -513,8 +784,12 @@ THEOREMS: dict[str, tuple[Any, ...]] = {
     "translation": refutation(HIDING, {"layer": int, "neuron": int, "shift": RATIONAL}, translation),
     "flip": refutation(HIDING, {"layer": int, "neuron": int, "flipped": [int]}, flip),
     "line-equal": refutation(LINE, {}, line_equal),
+    "point": ("not-equivalent", ("",), EQUIVALENCE, {"point": {"x": [RATIONAL]},
+              "values": {"f": [RATIONAL], "g": [RATIONAL]}}, point),
     "rounding": ("runtime-error", ("",), "polyrelu/proofs/rounding.md", {"bound": {}}, rounding)}
 TEXTS = {
+    "point": "the point belongs to the domain", "values": "both networks were evaluated there, and differ",
+    "tree": "both networks have equal expressions on every leaf of the tree, and its leaves cover the domain",
     "bound": "the bound follows layer by layer from the weights and the box",
     "visible": "rows, columns and doubled hyperplanes do not vanish, and no two rows are positive multiples",
     "unique": "no other orientations give this function", "direction": "the first layer is not constant",
@@ -528,6 +803,7 @@ CLAIM = {"network": REFERENCE, "domain": "R^n", "among": re.compile("all|generic
 CERTIFICATE = {
     "format": "polyrelu-certificate", "version": 1, "unverified": object,
     "claim": OneOf(({"kind": "identifiable", **CLAIM}, {"kind": "not-identifiable", **CLAIM, "other": REFERENCE},
+                    {"kind": "not-equivalent", "network": REFERENCE, "other": REFERENCE, "domain": DOMAIN},
                     {"kind": "runtime-error", "network": REFERENCE, "arithmetic": re.compile("|".join(ARITHMETIC)),
                      "domain": {"lower": [RATIONAL], "upper": [RATIONAL]}, "at-most": [RATIONAL]})),
     "proof": {"theorem": re.compile("|".join(THEOREMS)), "hypotheses": object}}
@@ -564,9 +840,8 @@ def read_reference(reference: Any, place: str, search: Search) -> Network:
 def check(data: bytes, search: Search) -> Report:
     document = parse(data, "certificate", CERTIFICATE_BYTES)
     fit(document, CERTIFICATE, "certificate")
-    notes, claim, name = document["unverified"], document["claim"], document["proof"]["theorem"]
-    good = type(notes) is dict and len(notes) <= 32 and all(type(note) is str for note in notes.values())
-    readable(good, "certificate.unverified", "must be an object of at most 32 strings")
+    claim, name = document["claim"], document["proof"]["theorem"]
+    check_notes(document["unverified"], "certificate.unverified")
     kind, classes, page, hypotheses, rule = THEOREMS[name]
     shapes = tuple({"id": key, "status": "proved", "evidence": shape} for key, shape in hypotheses.items())
     fit(document["proof"]["hypotheses"], shapes, "certificate.proof.hypotheses")
@@ -575,7 +850,9 @@ def check(data: bytes, search: Search) -> Report:
     among, one, two, status = claim.get("among", ""), networks[0], networks[-1], ""
     good = claim["kind"] == kind and among in classes
     require(good, "claim", f"{kind} among {' or '.join(classes)}", f"{claim['kind']} among {among}")
-    rule(one, claim if kind == "runtime-error" else two, evidence)
+    good = kind == "not-equivalent" or (one.plain() and two.plain())
+    readable(good, "claim", f"only plain stacks have claims of the kind {kind}")
+    rule(one, {"runtime-error": claim, "not-equivalent": (two, claim)}.get(kind, two), evidence)
     if "membership" in evidence:
         check_membership(kind, among, two, evidence["membership"])
         status = evidence["membership"]["status"]
@@ -584,8 +861,45 @@ def check(data: bytes, search: Search) -> Report:
     trusted = [f"theorem {name} as proved in {page}", PAGE, "Python's integers, json and hashlib"]
     trusted += ["minors imply G2 (polyrelu/proofs/bottleneck.md)"] * ((among, status) == ("generic", "verified"))
     hashes = tuple(network.sha256 for network in networks)
-    text = float_sentence(one, claim) if kind == "runtime-error" else sentence(kind, among, one, two, status)
+    if kind in ("runtime-error", "not-equivalent"):
+        text = float_sentence(one, claim) if kind == "runtime-error" else pair_sentence(one, two, claim["domain"], False)
+    else:
+        text = sentence(kind, among, one, two, status)
     return Report("accepted", "", "", "", text, name, proved, trusted, hashes)
+TREE_START, GZIP_START = b'{"format": "polyrelu-tree", ', b"\x1f\x8b"
+HEADER = {"format": "polyrelu-tree", "version": 1, "unverified": object, "point": [RATIONAL],
+          "claim": {"kind": "equivalent", "network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}}
+def check_tree(file: IO[bytes], search: Search) -> Report:
+    """Section 5: header, nodes in prefix order, footer."""
+    lines = Lines(file)
+    header = lines.read()[1]
+    fit(header, HEADER, "line 1")
+    claim = header["claim"]
+    check_notes(header["unverified"], "line 1.unverified")
+    one, two = networks = [read_reference(claim[key], key, search) for key in ("network", "other")]
+    check_pair(one, two)
+    x, domain = [rational(text) for text in header["point"]], read_domain(claim["domain"], one.widths[0])
+    require(len(x) == one.widths[0] and domain.contains(claim["domain"], x), "point", "a point of the domain")
+    nodes = tree(networks, domain, lines)
+    place, footer = lines.read()
+    fit(footer, {"nodes": int, "sha256": SHA256}, place)
+    require(footer["sha256"] == lines.before, "hash", lines.before, footer["sha256"])
+    require(footer["nodes"] == nodes, place, f"{nodes} nodes", str(footer["nodes"]))
+    readable(not file.read(1), place, "must be the last line")
+    proved = [{"id": key, "statement": TEXTS[key], "status": "proved"} for key in ("point", "tree")]
+    trusted = [f"theorem tree as proved in {EQUIVALENCE}", PAGE, "Python's integers, json, hashlib, gzip"]
+    text = f"{pair_sentence(one, two, claim['domain'], True)} The tree has {nodes} nodes."
+    return Report("accepted", "", "", "", text, "tree", proved, trusted, (one.sha256, two.sha256))
+def pair_sentence(one: Network, two: Network, domain: Any, equal: bool) -> str:
+    """The claim about two networks in English."""
+    counts = [len(domain[key]) for key in ("inequalities", "equations")]
+    place = f"the set of the claim's {counts[0]} inequalities and {counts[1]} equations" if any(counts) else "R^n"
+    head = f"Network {one.sha256[:12]}, {one}, and network {two.sha256[:12]}, {two}, are "
+    end = f": they compute the same real function on {place}." if equal else f": they differ at a point of {place}."
+    return f"{head}{'equivalent' if equal else 'not equivalent'}{end}"
+def check_notes(notes: Any, place: str) -> None:
+    good = type(notes) is dict and len(notes) <= 32 and all(type(note) is str for note in notes.values())
+    readable(good, place, "must be an object of at most 32 strings")
 def float_sentence(network: Network, claim: Any) -> str:
     """The claim about a float runtime in English."""
     worst, name = quote(max(claim["at-most"], key=rational)), claim["arithmetic"]
@@ -600,17 +914,25 @@ def sentence(kind: str, among: str, one: Network, two: Network, status: str) -> 
     known = {"verified": "; it is itself in the class", "open": "; whether it is itself in the class is open",
              "refuted": "; it is itself not in the class, so nobody in the class computes its function"}.get(status, "")
     return f"{head}all of them that have this architecture and compute the same real function are {related}{known}."
-def guarded(read: Callable[[], bytes], search: Search) -> Report:
+def guarded(start: Callable[[], IO[bytes]], search: Search) -> Report:
     try:
-        return check(read(), search)
+        with start() as file:
+            first = file.read(len(TREE_START))
+            file.seek(0)
+            if first.startswith(GZIP_START):
+                with gzip.GzipFile(fileobj=file) as unpacked:
+                    return check_tree(unpacked, search)  # type: ignore[arg-type]
+            if first == TREE_START:
+                return check_tree(file, search)
+            return check(file.read(CERTIFICATE_BYTES + 1), search)
     except Stop as stop:
         return Report(*stop.args)
-    except (OSError, MemoryError, RecursionError, ArithmeticError, ValueError) as error:
+    except (OSError, EOFError, zlib.error, MemoryError, RecursionError, ArithmeticError, ValueError) as error:
         return Report("unreadable", "reading", "a readable file within the limits", type(error).__name__)
 def check_bytes(certificate: bytes, network_files: Mapping[str, bytes] | None = None) -> Report:
     """Check a certificate in memory; `network_files` holds the bytes of network files by name."""
     files = (network_files or {}).items()
-    return guarded(lambda: certificate, lambda name: sorted(files, key=lambda file: file[0] != name))
+    return guarded(lambda: io.BytesIO(certificate), lambda name: sorted(files, key=lambda file: file[0] != name))
 def check_file(path: str | os.PathLike[str], networks: Iterable[str | os.PathLike[str]] = ()) -> Report:
     """Check a certificate file. Its network file is looked up by name beside it, then by hash among `networks`."""
     file, given = os.fspath(path), [os.fspath(network) for network in networks]
@@ -619,11 +941,14 @@ def check_file(path: str | os.PathLike[str], networks: Iterable[str | os.PathLik
         if os.path.lexists(beside):
             yield name, read_bytes(beside, NETWORK_BYTES)
         yield from ((quote(other), read_bytes(other, NETWORK_BYTES)) for other in given)
-    return guarded(lambda: read_bytes(file, CERTIFICATE_BYTES), search)
-def read_bytes(path: str, size: int) -> bytes:
-    """The bytes of a regular file, and at most one too many; its kind is looked at before anything is read."""
+    return guarded(lambda: open_file(file), search)
+def open_file(path: str) -> IO[bytes]:
+    """A regular file; its kind is looked at before anything is read."""
     readable(os.path.isfile(path), quote(os.path.basename(path)), "is not there, or not a regular file")
-    with open(path, "rb") as file:
+    return open(path, "rb")
+def read_bytes(path: str, size: int) -> bytes:
+    """The bytes of a regular file, and at most one too many."""
+    with open_file(path) as file:
         return file.read(min(os.path.getsize(path), size) + 1)
 def main(argv: Sequence[str] | None = None) -> int:
     try:

@@ -475,9 +475,9 @@ def _check_output(options: argparse.Namespace, option: str, name: str) -> None:
 def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: dict[str, str]) -> list[Path]:
     """Write what was asked for, all of it or nothing; the files, the certificate last."""
     from polyrelu.importers import save
-    from polyrelu.proofs import Refuted, Undecided
+    from polyrelu.proofs import NotIdentifiable, Undecided
 
-    also = {Path(options.other): outcome.other} if options.other and isinstance(outcome, Refuted) else {}
+    also = {Path(options.other): outcome.other} if options.other and isinstance(outcome, NotIdentifiable) else {}
     if options.output and not isinstance(outcome, Undecided):
         return outcome.with_provenance(provenance).save(options.output, also)
     for path, network in also.items():
@@ -501,7 +501,7 @@ def _what_was_written(options: argparse.Namespace, outcome: Outcome, written: li
 
 
 def _outcome_object(outcome: Outcome) -> dict[str, Any]:
-    from polyrelu.proofs import Proved, Refuted, Undecided
+    from polyrelu.proofs import NotIdentifiable, Proved, Undecided
 
     if isinstance(outcome, Undecided):
         attempts = [{"theorem": attempt.theorem, "reason": attempt.reason} for attempt in outcome.attempts]
@@ -519,7 +519,7 @@ def _outcome_object(outcome: Outcome) -> dict[str, Any]:
         "membership": outcome.membership if isinstance(outcome, Proved) else "verified",
         "statement": str(certificate.claim),
     }
-    if isinstance(outcome, Refuted):
+    if isinstance(outcome, NotIdentifiable):
         found |= {"why": outcome.story, "other_sha256": outcome.other.sha256}
     return found
 

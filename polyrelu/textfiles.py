@@ -12,7 +12,7 @@ from typing import Any
 
 from polyrelu.errors import PolyreluError
 
-__all__ = ["layout", "wrapped", "write_all"]
+__all__ = ["file_permissions", "layout", "wrapped", "write_all"]
 
 
 def layout(value: Any, indent: str = "", room: int = 110) -> str:
@@ -78,11 +78,12 @@ def _write_beside(path: Path, text: str) -> Path:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".polyrelu-", suffix=".tmp")
     with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
         file.write(text + "\n")
-    os.chmod(name, 0o666 & ~_umask())
+    os.chmod(name, file_permissions())
     return Path(name)
 
 
-def _umask() -> int:
+def file_permissions() -> int:
+    """The mode of a new file: what the user's mask leaves of reading and writing."""
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    return 0o666 & ~mask

@@ -3,7 +3,7 @@
 * The checker accepts the certificate.
 * *Proved*: no fiber of positive dimension at the network (Jacobian over all open cells, exact; one-sided derivatives on
   the lower cells where that leaves a direction).
-* *Refuted*: the other network computes the same function (brute-force comparison on all common cells) and is not
+* *NotIdentifiable*: the other network computes the same function (brute-force comparison on all common cells) and is not
   related (all permutations tried).
 * With two hidden layers, n_0 ≥ n_1 ≥ 2 and θ generic, proved iff no row of [A | a] is of one sign and nothing is
   hidden (Theorem 5).
@@ -14,7 +14,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import polyrelu
-from polyrelu import Outcome, Proved, Refuted, checker
+from polyrelu import Certificate, NotIdentifiable, Outcome, Proved, Refuted, checker
 from polyrelu.network import Network as ExactNetwork
 from polyrelu.proofs.membership import generic_membership
 from polyrelu.textfiles import layout
@@ -30,7 +30,7 @@ def plain(network: ExactNetwork) -> Network:
     return [([list(row) for row in layer.weight.rows()], list(layer.bias.entries())) for layer in network.layers]
 
 
-def certificate_bytes(outcome: Proved | Refuted) -> bytes:
+def certificate_bytes(outcome: Proved[Certificate] | Refuted) -> bytes:
     """The certificate with every network inline."""
     document, _ = outcome.certificate.to_document()
     return layout(document).encode("ascii")
@@ -38,7 +38,7 @@ def certificate_bytes(outcome: Proved | Refuted) -> bytes:
 
 def contradictions(layers: Network, outcome: Outcome) -> list[str]:
     """What speaks against the verdict; empty if nothing does."""
-    if not isinstance(outcome, Proved | Refuted):
+    if not isinstance(outcome, Proved | NotIdentifiable):
         return []
     found = []
     report = checker.check_bytes(certificate_bytes(outcome))
@@ -68,7 +68,7 @@ def _hides(rows: list[list[Fraction]], j: int) -> bool:
     return all(row[j] > 0 and all(entry < 0 for k, entry in enumerate(row) if k != j) for row in rows)
 
 
-def unrelated_members(layers: Network, values: tuple[int, ...], outcome: Proved) -> list[Network]:
+def unrelated_members(layers: Network, values: tuple[int, ...], outcome: Proved[Certificate]) -> list[Network]:
     """Members of the class on the grid with the same function that are not related to the network."""
     table = grid_table((len(layers[0][0][0]), *(len(bias) for _, bias in layers)), tuple(values))
     members = [table.network(int(index)) for index in member_indices_on_grid(layers, values)]

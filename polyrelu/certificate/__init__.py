@@ -1,11 +1,20 @@
 """Certificates: claims, hypotheses with evidence, the file format (FORMAT.md), and text about them for people."""
 
-from polyrelu.certificate.certificate import Among, Certificate, Claim, Hypothesis, RuntimeClaim
+from polyrelu.certificate.certificate import Among, Certificate, Claim, Hypothesis, PairClaim, RuntimeClaim
 from polyrelu.certificate.describe import CertificateText, describe, describe_latex, read_certificate
-from polyrelu.certificate.theorems import MEANING, RUNTIME_MEANING, THEOREMS, TheoremText, hypothesis_statement
+from polyrelu.certificate.theorems import (
+    MEANING,
+    PAIR_MEANING,
+    RUNTIME_MEANING,
+    THEOREMS,
+    TheoremText,
+    hypothesis_statement,
+)
+from polyrelu.certificate.tree import NodeRecord, SignRecord, TreeCertificate, TreeLog
 
 __all__ = [
     "MEANING",
+    "PAIR_MEANING",
     "RUNTIME_MEANING",
     "THEOREMS",
     "Among",
@@ -13,8 +22,13 @@ __all__ = [
     "CertificateText",
     "Claim",
     "Hypothesis",
+    "NodeRecord",
+    "PairClaim",
     "RuntimeClaim",
+    "SignRecord",
     "TheoremText",
+    "TreeCertificate",
+    "TreeLog",
     "describe",
     "describe_latex",
     "hypothesis_statement",

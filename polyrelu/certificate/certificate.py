@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from polyrelu.certificate.theorems import hypothesis_statement
-from polyrelu.exact import decimal_above, format_rational
+from polyrelu.exact import Polyhedron, decimal_above, format_integer, format_rational
 from polyrelu.network import Network, to_document
 from polyrelu.textfiles import layout, write_all
 
-__all__ = ["Among", "Certificate", "Claim", "Hypothesis", "RuntimeClaim"]
+__all__ = ["Among", "Certificate", "Claim", "Hypothesis", "PairClaim", "RuntimeClaim"]
 
 FORMAT, VERSION = "polyrelu-certificate", 1
 Among = Literal["all", "generic"]
@@ -95,6 +95,40 @@ class RuntimeClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class PairClaim:
+    """That two networks compute the same function on a domain, or do not (FORMAT.md §3.8).
+
+    Attributes
+    ----------
+    domain : its equations in reduced echelon form.
+    """
+
+    kind: Literal["equivalent", "not-equivalent"]
+    network: Network
+    other: Network
+    domain: Polyhedron
+    among: ClassVar[str] = ""  # there are no competitors
+
+    @property
+    def networks(self) -> dict[str, Network]:
+        """The networks by their keys."""
+        return {"network": self.network, "other": self.other}
+
+    def terms(self) -> dict[str, Any]:
+        """The rest of the claim, as it stands in a certificate."""
+        parts = {"inequalities": self.domain.inequalities, "equations": self.domain.equations}
+        return {"domain": {key: [" ".join(map(format_integer, row)) for row in rows] for key, rows in parts.items()}}
+
+    def __str__(self) -> str:
+        rows = len(self.domain.inequalities) + len(self.domain.equations)
+        place = "R^n" if not rows else f"the domain ({rows} constraints)"
+        names = " and ".join(f"{network.widths} {network.sha256[:12]}…" for network in self.networks.values())
+        if self.kind == "equivalent":
+            return f"The networks {names} compute the same function on {place}."
+        return f"The networks {names} do not compute the same function on {place}."
+
+
+@dataclass(frozen=True, slots=True)
 class Hypothesis:
     """A hypothesis of a theorem with its evidence."""
 
@@ -123,7 +157,7 @@ class Certificate:
     unverified : remarks for people that no verdict depends on.
     """
 
-    claim: Claim | RuntimeClaim
+    claim: Claim | RuntimeClaim | PairClaim
     theorem: str
     hypotheses: tuple[Hypothesis, ...]
     unverified: dict[str, str] = field(default_factory=dict)
@@ -136,7 +170,7 @@ class Certificate:
         beside: dict[Path, str] = {}
         claim: dict[str, Any] = {"kind": self.claim.kind}
         for key, network in self.claim.networks.items():
-            claim[key] = _reference(network, key, target, beside)
+            claim[key] = reference(network, key, target, beside)
         claim |= self.claim.terms()
         hypotheses = [{"id": h.id, "status": h.status, "evidence": h.evidence} for h in self.hypotheses]
         document = {
@@ -144,7 +178,7 @@ class Certificate:
             "version": VERSION,
             "claim": claim,
             "proof": {"theorem": self.theorem, "hypotheses": hypotheses},
-            "unverified": {key: _plain_ascii(value) for key, value in sorted(self.unverified.items())},
+            "unverified": remarks(self.unverified),
         }
         return document, beside
 
@@ -166,7 +200,8 @@ class Certificate:
         return f"<{self}>"
 
 
-def _reference(network: Network, key: str, target: Path | None, beside: dict[Path, str]) -> dict[str, Any]:
+def reference(network: Network, key: str, target: Path | None, beside: dict[Path, str]) -> dict[str, Any]:
+    """A network reference (FORMAT.md §3); the text of a file that it names is added to `beside`."""
     if target is None or network.parameters <= INLINE_PARAMETERS:
         return {"sha256": network.sha256, "inline": to_document(network)}
     text = layout(to_document(network))
@@ -195,6 +230,11 @@ def _file_stem(target: Path) -> str:
     if kept == stem and target.name.endswith(".json"):
         return stem
     return f"{kept or 'certificate'}-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:8]}"
+
+
+def remarks(unverified: Mapping[str, str]) -> dict[str, str]:
+    """The `unverified` part of a certificate."""
+    return {key: _plain_ascii(value) for key, value in sorted(unverified.items())}
 
 
 def _plain_ascii(text: str) -> str:

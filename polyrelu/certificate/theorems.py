@@ -6,12 +6,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["GENERIC", "MEANING", "RUNTIME_MEANING", "THEOREMS", "TheoremText", "hypothesis_statement"]
+__all__ = ["GENERIC", "MEANING", "PAIR_MEANING", "RUNTIME_MEANING", "THEOREMS", "TheoremText", "hypothesis_statement"]
 
 #: Said once, linked from everywhere.
 MEANING = (
     "The claim is about the real-arithmetic function of the exact weights in the file, on all of R^n. "
     "How far a float runtime is from it, `polyrelu runtime-error` bounds."
+)
+
+#: What a claim about two networks is about.
+PAIR_MEANING = (
+    "The claim is about the real-arithmetic functions of the exact weights in the files, at every point of the domain. "
+    "How far a float runtime is from each of them, `polyrelu runtime-error` bounds."
 )
 
 #: What a claim about a float runtime rests on.
@@ -143,6 +149,28 @@ THEOREMS: dict[str, TheoremText] = {
         r"Two continuous piecewise linear functions of one variable with at least one breakpoint between them are equal iff "
         r"they agree at all breakpoints of both and have the same end slopes.",
         _OTHER,
+    ),
+    "tree": TheoremText(
+        "a split tree",
+        "polyrelu/proofs/equivalence.md",
+        "Each split of the tree cuts its polyhedron into z >= 0 and z <= 0, so the leaves cover the domain; on each of them both networks "
+        "are the same expression in the coordinates, once the signs proved on the way down are put in.",
+        r"Every inner node cuts its polyhedron into $\{z \ge 0\}$ and $\{z \le 0\}$ for one neuron, so the leaves cover the domain; every recorded sign "
+        r"follows by nonnegative multiples of the inequalities; with these signs both networks are one and the same expression on every leaf.",
+        {
+            "point": "the domain is not empty",
+            "tree": "both networks have equal expressions on every leaf of the tree, and its leaves cover the domain",
+        },
+    ),
+    "point": TheoremText(
+        "a point",
+        "polyrelu/proofs/equivalence.md",
+        "Two networks that differ at one point of the domain are not equivalent on it.",
+        r"Two functions that differ at one point are different.",
+        {
+            "point": "the point belongs to the domain",
+            "values": "the exact outputs of both networks at the point, which differ",
+        },
     ),
     "rounding": TheoremText(
         "rounding errors of a float runtime on a box",

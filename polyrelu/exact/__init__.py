@@ -7,7 +7,7 @@ a FLINT object: `fmpq(1, 2) == Fraction(1, 2)` is False although the hashes agre
 
 from polyrelu.exact.linalg import column_basis, determinant, kernel, left_kernel, rank, row_basis, solve
 from polyrelu.exact.lp import Flat, Infeasible, Interior, LinearProgram, Multipliers, Optimal, Unbounded
-from polyrelu.exact.matrix import RationalMatrix
+from polyrelu.exact.matrix import RationalMatrix, integer_product
 from polyrelu.exact.modular import PRIMES, Minor, independent_entries, nonzero_minor, rank_mod
 from polyrelu.exact.polyhedron import Generators, Polyhedron
 from polyrelu.exact.predicates import dot_sign, meeting_direction
@@ -69,6 +69,7 @@ __all__ = [
     "format_integer",
     "format_rational",
     "independent_entries",
+    "integer_product",
     "inverse_root",
     "irredundant_rows",
     "kernel",

@@ -20,7 +20,7 @@ from polyrelu.errors import NetworkError
 from polyrelu.exact.floats import integers_from_floats, nearest_float
 from polyrelu.exact.rational import to_fraction
 
-__all__ = ["RationalMatrix"]
+__all__ = ["RationalMatrix", "integer_product"]
 
 _EXACT = 1 << 53  # integers up to here are floats
 
@@ -312,6 +312,17 @@ class RationalMatrix:
     def _need(self, holds: bool, verb: str, other: RationalMatrix) -> None:
         if not holds:
             raise NetworkError(f"cannot {verb} matrices of shapes {self.shape} and {other.shape}")
+
+
+def integer_product(left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]) -> list[list[int]]:
+    """left · right for integer matrices given by rows, neither of them empty.
+
+    >>> integer_product([[1, 2]], [[3, 4], [5, 6]])
+    [[13, 16]]
+    """
+    product = fmpz_mat(left) * fmpz_mat(right)
+    flat, width = [int(entry) for entry in product.entries()], product.ncols()
+    return [flat[start : start + width] for start in range(0, len(flat), width)]
 
 
 def _common_divisor(denominator: int, numerators: fmpz_mat) -> int:

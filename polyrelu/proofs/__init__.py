@@ -1,6 +1,31 @@
-"""Provers: one theorem, one module, with the proof written out beside it. `identify` tries them all."""
+"""Provers: one theorem, one module, with the proof written out beside it. `identify` and `equivalent` try them all."""
 
+from polyrelu.proofs.equivalence import equivalent
 from polyrelu.proofs.identifiability import identify
-from polyrelu.proofs.outcome import Attempt, Outcome, Proved, Refuted, Undecided
+from polyrelu.proofs.outcome import (
+    Attempt,
+    Equivalent,
+    NotEquivalent,
+    NotIdentifiable,
+    Outcome,
+    Proved,
+    Refuted,
+    Search,
+    Undecided,
+    Witness,
+)
 
-__all__ = ["Attempt", "Outcome", "Proved", "Refuted", "Undecided", "identify"]
+__all__ = [
+    "Attempt",
+    "Equivalent",
+    "NotEquivalent",
+    "NotIdentifiable",
+    "Outcome",
+    "Proved",
+    "Refuted",
+    "Search",
+    "Undecided",
+    "Witness",
+    "equivalent",
+    "identify",
+]

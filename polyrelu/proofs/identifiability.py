@@ -15,7 +15,7 @@ from polyrelu.errors import PolyreluError
 from polyrelu.network import Network
 from polyrelu.proofs import bottleneck, line, shallow
 from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
-from polyrelu.proofs.outcome import Attempt, Outcome, Proved, Refuted, Undecided
+from polyrelu.proofs.outcome import Attempt, NotIdentifiable, Outcome, Proved, Undecided
 from polyrelu.symmetry import Move, moves
 from polyrelu.version import __version__
 
@@ -41,7 +41,7 @@ def identify(network: Network, among: Among | None = None, seed: int = 0) -> Out
 
     Returns
     -------
-    `Proved`, `Refuted` (with another network) or `Undecided` (with what was tried). A proof among all parameters is
+    `Proved`, `NotIdentifiable` (with another network) or `Undecided` (with what was tried). A proof among all parameters is
     also one among generic ones and is given whenever it is found.
 
     >>> from polyrelu.network import from_arrays
@@ -67,7 +67,7 @@ def identify(network: Network, among: Among | None = None, seed: int = 0) -> Out
             return Proved(_certificate(claim, theorem, found))
         attempts.append(found)
     refuted = _refute(network, among, seed)
-    if isinstance(refuted, Refuted):
+    if isinstance(refuted, NotIdentifiable):
         return refuted
     return Undecided(_reason(network, attempts), (*attempts, refuted))
 
@@ -89,7 +89,7 @@ def _theorems(network: Network, seed: int) -> Iterator[tuple[str, Among, _Prover
         yield bottleneck.THEOREM, "generic", lambda: bottleneck.prove(network, seed)
 
 
-def _refute(network: Network, among: Among | None, seed: int) -> Refuted | Attempt:
+def _refute(network: Network, among: Among | None, seed: int) -> NotIdentifiable | Attempt:
     """The first move into the wanted class; by default one into the generic class is preferred."""
     candidates = moves(network, seed)
     first = next(candidates, None)
@@ -111,7 +111,7 @@ def _why_not_generic(network: Network) -> str:
     return "none of the other networks found is known to be generic"
 
 
-def _refuted(network: Network, among: Among, move: Move, membership: dict[str, object]) -> Refuted:
+def _refuted(network: Network, among: Among, move: Move, membership: dict[str, object]) -> NotIdentifiable:
     hypotheses = [
         Hypothesis(move.theorem, "architecture"),
         Hypothesis(move.theorem, "same-function", move.evidence),
@@ -119,7 +119,7 @@ def _refuted(network: Network, among: Among, move: Move, membership: dict[str, o
         Hypothesis(move.theorem, "membership", membership),
     ]
     claim = Claim("not-identifiable", network, among, move.other)
-    return Refuted(_certificate(claim, move.theorem, hypotheses), move.other, move.story)
+    return NotIdentifiable(_certificate(claim, move.theorem, hypotheses), move.other, move.story)
 
 
 def _certificate(claim: Claim, theorem: str, hypotheses: list[Hypothesis]) -> Certificate:

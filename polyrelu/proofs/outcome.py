@@ -10,13 +10,39 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
-from typing import ClassVar, NoReturn, Self, TypeAlias
+from fractions import Fraction
+from typing import Any, ClassVar, Generic, NoReturn, Self, TypeAlias, TypeVar
 
-from polyrelu.certificate import MEANING, RUNTIME_MEANING, THEOREMS, Certificate, Claim, Hypothesis
+from polyrelu.certificate import (
+    MEANING,
+    PAIR_MEANING,
+    RUNTIME_MEANING,
+    THEOREMS,
+    Certificate,
+    Claim,
+    Hypothesis,
+    PairClaim,
+    TreeCertificate,
+)
+from polyrelu.exact import format_rational
 from polyrelu.network import Network
 from polyrelu.textfiles import wrapped
 
-__all__ = ["Attempt", "Outcome", "Proved", "Refuted", "Undecided"]
+__all__ = [
+    "Attempt",
+    "Equivalent",
+    "NotEquivalent",
+    "NotIdentifiable",
+    "Outcome",
+    "Proved",
+    "Refuted",
+    "Search",
+    "Undecided",
+    "Witness",
+]
+
+
+AnyCertificate = TypeVar("AnyCertificate", Certificate, TreeCertificate)
 
 
 class _Answer:
@@ -37,10 +63,10 @@ class _Answer:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Decided(_Answer):
+class _Decided(_Answer, Generic[AnyCertificate]):
     """An answer with a certificate."""
 
-    certificate: Certificate
+    certificate: AnyCertificate
 
     def save(self, path: str | Path, also: Mapping[Path, Network] | None = None) -> list[Path]:
         """Write the certificate (see `Certificate.save`)."""
@@ -53,8 +79,8 @@ class _Decided(_Answer):
 
     def with_provenance(self, provenance: dict[str, str]) -> Self:
         """The same answer, its certificate telling (unverified) where the network came from."""
-        unverified = {**self.certificate.unverified, **provenance}
-        return replace(self, certificate=replace(self.certificate, unverified=unverified))
+        certificate: Any = self.certificate
+        return replace(self, certificate=replace(certificate, unverified={**certificate.unverified, **provenance}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +95,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Proved(_Decided):
+class Proved(_Decided[AnyCertificate]):
     """The claim holds; the certificate says why, and among which competitors.
 
     >>> import polyrelu
@@ -87,7 +113,7 @@ class Proved(_Decided):
         return str(found)
 
     def __str__(self) -> str:
-        certificate = self.certificate
+        certificate: Certificate | TreeCertificate = self.certificate
         lines = [f"proved. {certificate.claim}"]
         if certificate.claim.among == "generic":
             lines.append(_MEMBERSHIP[self.membership])
@@ -95,8 +121,15 @@ class Proved(_Decided):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Refuted(_Decided):
-    """The claim fails; `other` is another network with the same function, `story` says why.
+class Refuted(_Decided[Certificate]):
+    """The claim fails, and the certificate has a counterexample."""
+
+    status: ClassVar[str] = "refuted"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotIdentifiable(Refuted):
+    """Not identifiable: `other` is another network with the same function, `story` says why.
 
     >>> import polyrelu
     >>> outcome = polyrelu.identify(polyrelu.from_arrays([([[1], [2]], [0, 1]), ([[1, 0]], [0])]))
@@ -106,11 +139,80 @@ class Refuted(_Decided):
 
     other: Network
     story: str
-    status: ClassVar[str] = "refuted"
 
     def __str__(self) -> str:
         lines = [f"refuted. {self.certificate.claim}", f"why: {self.story}", f"the other network: {self.other}"]
         return _wrapped([*lines, *_theorem_lines(self.certificate), MEANING])
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How a question about two networks was answered.
+
+    Attributes
+    ----------
+    route : what decided: ``expressions`` (both networks are one expression, once neurons are permuted, scaled, flipped,
+        merged and left out where their signs show it), ``signs`` (after signs proved by linear programs), ``tree``
+        (after splits), ``points`` (a point that was tried), or ``none``.
+    nodes, leaves, depth : of the split tree, as far as it was built.
+    signs : signs and bounds that were proved.
+    programs : linear programs solved.
+    points : points at which both networks were compared.
+    closed : the share of the domain that is done, when every split halves it.
+    """
+
+    route: str = "none"
+    nodes: int = 0
+    leaves: int = 0
+    depth: int = 0
+    signs: int = 0
+    programs: int = 0
+    points: int = 0
+    closed: float = 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"route {self.route}: {self.nodes} nodes, {self.leaves} leaves, depth {self.depth}, {self.signs} signs, "
+            f"{self.programs} linear programs, {self.points} points"
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Equivalent(Proved[TreeCertificate]):
+    """The two networks compute the same function on the domain."""
+
+    search: Search
+
+    def __str__(self) -> str:
+        lines = [f"proved. {self.certificate.claim}", str(self.search)]
+        return _wrapped([*lines, *_theorem_lines(self.certificate), _meaning(self.certificate)])
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A point x and the exact outputs of both networks there."""
+
+    x: tuple[Fraction, ...]
+    f: tuple[Fraction, ...]
+    g: tuple[Fraction, ...]
+
+    def to_json(self) -> dict[str, list[str]]:
+        """The numbers as text, as certificates and `--json` have them."""
+        return {key: list(map(format_rational, getattr(self, key))) for key in ("x", "f", "g")}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotEquivalent(Refuted):
+    """The two networks differ at `witness`."""
+
+    witness: Witness
+    search: Search
+
+    def __str__(self) -> str:
+        shown = self.witness.to_json()
+        lines = [f"refuted. {self.certificate.claim}", str(self.search)]
+        lines += [f"{name}: {_shortened(shown[key])}" for name, key in (("x", "x"), ("f(x)", "f"), ("g(x)", "g"))]
+        return _wrapped([*lines, PAIR_MEANING])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -119,13 +221,18 @@ class Undecided(_Answer):
 
     reason: str
     attempts: tuple[Attempt, ...] = field(default=())
+    search: Search | None = None
     status: ClassVar[str] = "undecided"
 
     def __str__(self) -> str:
-        return _wrapped([f"undecided: {self.reason}", *(f"  tried {attempt}" for attempt in self.attempts)])
+        reached = (
+            [] if self.search is None else [f"reached: {self.search}, {100 * self.search.closed:.3g} % of the tree"]
+        )
+        tried = [f"  tried {attempt}" for attempt in self.attempts]
+        return _wrapped([f"undecided: {self.reason}", *tried, *reached])
 
 
-Outcome: TypeAlias = Proved | Refuted | Undecided
+Outcome: TypeAlias = Proved[Certificate] | Refuted | Undecided
 
 _MEMBERSHIP = {
     "verified": "The network itself is generic (verified).",
@@ -135,11 +242,19 @@ _MEMBERSHIP = {
 }
 
 
-def _meaning(certificate: Certificate) -> str:
+def _meaning(certificate: Certificate | TreeCertificate) -> str:
+    if isinstance(certificate.claim, PairClaim):
+        return PAIR_MEANING
     return MEANING if isinstance(certificate.claim, Claim) else RUNTIME_MEANING
 
 
-def _theorem_lines(certificate: Certificate) -> list[str]:
+def _shortened(numbers: list[str]) -> str:
+    """Numbers for people: the first ones, the middle of long ones left out."""
+    shown = [text if len(text) <= 60 else f"{text[:28]}…{text[-28:]}" for text in numbers[:12]]
+    return ", ".join(shown) + (f", … ({len(numbers)} numbers)" if len(numbers) > 12 else "")
+
+
+def _theorem_lines(certificate: Certificate | TreeCertificate) -> list[str]:
     theorem = THEOREMS[certificate.theorem]
     lines = [f"theorem: {theorem.title} ({theorem.proof})"]
     return lines + [f"  [{_mark(h)}] {h.id}: {h.statement}" for h in certificate.hypotheses]

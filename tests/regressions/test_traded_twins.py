@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import polyrelu
-from polyrelu import Refuted
+from polyrelu import NotIdentifiable
 from tests.judge import contradictions, plain
 
 
 def test_a_duplicate_neuron_is_always_refuted() -> None:
     network = polyrelu.from_arrays([([[1], [1]], [0, 0]), ([[1, 2]], [0])])
     outcome = polyrelu.identify(network)
-    assert isinstance(outcome, Refuted)
+    assert isinstance(outcome, NotIdentifiable)
     assert contradictions(plain(network), outcome) == []

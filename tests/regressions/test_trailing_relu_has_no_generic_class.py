@@ -6,14 +6,14 @@ The checker rejected that certificate.
 from __future__ import annotations
 
 import polyrelu
-from polyrelu import Refuted, checker
+from polyrelu import NotIdentifiable, checker
 from tests.judge import certificate_bytes
 
 
 def test_refuted_among_all() -> None:
     layers = [([[1, 0], [0, 1]], [0, 0]), ([[1, -2], [2, -1]], [-3, -1]), ([[1, 1]], [0])]
     outcome = polyrelu.identify(polyrelu.from_arrays(layers, last="relu"))
-    assert isinstance(outcome, Refuted)
+    assert isinstance(outcome, NotIdentifiable)
     assert outcome.certificate.claim.among == "all"
     assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
     assert polyrelu.identify(polyrelu.from_arrays(layers, last="relu"), among="generic").status == "undecided"

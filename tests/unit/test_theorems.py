@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import polyrelu
-from polyrelu import Proved, Refuted, Undecided, checker
+from polyrelu import Proved, NotIdentifiable, Undecided, checker
 from polyrelu.certificate import THEOREMS, Certificate, Claim, Hypothesis
 from polyrelu.proofs.membership import generic_membership
 from polyrelu.symmetry import flip, hidden_neurons, moves, translate
@@ -67,7 +67,7 @@ def test_proved(layers: Stack, theorem: str, among: str) -> None:
 )
 def test_refuted(layers: Stack, word: str) -> None:
     outcome = polyrelu.identify(polyrelu.from_arrays(layers))
-    assert isinstance(outcome, Refuted)
+    assert isinstance(outcome, NotIdentifiable)
     assert word in outcome.story
     exact = [([[Fraction(w) for w in row] for row in weight], [Fraction(b) for b in bias]) for weight, bias in layers]
     assert contradictions(exact, outcome) == []
@@ -129,7 +129,7 @@ def test_refutations_reach_into_deep_networks() -> None:
         ([[1, -3]], [2]),
     ]
     outcome = polyrelu.identify(polyrelu.from_arrays(layers))
-    assert isinstance(outcome, Refuted)
+    assert isinstance(outcome, NotIdentifiable)
     assert outcome.story.startswith("neuron 0 of layer 3 is dead")
     assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
 
@@ -177,7 +177,7 @@ def test_a_free_pair_of_neurons_can_stand_anywhere() -> None:
     layers: Stack = [PLANE_OF_ABSOLUTES[0], ([[1, 2, 1, 3]], [0])]
     network = polyrelu.from_arrays(layers)
     outcome = polyrelu.identify(network)
-    assert isinstance(outcome, Refuted)
+    assert isinstance(outcome, NotIdentifiable)
     assert contradictions(plain(network), outcome) == []
 
 
@@ -232,6 +232,6 @@ def test_the_same_seed_gives_the_same_certificate(tmp_path: Path) -> None:
     texts = []
     for name in ("a.json", "b.json"):
         outcome = polyrelu.identify(net, seed=7)
-        assert isinstance(outcome, Proved | Refuted)
+        assert isinstance(outcome, Proved | NotIdentifiable)
         texts.append(outcome.save(tmp_path / name)[-1].read_text())
     assert texts[0] == texts[1]

@@ -1,0 +1,196 @@
+"""Certificates that are split trees: one JSON value a line, in prefix order (FORMAT.md §5).
+
+The nodes are written to a log while the search goes on; a log that grows large lives in a temporary file. Only when the
+proof is complete a certificate is made of it: header, nodes, footer, under a temporary name until it is whole.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import IO, Any, cast
+
+from polyrelu.certificate.certificate import Hypothesis, PairClaim, reference, remarks
+from polyrelu.errors import CertificateError
+from polyrelu.exact import format_rational
+from polyrelu.network import Network
+from polyrelu.textfiles import file_permissions, write_all
+
+__all__ = ["NodeRecord", "SignRecord", "TreeCertificate", "TreeLog"]
+
+#: A log of more bytes than this goes to a temporary file.
+_IN_MEMORY = 1 << 24
+
+NeuronPlace = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SignRecord:
+    """sign · z ≥ value for a neuron on the polyhedron of a node; value 0 gives a sign, a smaller one a bound.
+
+    Attributes
+    ----------
+    neuron : number of the network (0 or 1), layer from 1, index from 0.
+    rows : multipliers of the inequalities of the node.
+    slopes : of neurons whose activation the form contains, if they are not 0.
+    """
+
+    neuron: NeuronPlace
+    sign: int
+    value: Fraction
+    rows: Mapping[int, Fraction]
+    slopes: Mapping[NeuronPlace, Fraction]
+
+    def to_json(self) -> list[Any]:
+        """As it stands in a node record."""
+        rows = [[i, format_rational(entry)] for i, entry in sorted(self.rows.items())]
+        slopes = [[*neuron, format_rational(slope)] for neuron, slope in sorted(self.slopes.items())]
+        return [*self.neuron, "+" if self.sign > 0 else "-", format_rational(self.value), rows, slopes]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """A node of the tree.
+
+    Attributes
+    ----------
+    rounds : signs found, in rounds: the forms of a round are those after the round before.
+    split : the neuron at whose form the node is split, ≥ 0 first and ≤ 0 second; None at a leaf.
+    """
+
+    rounds: Sequence[Sequence[SignRecord]]
+    split: NeuronPlace | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands on its line."""
+        signs = [[record.to_json() for record in group] for group in self.rounds]
+        return {"signs": signs} | ({"leaf": "equal"} if self.split is None else {"split": list(self.split)})
+
+
+class TreeLog:
+    """The node records of a tree, kept as lines.
+
+    >>> log = TreeLog()
+    >>> log.add(NodeRecord([], None))
+    >>> log.nodes, log.size
+    (1, 30)
+    """
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] = cast("IO[bytes]", tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))
+        self.nodes, self.size = 0, 0
+
+    def add(self, record: NodeRecord) -> None:
+        """Append a node."""
+        line = f"{json.dumps(record.to_json())}\n".encode("ascii")
+        self._file.write(line)
+        self.nodes += 1
+        self.size += len(line)
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines from the first one on; nothing may be added meanwhile."""
+        self._file.seek(0)
+        yield from self._file
+        self._file.seek(0, os.SEEK_END)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TreeCertificate:
+    """A split tree that proves a claim about two networks, ready to be written.
+
+    Attributes
+    ----------
+    claim : what is proved.
+    point : a point of the domain.
+    log : the nodes.
+    unverified : remarks for people that no verdict depends on.
+    """
+
+    claim: PairClaim
+    point: tuple[Fraction, ...]
+    log: TreeLog
+    unverified: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def theorem(self) -> str:
+        """The name of the theorem."""
+        return "tree"
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """The hypotheses of the theorem."""
+        x = {"x": [format_rational(entry) for entry in self.point]}
+        return Hypothesis("tree", "point", x), Hypothesis("tree", "tree", {"nodes": self.log.nodes})
+
+    def lines(self, target: Path | None = None, beside: dict[Path, str] | None = None) -> Iterator[bytes]:
+        """The lines of the file. Without `target`, its path, both networks stand in the header; otherwise the text of
+        network files is added to `beside`."""
+        files: dict[Path, str] = {} if beside is None else beside
+        claim: dict[str, Any] = {"kind": self.claim.kind}
+        for key, network in self.claim.networks.items():
+            claim[key] = reference(network, key, target, files)
+        header = {
+            "format": "polyrelu-tree",
+            "version": 1,
+            "claim": claim | self.claim.terms(),
+            "point": [format_rational(entry) for entry in self.point],
+            "unverified": remarks(self.unverified),
+        }
+        digest = hashlib.sha256()
+        first = f"{json.dumps(header)}\n".encode("ascii")
+        digest.update(first)
+        yield first
+        for line in self.log.lines():
+            digest.update(line)
+            yield line
+        yield f"{json.dumps({'nodes': self.log.nodes, 'sha256': digest.hexdigest()})}\n".encode("ascii")
+
+    def save(self, path: str | Path, also: Mapping[Path, Network] | None = None) -> list[Path]:
+        """Write the certificate and the large networks it speaks of; return the files, the certificate last.
+
+        A name that ends in ``.gz`` is compressed. Raises `PolyreluError` if a file cannot be written; then nothing new
+        is left behind.
+        """
+        if also:
+            raise CertificateError("no other networks belong to a proof of equality")
+        target, beside = Path(path), dict[Path, str]()
+        if target.exists() and not target.is_file():
+            raise CertificateError(f"{target}: cannot write: it is not a regular file")
+        temporary: Path | None = None
+        try:
+            handle, name = tempfile.mkstemp(dir=target.parent, prefix=".polyrelu-", suffix=".tmp")
+            temporary = Path(name)
+            with os.fdopen(handle, "wb") as file:
+                _write(file, self.lines(target, beside), packed=target.name.endswith(".gz"))
+            temporary.chmod(file_permissions())
+            written = write_all(list(beside.items()))
+            shutil.move(temporary, target)
+        except OSError as error:
+            raise CertificateError(f"{target}: cannot write: {error.strerror or error}") from None
+        finally:
+            if temporary is not None:
+                temporary.unlink(missing_ok=True)
+        return [*written, target]
+
+    def __str__(self) -> str:
+        return f"Certificate by 'tree', {self.log.nodes} nodes: {self.claim}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+def _write(file: IO[bytes], lines: Iterator[bytes], packed: bool) -> None:
+    if not packed:
+        file.writelines(lines)
+        return
+    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as archive:  # the same bytes every time
+        for line in lines:
+            archive.write(line)

@@ -1,0 +1,222 @@
+"""The polyhedra of a split tree: a domain in coordinates of its own, and what is cut off on the way down.
+
+A domain {A x ≤ c, E x = e} may be flat. Its equations, implied ones included, are solved for the pivot columns of
+their reduced echelon form; the other columns are the *coordinates* y. In them the domain has an interior, networks are
+expressions in y (`symmetry.forms`), and equality on the domain is equality for all y.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from polyrelu.errors import DomainError
+from polyrelu.exact import Infeasible, Interior, LinearProgram, Polyhedron, RationalMatrix, Unbounded
+from polyrelu.symmetry.forms import Row
+
+__all__ = ["Coordinates", "Path", "Point", "Proof", "homogeneous", "value_sign"]
+
+#: A point y in homogeneous integers: (t, t y_1, …, t y_d), t > 0, in the order of the symbols.
+Point = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinates:
+    """A domain that is not empty, seen from its affine hull.
+
+    Attributes
+    ----------
+    domain : as claimed: the inequalities as given, and the equations of the affine hull in echelon form.
+    inputs : shape (n, 1 + d), x as affine forms in the coordinates y, the constant in front.
+    inequalities : those of the domain as integer rows over (1, y), meaning row ≥ 0; None where a row is constant.
+    scales : row i is scales[i] times (c - a·x) of the domain's inequality i.
+    inside : a point x of the relative interior.
+    """
+
+    domain: Polyhedron
+    inputs: RationalMatrix
+    inequalities: tuple[tuple[int, ...] | None, ...]
+    scales: tuple[int, ...]
+    inside: tuple[Fraction, ...]
+
+    @classmethod
+    def of(cls, polyhedron: Polyhedron) -> Coordinates:
+        """The coordinates of a domain; an empty one is a `DomainError`.
+
+        >>> slanted = Polyhedron.from_constraints([[1, 0], [-1, 0]], [1, 0], [[1, 1]], [1])
+        >>> print(Coordinates.of(slanted).inputs)
+        [1 -1]
+        [0 1]
+        """
+        inside = polyhedron.relative_interior_point()
+        if inside is None:
+            raise DomainError("the domain is empty, so there is nothing to prove on it")
+        equations = polyhedron.affine_hull()
+        domain = Polyhedron(polyhedron.ambient_dimension, polyhedron.inequalities, equations)
+        inputs = _solved(equations, polyhedron.ambient_dimension)
+        rows, scales = [], []
+        for row in domain.inequalities:
+            form, scale = _over_coordinates(row, inputs)
+            rows.append(form if any(form[1:]) else None)
+            scales.append(scale)
+        return cls(domain, inputs, tuple(rows), tuple(scales), inside)
+
+    @property
+    def dimension(self) -> int:
+        """d, the dimension of the domain."""
+        return self.inputs.ncols - 1
+
+    def embedded(self, point: Point) -> tuple[Fraction, ...]:
+        """x at a point y."""
+        image = self.inputs @ RationalMatrix.from_integers([[entry] for entry in point], point[0])
+        return tuple(image.entries())
+
+    def point_of(self, x: Sequence[Fraction]) -> Point:
+        """The coordinates of a point x of the domain."""
+        free = _free_columns(self.domain)
+        common = math.lcm(*(x[j].denominator for j in free))
+        return (common, *(x[j].numerator * (common // x[j].denominator) for j in free))
+
+
+def _free_columns(domain: Polyhedron) -> list[int]:
+    pivots = {next(j for j, entry in enumerate(row) if entry) for row in domain.equations}
+    return [j for j in range(domain.ambient_dimension) if j not in pivots]
+
+
+def _solved(equations: Sequence[tuple[int, ...]], size: int) -> RationalMatrix:
+    pivots = {next(j for j, entry in enumerate(row) if entry): row for row in equations}
+    free = [j for j in range(size) if j not in pivots]
+    table = []
+    for j in range(size):
+        if j not in pivots:
+            table.append([Fraction(), *(Fraction(int(k == j)) for k in free)])
+            continue
+        row = pivots[j]
+        table.append([Fraction(row[-1], row[j]), *(Fraction(-row[k], row[j]) for k in free)])
+    return RationalMatrix.from_rows(table, ncols=1 + len(free))
+
+
+def _over_coordinates(row: Sequence[int], inputs: RationalMatrix) -> tuple[tuple[int, ...], int]:
+    """c - a·x over (1, y), and the factor that makes it integer."""
+    image = RationalMatrix.from_integers([[-entry for entry in row[:-1]]], ncols=inputs.nrows) @ inputs
+    (form,), scale = image.integer_rows(), image.denominator
+    return (form[0] + row[-1] * scale, *form[1:]), scale
+
+
+def value_sign(form: Row, point: Point) -> int:
+    """The sign of an affine form at a point."""
+    value = sum(entry * point[column] for column, entry in zip(*form, strict=True))
+    return (value > 0) - (value < 0)
+
+
+class Proof(NamedTuple):
+    """Nonnegative multipliers of inequalities, numbered as in certificates, that prove a form nonnegative."""
+
+    rows: dict[int, Fraction]
+
+
+class Path:
+    """The polyhedron of a node: the domain, and form ≥ 0 for each form on the path from the root.
+
+    Inequalities are numbered as in certificates: those of the domain, then those of the path.
+
+    Attributes
+    ----------
+    programs : how many linear programs were solved.
+    """
+
+    def __init__(self, coordinates: Coordinates) -> None:
+        self.coordinates = coordinates
+        self.programs = 0
+        self._size = coordinates.dimension
+        self._program = LinearProgram(self._size)
+        self._rows: list[Sequence[int]] = []  # meaning row · (1, y) >= 0
+        self._numbers: list[int] = []  # of these rows
+        self._scales: list[int | Fraction] = []  # row i is so many times that of the certificate
+        for number, (row, scale) in enumerate(zip(coordinates.inequalities, coordinates.scales, strict=True)):
+            if row is not None:
+                self._add(row, number, scale)
+        self._base = len(self._numbers)
+
+    def _add(self, row: Sequence[int], number: int, scale: int | Fraction) -> None:
+        self._program.add_inequalities([[-entry for entry in row[1:]]], [row[0]])
+        self._rows.append(row)
+        self._numbers.append(number)
+        self._scales.append(scale)
+
+    @property
+    def depth(self) -> int:
+        """The number of forms on the path."""
+        return len(self._numbers) - self._base
+
+    def push(self, form: Row, unit: Fraction) -> None:
+        """Go down: where form ≥ 0. Certificates speak of unit · form ≥ 0, unit > 0."""
+        number = len(self.coordinates.inequalities) + self.depth
+        self._add(self._dense(form), number, 1 / unit)
+
+    def pop(self) -> None:
+        """Go up."""
+        self._program.remove_last()
+        self._rows.pop()
+        self._numbers.pop()
+        self._scales.pop()
+
+    def constraints(self) -> list[Sequence[int]]:
+        """The rows over (1, y), each meaning row ≥ 0."""
+        return list(self._rows)
+
+    def _dense(self, form: Row) -> list[int]:
+        row = [0] * (1 + self._size)
+        for column, entry in zip(*form, strict=True):
+            row[column] = entry
+        return row
+
+    def least(self, form: Mapping[int, int | Fraction]) -> Proof | Point:
+        """A proof that an affine form, given by columns, is nonnegative on the polyhedron, or a point where it is not.
+
+        The polyhedron must not be empty.
+        """
+        self.programs += 1
+        row = [form.get(column, 0) for column in range(1 + self._size)]
+        answer = self._program.maximize([-entry for entry in row[1:]])
+        if isinstance(answer, Infeasible):
+            raise AssertionError("the polyhedron of a node has an interior")
+        if isinstance(answer, Unbounded):
+            return _far_along(answer, row)
+        if answer.value > row[0]:
+            return homogeneous(answer.point)
+        multipliers = sorted(answer.multipliers.rows.items())
+        return Proof({self._numbers[i]: entry * self._scales[i] for i, entry in multipliers if entry})
+
+    def interior_point(self) -> Point:
+        """A point strictly inside."""
+        self.programs += 1
+        found = self._program.interior_point()
+        if not isinstance(found, Interior):
+            raise AssertionError("the polyhedron of a node has an interior")
+        return homogeneous(found.point)
+
+    def contains(self, point: Point) -> bool:
+        """Whether a point belongs to the polyhedron."""
+        return all(sum(map(operator.mul, row, point)) >= 0 for row in self._rows)
+
+
+def homogeneous(point: Sequence[Fraction]) -> Point:
+    """A point y in homogeneous integers."""
+    common = math.lcm(*(entry.denominator for entry in point))
+    return (common, *(entry.numerator * (common // entry.denominator) for entry in point))
+
+
+def _far_along(answer: Unbounded, row: Sequence[int | Fraction]) -> Point:
+    """A point on the ray where the form is negative, as it is far out."""
+    start, slope = _value(row, answer.point), sum(a * b for a, b in zip(row[1:], answer.ray, strict=True))
+    distance = max(math.ceil(-start / slope) + 1, 1)
+    return homogeneous([p + distance * r for p, r in zip(answer.point, answer.ray, strict=True)])
+
+
+def _value(row: Sequence[int | Fraction], point: Sequence[Fraction]) -> Fraction:
+    return sum((a * b for a, b in zip(row[1:], point, strict=True)), Fraction(row[0]))
