@@ -562,126 +562,203 @@ def add_to(sums: Form, form: Form, factor: int) -> None:
             sums[symbol] = sums.get(symbol, 0) + factor * entry
 def tidy(sums: Form) -> Form:
     return {symbol: entry for symbol, entry in sums.items() if entry}
-def key_of(form: Form, sign: int) -> Row:
-    """A primitive form, or its negative, as a key."""
-    return Row(chain.from_iterable((symbol, sign * form[symbol]) for symbol in sorted(form)))
-def opposite(key: Row) -> Row:
-    return Row(-x if place % 2 else x for place, x in enumerate(key))
 Neuron = tuple[int, int, int]  # network 0 or 1, layer from 1, index
+class Atom(NamedTuple):
+    """max(form, 0), the form primitive; level 1 if it is affine, else one more than the highest level in it."""
+    form: Form
+    level: int
+class Term(NamedTuple):
+    """max(form, 0) at a node, with the form that an atom has there, up to a positive factor."""
+    atom: int
+    form: Form
+    factor: int
+    atoms: list[tuple[int, int]]  # all atoms with this form (1) or its negative (-1)
 class State(NamedTuple):
     """What is known on the polyhedron of a node."""
     forms: dict[Row, int]  # signs of affine forms, 1: >= 0, -1: <= 0
-    neurons: dict[Neuron, int]  # signs of neurons whose form was not affine
-    bounds: dict[tuple[Neuron, int], Fraction]  # sign * z >= value
+    atoms: dict[int, int]  # signs of atoms whose form was not affine
+    bounds: dict[tuple[int, int], Fraction]  # sign * (form of the atom) >= value
     slacks: list[tuple[Form, int]]  # the inequalities: form / denominator >= 0
     def copy(self) -> State:
-        return State(dict(self.forms), dict(self.neurons), dict(self.bounds), list(self.slacks))
-class Atom(NamedTuple):
-    """max(form, 0); the first neuron with this form has z = unit * form."""
-    form: Form
-    neuron: Neuron
-    unit: Fraction
-class Expressions:
-    """Both networks as expressions over the signs of a state; `cost` as in section 3.6."""
-    def __init__(self, networks: Sequence[Network], domain: Domain, state: State) -> None:
-        self.state, self.dimension, self.sides, self.cost = state, domain.dimension, domain.sides, 0
-        self.atoms, self.symbols = list[Atom](), dict[Row, int]()
-        self.z, outputs = dict[Neuron, tuple[Form, int]](), list[tuple[list[Form], int]]()
-        for which, network in enumerate(networks):
-            activations, last = [(domain.inputs, domain.scale)], len(network.layers) - (network.last == "affine")
-            for number, layer in enumerate(network.layers, 1):
-                z, denominator = self.preactivations(layer, activations)
-                if number <= last:
-                    self.z |= {(which, number, i): (form, denominator) for i, form in enumerate(z)}
-                    z = [self.positive_part(form, denominator, (which, number, i)) for i, form in enumerate(z)]
-                activations.append((z, denominator))
-            outputs.append(activations[-1])
-        (one, p), (two, q) = outputs
-        self.differences = []
+        return State(dict(self.forms), dict(self.atoms), dict(self.bounds), list(self.slacks))
+def key_of(form: Form, sign: int = 1) -> Row:
+    """A primitive form, or its negative, as a key."""
+    return Row(chain.from_iterable((symbol, sign * form[symbol]) for symbol in sorted(form)))
+def primitive(form: Form) -> tuple[Form, int]:
+    """(h, g): form = g h, g > 0, the entries of h without a common divisor."""
+    divisor = math.gcd(*form.values())
+    return (form, 1) if divisor == 1 else ({symbol: x // divisor for symbol, x in form.items()}, divisor)
+def flipped(form: Form, symbol: int, factor: int) -> Form:
+    """max(t, 0) = t + max(-t, 0), for the row t = `form` and the atom of -t / factor."""
+    return tidy(form | {symbol: form.get(symbol, 0) + factor})
+class Joint:
+    """The difference of two networks over the atoms it needs, section 5; `cost` as in section 3.6."""
+    def __init__(self, networks: Sequence[Network], domain: Domain, lifted: Sequence[Neuron]) -> None:
+        self.inputs, self.dimension = domain.dimension, domain.dimension + len(lifted)
+        self.sides, self.cost, self.lifted = dict(domain.sides), 0, lifted
+        self.slacks = [(slack, domain.scale) for slack in domain.slacks]
+        self.atoms, self.symbols, self.levels = list[Atom](), dict[Row, int](), [0] * (1 + self.dimension)
+        made = [self.outputs(which, network, domain) for which, network in enumerate(networks)]
+        places = [1 + self.inputs + k for k in range(len(lifted))]
+        require(set(places) <= set(self.symbols.values()), "lifted", "neurons that have forms of their own")
+        forms = {symbol: key for key, symbol in self.symbols.items() if symbol <= self.dimension}
+        for symbol in places:  # the activation is at least 0, and at least the form
+            above = {c: -x for c, x in zip(forms[symbol][::2], forms[symbol][1::2], strict=True)} | {symbol: 1}
+            self.slacks += [({symbol: 1}, 1), (above, 1)]
+            self.sides[symbol, True] = Fraction(0)
+        (one, p), (two, q) = made
+        self.difference = list[Form]()
         for mine, other in zip(one, two, strict=True):
-            self.differences.append(sums := dict[int, int]())
+            self.difference.append(sums := dict[int, int]())
             add_to(sums, mine, q)
             add_to(sums, other, -p)
+        self.difference = list(map(tidy, self.difference))
+        self.keep_used()
+    def outputs(self, which: int, network: Network, domain: Domain) -> tuple[list[Form], int]:
+        activations, last = [(domain.inputs, domain.scale)], len(network.layers) - (network.last == "affine")
+        for number, layer in enumerate(network.layers, 1):
+            z, denominator = self.preactivations(layer, activations)
+            if number <= last:
+                z = [self.activation(form, (which, number, i)) for i, form in enumerate(z)]
+            activations.append((z, denominator))
+        return activations[-1]
     def preactivations(self, layer: Layer, activations: Sequence[tuple[list[Form], int]]) -> tuple[list[Form], int]:
         blocks = [(rows, *activations[source]) for source, rows in (*layer.earlier, (len(activations) - 1, layer.rows))]
         common = math.lcm(*(denominator for _, _, denominator in blocks))
         sums: list[Form] = [{0: b * common} for b in layer.bias]
         for rows, forms, denominator in blocks:
             factor, sizes = common // denominator, [len(form) for form in forms]
-            bits = longest([*form.values()] for form in forms) + longest(rows) + factor.bit_length()
-            operations = sum(size for row in rows for w, size in zip(row, sizes, strict=True) if w)
-            self.cost += operations * (64 + bits) * (1 + bits // 2048)
-            readable(self.cost <= COST, "tree", "beyond the limits: the networks cost too much at one node")
+            self.spend(sum(size for row in rows for w, size in zip(row, sizes, strict=True) if w),
+                       longest([*form.values()] for form in forms) + longest(rows) + factor.bit_length())
             for entries, row in zip(sums, rows, strict=True):
                 for w, form in zip(row, forms, strict=True):
                     add_to(entries, form, w * factor)
         sums, denominator = list(map(tidy, sums)), common * layer.denominator
         divisor = math.gcd(denominator, *chain.from_iterable(form.values() for form in sums))
         return [{s: x // divisor for s, x in form.items()} for form in sums], denominator // divisor
-    def positive_part(self, form: Form, denominator: int, neuron: Neuron) -> Form:
-        """max(form, 0): by a known sign, by the signs of the coefficients, or with an atom."""
+    def spend(self, operations: int, bits: int) -> None:
+        self.cost += operations * (64 + bits) * (1 + bits // 2048)
+        readable(self.cost <= TREE_COST, "tree", "beyond the limits: a tree that takes hours to check")
+    def shown(self, form: Form) -> int:
+        """The sign of a form without inputs whose coefficients have one sign; 0 if they do not show it."""
+        if not form or any(1 <= symbol <= self.inputs for symbol in form):
+            return 0
+        return (min(form.values()) > 0) - (max(form.values()) < 0)
+    def activation(self, form: Form, neuron: Neuron) -> Form:
+        """max(form, 0) as a form, with an atom if its coefficients do not show its sign."""
+        if (sign := self.shown(form)) or not form:
+            return form if sign > 0 else {}
+        h, factor = primitive(form)
+        key, other = key_of(h), key_of(h, -1)
+        own = neuron in self.lifted
+        require(not own or (max(form) <= self.dimension and not {key, other} & self.symbols.keys()), "lifted",
+                "the first neuron with its form, which is affine in the coordinates", str(neuron))
+        if key not in self.symbols and other in self.symbols:
+            return flipped(form, self.symbols[other], factor)
+        if key not in self.symbols:
+            self.symbols[key] = 1 + self.inputs + self.lifted.index(neuron) if own else len(self.levels)
+            if not own:
+                self.levels.append(1 + max(self.levels[symbol] for symbol in form))
+                self.atoms.append(Atom(h, self.levels[-1]))
+        return {self.symbols[key]: factor}
+    def keep_used(self) -> None:
+        """Only the atoms that the difference needs, numbered by level, then by the order of their first neurons."""
+        first, used = 1 + self.dimension, set(chain.from_iterable(self.difference))
+        for k in reversed(range(len(self.atoms))):
+            if first + k in used:
+                used.update(self.atoms[k].form)
+        order = sorted((k for k in range(len(self.atoms)) if first + k in used), key=lambda k: self.atoms[k].level)
+        new = {first + k: first + number for number, k in enumerate(order)}
+        def rename(form: Form) -> Form:
+            return {new.get(symbol, symbol): x for symbol, x in form.items()}
+        self.atoms = [Atom(rename(self.atoms[k].form), self.atoms[k].level) for k in order]
+        self.difference = list(map(rename, self.difference))
+class Node:
+    """The difference at a node: forms of the atoms with the values of earlier ones put in, and the terms left."""
+    def __init__(self, joint: Joint, state: State) -> None:
+        self.joint, self.state, self.first = joint, state, 1 + joint.dimension
+        self.values: list[Form] = [{symbol: 1} for symbol in range(self.first)]
+        self.forms, self.terms = list[Form](), dict[Row, Term]()
+        self.term_of = dict[int, tuple[Term, int]]()  # of atoms; -1 if the term has the negative of the atom's form
+        for k, atom in enumerate(joint.atoms):
+            self.forms.append(form := self.substituted(atom.form))
+            self.values.append(self.value(k, form))
+    def substituted(self, form: Form) -> Form:
+        sums = dict[int, int]()
+        for symbol, x in form.items():
+            add_to(sums, self.values[symbol], x)
+        self.joint.spend(sum(len(self.values[symbol]) for symbol in form), longest([[*form.values(), *sums.values()]]))
+        return tidy(sums)
+    def value(self, k: int, form: Form) -> Form:
+        """max(form, 0): by a known sign, by the signs of the coefficients, or with a term."""
         if not form:
             return form
-        sign = self.state.neurons.get(neuron, 0)
-        if not sign and not any(1 <= symbol <= self.dimension for symbol in form):
-            sign = (min(form.values()) > 0) - (max(form.values()) < 0)
+        sign = self.state.atoms.get(k, 0) or self.joint.shown(form)
         if not sign:
-            divisor = math.gcd(*form.values())
-            primitive = {symbol: x // divisor for symbol, x in form.items()}
-            key, other = key_of(primitive, 1), key_of(primitive, -1)
+            h, factor = primitive(form)
+            key, other = key_of(h), key_of(h, -1)
             sign = self.state.forms.get(key, 0)
-            if not sign and key not in self.symbols and other in self.symbols:  # max(t, 0) = t + max(-t, 0)
-                return tidy(form | {(s := self.symbols[other]): form.get(s, 0) + divisor})
+            if not sign and key not in self.terms and other in self.terms:
+                return flipped(form, self.first + self.join(k, other, -1).atom, factor)
             if not sign:
-                if key not in self.symbols:
-                    self.symbols[key] = 1 + self.dimension + len(self.atoms)
-                    self.atoms.append(Atom(primitive, neuron, Fraction(divisor, denominator)))
-                return {self.symbols[key]: divisor}
+                self.terms.setdefault(key, Term(k, h, factor, []))
+                return {self.first + self.join(k, key, 1).atom: factor}
         return form if sign > 0 else {}
-    def affine(self, neuron: Neuron) -> tuple[Row, Form, int]:
-        """The primitive form of a neuron as a key, the form and its denominator, if it has no atoms."""
-        form, denominator = self.form_of(neuron)
-        require(max(form) <= self.dimension, "tree", "a neuron whose form is affine", str(neuron))
-        divisor = math.gcd(*form.values())
-        return key_of({s: x // divisor for s, x in form.items()}, 1), form, denominator
-    def form_of(self, neuron: Neuron) -> tuple[Form, int]:
-        require(neuron in self.z and bool(self.z[neuron][0]), "tree", "a neuron that is not zero", str(neuron))
-        return self.z[neuron]
-SIGN = (int, int, int, re.compile("[+-]"), RATIONAL, [(int, RATIONAL)], [(int, int, int, RATIONAL)])
-NODE = OneOf(({"signs": [[SIGN]], "split": (int, int, int)}, {"signs": [[SIGN]], "leaf": "equal"}))
-def least(found: Expressions, neuron: Neuron, sign: int, rows: Any, slopes: Any) -> Fraction:
-    """A lower bound of sign * z on the polyhedron: atoms are replaced by affine forms below them, or above, then
-    multiples of the inequalities are taken away, then the sides of the domain that bound single coordinates."""
-    form, denominator = found.form_of(neuron)
-    left = {symbol: Fraction(sign * x, denominator) for symbol, x in form.items()}
-    chosen = {(which, layer, i): rational(text) for which, layer, i, text in slopes}
-    require(all(0 <= s <= 1 for s in chosen.values()), "tree", "slopes from 0 to 1", str(neuron))
-    work = sum(len(found.state.slacks[i][0]) for i, _ in rows if i < len(found.state.slacks))
-    while (latest := max(left, default=0)) > found.dimension:
-        factor, atom = left.pop(latest), found.atoms[latest - found.dimension - 1]
-        slope = chosen.get(atom.neuron, Fraction(0))
+    def join(self, k: int, key: Row, orientation: int) -> Term:
+        term = self.terms[key]
+        term.atoms.append((k, orientation))
+        self.term_of[k] = term, orientation
+        return term
+    def form_of(self, k: int) -> Form:
+        require(k < len(self.forms) and bool(self.forms[k]), "tree", "an atom of the difference, not zero", f"atom {k}")
+        return self.forms[k]
+    def learn(self, k: int, sign: int, value: Fraction) -> None:
+        """sign * (form of atom k) >= value becomes known."""
+        form = self.form_of(k)
+        if value < 0:
+            self.state.bounds[k, sign] = max(value, self.state.bounds.get((k, sign), value))
+        elif max(form) < self.first:
+            h = primitive(form)[0]
+            self.state.forms.update({key_of(h): sign, key_of(h, -1): -sign})
+        else:
+            self.state.atoms[k] = sign
+            if k in self.term_of:
+                term, own = self.term_of[k]
+                self.state.atoms.update({other: sign * own * orientation for other, orientation in term.atoms})
+SIGN = (int, re.compile("[+-]"), RATIONAL, [(int, RATIONAL)], [(int, RATIONAL)])
+NODE = OneOf(({"signs": [[SIGN]], "split": int}, {"signs": [[SIGN]], "leaf": "equal"}))
+def least(node: Node, k: int, sign: int, rows: Any, slopes: Any) -> Fraction:
+    """A lower bound of sign * (form of atom k) on the polyhedron: terms are replaced by affine forms below them, or
+    above, then multiples of the inequalities are taken away, then sides of the domain that bound one coordinate."""
+    left = {symbol: Fraction(sign * x) for symbol, x in node.form_of(k).items()}
+    chosen, slacks, work = {i: rational(text) for i, text in slopes}, node.state.slacks, 0
+    require(all(0 <= s <= 1 for s in chosen.values()), "tree", "slopes from 0 to 1", f"atom {k}")
+    while (latest := max(left, default=0)) >= node.first:
+        factor, term = left.pop(latest), node.term_of[latest - node.first][0]
+        slope = chosen.get(term.atom, Fraction(0))
         if factor < 0:
-            upper, lower = (found.state.bounds.get((atom.neuron, s)) for s in (-1, 1))
-            require(upper is not None and (lower is not None or not slope), "tree", "bounds of the atoms", str(neuron))
-            offset = max((slope - 1) * (upper or 0) / atom.unit, -slope * (lower or 0) / atom.unit, Fraction(0))
+            upper, lower = (node.state.bounds.get((term.atom, s)) for s in (-1, 1))
+            require(upper is not None and (lower is not None or not slope), "tree", "bounds of terms", f"atom {k}")
+            offset = max((slope - 1) * (upper or 0), -slope * (lower or 0), Fraction(0)) / term.factor
             left[0] = left.get(0, Fraction(0)) + factor * offset
         if slope and factor:
-            work += len(atom.form)
-            for s, x in atom.form.items():
+            work += len(term.form)
+            for s, x in term.form.items():
                 left[s] = left.get(s, Fraction(0)) + factor * slope * x
     for i, text in rows:
-        good = i < len(found.state.slacks) and rational(text) >= 0
-        require(good, "tree", "multipliers >= 0 of inequalities", str(neuron))
-        slack, scale = found.state.slacks[i]
+        multiplier = rational(text)
+        require(i < len(slacks) and multiplier >= 0, "tree", "multipliers >= 0 of inequalities", f"atom {k}")
+        slack, scale = slacks[i]
+        work += len(slack)
         for s, x in slack.items():
-            left[s] = left.get(s, Fraction(0)) - rational(text) * x / scale
-    found.cost += work * 1024
-    readable(found.cost <= COST, "tree", "beyond the limits: the evidence costs too much at one node")
+            left[s] = left.get(s, Fraction(0)) - multiplier * x / scale
+    node.joint.spend(16 * work, max((x.denominator.bit_length() for x in left.values()), default=0))
+    require(all(s < node.first for s, x in left.items() if x), "tree", "multipliers that leave no term", f"atom {k}")
     constant = left.pop(0, Fraction(0))
     for j, rest in left.items():
         if rest:
-            limit = found.sides.get((j, rest > 0))
-            require(limit is not None, "tree", "multipliers that leave no coordinate without a side", str(neuron))
+            limit = node.joint.sides.get((j, rest > 0))
+            require(limit is not None, "tree", "multipliers that leave no coordinate without a side", f"atom {k}")
             constant += rest * (limit or 0)
     return constant
 class Lines:
@@ -698,45 +775,33 @@ class Lines:
         self.before = self.digest.hexdigest()
         self.digest.update(line)
         return place, parse(line[:-1], place, CERTIFICATE_BYTES)
-def tree(networks: Sequence[Network], domain: Domain, lines: Lines) -> int:
+def tree(joint: Joint, lines: Lines) -> int:
     """Every node of the tree, in prefix order; returns their number. Memory grows with the depth, not with the tree."""
-    total, nodes = 0, 0
-    waiting = [State({}, {}, {}, [(slack, domain.scale) for slack in domain.slacks])]
+    nodes, waiting = 0, [State({}, {}, {}, list(joint.slacks))]
     while waiting:
-        state, (place, record) = waiting.pop(), lines.read()
+        state, (place, record), nodes = waiting.pop(), lines.read(), nodes + 1
         readable(len(waiting) <= DEPTH, place, f"beyond the limits: a tree deeper than {DEPTH}")
         fit(record, NODE, place)
-        found, nodes = Expressions(networks, domain, state), nodes + 1
+        node = Node(joint, state)
         for signs in record["signs"]:
-            for which, layer, i, side, value, rows, slopes in signs:
-                neuron, sign, wanted = (which, layer, i), 1 if side == "+" else -1, rational(value)
-                got = least(found, neuron, sign, rows, slopes)
-                statement = f"{'-' * (sign < 0)}z >= {quote(value)} for neuron {neuron}"
-                require(got >= wanted, place, statement, "a smaller bound")
-                learn(found, neuron, sign, wanted)
-            total += found.cost
-            found = Expressions(networks, domain, state)
-        total += found.cost
-        readable(total <= TREE_COST, place, "beyond the limits: a tree that takes hours to check")
+            for k, side, value, rows, slopes in signs:
+                sign, wanted = 1 if side == "+" else -1, rational(value)
+                got = least(node, k, sign, rows, slopes)
+                require(got >= wanted, place, f"{side}h >= {quote(value)} for the form h of atom {k}", "a smaller bound")
+                node.learn(k, sign, wanted)
+            node = Node(joint, state)
         if "leaf" in record:
-            require(not any(map(tidy, found.differences)), place, "equal expressions of both networks", "different ones")
+            equal = not any(node.substituted(form) for form in joint.difference)
+            require(equal, place, "equal expressions of both networks", "different ones")
             continue
-        key, form, denominator = found.affine(tuple(record["split"]))
+        form = node.form_of(record["split"])
+        require(max(form) < node.first, place, "a split at an affine form", f"atom {record['split']}")
+        h = primitive(form)[0]
         for sign in (-1, 1):  # the last one is the next one
             waiting.append(part := state.copy())
-            part.slacks.append(({s: sign * x for s, x in form.items()}, denominator))
-            part.forms.update({key: sign, opposite(key): -sign})
+            part.slacks.append(({s: sign * x for s, x in form.items()}, 1))
+            part.forms.update({key_of(h): sign, key_of(h, -1): -sign})
     return nodes
-def learn(found: Expressions, neuron: Neuron, sign: int, value: Fraction) -> None:
-    """sign * z >= value becomes known."""
-    state, (form, _) = found.state, found.z[neuron]
-    if value < 0:
-        state.bounds[neuron, sign] = max(value, state.bounds.get((neuron, sign), value))
-    elif max(form) > found.dimension:
-        state.neurons[neuron] = sign
-    else:
-        key, form, _ = found.affine(neuron)
-        state.forms.update({key: sign, opposite(key): -sign})
 def point(one: Network, subject: tuple[Network, Any], evidence: Any) -> None:
     """The point is in the domain, and the outputs are as stated, and differ."""
     two, claim = subject
@@ -867,7 +932,7 @@ def check(data: bytes, search: Search) -> Report:
         text = sentence(kind, among, one, two, status)
     return Report("accepted", "", "", "", text, name, proved, trusted, hashes)
 TREE_START, GZIP_START = b'{"format": "polyrelu-tree", ', b"\x1f\x8b"
-HEADER = {"format": "polyrelu-tree", "version": 1, "unverified": object, "point": [RATIONAL],
+HEADER = {"format": "polyrelu-tree", "version": 1, "unverified": object, "point": [RATIONAL], "lifted": [(int, int, int)],
           "claim": {"kind": "equivalent", "network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}}
 def check_tree(file: IO[bytes], search: Search) -> Report:
     """Section 5: header, nodes in prefix order, footer."""
@@ -880,7 +945,7 @@ def check_tree(file: IO[bytes], search: Search) -> Report:
     check_pair(one, two)
     x, domain = [rational(text) for text in header["point"]], read_domain(claim["domain"], one.widths[0])
     require(len(x) == one.widths[0] and domain.contains(claim["domain"], x), "point", "a point of the domain")
-    nodes = tree(networks, domain, lines)
+    nodes = tree(Joint(networks, domain, [(a, b, c) for a, b, c in header["lifted"]]), lines)
     place, footer = lines.read()
     fit(footer, {"nodes": int, "sha256": SHA256}, place)
     require(footer["sha256"] == lines.before, "hash", lines.before, footer["sha256"])

@@ -29,31 +29,33 @@ __all__ = ["NodeRecord", "SignRecord", "TreeCertificate", "TreeLog"]
 #: A log of more bytes than this goes to a temporary file.
 _IN_MEMORY = 1 << 24
 
+#: A neuron: number of the network (0 or 1), layer from 1, index from 0.
 NeuronPlace = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class SignRecord:
-    """sign · z ≥ value for a neuron on the polyhedron of a node; value 0 gives a sign, a smaller one a bound.
+    """sign · form ≥ value for an atom on the polyhedron of a node; value 0 gives a sign, a smaller one a bound.
 
     Attributes
     ----------
-    neuron : number of the network (0 or 1), layer from 1, index from 0.
+    atom : its number.
     rows : multipliers of the inequalities of the node.
-    slopes : of neurons whose activation the form contains, if they are not 0.
+    slopes : of atoms that the form contains, if they are not 0.
     """
 
-    neuron: NeuronPlace
+    atom: int
     sign: int
     value: Fraction
     rows: Mapping[int, Fraction]
-    slopes: Mapping[NeuronPlace, Fraction]
+    slopes: Mapping[int, Fraction]
 
     def to_json(self) -> list[Any]:
         """As it stands in a node record."""
-        rows = [[i, format_rational(entry)] for i, entry in sorted(self.rows.items())]
-        slopes = [[*neuron, format_rational(slope)] for neuron, slope in sorted(self.slopes.items())]
-        return [*self.neuron, "+" if self.sign > 0 else "-", format_rational(self.value), rows, slopes]
+        rows, slopes = (
+            [[i, format_rational(entry)] for i, entry in sorted(part.items())] for part in (self.rows, self.slopes)
+        )
+        return [self.atom, "+" if self.sign > 0 else "-", format_rational(self.value), rows, slopes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +65,16 @@ class NodeRecord:
     Attributes
     ----------
     rounds : signs found, in rounds: the forms of a round are those after the round before.
-    split : the neuron at whose form the node is split, ≥ 0 first and ≤ 0 second; None at a leaf.
+    split : the atom at whose form the node is split, ≥ 0 first and ≤ 0 second; None at a leaf.
     """
 
     rounds: Sequence[Sequence[SignRecord]]
-    split: NeuronPlace | None
+    split: int | None
 
     def to_json(self) -> dict[str, Any]:
         """As it stands on its line."""
         signs = [[record.to_json() for record in group] for group in self.rounds]
-        return {"signs": signs} | ({"leaf": "equal"} if self.split is None else {"split": list(self.split)})
+        return {"signs": signs} | ({"leaf": "equal"} if self.split is None else {"split": self.split})
 
 
 class TreeLog:
@@ -111,12 +113,14 @@ class TreeCertificate:
     claim : what is proved.
     point : a point of the domain.
     log : the nodes.
+    lifted : neurons whose activations are coordinates of their own in the tree.
     unverified : remarks for people that no verdict depends on.
     """
 
     claim: PairClaim
     point: tuple[Fraction, ...]
     log: TreeLog
+    lifted: tuple[NeuronPlace, ...] = ()
     unverified: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -141,6 +145,7 @@ class TreeCertificate:
             "format": "polyrelu-tree",
             "version": 1,
             "claim": claim | self.claim.terms(),
+            "lifted": [list(neuron) for neuron in self.lifted],
             "point": [format_rational(entry) for entry in self.point],
             "unverified": remarks(self.unverified),
         }

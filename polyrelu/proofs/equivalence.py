@@ -23,7 +23,7 @@ from polyrelu.proofs.outcome import Equivalent, NotEquivalent, Search, Undecided
 from polyrelu.proofs.region import Coordinates, Path, Point
 from polyrelu.proofs.split_tree import Failure, Statistics, search
 from polyrelu.proofs.witness import difference_point, random_points, simplified
-from polyrelu.symmetry.forms import KnownSigns, NetworkForms
+from polyrelu.symmetry.forms import JointNetwork
 from polyrelu.version import __version__
 
 __all__ = ["equivalent"]
@@ -103,19 +103,19 @@ class _Question:
             )
         self._first, self._second, self._seed = first, second, seed
         self._coordinates = Coordinates.of(polyhedron)
-        self._forms = NetworkForms([first, second], self._coordinates.inputs)
+        self._joint = JointNetwork(first, second, self._coordinates.inputs)
         self._points = 0
 
     def answer(self, budget: Budget, statistics: Statistics, progress: Progress | None) -> PairOutcome:
         """The cheap routes, then the tree."""
         budget.check()
         log = TreeLog()
-        if not self._forms.expressions(KnownSigns()).difference():
+        if not self._joint.difference:
             log.add(NodeRecord([], None))
             statistics.nodes = statistics.leaves = 1
             statistics.closed = 1.0
             return self._proved(log, "expressions", statistics)
-        path = Path(self._coordinates)
+        path = Path.at_root(self._coordinates)
         differing = (point for point in self._tried(path, budget) if self._differ(point))
         if (point := next(differing, None)) is not None:
             others = itertools.islice(differing, _CHOICES - 1)
@@ -126,7 +126,7 @@ class _Question:
             if progress is not None:
                 progress(statistics)
 
-        failure = search(self._forms, self._coordinates, record, budget, statistics)
+        failure = search(self._joint, Path.at_root(self._coordinates), record, budget, statistics)
         if failure is None:
             return self._proved(log, "tree" if statistics.depth else "signs", statistics)
         return self._refuted(self._points_of(failure), path, "tree" if failure.path.depth else "signs", statistics)
@@ -142,7 +142,7 @@ class _Question:
 
     def _differ(self, point: Point) -> bool:
         self._points += 1
-        return self._forms.values_at(point).differ()
+        return self._joint.values_at(point)[1]
 
     def _points_of(self, failure: Failure) -> list[Point]:
         if failure.point is not None:
@@ -156,7 +156,8 @@ class _Question:
 
     def _proved(self, log: TreeLog, route: str, statistics: Statistics) -> Equivalent:
         claim = PairClaim("equivalent", self._first, self._second, self._coordinates.domain)
-        certificate = TreeCertificate(claim, self._coordinates.inside, log, {"tool": f"polyrelu {__version__}"})
+        unverified = {"tool": f"polyrelu {__version__}"}
+        certificate = TreeCertificate(claim, self._coordinates.inside, log, unverified=unverified)
         return Equivalent(certificate, self.search(route, statistics))
 
     def _refuted(

@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 
-AnyCertificate = TypeVar("AnyCertificate", Certificate, TreeCertificate)
+AnyCertificate = TypeVar("AnyCertificate", bound=Certificate | TreeCertificate)
 
 
 class _Answer:

@@ -120,27 +120,36 @@ class Proof(NamedTuple):
 
 
 class Path:
-    """The polyhedron of a node: the domain, and form ≥ 0 for each form on the path from the root.
+    """The polyhedron of a node: inequalities at the root, and form ≥ 0 for each form on the way from there.
 
-    Inequalities are numbered as in certificates: those of the domain, then those of the path.
+    Inequalities are numbered as in certificates: those at the root, then those of the path.
+
+    Parameters
+    ----------
+    dimension : the number of coordinates.
+    rows, scales : at the root, as in `Coordinates`; rows may be shorter than 1 + dimension.
 
     Attributes
     ----------
     programs : how many linear programs were solved.
     """
 
-    def __init__(self, coordinates: Coordinates) -> None:
-        self.coordinates = coordinates
+    def __init__(self, dimension: int, rows: Sequence[Sequence[int] | None], scales: Sequence[int | Fraction]) -> None:
         self.programs = 0
-        self._size = coordinates.dimension
+        self._size, self._root = dimension, len(rows)
         self._program = LinearProgram(self._size)
         self._rows: list[Sequence[int]] = []  # meaning row · (1, y) >= 0
         self._numbers: list[int] = []  # of these rows
         self._scales: list[int | Fraction] = []  # row i is so many times that of the certificate
-        for number, (row, scale) in enumerate(zip(coordinates.inequalities, coordinates.scales, strict=True)):
+        for number, (row, scale) in enumerate(zip(rows, scales, strict=True)):
             if row is not None:
-                self._add(row, number, scale)
+                self._add([*row, *[0] * (1 + dimension - len(row))], number, scale)
         self._base = len(self._numbers)
+
+    @classmethod
+    def at_root(cls, coordinates: Coordinates) -> Path:
+        """The domain itself."""
+        return cls(coordinates.dimension, coordinates.inequalities, coordinates.scales)
 
     def _add(self, row: Sequence[int], number: int, scale: int | Fraction) -> None:
         self._program.add_inequalities([[-entry for entry in row[1:]]], [row[0]])
@@ -153,10 +162,10 @@ class Path:
         """The number of forms on the path."""
         return len(self._numbers) - self._base
 
-    def push(self, form: Row, unit: Fraction) -> None:
-        """Go down: where form ≥ 0. Certificates speak of unit · form ≥ 0, unit > 0."""
-        number = len(self.coordinates.inequalities) + self.depth
-        self._add(self._dense(form), number, 1 / unit)
+    def push(self, form: Row, factor: int) -> None:
+        """Go down: where form ≥ 0. Certificates speak of factor · form ≥ 0, factor > 0."""
+        number = self._root + self.depth
+        self._add(self._dense(form), number, Fraction(1, factor))
 
     def pop(self) -> None:
         """Go up."""

@@ -11,11 +11,11 @@ freely; whatever they are, the bound is valid. (In floating point this is the ba
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from polyrelu.symmetry.forms import Atom, Row
+from polyrelu.symmetry.forms import Row
 
 __all__ = ["Bounds", "Relaxed", "affine_below"]
 
@@ -43,19 +43,18 @@ class Relaxed:
 
 
 def affine_below(
-    form: Row, sign: int, atoms: Sequence[Atom], dimension: int, bounds: Mapping[int, Bounds]
+    form: Row, sign: int, forms: Mapping[int, Row], dimension: int, bounds: Mapping[int, Bounds]
 ) -> Relaxed | None:
     """An affine form below sign · form; None if an atom would need an upper bound that is not known.
 
     Parameters
     ----------
-    form : over the symbols of the atoms.
-    atoms, dimension : as in `Expressions`.
-    bounds : of the forms of atoms, by symbol.
+    form : over 1, the coordinates and atoms.
+    forms, bounds : of the atoms, by symbol.
+    dimension : the number of coordinates.
 
-    >>> from polyrelu.symmetry.forms import Neuron
-    >>> atom = Atom(2, Row((1,), (1,)), Neuron(0, 1, 0), Fraction(1), True)  # max(y, 0)
-    >>> affine_below(Row((0, 2), (3, -1)), 1, [atom], 1, {2: Bounds(Fraction(-1), Fraction(1))}).coefficients
+    >>> below = affine_below(Row((0, 2), (3, -1)), 1, {2: Row((1,), (1,))}, 1, {2: Bounds(Fraction(-1), Fraction(1))})
+    >>> below.coefficients  # 3 - max(y, 0)
     {0: Fraction(5, 2), 1: Fraction(-1, 2)}
     """
     left = {column: Fraction(sign * entry) for column, entry in zip(*form, strict=True)}
@@ -75,7 +74,7 @@ def affine_below(
             left[0] = left.get(0, Fraction()) + factor * _offset(known, slope)
         if slope:
             slopes[symbol] = slope
-            for column, entry in zip(*atoms[symbol - first].form, strict=True):
+            for column, entry in zip(*forms[symbol], strict=True):
                 left[column] = left.get(column, Fraction()) + factor * slope * entry
     return Relaxed({column: value for column, value in left.items() if value}, slopes)
 

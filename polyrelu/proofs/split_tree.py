@@ -22,9 +22,9 @@ from fractions import Fraction
 
 from polyrelu.certificate import NodeRecord, SignRecord
 from polyrelu.proofs.limits import Budget
-from polyrelu.proofs.region import Coordinates, Path, Point, Proof, value_sign
-from polyrelu.proofs.relaxation import Bounds, affine_below
-from polyrelu.symmetry.forms import Atom, Expressions, KnownSigns, NetworkForms, Neuron, Row, Values, negated
+from polyrelu.proofs.region import Path, Point, Proof, value_sign
+from polyrelu.proofs.relaxation import affine_below
+from polyrelu.symmetry.forms import Expressions, JointNetwork, KnownSigns, Row, Term, negated
 
 __all__ = ["Failure", "Sample", "Statistics", "search"]
 
@@ -48,12 +48,19 @@ class Statistics:
     closed: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
 class Sample:
-    """A known point of a polyhedron, with the signs of all neurons there."""
+    """A known point of a polyhedron, with the values of all atoms' forms there."""
 
-    point: Point
-    values: Values
+    __slots__ = ("differs", "forms", "point")
+
+    def __init__(self, joint: JointNetwork, point: Point) -> None:
+        self.point = point
+        self.forms, self.differs = joint.values_at(point)
+
+    def sign(self, term: Term) -> int:
+        """The sign of a term's form."""
+        value = self.forms[term.symbol]
+        return (value > 0) - (value < 0)
 
 
 @dataclass(slots=True)
@@ -72,30 +79,30 @@ class _Open:
     """A node that is still to be visited: where it hangs, and what is known there."""
 
     depth: int
-    cut: tuple[Row, Fraction] | None  # the form that is nonnegative from here on, and its unit
+    cut: tuple[Row, int] | None  # the form that is nonnegative from here on, and its factor
     known: KnownSigns
     samples: list[Sample]
 
 
 def search(
-    forms: NetworkForms,
-    coordinates: Coordinates,
+    joint: JointNetwork,
+    path: Path,
     record: Callable[[NodeRecord], None],
     budget: Budget,
     statistics: Statistics,
 ) -> Failure | None:
-    """Prove that two networks agree on a domain, or find where they differ.
+    """Prove that the difference of two networks vanishes on a polyhedron, or find where it does not.
 
     The records of the tree are handed out in prefix order; they prove the equality if None is returned. Raises
     `LimitReached` when the budget is used up.
     """
-    return _Search(forms, Path(coordinates), budget, statistics).run(record)
+    return _Search(joint, path, budget, statistics).run(record)
 
 
 class _Search:
-    def __init__(self, forms: NetworkForms, path: Path, budget: Budget, statistics: Statistics) -> None:
-        self._forms, self._path, self._budget, self._statistics = forms, path, budget, statistics
-        self._bounds: dict[Neuron, Bounds] = {}
+    def __init__(self, joint: JointNetwork, path: Path, budget: Budget, statistics: Statistics) -> None:
+        self._joint, self._path, self._budget, self._statistics = joint, path, budget, statistics
+        self._programs = statistics.programs
 
     def run(self, record: Callable[[NodeRecord], None]) -> Failure | None:
         path, statistics = self._path, self._statistics
@@ -107,26 +114,21 @@ class _Search:
             if node.cut is not None:
                 path.push(*node.cut)
             settled = self._settle(node)
-            if (differing := next((s for s in settled.samples if s.values.differ()), None)) is not None:
-                return Failure(differing.point, path, settled.expressions, settled.samples)
             statistics.nodes += 1
-            statistics.programs = path.programs
+            statistics.programs = self._programs + path.programs
             statistics.depth = max(statistics.depth, node.depth)
             statistics.signs += sum(map(len, settled.rounds))
-            if settled.differs:
-                return Failure(None, path, settled.expressions, settled.samples)
-            record(NodeRecord(settled.rounds, None if settled.split is None else settled.split.neuron))
+            differing = next((sample for sample in settled.samples if sample.differs), None)
+            if settled.differs or differing is not None:
+                point = None if differing is None else differing.point
+                return Failure(point, path, settled.expressions, settled.samples)
+            split = None if settled.split is None else settled.split.symbol - 1 - self._joint.dimension
+            record(NodeRecord(settled.rounds, split))
             if settled.split is None:
                 statistics.leaves += 1
                 statistics.closed += 2.0**-node.depth
-                continue
-            form, unit = settled.split.form, settled.split.unit
-            for sign in (-1, 1):  # the last one put is the first one visited
-                side = form if sign > 0 else negated(form)
-                samples = [sample for sample in settled.samples if value_sign(side, sample.point) >= 0]
-                waiting.append(
-                    _Open(node.depth + 1, (side, unit), settled.known.extended([(settled.split, sign)]), samples)
-                )
+            else:
+                waiting += _parts(node, settled, settled.split)
         return None
 
     def _settle(self, node: _Open) -> _Settled:
@@ -135,52 +137,46 @@ class _Search:
         known, samples = node.known, node.samples[-_SAMPLES:]
         while True:
             self._budget.check()
-            expressions = self._forms.expressions(known)
-            difference = expressions.difference()
-            used = expressions.used(difference)
-            found = self._signs(expressions, used, samples)
+            expressions = self._joint.expressions(known)
+            found = self._signs(expressions, samples)
             if found:
                 rounds.append([record for _, record in found])
-                known = known.extended((atom, record.sign) for atom, record in found)
+                known = known.extended((term, record.sign) for term, record in found)
                 continue
             split = None
-            if difference and not all(atom.is_affine for atom in used):
-                split = _choose(self._forms, used, known)
-            return _Settled(rounds, known, samples, expressions, split, bool(difference) and split is None)
+            if not all(term.is_affine for term in expressions.terms):
+                split = _choose(self._joint, expressions, known)
+            differs = bool(expressions.difference) and split is None
+            return _Settled(rounds, known, samples, expressions, split, differs)
 
-    def _signs(
-        self, expressions: Expressions, used: list[Atom], samples: list[Sample]
-    ) -> list[tuple[Atom, SignRecord]]:
-        """The signs of atoms that are clear on the polyhedron of the node."""
+    def _signs(self, expressions: Expressions, samples: list[Sample]) -> list[tuple[Term, SignRecord]]:
+        """The signs of terms that are clear on the polyhedron of the node."""
         found = []
-        for atom in used:
-            place = self._forms.position(atom.neuron)
+        for term in expressions.terms:
             for sign in (1, -1):
-                if any(sample.values.signs[place] == -sign for sample in samples):
+                if any(sample.sign(term) == -sign for sample in samples):
                     continue
-                record = self._proved(expressions, atom, sign, samples)
+                record = self._proved(expressions, term, sign, samples)
                 if record is not None:
-                    found.append((atom, record))
+                    found.append((term, record))
                     break
         return found
 
-    def _proved(self, expressions: Expressions, atom: Atom, sign: int, samples: list[Sample]) -> SignRecord | None:
+    def _proved(self, expressions: Expressions, term: Term, sign: int, samples: list[Sample]) -> SignRecord | None:
         """The record of sign · form ≥ 0, if a linear program proves it."""
-        relaxed = affine_below(atom.form, sign, expressions.atoms, expressions.dimension, {})
+        terms = {other.symbol: other for other in expressions.terms}
+        forms = {symbol: other.form for symbol, other in terms.items()}
+        relaxed = affine_below(term.form, sign, forms, self._joint.dimension, {})
         if relaxed is None:
             return None
         answer = self._path.least(relaxed.coefficients)
         if not isinstance(answer, Proof):
-            samples.append(Sample(answer, self._forms.values_at(answer)))
+            samples.append(Sample(self._joint, answer))
             return None
-        rows = {
-            i: multiplier * atom.unit for i, multiplier in answer.rows.items()
-        }  # the record is about z = unit · form
-        first = 1 + expressions.dimension
-        slopes: dict[tuple[int, int, int], Fraction] = {
-            expressions.atoms[symbol - first].neuron: slope for symbol, slope in relaxed.slopes.items()
-        }
-        return SignRecord(atom.neuron, sign, Fraction(), rows, slopes)
+        first = 1 + self._joint.dimension
+        rows = {i: multiplier * term.factor for i, multiplier in answer.rows.items()}  # of the atom's own form
+        slopes = {symbol - first: slope for symbol, slope in relaxed.slopes.items()}
+        return SignRecord(term.symbol - first, sign, Fraction(), rows, slopes)
 
 
 @dataclass(slots=True)
@@ -191,7 +187,7 @@ class _Settled:
     known: KnownSigns
     samples: list[Sample]
     expressions: Expressions
-    split: Atom | None
+    split: Term | None
     differs: bool
 
 
@@ -199,19 +195,27 @@ class _Settled:
 _SAMPLES = 64
 
 
-def _choose(forms: NetworkForms, used: list[Atom], known: KnownSigns) -> Atom:
-    """The affine form to split at: one that other atoms contain."""
-    inner = {column for atom in used if not atom.is_affine for column in atom.form.columns}
-    candidates = [atom for atom in used if atom.is_affine and atom.symbol in inner]
+def _parts(node: _Open, settled: _Settled, split: Term) -> list[_Open]:
+    """Both sides of a split; the last one is visited first."""
+    parts = []
+    for sign in (-1, 1):
+        side = split.form if sign > 0 else negated(split.form)
+        samples = [sample for sample in settled.samples if value_sign(side, sample.point) >= 0]
+        known = settled.known.extended([(split, sign)])
+        parts.append(_Open(node.depth + 1, (side, split.factor), known, samples))
+    return parts
+
+
+def _choose(joint: JointNetwork, expressions: Expressions, known: KnownSigns) -> Term:
+    """The affine form to split at: one that other terms contain."""
+    inner = {column for term in expressions.terms if not term.is_affine for column in term.form.columns}
+    candidates = [term for term in expressions.terms if term.is_affine and term.symbol in inner]
     best, least = candidates[0], None
-    for atom in candidates:
-        left = []
-        for sign in (1, -1):
-            after = forms.expressions(known.extended([(atom, sign)]))
-            left.append(len(after.used(after.difference())))
-        score = (sum(left), min(left)) if MODE == "sum" else (max(left), min(left))
+    for term in candidates:
+        left = [len(joint.expressions(known.extended([(term, sign)])).terms) for sign in (1, -1)]
+        score = (max(left), min(left)) if MODE == "max" else (sum(left), max(left))
         if least is None or score < least:
-            best, least = atom, score
+            best, least = term, score
     return best
 
 

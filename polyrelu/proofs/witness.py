@@ -76,8 +76,8 @@ def difference_point(path: Path, expressions: Expressions, points: list[Point], 
     If an atom with a coefficient bends inside the polyhedron, the difference is not affine around a general point of its
     hyperplane, so it does not vanish at that point and at the two points beside it; if none does, it is affine.
     """
-    difference = expressions.difference()
-    forms = {atom.symbol: atom.form for atom in expressions.atoms}
+    difference = expressions.difference
+    forms = {term.symbol: term.form for term in expressions.terms}
     used = {column for row in difference for column in row.columns if column in forms}
     bends = [forms[column] for column in sorted(used)]
     mover, centre = _Mover(path.constraints(), seed), path.interior_point()

@@ -18,18 +18,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
-from itertools import accumulate
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import NamedTuple, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix, integer_product
 from polyrelu.network import Layer, Network
 
-__all__ = ["Atom", "Expressions", "KnownSigns", "NetworkForms", "Neuron", "Row", "Values", "negated"]
+__all__ = ["Atom", "Expressions", "JointNetwork", "KnownSigns", "Neuron", "Row", "Term", "negated"]
 
 
 class Row(NamedTuple):
@@ -54,20 +50,91 @@ def negated(row: Row) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """max(form, 0), and the first neuron that has this form up to a positive factor.
+    """max(form, 0) in a joint network.
 
     Attributes
     ----------
     symbol : its column in rows.
-    unit : the preactivation of that neuron is unit · form.
-    is_affine : whether the form has coordinates only.
+    neuron : the first neuron with this form, up to a positive factor.
+    level : 1 if the form is affine in the coordinates, else one more than the highest level of an atom in it.
     """
 
     symbol: int
     form: Row
     neuron: Neuron
-    unit: Fraction
-    is_affine: bool
+    level: int
+
+
+_Rows: TypeAlias = tuple[list[Row], int]  # over one denominator
+
+
+class JointNetwork:
+    """Two networks as one: the atoms that their difference needs, and the difference.
+
+    Attributes
+    ----------
+    inputs : d', the columns of coordinates that stand for inputs and may have any sign.
+    dimension : d, all coordinates; those from d' + 1 on are activations of the neurons `lifted`, which are ≥ 0.
+    atoms : those that the difference needs, in the order of their columns: by level, then by first neuron.
+    difference : the rows of first - second that are not zero, each primitive.
+    lifted : the atoms of the lifted neurons; their forms are affine in the coordinates before.
+
+    >>> from polyrelu.network import from_arrays
+    >>> one = from_arrays([([[1], [2]], [0, 1]), ([[3, 4]], [0])])
+    >>> two = from_arrays([([[-4], [2]], [-2, 0]), ([[2, "3/2"]], [4])])  # flipped, scaled, permuted
+    >>> joint = JointNetwork(one, two, RationalMatrix.from_integers([[0, 1]]))
+    >>> joint.difference, joint.atoms
+    ([Row(columns=(1,), numerators=(1,))], [])
+    """
+
+    def __init__(self, first: Network, second: Network, inputs: RationalMatrix, lifted: Sequence[Neuron] = ()) -> None:
+        """`inputs` has shape (n, 1 + d'): the inputs as affine forms in d' coordinates, the constant in front."""
+        self.inputs = inputs.ncols - 1
+        self.dimension = self.inputs + len(lifted)
+        table = _Table(self.inputs, self.dimension, {neuron: 1 + self.inputs + k for k, neuron in enumerate(lifted)})
+        start = [_sparse(row) for row in inputs.integer_rows()], inputs.denominator
+        outputs = [_outputs(network, number, start, table) for number, network in enumerate((first, second))]
+        self.lifted = [table.lifted[1 + self.inputs + k] for k in range(len(lifted))]
+        self.atoms, self.difference = _renumbered(*_used(_difference(*outputs), table.atoms, self.dimension))
+        self._levels = [list(group) for _, group in groupby(self.atoms, key=_level)]
+
+    def expressions(self, known: KnownSigns) -> Expressions:
+        """The difference where the known signs hold.
+
+        Its terms are the atoms that are left, under the symbols of the joint network; of atoms with proportional forms the first one stays.
+        """
+        values: dict[int, Row] = {column: Row((column,), (1,)) for column in range(1 + self.dimension)}
+        terms: dict[Row, Term] = {}
+        for level in self._levels:
+            for atom, row in zip(level, _substituted([atom.form for atom in level], values), strict=True):
+                values[atom.symbol] = self._activation(atom, row, known, terms)
+        difference = [_primitive(row)[0] for row in _substituted(self.difference, values) if row.columns]
+        return Expressions(self, difference, _used_terms(difference, terms.values(), self.dimension))
+
+    def _activation(self, atom: Atom, row: Row, known: KnownSigns, terms: dict[Row, Term]) -> Row:
+        """The value of an atom whose form has become a row."""
+        if not row.columns:
+            return row
+        sign = known.atoms.get(atom.symbol, 0) or shown_sign(row, self.inputs)
+        if not sign:
+            form, factor = _primitive(row)
+            sign = known.forms.get(form, 0)
+            if not sign:
+                return _positive_part(row, form, factor, atom, terms, self.dimension)
+        return row if sign > 0 else _ZERO
+
+    def values_at(self, point: Sequence[int]) -> tuple[dict[int, int], bool]:
+        """The values of all atoms' forms at a point (t, t·y) in homogeneous integers, and whether the difference is not 0.
+
+        A lifted coordinate counts as independent of the others.
+        """
+        values = dict(enumerate(point))
+        forms = {}
+        for atom in self.atoms:
+            z = sum([values[column] * entry for column, entry in zip(*atom.form, strict=True)])
+            forms[atom.symbol] = z
+            values[atom.symbol] = z if z > 0 else 0
+        return forms, any(sum(values[c] * x for c, x in zip(*row, strict=True)) for row in self.difference)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,145 +144,183 @@ class KnownSigns:
     Attributes
     ----------
     forms : of affine forms, by primitive row; a form and its negative are both listed.
-    neurons : of neurons whose form was not affine when their sign was found.
+    atoms : of atoms whose form was not affine when their sign was found, by symbol.
     """
 
     forms: Mapping[Row, int] = field(default_factory=dict)
-    neurons: Mapping[Neuron, int] = field(default_factory=dict)
+    atoms: Mapping[int, int] = field(default_factory=dict)
 
-    def extended(self, found: Iterable[tuple[Atom, int]]) -> KnownSigns:
-        """With the signs of further atoms' forms."""
-        forms, neurons = dict(self.forms), dict(self.neurons)
-        for atom, sign in found:
-            if atom.is_affine:
-                forms[atom.form], forms[negated(atom.form)] = sign, -sign
+    def extended(self, found: Iterable[tuple[Term, int]]) -> KnownSigns:
+        """With the signs of further terms' forms."""
+        forms, atoms = dict(self.forms), dict(self.atoms)
+        for term, sign in found:
+            if term.is_affine:
+                forms[term.form], forms[negated(term.form)] = sign, -sign
             else:
-                neurons[atom.neuron] = sign
-        return KnownSigns(forms, neurons)
+                atoms |= {symbol: sign * orientation for symbol, orientation in term.atoms}
+        return KnownSigns(forms, atoms)
 
 
-_Rows: TypeAlias = tuple[list[Row], int]  # over one denominator
+@dataclass(slots=True)
+class Term:
+    """max(form, 0), with a form that is current on some polyhedron.
+
+    Attributes
+    ----------
+    atom : the atom whose symbol it has; the atom's own form is now factor · form, factor > 0.
+    is_affine : whether the form has coordinates only.
+    atoms : the atoms with this form up to a positive factor (1) or a negative one (-1).
+    """
+
+    atom: Atom
+    form: Row
+    factor: int
+    is_affine: bool
+    atoms: list[tuple[int, int]]
+
+    @property
+    def symbol(self) -> int:
+        """Its column in rows."""
+        return self.atom.symbol
 
 
 @dataclass(frozen=True, slots=True)
 class Expressions:
-    """The outputs of networks on a polyhedron as rows over the symbols.
+    """A difference of two networks on a polyhedron.
 
     Attributes
     ----------
-    dimension : the number d of coordinates; column 0 stands for 1, columns 1 … d for them, the rest for the atoms.
-    atoms : in the order of their columns.
-    outputs : for each network its outputs, integer rows over a denominator.
+    difference : its rows that are not zero, each primitive.
+    terms : what it contains, what their forms contain, and so on, in order.
     """
 
-    dimension: int
-    atoms: list[Atom]
-    outputs: list[_Rows]
-
-    def difference(self) -> list[Row]:
-        """The rows of outputs[0] - outputs[1] that are not zero, as primitive rows."""
-        (first, p), (second, q) = self.outputs
-        rows = []
-        for mine, other in zip(first, second, strict=True):
-            sums: dict[int, int] = {}
-            _accumulate(sums, mine, q)
-            _accumulate(sums, other, -p)
-            row = _row(sums)
-            if row.columns:
-                rows.append(_primitive(row)[0])
-        return rows
-
-    def used(self, rows: Iterable[Row]) -> list[Atom]:
-        """The atoms that rows contain, and the atoms in their forms, and so on, in order."""
-        first = 1 + self.dimension
-        needed = {column for row in rows for column in row.columns if column >= first}
-        for atom in reversed(self.atoms):
-            if atom.symbol in needed and not atom.is_affine:
-                needed.update(column for column in atom.form.columns if column >= first)
-        return [atom for atom in self.atoms if atom.symbol in needed]
+    joint: JointNetwork
+    difference: list[Row]
+    terms: list[Term]
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
-    """Networks at a point.
-
-    Attributes
-    ----------
-    signs : of all hidden neurons, network by network, layer by layer.
-    outputs : for each network its outputs as integers over a scale (and over the point's own t).
-    """
-
-    signs: NDArray[np.int8]
-    outputs: list[tuple[list[int], int]]
-
-    def differ(self) -> bool:
-        """Whether the outputs of the first two networks differ."""
-        (first, p), (second, q) = self.outputs
-        return any(x * q != y * p for x, y in zip(first, second, strict=True))
+def shown_sign(row: Row, inputs: int) -> int:
+    """The sign that the coefficients of a row show: those of inputs vanish, the others have one sign."""
+    first = row.columns[0] if row.columns else 0
+    if first == 0 and len(row.columns) > 1:
+        first = row.columns[1]
+    if 1 <= first <= inputs or not row.columns:
+        return 0
+    return 1 if min(row.numerators) > 0 else -1 if max(row.numerators) < 0 else 0
 
 
-class NetworkForms:
-    """Networks, prepared to be written as expressions again and again.
+def _positive_part(row: Row, form: Row, factor: int, atom: Atom, terms: dict[Row, Term], dimension: int) -> Row:
+    """factor · max(form, 0) as a row, with the term of the form or of its negative: max(t, 0) = t + max(-t, 0)."""
+    term = terms.get(form)
+    if term is None and (opposite := terms.get(negated(form))) is not None:
+        opposite.atoms.append((atom.symbol, -1))
+        entries = dict(zip(*row, strict=True))
+        entries[opposite.symbol] = entries.get(opposite.symbol, 0) + factor
+        return _row(entries)
+    if term is None:
+        is_affine = form.columns[-1] <= dimension
+        term = terms[form] = Term(atom, form, factor, is_affine, [])
+    term.atoms.append((atom.symbol, 1))
+    return Row((term.symbol,), (factor,))
 
-    Parameters
-    ----------
-    networks : all with n inputs.
-    inputs : shape (n, 1 + d), the inputs as affine forms in d coordinates, the constant in front.
 
-    >>> from polyrelu.network import from_arrays
-    >>> one = from_arrays([([[1], [2]], [0, 1]), ([[3, 4]], [0])])
-    >>> two = from_arrays([([[-4], [2]], [-2, 0]), ([[2, "3/2"]], [4])])  # flipped, scaled, permuted
-    >>> forms = NetworkForms([one, two], RationalMatrix.from_integers([[0, 1]]))
-    >>> forms.expressions(KnownSigns()).difference()
-    [Row(columns=(1,), numerators=(1,))]
-    """
+# -- the two networks side by side --------------------------------------------------------------------------------
 
-    def __init__(self, networks: Sequence[Network], inputs: RationalMatrix) -> None:
-        self.dimension = inputs.ncols - 1
-        self._networks = [[_Weights(layer) for layer in network.layers] for network in networks]
-        self._hidden = [network.hidden_layers for network in networks]
-        self._inputs: _Rows = ([_sparse(row) for row in inputs.integer_rows()], inputs.denominator)
-        places = accumulate(
-            (layer.width for network in networks for layer in network.layers[: network.hidden_layers]), initial=0
-        )
-        self._starts = [[next(places) for _ in range(hidden)] for hidden in self._hidden]
-        self._first = [layers[0].preactivations([self._inputs]) for layers in self._networks]
 
-    def expressions(self, known: KnownSigns) -> Expressions:
-        """The outputs where the known signs hold."""
-        table = _Table(self.dimension, known)
-        outputs = [self._outputs(number, table) for number in range(len(self._networks))]
-        return Expressions(self.dimension, table.atoms, outputs)
+class _Table:
+    """The atoms so far."""
 
-    def values_at(self, point: Sequence[int]) -> Values:
-        """The signs of all hidden neurons, and the outputs, at a point (t, t·y) in homogeneous integers, t > 0."""
-        signs, outputs = list[int](), list[tuple[list[int], int]]()
-        inputs = [sum(x * point[c] for c, x in zip(*row, strict=True)) for row in self._inputs[0]]
-        for layers, hidden in zip(self._networks, self._hidden, strict=True):
-            activations, scales = [inputs], [self._inputs[1]]
-            for number, layer in enumerate(layers, 1):
-                z, scale = layer.values(activations, scales, point[0])
-                scales.append(scale)
-                if number <= hidden:
-                    signs += [(x > 0) - (x < 0) for x in z]
-                    z = [max(x, 0) for x in z]
-                activations.append(z)
-            outputs.append((activations[-1], scales[-1]))
-        return Values(np.array(signs, dtype=np.int8), outputs)
+    def __init__(self, inputs: int, dimension: int, lift: Mapping[Neuron, int]) -> None:
+        self._inputs, self._dimension, self._lift = inputs, dimension, lift
+        self.atoms: list[Atom] = []
+        self.lifted: dict[int, Atom] = {}
+        self._symbols: dict[Row, Atom] = {}
 
-    def position(self, neuron: Neuron) -> int:
-        """Where a neuron's sign stands in `Values.signs`."""
-        return self._starts[neuron.network][neuron.layer - 1] + neuron.place
+    def activation(self, row: Row, neuron: Neuron) -> Row:
+        """The positive part of a preactivation, both over one denominator."""
+        sign = shown_sign(row, self._inputs)
+        if sign or not row.columns:
+            return row if sign > 0 else _ZERO
+        form, factor = _primitive(row)
+        opposite = self._symbols.get(negated(form)) if form not in self._symbols else None
+        atom = opposite or self._symbols.get(form) or self._new(form, neuron)
+        if opposite is None:
+            return Row((atom.symbol,), (factor,))
+        entries = dict(zip(*row, strict=True))  # max(t, 0) = t + max(-t, 0)
+        entries[atom.symbol] = entries.get(atom.symbol, 0) + factor
+        return _row(entries)
 
-    def _outputs(self, number: int, table: _Table) -> _Rows:
-        layers, activations = self._networks[number], [self._inputs]
-        for layer_number, layer in enumerate(layers, 1):
-            rows, denominator = self._first[number] if layer_number == 1 else layer.preactivations(activations)
-            if layer_number > self._hidden[number]:
-                return rows, denominator
-            found = [table.activation(row, denominator, Neuron(number, layer_number, i)) for i, row in enumerate(rows)]
-            activations.append((found, denominator))
-        return activations[-1]
+    def _new(self, form: Row, neuron: Neuron) -> Atom:
+        symbol, level = self._lift.get(neuron, 0), 0
+        if not symbol:
+            symbol = 1 + self._dimension + len(self.atoms)
+            inner = [self.atoms[c - 1 - self._dimension].level for c in form.columns if c > self._dimension]
+            level = 1 + max(inner, default=0)
+        atom = Atom(symbol, form, neuron, level)
+        self._symbols[form] = atom
+        if level:
+            self.atoms.append(atom)
+        else:
+            self.lifted[symbol] = atom
+        return atom
+
+
+def _outputs(network: Network, number: int, inputs: _Rows, table: _Table) -> _Rows:
+    activations = [inputs]
+    for layer_number, layer in enumerate(network.layers, 1):
+        rows, denominator = _Weights(layer).preactivations(activations)
+        if layer_number > network.hidden_layers:
+            return rows, denominator
+        found = [table.activation(row, Neuron(number, layer_number, i)) for i, row in enumerate(rows)]
+        activations.append((found, denominator))
+    return activations[-1]
+
+
+def _difference(first: _Rows, second: _Rows) -> list[Row]:
+    (mine, p), (other, q) = first, second
+    found = []
+    for ours, theirs in zip(mine, other, strict=True):
+        sums: dict[int, int] = {}
+        _accumulate(sums, ours, q)
+        _accumulate(sums, theirs, -p)
+        row = _row(sums)
+        if row.columns:
+            found.append(_primitive(row)[0])
+    return found
+
+
+def _used(rows: list[Row], atoms: Sequence[Atom], dimension: int) -> tuple[list[Atom], list[Row], int]:
+    """The atoms that rows contain, and the atoms in their forms, and so on, by level; the rows and the dimension."""
+    needed = {column for row in rows for column in row.columns if column > dimension}
+    for atom in reversed(atoms):
+        if atom.symbol in needed:
+            needed.update(column for column in atom.form.columns if column > dimension)
+    return sorted((atom for atom in atoms if atom.symbol in needed), key=_level), rows, dimension
+
+
+def _renumbered(atoms: list[Atom], rows: list[Row], dimension: int) -> tuple[list[Atom], list[Row]]:
+    """With the atoms' symbols in their order."""
+    new = {atom.symbol: 1 + dimension + number for number, atom in enumerate(atoms)}
+
+    def renamed(row: Row) -> Row:
+        return _row({new.get(column, column): entry for column, entry in zip(*row, strict=True)})
+
+    atoms = [replace(atom, symbol=new[atom.symbol], form=renamed(atom.form)) for atom in atoms]
+    return atoms, [renamed(row) for row in rows]
+
+
+def _used_terms(rows: Iterable[Row], terms: Iterable[Term], dimension: int) -> list[Term]:
+    """The same for terms."""
+    listed = list(terms)  # made in the order of levels: a form contains earlier ones only
+    needed = {column for row in rows for column in row.columns if column > dimension}
+    for term in reversed(listed):
+        if term.symbol in needed and not term.is_affine:
+            needed.update(column for column in term.form.columns if column > dimension)
+    return [term for term in listed if term.symbol in needed]
+
+
+def _level(atom: Atom) -> int:
+    return atom.level
 
 
 class _Weights:
@@ -230,16 +335,6 @@ class _Weights:
             (block.source, _scaled_rows(block.entries, factor))
             for block, factor in zip(layer.blocks, factors[1:], strict=True)
         ]
-
-    def values(self, activations: Sequence[list[int]], scales: Sequence[int], unit: int) -> tuple[list[int], int]:
-        """z in integers over a scale and the unit of the point, from activations over theirs."""
-        common = math.lcm(*(scales[source] for source, _ in self._blocks))
-        z = [bias * common * unit for bias in self._bias]
-        for source, weights in self._blocks:
-            factor, a = common // scales[source], activations[source]
-            for i, (columns, entries) in enumerate(weights):
-                z[i] += factor * sum([w * a[j] for j, w in zip(columns, entries, strict=True)])
-        return z, self._denominator * common
 
     def preactivations(self, activations: Sequence[_Rows]) -> _Rows:
         """z as rows over a denominator, from the activations of the input and all layers before."""
@@ -273,45 +368,14 @@ def _add_product(sums: list[dict[int, int]], weights: list[Row], rows: list[Row]
                 entries[column] = entries.get(column, 0) + entry
 
 
-class _Table:
-    """The atoms so far, and what is known."""
-
-    def __init__(self, dimension: int, known: KnownSigns) -> None:
-        self.dimension, self.known = dimension, known
-        self.atoms: list[Atom] = []
-        self._symbols: dict[Row, int] = {}
-
-    def activation(self, row: Row, denominator: int, neuron: Neuron) -> Row:
-        """The positive part of a preactivation, both over one denominator."""
-        if not row.columns:
-            return row
-        sign = self.known.neurons.get(neuron, 0) or self._shown(row)
-        if not sign:
-            form, factor = _primitive(row)
-            sign = self.known.forms.get(form, 0)
-            if not sign:
-                return self._positive_part(row, form, factor, Fraction(factor, denominator), neuron)
-        return row if sign > 0 else _ZERO
-
-    def _shown(self, row: Row) -> int:
-        """The sign that the coefficients show, if the row has no coordinates."""
-        first_symbol = row.columns[0] or (row.columns[1] if len(row.columns) > 1 else self.dimension + 1)
-        if first_symbol <= self.dimension:
-            return 0
-        return 1 if min(row.numerators) > 0 else -1 if max(row.numerators) < 0 else 0
-
-    def _positive_part(self, row: Row, form: Row, factor: int, unit: Fraction, neuron: Neuron) -> Row:
-        symbol = self._symbols.get(form)
-        if symbol is None:
-            opposite = self._symbols.get(negated(form))
-            if opposite is not None:
-                entries = dict(zip(*row, strict=True))
-                entries[opposite] = entries.get(opposite, 0) + factor
-                return _row(entries)
-            symbol = 1 + self.dimension + len(self.atoms)
-            self._symbols[form] = symbol
-            self.atoms.append(Atom(symbol, form, neuron, unit, form.columns[-1] <= self.dimension))
-        return Row((symbol,), (factor,))
+def _substituted(rows: Sequence[Row], values: Mapping[int, Row]) -> list[Row]:
+    """Rows with values put in for their symbols."""
+    symbols = sorted({column for row in rows for column in row.columns})
+    place = {symbol: j for j, symbol in enumerate(symbols)}
+    sums: list[dict[int, int]] = [{} for _ in rows]
+    weights = [Row(tuple(place[column] for column in row.columns), row.numerators) for row in rows]
+    _add_product(sums, weights, [values[symbol] for symbol in symbols], 1)
+    return [_row(entries) for entries in sums]
 
 
 _ZERO = Row((), ())
