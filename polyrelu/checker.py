@@ -612,7 +612,7 @@ class Joint:
             self.difference.append(sums := dict[int, int]())
             add_to(sums, mine, q)
             add_to(sums, other, -p)
-        self.difference = list(map(tidy, self.difference))
+        self.difference = [primitive(form)[0] for form in map(tidy, self.difference) if form]
         self.keep_used()
     def outputs(self, which: int, network: Network, domain: Domain) -> tuple[list[Form], int]:
         activations, last = [(domain.inputs, domain.scale)], len(network.layers) - (network.last == "affine")
@@ -663,26 +663,46 @@ class Joint:
         return {self.symbols[key]: factor}
     def keep_used(self) -> None:
         """Only the atoms that the difference needs, numbered by level, then by the order of their first neurons."""
-        first, used = 1 + self.dimension, set(chain.from_iterable(self.difference))
-        for k in reversed(range(len(self.atoms))):
-            if first + k in used:
-                used.update(self.atoms[k].form)
-        order = sorted((k for k in range(len(self.atoms)) if first + k in used), key=lambda k: self.atoms[k].level)
+        first, used = 1 + self.dimension, self.used(self.difference)
+        order = sorted(used, key=lambda k: self.atoms[k].level)
         new = {first + k: first + number for number, k in enumerate(order)}
         def rename(form: Form) -> Form:
             return {new.get(symbol, symbol): x for symbol, x in form.items()}
         self.atoms = [Atom(rename(self.atoms[k].form), self.atoms[k].level) for k in order]
         self.difference = list(map(rename, self.difference))
+    def used(self, forms: Iterable[Form]) -> list[int]:
+        """The atoms in forms, those in their forms, and so on, in order."""
+        first, used = 1 + self.dimension, set(chain.from_iterable(forms))
+        for k in reversed(range(len(self.atoms))):
+            if first + k in used:
+                used.update(self.atoms[k].form)
+        return [k for k in range(len(self.atoms)) if first + k in used]
+    def check_parts(self, parts: Any) -> list[list[Form]]:
+        """Parts of the difference, each with one form for each of its rows, that add up to it."""
+        found, sums = list[list[Form]](), [dict[int, Fraction]() for _ in self.difference]
+        for part in parts:
+            rows = [{symbol: rational(text) for symbol, text in row} for row in part]
+            good = len(rows) == len(sums) and all(max(row, default=0) < len(self.levels) for row in rows)
+            require(good, "parts", f"{len(sums)} rows over the symbols", f"{len(rows)} rows")
+            for total, row in zip(sums, rows, strict=True):
+                for symbol, x in row.items():
+                    total[symbol] = total.get(symbol, Fraction(0)) + x
+            scales = [math.lcm(*(x.denominator for x in row.values())) for row in rows]
+            found.append([{symbol: int(x * scale) for symbol, x in row.items() if x}
+                          for row, scale in zip(rows, scales, strict=True)])
+        same = [{symbol: x for symbol, x in total.items() if x} for total in sums] == self.difference
+        require(same or not parts, "parts", "parts that add up to the difference", "another sum")
+        return found or [self.difference]
 class Node:
     """The difference at a node: forms of the atoms with the values of earlier ones put in, and the terms left."""
-    def __init__(self, joint: Joint, state: State) -> None:
+    def __init__(self, joint: Joint, used: list[int], state: State) -> None:
         self.joint, self.state, self.first = joint, state, 1 + joint.dimension
-        self.values: list[Form] = [{symbol: 1} for symbol in range(self.first)]
-        self.forms, self.terms = list[Form](), dict[Row, Term]()
+        self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
+        self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
         self.term_of = dict[int, tuple[Term, int]]()  # of atoms; -1 if the term has the negative of the atom's form
-        for k, atom in enumerate(joint.atoms):
-            self.forms.append(form := self.substituted(atom.form))
-            self.values.append(self.value(k, form))
+        for k in used:
+            self.forms[k] = form = self.substituted(joint.atoms[k].form)
+            self.values[self.first + k] = self.value(k, form)
     def substituted(self, form: Form) -> Form:
         sums = dict[int, int]()
         for symbol, x in form.items():
@@ -710,7 +730,7 @@ class Node:
         self.term_of[k] = term, orientation
         return term
     def form_of(self, k: int) -> Form:
-        require(k < len(self.forms) and bool(self.forms[k]), "tree", "an atom of the difference, not zero", f"atom {k}")
+        require(bool(self.forms.get(k)), "tree", "an atom that the difference needs, not zero", f"atom {k}")
         return self.forms[k]
     def learn(self, k: int, sign: int, value: Fraction) -> None:
         """sign * (form of atom k) >= value becomes known."""
@@ -775,23 +795,24 @@ class Lines:
         self.before = self.digest.hexdigest()
         self.digest.update(line)
         return place, parse(line[:-1], place, CERTIFICATE_BYTES)
-def tree(joint: Joint, lines: Lines) -> int:
-    """Every node of the tree, in prefix order; returns their number. Memory grows with the depth, not with the tree."""
+def tree(joint: Joint, difference: list[Form], lines: Lines) -> int:
+    """Every node of a tree, in prefix order; returns their number. Memory grows with the depth, not with the tree."""
+    used = joint.used(difference)
     nodes, waiting = 0, [State({}, {}, {}, list(joint.slacks))]
     while waiting:
         state, (place, record), nodes = waiting.pop(), lines.read(), nodes + 1
         readable(len(waiting) <= DEPTH, place, f"beyond the limits: a tree deeper than {DEPTH}")
         fit(record, NODE, place)
-        node = Node(joint, state)
+        node = Node(joint, used, state)
         for signs in record["signs"]:
             for k, side, value, rows, slopes in signs:
                 sign, wanted = 1 if side == "+" else -1, rational(value)
                 got = least(node, k, sign, rows, slopes)
                 require(got >= wanted, place, f"{side}h >= {quote(value)} for the form h of atom {k}", "a smaller bound")
                 node.learn(k, sign, wanted)
-            node = Node(joint, state)
+            node = Node(joint, used, state)
         if "leaf" in record:
-            equal = not any(node.substituted(form) for form in joint.difference)
+            equal = not any(node.substituted(form) for form in difference)
             require(equal, place, "equal expressions of both networks", "different ones")
             continue
         form = node.form_of(record["split"])
@@ -933,6 +954,7 @@ def check(data: bytes, search: Search) -> Report:
     return Report("accepted", "", "", "", text, name, proved, trusted, hashes)
 TREE_START, GZIP_START = b'{"format": "polyrelu-tree", ', b"\x1f\x8b"
 HEADER = {"format": "polyrelu-tree", "version": 1, "unverified": object, "point": [RATIONAL], "lifted": [(int, int, int)],
+          "parts": [[[(int, RATIONAL)]]],
           "claim": {"kind": "equivalent", "network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}}
 def check_tree(file: IO[bytes], search: Search) -> Report:
     """Section 5: header, nodes in prefix order, footer."""
@@ -945,7 +967,8 @@ def check_tree(file: IO[bytes], search: Search) -> Report:
     check_pair(one, two)
     x, domain = [rational(text) for text in header["point"]], read_domain(claim["domain"], one.widths[0])
     require(len(x) == one.widths[0] and domain.contains(claim["domain"], x), "point", "a point of the domain")
-    nodes = tree(Joint(networks, domain, [(a, b, c) for a, b, c in header["lifted"]]), lines)
+    joint = Joint(networks, domain, [(a, b, c) for a, b, c in header["lifted"]])
+    nodes = sum(tree(joint, part, lines) for part in joint.check_parts(header["parts"]))
     place, footer = lines.read()
     fit(footer, {"nodes": int, "sha256": SHA256}, place)
     require(footer["sha256"] == lines.before, "hash", lines.before, footer["sha256"])

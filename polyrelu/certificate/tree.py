@@ -114,6 +114,8 @@ class TreeCertificate:
     point : a point of the domain.
     log : the nodes.
     lifted : neurons whose activations are coordinates of their own in the tree.
+    parts : parts of the difference that add up to it, each with a tree of its own; none means the whole. A part has a
+        row for each row of the difference, by symbols.
     unverified : remarks for people that no verdict depends on.
     """
 
@@ -121,6 +123,7 @@ class TreeCertificate:
     point: tuple[Fraction, ...]
     log: TreeLog
     lifted: tuple[NeuronPlace, ...] = ()
+    parts: tuple[tuple[Mapping[int, Fraction], ...], ...] = ()
     unverified: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -146,6 +149,7 @@ class TreeCertificate:
             "version": 1,
             "claim": claim | self.claim.terms(),
             "lifted": [list(neuron) for neuron in self.lifted],
+            "parts": [[_sparse_row(row) for row in part] for part in self.parts],
             "point": [format_rational(entry) for entry in self.point],
             "unverified": remarks(self.unverified),
         }
@@ -190,6 +194,10 @@ class TreeCertificate:
 
     def __repr__(self) -> str:
         return f"<{self}>"
+
+
+def _sparse_row(row: Mapping[int, Fraction]) -> list[list[Any]]:
+    return [[symbol, format_rational(entry)] for symbol, entry in sorted(row.items())]
 
 
 def _write(file: IO[bytes], lines: Iterator[bytes], packed: bool) -> None:

@@ -8,7 +8,8 @@ hidden layer has a single node, where the expressions are the absolute-value nor
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 
@@ -20,10 +21,11 @@ from polyrelu.limits import BIT_LIMIT
 from polyrelu.network import Network
 from polyrelu.proofs.limits import Budget, LimitReached
 from polyrelu.proofs.outcome import Equivalent, NotEquivalent, Search, Undecided, Witness
-from polyrelu.proofs.region import Coordinates, Path, Point
+from polyrelu.proofs.parts import Part, parts_of
+from polyrelu.proofs.region import Coordinates, Path, Point, lifted_path
 from polyrelu.proofs.split_tree import Failure, Statistics, search
-from polyrelu.proofs.witness import difference_point, random_points, simplified
-from polyrelu.symmetry.forms import JointNetwork
+from polyrelu.proofs.witness import difference_point, random_points, simplex_at, simplified
+from polyrelu.symmetry.forms import JointNetwork, Row
 from polyrelu.version import __version__
 
 __all__ = ["equivalent"]
@@ -32,6 +34,10 @@ __all__ = ["equivalent"]
 _POINTS = 48
 #: Differing points that are simplified, to keep the shortest.
 _CHOICES = 6
+#: Nodes after which a proof with lifted coordinates is given up.
+_MOST_LIFTED_NODES = 2_000
+#: Beyond so many coordinates no parts are looked for.
+_MOST_COORDINATES = 64
 
 PairOutcome = Equivalent | NotEquivalent | Undecided
 Progress = Callable[[Statistics], None]
@@ -74,68 +80,66 @@ def equivalent(
     >>> equivalent(hat, with_a_line, Polyhedron.box([0], [0])).status
     'proved'
     """
-    question = _Question(first, second, domain, seed)
-    statistics = Statistics()
+    question = _Question(first, second, domain, seed, progress)
     with deferred_interrupt() as interrupt:
-        budget = Budget(time_limit, memory_limit, interrupt)
         try:
-            return question.answer(budget, statistics, progress)
+            return question.answer(Budget(time_limit, memory_limit, interrupt))
         except LimitReached as limit:
-            return Undecided(f"{limit} was reached", (), question.search("none", statistics))
+            return Undecided(f"{limit} was reached", (), question.work("none"))
 
 
 class _Question:
-    """Two networks on a domain."""
+    """Two networks on a domain, and how much work was done."""
 
-    def __init__(self, first: Network, second: Network, domain: Polyhedron | None, seed: int) -> None:
-        for ours, other, what in (
-            (first.inputs, second.inputs, "inputs"),
-            (first.outputs, second.outputs, "outputs"),
-        ):
+    def __init__(
+        self, first: Network, second: Network, domain: Polyhedron | None, seed: int, progress: Progress | None
+    ) -> None:
+        sizes = ((first.inputs, second.inputs, "inputs"), (first.outputs, second.outputs, "outputs"))
+        for ours, other, what in sizes:
             if ours != other:
-                raise NetworkError(
-                    f"the networks have {ours} and {other} {what}; they can only be compared with equally many"
-                )
+                raise NetworkError(f"the networks have {ours} and {other} {what}, so they cannot be compared")
         polyhedron = Polyhedron.universe(first.inputs) if domain is None else domain
         if polyhedron.ambient_dimension != first.inputs:
             raise DomainError(
                 f"the domain lies in R^{polyhedron.ambient_dimension}, but the networks have {first.inputs} inputs"
             )
-        self._first, self._second, self._seed = first, second, seed
+        self._first, self._second, self._seed, self._progress = first, second, seed, progress
         self._coordinates = Coordinates.of(polyhedron)
+        self._domain = Path.at_root(self._coordinates)
         self._joint = JointNetwork(first, second, self._coordinates.inputs)
-        self._points = 0
+        self._statistics, self._points = Statistics(), 0
 
-    def answer(self, budget: Budget, statistics: Statistics, progress: Progress | None) -> PairOutcome:
-        """The cheap routes, then the tree."""
+    def work(self, route: str) -> Search:
+        """How much work it was."""
+        return Search(route, **asdict(self._statistics), points=self._points)
+
+    def answer(self, budget: Budget) -> PairOutcome:
+        """The cheap routes, then the trees."""
         budget.check()
-        log = TreeLog()
         if not self._joint.difference:
-            log.add(NodeRecord([], None))
-            statistics.nodes = statistics.leaves = 1
-            statistics.closed = 1.0
-            return self._proved(log, "expressions", statistics)
-        path = Path.at_root(self._coordinates)
-        differing = (point for point in self._tried(path, budget) if self._differ(point))
+            return self._same_expressions()
+        tried = self._tried(budget)
+        differing = (point for point in tried if self._differ(point))
         if (point := next(differing, None)) is not None:
-            others = itertools.islice(differing, _CHOICES - 1)
-            return self._refuted([point, *others], path, "points", statistics)
+            return self._refuted([point, *itertools.islice(differing, _CHOICES - 1)], "points")
+        if (proved := self._by_prefix(budget)) is not None:
+            return proved
+        if (proved := self._by_parts(budget, tried)) is not None:
+            return proved
+        return self._by_tree(budget)
 
-        def record(node: NodeRecord) -> None:
-            log.add(node)
-            if progress is not None:
-                progress(statistics)
+    def _same_expressions(self) -> Equivalent:
+        log = TreeLog()
+        log.add(NodeRecord([], None))
+        self._statistics.nodes = self._statistics.leaves = 1
+        self._statistics.closed = 1.0
+        return self._proved(log, "expressions")
 
-        failure = search(self._joint, Path.at_root(self._coordinates), record, budget, statistics)
-        if failure is None:
-            return self._proved(log, "tree" if statistics.depth else "signs", statistics)
-        return self._refuted(self._points_of(failure), path, "tree" if failure.path.depth else "signs", statistics)
-
-    def _tried(self, path: Path, budget: Budget) -> list[Point]:
+    def _tried(self, budget: Budget) -> list[Point]:
         """Some points of the domain."""
         start = self._coordinates.point_of(self._coordinates.inside)
         found = []
-        for point in itertools.islice(random_points(path, start, self._seed), _POINTS):
+        for point in itertools.islice(random_points(self._domain, start, self._seed), _POINTS):
             budget.check()
             found.append(point)
         return found
@@ -144,35 +148,89 @@ class _Question:
         self._points += 1
         return self._joint.values_at(point)[1]
 
-    def _points_of(self, failure: Failure) -> list[Point]:
-        if failure.point is not None:
-            return [failure.point]
-        known = [sample.point for sample in failure.samples]
-        return [difference_point(failure.path, failure.expressions, known, self._differ, self._seed)]
+    # -- proofs ---------------------------------------------------------------------------------------------------
 
-    def search(self, route: str, statistics: Statistics) -> Search:
-        """How much work it was."""
-        return Search(route, **asdict(statistics), points=self._points)
+    def _search(
+        self, joint: JointNetwork, path: Path, budget: Budget, log: TreeLog, most: int | None = None
+    ) -> Failure | None:
+        """One tree, its records appended to a log; `_TooManyNodes` beyond so many nodes."""
+        limit = math.inf if most is None else log.nodes + most
 
-    def _proved(self, log: TreeLog, route: str, statistics: Statistics) -> Equivalent:
+        def record(node: NodeRecord) -> None:
+            log.add(node)
+            if log.nodes > limit:
+                raise _TooManyNodes
+            if self._progress is not None:
+                self._progress(self._statistics)
+
+        return search(joint, path, record, budget, self._statistics)
+
+    def _by_prefix(self, budget: Budget) -> Equivalent | None:
+        """A proof for all values that the activations of common first layers could have, taken as coordinates.
+
+        Tried where this takes away a layer; it may fail because not all these values occur.
+        """
+        common = self._joint.common
+        if not any(atom.level > 1 and atom.neuron in common for atom in self._joint.atoms):
+            return None
+        joint = JointNetwork(self._first, self._second, self._coordinates.inputs, common)
+        log = TreeLog()
+        try:
+            failed = self._search(joint, lifted_path(joint, self._coordinates), budget, log, _MOST_LIFTED_NODES)
+        except _TooManyNodes:
+            return None
+        return None if failed else self._proved(log, "prefix", lifted=joint)
+
+    def _by_parts(self, budget: Budget, tried: list[Point]) -> Equivalent | None:
+        """One tree for each part of the difference, if it has parts and each of them vanishes."""
+        if self._joint.dimension > _MOST_COORDINATES:
+            return None
+        parts = parts_of(self._joint, simplex_at(self._domain, self._domain.interior_point()), tried)
+        if len(parts) < 2:
+            return None
+        log = TreeLog()
+        for part in parts:
+            joint = self._joint.part([_integer_row(row) for row in part if row])
+            if self._search(joint, Path.at_root(self._coordinates), budget, log) is not None:
+                return None
+        return self._proved(log, self._route(), parts=parts)
+
+    def _by_tree(self, budget: Budget) -> Equivalent | NotEquivalent | Undecided:
+        log = TreeLog()
+        failure = self._search(self._joint, Path.at_root(self._coordinates), budget, log)
+        if failure is None:
+            return self._proved(log, self._route())
+        point = failure.point
+        if point is None:
+            known = [sample.point for sample in failure.samples]
+            point = difference_point(failure.path, failure.expressions, known, self._differ, self._seed)
+        return self._refuted([point], self._route())
+
+    def _route(self) -> str:
+        return "tree" if self._statistics.depth else "signs"
+
+    def _proved(
+        self, log: TreeLog, route: str, lifted: JointNetwork | None = None, parts: Sequence[Part] = ()
+    ) -> Equivalent:
+        neurons = lifted.lifted_neurons if lifted else ()
         claim = PairClaim("equivalent", self._first, self._second, self._coordinates.domain)
         unverified = {"tool": f"polyrelu {__version__}"}
-        certificate = TreeCertificate(claim, self._coordinates.inside, log, unverified=unverified)
-        return Equivalent(certificate, self.search(route, statistics))
+        certificate = TreeCertificate(claim, self._coordinates.inside, log, neurons, tuple(parts), unverified)
+        return Equivalent(certificate, self.work(route))
 
-    def _refuted(
-        self, points: list[Point], path: Path, route: str, statistics: Statistics
-    ) -> NotEquivalent | Undecided:
+    # -- refutations ----------------------------------------------------------------------------------------------
+
+    def _refuted(self, points: list[Point], route: str) -> NotEquivalent | Undecided:
         """The simplest of some points where the networks differ, in the domain and exactly."""
 
         def is_good(point: Point) -> bool:
-            return path.contains(point) and self._differ(point)
+            return self._domain.contains(point) and self._differ(point)
 
-        best = min((self._coordinates.embedded(simplified(point, is_good)) for point in points), key=_length)
+        best = min((self._coordinates.embedded(simplified(point, is_good)) for point in points), key=_bits)
         witness = Witness(best, self._first(best), self._second(best))
-        if _length((*witness.x, *witness.f, *witness.g)) > BIT_LIMIT:
-            reason = f"the networks differ at a point that needs numbers of more than {BIT_LIMIT} bits"
-            return Undecided(reason, (), self.search(route, statistics))
+        if _bits((*witness.x, *witness.f, *witness.g)) > BIT_LIMIT:
+            reason = f"the networks differ, but at a point that needs numbers of more than {BIT_LIMIT} bits"
+            return Undecided(reason, (), self.work(route))
         shown = witness.to_json()
         hypotheses = (
             Hypothesis("point", "point", {"x": shown["x"]}),
@@ -180,9 +238,19 @@ class _Question:
         )
         claim = PairClaim("not-equivalent", self._first, self._second, self._coordinates.domain)
         certificate = Certificate(claim, "point", hypotheses, {"tool": f"polyrelu {__version__}"})
-        return NotEquivalent(certificate, witness, self.search(route, statistics))
+        return NotEquivalent(certificate, witness, self.work(route))
 
 
-def _length(numbers: tuple[Fraction, ...]) -> int:
+class _TooManyNodes(Exception):  # noqa: N818 - a route that is given up
+    pass
+
+
+def _integer_row(row: Mapping[int, Fraction]) -> Row:
+    common = math.lcm(*(entry.denominator for entry in row.values()))
+    kept = sorted((column, int(entry * common)) for column, entry in row.items() if entry)
+    return Row(tuple(column for column, _ in kept), tuple(entry for _, entry in kept))
+
+
+def _bits(numbers: tuple[Fraction, ...]) -> int:
     """The bits of the longest numerator or denominator."""
     return max(max(x.numerator.bit_length(), x.denominator.bit_length()) for x in numbers)

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Infeasible, Interior, LinearProgram, Polyhedron, RationalMatrix, Unbounded
-from polyrelu.symmetry.forms import Row
+from polyrelu.symmetry.forms import JointNetwork, Row
 
-__all__ = ["Coordinates", "Path", "Point", "Proof", "homogeneous", "value_sign"]
+__all__ = ["Coordinates", "Path", "Point", "Proof", "homogeneous", "lifted_path", "value_sign"]
 
 #: A point y in homogeneous integers: (t, t y_1, …, t y_d), t > 0, in the order of the symbols.
 Point = tuple[int, ...]
@@ -128,21 +128,31 @@ class Path:
     ----------
     dimension : the number of coordinates.
     rows, scales : at the root, as in `Coordinates`; rows may be shorter than 1 + dimension.
+    used : the coordinates that forms will have, from 1 on; rows with others are left out, and these others are 0 in
+        points. All of them if it is not given.
 
     Attributes
     ----------
     programs : how many linear programs were solved.
     """
 
-    def __init__(self, dimension: int, rows: Sequence[Sequence[int] | None], scales: Sequence[int | Fraction]) -> None:
+    def __init__(
+        self,
+        dimension: int,
+        rows: Sequence[Sequence[int] | None],
+        scales: Sequence[int | Fraction],
+        used: Sequence[int] | None = None,
+    ) -> None:
         self.programs = 0
         self._size, self._root = dimension, len(rows)
-        self._program = LinearProgram(self._size)
+        self._columns = list(range(1, 1 + dimension)) if used is None else list(used)
+        absent = set(range(1, 1 + dimension)) - set(self._columns)
+        self._program = LinearProgram(len(self._columns))
         self._rows: list[Sequence[int]] = []  # meaning row · (1, y) >= 0
         self._numbers: list[int] = []  # of these rows
         self._scales: list[int | Fraction] = []  # row i is so many times that of the certificate
         for number, (row, scale) in enumerate(zip(rows, scales, strict=True)):
-            if row is not None:
+            if row is not None and not any(entry and j in absent for j, entry in enumerate(row)):
                 self._add([*row, *[0] * (1 + dimension - len(row))], number, scale)
         self._base = len(self._numbers)
 
@@ -152,7 +162,7 @@ class Path:
         return cls(coordinates.dimension, coordinates.inequalities, coordinates.scales)
 
     def _add(self, row: Sequence[int], number: int, scale: int | Fraction) -> None:
-        self._program.add_inequalities([[-entry for entry in row[1:]]], [row[0]])
+        self._program.add_inequalities([[-row[j] for j in self._columns]], [row[0]])
         self._rows.append(row)
         self._numbers.append(number)
         self._scales.append(scale)
@@ -191,13 +201,13 @@ class Path:
         """
         self.programs += 1
         row = [form.get(column, 0) for column in range(1 + self._size)]
-        answer = self._program.maximize([-entry for entry in row[1:]])
+        answer = self._program.maximize([-row[j] for j in self._columns])
         if isinstance(answer, Infeasible):
             raise AssertionError("the polyhedron of a node has an interior")
         if isinstance(answer, Unbounded):
-            return _far_along(answer, row)
+            return self._spread(_far_along(answer, [row[0], *(row[j] for j in self._columns)]))
         if answer.value > row[0]:
-            return homogeneous(answer.point)
+            return self._spread(answer.point)
         multipliers = sorted(answer.multipliers.rows.items())
         return Proof({self._numbers[i]: entry * self._scales[i] for i, entry in multipliers if entry})
 
@@ -207,11 +217,33 @@ class Path:
         found = self._program.interior_point()
         if not isinstance(found, Interior):
             raise AssertionError("the polyhedron of a node has an interior")
-        return homogeneous(found.point)
+        return self._spread(found.point)
+
+    def _spread(self, values: Sequence[Fraction]) -> Point:
+        """A point with the given used coordinates."""
+        entries = dict(zip(self._columns, values, strict=True))
+        return homogeneous([entries.get(j, Fraction()) for j in range(1, 1 + self._size)])
 
     def contains(self, point: Point) -> bool:
         """Whether a point belongs to the polyhedron."""
         return all(sum(map(operator.mul, row, point)) >= 0 for row in self._rows)
+
+
+def lifted_path(joint: JointNetwork, coordinates: Coordinates) -> Path:
+    """The polyhedron of a joint network with lifted coordinates: each at least 0, and at least the form of its atom.
+
+    It contains the point (y, activations) of every y in the domain.
+    """
+    rows, scales = list(coordinates.inequalities), list[int | Fraction](coordinates.scales)
+    for atom in joint.lifted:
+        form = dict(zip(*atom.form, strict=True))
+        row = [-form.get(column, 0) for column in range(1 + joint.dimension)]
+        row[atom.symbol] = 1
+        rows += [tuple(int(column == atom.symbol) for column in range(1 + joint.dimension)), tuple(row)]
+        scales += [1, 1]
+    forms = [*joint.difference, *(atom.form for atom in joint.atoms)]
+    used = {column for form in forms for column in form.columns if 0 < column <= joint.dimension}
+    return Path(joint.dimension, rows, scales, sorted(used))
 
 
 def homogeneous(point: Sequence[Fraction]) -> Point:
@@ -220,11 +252,11 @@ def homogeneous(point: Sequence[Fraction]) -> Point:
     return (common, *(entry.numerator * (common // entry.denominator) for entry in point))
 
 
-def _far_along(answer: Unbounded, row: Sequence[int | Fraction]) -> Point:
+def _far_along(answer: Unbounded, row: Sequence[int | Fraction]) -> list[Fraction]:
     """A point on the ray where the form is negative, as it is far out."""
     start, slope = _value(row, answer.point), sum(a * b for a, b in zip(row[1:], answer.ray, strict=True))
     distance = max(math.ceil(-start / slope) + 1, 1)
-    return homogeneous([p + distance * r for p, r in zip(answer.point, answer.ray, strict=True)])
+    return [p + distance * r for p, r in zip(answer.point, answer.ray, strict=True)]
 
 
 def _value(row: Sequence[int | Fraction], point: Sequence[Fraction]) -> Fraction:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from polyrelu.proofs.region import Path, Point, homogeneous, value_sign
 from polyrelu.symmetry.forms import Expressions, Row
 
-__all__ = ["difference_point", "random_points", "simplified"]
+__all__ = ["difference_point", "random_points", "simplex_at", "simplified"]
 
 Differs = Callable[[Point], bool]
 
@@ -68,6 +68,17 @@ def random_points(path: Path, start: Point, seed: int) -> Iterator[Point]:
     for number in range(1 << 62):
         current = mover.moved(start if number % 4 == 0 else current, _SCALES[number % len(_SCALES)])
         yield current
+
+
+def simplex_at(path: Path, inner: Point) -> list[Point]:
+    """1 + d points of a polyhedron in general position: a point strictly inside, and one beside it in each direction."""
+    mover, size = _Mover(path.constraints(), 0), len(inner) - 1
+    found = [inner]
+    for j in range(size):
+        direction = [int(k == j) for k in range(size)]
+        room = mover.room(inner, direction)
+        found.append(along(inner, direction, 1 if room is None else min(Fraction(1), room)))
+    return found
 
 
 def difference_point(path: Path, expressions: Expressions, points: list[Point], differs: Differs, seed: int) -> Point:

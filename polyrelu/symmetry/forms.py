@@ -16,6 +16,7 @@ the atoms that do not bend on the polyhedron are gone.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -78,6 +79,8 @@ class JointNetwork:
     atoms : those that the difference needs, in the order of their columns: by level, then by first neuron.
     difference : the rows of first - second that are not zero, each primitive.
     lifted : the atoms of the lifted neurons; their forms are affine in the coordinates before.
+    common : the neurons that can be lifted, in order: the first ones of atoms that both networks have, as they have all
+        atoms in their forms.
 
     >>> from polyrelu.network import from_arrays
     >>> one = from_arrays([([[1], [2]], [0, 1]), ([[3, 4]], [0])])
@@ -96,7 +99,21 @@ class JointNetwork:
         outputs = [_outputs(network, number, start, table) for number, network in enumerate((first, second))]
         self.lifted = [table.lifted[1 + self.inputs + k] for k in range(len(lifted))]
         self.atoms, self.difference = _renumbered(*_used(_difference(*outputs), table.atoms, self.dimension))
+        self.common = table.common()
         self._levels = [list(group) for _, group in groupby(self.atoms, key=_level)]
+
+    @property
+    def lifted_neurons(self) -> tuple[Neuron, ...]:
+        """The neurons that were lifted."""
+        return tuple(atom.neuron for atom in self.lifted)
+
+    def part(self, difference: list[Row]) -> JointNetwork:
+        """The same atoms with another difference over them; those that it does not need are left out."""
+        found = copy.copy(self)
+        found.difference = difference
+        found.atoms = _used(difference, self.atoms, self.dimension)[0]
+        found._levels = [list(group) for _, group in groupby(found.atoms, key=_level)]
+        return found
 
     def expressions(self, known: KnownSigns) -> Expressions:
         """The difference where the known signs hold.
@@ -235,6 +252,16 @@ class _Table:
         self.atoms: list[Atom] = []
         self.lifted: dict[int, Atom] = {}
         self._symbols: dict[Row, Atom] = {}
+        self._seen: dict[int, set[int]] = {}  # the networks that have an atom
+
+    def common(self) -> list[Neuron]:
+        """See `JointNetwork`."""
+        found: dict[int, Neuron] = {}
+        for atom in self.atoms:
+            inner = (column for column in atom.form.columns if column > self._dimension)
+            if len(self._seen[atom.symbol]) > 1 and all(column in found for column in inner):
+                found[atom.symbol] = atom.neuron
+        return list(found.values())
 
     def activation(self, row: Row, neuron: Neuron) -> Row:
         """The positive part of a preactivation, both over one denominator."""
@@ -244,6 +271,7 @@ class _Table:
         form, factor = _primitive(row)
         opposite = self._symbols.get(negated(form)) if form not in self._symbols else None
         atom = opposite or self._symbols.get(form) or self._new(form, neuron)
+        self._seen.setdefault(atom.symbol, set()).add(neuron.network)
         if opposite is None:
             return Row((atom.symbol,), (factor,))
         entries = dict(zip(*row, strict=True))  # max(t, 0) = t + max(-t, 0)
