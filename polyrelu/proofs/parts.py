@@ -1,9 +1,14 @@
 """Parts of a difference that vanish one by one.
 
-Where two networks differ in several places, the difference is a sum of groups of terms that have nothing in common, each
-of which vanishes with an affine form of its own. One tree for the sum would multiply the trees of the groups; one tree
-for each adds them up. The affine forms are guesses, interpolated at a simplex of points and tried at others; that the
-parts add up to the difference and vanish is proved.
+Where two networks differ in several places, the difference is a sum of parts that have nothing in common, each of which
+vanishes with an affine form of its own. One tree for the sum would multiply the trees of the parts; one tree for each
+adds them up. The parts are guessed from values at points, as follows; that they add up to the difference and vanish is
+proved.
+
+Terms that need a common atom form a *group*. From each group an affine form is taken away so that it vanishes at a
+simplex of points; what is left of it at further points is a vector. The vectors of all groups add up to 0 if the
+networks agree there. They fall into the finest families that are independent of each other (the connected components of
+the matroid of the vectors), and then those of each family add up to 0.
 """
 
 from __future__ import annotations
@@ -14,89 +19,108 @@ from fractions import Fraction
 
 import networkx as nx
 
-from polyrelu.exact import RationalMatrix, solve
+from polyrelu.exact import RationalMatrix, kernel, solve
 from polyrelu.proofs.region import Point
-from polyrelu.symmetry.forms import JointNetwork, Row
+from polyrelu.symmetry.forms import JointNetwork
 
 __all__ = ["Part", "parts_of"]
 
+#: For each row of a difference its entries by symbol.
 Part = tuple[dict[int, Fraction], ...]
 
 
 def parts_of(joint: JointNetwork, simplex: Sequence[Point], others: Sequence[Point]) -> list[Part]:
-    """Parts that add up to the difference, each a row for each of its rows; the whole as one part if nothing is found.
+    """Parts that add up to the difference; only one, the whole, if nothing is found.
 
     Parameters
     ----------
     simplex : 1 + d points in general position, d the number of coordinates.
-    others : points at which a part must vanish.
+    others : points at which the difference vanishes.
     """
-    groups = _groups(joint)
     whole = tuple({c: Fraction(x) for c, x in zip(*row, strict=True)} for row in joint.difference)
+    groups = _groups(joint)
     if len(groups) < 2:
         return [whole]
-    table = RationalMatrix.from_integers([list(point) for point in simplex])
-    values = [_values(joint, point) for point in [*simplex, *others]]
-    found: list[Part] = []
-    rest = [dict(row) for row in whole]
-    for group in groups:
-        part = _part(joint, group, table, values)
-        if part is not None:
-            found.append(part)
-            for left, row in zip(rest, part, strict=True):
-                for column, entry in row.items():
-                    left[column] = left.get(column, Fraction()) - entry
-    remainder = tuple({column: x for column, x in row.items() if x} for row in rest)
-    if any(remainder):
-        found.append(remainder)
-    return found if len(found) > 1 else [whole]
+    affine = _Affine(joint, simplex)
+    made = [affine.vanishing(group) for group in groups]
+    vectors = [affine.values(part, others) for part in made]
+    families = _families(vectors)
+    if len(families) < 2:
+        return [whole]
+    parts = [_sum([made[i] for i in family]) for family in families]
+    rest = _sum([whole, *(_scaled(part, -1) for part in parts)])
+    return [*parts, rest] if any(rest) else parts
 
 
 def _groups(joint: JointNetwork) -> list[set[int]]:
     """The atoms of the difference, those together that need a common atom."""
     graph = nx.Graph()
     first = 1 + joint.dimension
+    graph.add_nodes_from(column for row in joint.difference for column in row.columns if column >= first)
     for atom in joint.atoms:
         graph.add_edges_from((atom.symbol, column) for column in atom.form.columns if column >= first)
-    graph.add_nodes_from(column for row in joint.difference for column in row.columns if column >= first)
-    groups = [set(component) for component in nx.connected_components(graph)]
-    return sorted(groups, key=min)
+    return sorted((set(component) for component in nx.connected_components(graph)), key=min)
 
 
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """All symbols at a point in homogeneous integers, the unit first."""
+def _families(vectors: list[list[Fraction]]) -> list[list[int]]:
+    """The connected components of the matroid of some vectors: of the supports of a basis of their dependences, each of
+    which is minimal because the basis is reduced. A vector that depends on no others is in no family."""
+    graph = nx.Graph()
+    dependences = kernel(RationalMatrix.from_rows(vectors).transpose())
+    for dependence in dependences.transpose().rows():
+        support = [i for i, entry in enumerate(dependence) if entry]
+        graph.add_nodes_from(support)
+        graph.add_edges_from(zip(support, support[1:], strict=False))
+    return sorted(sorted(component) for component in nx.connected_components(graph))
 
-    symbols: dict[int, int]
 
-    def of(self, row: Row, group: set[int]) -> Fraction:
-        """The terms of a group in a row."""
-        total = sum(self.symbols[c] * x for c, x in zip(*row, strict=True) if c in group)
-        return Fraction(total, self.symbols[0])
+@dataclass(slots=True)
+class _Affine:
+    """A joint network and a simplex, at which affine forms are interpolated."""
+
+    joint: JointNetwork
+    simplex: Sequence[Point]
+
+    def vanishing(self, group: set[int]) -> Part:
+        """The terms of a group, minus the affine forms that they are equal to at the simplex."""
+        table = RationalMatrix.from_rows([[Fraction(x, point[0]) for x in point] for point in self.simplex])
+        values = [_values(self.joint, point) for point in self.simplex]
+        rows: list[dict[int, Fraction]] = []
+        for row in self.joint.difference:
+            terms = {c: Fraction(x) for c, x in zip(*row, strict=True) if c in group}
+            right = RationalMatrix.column(
+                [-sum((x * value[c] for c, x in terms.items()), Fraction()) for value in values]
+            )
+            form = solve(table, right)
+            if form is None:
+                raise AssertionError("the points of a simplex are in general position")
+            rows.append(terms | {c: x for c, x in enumerate(form.entries()) if x})
+        return tuple(rows)
+
+    def values(self, part: Part, points: Sequence[Point]) -> list[Fraction]:
+        """The values of all rows of a part at all points."""
+        found = []
+        for point in points:
+            symbols = _values(self.joint, point)
+            found += [sum((x * symbols[c] for c, x in row.items()), Fraction()) for row in part]
+        return found
 
 
-def _values(joint: JointNetwork, point: Point) -> _Values:
+def _values(joint: JointNetwork, point: Point) -> dict[int, Fraction]:
+    """All symbols at a point."""
     forms, _ = joint.values_at(point)
-    return _Values(dict(enumerate(point)) | {symbol: max(value, 0) for symbol, value in forms.items()})
+    integers = dict(enumerate(point)) | {symbol: max(value, 0) for symbol, value in forms.items()}
+    return {symbol: Fraction(value, point[0]) for symbol, value in integers.items()}
 
 
-def _part(joint: JointNetwork, group: set[int], table: RationalMatrix, values: list[_Values]) -> Part | None:
-    """The group with the affine forms that make it vanish at the simplex; None if it does not vanish at other points."""
-    size = table.nrows
-    rows: list[dict[int, Fraction]] = []
-    for row in joint.difference:
-        terms = {c: Fraction(x) for c, x in zip(*row, strict=True) if c in group}
-        sums = [value.of(row, group) for value in values]
-        right = RationalMatrix.column(
-            [-total * value.symbols[0] for total, value in zip(sums[:size], values, strict=False)]
-        )
-        affine = solve(table, right)
-        if affine is None:
-            return None
-        form = list(affine.entries())
-        for total, value in zip(sums[size:], values[size:], strict=True):
-            point = [Fraction(value.symbols[c], value.symbols[0]) for c in range(size)]
-            if total + sum(a * b for a, b in zip(form, point, strict=True)):
-                return None
-        rows.append(terms | {c: x for c, x in enumerate(form) if x})
-    return tuple(rows)
+def _sum(parts: list[Part]) -> Part:
+    rows: list[dict[int, Fraction]] = [{} for _ in parts[0]]
+    for part in parts:
+        for total, row in zip(rows, part, strict=True):
+            for column, entry in row.items():
+                total[column] = total.get(column, Fraction()) + entry
+    return tuple({column: entry for column, entry in row.items() if entry} for row in rows)
+
+
+def _scaled(part: Part, factor: int) -> Part:
+    return tuple({column: factor * entry for column, entry in row.items()} for row in part)
