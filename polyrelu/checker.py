@@ -735,9 +735,10 @@ class Node:
     def learn(self, k: int, sign: int, value: Fraction) -> None:
         """sign * (form of atom k) >= value becomes known."""
         form = self.form_of(k)
+        self.state.bounds[k, sign] = max(value, self.state.bounds.get((k, sign), value))
         if value < 0:
-            self.state.bounds[k, sign] = max(value, self.state.bounds.get((k, sign), value))
-        elif max(form) < self.first:
+            return
+        if max(form) < self.first:
             h = primitive(form)[0]
             self.state.forms.update({key_of(h): sign, key_of(h, -1): -sign})
         else:

@@ -5,6 +5,7 @@ One rational matrix type (`RationalMatrix`), one door for scalars (`to_fraction`
 a FLINT object: `fmpq(1, 2) == Fraction(1, 2)` is False although the hashes agree, and FLINT matrices are mutable.
 """
 
+from polyrelu.exact.floats import nearest_float
 from polyrelu.exact.linalg import column_basis, determinant, kernel, left_kernel, rank, row_basis, solve
 from polyrelu.exact.lp import Flat, Infeasible, Interior, LinearProgram, Multipliers, Optimal, Unbounded
 from polyrelu.exact.matrix import RationalMatrix, integer_product
@@ -76,6 +77,7 @@ __all__ = [
     "left_kernel",
     "meeting_direction",
     "multiply",
+    "nearest_float",
     "nonzero_minor",
     "parse_rational",
     "positive_primitive",

@@ -184,6 +184,18 @@ class Path:
         self._numbers.pop()
         self._scales.pop()
 
+    def sides(self) -> dict[tuple[int, int], Fraction]:
+        """The inequalities at the root that bound one coordinate j: its lower (j, 1) and upper (j, -1) bounds."""
+        found: dict[tuple[int, int], Fraction] = {}
+        for row in self._rows[: self._base]:
+            columns = [j for j, entry in enumerate(row) if j and entry]
+            if len(columns) == 1:
+                (j,) = columns
+                sign, bound = (1 if row[j] > 0 else -1), Fraction(-row[0], row[j])
+                known = found.get((j, sign), bound)
+                found[j, sign] = max(known, bound) if sign > 0 else min(known, bound)
+        return found
+
     def constraints(self) -> list[Sequence[int]]:
         """The rows over (1, y), each meaning row ≥ 0."""
         return list(self._rows)

@@ -12,24 +12,49 @@ freely; whatever they are, the bound is valid. (In floating point this is the ba
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from polyrelu.symmetry.forms import Row
 
-__all__ = ["Bounds", "Relaxed", "affine_below"]
+__all__ = ["Bounds", "Relaxed", "Slopes", "relaxed"]
+
+#: Slopes are multiples of 1/16, to keep numbers short.
+_STEPS = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(NamedTuple):
     """lower ≤ form ≤ upper on a polyhedron; None where nothing is known."""
 
     lower: Fraction | None = None
     upper: Fraction | None = None
 
+    def scaled(self, factor: Fraction) -> Bounds:
+        """Bounds of factor · form, factor > 0."""
+        return Bounds(*(None if end is None else end * factor for end in self))
 
-@dataclass(frozen=True, slots=True)
-class Relaxed:
+
+class Slopes(NamedTuple):
+    """The slopes of the two sides of a relaxed atom."""
+
+    lower: Fraction
+    upper: Fraction
+
+    @classmethod
+    def of(cls, bottom: float, top: float) -> Slopes:
+        """For an atom whose form is thought to run from bottom to top: below it 0 or 1, whichever cuts off the smaller
+        triangle; above it the chord from (bottom, 0) to (top, top), nearly.
+
+        >>> Slopes.of(-1.0, 3.0)
+        Slopes(lower=Fraction(1, 1), upper=Fraction(3, 4))
+        """
+        if bottom >= 0 or top <= 0:
+            both = Fraction(int(bottom >= 0))
+            return cls(both, both)
+        return cls(Fraction(int(top > -bottom)), Fraction(round(_STEPS * top / (top - bottom)), _STEPS))
+
+
+class Relaxed(NamedTuple):
     """An affine form below another form.
 
     Attributes
@@ -42,62 +67,50 @@ class Relaxed:
     slopes: dict[int, Fraction]
 
 
-def affine_below(
-    form: Row, sign: int, forms: Mapping[int, Row], dimension: int, bounds: Mapping[int, Bounds]
+def relaxed(
+    form: Row,
+    sign: int,
+    forms: Mapping[int, Row],
+    dimension: int,
+    bounds: Mapping[int, Bounds],
+    slopes: Mapping[int, Slopes],
 ) -> Relaxed | None:
     """An affine form below sign · form; None if an atom would need an upper bound that is not known.
 
     Parameters
     ----------
     form : over 1, the coordinates and atoms.
-    forms, bounds : of the atoms, by symbol.
     dimension : the number of coordinates.
+    forms, bounds, slopes : of the atoms, by symbol; slopes are 0 where none are given.
 
-    >>> below = affine_below(Row((0, 2), (3, -1)), 1, {2: Row((1,), (1,))}, 1, {2: Bounds(Fraction(-1), Fraction(1))})
+    >>> bounds, slopes = {2: Bounds(Fraction(-1), Fraction(1))}, {2: Slopes.of(-1.0, 1.0)}
+    >>> below = relaxed(Row((0, 2), (3, -1)), 1, {2: Row((1,), (1,))}, 1, bounds, slopes)
     >>> below.coefficients  # 3 - max(y, 0)
     {0: Fraction(5, 2), 1: Fraction(-1, 2)}
     """
     left = {column: Fraction(sign * entry) for column, entry in zip(*form, strict=True)}
-    slopes: dict[int, Fraction] = {}
-    first = 1 + dimension
-    while (symbol := max(left, default=0)) >= first:
+    taken: dict[int, Fraction] = {}
+    while (symbol := max(left, default=0)) > dimension:
         factor = left.pop(symbol)
         if not factor:
             continue
-        known = bounds.get(symbol, _UNKNOWN)
-        if factor > 0:
-            slope = _lower_slope(known)
-        else:
-            if known.upper is None:
+        chosen, known = slopes.get(symbol, _FLAT), bounds.get(symbol, _UNKNOWN)
+        slope = chosen.lower if factor > 0 else chosen.upper
+        if factor < 0:
+            if known.upper is None or (slope and known.lower is None):
                 return None
-            slope = _upper_slope(known)
             left[0] = left.get(0, Fraction()) + factor * _offset(known, slope)
         if slope:
-            slopes[symbol] = slope
+            taken[symbol] = slope
             for column, entry in zip(*forms[symbol], strict=True):
                 left[column] = left.get(column, Fraction()) + factor * slope * entry
-    return Relaxed({column: value for column, value in left.items() if value}, slopes)
+    return Relaxed({column: value for column, value in left.items() if value}, taken)
 
 
-_UNKNOWN = Bounds()
-#: Slopes are multiples of 1/16, to keep numbers short.
-_STEPS = 16
-
-
-def _lower_slope(known: Bounds) -> Fraction:
-    """0 or 1, whichever cuts off the smaller triangle."""
-    if known.lower is None or known.upper is None:
-        return Fraction()
-    return Fraction(int(known.upper > -known.lower))
-
-
-def _upper_slope(known: Bounds) -> Fraction:
-    """The slope of the chord from (l, 0) to (u, u), nearly."""
-    if known.lower is None or known.upper is None:
-        return Fraction()
-    return Fraction(round(_STEPS * known.upper / (known.upper - known.lower)), _STEPS)
+_UNKNOWN, _FLAT = Bounds(), Slopes(Fraction(0), Fraction(0))
 
 
 def _offset(known: Bounds, slope: Fraction) -> Fraction:
-    upper = (1 - slope) * (known.upper or 0)
-    return max(upper, -slope * known.lower) if slope and known.lower is not None else max(upper, Fraction())
+    """How far the upper side of a slope lies above slope · form."""
+    lower, upper = known.lower or Fraction(0), known.upper or Fraction(0)
+    return max((1 - slope) * upper, -slope * lower, Fraction(0))

@@ -23,7 +23,8 @@ from fractions import Fraction
 from polyrelu.certificate import NodeRecord, SignRecord
 from polyrelu.proofs.limits import Budget
 from polyrelu.proofs.region import Path, Point, Proof, value_sign
-from polyrelu.proofs.relaxation import affine_below
+from polyrelu.proofs.bounds import BoxBounds
+from polyrelu.proofs.relaxation import relaxed
 from polyrelu.symmetry.forms import Expressions, JointNetwork, KnownSigns, Row, Term, negated
 
 __all__ = ["Failure", "Sample", "Statistics", "search"]
@@ -103,6 +104,7 @@ class _Search:
     def __init__(self, joint: JointNetwork, path: Path, budget: Budget, statistics: Statistics) -> None:
         self._joint, self._path, self._budget, self._statistics = joint, path, budget, statistics
         self._programs = statistics.programs
+        self._bounds = BoxBounds(joint, path.sides())
 
     def run(self, record: Callable[[NodeRecord], None]) -> Failure | None:
         path, statistics = self._path, self._statistics
@@ -138,6 +140,10 @@ class _Search:
         while True:
             self._budget.check()
             expressions = self._joint.expressions(known)
+            if node.depth == 0 and not rounds and (bounded := self._bounded(expressions)):
+                rounds.append([record for _, records in bounded for record in records])
+                known = known.extended((term, records[-1].sign) for term, records in bounded)
+                continue
             found = self._signs(expressions, samples)
             if found:
                 rounds.append([record for _, record in found])
@@ -148,6 +154,14 @@ class _Search:
                 split = _choose(self._joint, expressions, known)
             differs = bool(expressions.difference) and split is None
             return _Settled(rounds, known, samples, expressions, split, differs)
+
+    def _bounded(self, expressions: Expressions) -> list[tuple[Term, list[SignRecord]]]:
+        """The signs at the root that bounds over the box of the domain prove, each with the records it needs."""
+        found = []
+        for term in expressions.terms:
+            if (sign := self._bounds.signs.get(term.symbol, 0)) and (records := self._bounds.proved(term.symbol, sign)):
+                found.append((term, records))
+        return found
 
     def _signs(self, expressions: Expressions, samples: list[Sample]) -> list[tuple[Term, SignRecord]]:
         """The signs of terms that are clear on the polyhedron of the node."""
@@ -166,16 +180,19 @@ class _Search:
         """The record of sign · form ≥ 0, if a linear program proves it."""
         terms = {other.symbol: other for other in expressions.terms}
         forms = {symbol: other.form for symbol, other in terms.items()}
-        relaxed = affine_below(term.form, sign, forms, self._joint.dimension, {})
-        if relaxed is None:
+        bounds = {
+            symbol: self._bounds.bounds_of(symbol).scaled(Fraction(1, other.factor)) for symbol, other in terms.items()
+        }
+        below = relaxed(term.form, sign, forms, self._joint.dimension, bounds, self._bounds.slopes)
+        if below is None:
             return None
-        answer = self._path.least(relaxed.coefficients)
+        answer = self._path.least(below.coefficients)
         if not isinstance(answer, Proof):
             samples.append(Sample(self._joint, answer))
             return None
         first = 1 + self._joint.dimension
         rows = {i: multiplier * term.factor for i, multiplier in answer.rows.items()}  # of the atom's own form
-        slopes = {symbol - first: slope for symbol, slope in relaxed.slopes.items()}
+        slopes = {symbol - first: slope for symbol, slope in below.slopes.items()}
         return SignRecord(term.symbol - first, sign, Fraction(), rows, slopes)
 
 

@@ -1,0 +1,173 @@
+"""Bounds of all forms of a joint network over a box, so that neurons whose sign is clear are never split.
+
+Floats guess: one backward pass of linear relaxation (`relaxation`) for each level of atoms gives an interval for every
+form, and from these the slopes. What the guesses say is proved, exactly and only where it is needed: the sign of an atom
+by the relaxation of its form, with exact bounds of the atoms that it takes an upper side of, and so on down. The records
+of these steps are what a certificate shows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.certificate import SignRecord
+from polyrelu.exact import nearest_float
+from polyrelu.proofs.relaxation import Bounds, Slopes, relaxed
+from polyrelu.symmetry.forms import JointNetwork
+
+__all__ = ["BoxBounds", "Sides"]
+
+#: Sides of a polyhedron that bound one coordinate, by (coordinate, 1 for lower and -1 for upper).
+Sides = Mapping[tuple[int, int], Fraction]
+
+Floats = NDArray[np.float64]
+_SHORT = 16  # significant bits of recorded bounds
+
+
+class BoxBounds:
+    """Bounds over the box of the sides; nothing is known if a coordinate has no side.
+
+    Attributes
+    ----------
+    signs : the signs of atoms, by symbol, that the floats claim.
+    slopes : the slopes of atoms, by symbol, that they suggest.
+    """
+
+    def __init__(self, joint: JointNetwork, sides: Sides) -> None:
+        self._joint, self._sides = joint, sides
+        self._forms = {atom.symbol: atom.form for atom in joint.atoms}
+        self.slopes: dict[int, Slopes] = {}
+        self._bounds: dict[int, Bounds] = {}
+        self.signs: dict[int, int] = {}
+        size = range(1, 1 + joint.dimension)
+        if all((j, side) in sides for j in size for side in (1, -1)):
+            self._guess()
+
+    # -- guesses --------------------------------------------------------------------------------------------------
+
+    def _guess(self) -> None:
+        scaled = _ScaledForms(self._joint)
+        width = 1 + self._joint.dimension
+        low, high = np.ones(width), np.ones(width)
+        for j in range(1, width):
+            low[j], high[j] = float(self._sides[j, 1]), float(self._sides[j, -1])
+        with np.errstate(all="ignore"):
+            lower, upper = scaled.intervals(low, high)
+        for atom, bottom, top in zip(self._joint.atoms, lower, upper, strict=True):
+            if not (math.isfinite(bottom) and math.isfinite(top)):
+                continue
+            self.slopes[atom.symbol] = Slopes.of(bottom, top)
+            if bottom >= 0 or top <= 0:
+                self.signs[atom.symbol] = 1 if bottom >= 0 else -1
+
+    def bounds_of(self, symbol: int) -> Bounds:
+        """What was proved about an atom's form."""
+        return self._bounds.get(symbol, Bounds())
+
+    # -- proofs ---------------------------------------------------------------------------------------------------
+
+    def proved(self, symbol: int, sign: int) -> list[SignRecord] | None:
+        """The records that prove the sign of an atom's form, or None if it does not follow."""
+        records: list[SignRecord] = []
+        value, slopes = self._value(symbol, sign, records)
+        if value is None or value < 0:
+            return None
+        records.append(self._record(symbol, sign, Fraction(), slopes))
+        return records
+
+    def _value(
+        self, symbol: int, sign: int, records: list[SignRecord]
+    ) -> tuple[Fraction | None, Mapping[int, Fraction]]:
+        """A lower bound of sign · form, and the slopes it takes; records of the bounds that it needs are appended."""
+        for inner in self._forms[symbol].columns:
+            if inner > self._joint.dimension and inner not in self._bounds:
+                self._bound(inner, records)
+        found = relaxed(self._forms[symbol], sign, self._forms, self._joint.dimension, self._bounds, self.slopes)
+        if found is None:
+            return None, {}
+        value = found.coefficients.get(0, Fraction())
+        for column, entry in found.coefficients.items():
+            if column:
+                side = self._sides.get((column, 1 if entry > 0 else -1))
+                if side is None:
+                    return None, {}
+                value += entry * side
+        return value, found.slopes
+
+    def _bound(self, symbol: int, records: list[SignRecord]) -> None:
+        """Exact bounds of an atom's form, rounded outwards to short numbers."""
+        ends: list[Fraction | None] = []
+        for sign in (1, -1):
+            value, slopes = self._value(symbol, sign, records)
+            if value is not None:
+                value = _rounded_down(value) if value < 0 else Fraction(0)
+                records.append(self._record(symbol, sign, value, slopes))
+                value *= sign
+            ends.append(value)
+        self._bounds[symbol] = Bounds(*ends)
+
+    def _record(self, symbol: int, sign: int, value: Fraction, slopes: Mapping[int, Fraction]) -> SignRecord:
+        first = 1 + self._joint.dimension
+        return SignRecord(symbol - first, sign, value, {}, {other - first: slope for other, slope in slopes.items()})
+
+
+def _rounded_down(value: Fraction) -> Fraction:
+    """A short number not above a negative one."""
+    shift = value.numerator.bit_length() - value.denominator.bit_length() - _SHORT
+    step = Fraction(2) ** shift
+    return math.floor(value / step) * step
+
+
+class _ScaledForms:
+    """The forms in floats, each divided by a power of two so that its entries are of size 1 at most.
+
+    With e_k the exponent of atom k, its form over 2^e_k is a row over the coordinates and max(form_j, 0) / 2^e_j.
+    """
+
+    def __init__(self, joint: JointNetwork) -> None:
+        self._first = 1 + joint.dimension
+        exponents = [0] * self._first
+        width = self._first + len(joint.atoms)
+        self._place = {atom.symbol: self._first + number for number, atom in enumerate(joint.atoms)}
+        self.table = np.zeros((len(joint.atoms), width))
+        for number, atom in enumerate(joint.atoms):
+            columns = [self._place.get(column, column) for column in atom.form.columns]
+            sizes = [
+                exponents[column] + entry.bit_length()
+                for column, entry in zip(columns, atom.form.numerators, strict=True)
+            ]
+            exponents.append(max(sizes))
+            for column, entry in zip(columns, atom.form.numerators, strict=True):
+                shift = exponents[column] - exponents[-1]
+                self.table[number, column] = nearest_float(entry << max(shift, 0), 1 << max(-shift, 0))
+        levels = [atom.level for atom in joint.atoms]
+        self._levels = [np.flatnonzero(np.array(levels) == level) for level in sorted(set(levels))]
+
+    def intervals(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """Lower and upper bounds of the scaled forms where the coordinates run through a box, entry 0 being 1."""
+        first, count = self._first, len(self.table)
+        lower, upper = np.full(count, -np.inf), np.full(count, np.inf)
+        slopes, offsets = np.zeros((2, count)), np.zeros(count)
+        for level, atoms in enumerate(self._levels):
+            for sign, target in ((1.0, lower), (-1.0, upper)):
+                rows = sign * self.table[atoms]
+                for below in reversed(self._levels[:level]):
+                    factors = rows[:, first + below]
+                    chosen = np.where(factors > 0, slopes[0, below], slopes[1, below])
+                    rows[:, first + below] = 0
+                    rows += (factors * chosen) @ self.table[below]
+                    rows[:, 0] += np.minimum(factors, 0) @ offsets[below]
+                ends = np.maximum(rows[:, :first], 0) @ low + np.minimum(rows[:, :first], 0) @ high
+                target[atoms] = sign * ends
+            bottom, top = lower[atoms], upper[atoms]
+            chord = np.clip(np.round(16 * top / np.maximum(top - bottom, 1e-300)) / 16, 0, 1)
+            stable = (bottom >= 0) | (top <= 0)
+            slopes[0, atoms] = np.where(stable, bottom >= 0, top > -bottom)
+            slopes[1, atoms] = np.where(stable, bottom >= 0, chord)
+            offsets[atoms] = np.maximum(np.maximum((1 - slopes[1, atoms]) * top, -slopes[1, atoms] * bottom), 0)
+        return lower, upper
