@@ -9,6 +9,7 @@ from __future__ import annotations
 __all__ = [
     "BIT_LIMIT",
     "DEPTH_LIMIT",
+    "DEPTH_LIMIT_OF_TREES",
     "DETERMINANT_LIMIT",
     "MINOR_LIMIT",
     "PAIR_LIMIT",
@@ -17,6 +18,7 @@ __all__ = [
     "SUBSET_LIMIT",
     "SUM_BIT_LIMIT",
     "SUM_LIMIT",
+    "TREE_COST_LIMIT",
     "WIDTH_LIMIT",
     "is_affordable",
 ]
@@ -32,6 +34,9 @@ DETERMINANT_LIMIT, SUBSET_LIMIT = 1_024, 40
 
 #: Pairs (D, ε) of `assignments`; minors, sums and their bits of `membership`; bits of a scale of §3.5.
 PAIR_LIMIT, MINOR_LIMIT, SUM_LIMIT, SUM_BIT_LIMIT, SCALE_BIT_LIMIT = 2**16, 5_000, 2**16, 2**26, 2**16
+
+#: Levels of a split tree, and half of the cost that its check may have (FORMAT.md §5).
+DEPTH_LIMIT_OF_TREES, TREE_COST_LIMIT = 4_000, 2**39
 
 _COST_LIMIT = 2**34
 

@@ -111,7 +111,9 @@ class _Question:
 
     def work(self, route: str) -> Search:
         """How much work it was."""
-        return Search(route, **asdict(self._statistics), points=self._points)
+        found = asdict(self._statistics)
+        del found["cost"]
+        return Search(route, **found, points=self._points)
 
     def answer(self, budget: Budget) -> PairOutcome:
         """The cheap routes, then the trees."""
@@ -203,7 +205,7 @@ class _Question:
         point = failure.point
         if point is None:
             known = [sample.point for sample in failure.samples]
-            point = difference_point(failure.path, failure.expressions, known, self._differ, self._seed)
+            point = difference_point(failure.path, failure.expressions, known, self._differ, self._seed, budget)
         return self._refuted([point], self._route())
 
     def _route(self) -> str:

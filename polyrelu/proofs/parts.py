@@ -13,8 +13,8 @@ the matroid of the vectors), and then those of each family add up to 0.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import networkx as nx
@@ -43,8 +43,8 @@ def parts_of(joint: JointNetwork, simplex: Sequence[Point], others: Sequence[Poi
         return [whole]
     affine = _Affine(joint, simplex)
     made = [affine.vanishing(group) for group in groups]
-    vectors = [affine.values(part, others) for part in made]
-    families = _families(vectors)
+    values = [_values(joint, point) for point in others]
+    families = _families([_vector(part, values) for part in made])
     if len(families) < 2:
         return [whole]
     parts = [_sum([made[i] for i in family]) for family in families]
@@ -74,43 +74,42 @@ def _families(vectors: list[list[Fraction]]) -> list[list[int]]:
     return sorted(sorted(component) for component in nx.connected_components(graph))
 
 
-@dataclass(slots=True)
 class _Affine:
     """A joint network and a simplex, at which affine forms are interpolated."""
 
-    joint: JointNetwork
-    simplex: Sequence[Point]
+    def __init__(self, joint: JointNetwork, simplex: Sequence[Point]) -> None:
+        self._joint = joint
+        self._table = RationalMatrix.from_rows([[Fraction(x, point[0]) for x in point] for point in simplex])
+        self._values = [_values(joint, point) for point in simplex]
 
     def vanishing(self, group: set[int]) -> Part:
         """The terms of a group, minus the affine forms that they are equal to at the simplex."""
-        table = RationalMatrix.from_rows([[Fraction(x, point[0]) for x in point] for point in self.simplex])
-        values = [_values(self.joint, point) for point in self.simplex]
         rows: list[dict[int, Fraction]] = []
-        for row in self.joint.difference:
-            terms = {c: Fraction(x) for c, x in zip(*row, strict=True) if c in group}
-            right = RationalMatrix.column(
-                [-sum((x * value[c] for c, x in terms.items()), Fraction()) for value in values]
-            )
-            form = solve(table, right)
+        for row in self._joint.difference:
+            terms = {c: x for c, x in zip(*row, strict=True) if c in group}
+            right = [Fraction(-sum(x * value[c] for c, x in terms.items()), value[0]) for value in self._values]
+            form = solve(self._table, RationalMatrix.column(right))
             if form is None:
                 raise AssertionError("the points of a simplex are in general position")
-            rows.append(terms | {c: x for c, x in enumerate(form.entries()) if x})
+            affine = {c: x for c, x in enumerate(form.entries()) if x}
+            rows.append({c: Fraction(x) for c, x in terms.items()} | affine)
         return tuple(rows)
 
-    def values(self, part: Part, points: Sequence[Point]) -> list[Fraction]:
-        """The values of all rows of a part at all points."""
-        found = []
-        for point in points:
-            symbols = _values(self.joint, point)
-            found += [sum((x * symbols[c] for c, x in row.items()), Fraction()) for row in part]
-        return found
+
+def _vector(part: Part, values: Sequence[dict[int, int]]) -> list[Fraction]:
+    """The values of all rows of a part at all points."""
+    found = []
+    for row in part:
+        common = math.lcm(*(entry.denominator for entry in row.values()))
+        integers = [(c, entry.numerator * (common // entry.denominator)) for c, entry in row.items()]
+        found += [Fraction(sum([x * value[c] for c, x in integers]), common * value[0]) for value in values]
+    return found
 
 
-def _values(joint: JointNetwork, point: Point) -> dict[int, Fraction]:
-    """All symbols at a point."""
+def _values(joint: JointNetwork, point: Point) -> dict[int, int]:
+    """All symbols at a point, times the point's first entry."""
     forms, _ = joint.values_at(point)
-    integers = dict(enumerate(point)) | {symbol: max(value, 0) for symbol, value in forms.items()}
-    return {symbol: Fraction(value, point[0]) for symbol, value in integers.items()}
+    return dict(enumerate(point)) | {symbol: max(value, 0) for symbol, value in forms.items()}
 
 
 def _sum(parts: list[Part]) -> Part:

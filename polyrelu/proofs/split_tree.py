@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from polyrelu.certificate import NodeRecord, SignRecord
-from polyrelu.proofs.limits import Budget
+from polyrelu.limits import BIT_LIMIT, DEPTH_LIMIT_OF_TREES, TREE_COST_LIMIT
+from polyrelu.proofs.limits import Budget, LimitReached
 from polyrelu.proofs.region import Path, Point, Proof, value_sign
 from polyrelu.proofs.bounds import BoxBounds
 from polyrelu.proofs.relaxation import relaxed
@@ -39,6 +40,7 @@ class Statistics:
     nodes, leaves, signs, depth : of the tree so far.
     programs : linear programs.
     closed : the share of the tree that is done, when every split halves it.
+    cost : of checking it, in the unit of FORMAT.md §3.6, about.
     """
 
     nodes: int = 0
@@ -47,6 +49,7 @@ class Statistics:
     depth: int = 0
     programs: int = 0
     closed: float = 0.0
+    cost: int = 0
 
 
 class Sample:
@@ -115,6 +118,8 @@ class _Search:
                 path.pop()
             if node.cut is not None:
                 path.push(*node.cut)
+            if node.depth > DEPTH_LIMIT_OF_TREES:
+                raise LimitReached(f"the certificate's limit of {DEPTH_LIMIT_OF_TREES} levels")
             settled = self._settle(node)
             statistics.nodes += 1
             statistics.programs = self._programs + path.programs
@@ -140,6 +145,9 @@ class _Search:
         while True:
             self._budget.check()
             expressions = self._joint.expressions(known)
+            self._statistics.cost += expressions.cost
+            if self._statistics.cost > TREE_COST_LIMIT:
+                raise LimitReached("the limit of what the checker takes an hour for")
             if node.depth == 0 and not rounds and (bounded := self._bounded(expressions)):
                 rounds.append([record for _, records in bounded for record in records])
                 known = known.extended((term, records[-1].sign) for term, records in bounded)
@@ -192,6 +200,8 @@ class _Search:
             return None
         first = 1 + self._joint.dimension
         rows = {i: multiplier * term.factor for i, multiplier in answer.rows.items()}  # of the atom's own form
+        if any(max(x.numerator.bit_length(), x.denominator.bit_length()) > BIT_LIMIT for x in rows.values()):
+            raise LimitReached(f"the certificate's limit of {BIT_LIMIT} bits for a number")
         slopes = {symbol - first: slope for symbol, slope in below.slopes.items()}
         return SignRecord(term.symbol - first, sign, Fraction(), rows, slopes)
 

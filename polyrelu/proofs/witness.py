@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
+from polyrelu.proofs.limits import Budget
 from polyrelu.proofs.region import Path, Point, homogeneous, value_sign
 from polyrelu.symmetry.forms import Expressions, Row
 
@@ -81,7 +82,9 @@ def simplex_at(path: Path, inner: Point) -> list[Point]:
     return found
 
 
-def difference_point(path: Path, expressions: Expressions, points: list[Point], differs: Differs, seed: int) -> Point:
+def difference_point(
+    path: Path, expressions: Expressions, points: list[Point], differs: Differs, seed: int, budget: Budget
+) -> Point:
     """A point of the polyhedron where networks differ whose difference is a sum of affine atoms that do not vanish.
 
     If an atom with a coefficient bends inside the polyhedron, the difference is not affine around a general point of its
@@ -93,6 +96,7 @@ def difference_point(path: Path, expressions: Expressions, points: list[Point], 
     bends = [forms[column] for column in sorted(used)]
     mover, centre = _Mover(path.constraints(), seed), path.interior_point()
     while True:
+        budget.check()
         for candidate in _candidates(mover, centre, difference, bends, points, len(centre)):
             if path.contains(candidate) and differs(candidate):
                 return candidate

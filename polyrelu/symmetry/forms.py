@@ -122,11 +122,14 @@ class JointNetwork:
         """
         values: dict[int, Row] = {column: Row((column,), (1,)) for column in range(1 + self.dimension)}
         terms: dict[Row, Term] = {}
+        cost = 0
         for level in self._levels:
-            for atom, row in zip(level, _substituted([atom.form for atom in level], values), strict=True):
+            rows = _substituted([atom.form for atom in level], values)
+            cost += _cost(level, rows, values)
+            for atom, row in zip(level, rows, strict=True):
                 values[atom.symbol] = self._activation(atom, row, known, terms)
         difference = [_primitive(row)[0] for row in _substituted(self.difference, values) if row.columns]
-        return Expressions(self, difference, _used_terms(difference, terms.values(), self.dimension))
+        return Expressions(self, difference, _used_terms(difference, terms.values(), self.dimension), cost)
 
     def _activation(self, atom: Atom, row: Row, known: KnownSigns, terms: dict[Row, Term]) -> Row:
         """The value of an atom whose form has become a row."""
@@ -209,11 +212,13 @@ class Expressions:
     ----------
     difference : its rows that are not zero, each primitive.
     terms : what it contains, what their forms contain, and so on, in order.
+    cost : of writing it, in the unit of FORMAT.md §3.6.
     """
 
     joint: JointNetwork
     difference: list[Row]
     terms: list[Term]
+    cost: int
 
 
 def shown_sign(row: Row, inputs: int) -> int:
@@ -404,6 +409,14 @@ def _substituted(rows: Sequence[Row], values: Mapping[int, Row]) -> list[Row]:
     weights = [Row(tuple(place[column] for column in row.columns), row.numerators) for row in rows]
     _add_product(sums, weights, [values[symbol] for symbol in symbols], 1)
     return [_row(entries) for entries in sums]
+
+
+def _cost(level: Sequence[Atom], rows: Sequence[Row], values: Mapping[int, Row]) -> int:
+    """What it costs to put values into the forms of a level (FORMAT.md §3.6)."""
+    operations = sum([len(values[column].columns) for atom in level for column in atom.form.columns])
+    entries = [*(row.numerators for row in rows), *(atom.form.numerators for atom in level)]
+    bits = max((max(map(abs, row), default=0).bit_length() for row in entries), default=0)
+    return operations * (64 + bits) * (1 + bits // 2048)
 
 
 _ZERO = Row((), ())
