@@ -809,7 +809,7 @@ def tree(joint: Joint, difference: list[Form], lines: Lines) -> int:
             for k, side, value, rows, slopes in signs:
                 sign, wanted = 1 if side == "+" else -1, rational(value)
                 got = least(node, k, sign, rows, slopes)
-                require(got >= wanted, place, f"{side}h >= {quote(value)} for the form h of atom {k}", "a smaller bound")
+                require(got >= wanted, place, f"{side}h >= {quote(value)}, h the form of atom {k}", "a smaller bound")
                 node.learn(k, sign, wanted)
             node = Node(joint, used, state)
         if "leaf" in record:
@@ -949,13 +949,14 @@ def check(data: bytes, search: Search) -> Report:
     trusted += ["minors imply G2 (polyrelu/proofs/bottleneck.md)"] * ((among, status) == ("generic", "verified"))
     hashes = tuple(network.sha256 for network in networks)
     if kind in ("runtime-error", "not-equivalent"):
-        text = float_sentence(one, claim) if kind == "runtime-error" else pair_sentence(one, two, claim["domain"], False)
+        pair = kind == "not-equivalent"
+        text = pair_sentence(one, two, claim["domain"], False) if pair else float_sentence(one, claim)
     else:
         text = sentence(kind, among, one, two, status)
     return Report("accepted", "", "", "", text, name, proved, trusted, hashes)
 TREE_START, GZIP_START = b'{"format": "polyrelu-tree", ', b"\x1f\x8b"
-HEADER = {"format": "polyrelu-tree", "version": 1, "unverified": object, "point": [RATIONAL], "lifted": [(int, int, int)],
-          "parts": [[[(int, RATIONAL)]]],
+HEADER = {"format": "polyrelu-tree", "version": 1, "unverified": object, "point": [RATIONAL],
+          "lifted": [(int, int, int)], "parts": [[[(int, RATIONAL)]]],
           "claim": {"kind": "equivalent", "network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}}
 def check_tree(file: IO[bytes], search: Search) -> Report:
     """Section 5: header, nodes in prefix order, footer."""

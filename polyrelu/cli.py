@@ -18,7 +18,23 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from polyrelu.errors import CertificateError, DomainError, NetworkError, NetworkFileError, PolyreluError
+from polyrelu.cli_common import (
+    EXIT,
+    EXIT_STATUS,
+    NETWORK_HELP,
+    ProgressLine,
+    UsageError,
+    add_command,
+    add_reading,
+    check_output,
+    print_object,
+    print_reading,
+    read_network,
+    reading,
+    say_interrupted,
+)
+from polyrelu.cli_equivalent import add_equivalent
+from polyrelu.errors import DomainError, NetworkError, NetworkFileError, PolyreluError
 from polyrelu.version import __version__
 
 if TYPE_CHECKING:
@@ -30,12 +46,6 @@ if TYPE_CHECKING:
     from polyrelu.proofs import Outcome
 
 __all__ = ["main"]
-
-_EXIT = {"proved": 0, "refuted": 1, "undecided": 3}
-_EXIT_STATUS = (
-    "Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error / unreadable, 3 undecided or interrupted."
-)
-_NETWORK_HELP = "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …) or a shipped example such as example:digits"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,22 +73,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-class _UsageError(PolyreluError):
-    """A command line that is not understood."""
-
-
 class _Parser(argparse.ArgumentParser):
     """Usage errors are one line like all others, and an object with ``--json``."""
 
     def error(self, message: str) -> NoReturn:
-        raise _UsageError(f"{message}; see {self.prog} --help")
+        raise UsageError(f"{message}; see {self.prog} --help")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="polyrelu",
         description="Exact, certified geometry of ReLU networks: prove statements about a network, check the proof.",
-        epilog=_EXIT_STATUS,
+        epilog=EXIT_STATUS,
     )
     parser.add_argument("--version", action="version", version=f"polyrelu {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -86,86 +92,26 @@ def _parser() -> argparse.ArgumentParser:
     _add_complex(commands)
     _add_identify(commands)
     _add_runtime_error(commands)
+    add_equivalent(commands)
     _add_check(commands)
     _add_show(commands)
     return parser
 
 
-def _command(commands: Any, name: str, run: Callable[..., int], summary: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, epilog=_EXIT_STATUS)
-    parser.set_defaults(run=run)
-    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
-    return parser
-
-
 def _add_network(parser: argparse.ArgumentParser) -> None:
     """The network file and how it is read; options that a format does not need do nothing there."""
-    parser.add_argument("network", help=_NETWORK_HELP)
-    _add_reading(parser)
-
-
-def _add_reading(parser: argparse.ArgumentParser) -> None:
-    reading = parser.add_argument_group("reading the network file")
-    reading.add_argument(
-        "--rounding",
-        default="",
-        metavar="RULES",
-        help="rule=value, separated by commas, for steps that are not exact: batchnorm=float64|float32 (factors 1/√), "
-        "text=exact|float64|float32 (decimal text), attributes=stored|decimal (float32 attributes), "
-        "normalisation=exact|float64|float32 (weights it is folded into); the first of each is the default",
-    )
-    reading.add_argument(
-        "--normalisation",
-        default="none",
-        choices=["none", "inputs", "outputs", "both"],
-        help="whether the file's own normalisation (.nnet) is part of the network; none is the default",
-    )
-    reading.add_argument(
-        "--prefix", help="where a file holds several networks: the start of the names of the one wanted"
-    )
-    reading.add_argument(
-        "--input-shape",
-        metavar="SIZES",
-        help="shape of one sample, the batch included as 1, such as 1,3,32,32, where the file does not say it",
-    )
-    reading.add_argument(
-        "--strip-tail", action="store_true", help="leave out a Softmax, Sigmoid, … after the last layer"
-    )
-    reading.add_argument(
-        "--no-compare",
-        action="store_true",
-        help="do not compare what was read with the format's own runtime (onnxruntime), if that is installed",
-    )
-
-
-def _read(options: argparse.Namespace, name: str) -> Imported:
-    from polyrelu.importers import read
-
-    shape = None
-    if options.input_shape is not None:
-        sizes = options.input_shape.split(",")
-        if not all(size.strip().isdecimal() and len(size) < 10 for size in sizes):
-            raise _UsageError(f"--input-shape {options.input_shape[:40]}: expected sizes such as 1,3,32,32")
-        shape = [int(size) for size in sizes]
-    return read(
-        name,
-        prefix=options.prefix,
-        rounding=options.rounding,
-        normalisation=options.normalisation,
-        strip_tail=options.strip_tail,
-        input_shape=shape,
-        compare=not options.no_compare,
-    )
+    parser.add_argument("network", help=NETWORK_HELP)
+    add_reading(parser)
 
 
 def _add_info(commands: Any) -> None:
-    parser = _command(commands, "info", _info, "say what was read from a network file")
+    parser = add_command(commands, "info", _info, "say what was read from a network file")
     _add_network(parser)
     parser.add_argument("--native", metavar="FILE", help="write the exact network here, in the native .json format")
 
 
 def _add_complex(commands: Any) -> None:
-    parser = _command(commands, "complex", _complex, "all cells of the canonical polyhedral complex, exactly")
+    parser = add_command(commands, "complex", _complex, "all cells of the canonical polyhedral complex, exactly")
     _add_network(parser)
     parser.add_argument(
         "--domain",
@@ -189,7 +135,7 @@ def _add_complex(commands: Any) -> None:
 
 def _add_identify(commands: Any) -> None:
     summary = "prove or refute that the function determines the parameters, up to permutation and positive scaling"
-    parser = _command(commands, "identify", _identify, summary)
+    parser = add_command(commands, "identify", _identify, summary)
     _add_network(parser)
     parser.add_argument("-o", "--output", metavar="CERT", help="write the certificate here")
     parser.add_argument(
@@ -208,7 +154,7 @@ def _add_identify(commands: Any) -> None:
 
 def _add_runtime_error(commands: Any) -> None:
     summary = "bound how far a float runtime can be from the exact function on a box"
-    parser = _command(commands, "runtime-error", _runtime_error, summary)
+    parser = add_command(commands, "runtime-error", _runtime_error, summary)
     _add_network(parser)
     parser.add_argument(
         "--domain", required=True, help="a bounded domain, written as for `complex`; the box around it is what counts"
@@ -220,7 +166,7 @@ def _add_runtime_error(commands: Any) -> None:
 
 
 def _add_check(commands: Any) -> None:
-    parser = _command(commands, "check", _check, "re-derive a certificate with the independent checker")
+    parser = add_command(commands, "check", _check, "re-derive a certificate with the independent checker")
     parser.add_argument("certificate", help="certificate file; a network file it names is looked for beside it")
     parser.add_argument(
         "--network",
@@ -232,11 +178,11 @@ def _add_check(commands: Any) -> None:
     parser.add_argument(
         "--about", metavar="NET", help="reject the certificate unless it is about this network (any format)"
     )
-    _add_reading(parser)
+    add_reading(parser)
 
 
 def _add_show(commands: Any) -> None:
-    parser = _command(commands, "show", _show, "print what a certificate states, for people (checks nothing)")
+    parser = add_command(commands, "show", _show, "print what a certificate states, for people (checks nothing)")
     parser.add_argument("certificate", help="certificate file")
     parser.add_argument("--latex", action="store_true", help="as a LaTeX fragment (needs amsmath, amssymb, amsthm)")
 
@@ -244,12 +190,12 @@ def _add_show(commands: Any) -> None:
 def _info(options: argparse.Namespace, started: float) -> int:
     from polyrelu.importers import save
 
-    imported = _read(options, options.network)
+    imported = read_network(options, options.network)
     network = imported.network
     if options.native:
         save(network, options.native)
     if options.json:
-        _print_object(options, "ok", started, **_info_object(imported))
+        print_object(options, "ok", started, **_info_object(imported))
         return 0
     lines = [
         ("file", options.network),
@@ -296,18 +242,6 @@ def _info_object(imported: Imported) -> dict[str, Any]:
     }
 
 
-def _reading(imported: Imported) -> dict[str, Any]:
-    """How the network was read, as far as an answer depends on it."""
-    return {"rounding": imported.rounding, "caveats": list(imported.caveats)}
-
-
-def _print_reading(imported: Imported) -> None:
-    if imported.rounding != "none":
-        print(f"rounding: {imported.rounding}")
-    for caveat in imported.caveats:
-        print(f"caution: {caveat}")
-
-
 def _comparison(imported: Imported) -> dict[str, Any]:
     found = imported.comparison
     if found.reason:
@@ -321,34 +255,30 @@ def _complex(options: argparse.Namespace, started: float) -> int:
     from polyrelu.interrupts import deferred_interrupt
 
     if options.output is not None:
-        _check_output(options, "-o", options.output)
+        check_output("-o", options.output, [options.network])
         formats = REGION_FORMATS if options.regions_only else FORMATS
         if Path(options.output).suffix not in formats:
             what = "regions are" if options.regions_only else "a complex is"
             raise DomainError(f"-o {options.output}: {what} written as {', '.join(formats)}; choose one of these")
     if options.regions_only and options.self_check:
         raise DomainError("--self-check is for a whole complex; leave out --regions-only")
-    imported = _read(options, options.network)
+    imported = read_network(options, options.network)
     network = imported.network
     domain = parse_domain(options.domain, network.inputs)
-    with deferred_interrupt(_say_interrupted):
+    with deferred_interrupt(say_interrupted):
         found = (_only_regions if options.regions_only else _all_cells)(options, network, domain)
     complete = bool(found["complete"])
     if options.json:
-        _print_object(options, "ok" if complete else "undecided", started, **found, **_reading(imported))
+        print_object(options, "ok" if complete else "undecided", started, **found, **reading(imported))
     else:
         print("\n".join(f"{key:<18}{_shown(value)}" for key, value in found.items() if value is not None))
-        _print_reading(imported)
+        print_reading(imported)
         if not complete:
             missing = (
                 "some regions are missing" if options.regions_only else "this is the complex of the neurons done so far"
             )
             print(f"interrupted: {missing}")
     return 0 if complete else 3
-
-
-def _say_interrupted() -> None:
-    print("interrupted; keeping what is done (Ctrl-C again: give up at once)", file=sys.stderr, flush=True)
 
 
 def _all_cells(options: argparse.Namespace, network: Network, domain: Polyhedron) -> dict[str, object]:
@@ -363,12 +293,12 @@ def _all_cells(options: argparse.Namespace, network: Network, domain: Polyhedron
         done += layer > 0
         line.show(f"neuron {done} of {neurons} (layer {layer}), {regions} regions")
 
-    with _ProgressLine() as line:
+    with ProgressLine() as line:
         cells = canonical_complex(network, domain, progress)
     if options.self_check and (failed := failed_checks(cells)):
         raise PolyreluError(f"a bug in polyrelu, please report it: {'; '.join(failed)}")
     if options.output is not None:
-        with _ProgressLine() as line:
+        with ProgressLine() as line:
             save_complex(cells, options.output, lambda done: line.show(f"writing region {done} of {cells.regions}"))
     return {
         "domain": options.domain,
@@ -390,7 +320,7 @@ def _only_regions(options: argparse.Namespace, network: Network, domain: Polyhed
     from polyrelu.complex import region_graph
     from polyrelu.complex.export import save_regions
 
-    with _ProgressLine() as line:
+    with ProgressLine() as line:
         regions = region_graph(network, domain, lambda done, seen: line.show(f"{done} regions done of {seen} seen"))
     if options.output is not None:
         save_regions(regions, options.output)
@@ -411,65 +341,34 @@ def _shown(value: object) -> str:
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-class _ProgressLine:
-    """A line on stderr that is written over and over, if stderr is a terminal."""
-
-    def __init__(self) -> None:
-        self._shown = 0.0
-        self._visible = sys.stderr.isatty()
-
-    def __enter__(self) -> _ProgressLine:
-        return self
-
-    def show(self, text: str) -> None:
-        """Write another text, at most ten times a second."""
-        now = time.monotonic()
-        if self._visible and now - self._shown > 0.1:
-            self._shown = now
-            print(f"\r{text:<70}", end="", file=sys.stderr, flush=True)
-
-    def __exit__(self, *_: object) -> None:
-        if self._visible:
-            print(f"\r{'':<70}\r", end="", file=sys.stderr, flush=True)
-
-
 def _identify(options: argparse.Namespace, started: float) -> int:
     from polyrelu.proofs import identify
 
     _check_outputs(options)
     if options.domain != "R^n":
         raise DomainError(f"--domain {options.domain}: identify proves on R^n only; leave the option out")
-    imported = _read(options, options.network)
+    imported = read_network(options, options.network)
     outcome = identify(imported.network, options.among, options.seed)
     written = _write_outcome(options, outcome, imported.provenance)
     if options.json:
         certificate = str(written[-1]) if written and options.output else None
         names = [str(path) for path in written]
-        _print_object(
+        print_object(
             options, outcome.status, started, certificate=certificate, files=names, **_outcome_object(outcome),
-            **_reading(imported),
+            **reading(imported),
         )  # fmt: skip
     else:
         print(outcome)
-        _print_reading(imported)
+        print_reading(imported)
         print("".join(f"{line}\n" for line in _what_was_written(options, outcome, written)), end="")
-    return _EXIT[outcome.status]
+    return EXIT[outcome.status]
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Outputs that cannot be written, or would overwrite the input, are found out before any work is done."""
     for option, name in (("-o", options.output), ("--other", options.other)):
         if name is not None:
-            _check_output(options, option, name)
-
-
-def _check_output(options: argparse.Namespace, option: str, name: str) -> None:
-    path = Path(name)
-    if name == "" or not path.parent.is_dir() or (path.exists() and not path.is_file()):
-        problem = "it is not a regular file" if path.exists() and name else "there is no such folder"
-        raise CertificateError(f"{option} {name!r}: cannot write: {problem}")
-    if path.resolve() == Path(options.network).resolve():
-        raise CertificateError(f"{option} {name}: this would overwrite the network; choose another name")
+            check_output(option, name, [options.network])
 
 
 def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: dict[str, str]) -> list[Path]:
@@ -533,8 +432,8 @@ def _runtime_error(options: argparse.Namespace, started: float) -> int:
     from polyrelu.proofs.rounding import prove_runtime_error
 
     if options.output is not None:
-        _check_output(options, "-o", options.output)
-    imported = _read(options, options.network)
+        check_output("-o", options.output, [options.network])
+    imported = read_network(options, options.network)
     box = parse_domain(options.domain, imported.network.inputs).bounding_box()
     if box is None:
         raise DomainError(f"--domain {options.domain}: a rounding error is bounded on bounded domains only; use a box")
@@ -551,9 +450,9 @@ def _runtime_error(options: argparse.Namespace, started: float) -> int:
     known = found.worst is not None and (written is not None or options.output is None)
     if options.json:
         shown = {key: [_text(entry) for entry in getattr(found, key)] for key in ("bounds", "low", "high")}
-        _print_object(
+        print_object(
             options, "proved" if known else "undecided", started, domain=options.domain, arithmetic=found.arithmetic,
-            worst=_text(found.worst), **shown, assumed=list(ASSUMPTIONS), certificate=written, **_reading(imported),
+            worst=_text(found.worst), **shown, assumed=list(ASSUMPTIONS), certificate=written, **reading(imported),
         )  # fmt: skip
     else:
         print(found)
@@ -562,7 +461,7 @@ def _runtime_error(options: argparse.Namespace, started: float) -> int:
                 inside = f"[{_shown_as(decimal_below, low)}, {_shown_as(decimal_above, high)}]"
                 print(f"  output {i}: {_shown_as(decimal_above, bound)}, the exact values lie in {inside}")
         print("".join(f"assumed: {assumption}\n" for assumption in ASSUMPTIONS), end="")
-        _print_reading(imported)
+        print_reading(imported)
         if written is not None:
             print(f"certificate: {written} (check it: polyrelu check {written})")
         elif options.output is not None:
@@ -595,9 +494,13 @@ def _is_about(options: argparse.Namespace) -> bool:
     """Whether the certificate speaks of the network in --about; if not, say so."""
     from polyrelu.certificate import read_certificate
 
-    wanted, found = _read(options, options.about).network.sha256, read_certificate(options.certificate).sha256
-    if wanted == found:
+    certificate, wanted = read_certificate(options.certificate), read_network(options, options.about).network.sha256
+    subjects = [certificate.sha256]
+    if certificate.kind in ("equivalent", "not-equivalent"):  # both networks of a pair count
+        subjects.append(str(certificate.other))
+    if wanted in subjects:
         return True
+    found = " and ".join(subjects)
     step, expected, got = "about", f"a certificate about {options.about}, sha256 {wanted}", f"one about {found}"
     if options.json:
         print(json.dumps({"command": "check", "status": "rejected", "step": step, "expected": expected, "got": got}))
@@ -617,15 +520,10 @@ def _show(options: argparse.Namespace, started: float) -> int:
     certificate = read_certificate(options.certificate)
     text = describe_latex(certificate) if options.latex else describe(certificate)
     if options.json:
-        _print_object(options, "ok", started, certificate=options.certificate, text=text)
+        print_object(options, "ok", started, certificate=options.certificate, text=text)
     else:
         print(text)
     return 0
-
-
-def _print_object(options: argparse.Namespace, status: str, started: float, **found: Any) -> None:
-    seconds = round(time.perf_counter() - started, 3)
-    print(json.dumps({"command": options.command, "status": status, **found, "seconds": seconds}))
 
 
 def _report_error(options: argparse.Namespace, message: str, exit_status: int = 2) -> int:

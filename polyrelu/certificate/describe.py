@@ -3,13 +3,15 @@ anything."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from polyrelu.certificate.theorems import GENERIC, MEANING, RUNTIME_MEANING, THEOREMS, TheoremText
+from polyrelu.certificate.theorems import GENERIC, MEANING, PAIR_MEANING, RUNTIME_MEANING, THEOREMS, TheoremText
 from polyrelu.errors import CertificateError
 from polyrelu.exact import decimal_above, parse_rational
 from polyrelu.textfiles import wrapped
@@ -45,13 +47,15 @@ class CertificateText:
 def read_certificate(path: str | Path) -> CertificateText:
     """What a certificate file says, without checking it; `CertificateError` if it is not one."""
     try:
+        if (header := _tree_header(Path(path))) is not None:
+            return _tree_text(header)
         text = Path(path).read_text(encoding="ascii")
         if "\\" in text:
             raise ValueError("a backslash")
         return _text(json.loads(text))
     except OSError as error:
         raise CertificateError(f"{path}: cannot read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, EOFError, zlib.error):
         raise CertificateError(f"{path}: not a polyrelu certificate; `polyrelu check` says where it fails") from None
 
 
@@ -101,6 +105,8 @@ def describe_latex(certificate: CertificateText) -> str:
 
 
 def _meaning(certificate: CertificateText) -> str:
+    if certificate.kind in ("equivalent", "not-equivalent"):
+        return PAIR_MEANING
     return RUNTIME_MEANING if certificate.kind == "runtime-error" else MEANING
 
 
@@ -108,6 +114,58 @@ def _shortened(certificate: CertificateText) -> CertificateText:
     """With hashes that fit a line of print; the whole ones stand in comments."""
     other = certificate.other and certificate.other[:16]
     return replace(certificate, sha256=certificate.sha256[:16], other=other)
+
+
+def _tree_header(path: Path) -> dict[str, Any] | None:
+    """The first line of a split tree, packed or not; None if the file is something else."""
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    with gzip.open(path) if packed else path.open("rb") as lines:
+        start = lines.read(len(_TREE_START))
+        if start != _TREE_START:
+            if packed:
+                raise ValueError("another format")
+            return None
+        line = start + lines.readline(_LINE_LIMIT)
+    found = json.loads(line.decode("ascii"))
+    return found if isinstance(found, dict) else None
+
+
+_TREE_START, _LINE_LIMIT = b'{"format": "polyrelu-tree", ', 1 << 26
+
+
+def _tree_text(header: dict[str, Any]) -> CertificateText:
+    claim, theorem = header["claim"], THEOREMS["tree"]
+    if header["version"] != 1:
+        raise ValueError("another format")
+    return CertificateText(
+        kind=str(claim["kind"]),
+        sha256=str(claim["network"]["sha256"]),
+        other=str(claim["other"]["sha256"]),
+        network=_network(claim["network"]),
+        among="",
+        domain=_domain(claim["domain"]),
+        theorem="tree",
+        hypotheses=tuple(theorem.hypotheses.items()),
+        unverified={str(key): str(value) for key, value in header["unverified"].items()},
+    )
+
+
+def _domain(domain: Any) -> str:
+    """A claim's domain in words."""
+    if isinstance(domain, str):
+        return domain
+    rows = [(row.split(" "), sign) for key, sign in (("inequalities", "<="), ("equations", "=")) for row in domain[key]]
+    if not rows:
+        return "R^n"
+    if len(rows) > 12:
+        return f"the domain of {len(rows)} constraints in the certificate"
+    return "{" + ", ".join(f"{_linear(row)} {sign} {row[-1]}" for row, sign in rows) + "}"
+
+
+def _linear(row: list[str]) -> str:
+    terms = [f"{entry} x_{j}" for j, entry in enumerate(row[:-1]) if entry != "0"]
+    return " + ".join(terms).replace("+ -", "- ").replace("1 x_", "x_") if terms else "0"
 
 
 def _text(document: dict[str, Any]) -> CertificateText:
@@ -119,8 +177,8 @@ def _text(document: dict[str, Any]) -> CertificateText:
         sha256=str(claim["network"]["sha256"]),
         other=str(claim["other"]["sha256"]) if "other" in claim else None,
         network=_network(claim["network"]),
-        among=str(claim["among"]) if claim["kind"] != "runtime-error" else "",
-        domain=str(claim["domain"]) if claim["kind"] != "runtime-error" else _runtime_terms(claim),
+        among=str(claim.get("among", "")),
+        domain=_runtime_terms(claim) if claim["kind"] == "runtime-error" else _domain(claim["domain"]),
         theorem=proof["theorem"],
         hypotheses=tuple(_hypothesis(entry, THEOREMS[proof["theorem"]]) for entry in proof["hypotheses"]),
         unverified={str(key): str(value) for key, value in document["unverified"].items()},
@@ -158,6 +216,12 @@ def _statement(certificate: CertificateText) -> str:
         return (
             f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}, computed layer by layer by a float "
             f"runtime, differs from its exact function {certificate.domain}."
+        )
+    if certificate.kind in ("equivalent", "not-equivalent"):
+        verb = "compute the same function" if certificate.kind == "equivalent" else "do not compute the same function"
+        return (
+            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} and the network with SHA-256 "
+            f"{certificate.other} {verb} on {certificate.domain}."
         )
     domain = "on all of R^n" if certificate.domain == "R^n" else f"on {certificate.domain}"
     among = "all parameters of its architecture" if certificate.among == "all" else GENERIC

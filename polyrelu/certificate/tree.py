@@ -87,7 +87,8 @@ class TreeLog:
     """
 
     def __init__(self) -> None:
-        self._file: IO[bytes] = cast("IO[bytes]", tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))
+        file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - lives as long as the log
+        self._file = cast("IO[bytes]", file)
         self.nodes, self.size = 0, 0
 
     def add(self, record: NodeRecord) -> None:

@@ -109,6 +109,8 @@ class Imported:
     graph : the operations as read, before neurons were put into layers; None if the file is a list of layers.
     arithmetic : the float type in which a runtime computes; empty if mixed or unknown.
     bounded : the arithmetics for which the rounding can be bounded.
+    runtime : the format's own runtime, or the reason why there is none.
+    input_shapes : the shape of each input of the runtime.
     """
 
     network: Network
@@ -125,6 +127,8 @@ class Imported:
     graph: Graph | None = field(default=None, repr=False, compare=False)
     arithmetic: str = "float32"
     bounded: frozenset[str] = frozenset({"float32", "float64"})
+    runtime: Runtime | str = field(default="the format has no runtime of its own", repr=False, compare=False)
+    input_shapes: tuple[tuple[int, ...], ...] = ()
 
     def with_source(self, name: str, digest: str) -> Imported:
         """The same with the file's name and hash."""

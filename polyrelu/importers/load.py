@@ -18,7 +18,7 @@ from polyrelu.importers.options import ReadOptions, Rounding
 from polyrelu.importers.sklearn_mlp import draft_of_mlp, is_mlp
 from polyrelu.network import Network, from_arrays
 
-__all__ = ["FORMATS", "load", "read"]
+__all__ = ["FORMATS", "choices_of", "load", "read"]
 
 #: The readers by file ending: module and function. They are imported when a file of theirs is read.
 FORMATS: dict[str, tuple[str, str]] = {
@@ -133,6 +133,12 @@ def _read_file(path: Path, options: ReadOptions) -> Imported:
 _CHOICES = {"prefix": ("torch_file",), "normalisation": ("nnet",), "input_shape": ("onnx", "keras")}
 
 
+def choices_of(name: str) -> set[str]:
+    """The keywords of `read` that mean something for the format of a file only, such as ``prefix``."""
+    place = FORMATS.get(Path(name).suffix.lower())
+    return {choice for choice, readers in _CHOICES.items() if place is not None and place[0] in readers}
+
+
 def _check_options(path: Path, reader: str, options: ReadOptions) -> None:
     for name, readers in _CHOICES.items():
         if getattr(options, name) not in (None, "none") and reader not in readers:
@@ -191,6 +197,8 @@ def _finished(path: str | Path, draft: Draft, options: ReadOptions) -> Imported:
         graph=draft.graph,
         arithmetic=draft.arithmetic,
         bounded=frozenset(draft.bounded),
+        runtime=draft.runtime,
+        input_shapes=tuple(draft.input_shapes),
     )
 
 

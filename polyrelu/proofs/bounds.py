@@ -1,9 +1,9 @@
 """Bounds of all forms of a joint network over a box, so that neurons whose sign is clear are never split.
 
 Floats guess: one backward pass of linear relaxation (`relaxation`) for each level of atoms gives an interval for every
-form, and from these the slopes. What the guesses say is proved, exactly and only where it is needed: the sign of an atom
-by the relaxation of its form, with exact bounds of the atoms that it takes an upper side of, and so on down. The records
-of these steps are what a certificate shows.
+form, and from these the slopes. What the guesses say is proved, exactly and only where it is needed: the sign of an
+atom by the relaxation of its form, with exact bounds of the atoms in it, and so on down. The records of these steps are
+what a certificate shows.
 """
 
 from __future__ import annotations

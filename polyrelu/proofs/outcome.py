@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from html import escape
 from pathlib import Path
-from fractions import Fraction
 from typing import Any, ClassVar, Generic, NoReturn, Self, TypeAlias, TypeVar
 
 from polyrelu.certificate import (
@@ -249,8 +249,8 @@ def _meaning(certificate: Certificate | TreeCertificate) -> str:
 
 
 def _shortened(numbers: list[str]) -> str:
-    """Numbers for people: the first ones, the middle of long ones left out."""
-    shown = [text if len(text) <= 60 else f"{text[:28]}…{text[-28:]}" for text in numbers[:12]]
+    """Numbers for people: the first ones, long ones in decimals."""
+    shown = [text if len(text) <= 40 else f"about {float(Fraction(text)):.12g}" for text in numbers[:12]]
     return ", ".join(shown) + (f", … ({len(numbers)} numbers)" if len(numbers) > 12 else "")
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 import networkx as nx
 
@@ -70,7 +71,7 @@ def _families(vectors: list[list[Fraction]]) -> list[list[int]]:
     for dependence in dependences.transpose().rows():
         support = [i for i, entry in enumerate(dependence) if entry]
         graph.add_nodes_from(support)
-        graph.add_edges_from(zip(support, support[1:], strict=False))
+        graph.add_edges_from(pairwise(support))
     return sorted(sorted(component) for component in nx.connected_components(graph))
 
 

@@ -4,9 +4,9 @@ On a polyhedron where an atom's form h is known to lie between l and u, and for 
 
     s·h ≤ max(h, 0)   and   max(h, 0) ≤ s·h + max(-s·l, (1 - s)·u),
 
-the second because max(h, 0) - s·h is convex in h, with its largest value at an end. Replacing the atoms of a form one by
-one, the latest first, by the side that their coefficient asks for gives an affine form below it. Slopes s are chosen
-freely; whatever they are, the bound is valid. (In floating point this is the backward pass known as CROWN or DeepPoly.)
+the second because max(h, 0) - s·h is convex in h, with its largest value at an end. Replacing the atoms of a form one
+by one, the latest first, by the side that their coefficient asks for gives an affine form below it. Slopes s are chosen
+freely; whatever they are, the bound is valid. (In floating point this backward pass is known as CROWN or DeepPoly.)
 """
 
 from __future__ import annotations

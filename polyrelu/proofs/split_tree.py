@@ -8,8 +8,8 @@ known (`symmetry.forms`). What their difference contains decides what to do:
 2. atoms whose affine form has one sign on the polyhedron: the sign is recorded, with the multipliers that prove it, and
    the expressions are written again;
 3. atoms whose form contains other atoms: the node is split at an affine form below them that takes both signs;
-4. affine forms only, each taking both signs if it has a coefficient: the difference is a sum Σ C_h max(h, 0) + affine that does not vanish, so
-   the networks differ somewhere in the polyhedron, and a point is found.
+4. affine forms only, each taking both signs if it has a coefficient: the difference is a sum Σ C_h max(h, 0) + affine
+   that does not vanish, so the networks differ somewhere in the polyhedron, and a point is found.
 
 So the neurons of the last layer are never split, nor is any neuron that cancels or whose sign is clear.
 """
@@ -22,9 +22,9 @@ from fractions import Fraction
 
 from polyrelu.certificate import NodeRecord, SignRecord
 from polyrelu.limits import BIT_LIMIT, DEPTH_LIMIT_OF_TREES, TREE_COST_LIMIT
+from polyrelu.proofs.bounds import BoxBounds
 from polyrelu.proofs.limits import Budget, LimitReached
 from polyrelu.proofs.region import Path, Point, Proof, value_sign
-from polyrelu.proofs.bounds import BoxBounds
 from polyrelu.proofs.relaxation import relaxed
 from polyrelu.symmetry.forms import Expressions, JointNetwork, KnownSigns, Row, Term, negated
 

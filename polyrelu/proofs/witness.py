@@ -72,7 +72,7 @@ def random_points(path: Path, start: Point, seed: int) -> Iterator[Point]:
 
 
 def simplex_at(path: Path, inner: Point) -> list[Point]:
-    """1 + d points of a polyhedron in general position: a point strictly inside, and one beside it in each direction."""
+    """1 + d points of a polyhedron in general position: one strictly inside, and one beside it for each coordinate."""
     mover, size = _Mover(path.constraints(), 0), len(inner) - 1
     found = [inner]
     for j in range(size):
@@ -87,8 +87,8 @@ def difference_point(
 ) -> Point:
     """A point of the polyhedron where networks differ whose difference is a sum of affine atoms that do not vanish.
 
-    If an atom with a coefficient bends inside the polyhedron, the difference is not affine around a general point of its
-    hyperplane, so it does not vanish at that point and at the two points beside it; if none does, it is affine.
+    If an atom with a coefficient bends inside the polyhedron, the difference is not affine around a general point of
+    its hyperplane, so it does not vanish at that point and at both points beside it; if none does, it is affine.
     """
     difference = expressions.difference
     forms = {term.symbol: term.form for term in expressions.terms}

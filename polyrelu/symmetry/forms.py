@@ -118,7 +118,8 @@ class JointNetwork:
     def expressions(self, known: KnownSigns) -> Expressions:
         """The difference where the known signs hold.
 
-        Its terms are the atoms that are left, under the symbols of the joint network; of atoms with proportional forms the first one stays.
+        Its terms are the atoms that are left, under the symbols of the joint network; of atoms with proportional forms
+        the first one stays.
         """
         values: dict[int, Row] = {column: Row((column,), (1,)) for column in range(1 + self.dimension)}
         terms: dict[Row, Term] = {}
@@ -144,7 +145,7 @@ class JointNetwork:
         return row if sign > 0 else _ZERO
 
     def values_at(self, point: Sequence[int]) -> tuple[dict[int, int], bool]:
-        """The values of all atoms' forms at a point (t, t·y) in homogeneous integers, and whether the difference is not 0.
+        """The values of all atoms' forms at a point (t, t·y) in homogeneous integers; whether the difference is not 0.
 
         A lifted coordinate counts as independent of the others.
         """

@@ -1,0 +1,158 @@
+"""The command `polyrelu equivalent A B`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyrelu.cli_common import (
+    EXIT,
+    NETWORK_HELP,
+    ProgressLine,
+    UsageError,
+    add_command,
+    add_reading,
+    check_output,
+    print_object,
+    print_reading,
+    read_network,
+    reading,
+    say_interrupted,
+)
+
+if TYPE_CHECKING:
+    from polyrelu.importers import FloatOutputs, Imported
+    from polyrelu.proofs import Equivalent, NotEquivalent, Undecided
+
+__all__ = ["add_equivalent"]
+
+
+def add_equivalent(commands: Any) -> None:
+    """Add the command to the parser."""
+    summary = "prove that two networks compute the same function on a domain, or find a point where they differ"
+    parser = add_command(commands, "equivalent", _equivalent, summary)
+    parser.add_argument("network", help=NETWORK_HELP)
+    parser.add_argument("other", help="the network to compare it with")
+    add_reading(parser)
+    parser.add_argument(
+        "--domain", default="R^n", help="where the functions are compared, written as for `complex`; R^n is the default"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="CERT", help="write the certificate here (.gz: compressed, if it is a tree)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the points tried; the same seed gives the same certificate"
+    )
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="answer undecided after so long")
+    parser.add_argument(
+        "--memory-limit", type=int, metavar="MIB", help="answer undecided when the process takes so much memory"
+    )
+
+
+def _equivalent(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.complex import parse_domain
+    from polyrelu.interrupts import deferred_interrupt
+    from polyrelu.proofs import equivalent
+
+    for limit, name in ((options.time_limit, "--time-limit"), (options.memory_limit, "--memory-limit")):
+        if limit is not None and not limit >= 0:
+            raise UsageError(f"{name} {limit}: must be 0 or more")
+    if options.output is not None:
+        check_output("-o", options.output, [options.network, options.other])
+    pair = _read_pair(options)
+    domain = parse_domain(options.domain, pair[0].network.inputs)
+    with deferred_interrupt(say_interrupted), ProgressLine() as line:
+        outcome = equivalent(
+            pair[0].network,
+            pair[1].network,
+            domain,
+            seed=options.seed,
+            time_limit=options.time_limit,
+            memory_limit=options.memory_limit,
+            progress=lambda done: line.show(f"{done.nodes} nodes, {100 * done.closed:.3g} % of a tree"),
+        )
+    floats = _float_outputs(pair, outcome)
+    written = _write(options, outcome, pair)
+    if options.json:
+        certificate = str(written[-1]) if written else None
+        files = [str(path) for path in written]
+        print_object(
+            options, outcome.status, started, domain=options.domain, **_found(outcome, floats), certificate=certificate,
+            files=files, reading=[reading(imported) for imported in pair],
+        )  # fmt: skip
+    else:
+        print(outcome)
+        for name, found in floats.items():
+            print(f"{name}(x) in floats: {', '.join(map(repr, found.values[:12]))} ({found.runtime})")
+        for imported in pair:
+            print_reading(imported)
+        print("".join(f"{text}\n" for text in _what_was_written(options, written)), end="")
+    return EXIT[outcome.status]
+
+
+def _read_pair(options: argparse.Namespace) -> tuple[Imported, Imported]:
+    """Both networks; an option that means something for one of the formats only is used there."""
+    from polyrelu.importers import choices_of
+
+    choices = [choices_of(options.network), choices_of(options.other)]
+    unused = [frozenset(theirs - own) for own, theirs in (choices, reversed(choices))]
+    first, second = (
+        read_network(options, name, left) for name, left in zip((options.network, options.other), unused, strict=True)
+    )
+    return first, second
+
+
+def _float_outputs(
+    pair: tuple[Imported, Imported], outcome: Equivalent | NotEquivalent | Undecided
+) -> dict[str, FloatOutputs]:
+    """At a point where the networks differ: what their runtimes say."""
+    from polyrelu.importers import float_outputs
+    from polyrelu.proofs import NotEquivalent
+
+    if not isinstance(outcome, NotEquivalent):
+        return {}
+    return {name: float_outputs(imported, outcome.witness.x) for name, imported in zip("fg", pair, strict=True)}
+
+
+def _write(
+    options: argparse.Namespace, outcome: Equivalent | NotEquivalent | Undecided, pair: tuple[Imported, Imported]
+) -> list[Path]:
+    from polyrelu.proofs import Undecided
+
+    if options.output is None or isinstance(outcome, Undecided):
+        return []
+    second = {f"other-{key}": value for key, value in pair[1].provenance.items()}
+    return outcome.with_provenance({**pair[0].provenance, **second}).save(options.output)
+
+
+def _what_was_written(options: argparse.Namespace, written: list[Path]) -> list[str]:
+    if options.output is None:
+        return []
+    if not written:
+        old = "; the file of that name is an older one" if Path(options.output).exists() else ""
+        return [f"no certificate was written: the question is undecided{old}"]
+    beside = [f"network file: {path} (keep it beside the certificate)" for path in written[:-1]]
+    return [f"certificate: {written[-1]} (check it: polyrelu check {written[-1]})", *beside]
+
+
+def _found(outcome: Equivalent | NotEquivalent | Undecided, floats: dict[str, FloatOutputs]) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from polyrelu.proofs import Equivalent, NotEquivalent, Undecided
+
+    found: dict[str, Any] = {"theorem": None, "hypotheses": [], "assumed": [], "witness": None, "floats": None}
+    if isinstance(outcome, Undecided):
+        found["reason"] = outcome.reason
+    else:
+        found["theorem"] = outcome.theorem
+        found["hypotheses"] = [hypothesis.to_json() for hypothesis in outcome.certificate.hypotheses]
+        found["statement"] = str(outcome.certificate.claim)
+    if isinstance(outcome, NotEquivalent):
+        found["witness"] = outcome.witness.to_json()
+        found["floats"] = {name: outputs.to_json() for name, outputs in floats.items()}
+    if isinstance(outcome, Equivalent):
+        found["tree_bytes"] = outcome.certificate.log.size
+    if outcome.search is not None:
+        found |= asdict(outcome.search)
+    return found
