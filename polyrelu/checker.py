@@ -573,14 +573,27 @@ class Term(NamedTuple):
     form: Form
     factor: int
     atoms: list[tuple[int, int]]  # all atoms with this form (1) or its negative (-1)
-class State(NamedTuple):
-    """What is known on the polyhedron of a node."""
-    forms: dict[Row, int]  # signs of affine forms, 1: >= 0, -1: <= 0
-    atoms: dict[int, int]  # signs of atoms whose form was not affine
-    bounds: dict[tuple[int, int], Fraction]  # sign * (form of the atom) >= value
-    slacks: list[tuple[Form, int]]  # the inequalities: form / denominator >= 0
-    def copy(self) -> State:
-        return State(dict(self.forms), dict(self.atoms), dict(self.bounds), list(self.slacks))
+class State:
+    """What is known on the polyhedron of a node; `back` forgets what was learnt since, so that nothing is copied."""
+    def __init__(self, slacks: list[tuple[Form, int]]) -> None:
+        self.forms = dict[Row, int]()  # signs of affine forms, 1: >= 0, -1: <= 0
+        self.atoms = dict[int, int]()  # signs of atoms whose form was not affine
+        self.bounds = dict[tuple[int, int], Fraction]()  # sign * (form of the atom) >= value
+        self.slacks, self.trail = slacks, list[tuple[Any, Any, Any]]()  # inequalities form / denominator >= 0; changes
+    def put(self, table: Any, key: Any, value: Any) -> None:
+        self.trail.append((table, key, table.get(key)))
+        table[key] = value
+    def put_form(self, h: Form, sign: int) -> None:
+        self.put(self.forms, key_of(h), sign)
+        self.put(self.forms, key_of(h, -1), -sign)
+    def back(self, changes: int, slacks: int) -> None:
+        while len(self.trail) > changes:
+            table, key, value = self.trail.pop()
+            if value is None:
+                del table[key]
+            else:
+                table[key] = value
+        del self.slacks[slacks:]
 def key_of(form: Form, sign: int = 1) -> Row:
     """A primitive form, or its negative, as a key."""
     return Row(chain.from_iterable((symbol, sign * form[symbol]) for symbol in sorted(form)))
@@ -682,7 +695,8 @@ class Joint:
         found, sums = list[list[Form]](), [dict[int, Fraction]() for _ in self.difference]
         for part in parts:
             rows = [{symbol: rational(text) for symbol, text in row} for row in part]
-            good = len(rows) == len(sums) and all(max(row, default=0) < len(self.levels) for row in rows)
+            last = max((max(row, default=0) for row in rows), default=0)
+            good = len(rows) == len(sums) and last <= self.dimension + len(self.atoms)
             require(good, "parts", f"{len(sums)} rows over the symbols", f"{len(rows)} rows")
             for total, row in zip(sums, rows, strict=True):
                 for symbol, x in row.items():
@@ -734,18 +748,15 @@ class Node:
         return self.forms[k]
     def learn(self, k: int, sign: int, value: Fraction) -> None:
         """sign * (form of atom k) >= value becomes known."""
-        form = self.form_of(k)
-        self.state.bounds[k, sign] = max(value, self.state.bounds.get((k, sign), value))
+        form, state = self.form_of(k), self.state
+        state.put(state.bounds, (k, sign), max(value, state.bounds.get((k, sign), value)))
         if value < 0:
             return
         if max(form) < self.first:
-            h = primitive(form)[0]
-            self.state.forms.update({key_of(h): sign, key_of(h, -1): -sign})
-        else:
-            self.state.atoms[k] = sign
-            if k in self.term_of:
-                term, own = self.term_of[k]
-                self.state.atoms.update({other: sign * own * orientation for other, orientation in term.atoms})
+            return state.put_form(primitive(form)[0], sign)
+        term, own = self.term_of.get(k, (None, 1))
+        for other, orientation in term.atoms if term else [(k, 1)]:
+            state.put(state.atoms, other, sign * own * orientation)
 SIGN = (int, re.compile("[+-]"), RATIONAL, [(int, RATIONAL)], [(int, RATIONAL)])
 NODE = OneOf(({"signs": [[SIGN]], "split": int}, {"signs": [[SIGN]], "leaf": "equal"}))
 def least(node: Node, k: int, sign: int, rows: Any, slopes: Any) -> Fraction:
@@ -799,12 +810,18 @@ class Lines:
 def tree(joint: Joint, difference: list[Form], lines: Lines) -> int:
     """Every node of a tree, in prefix order; returns their number. Memory grows with the depth, not with the tree."""
     used = joint.used(difference)
-    nodes, waiting = 0, [State({}, {}, {}, list(joint.slacks))]
+    state, nodes = State(list(joint.slacks)), 0
+    waiting: list[tuple[int, int, Form, int]] = [(0, len(joint.slacks), {}, 0)]  # what to go back to, the cut, its sign
     while waiting:
-        state, (place, record), nodes = waiting.pop(), lines.read(), nodes + 1
+        changes, slacks, cut, sign = waiting.pop()
+        place, record = lines.read()
         readable(len(waiting) <= DEPTH, place, f"beyond the limits: a tree deeper than {DEPTH}")
         fit(record, NODE, place)
-        node = Node(joint, used, state)
+        state.back(changes, slacks)
+        if sign:
+            state.slacks.append(({s: sign * x for s, x in cut.items()}, 1))
+            state.put_form(primitive(cut)[0], sign)
+        node, nodes = Node(joint, used, state), nodes + 1
         for signs in record["signs"]:
             for k, side, value, rows, slopes in signs:
                 sign, wanted = 1 if side == "+" else -1, rational(value)
@@ -818,11 +835,8 @@ def tree(joint: Joint, difference: list[Form], lines: Lines) -> int:
             continue
         form = node.form_of(record["split"])
         require(max(form) < node.first, place, "a split at an affine form", f"atom {record['split']}")
-        h = primitive(form)[0]
-        for sign in (-1, 1):  # the last one is the next one
-            waiting.append(part := state.copy())
-            part.slacks.append(({s: sign * x for s, x in form.items()}, 1))
-            part.forms.update({key_of(h): sign, key_of(h, -1): -sign})
+        here = len(state.trail), len(state.slacks), form
+        waiting += [(*here, -1), (*here, 1)]  # the last one is the next one
     return nodes
 def point(one: Network, subject: tuple[Network, Any], evidence: Any) -> None:
     """The point is in the domain, and the outputs are as stated, and differ."""

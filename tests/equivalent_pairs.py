@@ -1,8 +1,8 @@
 """Pairs of networks that compute the same function for a reason that is built in, and look different.
 
-A pair starts as one random plain stack. *Blocks* are added to both sides in two different ways; then *moves* change the
-second side and keep its function. Everything is done on plain lists of fractions, without the package, so that a mistake
-there cannot hide one here.
+A pair starts as one random plain stack. *Blocks* are added to both sides in two different ways; then *moves* change
+the second side and keep its function. Everything is done on plain lists of fractions, without the package, so that a
+mistake there cannot hide one here.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 __all__ = ["BLOCKS", "MOVES", "Pair", "Stack", "evaluate", "nudged", "random_pair"]
 
@@ -86,10 +87,7 @@ def row(chance: random.Random, size: int) -> Row:
 
 def random_stack(chance: random.Random, widths: list[int]) -> Stack:
     return Stack(
-        [
-            ([row(chance, n) for _ in range(m)], [number(chance) for _ in range(m)])
-            for n, m in zip(widths, widths[1:], strict=False)
-        ]
+        [([row(chance, n) for _ in range(m)], [number(chance) for _ in range(m)]) for n, m in pairwise(widths)]
     )
 
 

@@ -41,8 +41,8 @@ def identify(network: Network, among: Among | None = None, seed: int = 0) -> Out
 
     Returns
     -------
-    `Proved`, `NotIdentifiable` (with another network) or `Undecided` (with what was tried). A proof among all parameters
-    is also one among generic ones and is given whenever it is found.
+    `Proved`, `NotIdentifiable` (with another network) or `Undecided` (with what was tried). A proof among all
+    parameters is also one among generic ones and is given whenever it is found.
 
     >>> from polyrelu.network import from_arrays
     >>> identify(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])).status

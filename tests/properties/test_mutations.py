@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import polyrelu
-from polyrelu import NetworkError, Proved, NotIdentifiable, checker
+from polyrelu import NetworkError, NotIdentifiable, Proved, checker
 from polyrelu.importers import runtime_error
 from polyrelu.network import from_document, related
 from polyrelu.proofs.membership import generic_membership

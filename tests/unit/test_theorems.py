@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import polyrelu
-from polyrelu import Proved, NotIdentifiable, Undecided, checker
+from polyrelu import NotIdentifiable, Proved, Undecided, checker
 from polyrelu.certificate import THEOREMS, Certificate, Claim, Hypothesis
 from polyrelu.proofs.membership import generic_membership
 from polyrelu.symmetry import flip, hidden_neurons, moves, translate
