@@ -1000,7 +1000,7 @@ def pair_sentence(one: Network, two: Network, domain: Any, equal: bool) -> str:
     place = f"the set of the claim's {counts[0]} inequalities and {counts[1]} equations" if any(counts) else "R^n"
     head = f"Network {one.sha256[:12]}, {one}, and network {two.sha256[:12]}, {two}, are "
     end = f": they compute the same real function on {place}." if equal else f": they differ at a point of {place}."
-    return f"{head}{'equivalent' if equal else 'not equivalent'}{end}"
+    return f"{head}{'equivalent' if equal else 'not-equivalent'}{end}"
 def check_notes(notes: Any, place: str) -> None:
     good = type(notes) is dict and len(notes) <= 32 and all(type(note) is str for note in notes.values())
     readable(good, place, "must be an object of at most 32 strings")

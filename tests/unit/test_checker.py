@@ -428,16 +428,30 @@ def rehash(document: Any) -> None:
 
 
 def evaluate(network: Any, x: list[Fraction]) -> list[Fraction]:
+    activations = [x]
     for number, layer in enumerate(network["layers"], 1):
-        (block,), d = layer["weights"], int(layer["denominator"])
-        rows = [[int(w) for w in row.split()] for row in block["rows"]]
-        bias = [int(b) for b in layer["bias"].split()]
-        x = [
-            Fraction(sum(w * t for w, t in zip(row, x, strict=True)) + b) / d for row, b in zip(rows, bias, strict=True)
-        ]
+        z = [Fraction(int(b)) for b in layer["bias"].split()]
+        for block in layer["weights"]:
+            rows = [[int(w) for w in row.split()] for row in block["rows"]]
+            products = [sum(w * t for w, t in zip(row, activations[block["from"]], strict=True)) for row in rows]
+            z = [t + product for t, product in zip(z, products, strict=True)]
+        z = [t / int(layer["denominator"]) for t in z]
         if number < len(network["layers"]) or network["last"] == "relu":
-            x = [max(t, Fraction(0)) for t in x]
-    return x
+            z = [max(t, Fraction(0)) for t in z]
+        activations.append(z)
+    return activations[-1]
+
+
+def a_difference(claim: Any, document: Any) -> bool:
+    """Whether the point of a certificate shows what its claim says, in plain fractions."""
+    evidence = [h["evidence"] for h in document["proof"]["hypotheses"]]
+    x = [Fraction(t) for t in evidence[0]["x"]]
+    rows = {key: [[int(t) for t in row.split()] for row in rows] for key, rows in claim["domain"].items()}
+    excess = {k: [sum(a * t for a, t in zip(row, [*x, -1], strict=True)) for row in r] for k, r in rows.items()}
+    inside = max(excess["inequalities"], default=Fraction(0)) <= 0 and not any(excess["equations"])
+    f, g = (evaluate(claim[key]["inline"], x) for key in ("network", "other"))
+    stated = [[Fraction(t) for t in evidence[1][name]] for name in "fg"]
+    return inside and f != g and stated == [f, g]
 
 
 def survives_runtimes(claim: Any) -> bool:
@@ -470,6 +484,8 @@ def reason(document: Any, changed: Any, path: Path_) -> str:
     claim = changed["claim"]
     if claim["kind"] == "runtime-error" and path[:1] == ("claim",):
         return "another claim, which no runtime contradicts" if survives_runtimes(claim) else ""
+    if claim["kind"] == "not-equivalent":
+        return "a claim that its point shows" if a_difference(claim, changed) else ""
     if path[:3] in (("claim", "network", "inline"), ("claim", "other", "inline")):
         if claim["kind"] == "identifiable":
             return "a claim about another network, for which every hypothesis was derived again"
