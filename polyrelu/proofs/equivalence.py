@@ -14,7 +14,7 @@ from dataclasses import asdict
 from fractions import Fraction
 
 from polyrelu.certificate import Certificate, Hypothesis, NodeRecord, PairClaim, TreeCertificate, TreeLog
-from polyrelu.errors import DomainError, NetworkError
+from polyrelu.errors import DomainError, NetworkError, PolyreluError
 from polyrelu.exact import Polyhedron
 from polyrelu.interrupts import deferred_interrupt
 from polyrelu.limits import BIT_LIMIT
@@ -94,6 +94,10 @@ class _Question:
     def __init__(
         self, first: Network, second: Network, domain: Polyhedron | None, seed: int, progress: Progress | None
     ) -> None:
+        for network in (first, second):
+            if not isinstance(network, Network):
+                kind = type(network).__name__
+                raise PolyreluError(f"equivalent takes two Networks, not {kind}; polyrelu.load reads a file")
         sizes = ((first.inputs, second.inputs, "inputs"), (first.outputs, second.outputs, "outputs"))
         for ours, other, what in sizes:
             if ours != other:
@@ -228,7 +232,7 @@ class _Question:
         def is_good(point: Point) -> bool:
             return self._domain.contains(point) and self._differ(point)
 
-        best = min((self._coordinates.embedded(simplified(point, is_good)) for point in points), key=_bits)
+        best = min((self._coordinates.embedded(simplified(point, is_good)) for point in points), key=_length)
         witness = Witness(best, self._first(best), self._second(best))
         if _bits((*witness.x, *witness.f, *witness.g)) > BIT_LIMIT:
             reason = f"the networks differ, but at a point that needs numbers of more than {BIT_LIMIT} bits"
@@ -251,6 +255,11 @@ def _integer_row(row: Mapping[int, Fraction]) -> Row:
     common = math.lcm(*(entry.denominator for entry in row.values()))
     kept = sorted((column, int(entry * common)) for column, entry in row.items() if entry)
     return Row(tuple(column for column, _ in kept), tuple(entry for _, entry in kept))
+
+
+def _length(numbers: tuple[Fraction, ...]) -> tuple[int, int]:
+    """How long numbers are to write: the largest denominator, then all numerators together."""
+    return max(x.denominator for x in numbers), sum(abs(x.numerator) for x in numbers)
 
 
 def _bits(numbers: tuple[Fraction, ...]) -> int:

@@ -19,6 +19,8 @@ __all__ = ["difference_point", "random_points", "simplex_at", "simplified"]
 
 Differs = Callable[[Point], bool]
 
+#: Unit points that are tried in each direction.
+_UNITS = 8
 #: Sizes of the steps of random points where nothing bounds them.
 _SCALES = (1, 8, 64, 1024, Fraction(1, 16))
 
@@ -60,15 +62,21 @@ def along(point: Point, direction: Sequence[int], step: Fraction | int) -> Point
 
 
 def random_points(path: Path, start: Point, seed: int) -> Iterator[Point]:
-    """Points of a polyhedron without end: the origin and unit points if they belong to it, then random ones."""
-    size = len(start) - 1
-    if path.contains(origin := (1, *[0] * size)):
-        yield origin
+    """Points of a polyhedron without end: the simplest ones that belong to it, then random ones."""
+    yield from filter(path.contains, _simple_points(len(start) - 1))
     yield start
     mover, current = _Mover(path.constraints(), seed), start
     for number in range(1 << 62):
         current = mover.moved(start if number % 4 == 0 else current, _SCALES[number % len(_SCALES)])
         yield current
+
+
+def _simple_points(size: int) -> Iterator[Point]:
+    """0, all ones, and some unit points."""
+    yield (1, *[0] * size)
+    for sign in (1, -1):
+        yield (1, *[sign] * size)
+        yield from ((1, *(sign * (k == j) for k in range(size))) for j in range(min(size, _UNITS)))
 
 
 def simplex_at(path: Path, inner: Point) -> list[Point]:

@@ -1,5 +1,6 @@
-"""Equality of networks: pairs that are equal by construction, the same after one weight was changed, and small degenerate
-networks against a complete decision procedure. Every certificate is accepted, every point evaluated in plain fractions.
+"""Equality of networks: pairs that are equal by construction, the same after one weight was changed, and small
+degenerate networks against a complete decision procedure. Every certificate is accepted, every point evaluated in plain
+fractions.
 """
 
 from __future__ import annotations

@@ -447,7 +447,8 @@ def a_difference(claim: Any, document: Any) -> bool:
     evidence = [h["evidence"] for h in document["proof"]["hypotheses"]]
     x = [Fraction(t) for t in evidence[0]["x"]]
     rows = {key: [[int(t) for t in row.split()] for row in rows] for key, rows in claim["domain"].items()}
-    excess = {k: [sum(a * t for a, t in zip(row, [*x, -1], strict=True)) for row in r] for k, r in rows.items()}
+    point = [*x, Fraction(-1)]
+    excess = {k: [sum((a * t for a, t in zip(row, point, strict=True)), Fraction()) for row in r] for k, r in rows.items()}
     inside = max(excess["inequalities"], default=Fraction(0)) <= 0 and not any(excess["equations"])
     f, g = (evaluate(claim[key]["inline"], x) for key in ("network", "other"))
     stated = [[Fraction(t) for t in evidence[1][name]] for name in "fg"]
