@@ -169,8 +169,7 @@ class Certificate:
         """
         beside: dict[Path, str] = {}
         claim: dict[str, Any] = {"kind": self.claim.kind}
-        for key, network in self.claim.networks.items():
-            claim[key] = reference(network, key, target, beside)
+        claim |= references(self.claim.networks, target, beside)
         claim |= self.claim.terms()
         hypotheses = [{"id": h.id, "status": h.status, "evidence": h.evidence} for h in self.hypotheses]
         document = {
@@ -200,8 +199,17 @@ class Certificate:
         return f"<{self}>"
 
 
-def reference(network: Network, key: str, target: Path | None, beside: dict[Path, str]) -> dict[str, Any]:
-    """A network reference (FORMAT.md §3); the text of a file that it names is added to `beside`."""
+def references(networks: Mapping[str, Network], target: Path | None, beside: dict[Path, str]) -> dict[str, Any]:
+    """Network references by key (FORMAT.md §3), equal ones of equal networks; the text of files that they name is added
+    to `beside`."""
+    made: dict[str, dict[str, Any]] = {}
+    for key, network in networks.items():
+        if network.sha256 not in made:
+            made[network.sha256] = _reference(network, key, target, beside)
+    return {key: made[network.sha256] for key, network in networks.items()}
+
+
+def _reference(network: Network, key: str, target: Path | None, beside: dict[Path, str]) -> dict[str, Any]:
     if target is None or network.parameters <= INLINE_PARAMETERS:
         return {"sha256": network.sha256, "inline": to_document(network)}
     text = layout(to_document(network))

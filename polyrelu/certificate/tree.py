@@ -10,7 +10,6 @@ import gzip
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any, cast
 
-from polyrelu.certificate.certificate import Hypothesis, PairClaim, reference, remarks
+from polyrelu.certificate.certificate import Hypothesis, PairClaim, references, remarks
 from polyrelu.errors import CertificateError
 from polyrelu.exact import format_rational
 from polyrelu.network import Network
@@ -142,9 +141,7 @@ class TreeCertificate:
         """The lines of the file. Without `target`, its path, both networks stand in the header; otherwise the text of
         network files is added to `beside`."""
         files: dict[Path, str] = {} if beside is None else beside
-        claim: dict[str, Any] = {"kind": self.claim.kind}
-        for key, network in self.claim.networks.items():
-            claim[key] = reference(network, key, target, files)
+        claim = {"kind": self.claim.kind, **references(self.claim.networks, target, files)}
         header = {
             "format": "polyrelu-tree",
             "version": 1,
@@ -182,7 +179,7 @@ class TreeCertificate:
                 _write(file, self.lines(target, beside), packed=target.name.endswith(".gz"))
             temporary.chmod(file_permissions())
             written = write_all(list(beside.items()))
-            shutil.move(temporary, target)
+            os.replace(temporary, target)
         except OSError as error:
             raise CertificateError(f"{target}: cannot write: {error.strerror or error}") from None
         finally:

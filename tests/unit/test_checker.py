@@ -448,7 +448,9 @@ def a_difference(claim: Any, document: Any) -> bool:
     x = [Fraction(t) for t in evidence[0]["x"]]
     rows = {key: [[int(t) for t in row.split()] for row in rows] for key, rows in claim["domain"].items()}
     point = [*x, Fraction(-1)]
-    excess = {k: [sum((a * t for a, t in zip(row, point, strict=True)), Fraction()) for row in r] for k, r in rows.items()}
+    excess = {
+        k: [sum((a * t for a, t in zip(row, point, strict=True)), Fraction()) for row in r] for k, r in rows.items()
+    }
     inside = max(excess["inequalities"], default=Fraction(0)) <= 0 and not any(excess["equations"])
     f, g = (evaluate(claim[key]["inline"], x) for key in ("network", "other"))
     stated = [[Fraction(t) for t in evidence[1][name]] for name in "fg"]

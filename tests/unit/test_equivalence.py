@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def test_thin_spikes(power: int) -> None:
     ])  # fmt: skip
     outcome = equivalent(one, two, Polyhedron.box([-1, -1], [1, 1]))
     assert isinstance(outcome, NotEquivalent)
-    assert outcome.witness.x == (half + step, 0)
+    assert list(outcome.witness.x) == [half + step, 0]
     assert outcome.witness.g[0] - outcome.witness.f[0] == 1
     accepted(outcome)
 
@@ -92,7 +93,7 @@ def test_networks_without_hidden_layers_and_other_ends() -> None:
     ramp = from_arrays([([[1, -1]], [1])], last="relu")
     outcome = equivalent(affine, ramp)
     assert isinstance(outcome, NotEquivalent)
-    assert outcome.witness.g == (0,)
+    assert list(outcome.witness.g) == [0]
     accepted(equivalent(affine, ramp, Polyhedron.box([0, 0], [1, 1])))
     nothing = from_arrays([([[0, 0]], [0])])
     accepted(equivalent(nothing, from_arrays([([[0, 0]], [-3]), ([[5]], [0])])))
@@ -119,7 +120,8 @@ def test_a_common_prefix_is_lifted() -> None:
     rng = np.random.default_rng(3)
     widths = [4, 10, 10, 10]
     prefix = [
-        (rng.integers(-3, 4, (m, n)).tolist(), rng.integers(-3, 4, m).tolist()) for n, m in zip(widths, widths[1:], strict=False)
+        (rng.integers(-3, 4, (m, n)).tolist(), rng.integers(-3, 4, m).tolist())
+        for n, m in pairwise(widths)
     ]
     p, d = [1, -2, 1, 0, 3, -1, 0, 2, -2, 1], 5
     one = from_arrays([*prefix, ([p], [0]), ([[1]], [-d]), ([[3]], [1])])  # max(max(p, 0) - d, 0)
@@ -149,7 +151,7 @@ def test_neurons_that_are_stable_on_a_box_are_never_split() -> None:
     """Pruned on a box: neurons that are never active there are taken out, proved by bounds alone."""
     rng = np.random.default_rng(5)
     widths = [3, 12, 12, 2]
-    layers = [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in zip(widths, widths[1:], strict=False)]
+    layers = [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in pairwise(widths)]
     box = Polyhedron.box([Fraction(1, 4)] * 3, [Fraction(3, 8)] * 3)
     low, high, pruned, removed = np.full(3, 0.25), np.full(3, 0.375), [], 0
     for number, (w, b) in enumerate(layers):
@@ -170,7 +172,7 @@ def test_neurons_that_are_stable_on_a_box_are_never_split() -> None:
 def test_the_simplest_point_is_chosen() -> None:
     outcome = equivalent(from_arrays(HAT), from_arrays([([[1]], [0]), ([["1/3"]], [0])]))
     assert isinstance(outcome, NotEquivalent)
-    assert outcome.witness.x == (1,)
+    assert list(outcome.witness.x) == [1]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

@@ -27,7 +27,14 @@ def run(*arguments: str) -> Any:
 
 
 def test_what_the_commands_print(tmp_path: Path) -> None:
-    certificate = str(tmp_path / "cert.json")
+    certificate, other = str(tmp_path / "cert.json"), tmp_path / "other.json"
+    layer = {
+        "denominator": "1",
+        "bias": " ".join(["0"] * 10),
+        "weights": [{"from": 0, "rows": [" ".join(["1"] * 64)] * 10}],
+    }
+    network = {"format": "polyrelu-network", "version": 1, "inputs": 64, "layers": [layer], "last": "affine"}
+    other.write_text(json.dumps(network))
     outputs = [
         run("identify", "example:digits", "-o", certificate, "--json"),
         run("info", "example:digits", "--json"),
@@ -36,9 +43,17 @@ def test_what_the_commands_print(tmp_path: Path) -> None:
         run("runtime-error", "example:digits", "--domain", "box:0,16", "-o", certificate, "--json"),
         run("check", certificate, "--json"),
         run("show", certificate, "--json"),
+        run("equivalent", "example:digits", "example:digits", "-o", certificate, "--json"),
+        run("check", certificate, "--json"),
+        run("show", certificate, "--json"),
+        run("equivalent", "example:digits", str(other), "-o", certificate, "--json"),
+        run("check", certificate, "--json"),
+        run("show", certificate, "--json"),
+        run("equivalent", "example:digits", str(other), "--time-limit", "0", "--json"),
         run("info", "missing.npz", "--json"),
     ]
-    statuses = ["proved", "ok", "accepted", "ok", "proved", "accepted", "ok", "error"]
+    statuses = ["proved", "ok", "accepted", "ok", "proved", "accepted", "ok", "proved", "accepted", "ok"]
+    statuses += ["refuted", "accepted", "ok", "undecided", "error"]
     assert [output["status"] for output in outputs] == statuses
     for output in outputs:
         validator("output").validate(output)

@@ -1,0 +1,311 @@
+"""Tree files: mutations that keep the hash right, hostile files, packed files, files that are cut off."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from polyrelu import Equivalent, Polyhedron, checker, equivalent, from_arrays
+from polyrelu.network import Network, from_document
+from tests.equivalent_pairs import Stack
+from tests.oracles.one_input import differing_point
+
+Document = list[Any]  # header, nodes, footer
+
+
+def stack(*layers: Any) -> Network:
+    return from_arrays(list(layers))
+
+
+HINGES = (
+    stack(([[1]], [0]), ([[1]], [-1]), ([[2]], [0])),  # 2 max(max(x, 0) - 1, 0)
+    stack(([[1]], [-1]), ([[1]], [0]), ([[2]], [0])),  # 2 max(max(x - 1, 0), 0)
+)
+PLANE = (
+    stack(([[1, 1], [1, -1], [-1, 1]], [0, 0, 0]), ([[1, 1, -1]], [0]), ([[1]], [0])),
+    stack(
+        ([[1, -1], [2, 0], [-2, 0]], [0, 0, 0]), ([[1, -1, 1], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, -1]], [0])
+    ),
+)
+BOX = (
+    stack(([[1, 2], [1, -1]], [0, 3]), ([[1, -1], [-2, -1]], [0, 1]), ([[1, 1]], [0])),
+    stack(([[1, 2], [1, -1]], [0, 3]), ([[1, -1], [0, 0]], [0, 0]), ([[1, 1]], [0])),
+)
+DEEP = (
+    stack(
+        ([[1], [-1], [2]], [0, 1, -3]),
+        ([[1, 1, -2], [1, -1, 1]], [0, 1]),
+        ([[1, -1]], [0]),
+        ([[1]], [-1]),
+        ([[1]], [0]),
+    ),
+    stack(
+        ([[1], [-1], [2]], [0, 1, -3]),
+        ([[1, 1, -2], [1, -1, 1]], [0, 1]),
+        ([[1, -1]], [-1]),
+        ([[1]], [0]),
+        ([[1]], [0]),
+    ),
+)
+TWO_PLACES = (
+    stack(([[1], [2]], [0, 3]), ([[1, 0], [0, 1]], [-1, -2]), ([[1, 1]], [0])),
+    stack(([[1], [2]], [-1, 1]), ([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])),
+)
+CASES: dict[str, tuple[tuple[Network, Network], Polyhedron | None]] = {
+    "splits": (HINGES, None),
+    "two inputs": (PLANE, None),
+    "bounds on a box": (BOX, Polyhedron.box([0, 0], [1, "3/2"])),
+    "lifted": (DEEP, None),
+    "parts": (TWO_PLACES, None),
+    "slice": (PLANE, Polyhedron.from_constraints([[1, 0]], [7], [[1, -2]], [1])),
+}
+
+
+def lines_of(name: str) -> Document:
+    pair, domain = CASES[name]
+    outcome = equivalent(*pair, domain)
+    assert isinstance(outcome, Equivalent), outcome
+    return [json.loads(line) for line in outcome.certificate.lines()]
+
+
+def written(document: Document) -> bytes:
+    """The file, its footer made anew."""
+    body = b"".join(json.dumps(value).encode() + b"\n" for value in document[:-1])
+    footer = (
+        {**document[-1], "sha256": hashlib.sha256(body).hexdigest()} if isinstance(document[-1], dict) else document[-1]
+    )
+    return body + json.dumps(footer).encode() + b"\n"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_valid(name: str) -> None:
+    document = lines_of(name)
+    report = checker.check_bytes(written(document))
+    assert report.verdict == "accepted", report
+    assert (len(document) - 2) == document[-1]["nodes"]
+    features = {"lifted": "lifted", "parts": "parts"}
+    assert name not in features or document[0][features[name]]
+    packed = gzip.compress(written(document), mtime=0)
+    assert checker.check_bytes(packed) == report
+
+
+# -- mutations ---------------------------------------------------------------------------------------------------
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    yield path, value
+    if isinstance(value, (dict, list)):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from places(value[key], (*path, key))
+
+
+def variants(value: Any, chance: Random) -> Iterator[Any]:
+    if isinstance(value, bool):
+        return
+    if isinstance(value, int):
+        yield from {value + 1, max(value - 1, 0), 0, 10**9 - 1} - {value}
+    elif isinstance(value, str):
+        yield from {"0", "1", "-1", "1/3", "+", "-", "equal", "1000", f"{value}0"} - {value}
+    elif isinstance(value, list):
+        yield from ([], value[:-1], [*value, *value[-1:]], value[::-1])
+    elif isinstance(value, dict):
+        yield {}
+        for key in value:
+            yield {k: v for k, v in value.items() if k != key}
+
+
+def changed(document: Document, path: tuple[Any, ...], value: Any) -> Document:
+    copied = copy.deepcopy(document)
+    inner: Any = copied
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return copied
+
+
+def claim_holds(claim: Any) -> bool:
+    """Whether two networks agree on the claimed domain: completely in one input, along many lines in two."""
+    pair = [from_document(claim[key]["inline"]) for key in ("network", "other")]
+    rows = [[int(t) for t in row.split()] for row in claim["domain"]["inequalities"]]
+    equations = [[int(t) for t in row.split()] for row in claim["domain"]["equations"]]
+    domain = Polyhedron(pair[0].inputs, tuple(map(tuple, rows)), tuple(map(tuple, equations)))
+    if pair[0].inputs == 1:
+        box = [domain.maximize([s]) for s in (-1, 1)]
+        ends = [getattr(end, "value", None) for end in box]
+        low, high = (None if ends[0] is None else -ends[0]), ends[1]
+        return differing_point(pair[0], pair[1], low, high) is None
+    chance = Random(0)
+    for _ in range(400):
+        x = [Fraction(chance.randint(-40, 40), chance.choice((1, 4, 16))) for _ in range(pair[0].inputs)]
+        if domain.contains(x) and pair[0](x) != pair[1](x):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_mutants_die_or_are_true(name: str) -> None:
+    """Each leaf changed, each line dropped, doubled or exchanged, the hash made right: what is accepted is true."""
+    document, chance = lines_of(name), Random(name)
+    count = accepted = 0
+    mutants = [
+        changed(document, path, new) for path, value in places(document) if path for new in variants(value, chance)
+    ]
+    for k in range(1, len(document) - 1):
+        mutants += [document[:k] + document[k + 1 :], document[: k + 1] + document[k:]]
+        mutants += [[*document[:k], document[j], *document[k + 1 :]] for j in range(1, len(document) - 1)]
+    for mutant in mutants:
+        if mutant == document:
+            continue
+        for fixed in (mutant, with_count(mutant)):
+            report = checker.check_bytes(written(fixed))
+            count += 1
+            if report.verdict == "accepted":
+                accepted += 1
+                assert claim_holds(fixed[0]["claim"]), fixed
+    assert count > 150
+    assert accepted < count / 3
+
+
+def with_count(document: Document) -> Document:
+    """The right number of nodes, and the right hashes of the networks."""
+    fixed = copy.deepcopy(document)
+    if isinstance(fixed[-1], dict) and "nodes" in fixed[-1]:
+        fixed[-1]["nodes"] = len(fixed) - 2
+    try:
+        for key in ("network", "other"):
+            reference = fixed[0]["claim"][key]
+            reference["sha256"] = from_document(reference["inline"]).sha256
+    except Exception:  # a mutant that is no network any more
+        pass
+    return fixed
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_changed_network_is_not_proved_by_the_old_tree(name: str) -> None:
+    """One weight changed by 2^-40: the tree of the pair before is refused, unless the function did not change."""
+    pair, domain = CASES[name]
+    document, chance = lines_of(name), Random(name)
+    for _ in range(30):
+        second = Stack(
+            [([list(r) for r in layer.weight.rows()], list(layer.bias.entries())) for layer in pair[1].layers]
+        )
+        rows, bias = chance.choice(second.layers)
+        i = chance.randrange(len(bias))
+        rows[i][chance.randrange(len(rows[i]))] += Fraction(1, 2**40)
+        network = from_arrays(second.layers)
+        mutant = copy.deepcopy(document)
+        fresh = equivalent(network, network, domain)
+        assert isinstance(fresh, Equivalent)
+        header = json.loads(next(fresh.certificate.lines()))
+        mutant[0]["claim"]["other"] = header["claim"]["other"]
+        report = checker.check_bytes(written(mutant))
+        assert report.verdict == "rejected" or equivalent(pair[0], network, domain).status == "proved"
+
+
+# -- hostile files -----------------------------------------------------------------------------------------------
+
+
+def verdict(data: bytes) -> checker.Report:
+    report = checker.check_bytes(data)
+    assert report.verdict != "accepted"
+    assert len(str(report)) < 1500
+    return report
+
+
+def test_cut_off_and_appended() -> None:
+    data = written(lines_of("splits"))
+    for length in range(0, len(data), 41):
+        verdict(data[:length])
+        verdict(gzip.compress(data[:length]))
+        verdict(gzip.compress(data)[: -length or -1])
+    assert verdict(data + b"\n").verdict == "unreadable"
+    assert verdict(data[:-1]).verdict == "unreadable"
+    assert verdict(data + data).verdict == "unreadable"
+    assert verdict(gzip.compress(data) + b"garbage").verdict == "unreadable"
+
+
+def test_wrong_hash_and_count() -> None:
+    document = lines_of("splits")
+    data = written(document)
+    footer = data.splitlines()[-1]
+    assert verdict(data.replace(footer, footer[:-6] + b'beef"}')).verdict in ("rejected", "unreadable")
+    document[-1]["nodes"] += 1
+    assert verdict(written(document)).verdict == "rejected"
+
+
+def test_a_bomb_is_not_unpacked_into_memory() -> None:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = b"".join(packer.compress(b" " * (1 << 20)) for _ in range(256)) + packer.flush()
+    assert verdict(bomb).verdict == "unreadable"
+    start = checker.TREE_START
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = packer.compress(start) + b"".join(packer.compress(b" " * (1 << 20)) for _ in range(256)) + packer.flush()
+    assert verdict(bomb).verdict == "unreadable"
+
+
+def test_a_split_for_ever() -> None:
+    document = lines_of("splits")
+    split = next(node for node in document[1:-1] if "split" in node)
+    endless = [document[0], *([{"signs": [], "split": split["split"]}] * (checker.DEPTH + 5)), document[-1]]
+    report = verdict(written(endless))
+    assert report.verdict == "unreadable"
+    assert "deeper" in report.got
+
+
+def test_lifted_neurons_of_other_networks() -> None:
+    document = lines_of("lifted")
+    for lifted in (
+        [[2, 1, 0]],
+        [[0, 1, 9]],
+        [[0, 9, 0]],
+        document[0]["lifted"] * 2,
+        [[1, 1, 0]],
+    ):
+        mutant = changed(document, (0, "lifted"), lifted)
+        assert verdict(written(mutant)).verdict == "rejected", lifted
+
+
+def test_slopes_and_multipliers_out_of_range() -> None:
+    document = lines_of("bounds on a box")
+    (node,) = document[1:-1]
+    k, sign, value, rows, slopes = node["signs"][0][0]
+    for bad in ([k, sign, value, [[0, "-1"]], slopes], [k, sign, value, [[99, "1"]], slopes],
+                [k, sign, value, rows, [[0, "2"]]], [k, sign, value, rows, [[0, "-1/2"]]],
+                [k, sign, "1000", rows, slopes],
+                [99, sign, value, rows, slopes]):  # fmt: skip
+        mutant = changed(document, (1, "signs", 0, 0), bad)
+        assert verdict(written(mutant)).verdict == "rejected", bad
+
+
+def test_network_files_beside_a_tree(tmp_path: Path) -> None:
+    """Large networks stand in files of their own, equal ones in one."""
+    wide = from_arrays([([[i % 7 - 3, i % 5] for i in range(2000)], [1] * 2000), ([[1] * 2000], [0])])
+    outcome = equivalent(wide, wide)
+    assert isinstance(outcome, Equivalent)
+    written_files = outcome.save(tmp_path / "cert.jsonl")
+    assert [path.name for path in written_files] == ["cert.jsonl.network.json", "cert.jsonl"] or len(written_files) == 2
+    assert checker.check_file(written_files[-1]).verdict == "accepted"
+    assert not list(tmp_path.glob("*.tmp"))
+
+
+@pytest.mark.parametrize("make", [lambda p: p.mkdir(), lambda p: p.symlink_to("/dev/null")])
+def test_outputs_that_cannot_be_written(make: Callable[[Path], object], tmp_path: Path) -> None:
+    target = tmp_path / "cert"
+    make(target)
+    outcome = equivalent(*HINGES)
+    assert isinstance(outcome, Equivalent)
+    with pytest.raises(Exception, match="cannot write"):
+        outcome.save(target)
+    with pytest.raises(Exception, match="cannot write"):
+        outcome.save(tmp_path / "missing" / "cert")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cert"]
