@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from polyrelu.version import __version__
 
 if TYPE_CHECKING:
-    from polyrelu.certificate import Certificate
+    from polyrelu.certificate import Certificate, TreeCertificate
     from polyrelu.checker import Report
     from polyrelu.checker import check_file as check
     from polyrelu.complex import (
@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
+    "TreeCertificate": "polyrelu.certificate",
     "Architecture": "polyrelu.network",
     "Cell": "polyrelu.complex",
     "Certificate": "polyrelu.certificate",
@@ -183,6 +184,7 @@ __all__ = [
     "Search",
     "SignVector",
     "Skeleton",
+    "TreeCertificate",
     "Unbounded",
     "Undecided",
     "Visit",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import getopt
 import gzip
 import hashlib
+import heapq
 import io
 import json
 import math
@@ -692,19 +693,20 @@ class Joint:
         return [k for k in range(len(self.atoms)) if first + k in used]
     def check_parts(self, parts: Any) -> list[list[Form]]:
         """Parts of the difference, each with one form for each of its rows, that add up to it."""
-        found, sums = list[list[Form]](), [dict[int, Fraction]() for _ in self.difference]
+        found, totals = list[list[Form]](), [Total(self) for _ in self.difference]
+        size = 1 + self.dimension + len(self.atoms)
         for part in parts:
-            rows = [{symbol: rational(text) for symbol, text in row} for row in part]
-            last = max((max(row, default=0) for row in rows), default=0)
-            good = len(rows) == len(sums) and last <= self.dimension + len(self.atoms)
-            require(good, "parts", f"{len(sums)} rows over the symbols", f"{len(rows)} rows")
-            for total, row in zip(sums, rows, strict=True):
-                for symbol, x in row.items():
-                    total[symbol] = total.get(symbol, Fraction(0)) + x
-            scales = [math.lcm(*(x.denominator for x in row.values())) for row in rows]
-            found.append([{symbol: int(x * scale) for symbol, x in row.items() if x}
-                          for row, scale in zip(rows, scales, strict=True)])
-        same = [{symbol: x for symbol, x in total.items() if x} for total in sums] == self.difference
+            require(len(part) == len(totals), "parts", f"{len(totals)} rows", f"{len(part)} rows")
+            found.append(list[Form]())
+            for total, row in zip(totals, part, strict=True):
+                check_indices("parts", [symbol for symbol, _ in row], size)
+                own = Total(self)
+                for symbol, text in row:
+                    for target in (total, own):
+                        target.add({symbol: 1}, rational(text))
+                found[-1].append(tidy(own.form))
+        same = all(tidy(total.form) == {symbol: x * total.scale for symbol, x in form.items()}
+                   for total, form in zip(totals, self.difference, strict=True))
         require(same or not parts, "parts", "parts that add up to the difference", "another sum")
         return found or [self.difference]
 class Node:
@@ -759,40 +761,60 @@ class Node:
             state.put(state.atoms, other, sign * own * orientation)
 SIGN = (int, re.compile("[+-]"), RATIONAL, [(int, RATIONAL)], [(int, RATIONAL)])
 NODE = OneOf(({"signs": [[SIGN]], "split": int}, {"signs": [[SIGN]], "leaf": "equal"}))
+class Total:
+    """A sum of multiples of forms: integers over one denominator. Every step is paid for before it is done."""
+    def __init__(self, joint: Joint) -> None:
+        self.joint, self.form, self.scale, self.symbols = joint, dict[int, int](), 1, list[int]()
+    def add(self, form: Form, factor: Fraction) -> None:
+        common = math.lcm(self.scale, factor.denominator)
+        growth, times = common // self.scale, factor.numerator * (common // factor.denominator)
+        bits = common.bit_length() + times.bit_length() + longest([[*form.values()]])
+        self.joint.spend(len(form) + (growth > 1) * len(self.form), bits)
+        if growth > 1:
+            self.form, self.scale = {symbol: x * growth for symbol, x in self.form.items()}, common
+        for symbol, x in form.items():
+            if symbol not in self.form:
+                heapq.heappush(self.symbols, -symbol)
+            self.form[symbol] = self.form.get(symbol, 0) + times * x
+    def latest(self) -> int:
+        """The last symbol."""
+        return -self.symbols[0] if self.symbols else 0
+    def pop(self) -> Fraction:
+        """Take out the last symbol; its coefficient."""
+        self.joint.spend(1, self.scale.bit_length())
+        return Fraction(self.form.pop(-heapq.heappop(self.symbols)), self.scale)
 def least(node: Node, k: int, sign: int, rows: Any, slopes: Any) -> Fraction:
     """A lower bound of sign * (form of atom k) on the polyhedron: terms are replaced by affine forms below them, or
-    above, then multiples of the inequalities are taken away, then sides of the domain that bound one coordinate."""
-    left = {symbol: Fraction(sign * x) for symbol, x in node.form_of(k).items()}
-    chosen, slacks, work = {i: rational(text) for i, text in slopes}, node.state.slacks, 0
-    require(all(0 <= s <= 1 for s in chosen.values()), "tree", "slopes from 0 to 1", f"atom {k}")
-    while (latest := max(left, default=0)) >= node.first:
-        factor, term = left.pop(latest), node.term_of[latest - node.first][0]
+    above, then multiples of the inequalities are taken away, then sides that bound one coordinate."""
+    step, slacks, sides, chosen = f"atom {k}", node.state.slacks, node.joint.sides, dict[int, Fraction]()
+    check_indices(step, [i for i, _ in rows], len(slacks))
+    check_indices(step, [i for i, _ in slopes], len(node.joint.atoms))
+    left = Total(node.joint)
+    left.add(node.form_of(k), Fraction(sign))
+    for i, text in slopes:
+        chosen[i] = rational(text)
+        require(0 <= chosen[i] <= 1, step, "slopes from 0 to 1", quote(text))
+    while left.latest() >= node.first:
+        term, factor = node.term_of[left.latest() - node.first][0], left.pop()
         slope = chosen.get(term.atom, Fraction(0))
         if factor < 0:
-            upper, lower = (node.state.bounds.get((term.atom, s)) for s in (-1, 1))
-            require(upper is not None and (lower is not None or not slope), "tree", "bounds of terms", f"atom {k}")
-            offset = max((slope - 1) * (upper or 0), -slope * (lower or 0), Fraction(0)) / term.factor
-            left[0] = left.get(0, Fraction(0)) + factor * offset
+            left.add({0: 1}, factor * above(node, term, slope, step))
         if slope and factor:
-            work += len(term.form)
-            for s, x in term.form.items():
-                left[s] = left.get(s, Fraction(0)) + factor * slope * x
+            left.add(term.form, factor * slope)
     for i, text in rows:
-        multiplier = rational(text)
-        require(i < len(slacks) and multiplier >= 0, "tree", "multipliers >= 0 of inequalities", f"atom {k}")
-        slack, scale = slacks[i]
-        work += len(slack)
-        for s, x in slack.items():
-            left[s] = left.get(s, Fraction(0)) - multiplier * x / scale
-    node.joint.spend(16 * work, max((x.denominator.bit_length() for x in left.values()), default=0))
-    require(all(s < node.first for s, x in left.items() if x), "tree", "multipliers that leave no term", f"atom {k}")
-    constant = left.pop(0, Fraction(0))
-    for j, rest in left.items():
-        if rest:
-            limit = node.joint.sides.get((j, rest > 0))
-            require(limit is not None, "tree", "multipliers that leave no coordinate without a side", f"atom {k}")
-            constant += rest * (limit or 0)
-    return constant
+        multiplier, (slack, scale) = rational(text), slacks[i]
+        require(multiplier >= 0, step, "multipliers of inequalities that are not negative", quote(text))
+        left.add(slack, -multiplier / scale)
+    for j in [j for j, x in left.form.items() if j and x]:
+        limit = sides.get((j, left.form[j] > 0))
+        require(limit is not None, step, "multipliers that leave no coordinate without a side", f"coordinate {j}")
+        left.add({0: 1}, Fraction(left.form[j], left.scale) * (limit or 0))
+    return Fraction(left.form.get(0, 0), left.scale)
+def above(node: Node, term: Term, slope: Fraction, step: str) -> Fraction:
+    """How far the affine form above max(h, 0) lies above slope * h, by the known bounds of the term's atom."""
+    upper, lower = (node.state.bounds.get((term.atom, s)) for s in (-1, 1))
+    require(upper is not None and (lower is not None or not slope), step, "bounds of terms", f"atom {term.atom}")
+    return max((slope - 1) * (upper or 0), -slope * (lower or 0), Fraction(0)) / term.factor
 class Lines:
     """The lines of a tree file as JSON values, with the hash of all lines before."""
     def __init__(self, file: IO[bytes]) -> None:
@@ -803,6 +825,7 @@ class Lines:
         line = self.file.readline(CERTIFICATE_BYTES + 1)
         self.size += len(line)
         good = line.endswith(b"\n") and len(line) <= CERTIFICATE_BYTES and self.size <= TREE_BYTES
+        good = good and (self.number > 1 or line.startswith(TREE_START))
         readable(good, place, "the file ends early, or a line or the file is too long")
         self.before = self.digest.hexdigest()
         self.digest.update(line)
@@ -811,22 +834,23 @@ def tree(joint: Joint, difference: list[Form], lines: Lines) -> int:
     """Every node of a tree, in prefix order; returns their number. Memory grows with the depth, not with the tree."""
     used = joint.used(difference)
     state, nodes = State(list(joint.slacks)), 0
-    waiting: list[tuple[int, int, Form, int]] = [(0, len(joint.slacks), {}, 0)]  # what to go back to, the cut, its sign
+    waiting: list[tuple[int, int, Form, int]] = [(0, len(joint.slacks), {}, 0)]  # what to go back to, cut, side
     while waiting:
-        changes, slacks, cut, sign = waiting.pop()
+        changes, slacks, cut, side = waiting.pop()
         place, record = lines.read()
-        readable(len(waiting) <= DEPTH, place, f"beyond the limits: a tree deeper than {DEPTH}")
         fit(record, NODE, place)
         state.back(changes, slacks)
-        if sign:
-            state.slacks.append(({s: sign * x for s, x in cut.items()}, 1))
-            state.put_form(primitive(cut)[0], sign)
+        if side:
+            state.slacks.append(({s: side * x for s, x in cut.items()}, 1))
+            state.put_form(primitive(cut)[0], side)
+        deep = len(state.slacks) - len(joint.slacks) > DEPTH
+        readable(not deep, place, f"beyond the limits: a tree of more than {DEPTH} splits one below the other")
         node, nodes = Node(joint, used, state), nodes + 1
         for signs in record["signs"]:
-            for k, side, value, rows, slopes in signs:
-                sign, wanted = 1 if side == "+" else -1, rational(value)
+            for k, mark, value, rows, slopes in signs:
+                sign, wanted = 1 if mark == "+" else -1, rational(value)
                 got = least(node, k, sign, rows, slopes)
-                require(got >= wanted, place, f"{side}h >= {quote(value)}, h the form of atom {k}", "a smaller bound")
+                require(got >= wanted, place, f"{mark}h >= {quote(value)}, h the form of atom {k}", "a smaller bound")
                 node.learn(k, sign, wanted)
             node = Node(joint, used, state)
         if "leaf" in record:

@@ -378,7 +378,7 @@ def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: di
 
     also = {Path(options.other): outcome.other} if options.other and isinstance(outcome, NotIdentifiable) else {}
     if options.output and not isinstance(outcome, Undecided):
-        return outcome.with_provenance(provenance).save(options.output, also)
+        return outcome.with_provenance(provenance).certificate.save(options.output, also)
     for path, network in also.items():
         save(network, path)
     return list(also)

@@ -155,7 +155,7 @@ def _domain(domain: Any) -> str:
     """A claim's domain in words."""
     if isinstance(domain, str):
         return domain
-    rows = [(row.split(" "), sign) for key, sign in (("inequalities", "<="), ("equations", "=")) for row in domain[key]]
+    rows = [(row.split(" "), sign) for key, sign in (("inequalities", "≤"), ("equations", "=")) for row in domain[key]]
     if not rows:
         return "R^n"
     if len(rows) > 12:
@@ -164,8 +164,19 @@ def _domain(domain: Any) -> str:
 
 
 def _linear(row: list[str]) -> str:
-    terms = [f"{entry} x_{j}" for j, entry in enumerate(row[:-1]) if entry != "0"]
-    return " + ".join(terms).replace("+ -", "- ").replace("1 x_", "x_") if terms else "0"
+    """The left side of a constraint.
+
+    >>> _linear(["21", "0", "-1", "-31", "5"])
+    '21 x_0 - x_2 - 31 x_3'
+    """
+    text = ""
+    for j, entry in enumerate(row[:-1]):
+        if entry == "0":
+            continue
+        sign = ("-" if entry.startswith("-") else "") if not text else (" - " if entry.startswith("-") else " + ")
+        size = entry.removeprefix("-")
+        text += f"{sign}{'' if size == '1' else f'{size} '}x_{j}"
+    return text or "0"
 
 
 def _text(document: dict[str, Any]) -> CertificateText:
@@ -249,7 +260,7 @@ def _evidence_note(evidence: dict[str, Any]) -> str:
 
 
 _FORMULA = re.compile(r"(R\^n|\[A_i\|a_i\]|[A-Za-z]\[[0-9]\]|[A-Za-z]_[a-z0-9](?: [A-Za-z]_[a-z0-9])*)")
-_SPECIAL = {c: rf"\{c}" for c in "_&%#${}"} | {"^": r"\^{}", "~": r"\~{}", "<": "$<$", ">": "$>$"}
+_SPECIAL = {c: rf"\{c}" for c in "_&%#${}"} | {"^": r"\^{}", "~": r"\~{}", "<": "$<$", ">": "$>$", "≤": r"$\le$"}
 
 
 def _escape(text: str) -> str:

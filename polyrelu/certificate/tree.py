@@ -20,7 +20,6 @@ from typing import IO, Any, cast
 from polyrelu.certificate.certificate import Hypothesis, PairClaim, references, remarks
 from polyrelu.errors import CertificateError
 from polyrelu.exact import format_rational
-from polyrelu.network import Network
 from polyrelu.textfiles import file_permissions, write_all
 
 __all__ = ["NodeRecord", "SignRecord", "TreeCertificate", "TreeLog"]
@@ -93,18 +92,24 @@ class TreeLog:
     def add(self, record: NodeRecord) -> None:
         """Append a node."""
         line = f"{json.dumps(record.to_json())}\n".encode("ascii")
+        self._file.seek(0, os.SEEK_END)
         self._file.write(line)
         self.nodes += 1
         self.size += len(line)
 
     def lines(self) -> Iterator[bytes]:
-        """The lines from the first one on; nothing may be added meanwhile."""
-        self._file.seek(0)
-        yield from self._file
-        self._file.seek(0, os.SEEK_END)
+        """The lines from the first one on."""
+        position = 0
+        while True:
+            self._file.seek(position)
+            line = self._file.readline()
+            if not line:
+                return
+            position = self._file.tell()
+            yield line
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class TreeCertificate:
     """A split tree that proves a claim about two networks, ready to be written.
 
@@ -113,7 +118,7 @@ class TreeCertificate:
     claim : what is proved.
     point : a point of the domain.
     log : the nodes.
-    lifted : neurons whose activations are coordinates of their own in the tree.
+    lifted : neurons whose positive parts, of their primitive forms, are coordinates of their own in the tree.
     parts : parts of the difference that add up to it, each with a tree of its own; none means the whole. A part has a
         row for each row of the difference, by symbols.
     unverified : remarks for people that no verdict depends on.
@@ -160,14 +165,16 @@ class TreeCertificate:
             yield line
         yield f"{json.dumps({'nodes': self.log.nodes, 'sha256': digest.hexdigest()})}\n".encode("ascii")
 
-    def save(self, path: str | Path, also: Mapping[Path, Network] | None = None) -> list[Path]:
+    def to_bytes(self) -> bytes:
+        """The whole file in memory, both networks in its header."""
+        return b"".join(self.lines())
+
+    def save(self, path: str | Path) -> list[Path]:
         """Write the certificate and the large networks it speaks of; return the files, the certificate last.
 
-        A name that ends in ``.gz`` is compressed. Raises `PolyreluError` if a file cannot be written; then nothing new
-        is left behind.
+        A name that ends in ``.gz`` is compressed. Raises `PolyreluError` if a file cannot be written; then there is no
+        new certificate.
         """
-        if also:
-            raise CertificateError("no other networks belong to a proof of equality")
         target, beside = Path(path), dict[Path, str]()
         if target.exists() and not target.is_file():
             raise CertificateError(f"{target}: cannot write: it is not a regular file")

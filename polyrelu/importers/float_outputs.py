@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.exact import as_sparse, nearest_float
+from polyrelu.exact import FLOAT32, FLOAT64, as_sparse
 from polyrelu.importers.imported import Imported
 from polyrelu.network import Network
 
@@ -45,12 +45,19 @@ def float_outputs(imported: Imported, x: Sequence[Fraction]) -> FloatOutputs:
     """
     dtype = imported.arithmetic if imported.arithmetic in ("float32", "float64") else "float64"
     with np.errstate(all="ignore"):
-        point = np.array([nearest_float(entry.numerator, entry.denominator) for entry in x]).astype(dtype)
+        point = np.array([_nearest(entry, dtype) for entry in x], dtype=dtype)
         values = _of_runtime(imported, point)
         if values is not None:
             return FloatOutputs(f"{_name(imported)} ({dtype})", tuple(values.astype(np.float64).reshape(-1).tolist()))
         computed = _layer_by_layer(imported.network, point)
     return FloatOutputs(f"numpy {dtype}, layer by layer", tuple(computed.astype(np.float64).tolist()))
+
+
+def _nearest(number: Fraction, dtype: str) -> float:
+    """The nearest number of a type, in one step; the largest one beyond its range."""
+    format_ = FLOAT32 if dtype == "float32" else FLOAT64
+    bounded = max(-format_.largest, min(number, format_.largest))
+    return float(format_.nearest(bounded))
 
 
 def _name(imported: Imported) -> str:

@@ -74,8 +74,10 @@ class BoxBounds:
     def proved(self, symbol: int, sign: int) -> list[SignRecord] | None:
         """The records that prove the sign of an atom's form, or None if it does not follow."""
         records: list[SignRecord] = []
+        before = dict(self._bounds)
         value, slopes = self._value(symbol, sign, records)
         if value is None or value < 0:
+            self._bounds = before  # their records are dropped
             return None
         records.append(self._record(symbol, sign, Fraction(), slopes))
         return records
@@ -112,8 +114,8 @@ class BoxBounds:
         self._bounds[symbol] = Bounds(*ends)
 
     def _record(self, symbol: int, sign: int, value: Fraction, slopes: Mapping[int, Fraction]) -> SignRecord:
-        first = 1 + self._joint.dimension
-        return SignRecord(symbol - first, sign, value, {}, {other - first: slope for other, slope in slopes.items()})
+        number = self._joint.number
+        return SignRecord(number(symbol), sign, value, {}, {number(other): slope for other, slope in slopes.items()})
 
 
 def _rounded_down(value: Fraction) -> Fraction:

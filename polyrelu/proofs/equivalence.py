@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from polyrelu.certificate import Certificate, Hypothesis, NodeRecord, PairClaim, TreeCertificate, TreeLog
@@ -19,13 +18,13 @@ from polyrelu.exact import Polyhedron
 from polyrelu.interrupts import deferred_interrupt
 from polyrelu.limits import BIT_LIMIT
 from polyrelu.network import Network
-from polyrelu.proofs.limits import Budget, LimitReached
+from polyrelu.proofs.budget import Budget, CertificateLimit, LimitReached
 from polyrelu.proofs.outcome import Equivalent, NotEquivalent, Search, Undecided, Witness
 from polyrelu.proofs.parts import Part, parts_of
 from polyrelu.proofs.region import Coordinates, Path, Point, lifted_path
 from polyrelu.proofs.split_tree import Failure, Statistics, search
 from polyrelu.proofs.witness import difference_point, random_points, simplex_at, simplified
-from polyrelu.symmetry.forms import JointNetwork, Row
+from polyrelu.symmetry.forms import JointNetwork, integer_row
 from polyrelu.version import __version__
 
 __all__ = ["equivalent"]
@@ -34,13 +33,15 @@ __all__ = ["equivalent"]
 _POINTS = 48
 #: Differing points that are simplified, to keep the shortest.
 _CHOICES = 6
+#: The share of the time that is left for each attempt that may be given up.
+_SHARE = 0.3
 #: Nodes after which a proof with lifted coordinates is given up.
 _MOST_LIFTED_NODES = 2_000
 #: Beyond so many coordinates no parts are looked for.
 _MOST_COORDINATES = 64
 
 PairOutcome = Equivalent | NotEquivalent | Undecided
-Progress = Callable[[Statistics], None]
+Progress = Callable[[Search], None]
 
 
 def equivalent(
@@ -85,7 +86,7 @@ def equivalent(
         try:
             return question.answer(Budget(time_limit, memory_limit, interrupt))
         except LimitReached as limit:
-            return Undecided(f"{limit} was reached", (), question.work("none"))
+            return Undecided(str(limit), (), question.work("none"))
 
 
 class _Question:
@@ -94,44 +95,37 @@ class _Question:
     def __init__(
         self, first: Network, second: Network, domain: Polyhedron | None, seed: int, progress: Progress | None
     ) -> None:
-        for network in (first, second):
-            if not isinstance(network, Network):
-                kind = type(network).__name__
-                raise PolyreluError(f"equivalent takes two Networks, not {kind}; polyrelu.load reads a file")
-        sizes = ((first.inputs, second.inputs, "inputs"), (first.outputs, second.outputs, "outputs"))
-        for ours, other, what in sizes:
-            if ours != other:
-                raise NetworkError(f"the networks have {ours} and {other} {what}, so they cannot be compared")
-        polyhedron = Polyhedron.universe(first.inputs) if domain is None else domain
-        if polyhedron.ambient_dimension != first.inputs:
-            raise DomainError(
-                f"the domain lies in R^{polyhedron.ambient_dimension}, but the networks have {first.inputs} inputs"
-            )
+        self._domain = _comparable(first, second, domain)
         self._first, self._second, self._seed, self._progress = first, second, seed, progress
-        self._coordinates = Coordinates.of(polyhedron)
-        self._domain = Path.at_root(self._coordinates)
-        self._joint = JointNetwork(first, second, self._coordinates.inputs)
-        self._statistics, self._points = Statistics(), 0
+        self._statistics, self._programs, self._points = Statistics(), 0, 0
 
     def work(self, route: str) -> Search:
-        """How much work it was."""
-        found = asdict(self._statistics)
-        del found["cost"]
-        return Search(route, **found, points=self._points)
+        """How much work the last attempt was; programs and points of all of them."""
+        now = self._statistics
+        programs = self._programs + now.programs
+        return Search(route, now.nodes, now.leaves, now.depth, now.signs, programs, self._points, now.closed)
 
     def answer(self, budget: Budget) -> PairOutcome:
         """The cheap routes, then the trees."""
         budget.check()
+        self._coordinates = Coordinates.of(self._domain)
+        self._root = Path.at_root(self._coordinates)
+        budget.check()
+        self._joint = JointNetwork(self._first, self._second, self._coordinates.inputs)
         if not self._joint.difference:
             return self._same_expressions()
         tried = self._tried(budget)
         differing = (point for point in tried if self._differ(point))
         if (point := next(differing, None)) is not None:
             return self._refuted([point, *itertools.islice(differing, _CHOICES - 1)], "points")
-        if (proved := self._by_prefix(budget)) is not None:
-            return proved
-        if (proved := self._by_parts(budget, tried)) is not None:
-            return proved
+        for attempt in (self._by_prefix, self._by_parts):
+            try:
+                proved = attempt(budget.trial(_SHARE), tried)
+            except (LimitReached, _TooManyNodes):  # of the attempt, or of the whole: then the next check says so
+                proved = None
+            if proved is not None:
+                return proved
+            budget.check()
         return self._by_tree(budget)
 
     def _same_expressions(self) -> Equivalent:
@@ -145,7 +139,7 @@ class _Question:
         """Some points of the domain."""
         start = self._coordinates.point_of(self._coordinates.inside)
         found = []
-        for point in itertools.islice(random_points(self._domain, start, self._seed), _POINTS):
+        for point in itertools.islice(random_points(self._root, start, self._seed), _POINTS):
             budget.check()
             found.append(point)
         return found
@@ -155,6 +149,12 @@ class _Question:
         return self._joint.values_at(point)[1]
 
     # -- proofs ---------------------------------------------------------------------------------------------------
+
+    def _attempt(self, trees: int = 1) -> TreeLog:
+        """Begin another proof."""
+        self._programs += self._statistics.programs
+        self._statistics = Statistics(trees)
+        return TreeLog()
 
     def _search(
         self, joint: JointNetwork, path: Path, budget: Budget, log: TreeLog, most: int | None = None
@@ -167,42 +167,39 @@ class _Question:
             if log.nodes > limit:
                 raise _TooManyNodes
             if self._progress is not None:
-                self._progress(self._statistics)
+                self._progress(self.work("none"))
 
         return search(joint, path, record, budget, self._statistics)
 
-    def _by_prefix(self, budget: Budget) -> Equivalent | None:
+    def _by_prefix(self, budget: Budget, _: list[Point]) -> Equivalent | None:
         """A proof for all values that the activations of common first layers could have, taken as coordinates.
 
         Tried where this takes away a layer; it may fail because not all these values occur.
         """
-        common = self._joint.common
+        common = set(self._joint.common)
         if not any(atom.level > 1 and atom.neuron in common for atom in self._joint.atoms):
             return None
-        joint = JointNetwork(self._first, self._second, self._coordinates.inputs, common)
-        log = TreeLog()
-        try:
-            failed = self._search(joint, lifted_path(joint, self._coordinates), budget, log, _MOST_LIFTED_NODES)
-        except _TooManyNodes:
-            return None
+        joint = JointNetwork(self._first, self._second, self._coordinates.inputs, self._joint.common)
+        log = self._attempt()
+        failed = self._search(joint, lifted_path(joint, self._coordinates), budget, log, _MOST_LIFTED_NODES)
         return None if failed else self._proved(log, "prefix", lifted=joint)
 
     def _by_parts(self, budget: Budget, tried: list[Point]) -> Equivalent | None:
         """One tree for each part of the difference, if it has parts and each of them vanishes."""
         if self._joint.dimension > _MOST_COORDINATES:
             return None
-        parts = parts_of(self._joint, simplex_at(self._domain, self._domain.interior_point()), tried)
+        parts = parts_of(self._joint, simplex_at(self._root, self._root.interior_point()), tried)
         if len(parts) < 2:
             return None
-        log = TreeLog()
+        log = self._attempt(len(parts))
         for part in parts:
-            joint = self._joint.part([_integer_row(row) for row in part if row])
+            joint = self._joint.part([integer_row(row) for row in part if row])
             if self._search(joint, Path.at_root(self._coordinates), budget, log) is not None:
                 return None
         return self._proved(log, self._route(), parts=parts)
 
-    def _by_tree(self, budget: Budget) -> Equivalent | NotEquivalent | Undecided:
-        log = TreeLog()
+    def _by_tree(self, budget: Budget) -> Equivalent | NotEquivalent:
+        log = self._attempt()
         failure = self._search(self._joint, Path.at_root(self._coordinates), budget, log)
         if failure is None:
             return self._proved(log, self._route())
@@ -226,17 +223,19 @@ class _Question:
 
     # -- refutations ----------------------------------------------------------------------------------------------
 
-    def _refuted(self, points: list[Point], route: str) -> NotEquivalent | Undecided:
+    def _refuted(self, points: list[Point], route: str) -> NotEquivalent:
         """The simplest of some points where the networks differ, in the domain and exactly."""
 
         def is_good(point: Point) -> bool:
-            return self._domain.contains(point) and self._differ(point)
+            return self._root.contains(point) and self._differ(point)
 
         best = min((self._coordinates.embedded(simplified(point, is_good)) for point in points), key=_length)
         witness = Witness(best, self._first(best), self._second(best))
         if _bits((*witness.x, *witness.f, *witness.g)) > BIT_LIMIT:
-            reason = f"the networks differ, but at a point that needs numbers of more than {BIT_LIMIT} bits"
-            return Undecided(reason, (), self.work(route))
+            raise CertificateLimit(
+                "the networks differ, but the point that was found, or its outputs, need numbers of more than "
+                f"{BIT_LIMIT} bits, which a certificate cannot hold"
+            )
         shown = witness.to_json()
         hypotheses = (
             Hypothesis("point", "point", {"x": shown["x"]}),
@@ -247,14 +246,26 @@ class _Question:
         return NotEquivalent(certificate, witness, self.work(route))
 
 
+def _comparable(first: Network, second: Network, domain: Polyhedron | None) -> Polyhedron:
+    """The domain; errors say why two networks cannot be compared on it."""
+    for network in (first, second):
+        if not isinstance(network, Network):
+            kind = type(network).__name__
+            raise PolyreluError(f"equivalent takes two Networks, not {kind}; polyrelu.load reads a file")
+    sizes = ((first.inputs, second.inputs, "inputs"), (first.outputs, second.outputs, "outputs"))
+    for ours, other, what in sizes:
+        if ours != other:
+            raise NetworkError(f"the networks have {ours} and {other} {what}, so they cannot be compared")
+    polyhedron = Polyhedron.universe(first.inputs) if domain is None else domain
+    if polyhedron.ambient_dimension != first.inputs:
+        raise DomainError(
+            f"the domain lies in R^{polyhedron.ambient_dimension}, but the networks have {first.inputs} inputs"
+        )
+    return polyhedron
+
+
 class _TooManyNodes(Exception):  # noqa: N818 - a route that is given up
     pass
-
-
-def _integer_row(row: Mapping[int, Fraction]) -> Row:
-    common = math.lcm(*(entry.denominator for entry in row.values()))
-    kept = sorted((column, int(entry * common)) for column, entry in row.items() if entry)
-    return Row(tuple(column for column, _ in kept), tuple(entry for _, entry in kept))
 
 
 def _length(numbers: tuple[Fraction, ...]) -> tuple[int, int]:

@@ -6,7 +6,6 @@ value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from html import escape
@@ -68,9 +67,9 @@ class _Decided(_Answer, Generic[AnyCertificate]):
 
     certificate: AnyCertificate
 
-    def save(self, path: str | Path, also: Mapping[Path, Network] | None = None) -> list[Path]:
-        """Write the certificate (see `Certificate.save`)."""
-        return self.certificate.save(path, also)
+    def save(self, path: str | Path) -> list[Path]:
+        """Write the certificate, and large networks beside it; the files, the certificate last."""
+        return self.certificate.save(path)
 
     @property
     def theorem(self) -> str:
@@ -153,12 +152,13 @@ class Search:
     ----------
     route : what decided: ``expressions`` (both networks are one expression, once neurons are permuted, scaled, flipped,
         merged and left out where their signs show it), ``signs`` (after signs proved by linear programs), ``tree``
-        (after splits), ``points`` (a point that was tried), or ``none``.
-    nodes, leaves, depth : of the split tree, as far as it was built.
-    signs : signs and bounds that were proved.
+        (after splits), ``prefix`` (a tree over the activations of common first layers), ``points`` (a point that was
+        tried), or ``none``.
+    nodes, leaves, depth : of the split trees of the last attempt, as far as they were built.
+    signs : signs and bounds that were proved in them.
     programs : linear programs solved.
     points : points at which both networks were compared.
-    closed : the share of the domain that is done, when every split halves it.
+    closed : the share of the trees that is done, when every split halves one.
     """
 
     route: str = "none"
@@ -232,7 +232,7 @@ class Undecided(_Answer):
         return _wrapped([f"undecided: {self.reason}", *tried, *reached])
 
 
-Outcome: TypeAlias = Proved[Certificate] | Refuted | Undecided
+Outcome: TypeAlias = Proved[Certificate] | NotIdentifiable | Undecided
 
 _MEMBERSHIP = {
     "verified": "The network itself is generic (verified).",

@@ -130,10 +130,6 @@ class Path:
     rows, scales : at the root, as in `Coordinates`; rows may be shorter than 1 + dimension.
     used : the coordinates that forms will have, from 1 on; rows with others are left out, and these others are 0 in
         points. All of them if it is not given.
-
-    Attributes
-    ----------
-    programs : how many linear programs were solved.
     """
 
     def __init__(
@@ -143,7 +139,6 @@ class Path:
         scales: Sequence[int | Fraction],
         used: Sequence[int] | None = None,
     ) -> None:
-        self.programs = 0
         self._size, self._root = dimension, len(rows)
         self._columns = list(range(1, 1 + dimension)) if used is None else list(used)
         absent = set(range(1, 1 + dimension)) - set(self._columns)
@@ -211,7 +206,6 @@ class Path:
 
         The polyhedron must not be empty.
         """
-        self.programs += 1
         row = [form.get(column, 0) for column in range(1 + self._size)]
         answer = self._program.maximize([-row[j] for j in self._columns])
         if isinstance(answer, Infeasible):
@@ -225,7 +219,6 @@ class Path:
 
     def interior_point(self) -> Point:
         """A point strictly inside."""
-        self.programs += 1
         found = self._program.interior_point()
         if not isinstance(found, Interior):
             raise AssertionError("the polyhedron of a node has an interior")

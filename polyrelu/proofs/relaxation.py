@@ -11,6 +11,7 @@ freely; whatever they are, the bound is valid. (In floating point this backward 
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
@@ -90,7 +91,9 @@ def relaxed(
     """
     left = {column: Fraction(sign * entry) for column, entry in zip(*form, strict=True)}
     taken: dict[int, Fraction] = {}
-    while (symbol := max(left, default=0)) > dimension:
+    waiting = [-column for column in reversed(form.columns) if column > dimension]  # a heap, the latest first
+    while waiting:
+        symbol = -heapq.heappop(waiting)
         factor = left.pop(symbol)
         if not factor:
             continue
@@ -103,6 +106,8 @@ def relaxed(
         if slope:
             taken[symbol] = slope
             for column, entry in zip(*forms[symbol], strict=True):
+                if column > dimension and column not in left:
+                    heapq.heappush(waiting, -column)
                 left[column] = left.get(column, Fraction()) + factor * slope * entry
     return Relaxed({column: value for column, value in left.items() if value}, taken)
 

@@ -17,32 +17,39 @@ So the neurons of the last layer are never split, nor is any neuron that cancels
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from polyrelu.certificate import NodeRecord, SignRecord
 from polyrelu.limits import BIT_LIMIT, DEPTH_LIMIT_OF_TREES, TREE_COST_LIMIT
 from polyrelu.proofs.bounds import BoxBounds
-from polyrelu.proofs.limits import Budget, LimitReached
+from polyrelu.proofs.budget import Budget, CertificateLimit
 from polyrelu.proofs.region import Path, Point, Proof, value_sign
-from polyrelu.proofs.relaxation import relaxed
+from polyrelu.proofs.relaxation import Bounds, Relaxed, relaxed
 from polyrelu.symmetry.forms import Expressions, JointNetwork, KnownSigns, Row, Term, negated
 
 __all__ = ["Failure", "Sample", "Statistics", "search"]
 
+#: Points of a polyhedron that are kept for its parts.
+_SAMPLES = 64
+#: Forms that are looked at more closely before a split.
+_CANDIDATES = 12
+
 
 @dataclass(slots=True)
 class Statistics:
-    """How much work a search was.
+    """How much work a proof was so far.
 
     Attributes
     ----------
-    nodes, leaves, signs, depth : of the tree so far.
+    trees : how many trees it will have.
+    nodes, leaves, signs, depth : of these trees.
     programs : linear programs.
-    closed : the share of the tree that is done, when every split halves it.
+    closed : the share of the trees that is done, when every split halves one.
     cost : of checking it, in the unit of FORMAT.md §3.6, about.
     """
 
+    trees: int = 1
     nodes: int = 0
     leaves: int = 0
     signs: int = 0
@@ -50,6 +57,12 @@ class Statistics:
     programs: int = 0
     closed: float = 0.0
     cost: int = 0
+
+    def spend(self, operations: int, bits: int) -> None:
+        """Count what a step costs the checker."""
+        self.cost += operations * (64 + bits) * (1 + bits // 2048)
+        if self.cost > TREE_COST_LIMIT:
+            raise CertificateLimit("the checker would take more than an hour for the certificate")
 
 
 class Sample:
@@ -69,22 +82,12 @@ class Sample:
 
 @dataclass(slots=True)
 class Failure:
-    """Where the networks differ: at a point, or somewhere in a polyhedron where the difference is a sum of affine atoms
-    that does not vanish."""
+    """Where the networks differ: at a point, or somewhere in the polyhedron of `path`, as it is now, where the
+    difference is a sum of affine atoms that does not vanish."""
 
     point: Point | None
     path: Path
     expressions: Expressions
-    samples: list[Sample]
-
-
-@dataclass(slots=True)
-class _Open:
-    """A node that is still to be visited: where it hangs, and what is known there."""
-
-    depth: int
-    cut: tuple[Row, int] | None  # the form that is nonnegative from here on, and its factor
-    known: KnownSigns
     samples: list[Sample]
 
 
@@ -98,128 +101,160 @@ def search(
     """Prove that the difference of two networks vanishes on a polyhedron, or find where it does not.
 
     The records of the tree are handed out in prefix order; they prove the equality if None is returned. Raises
-    `LimitReached` when the budget is used up.
+    `LimitReached` when the budget is used up, and `CertificateLimit` when the records could not be checked.
     """
     return _Search(joint, path, budget, statistics).run(record)
 
 
-class _Search:
-    def __init__(self, joint: JointNetwork, path: Path, budget: Budget, statistics: Statistics) -> None:
-        self._joint, self._path, self._budget, self._statistics = joint, path, budget, statistics
-        self._programs = statistics.programs
-        self._bounds = BoxBounds(joint, path.sides())
+@dataclass(slots=True)
+class _Open:
+    """A node that is still to be visited: where it hangs, and what is known there."""
 
-    def run(self, record: Callable[[NodeRecord], None]) -> Failure | None:
-        path, statistics = self._path, self._statistics
-        waiting = [_Open(0, None, KnownSigns(), [])]
-        while waiting:
-            node = waiting.pop()
-            while path.depth and path.depth >= node.depth:
-                path.pop()
-            if node.cut is not None:
-                path.push(*node.cut)
-            if node.depth > DEPTH_LIMIT_OF_TREES:
-                raise LimitReached(f"the certificate's limit of {DEPTH_LIMIT_OF_TREES} levels")
-            settled = self._settle(node)
-            statistics.nodes += 1
-            statistics.programs = self._programs + path.programs
-            statistics.depth = max(statistics.depth, node.depth)
-            statistics.signs += sum(map(len, settled.rounds))
-            differing = next((sample for sample in settled.samples if sample.differs), None)
-            if settled.differs or differing is not None:
-                point = None if differing is None else differing.point
-                return Failure(point, path, settled.expressions, settled.samples)
-            split = None if settled.split is None else settled.split.symbol - 1 - self._joint.dimension
-            record(NodeRecord(settled.rounds, split))
-            if settled.split is None:
-                statistics.leaves += 1
-                statistics.closed += 2.0**-node.depth
-            else:
-                waiting += _parts(node, settled, settled.split)
-        return None
-
-    def _settle(self, node: _Open) -> _Settled:
-        """A node with all signs that can be found without a split."""
-        rounds: list[list[SignRecord]] = []
-        known, samples = node.known, node.samples[-_SAMPLES:]
-        while True:
-            self._budget.check()
-            expressions = self._joint.expressions(known)
-            self._statistics.cost += expressions.cost
-            if self._statistics.cost > TREE_COST_LIMIT:
-                raise LimitReached("the limit of what the checker takes an hour for")
-            if node.depth == 0 and not rounds and (bounded := self._bounded(expressions)):
-                rounds.append([record for _, records in bounded for record in records])
-                known = known.extended((term, records[-1].sign) for term, records in bounded)
-                continue
-            found = self._signs(expressions, samples)
-            if found:
-                rounds.append([record for _, record in found])
-                known = known.extended((term, record.sign) for term, record in found)
-                continue
-            split = None
-            if not all(term.is_affine for term in expressions.terms):
-                split = _choose(self._joint, expressions, known)
-            differs = bool(expressions.difference) and split is None
-            return _Settled(rounds, known, samples, expressions, split, differs)
-
-    def _bounded(self, expressions: Expressions) -> list[tuple[Term, list[SignRecord]]]:
-        """The signs at the root that bounds over the box of the domain prove, each with the records it needs."""
-        found = []
-        for term in expressions.terms:
-            if (sign := self._bounds.signs.get(term.symbol, 0)) and (records := self._bounds.proved(term.symbol, sign)):
-                found.append((term, records))
-        return found
-
-    def _signs(self, expressions: Expressions, samples: list[Sample]) -> list[tuple[Term, SignRecord]]:
-        """The signs of terms that are clear on the polyhedron of the node."""
-        found = []
-        for term in expressions.terms:
-            for sign in (1, -1):
-                if any(sample.sign(term) == -sign for sample in samples):
-                    continue
-                record = self._proved(expressions, term, sign, samples)
-                if record is not None:
-                    found.append((term, record))
-                    break
-        return found
-
-    def _proved(self, expressions: Expressions, term: Term, sign: int, samples: list[Sample]) -> SignRecord | None:
-        """The record of sign · form ≥ 0, if a linear program proves it."""
-        terms = {other.symbol: other for other in expressions.terms}
-        forms = {symbol: other.form for symbol, other in terms.items()}
-        bounds = {
-            symbol: self._bounds.bounds_of(symbol).scaled(Fraction(1, other.factor)) for symbol, other in terms.items()
-        }
-        below = relaxed(term.form, sign, forms, self._joint.dimension, bounds, self._bounds.slopes)
-        if below is None:
-            return None
-        answer = self._path.least(below.coefficients)
-        if not isinstance(answer, Proof):
-            samples.append(Sample(self._joint, answer))
-            return None
-        first = 1 + self._joint.dimension
-        rows = {i: multiplier * term.factor for i, multiplier in answer.rows.items()}  # of the atom's own form
-        if any(max(x.numerator.bit_length(), x.denominator.bit_length()) > BIT_LIMIT for x in rows.values()):
-            raise LimitReached(f"the certificate's limit of {BIT_LIMIT} bits for a number")
-        slopes = {symbol - first: slope for symbol, slope in below.slopes.items()}
-        return SignRecord(term.symbol - first, sign, Fraction(), rows, slopes)
+    depth: int
+    cut: tuple[Row, int] | None  # the form that is nonnegative from here on, and its factor
+    known: KnownSigns
+    samples: list[Sample]
 
 
 @dataclass(slots=True)
 class _Settled:
-    """A node after all clear signs were found."""
+    """A node after all clear signs were found: a leaf, a node to be split, or one where the networks differ."""
 
     rounds: list[list[SignRecord]]
     known: KnownSigns
     samples: list[Sample]
     expressions: Expressions
-    split: Term | None
-    differs: bool
+    split: Term | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the difference is a sum of affine atoms that does not vanish."""
+        return bool(self.expressions.difference) and self.split is None
 
 
-#: Points of a polyhedron that are kept for its parts.
-_SAMPLES = 64
+class _Search:
+    def __init__(self, joint: JointNetwork, path: Path, budget: Budget, statistics: Statistics) -> None:
+        self._joint, self._path, self._budget, self._statistics = joint, path, budget, statistics
+        self._bounds = BoxBounds(joint, path.sides())
+
+    def run(self, record: Callable[[NodeRecord], None]) -> Failure | None:
+        """See `search`."""
+        waiting = [_Open(0, None, KnownSigns(), [])]
+        while waiting:
+            node = waiting.pop()
+            self._go_to(node)
+            settled = self._settle(node)
+            self._count(node, settled)
+            differing = next((sample.point for sample in settled.samples if sample.differs), None)
+            if settled.differs or differing is not None:
+                return Failure(differing, self._path, settled.expressions, settled.samples)
+            split = None if settled.split is None else self._joint.number(settled.split.symbol)
+            record(NodeRecord(settled.rounds, split))
+            if settled.split is not None:
+                waiting += _parts(node, settled, settled.split)
+        return None
+
+    def _go_to(self, node: _Open) -> None:
+        """Bring the path to a node: nodes are visited in prefix order."""
+        if node.depth > DEPTH_LIMIT_OF_TREES:
+            raise CertificateLimit(f"the tree would have more than {DEPTH_LIMIT_OF_TREES} levels")
+        while self._path.depth and self._path.depth >= node.depth:
+            self._path.pop()
+        if node.cut is not None:
+            self._path.push(*node.cut)
+
+    def _count(self, node: _Open, settled: _Settled) -> None:
+        statistics = self._statistics
+        statistics.nodes += 1
+        statistics.depth = max(statistics.depth, node.depth)
+        statistics.signs += sum(map(len, settled.rounds))
+        if not settled.expressions.difference:
+            statistics.leaves += 1
+            statistics.closed += 2.0**-node.depth / statistics.trees
+
+    def _settle(self, node: _Open) -> _Settled:
+        """A node with all signs that can be found without a split."""
+        found = _Settled([], node.known, node.samples[-_SAMPLES:], self._joint.expressions(node.known))
+        if node.depth == 0:
+            self._use(found, self._bounded(found.expressions))
+        while True:
+            self._budget.check()
+            self._statistics.spend(*found.expressions.cost)
+            if not self._use(found, self._signs(found)):
+                break
+        if not all(term.is_affine for term in found.expressions.terms):
+            found.split = _choose(self._joint, found, self._budget)
+        return found
+
+    def _use(self, found: _Settled, records: list[SignRecord]) -> bool:
+        """Write the expressions again with a round of records; whether there was anything new."""
+        if not records:
+            return False
+        terms = {self._joint.number(term.symbol): term for term in found.expressions.terms}
+        found.rounds.append(records)
+        found.known = found.known.extended((terms[record.atom], record.sign) for record in records if record.value >= 0)
+        found.expressions = self._joint.expressions(found.known)
+        return True
+
+    def _bounded(self, expressions: Expressions) -> list[SignRecord]:
+        """The records of signs that bounds over the box of the domain prove, and of the bounds they need."""
+        records: list[SignRecord] = []
+        for term in expressions.terms:
+            self._budget.check()
+            if sign := self._bounds.signs.get(term.symbol, 0):
+                records += self._bounds.proved(term.symbol, sign) or []
+        self._statistics.spend(16 * len(records) * len(expressions.terms), 64)
+        return records
+
+    def _signs(self, found: _Settled) -> list[SignRecord]:
+        """The records of signs of terms that are clear on the polyhedron of the node; points of it that are found on
+        the way join the samples."""
+        records: list[SignRecord] = []
+        relaxation = _Relaxation(found.expressions, self._bounds)
+        for term in found.expressions.terms:
+            for sign in (1, -1):
+                if any(sample.sign(term) == -sign for sample in found.samples):
+                    continue
+                self._budget.check()
+                below = relaxation.below(term, sign)
+                answer = None if below is None else self._path.least(below.coefficients)
+                self._statistics.programs += answer is not None
+                if isinstance(answer, Proof) and below is not None:
+                    records.append(self._record(term, sign, answer, below))
+                    break
+                if answer is not None and not isinstance(answer, Proof):
+                    found.samples.append(Sample(self._joint, answer))
+        return records
+
+    def _record(self, term: Term, sign: int, proof: Proof, below: Relaxed) -> SignRecord:
+        """That sign · form ≥ 0, for the form of the term's atom, which is factor · (the term's form)."""
+        rows = {i: multiplier * term.factor for i, multiplier in proof.rows.items()}
+        bits = max((max(x.numerator.bit_length(), x.denominator.bit_length()) for x in rows.values()), default=0)
+        if bits > BIT_LIMIT:
+            raise CertificateLimit(f"a proof would need numbers of more than {BIT_LIMIT} bits")
+        self._statistics.spend((len(rows) + len(below.slopes) + 1) * (1 + self._joint.dimension), bits * len(rows))
+        slopes = {self._joint.number(symbol): slope for symbol, slope in below.slopes.items()}
+        return SignRecord(self._joint.number(term.symbol), sign, Fraction(), rows, slopes)
+
+
+@dataclass(slots=True)
+class _Relaxation:
+    """The forms of all terms of a node, with the bounds that are known at the root."""
+
+    expressions: Expressions
+    box: BoxBounds
+    forms: dict[int, Row] = field(init=False)
+    bounds: dict[int, Bounds] = field(init=False)
+
+    def __post_init__(self) -> None:
+        terms = self.expressions.terms
+        self.forms = {term.symbol: term.form for term in terms}
+        self.bounds = {term.symbol: self.box.bounds_of(term.symbol).scaled(Fraction(1, term.factor)) for term in terms}
+
+    def below(self, term: Term, sign: int) -> Relaxed | None:
+        """An affine form below sign · (the term's form), if there is one."""
+        dimension = self.expressions.joint.dimension
+        return relaxed(term.form, sign, self.forms, dimension, self.bounds, self.box.slopes)
 
 
 def _parts(node: _Open, settled: _Settled, split: Term) -> list[_Open]:
@@ -233,17 +268,22 @@ def _parts(node: _Open, settled: _Settled, split: Term) -> list[_Open]:
     return parts
 
 
-def _choose(joint: JointNetwork, expressions: Expressions, known: KnownSigns) -> Term:
-    """The affine form to split at: one that other terms contain."""
-    inner = {column for term in expressions.terms if not term.is_affine for column in term.form.columns}
-    candidates = [term for term in expressions.terms if term.is_affine and term.symbol in inner]
+def _choose(joint: JointNetwork, settled: _Settled, budget: Budget) -> Term:
+    """The affine form to split at: of those that most terms contain, the one that leaves the fewest terms on its worse
+    side (then on its better side). Benchmarks: a third of the nodes of taking the first one."""
+    terms = settled.expressions.terms
+    users: dict[int, int] = {}
+    for term in terms:
+        for column in () if term.is_affine else term.form.columns:
+            users[column] = users.get(column, 0) + 1
+    candidates = sorted(
+        (term for term in terms if term.is_affine and term.symbol in users), key=lambda t: -users[t.symbol]
+    )
     best, least = candidates[0], None
-    for term in candidates:
-        left = [len(joint.expressions(known.extended([(term, sign)])).terms) for sign in (1, -1)]
-        score = (max(left), min(left)) if MODE == "max" else (sum(left), max(left))
-        if least is None or score < least:
-            best, least = term, score
+    for term in candidates[:_CANDIDATES]:
+        budget.check()
+        sides = (joint.expressions(settled.known.extended([(term, sign)])) for sign in (1, -1))
+        left = sorted(len(side.terms) for side in sides)
+        if least is None or (left[1], left[0]) < least:
+            best, least = term, (left[1], left[0])
     return best
-
-
-MODE = "max"

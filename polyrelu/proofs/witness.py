@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
-from polyrelu.proofs.limits import Budget
+from polyrelu.proofs.budget import Budget
 from polyrelu.proofs.region import Path, Point, homogeneous, value_sign
 from polyrelu.symmetry.forms import Expressions, Row
 

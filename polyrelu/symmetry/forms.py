@@ -20,13 +20,14 @@ import copy
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
 from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix, integer_product
 from polyrelu.network import Layer, Network
 
-__all__ = ["Atom", "Expressions", "JointNetwork", "KnownSigns", "Neuron", "Row", "Term", "negated"]
+__all__ = ["Atom", "Expressions", "JointNetwork", "KnownSigns", "Neuron", "Row", "Term", "integer_row", "negated"]
 
 
 class Row(NamedTuple):
@@ -42,6 +43,12 @@ class Neuron(NamedTuple):
     network: int
     layer: int
     place: int
+
+
+def integer_row(entries: Mapping[int, Fraction]) -> Row:
+    """A positive multiple of a row of rational entries, given by column."""
+    common = math.lcm(*(entry.denominator for entry in entries.values()))
+    return _row({column: int(entry * common) for column, entry in entries.items()})
 
 
 def negated(row: Row) -> Row:
@@ -75,7 +82,7 @@ class JointNetwork:
     Attributes
     ----------
     inputs : d', the columns of coordinates that stand for inputs and may have any sign.
-    dimension : d, all coordinates; those from d' + 1 on are activations of the neurons `lifted`, which are ≥ 0.
+    dimension : d, all coordinates; those from d' + 1 on stand for max(form, 0) of the atoms `lifted`.
     atoms : those that the difference needs, in the order of their columns: by level, then by first neuron.
     difference : the rows of first - second that are not zero, each primitive.
     lifted : the atoms of the lifted neurons; their forms are affine in the coordinates before.
@@ -102,6 +109,10 @@ class JointNetwork:
         self.common = table.common()
         self._levels = [list(group) for _, group in groupby(self.atoms, key=_level)]
 
+    def number(self, symbol: int) -> int:
+        """The number of an atom, as certificates have it."""
+        return symbol - 1 - self.dimension
+
     @property
     def lifted_neurons(self) -> tuple[Neuron, ...]:
         """The neurons that were lifted."""
@@ -123,14 +134,17 @@ class JointNetwork:
         """
         values: dict[int, Row] = {column: Row((column,), (1,)) for column in range(1 + self.dimension)}
         terms: dict[Row, Term] = {}
-        cost = 0
+        operations = bits = 0
         for level in self._levels:
             rows = _substituted([atom.form for atom in level], values)
-            cost += _cost(level, rows, values)
+            operations += sum(len(values[column].columns) for atom in level for column in atom.form.columns)
+            bits = max(bits, _longest(rows), _longest([atom.form for atom in level]))
             for atom, row in zip(level, rows, strict=True):
                 values[atom.symbol] = self._activation(atom, row, known, terms)
         difference = [_primitive(row)[0] for row in _substituted(self.difference, values) if row.columns]
-        return Expressions(self, difference, _used_terms(difference, terms.values(), self.dimension), cost)
+        return Expressions(
+            self, difference, _used_terms(difference, terms.values(), self.dimension), (operations, bits)
+        )
 
     def _activation(self, atom: Atom, row: Row, known: KnownSigns, terms: dict[Row, Term]) -> Row:
         """The value of an atom whose form has become a row."""
@@ -213,13 +227,13 @@ class Expressions:
     ----------
     difference : its rows that are not zero, each primitive.
     terms : what it contains, what their forms contain, and so on, in order.
-    cost : of writing it, in the unit of FORMAT.md §3.6.
+    cost : of writing it: products of two numbers, and the bits of the longest ones.
     """
 
     joint: JointNetwork
     difference: list[Row]
     terms: list[Term]
-    cost: int
+    cost: tuple[int, int]
 
 
 def shown_sign(row: Row, inputs: int) -> int:
@@ -412,12 +426,9 @@ def _substituted(rows: Sequence[Row], values: Mapping[int, Row]) -> list[Row]:
     return [_row(entries) for entries in sums]
 
 
-def _cost(level: Sequence[Atom], rows: Sequence[Row], values: Mapping[int, Row]) -> int:
-    """What it costs to put values into the forms of a level (FORMAT.md §3.6)."""
-    operations = sum([len(values[column].columns) for atom in level for column in atom.form.columns])
-    entries = [*(row.numerators for row in rows), *(atom.form.numerators for atom in level)]
-    bits = max((max(map(abs, row), default=0).bit_length() for row in entries), default=0)
-    return operations * (64 + bits) * (1 + bits // 2048)
+def _longest(rows: Sequence[Row]) -> int:
+    """The bits of the longest numerator."""
+    return max((max(map(abs, row.numerators), default=0).bit_length() for row in rows), default=0)
 
 
 _ZERO = Row((), ())

@@ -119,10 +119,7 @@ def test_a_common_prefix_is_lifted() -> None:
     """Two deep networks with the same first layers, permuted and rescaled, differ in how the last ones are cut."""
     rng = np.random.default_rng(3)
     widths = [4, 10, 10, 10]
-    prefix = [
-        (rng.integers(-3, 4, (m, n)).tolist(), rng.integers(-3, 4, m).tolist())
-        for n, m in pairwise(widths)
-    ]
+    prefix = [(rng.integers(-3, 4, (m, n)).tolist(), rng.integers(-3, 4, m).tolist()) for n, m in pairwise(widths)]
     p, d = [1, -2, 1, 0, 3, -1, 0, 2, -2, 1], 5
     one = from_arrays([*prefix, ([p], [0]), ([[1]], [-d]), ([[3]], [1])])  # max(max(p, 0) - d, 0)
     two = from_arrays([*prefix, ([p], [-d]), ([[1]], [0]), ([[3]], [1])])  # max(max(p - d, 0), 0)

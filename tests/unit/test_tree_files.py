@@ -6,6 +6,7 @@ import copy
 import gzip
 import hashlib
 import json
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -259,7 +260,7 @@ def test_a_split_for_ever() -> None:
     endless = [document[0], *([{"signs": [], "split": split["split"]}] * (checker.DEPTH + 5)), document[-1]]
     report = verdict(written(endless))
     assert report.verdict == "unreadable"
-    assert "deeper" in report.got
+    assert "one below the other" in report.got
 
 
 def test_lifted_neurons_of_other_networks() -> None:
@@ -285,6 +286,34 @@ def test_slopes_and_multipliers_out_of_range() -> None:
                 [99, sign, value, rows, slopes]):  # fmt: skip
         mutant = changed(document, (1, "signs", 0, 0), bad)
         assert verdict(written(mutant)).verdict == "rejected", bad
+
+
+def test_index_lists_ascend() -> None:
+    """Multipliers, slopes and rows of parts in another order, or twice."""
+    document = lines_of("splits")
+    line, node = next((i, node) for i, node in enumerate(document[:-1]) if i and node["signs"])
+    record = node["signs"][0][0]
+    for place in (3, 4):
+        for pairs in ([[0, "0"], [0, "0"]], [[1, "0"], [0, "0"]], [[99, "0"]]):
+            mutant = changed(document, (line, "signs", 0, 0, place), [*pairs, *record[place]][: len(pairs)])
+            assert verdict(written(mutant)).verdict == "rejected"
+    document = lines_of("parts")
+    row = document[0]["parts"][0][0]
+    for bad in (row[::-1], [*row, [row[-1][0], "0"]], [*row, [99, "0"]]):
+        assert verdict(written(changed(document, (0, "parts", 0, 0), bad))).verdict == "rejected"
+
+
+def test_small_files_that_would_take_long() -> None:
+    """Many long coprime denominators in one sign or one part: refused early."""
+    document = lines_of("splits")
+    line, node = next((i, node) for i, node in enumerate(document[:-1]) if i and "split" in node)
+    long = [f"1/{hex(16**4000 + 2 * k + 1)}" for k in range(300)]
+    many = changed(document, (0, "claim", "domain", "inequalities"), ["1 5"] * 300)
+    sign = [node["split"], "+", "0", [[k, text] for k, text in enumerate(long)], []]
+    many[line]["signs"] = [[sign]]
+    started = time.monotonic()
+    assert verdict(written(many)).verdict in ("rejected", "unreadable")
+    assert time.monotonic() - started < 60
 
 
 def test_network_files_beside_a_tree(tmp_path: Path) -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import sys
 import time
 
 from polyrelu.errors import PolyreluError
 from polyrelu.interrupts import Interrupt
 
-__all__ = ["Budget", "LimitReached"]
+__all__ = ["Budget", "CertificateLimit", "LimitReached"]
 
 _MIB = 1 << 20
 
 
 class LimitReached(Exception):  # noqa: N818 - not an error: the search answers undecided
-    """The budget of a search is used up; the message says which part."""
+    """A search cannot go on; the message is a sentence that says why."""
+
+
+class CertificateLimit(LimitReached):
+    """What was found cannot be written: it is beyond the limits of certificate files."""
 
 
 class Budget:
@@ -28,7 +34,7 @@ class Budget:
 
     >>> Budget(seconds=0).check()
     Traceback (most recent call last):
-    polyrelu.proofs.limits.LimitReached: the time limit of 0 seconds
+    polyrelu.proofs.budget.LimitReached: the time limit of 0 seconds was reached
     """
 
     def __init__(
@@ -41,26 +47,27 @@ class Budget:
         self._started = time.monotonic()
         self._checks = 0
 
+    def trial(self, share: float) -> Budget:
+        """A budget for an attempt that may be given up: a share of the time that is left."""
+        left = None if self._seconds is None else max(self._started + self._seconds - time.monotonic(), 0)
+        return Budget(None if left is None else share * left, self._megabytes, self._interrupt)
+
     def check(self) -> None:
         """Raise `LimitReached` if a limit is reached."""
         if self._interrupt is not None and self._interrupt.requested:
             raise LimitReached("interrupted")
         if self._seconds is not None and time.monotonic() - self._started >= self._seconds:
-            raise LimitReached(f"the time limit of {self._seconds:g} seconds")
+            raise LimitReached(f"the time limit of {self._seconds:g} seconds was reached")
         self._checks += 1
         if self._megabytes is not None and self._checks % 16 == 1 and _resident() >= self._megabytes * _MIB:
-            raise LimitReached(f"the memory limit of {self._megabytes} MiB")
+            raise LimitReached(f"the memory limit of {self._megabytes} MiB was reached")
 
 
 def _resident() -> int:
     """Bytes of resident memory now; where the system does not say, the most so far."""
     try:
         with open("/proc/self/statm", "rb") as file:
-            import os
-
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
-        import resource
-
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else most * 1024
