@@ -1,8 +1,6 @@
 """`python -m polyrelu`: the command line."""
 
-import sys
-
-from polyrelu.cli import main
+from polyrelu.cli import entry
 
 if __name__ == "__main__":
-    sys.exit(main())
+    entry()

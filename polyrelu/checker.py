@@ -522,11 +522,21 @@ class Domain(NamedTuple):
     slacks: list[Form]
     dimension: int
     sides: dict[tuple[int, bool], Fraction]  # of single coordinates: lower ones (True) and upper ones
-    def contains(self, document: Any, x: Sequence[Fraction]) -> bool:
-        rows = ([*map(integer, row.split(" "))] for row in document["inequalities"] + document["equations"])
-        values = [sum(a * b for a, b in zip(row, x, strict=False)) - row[-1] for row in rows]
-        count = len(document["inequalities"])
-        return max(values[:count], default=0) <= 0 and not any(values[count:])
+    rows: list[list[list[int]]]  # inequalities and equations as they stand
+    def contains(self, x: Sequence[Fraction]) -> bool:
+        scale = common_denominator(x, "point")
+        point = [*(int(entry * scale) for entry in x), -scale]
+        bits = longest([point]) + longest(chain(*self.rows))
+        bounded(len(point) * sum(map(len, self.rows)), bits, "point")
+        below, zero = ([dot(row, point) for row in rows] for rows in self.rows)
+        return max(below, default=0) <= 0 and not any(zero)
+def common_denominator(numbers: Iterable[Fraction], step: str) -> int:
+    """The least common denominator, of at most 65,536 bits."""
+    scale = 1
+    for x in numbers:
+        scale = math.lcm(scale, x.denominator)
+        readable(scale.bit_length() <= BITS, step, f"beyond the limits: a common denominator of more than {BITS} bits")
+    return scale
 def read_domain(document: Any, inputs: int) -> Domain:
     """The equations are in reduced echelon form, so that each gives its first variable by the free ones, y."""
     tables = [[[*map(integer, row.split(" "))] for row in document[key]] for key in ("inequalities", "equations")]
@@ -539,7 +549,8 @@ def read_domain(document: Any, inputs: int) -> Domain:
     good = good and all(sum(map(bool, column)) == 1 for j, column in enumerate(columns) if j in first)
     require(good, "claim.domain", "equations in reduced echelon form, positive pivots")
     free = [j for j in range(inputs) if j not in first]
-    scale = math.lcm(*(row[j] for row, j in zip(tables[1], first, strict=True)))
+    pivots_of = (Fraction(1, row[j]) for row, j in zip(tables[1], first, strict=True))
+    scale = common_denominator(pivots_of, "claim.domain")
     bits = longest(chain(*tables)) + scale.bit_length()
     bounded(inputs * (1 + len(free)) * (1 + len(tables[0])), bits, "claim.domain")
     x = {j: {k: scale} for k, j in enumerate(free, 1)}
@@ -556,7 +567,7 @@ def read_domain(document: Any, inputs: int) -> Domain:
         if len(names := [j for j in slack if j]) == 1:
             key, limit = (names[0], slack[names[0]] > 0), Fraction(-slack.get(0, 0), slack[names[0]])
             sides[key] = max(sides.get(key, limit), limit) if key[1] else min(sides.get(key, limit), limit)
-    return Domain(scale, [x[j] for j in range(inputs)], slacks, len(free), sides)
+    return Domain(scale, [x[j] for j in range(inputs)], slacks, len(free), sides, tables)
 def add_to(sums: Form, form: Form, factor: int) -> None:
     if factor:
         for symbol, entry in form.items():
@@ -582,8 +593,9 @@ class State:
         self.bounds = dict[tuple[int, int], Fraction]()  # sign * (form of the atom) >= value
         self.slacks, self.trail = slacks, list[tuple[Any, Any, Any]]()  # inequalities form / denominator >= 0; changes
     def put(self, table: Any, key: Any, value: Any) -> None:
-        self.trail.append((table, key, table.get(key)))
-        table[key] = value
+        if (old := table.get(key)) != value:
+            self.trail.append((table, key, old))
+            table[key] = value
     def put_form(self, h: Form, sign: int) -> None:
         self.put(self.forms, key_of(h), sign)
         self.put(self.forms, key_of(h, -1), -sign)
@@ -609,14 +621,15 @@ class Joint:
     """The difference of two networks over the atoms it needs, section 5; `cost` as in section 3.6."""
     def __init__(self, networks: Sequence[Network], domain: Domain, lifted: Sequence[Neuron]) -> None:
         self.inputs, self.dimension = domain.dimension, domain.dimension + len(lifted)
-        self.sides, self.cost, self.lifted = dict(domain.sides), 0, lifted
+        self.sides, self.cost = dict(domain.sides), 0
+        self.lifted = {neuron: 1 + self.inputs + k for k, neuron in enumerate(lifted)}
+        require(len(self.lifted) == len(lifted), "lifted", "different neurons", "one of them twice")
         self.slacks = [(slack, domain.scale) for slack in domain.slacks]
         self.atoms, self.symbols, self.levels = list[Atom](), dict[Row, int](), [0] * (1 + self.dimension)
         made = [self.outputs(which, network, domain) for which, network in enumerate(networks)]
-        places = [1 + self.inputs + k for k in range(len(lifted))]
-        require(set(places) <= set(self.symbols.values()), "lifted", "neurons that have forms of their own")
         forms = {symbol: key for key, symbol in self.symbols.items() if symbol <= self.dimension}
-        for symbol in places:  # the activation is at least 0, and at least the form
+        require(len(forms) == len(lifted), "lifted", "neurons that have forms of their own", f"{len(forms)} of them")
+        for symbol in sorted(forms):  # the activation is at least 0, and at least the form
             above = {c: -x for c, x in zip(forms[symbol][::2], forms[symbol][1::2], strict=True)} | {symbol: 1}
             self.slacks += [({symbol: 1}, 1), (above, 1)]
             self.sides[symbol, True] = Fraction(0)
@@ -642,8 +655,9 @@ class Joint:
         sums: list[Form] = [{0: b * common} for b in layer.bias]
         for rows, forms, denominator in blocks:
             factor, sizes = common // denominator, [len(form) for form in forms]
-            self.spend(sum(size for row in rows for w, size in zip(row, sizes, strict=True) if w),
-                       longest([*form.values()] for form in forms) + longest(rows) + factor.bit_length())
+            bits = longest([*form.values()] for form in forms) + longest(rows) + longest([layer.bias, [common]])
+            operations = sum(1 + sum(size for w, size in zip(row, sizes, strict=True) if w) for row in rows)
+            self.spend(operations, bits + layer.denominator.bit_length())
             for entries, row in zip(sums, rows, strict=True):
                 for w, form in zip(row, forms, strict=True):
                     add_to(entries, form, w * factor)
@@ -670,7 +684,7 @@ class Joint:
         if key not in self.symbols and other in self.symbols:
             return flipped(form, self.symbols[other], factor)
         if key not in self.symbols:
-            self.symbols[key] = 1 + self.inputs + self.lifted.index(neuron) if own else len(self.levels)
+            self.symbols[key] = self.lifted[neuron] if own else len(self.levels)
             if not own:
                 self.levels.append(1 + max(self.levels[symbol] for symbol in form))
                 self.atoms.append(Atom(h, self.levels[-1]))
@@ -696,7 +710,8 @@ class Joint:
         found, totals = list[list[Form]](), [Total(self) for _ in self.difference]
         size = 1 + self.dimension + len(self.atoms)
         for part in parts:
-            require(len(part) == len(totals), "parts", f"{len(totals)} rows", f"{len(part)} rows")
+            require(len(part) == len(totals) and any(part), "parts", f"{len(totals)} rows, not all 0", f"{len(part)}")
+            self.spend(1 + len(self.atoms), 64)
             found.append(list[Form]())
             for total, row in zip(totals, part, strict=True):
                 check_indices("parts", [symbol for symbol, _ in row], size)
@@ -715,6 +730,7 @@ class Node:
         self.joint, self.state, self.first = joint, state, 1 + joint.dimension
         self.values: dict[int, Form] = {symbol: {symbol: 1} for symbol in range(self.first)}
         self.forms, self.terms = dict[int, Form](), dict[Row, Term]()
+        joint.spend(1 + len(used), 64)
         self.term_of = dict[int, tuple[Term, int]]()  # of atoms; -1 if the term has the negative of the atom's form
         for k in used:
             self.forms[k] = form = self.substituted(joint.atoms[k].form)
@@ -757,6 +773,7 @@ class Node:
         if max(form) < self.first:
             return state.put_form(primitive(form)[0], sign)
         term, own = self.term_of.get(k, (None, 1))
+        self.joint.spend(len(term.atoms) if term else 1, 64)
         for other, orientation in term.atoms if term else [(k, 1)]:
             state.put(state.atoms, other, sign * own * orientation)
 SIGN = (int, re.compile("[+-]"), RATIONAL, [(int, RATIONAL)], [(int, RATIONAL)])
@@ -766,6 +783,7 @@ class Total:
     def __init__(self, joint: Joint) -> None:
         self.joint, self.form, self.scale, self.symbols = joint, dict[int, int](), 1, list[int]()
     def add(self, form: Form, factor: Fraction) -> None:
+        self.joint.spend(1, self.scale.bit_length() + factor.denominator.bit_length())
         common = math.lcm(self.scale, factor.denominator)
         growth, times = common // self.scale, factor.numerator * (common // factor.denominator)
         bits = common.bit_length() + times.bit_length() + longest([[*form.values()]])
@@ -846,6 +864,7 @@ def tree(joint: Joint, difference: list[Form], lines: Lines) -> int:
         deep = len(state.slacks) - len(joint.slacks) > DEPTH
         readable(not deep, place, f"beyond the limits: a tree of more than {DEPTH} splits one below the other")
         node, nodes = Node(joint, used, state), nodes + 1
+        readable(all(record["signs"]), place, "a round without signs")
         for signs in record["signs"]:
             for k, mark, value, rows, slopes in signs:
                 sign, wanted = 1 if mark == "+" else -1, rational(value)
@@ -868,7 +887,7 @@ def point(one: Network, subject: tuple[Network, Any], evidence: Any) -> None:
     check_pair(one, two)
     x, values = [rational(text) for text in evidence["point"]["x"]], evidence["values"]
     domain = read_domain(claim["domain"], one.widths[0])
-    good = len(x) == one.widths[0] and domain.contains(claim["domain"], x)
+    good = len(x) == one.widths[0] and domain.contains(x)
     require(good, "point", "a point of the domain", f"{len(x)} coordinates")
     f, g = ([rational(text) for text in values[name]] for name in ("f", "g"))
     require(outputs(one, x) == f and outputs(two, x) == g, "values", "the outputs of both networks", "other numbers")
@@ -878,13 +897,14 @@ def check_pair(one: Network, two: Network) -> None:
     require(good, "claim", "networks with equally many inputs and outputs", f"{one}; {two}")
 def outputs(network: Network, x: Sequence[Fraction]) -> list[Fraction]:
     """The exact outputs at a point, over common denominators."""
-    scale = math.lcm(*(entry.denominator for entry in x))
+    scale = common_denominator(x, "point")
     activations, last = [([int(entry * scale) for entry in x], scale)], len(network.layers) - (network.last == "affine")
     for number, layer in enumerate(network.layers, 1):
         blocks = [(rows, *activations[source]) for source, rows in (*layer.earlier, (number - 1, layer.rows))]
         common = math.lcm(*(scale for _, _, scale in blocks))
         bits = longest(values for _, values, _ in blocks) + longest(row for rows, _, _ in blocks for row in rows)
-        bounded(sum(len(rows) * len(values) for rows, values, _ in blocks), bits + common.bit_length(), "values")
+        bits += common.bit_length() + layer.denominator.bit_length() + longest([layer.bias])
+        bounded(sum(len(rows) * (1 + len(values)) for rows, values, _ in blocks), bits, "values")
         z = [b * common for b in layer.bias]
         for rows, values, scale in blocks:
             z = [a + common // scale * dot(row, values) for a, row in zip(z, rows, strict=True)]
@@ -1006,7 +1026,7 @@ def check_tree(file: IO[bytes], search: Search) -> Report:
     one, two = networks = [read_reference(claim[key], key, search) for key in ("network", "other")]
     check_pair(one, two)
     x, domain = [rational(text) for text in header["point"]], read_domain(claim["domain"], one.widths[0])
-    require(len(x) == one.widths[0] and domain.contains(claim["domain"], x), "point", "a point of the domain")
+    require(len(x) == one.widths[0] and domain.contains(x), "point", "a point of the domain")
     joint = Joint(networks, domain, [(a, b, c) for a, b, c in header["lifted"]])
     nodes = sum(tree(joint, part, lines) for part in joint.check_parts(header["parts"]))
     place, footer = lines.read()

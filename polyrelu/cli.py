@@ -9,6 +9,7 @@ error is also one line on stderr.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import json
 import os
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from polyrelu.network import Network
     from polyrelu.proofs import Outcome
 
-__all__ = ["main"]
+__all__ = ["entry", "main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,6 +72,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not isinstance(error, BrokenPipeError):
             print(f"polyrelu: cannot print: {error.strerror or error}", file=sys.stderr)
         return 2
+
+
+def entry() -> NoReturn:
+    """The program. After Ctrl-C Python itself may end a process by the signal, whatever status it was given (where the
+    interrupt fell into an import); so the process ends here, its output written."""
+    status = main()
+    if status == EXIT["undecided"]:
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -120,10 +120,16 @@ def print_reading(imported: Imported) -> None:
 
 def check_output(option: str, name: str, inputs: Sequence[str]) -> None:
     """An output that cannot be written, or would overwrite an input, is found out before any work is done."""
-    path = Path(name)
-    if name == "" or not path.parent.is_dir() or (path.exists() and not path.is_file()):
-        problem = "it is not a regular file" if path.exists() and name else "there is no such folder"
-        raise CertificateError(f"{option} {name!r}: cannot write: {problem}")
+    path, problem = Path(name), ""
+    try:
+        if name == "" or not path.parent.is_dir():
+            problem = "there is no such folder"
+        elif path.exists() and not path.is_file():
+            problem = "it is not a regular file"
+    except OSError as error:  # such as a name that is too long
+        problem = error.strerror or str(error)
+    if problem:
+        raise CertificateError(f"{option} {name[:80]!r}: cannot write: {problem}")
     if any(path.resolve() == Path(network).resolve() for network in inputs):
         raise CertificateError(f"{option} {name}: this would overwrite a network; choose another name")
 

@@ -11,6 +11,7 @@ __all__ = [
     "DEPTH_LIMIT",
     "DEPTH_LIMIT_OF_TREES",
     "DETERMINANT_LIMIT",
+    "LINE_LIMIT",
     "MINOR_LIMIT",
     "PAIR_LIMIT",
     "PARAMETER_LIMIT",
@@ -37,6 +38,9 @@ PAIR_LIMIT, MINOR_LIMIT, SUM_LIMIT, SUM_BIT_LIMIT, SCALE_BIT_LIMIT = 2**16, 5_00
 
 #: Levels of a split tree, and half of the cost that its check may have (FORMAT.md §5).
 DEPTH_LIMIT_OF_TREES, TREE_COST_LIMIT = 4_000, 2**39
+
+#: Bytes of a line of a split tree.
+LINE_LIMIT = 1 << 26
 
 _COST_LIMIT = 2**34
 

@@ -20,6 +20,7 @@ from typing import IO, Any, cast
 from polyrelu.certificate.certificate import Hypothesis, PairClaim, references, remarks
 from polyrelu.errors import CertificateError
 from polyrelu.exact import format_rational
+from polyrelu.limits import LINE_LIMIT
 from polyrelu.textfiles import file_permissions, write_all
 
 __all__ = ["NodeRecord", "SignRecord", "TreeCertificate", "TreeLog"]
@@ -87,7 +88,7 @@ class TreeLog:
     def __init__(self) -> None:
         file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - lives as long as the log
         self._file = cast("IO[bytes]", file)
-        self.nodes, self.size = 0, 0
+        self.nodes, self.size, self.longest = 0, 0, 0
 
     def add(self, record: NodeRecord) -> None:
         """Append a node."""
@@ -96,6 +97,7 @@ class TreeLog:
         self._file.write(line)
         self.nodes += 1
         self.size += len(line)
+        self.longest = max(self.longest, len(line))
 
     def lines(self) -> Iterator[bytes]:
         """The lines from the first one on."""
@@ -158,6 +160,10 @@ class TreeCertificate:
         }
         digest = hashlib.sha256()
         first = f"{json.dumps(header)}\n".encode("ascii")
+        if len(first) > LINE_LIMIT:
+            raise CertificateError(
+                f"the certificate's first line would have {len(first)} bytes, and {LINE_LIMIT} are read"
+            )
         digest.update(first)
         yield first
         for line in self.log.lines():
@@ -176,10 +182,10 @@ class TreeCertificate:
         new certificate.
         """
         target, beside = Path(path), dict[Path, str]()
-        if target.exists() and not target.is_file():
-            raise CertificateError(f"{target}: cannot write: it is not a regular file")
         temporary: Path | None = None
         try:
+            if target.exists() and not target.is_file():
+                raise CertificateError(f"{target}: cannot write: it is not a regular file")
             handle, name = tempfile.mkstemp(dir=target.parent, prefix=".polyrelu-", suffix=".tmp")
             temporary = Path(name)
             with os.fdopen(handle, "wb") as file:

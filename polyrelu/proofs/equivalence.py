@@ -16,7 +16,7 @@ from polyrelu.certificate import Certificate, Hypothesis, NodeRecord, PairClaim,
 from polyrelu.errors import DomainError, NetworkError, PolyreluError
 from polyrelu.exact import Polyhedron
 from polyrelu.interrupts import deferred_interrupt
-from polyrelu.limits import BIT_LIMIT
+from polyrelu.limits import BIT_LIMIT, LINE_LIMIT
 from polyrelu.network import Network
 from polyrelu.proofs.budget import Budget, CertificateLimit, LimitReached
 from polyrelu.proofs.outcome import Equivalent, NotEquivalent, Search, Undecided, Witness
@@ -164,6 +164,8 @@ class _Question:
 
         def record(node: NodeRecord) -> None:
             log.add(node)
+            if log.longest > LINE_LIMIT:
+                raise CertificateLimit(f"a line of the certificate would have more than {LINE_LIMIT} bytes")
             if log.nodes > limit:
                 raise _TooManyNodes
             if self._progress is not None:

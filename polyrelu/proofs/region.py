@@ -8,7 +8,6 @@ expressions in y (`symmetry.forms`), and equality on the domain is equality for 
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,14 +31,14 @@ class Coordinates:
     ----------
     domain : as claimed: the inequalities as given, and the equations of the affine hull in echelon form.
     inputs : shape (n, 1 + d), x as affine forms in the coordinates y, the constant in front.
-    inequalities : those of the domain as integer rows over (1, y), meaning row ≥ 0; None where a row is constant.
+    inequalities : those of the domain as sparse rows over (1, y), meaning row ≥ 0; None where a row is constant.
     scales : row i is scales[i] times (c - a·x) of the domain's inequality i.
     inside : a point x of the relative interior.
     """
 
     domain: Polyhedron
     inputs: RationalMatrix
-    inequalities: tuple[tuple[int, ...] | None, ...]
+    inequalities: tuple[Row | None, ...]
     scales: tuple[int, ...]
     inside: tuple[Fraction, ...]
 
@@ -52,18 +51,17 @@ class Coordinates:
         [1 -1]
         [0 1]
         """
-        inside = polyhedron.relative_interior_point()
+        inside, equations = _middle(polyhedron), polyhedron.equations
         if inside is None:
-            raise DomainError("the domain is empty, so there is nothing to prove on it")
-        equations = polyhedron.affine_hull()
+            inside = polyhedron.relative_interior_point()
+            if inside is None:
+                raise DomainError("the domain is empty, so there is nothing to prove on it")
+            equations = polyhedron.affine_hull()
         domain = Polyhedron(polyhedron.ambient_dimension, polyhedron.inequalities, equations)
         inputs = _solved(equations, polyhedron.ambient_dimension)
-        rows, scales = [], []
-        for row in domain.inequalities:
-            form, scale = _over_coordinates(row, inputs)
-            rows.append(form if any(form[1:]) else None)
-            scales.append(scale)
-        return cls(domain, inputs, tuple(rows), tuple(scales), inside)
+        forms = _over_coordinates(domain, inputs)
+        rows = tuple(row if row.columns[-1:] > (0,) else None for row, _ in forms)
+        return cls(domain, inputs, rows, tuple(scale for _, scale in forms), inside)
 
     @property
     def dimension(self) -> int:
@@ -100,11 +98,43 @@ def _solved(equations: Sequence[tuple[int, ...]], size: int) -> RationalMatrix:
     return RationalMatrix.from_rows(table, ncols=1 + len(free))
 
 
-def _over_coordinates(row: Sequence[int], inputs: RationalMatrix) -> tuple[tuple[int, ...], int]:
-    """c - a·x over (1, y), and the factor that makes it integer."""
-    image = RationalMatrix.from_integers([[-entry for entry in row[:-1]]], ncols=inputs.nrows) @ inputs
-    (form,), scale = image.integer_rows(), image.denominator
-    return (form[0] + row[-1] * scale, *form[1:]), scale
+def _over_coordinates(domain: Polyhedron, inputs: RationalMatrix) -> list[tuple[Row, int]]:
+    """c - a·x over (1, y) for each inequality, and the factor that makes it integer."""
+    if not domain.equations:  # then y is x
+        return [(_row([row[-1], *(-entry for entry in row[:-1])]), 1) for row in domain.inequalities]
+    found = []
+    for row in domain.inequalities:
+        image = RationalMatrix.from_integers([[-entry for entry in row[:-1]]], ncols=inputs.nrows) @ inputs
+        (form,), scale = image.integer_rows(), image.denominator
+        found.append((_row([form[0] + row[-1] * scale, *form[1:]]), scale))
+    return found
+
+
+def _row(entries: Sequence[int]) -> Row:
+    columns = tuple(j for j, entry in enumerate(entries) if entry)
+    return Row(columns, tuple(entries[j] for j in columns))
+
+
+def _middle(polyhedron: Polyhedron) -> tuple[Fraction, ...] | None:
+    """A point strictly inside, if there are no equations and every inequality bounds a single coordinate."""
+    sides: dict[tuple[int, int], Fraction] = {}
+    for row in polyhedron.inequalities:
+        places = [j for j, entry in enumerate(row[:-1]) if entry]
+        if len(places) != 1:
+            return None
+        (j,) = places
+        sign, bound = (1 if row[j] > 0 else -1), Fraction(row[-1], row[j])
+        known = sides.get((j, sign), bound)
+        sides[j, sign] = min(known, bound) if sign > 0 else max(known, bound)
+    point = []
+    for j in range(polyhedron.ambient_dimension):
+        low, high = sides.get((j, -1)), sides.get((j, 1))
+        if low is not None and high is not None and low >= high:
+            return None
+        low = low if low is not None else (high - 2 if high is not None else Fraction(-1))
+        high = high if high is not None else low + 2
+        point.append((low + high) / 2)
+    return None if polyhedron.equations else tuple(point)
 
 
 def value_sign(form: Row, point: Point) -> int:
@@ -127,7 +157,7 @@ class Path:
     Parameters
     ----------
     dimension : the number of coordinates.
-    rows, scales : at the root, as in `Coordinates`; rows may be shorter than 1 + dimension.
+    rows, scales : at the root, as in `Coordinates`.
     used : the coordinates that forms will have, from 1 on; rows with others are left out, and these others are 0 in
         points. All of them if it is not given.
     """
@@ -135,20 +165,20 @@ class Path:
     def __init__(
         self,
         dimension: int,
-        rows: Sequence[Sequence[int] | None],
+        rows: Sequence[Row | None],
         scales: Sequence[int | Fraction],
         used: Sequence[int] | None = None,
     ) -> None:
         self._size, self._root = dimension, len(rows)
         self._columns = list(range(1, 1 + dimension)) if used is None else list(used)
-        absent = set(range(1, 1 + dimension)) - set(self._columns)
-        self._program = LinearProgram(len(self._columns))
-        self._rows: list[Sequence[int]] = []  # meaning row · (1, y) >= 0
+        present = {0, *self._columns}
+        self._program: LinearProgram | None = None  # made when it is needed
+        self._rows: list[Row] = []  # meaning row ≥ 0
         self._numbers: list[int] = []  # of these rows
         self._scales: list[int | Fraction] = []  # row i is so many times that of the certificate
         for number, (row, scale) in enumerate(zip(rows, scales, strict=True)):
-            if row is not None and not any(entry and j in absent for j, entry in enumerate(row)):
-                self._add([*row, *[0] * (1 + dimension - len(row))], number, scale)
+            if row is not None and present.issuperset(row.columns):
+                self._add(row, number, scale)
         self._base = len(self._numbers)
 
     @classmethod
@@ -156,11 +186,27 @@ class Path:
         """The domain itself."""
         return cls(coordinates.dimension, coordinates.inequalities, coordinates.scales)
 
-    def _add(self, row: Sequence[int], number: int, scale: int | Fraction) -> None:
-        self._program.add_inequalities([[-row[j] for j in self._columns]], [row[0]])
+    def _add(self, row: Row, number: int, scale: int | Fraction) -> None:
+        if self._program is not None:
+            self._program.add_inequalities(*self._inequalities([row]))
         self._rows.append(row)
         self._numbers.append(number)
         self._scales.append(scale)
+
+    def _inequalities(self, rows: Sequence[Row]) -> tuple[list[list[int]], list[int]]:
+        """Rows ≥ 0 as a·y ≤ c over the used coordinates."""
+        left, right = [], []
+        for row in rows:
+            entries = dict(zip(*row, strict=True))
+            right.append(entries.pop(0, 0))
+            left.append([-entries.get(j, 0) for j in self._columns])
+        return left, right
+
+    def _lp(self) -> LinearProgram:
+        if self._program is None:
+            self._program = LinearProgram(len(self._columns))
+            self._program.add_inequalities(*self._inequalities(self._rows))
+        return self._program
 
     @property
     def depth(self) -> int:
@@ -170,11 +216,12 @@ class Path:
     def push(self, form: Row, factor: int) -> None:
         """Go down: where form ≥ 0. Certificates speak of factor · form ≥ 0, factor > 0."""
         number = self._root + self.depth
-        self._add(self._dense(form), number, Fraction(1, factor))
+        self._add(form, number, Fraction(1, factor))
 
     def pop(self) -> None:
         """Go up."""
-        self._program.remove_last()
+        if self._program is not None:
+            self._program.remove_last()
         self._rows.pop()
         self._numbers.pop()
         self._scales.pop()
@@ -183,23 +230,18 @@ class Path:
         """The inequalities at the root that bound one coordinate j: its lower (j, 1) and upper (j, -1) bounds."""
         found: dict[tuple[int, int], Fraction] = {}
         for row in self._rows[: self._base]:
-            columns = [j for j, entry in enumerate(row) if j and entry]
-            if len(columns) == 1:
-                (j,) = columns
-                sign, bound = (1 if row[j] > 0 else -1), Fraction(-row[0], row[j])
+            entries = dict(zip(*row, strict=True))
+            constant = entries.pop(0, 0)
+            if len(entries) == 1:
+                ((j, entry),) = entries.items()
+                sign, bound = (1 if entry > 0 else -1), Fraction(-constant, entry)
                 known = found.get((j, sign), bound)
                 found[j, sign] = max(known, bound) if sign > 0 else min(known, bound)
         return found
 
-    def constraints(self) -> list[Sequence[int]]:
+    def constraints(self) -> list[Row]:
         """The rows over (1, y), each meaning row ≥ 0."""
         return list(self._rows)
-
-    def _dense(self, form: Row) -> list[int]:
-        row = [0] * (1 + self._size)
-        for column, entry in zip(*form, strict=True):
-            row[column] = entry
-        return row
 
     def least(self, form: Mapping[int, int | Fraction]) -> Proof | Point:
         """A proof that an affine form, given by columns, is nonnegative on the polyhedron, or a point where it is not.
@@ -207,7 +249,7 @@ class Path:
         The polyhedron must not be empty.
         """
         row = [form.get(column, 0) for column in range(1 + self._size)]
-        answer = self._program.maximize([-row[j] for j in self._columns])
+        answer = self._lp().maximize([-row[j] for j in self._columns])
         if isinstance(answer, Infeasible):
             raise AssertionError("the polyhedron of a node has an interior")
         if isinstance(answer, Unbounded):
@@ -219,7 +261,7 @@ class Path:
 
     def interior_point(self) -> Point:
         """A point strictly inside."""
-        found = self._program.interior_point()
+        found = self._lp().interior_point()
         if not isinstance(found, Interior):
             raise AssertionError("the polyhedron of a node has an interior")
         return self._spread(found.point)
@@ -231,7 +273,7 @@ class Path:
 
     def contains(self, point: Point) -> bool:
         """Whether a point belongs to the polyhedron."""
-        return all(sum(map(operator.mul, row, point)) >= 0 for row in self._rows)
+        return all(value_sign(row, point) >= 0 for row in self._rows)
 
 
 def lifted_path(joint: JointNetwork, coordinates: Coordinates) -> Path:
@@ -241,10 +283,9 @@ def lifted_path(joint: JointNetwork, coordinates: Coordinates) -> Path:
     """
     rows, scales = list(coordinates.inequalities), list[int | Fraction](coordinates.scales)
     for atom in joint.lifted:
-        form = dict(zip(*atom.form, strict=True))
-        row = [-form.get(column, 0) for column in range(1 + joint.dimension)]
-        row[atom.symbol] = 1
-        rows += [tuple(int(column == atom.symbol) for column in range(1 + joint.dimension)), tuple(row)]
+        columns = (*atom.form.columns, atom.symbol)
+        above = Row(columns, (*(-entry for entry in atom.form.numerators), 1))
+        rows += [Row((atom.symbol,), (1,)), above]
         scales += [1, 1]
     forms = [*joint.difference, *(atom.form for atom in joint.atoms)]
     used = {column for form in forms for column in form.columns if 0 < column <= joint.dimension}

@@ -28,7 +28,7 @@ _SCALES = (1, 8, 64, 1024, Fraction(1, 16))
 class _Mover:
     """Random moves inside a polyhedron given by rows over (1, y), each ≥ 0."""
 
-    def __init__(self, rows: Sequence[Sequence[int]], seed: int) -> None:
+    def __init__(self, rows: Sequence[Row], seed: int) -> None:
         self._rows, self._chance = rows, random.Random(seed)
 
     def moved(self, point: Point, scale: Fraction | int) -> Point:
@@ -49,9 +49,9 @@ class _Mover:
         """How far one can go before the first row is 0; None if there is no end."""
         limit: Fraction | None = None
         for row in self._rows:
-            slope = sum(a * b for a, b in zip(row[1:], direction, strict=True))
+            slope = sum(entry * direction[column - 1] for column, entry in zip(*row, strict=True) if column)
             if slope < 0:
-                slack = Fraction(sum(a * b for a, b in zip(row, point, strict=True)), point[0])
+                slack = _value(row, point)
                 limit = min(limit, slack / -slope) if limit is not None else slack / -slope
         return limit
 
