@@ -131,7 +131,7 @@ def check_output(option: str, name: str, inputs: Sequence[str]) -> None:
     if problem:
         raise CertificateError(f"{option} {name[:80]!r}: cannot write: {problem}")
     if any(path.resolve() == Path(network).resolve() for network in inputs):
-        raise CertificateError(f"{option} {name}: this would overwrite a network; choose another name")
+        raise CertificateError(f"{option} {name}: this would overwrite the network file; choose another name")
 
 
 def print_object(options: argparse.Namespace, status: str, started: float, **found: Any) -> None:

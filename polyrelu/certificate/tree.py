@@ -82,7 +82,7 @@ class TreeLog:
     >>> log = TreeLog()
     >>> log.add(NodeRecord([], None))
     >>> log.nodes, log.size
-    (1, 30)
+    (1, 31)
     """
 
     def __init__(self) -> None:

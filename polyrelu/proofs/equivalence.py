@@ -74,11 +74,10 @@ def equivalent(
 
     >>> from polyrelu.network import from_arrays
     >>> hat = from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])])
-    >>> same = from_arrays([([[-2], [2], [1]], [0, -2, -2]), ([["1/2", -1, 1], [0, 0, 0]], [0, 0])])
-    >>> with_a_line = from_arrays([([[-2], [2], [1], [3]], [0, -2, -2, 0]), ([["1/2", -1, 1, 0]], [0])])
-    >>> equivalent(hat, with_a_line).witness.x
+    >>> other = from_arrays([([[-2], [2], [1], [3]], [0, -2, -2, 0]), ([["1/2", -1, 1, "1/3"]], [0])])
+    >>> equivalent(hat, other).witness.x
     (Fraction(-1, 1),)
-    >>> equivalent(hat, with_a_line, Polyhedron.box([0], [0])).status
+    >>> equivalent(hat, other, Polyhedron.orthant(1)).status
     'proved'
     """
     question = _Question(first, second, domain, seed, progress)

@@ -7,7 +7,8 @@ known (`symmetry.forms`). What their difference contains decides what to do:
 1. nothing: the node is a leaf;
 2. atoms whose affine form has one sign on the polyhedron: the sign is recorded, with the multipliers that prove it, and
    the expressions are written again;
-3. atoms whose form contains other atoms: the node is split at an affine form below them that takes both signs;
+3. atoms whose form contains other atoms: the node is split at an affine form below them that takes both signs, the one
+   that the fewest of them contain;
 4. affine forms only, each taking both signs if it has a coefficient: the difference is a sum Σ C_h max(h, 0) + affine
    that does not vanish, so the networks differ somewhere in the polyhedron, and a point is found.
 
@@ -32,8 +33,6 @@ __all__ = ["Failure", "Sample", "Statistics", "search"]
 
 #: Points of a polyhedron that are kept for its parts.
 _SAMPLES = 64
-#: Forms that are looked at more closely before a split.
-_CANDIDATES = 12
 
 
 @dataclass(slots=True)
@@ -183,7 +182,7 @@ class _Search:
             if not self._use(found, self._signs(found)):
                 break
         if not all(term.is_affine for term in found.expressions.terms):
-            found.split = _choose(self._joint, found, self._budget)
+            found.split = _rarest(found.expressions.terms)
         return found
 
     def _use(self, found: _Settled, records: list[SignRecord]) -> bool:
@@ -268,22 +267,15 @@ def _parts(node: _Open, settled: _Settled, split: Term) -> list[_Open]:
     return parts
 
 
-def _choose(joint: JointNetwork, settled: _Settled, budget: Budget) -> Term:
-    """The affine form to split at: of those that most terms contain, the one that leaves the fewest terms on its worse
-    side (then on its better side). Benchmarks: a third of the nodes of taking the first one."""
-    terms = settled.expressions.terms
+def _rarest(terms: list[Term]) -> Term:
+    """The affine form to split at: of those that other terms contain, the one that the fewest contain.
+
+    What was changed between the networks is rare, what they share is frequent. Measured on random pairs (nodes of 60
+    trees): 766; the most frequent first 1,120, the first one 906, the one that leaves the fewest terms 714 in 1.4 times
+    the time. Where a whole layer hides a neuron: 5 nodes, and more than 600 for the most frequent and the first one.
+    """
     users: dict[int, int] = {}
     for term in terms:
         for column in () if term.is_affine else term.form.columns:
             users[column] = users.get(column, 0) + 1
-    candidates = sorted(
-        (term for term in terms if term.is_affine and term.symbol in users), key=lambda t: -users[t.symbol]
-    )
-    best, least = candidates[0], None
-    for term in candidates[:_CANDIDATES]:
-        budget.check()
-        sides = (joint.expressions(settled.known.extended([(term, sign)])) for sign in (1, -1))
-        left = sorted(len(side.terms) for side in sides)
-        if least is None or (left[1], left[0]) < least:
-            best, least = term, (left[1], left[0])
-    return best
+    return min((term for term in terms if term.is_affine and term.symbol in users), key=lambda term: users[term.symbol])

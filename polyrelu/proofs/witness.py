@@ -181,7 +181,7 @@ def simplified(point: Point, is_good: Callable[[Point], bool]) -> Point:
     found by doubling and halving their number, then with as many coordinates 0 as one pass finds.
 
     >>> simplified((1000, 501, 333), lambda p: p[1] > 0)
-    (2, 1, 0)
+    (1, 1, 0)
     """
     digits, low = 0, -1
     while not is_good(_rounded(point, digits)):

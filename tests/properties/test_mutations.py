@@ -65,9 +65,10 @@ def original(name: str) -> tuple[dict[str, Any], str]:
     return document, outcome.certificate.theorem
 
 
-def test_the_originals_use_every_theorem_but_the_flip() -> None:
+def test_the_originals_use_every_theorem_but_two() -> None:
+    """`flip` is never issued; `point` is mutated with the hand-made certificates, `tree` with the tree files."""
     theorems = {original(name)[1] for name in NETWORKS}
-    assert theorems == set(checker.THEOREMS) - {"flip"}
+    assert theorems == set(checker.THEOREMS) - {"flip", "point"}
 
 
 @pytest.mark.parametrize("name", NETWORKS)

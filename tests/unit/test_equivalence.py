@@ -20,7 +20,7 @@ import polyrelu
 from polyrelu import DomainError, Equivalent, NetworkError, NotEquivalent, Polyhedron, Undecided, checker, equivalent
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_arrays, permute, rescale
-from tests.properties.test_equivalence import certificate_bytes
+from tests.properties.test_equivalent_pairs import certificate_bytes
 
 HAT = [([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])]
 
@@ -176,7 +176,7 @@ def test_the_simplest_point_is_chosen() -> None:
 def test_same_seed_same_bytes(seed: int) -> None:
     code = (
         "import sys, hashlib; sys.path.insert(0, sys.argv[1])\n"
-        "from tests.properties.test_equivalence import pair, network, certificate_bytes\n"
+        "from tests.properties.test_equivalent_pairs import pair, network, certificate_bytes\n"
         "from fractions import Fraction\n"
         "from polyrelu import equivalent\n"
         "from tests.equivalent_pairs import nudged\n"
