@@ -552,7 +552,8 @@ def read_domain(document: Any, inputs: int) -> Domain:
     pivots_of = (Fraction(1, row[j]) for row, j in zip(tables[1], first, strict=True))
     scale = common_denominator(pivots_of, "claim.domain")
     bits = longest(chain(*tables)) + scale.bit_length()
-    bounded(inputs * (1 + len(free)) * (1 + len(tables[0])), bits, "claim.domain")
+    products = sum(1 + (len(free) if j in first else 1) for row in tables[0] for j, a in enumerate(row[:-1]) if a)
+    bounded(inputs + products + len(free) * len(tables[1]), bits, "claim.domain")
     x = {j: {k: scale} for k, j in enumerate(free, 1)}
     for row, j in zip(tables[1], first, strict=True):
         factor = scale // row[j]

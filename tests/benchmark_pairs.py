@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -79,10 +80,10 @@ def hidden(chance: Random, inputs: int, width: int) -> Instance:
 
 
 def pruned(chance: Random, inputs: int, width: int) -> Instance:
-    """A dense float network on a small box, and the same without the neurons that intervals show to be inactive there."""
+    """A dense float network on a small box, and the same without neurons that intervals show to be inactive there."""
     radius, rng = Fraction(1, 32), np.random.default_rng(chance.getrandbits(32))
     widths = [inputs, width, width, 1]
-    made = [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in zip(widths, widths[1:], strict=False)]
+    made = [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in pairwise(widths)]
     low, high = np.full(inputs, -float(radius)), np.full(inputs, float(radius))
     one, two = Stack([]), Stack([])
     for number, (w, b) in enumerate(made, 1):

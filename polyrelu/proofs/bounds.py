@@ -9,7 +9,7 @@ what a certificate shows.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -20,7 +20,7 @@ from polyrelu.exact import nearest_float
 from polyrelu.proofs.relaxation import Bounds, Slopes, relaxed
 from polyrelu.symmetry.forms import JointNetwork
 
-__all__ = ["BoxBounds", "Sides"]
+__all__ = ["BoxBounds", "ScaledForms", "Sides"]
 
 #: Sides of a polyhedron that bound one coordinate, by (coordinate, 1 for lower and -1 for upper).
 Sides = Mapping[tuple[int, int], Fraction]
@@ -51,7 +51,7 @@ class BoxBounds:
     # -- guesses --------------------------------------------------------------------------------------------------
 
     def _guess(self) -> None:
-        scaled = _ScaledForms(self._joint)
+        scaled = ScaledForms(self._joint)
         width = 1 + self._joint.dimension
         low, high = np.ones(width), np.ones(width)
         for j in range(1, width):
@@ -125,7 +125,7 @@ def _rounded_down(value: Fraction) -> Fraction:
     return math.floor(value / step) * step
 
 
-class _ScaledForms:
+class ScaledForms:
     """The forms in floats, each divided by a power of two so that its entries are of size 1 at most.
 
     With e_k the exponent of atom k, its form over 2^e_k is a row over the coordinates and max(form_j, 0) / 2^e_j.
@@ -133,7 +133,7 @@ class _ScaledForms:
 
     def __init__(self, joint: JointNetwork) -> None:
         self._first = 1 + joint.dimension
-        exponents = [0] * self._first
+        exponents = self._exponents = [0] * self._first
         width = self._first + len(joint.atoms)
         self._place = {atom.symbol: self._first + number for number, atom in enumerate(joint.atoms)}
         self.table = np.zeros((len(joint.atoms), width))
@@ -149,6 +149,21 @@ class _ScaledForms:
                 self.table[number, column] = nearest_float(entry << max(shift, 0), 1 << max(-shift, 0))
         levels = [atom.level for atom in joint.atoms]
         self._levels = [np.flatnonzero(np.array(levels) == level) for level in sorted(set(levels))]
+
+    def value(self, symbol: int, form: Fraction) -> float:
+        """A value of a form, scaled."""
+        exponent = self._exponents[self._place[symbol]]
+        return nearest_float(form.numerator, form.denominator << exponent)
+
+    def gradient(self, symbols: Iterable[int], active: set[int]) -> Floats:
+        """The sum of the gradients of some scaled forms in the coordinates, where the given atoms are active."""
+        on = np.array([symbol in active for symbol in self._place], dtype=float)
+        row = sum((self.table[self._place[symbol] - self._first] for symbol in symbols), np.zeros(self.table.shape[1]))
+        for below in reversed(self._levels):
+            factors = row[self._first + below] * on[below]
+            row[self._first + below] = 0
+            row += factors @ self.table[below]
+        return np.asarray(row[1 : self._first])
 
     def intervals(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Lower and upper bounds of the scaled forms where the coordinates run through a box, entry 0 being 1."""

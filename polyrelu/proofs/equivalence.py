@@ -18,6 +18,7 @@ from polyrelu.exact import Polyhedron
 from polyrelu.interrupts import deferred_interrupt
 from polyrelu.limits import BIT_LIMIT, LINE_LIMIT
 from polyrelu.network import Network
+from polyrelu.proofs.ascent import climbing_points
 from polyrelu.proofs.budget import Budget, CertificateLimit, LimitReached
 from polyrelu.proofs.outcome import Equivalent, NotEquivalent, Search, Undecided, Witness
 from polyrelu.proofs.parts import Part, parts_of
@@ -37,6 +38,8 @@ _CHOICES = 6
 _SHARE = 0.3
 #: Nodes after which a proof with lifted coordinates is given up.
 _MOST_LIFTED_NODES = 2_000
+#: Up to so many coordinates nothing is climbed: a tree finds all that there is.
+_FEW_COORDINATES = 8
 #: Beyond so many coordinates no parts are looked for.
 _MOST_COORDINATES = 64
 
@@ -117,6 +120,8 @@ class _Question:
         differing = (point for point in tried if self._differ(point))
         if (point := next(differing, None)) is not None:
             return self._refuted([point, *itertools.islice(differing, _CHOICES - 1)], "points")
+        if (point := self._climbed(budget.trial(_SHARE), tried)) is not None:
+            return self._refuted([point], "points")
         for attempt in (self._by_prefix, self._by_parts):
             try:
                 proved = attempt(budget.trial(_SHARE), tried)
@@ -142,6 +147,20 @@ class _Question:
             budget.check()
             found.append(point)
         return found
+
+    def _climbed(self, budget: Budget, tried: list[Point]) -> Point | None:
+        """A point where the networks differ, found by climbing: in many dimensions, where trees are large."""
+        if self._joint.dimension <= _FEW_COORDINATES:
+            return None
+        starts = [tried[0], tried[-1]]
+        try:
+            for point in climbing_points(self._joint, self._root, starts, self._seed):
+                budget.check()
+                if self._differ(point):
+                    return point
+        except LimitReached:  # of the attempt, or of the whole: then the next check says so
+            pass
+        return None
 
     def _differ(self, point: Point) -> bool:
         self._points += 1

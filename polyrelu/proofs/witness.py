@@ -15,17 +15,19 @@ from polyrelu.proofs.budget import Budget
 from polyrelu.proofs.region import Path, Point, homogeneous, value_sign
 from polyrelu.symmetry.forms import Expressions, Row
 
-__all__ = ["difference_point", "random_points", "simplex_at", "simplified"]
+__all__ = ["Mover", "along", "difference_point", "random_points", "simplex_at", "simplified"]
 
 Differs = Callable[[Point], bool]
 
+#: Points that are evaluated to clear coordinates.
+_MOST_TRIALS = 64
 #: Unit points that are tried in each direction.
 _UNITS = 8
 #: Sizes of the steps of random points where nothing bounds them.
 _SCALES = (1, 8, 64, 1024, Fraction(1, 16))
 
 
-class _Mover:
+class Mover:
     """Random moves inside a polyhedron given by rows over (1, y), each ≥ 0."""
 
     def __init__(self, rows: Sequence[Row], seed: int) -> None:
@@ -65,7 +67,7 @@ def random_points(path: Path, start: Point, seed: int) -> Iterator[Point]:
     """Points of a polyhedron without end: the simplest ones that belong to it, then random ones."""
     yield from filter(path.contains, _simple_points(len(start) - 1))
     yield start
-    mover, current = _Mover(path.constraints(), seed), start
+    mover, current = Mover(path.constraints(), seed), start
     for number in range(1 << 62):
         current = mover.moved(start if number % 4 == 0 else current, _SCALES[number % len(_SCALES)])
         yield current
@@ -81,7 +83,7 @@ def _simple_points(size: int) -> Iterator[Point]:
 
 def simplex_at(path: Path, inner: Point) -> list[Point]:
     """1 + d points of a polyhedron in general position: one strictly inside, and one beside it for each coordinate."""
-    mover, size = _Mover(path.constraints(), 0), len(inner) - 1
+    mover, size = Mover(path.constraints(), 0), len(inner) - 1
     found = [inner]
     for j in range(size):
         direction = [int(k == j) for k in range(size)]
@@ -102,7 +104,7 @@ def difference_point(
     forms = {term.symbol: term.form for term in expressions.terms}
     used = {column for row in difference for column in row.columns if column in forms}
     bends = [forms[column] for column in sorted(used)]
-    mover, centre = _Mover(path.constraints(), seed), path.interior_point()
+    mover, centre = Mover(path.constraints(), seed), path.interior_point()
     while True:
         budget.check()
         for candidate in _candidates(mover, centre, difference, bends, points, len(centre)):
@@ -112,7 +114,7 @@ def difference_point(
 
 
 def _candidates(
-    mover: _Mover, centre: Point, difference: list[Row], bends: list[Row], points: list[Point], width: int
+    mover: Mover, centre: Point, difference: list[Row], bends: list[Row], points: list[Point], width: int
 ) -> Iterator[Point]:
     yield centre
     for form in bends:
@@ -123,7 +125,7 @@ def _candidates(
         yield from _beside(mover, centre, _slope(row, width), bends)
 
 
-def _beside(mover: _Mover, point: Point, direction: list[int], bends: list[Row]) -> Iterator[Point]:
+def _beside(mover: Mover, point: Point, direction: list[int], bends: list[Row]) -> Iterator[Point]:
     """The point, and on both sides the nearest point where another form is 0 and one that is nearer."""
     yield point
     for sign in (1, -1):
@@ -178,7 +180,7 @@ def _slope(row: Row, width: int) -> list[int]:
 
 def simplified(point: Point, is_good: Callable[[Point], bool]) -> Point:
     """A good point with short coordinates near a good point: with as few binary digits after the point as serve,
-    found by doubling and halving their number, then with as many coordinates 0 as one pass finds.
+    found by doubling and halving their number, then with coordinates 0.
 
     >>> simplified((1000, 501, 333), lambda p: p[1] > 0)
     (1, 1, 0)
@@ -194,11 +196,22 @@ def simplified(point: Point, is_good: Callable[[Point], bool]) -> Point:
             digits = middle
         else:
             low = middle
-    best = _rounded(point, digits)
-    for j in range(1, len(best)):
-        without = homogeneous([Fraction(0 if k == j else entry, best[0]) for k, entry in enumerate(best[1:], 1)])
-        if best[j] and is_good(without):
-            best = without
+    return _with_zeros(_rounded(point, digits), is_good)
+
+
+def _with_zeros(point: Point, is_good: Callable[[Point], bool]) -> Point:
+    """With coordinates 0 wherever a point stays good: halves are tried first, then smaller and smaller ranges."""
+    best, tried = point, 0
+    size = len(point) - 1
+    length = size
+    while length and tried < _MOST_TRIALS:
+        for start in range(0, size, length):
+            cleared = [0 if start <= j < start + length else entry for j, entry in enumerate(best[1:])]
+            if tried < _MOST_TRIALS and cleared != list(best[1:]):
+                tried += 1
+                shorter = homogeneous([Fraction(entry, best[0]) for entry in cleared])
+                best = shorter if is_good(shorter) else best
+        length //= 2
     return best
 
 

@@ -166,6 +166,25 @@ def test_neurons_that_are_stable_on_a_box_are_never_split() -> None:
     assert equivalent(from_arrays(layers), from_arrays(pruned)).status == "refuted"
 
 
+def test_a_change_that_random_points_do_not_see(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One weight changed by 2^-40, on a neuron that is rarely active, from another one that is: floats climb there."""
+    monkeypatch.setattr("polyrelu.proofs.equivalence._POINTS", 4)
+    rng = np.random.default_rng(11)
+    widths = [40, 30, 30, 3]
+    layers = [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in pairwise(widths)]
+    layers[0][1][:] -= 12  # neurons of the first layer need a large input
+    layers[1][1][:] -= 30
+    changed = [([[Fraction(float(x)) for x in row] for row in w], b) for w, b in layers]
+    changed[1][0][7][4] += Fraction(1, 2**40)
+    one, two = from_arrays(layers), from_arrays(changed)
+    for domain in (None, Polyhedron.box([-20] * 40, [20] * 40)):
+        outcome = equivalent(one, two, domain, time_limit=120)
+        assert isinstance(outcome, NotEquivalent)
+        assert outcome.search.route == "points"
+        assert sum(x != 0 for x in outcome.witness.x) < 20
+        accepted(outcome)
+
+
 def test_the_simplest_point_is_chosen() -> None:
     outcome = equivalent(from_arrays(HAT), from_arrays([([[1]], [0]), ([["1/3"]], [0])]))
     assert isinstance(outcome, NotEquivalent)
