@@ -647,9 +647,20 @@ class Joint:
         for number, layer in enumerate(network.layers, 1):
             z, denominator = self.preactivations(layer, activations)
             if number <= last:
-                z = [self.activation(form, (which, number, i)) for i, form in enumerate(z)]
+                signs = self.weights_sign(layer, activations)
+                z = [self.activation(form, sign, (which, number, i))
+                     for i, (form, sign) in enumerate(zip(z, signs, strict=True))]
             activations.append((z, denominator))
         return activations[-1]
+    def weights_sign(self, layer: Layer, activations: Sequence[tuple[list[Form], int]]) -> list[int]:
+        """The sign of neurons without inputs whose bias, and weights on activations that are not 0, have one sign."""
+        blocks, found = (*layer.earlier, (len(activations) - 1, layer.rows)), list[int]()
+        for i, b in enumerate(layer.bias):
+            read = [(k, w) for k, rows in blocks for w, a in zip(rows[i], activations[k][0], strict=True) if a and w]
+            values = [b, *(w for _, w in read)]
+            alike = (min(values) >= 0) - (max(values) <= 0)
+            found.append(0 if any(k == 0 for k, _ in read) else alike)
+        return found
     def preactivations(self, layer: Layer, activations: Sequence[tuple[list[Form], int]]) -> tuple[list[Form], int]:
         blocks = [(rows, *activations[source]) for source, rows in (*layer.earlier, (len(activations) - 1, layer.rows))]
         common = math.lcm(*(denominator for _, _, denominator in blocks))
@@ -673,9 +684,9 @@ class Joint:
         if not form or any(1 <= symbol <= self.inputs for symbol in form):
             return 0
         return (min(form.values()) > 0) - (max(form.values()) < 0)
-    def activation(self, form: Form, neuron: Neuron) -> Form:
-        """max(form, 0) as a form, with an atom if its coefficients do not show its sign."""
-        if (sign := self.shown(form)) or not form:
+    def activation(self, form: Form, sign: int, neuron: Neuron) -> Form:
+        """max(form, 0) as a form, with an atom if neither its weights nor its coefficients show its sign."""
+        if (sign := sign or self.shown(form)) or not form:
             return form if sign > 0 else {}
         h, factor = primitive(form)
         key, other = key_of(h), key_of(h, -1)

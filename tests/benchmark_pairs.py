@@ -42,9 +42,9 @@ def places(chance: Random, inputs: int, width: int) -> Instance:
 
 def _filled(chance: Random, inputs: int, width: int, fillers: list[str]) -> Pair:
     pair = _start(chance, inputs, 2)
-    name = chance.choice(list(BLOCKS))
-    BLOCKS[name](pair, 1, chance)
-    pair.story.append(name)
+    for name in chance.sample(["associative maximum", "nested hinge", "hidden translation"], 2):
+        BLOCKS[name](pair, 1, chance)
+        pair.story.append(name)
     for stack in (pair.first, pair.second):
         for layer in (1, 2):
             while stack.width(layer) < width:
@@ -54,12 +54,12 @@ def _filled(chance: Random, inputs: int, width: int, fillers: list[str]) -> Pair
 
 
 def dead_weight(chance: Random, inputs: int, width: int) -> Instance:
-    """One place, the rest of both networks dead neurons."""
+    """Two places, the rest of both networks dead neurons."""
     return _filled(chance, inputs, width, ["dead"]), None
 
 
 def split_neurons(chance: Random, inputs: int, width: int) -> Instance:
-    """One place, the rest of both networks split and cancelling neurons."""
+    """Two places, the rest of both networks split and cancelling neurons."""
     return _filled(chance, inputs, width, ["splitting", "splitting", "cancelling"]), None
 
 

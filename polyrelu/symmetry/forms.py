@@ -283,9 +283,9 @@ class _Table:
                 found[atom.symbol] = atom.neuron
         return list(found.values())
 
-    def activation(self, row: Row, neuron: Neuron) -> Row:
-        """The positive part of a preactivation, both over one denominator."""
-        sign = shown_sign(row, self._inputs)
+    def activation(self, row: Row, sign: int, neuron: Neuron) -> Row:
+        """The positive part of a preactivation, both over one denominator; `sign` is what its weights show."""
+        sign = sign or shown_sign(row, self._inputs)
         if sign or not row.columns:
             return row if sign > 0 else _ZERO
         form, factor = _primitive(row)
@@ -316,10 +316,15 @@ class _Table:
 def _outputs(network: Network, number: int, inputs: _Rows, table: _Table) -> _Rows:
     activations = [inputs]
     for layer_number, layer in enumerate(network.layers, 1):
-        rows, denominator = _Weights(layer).preactivations(activations)
+        weights = _Weights(layer)
+        rows, denominator = weights.preactivations(activations)
         if layer_number > network.hidden_layers:
             return rows, denominator
-        found = [table.activation(row, Neuron(number, layer_number, i)) for i, row in enumerate(rows)]
+        signs = weights.signs(activations)
+        found = [
+            table.activation(row, sign, Neuron(number, layer_number, i))
+            for i, (row, sign) in enumerate(zip(rows, signs, strict=True))
+        ]
         activations.append((found, denominator))
     return activations[-1]
 
@@ -383,6 +388,19 @@ class _Weights:
             (block.source, _scaled_rows(block.entries, factor))
             for block, factor in zip(layer.blocks, factors[1:], strict=True)
         ]
+
+    def signs(self, activations: Sequence[_Rows]) -> list[int]:
+        """The sign of each neuron that reads no input, and whose bias and weights on activations that are not 0 have
+        one sign; 0 for the others. (A form need not show it: flips write an activation as a difference.)"""
+        least, most = list(self._bias), list(self._bias)
+        for source, weights in self._blocks:
+            rows, _ = activations[source]
+            for i, weight in enumerate(weights):
+                present = [w for j, w in zip(*weight, strict=True) if rows[j].columns]
+                if source == 0 and present:
+                    present = [1, -1]
+                least[i], most[i] = min([least[i], *present]), max([most[i], *present])
+        return [1 if low >= 0 else -1 if high <= 0 else 0 for low, high in zip(least, most, strict=True)]
 
     def preactivations(self, activations: Sequence[_Rows]) -> _Rows:
         """z as rows over a denominator, from the activations of the input and all layers before."""
