@@ -1,8 +1,16 @@
 """Do two networks compute the same function on a domain? The theorem is in ``equivalence.md``.
 
-`equivalent` tries, in this order: whether both are one expression as they stand (permuted, scaled, flipped, doubled,
-merged, dead or cancelling neurons; linear in the weights); a few points; a split tree (`split_tree`), which for one
-hidden layer has a single node, where the expressions are the absolute-value normal forms.
+`equivalent` tries, in this order:
+
+1. whether both are one expression as they stand (`symmetry.forms`: neurons permuted, scaled, flipped, doubled, merged,
+   dead or cancelling);
+2. a few points (`witness`), and in many dimensions points where a changed neuron is active (`ascent`);
+3. a split tree (`split_tree`) over the activations of common first layers, taken as coordinates;
+4. one tree for each place in which the networks differ (`parts`);
+5. one tree for the whole. For one hidden layer it has a single node, where the expressions are the absolute-value
+   normal forms.
+
+Only the last one finds out that networks differ when no point did; the ones before give up where they fail.
 """
 
 from __future__ import annotations

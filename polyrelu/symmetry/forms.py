@@ -4,7 +4,8 @@ On a polyhedron where some neurons are known to be nonnegative or nonpositive, a
 coordinates and in *atoms* max(h, 0), h a linear form over 1, the coordinates and earlier atoms. Forms are primitive
 integer rows, and each stands for one atom: a neuron whose form is g·h, g > 0, has the activation g·max(h, 0); one whose
 form is -g·h has the activation -g·h + g·max(h, 0), because max(t, 0) = t + max(-t, 0). A form without coordinates, with
-nonnegative (nonpositive) coefficients on atoms and a constant of the same sign, is its own positive part (is 0).
+nonnegative (nonpositive) coefficients on atoms and a constant of the same sign, is its own positive part (is 0); so is
+the preactivation of a neuron whose weights on activations and bias have one sign, whatever its form.
 
 So neurons that are permuted, scaled, flipped, doubled, cancelled, dead or linear for a reason that shows in the signs
 of the weights meet in one expression, in whatever layers they stand, in time linear in the weights unless flips have to
