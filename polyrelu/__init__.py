@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     )
     from polyrelu.proofs import (
         Equivalent,
+        Identifiable,
         NotEquivalent,
         NotIdentifiable,
         Outcome,
@@ -94,6 +95,7 @@ _HOME = {
     "Flat": "polyrelu.exact",
     "FloatOutputs": "polyrelu.importers",
     "Generators": "polyrelu.exact",
+    "Identifiable": "polyrelu.proofs",
     "Imported": "polyrelu.importers",
     "Infeasible": "polyrelu.exact",
     "Interior": "polyrelu.exact",
@@ -157,6 +159,7 @@ __all__ = [
     "Flat",
     "FloatOutputs",
     "Generators",
+    "Identifiable",
     "Imported",
     "Infeasible",
     "Interior",

@@ -413,7 +413,7 @@ def _what_was_written(options: argparse.Namespace, outcome: Outcome, written: li
 
 
 def _outcome_object(outcome: Outcome) -> dict[str, Any]:
-    from polyrelu.proofs import NotIdentifiable, Proved, Undecided
+    from polyrelu.proofs import Identifiable, NotIdentifiable, Undecided
 
     if isinstance(outcome, Undecided):
         attempts = [{"theorem": attempt.theorem, "reason": attempt.reason} for attempt in outcome.attempts]
@@ -428,7 +428,7 @@ def _outcome_object(outcome: Outcome) -> dict[str, Any]:
         "domain": getattr(claim, "domain", "R^n"),
         "hypotheses": [hypothesis.to_json() for hypothesis in certificate.hypotheses],
         "assumed": [],
-        "membership": outcome.membership if isinstance(outcome, Proved) else "verified",
+        "membership": outcome.membership if isinstance(outcome, Identifiable) else "verified",
         "statement": str(certificate.claim),
     }
     if isinstance(outcome, NotIdentifiable):

@@ -5,6 +5,7 @@ from polyrelu.proofs.identifiability import identify
 from polyrelu.proofs.outcome import (
     Attempt,
     Equivalent,
+    Identifiable,
     NotEquivalent,
     NotIdentifiable,
     Outcome,
@@ -18,6 +19,7 @@ from polyrelu.proofs.outcome import (
 __all__ = [
     "Attempt",
     "Equivalent",
+    "Identifiable",
     "NotEquivalent",
     "NotIdentifiable",
     "Outcome",

@@ -15,7 +15,7 @@ from polyrelu.errors import PolyreluError
 from polyrelu.network import Network
 from polyrelu.proofs import bottleneck, line, shallow
 from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
-from polyrelu.proofs.outcome import Attempt, NotIdentifiable, Outcome, Proved, Undecided
+from polyrelu.proofs.outcome import Attempt, Identifiable, NotIdentifiable, Outcome, Undecided
 from polyrelu.symmetry import Move, moves
 from polyrelu.version import __version__
 
@@ -41,7 +41,7 @@ def identify(network: Network, among: Among | None = None, seed: int = 0) -> Out
 
     Returns
     -------
-    `Proved`, `NotIdentifiable` (with another network) or `Undecided` (with what was tried). A proof among all
+    `Identifiable`, `NotIdentifiable` (with another network) or `Undecided` (with what was tried). A proof among all
     parameters is also one among generic ones and is given whenever it is found.
 
     >>> from polyrelu.network import from_arrays
@@ -64,7 +64,7 @@ def identify(network: Network, among: Among | None = None, seed: int = 0) -> Out
         found = prover()
         if not isinstance(found, Attempt):
             claim = Claim("identifiable", network, class_of_competitors)
-            return Proved(_certificate(claim, theorem, found))
+            return Identifiable(_certificate(claim, theorem, found))
         attempts.append(found)
     refuted = _refute(network, among, seed)
     if isinstance(refuted, NotIdentifiable):

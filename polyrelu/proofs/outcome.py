@@ -30,6 +30,7 @@ from polyrelu.textfiles import wrapped
 __all__ = [
     "Attempt",
     "Equivalent",
+    "Identifiable",
     "NotEquivalent",
     "NotIdentifiable",
     "Outcome",
@@ -95,7 +96,23 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Proved(_Decided[AnyCertificate]):
-    """The claim holds; the certificate says why, and among which competitors.
+    """The claim holds; the certificate says why."""
+
+    status: ClassVar[str] = "proved"
+
+    def __str__(self) -> str:
+        certificate: Certificate | TreeCertificate = self.certificate
+        lines = [f"proved. {certificate.claim}", *self._remarks()]
+        return _wrapped([*lines, *_theorem_lines(certificate), _meaning(certificate)])
+
+    def _remarks(self) -> list[str]:
+        """What else is to be said about the claim."""
+        return []
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Identifiable(Proved[Certificate]):
+    """The function determines the parameters, among the competitors that the claim names.
 
     >>> import polyrelu
     >>> outcome = polyrelu.identify(polyrelu.from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])]))
@@ -103,20 +120,14 @@ class Proved(_Decided[AnyCertificate]):
     ('proved', 'shallow', 'verified')
     """
 
-    status: ClassVar[str] = "proved"
-
     @property
     def membership(self) -> str:
         """What is known of the network's own membership in the class: verified, refuted or open."""
         found = next((h.evidence["status"] for h in self.certificate.hypotheses if h.id == "membership"), "verified")
         return str(found)
 
-    def __str__(self) -> str:
-        certificate: Certificate | TreeCertificate = self.certificate
-        lines = [f"proved. {certificate.claim}"]
-        if certificate.claim.among == "generic":
-            lines.append(_MEMBERSHIP[self.membership])
-        return _wrapped([*lines, *_theorem_lines(certificate), _meaning(certificate)])
+    def _remarks(self) -> list[str]:
+        return [_MEMBERSHIP[self.membership]] if self.certificate.claim.among == "generic" else []
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -183,9 +194,8 @@ class Equivalent(Proved[TreeCertificate]):
 
     search: Search
 
-    def __str__(self) -> str:
-        lines = [f"proved. {self.certificate.claim}", str(self.search)]
-        return _wrapped([*lines, *_theorem_lines(self.certificate), _meaning(self.certificate)])
+    def _remarks(self) -> list[str]:
+        return [str(self.search)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +242,7 @@ class Undecided(_Answer):
         return _wrapped([f"undecided: {self.reason}", *tried, *reached])
 
 
-Outcome: TypeAlias = Proved[Certificate] | NotIdentifiable | Undecided
+Outcome: TypeAlias = Identifiable | NotIdentifiable | Undecided
 
 _MEMBERSHIP = {
     "verified": "The network itself is generic (verified).",

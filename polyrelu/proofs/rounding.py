@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from polyrelu.certificate import Certificate, Hypothesis, RuntimeClaim
 from polyrelu.importers import RuntimeErrorBound
-from polyrelu.proofs.outcome import Outcome, Proved, Undecided
+from polyrelu.proofs.outcome import Proved, Undecided
 from polyrelu.version import __version__
 
 __all__ = ["prove_runtime_error"]
 
 
-def prove_runtime_error(found: RuntimeErrorBound) -> Outcome:
+def prove_runtime_error(found: RuntimeErrorBound) -> Proved[Certificate] | Undecided:
     """A bound as an outcome: `Proved` with a certificate, or `Undecided` where no certificate can say it.
 
     >>> from polyrelu.importers import runtime_error

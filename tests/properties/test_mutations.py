@@ -56,10 +56,9 @@ NETWORKS: dict[str, list[tuple[list[list[Any]], list[Any]]]] = {
 def original(name: str) -> tuple[dict[str, Any], str]:
     """The certificate of a network as a document, and its theorem."""
     network = polyrelu.from_arrays(NETWORKS[name])
+    outcome: object = polyrelu.identify(network)
     if name == "rounding":
         outcome = prove_runtime_error(runtime_error(network, ["-1/3", 0], [1, "1/2"]))
-    else:
-        outcome = polyrelu.identify(network)
     assert isinstance(outcome, Proved | NotIdentifiable), (name, outcome)
     document, _ = outcome.certificate.to_document()
     return document, outcome.certificate.theorem
