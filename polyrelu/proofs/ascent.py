@@ -17,7 +17,8 @@ import numpy as np
 from polyrelu.proofs.bounds import ScaledForms
 from polyrelu.proofs.region import Path, Point, homogeneous
 from polyrelu.proofs.witness import Mover, along
-from polyrelu.symmetry.forms import JointNetwork, Row
+from polyrelu.symmetry.forms import JointNetwork
+from polyrelu.symmetry.rows import Row
 
 __all__ = ["climbing_points", "suspects"]
 

@@ -33,7 +33,8 @@ from polyrelu.proofs.parts import Part, parts_of
 from polyrelu.proofs.region import Coordinates, Path, Point, lifted_path
 from polyrelu.proofs.split_tree import Failure, Statistics, search
 from polyrelu.proofs.witness import difference_point, random_points, simplex_at, simplified
-from polyrelu.symmetry.forms import JointNetwork, integer_row
+from polyrelu.symmetry.forms import JointNetwork
+from polyrelu.symmetry.rows import integer_row
 from polyrelu.version import __version__
 
 __all__ = ["equivalent"]

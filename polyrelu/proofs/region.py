@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Infeasible, Interior, LinearProgram, Polyhedron, RationalMatrix, Unbounded
-from polyrelu.symmetry.forms import JointNetwork, Row
+from polyrelu.symmetry.forms import JointNetwork
+from polyrelu.symmetry.rows import Row
 
 __all__ = ["Coordinates", "Path", "Point", "Proof", "homogeneous", "lifted_path", "value_sign"]
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from polyrelu.symmetry.forms import Row
+from polyrelu.symmetry.rows import Row
 
 __all__ = ["Bounds", "Relaxed", "Slopes", "relaxed"]
 

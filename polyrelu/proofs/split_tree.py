@@ -27,7 +27,8 @@ from polyrelu.proofs.bounds import BoxBounds
 from polyrelu.proofs.budget import Budget, CertificateLimit
 from polyrelu.proofs.region import Path, Point, Proof, value_sign
 from polyrelu.proofs.relaxation import Bounds, Relaxed, relaxed
-from polyrelu.symmetry.forms import Expressions, JointNetwork, KnownSigns, Row, Term, negated
+from polyrelu.symmetry.forms import Expressions, JointNetwork, KnownSigns, Term
+from polyrelu.symmetry.rows import Row, negated
 
 __all__ = ["Failure", "Sample", "Statistics", "search"]
 

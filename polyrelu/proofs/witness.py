@@ -13,7 +13,8 @@ from fractions import Fraction
 
 from polyrelu.proofs.budget import Budget
 from polyrelu.proofs.region import Path, Point, homogeneous, value_sign
-from polyrelu.symmetry.forms import Expressions, Row
+from polyrelu.symmetry.forms import Expressions
+from polyrelu.symmetry.rows import Row
 
 __all__ = ["Mover", "along", "difference_point", "random_points", "simplex_at", "simplified"]
 

@@ -21,21 +21,28 @@ import copy
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from itertools import groupby
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix, integer_product
+from polyrelu.exact import AnyMatrix, RationalMatrix
 from polyrelu.network import Layer, Network
+from polyrelu.symmetry.rows import (
+    ZERO,
+    Row,
+    Rows,
+    accumulate,
+    add_product,
+    longest,
+    lowest_terms,
+    negated,
+    primitive_row,
+    row_of,
+    scaled_rows,
+    sparse_row,
+    substituted,
+)
 
-__all__ = ["Atom", "Expressions", "JointNetwork", "KnownSigns", "Neuron", "Row", "Term", "integer_row", "negated"]
-
-
-class Row(NamedTuple):
-    """A sparse integer row over the symbols 1, coordinates, atoms (in this order, from 0); columns ascend."""
-
-    columns: tuple[int, ...]
-    numerators: tuple[int, ...]
+__all__ = ["Atom", "Expressions", "JointNetwork", "KnownSigns", "Neuron", "Term"]
 
 
 class Neuron(NamedTuple):
@@ -44,17 +51,6 @@ class Neuron(NamedTuple):
     network: int
     layer: int
     place: int
-
-
-def integer_row(entries: Mapping[int, Fraction]) -> Row:
-    """A positive multiple of a row of rational entries, given by column."""
-    common = math.lcm(*(entry.denominator for entry in entries.values()))
-    return _row({column: int(entry * common) for column, entry in entries.items()})
-
-
-def negated(row: Row) -> Row:
-    """The row times -1."""
-    return Row(row.columns, tuple(-entry for entry in row.numerators))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +68,6 @@ class Atom:
     form: Row
     neuron: Neuron
     level: int
-
-
-_Rows: TypeAlias = tuple[list[Row], int]  # over one denominator
 
 
 class JointNetwork:
@@ -103,7 +96,7 @@ class JointNetwork:
         self.inputs = inputs.ncols - 1
         self.dimension = self.inputs + len(lifted)
         table = _Table(self.inputs, self.dimension, {neuron: 1 + self.inputs + k for k, neuron in enumerate(lifted)})
-        start = [_sparse(row) for row in inputs.integer_rows()], inputs.denominator
+        start = [sparse_row(row) for row in inputs.integer_rows()], inputs.denominator
         outputs = [_outputs(network, number, start, table) for number, network in enumerate((first, second))]
         self.lifted = [table.lifted[1 + self.inputs + k] for k in range(len(lifted))]
         self.atoms, self.difference = _renumbered(*_used(_difference(*outputs), table.atoms, self.dimension))
@@ -137,12 +130,12 @@ class JointNetwork:
         terms: dict[Row, Term] = {}
         operations = bits = 0
         for level in self._levels:
-            rows = _substituted([atom.form for atom in level], values)
+            rows = substituted([atom.form for atom in level], values)
             operations += sum(len(values[column].columns) for atom in level for column in atom.form.columns)
-            bits = max(bits, _longest(rows), _longest([atom.form for atom in level]))
+            bits = max(bits, longest(rows), longest([atom.form for atom in level]))
             for atom, row in zip(level, rows, strict=True):
                 values[atom.symbol] = self._activation(atom, row, known, terms)
-        difference = [_primitive(row)[0] for row in _substituted(self.difference, values) if row.columns]
+        difference = [primitive_row(row)[0] for row in substituted(self.difference, values) if row.columns]
         return Expressions(
             self, difference, _used_terms(difference, terms.values(), self.dimension), (operations, bits)
         )
@@ -153,11 +146,11 @@ class JointNetwork:
             return row
         sign = known.atoms.get(atom.symbol, 0) or shown_sign(row, self.inputs)
         if not sign:
-            form, factor = _primitive(row)
+            form, factor = primitive_row(row)
             sign = known.forms.get(form, 0)
             if not sign:
                 return _positive_part(row, form, factor, atom, terms, self.dimension)
-        return row if sign > 0 else _ZERO
+        return row if sign > 0 else ZERO
 
     def values_at(self, point: Sequence[int]) -> tuple[dict[int, int], bool]:
         """The values of all atoms' forms at a point (t, t·y) in homogeneous integers; whether the difference is not 0.
@@ -254,7 +247,7 @@ def _positive_part(row: Row, form: Row, factor: int, atom: Atom, terms: dict[Row
         opposite.atoms.append((atom.symbol, -1))
         entries = dict(zip(*row, strict=True))
         entries[opposite.symbol] = entries.get(opposite.symbol, 0) + factor
-        return _row(entries)
+        return row_of(entries)
     if term is None:
         is_affine = form.columns[-1] <= dimension
         term = terms[form] = Term(atom, form, factor, is_affine, [])
@@ -288,8 +281,8 @@ class _Table:
         """The positive part of a preactivation, both over one denominator; `sign` is what its weights show."""
         sign = sign or shown_sign(row, self._inputs)
         if sign or not row.columns:
-            return row if sign > 0 else _ZERO
-        form, factor = _primitive(row)
+            return row if sign > 0 else ZERO
+        form, factor = primitive_row(row)
         opposite = self._symbols.get(negated(form)) if form not in self._symbols else None
         atom = opposite or self._symbols.get(form) or self._new(form, neuron)
         self._seen.setdefault(atom.symbol, set()).add(neuron.network)
@@ -297,7 +290,7 @@ class _Table:
             return Row((atom.symbol,), (factor,))
         entries = dict(zip(*row, strict=True))  # max(t, 0) = t + max(-t, 0)
         entries[atom.symbol] = entries.get(atom.symbol, 0) + factor
-        return _row(entries)
+        return row_of(entries)
 
     def _new(self, form: Row, neuron: Neuron) -> Atom:
         symbol, level = self._lift.get(neuron, 0), 0
@@ -314,7 +307,7 @@ class _Table:
         return atom
 
 
-def _outputs(network: Network, number: int, inputs: _Rows, table: _Table) -> _Rows:
+def _outputs(network: Network, number: int, inputs: Rows, table: _Table) -> Rows:
     activations = [inputs]
     for layer_number, layer in enumerate(network.layers, 1):
         weights = _Weights(layer)
@@ -330,16 +323,16 @@ def _outputs(network: Network, number: int, inputs: _Rows, table: _Table) -> _Ro
     return activations[-1]
 
 
-def _difference(first: _Rows, second: _Rows) -> list[Row]:
+def _difference(first: Rows, second: Rows) -> list[Row]:
     (mine, p), (other, q) = first, second
     found = []
     for ours, theirs in zip(mine, other, strict=True):
         sums: dict[int, int] = {}
-        _accumulate(sums, ours, q)
-        _accumulate(sums, theirs, -p)
-        row = _row(sums)
+        accumulate(sums, ours, q)
+        accumulate(sums, theirs, -p)
+        row = row_of(sums)
         if row.columns:
-            found.append(_primitive(row)[0])
+            found.append(primitive_row(row)[0])
     return found
 
 
@@ -357,7 +350,7 @@ def _renumbered(atoms: list[Atom], rows: list[Row], dimension: int) -> tuple[lis
     new = {atom.symbol: 1 + dimension + number for number, atom in enumerate(atoms)}
 
     def renamed(row: Row) -> Row:
-        return _row({new.get(column, column): entry for column, entry in zip(*row, strict=True)})
+        return row_of({new.get(column, column): entry for column, entry in zip(*row, strict=True)})
 
     atoms = [replace(atom, symbol=new[atom.symbol], form=renamed(atom.form)) for atom in atoms]
     return atoms, [renamed(row) for row in rows]
@@ -386,11 +379,11 @@ class _Weights:
         factors = [self._denominator // part.denominator for part in parts]
         self._bias = [row[0] * factors[0] for row in layer.bias.integer_rows()]
         self._blocks = [
-            (block.source, _scaled_rows(block.entries, factor))
+            (block.source, scaled_rows(block.entries, factor))
             for block, factor in zip(layer.blocks, factors[1:], strict=True)
         ]
 
-    def signs(self, activations: Sequence[_Rows]) -> list[int]:
+    def signs(self, activations: Sequence[Rows]) -> list[int]:
         """The sign of each neuron that reads no input, and whose bias and weights on activations that are not 0 have
         one sign; 0 for the others. (A form need not show it: flips write an activation as a difference.)"""
         least, most = list(self._bias), list(self._bias)
@@ -403,102 +396,11 @@ class _Weights:
                 least[i], most[i] = min([least[i], *present]), max([most[i], *present])
         return [1 if low >= 0 else -1 if high <= 0 else 0 for low, high in zip(least, most, strict=True)]
 
-    def preactivations(self, activations: Sequence[_Rows]) -> _Rows:
+    def preactivations(self, activations: Sequence[Rows]) -> Rows:
         """z as rows over a denominator, from the activations of the input and all layers before."""
         common = math.lcm(*(activations[source][1] for source, _ in self._blocks))
         sums: list[dict[int, int]] = [{0: bias * common} for bias in self._bias]
         for source, weights in self._blocks:
             rows, denominator = activations[source]
-            _add_product(sums, weights, rows, common // denominator)
-        return _lowest_terms([_row(entries) for entries in sums], self._denominator * common)
-
-
-def _add_product(sums: list[dict[int, int]], weights: list[Row], rows: list[Row], factor: int) -> None:
-    """Add factor · weights · rows. Rows of one entry, the most frequent ones, cost one step for each weight."""
-    single = {j: (row.columns[0], row.numerators[0] * factor) for j, row in enumerate(rows) if len(row.columns) == 1}
-    for entries, weight in zip(sums, weights, strict=True):
-        for j, w in zip(*weight, strict=True):
-            if j in single:
-                column, size = single[j]
-                entries[column] = entries.get(column, 0) + w * size
-    several = [j for j, row in enumerate(rows) if len(row.columns) > 1]
-    if not several:
-        return
-    used = sorted({column for j in several for column in rows[j].columns})
-    place = {column: k for k, column in enumerate(used)}
-    table = [_dense(rows[j], place, factor) for j in several]
-    position = {j: k for k, j in enumerate(several)}
-    product = integer_product([_dense(weight, position, 1) for weight in weights], table)
-    for entries, line in zip(sums, product, strict=True):
-        for column, entry in zip(used, line, strict=True):
-            if entry:
-                entries[column] = entries.get(column, 0) + entry
-
-
-def _substituted(rows: Sequence[Row], values: Mapping[int, Row]) -> list[Row]:
-    """Rows with values put in for their symbols."""
-    symbols = sorted({column for row in rows for column in row.columns})
-    place = {symbol: j for j, symbol in enumerate(symbols)}
-    sums: list[dict[int, int]] = [{} for _ in rows]
-    weights = [Row(tuple(place[column] for column in row.columns), row.numerators) for row in rows]
-    _add_product(sums, weights, [values[symbol] for symbol in symbols], 1)
-    return [_row(entries) for entries in sums]
-
-
-def _longest(rows: Sequence[Row]) -> int:
-    """The bits of the longest numerator."""
-    return max((max(map(abs, row.numerators), default=0).bit_length() for row in rows), default=0)
-
-
-_ZERO = Row((), ())
-
-
-# -- rows -----------------------------------------------------------------------------------------------------------
-
-
-def _row(entries: dict[int, int]) -> Row:
-    kept = sorted((column, entry) for column, entry in entries.items() if entry)
-    return Row(tuple(column for column, _ in kept), tuple(entry for _, entry in kept))
-
-
-def _accumulate(sums: dict[int, int], row: Row, factor: int) -> None:
-    for column, entry in zip(*row, strict=True):
-        sums[column] = sums.get(column, 0) + factor * entry
-
-
-def _primitive(row: Row) -> tuple[Row, int]:
-    """(h, g), row = g h, g > 0, the entries of h without a common divisor."""
-    divisor = math.gcd(*row.numerators)
-    if divisor == 1:
-        return row, 1
-    return Row(row.columns, tuple(entry // divisor for entry in row.numerators)), divisor
-
-
-def _lowest_terms(rows: list[Row], denominator: int) -> _Rows:
-    """The same numbers over the least denominator: they grow from layer to layer otherwise."""
-    divisor = math.gcd(denominator, *(math.gcd(*row.numerators) for row in rows))
-    if divisor == 1:
-        return rows, denominator
-    return [Row(row.columns, tuple(x // divisor for x in row.numerators)) for row in rows], denominator // divisor
-
-
-def _sparse(row: Sequence[int]) -> Row:
-    columns = tuple(j for j, entry in enumerate(row) if entry)
-    return Row(columns, tuple(row[j] for j in columns))
-
-
-def _dense(row: Row, place: Mapping[int, int], factor: int) -> list[int]:
-    """The row as a list, column j at place[j], other columns left out."""
-    line = [0] * len(place)
-    for column, entry in zip(*row, strict=True):
-        if column in place:
-            line[place[column]] = entry * factor
-    return line
-
-
-def _scaled_rows(matrix: AnyMatrix, factor: int) -> list[Row]:
-    if isinstance(matrix, SparseMatrix):
-        rows = [Row(tuple(columns), tuple(entries)) for columns, entries in matrix.rows_of_entries()]
-    else:
-        rows = [_sparse(row) for row in matrix.integer_rows()]
-    return [Row(row.columns, tuple(entry * factor for entry in row.numerators)) for row in rows]
+            add_product(sums, weights, rows, common // denominator)
+        return lowest_terms([row_of(entries) for entries in sums], self._denominator * common)
