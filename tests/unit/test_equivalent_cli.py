@@ -111,6 +111,7 @@ def test_domains(files: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFi
         (["{onnx}", "{same}", "-o", "{onnx}"], "would overwrite"),
         (["{onnx}", "{same}", "-o", "{same}"], "would overwrite"),
         (["{onnx}", "{same}", "-o", "missing/cert.json"], "no such folder"),
+        (["{onnx}", "{same}", "-o", f"{'x' * 300}.json"], "cannot write"),
         (["{onnx}", "{same}", "--time-limit", "-1"], "--time-limit"),
         (["{onnx}", "{same}", "--time-limit", "nan"], "--time-limit"),
         (["{onnx}", "{same}", "--memory-limit", "-1"], "--memory-limit"),

@@ -16,10 +16,11 @@ from typing import Any
 
 import pytest
 
-from polyrelu import Equivalent, Polyhedron, checker, equivalent, from_arrays
+from polyrelu import Equivalent, NotEquivalent, Polyhedron, checker, equivalent, from_arrays
 from polyrelu.network import Network, from_document
 from tests.equivalent_pairs import Stack
 from tests.oracles.one_input import differing_point
+from tests.properties.test_equivalent_pairs import certificate_bytes
 
 Document = list[Any]  # header, nodes, footer
 
@@ -314,6 +315,38 @@ def test_small_files_that_would_take_long() -> None:
     started = time.monotonic()
     assert verdict(written(many)).verdict in ("rejected", "unreadable")
     assert time.monotonic() - started < 60
+
+
+def test_points_and_equations_with_long_denominators() -> None:
+    """Common denominators beyond 65,536 bits are not computed."""
+    count = 60
+    long = [hex(16**4000 + 2 * k + 1) for k in range(count)]
+    network = from_arrays([([[1] * count], [0])])
+    other = from_arrays([([[1] * count], [1])])
+    outcome = equivalent(network, other)
+    assert isinstance(outcome, NotEquivalent)
+    document = json.loads(certificate_bytes(outcome))
+    document["proof"]["hypotheses"][0]["evidence"]["x"] = [f"1/{text}" for text in long]
+    started = time.monotonic()
+    report = verdict(json.dumps(document).encode())
+    assert (report.verdict, report.step) == ("unreadable", "point")
+    units = [" ".join(text if i == j else "0" for i in range(count)) + " 0" for j, text in enumerate(long)]
+    document["claim"]["domain"]["equations"] = units
+    report = verdict(json.dumps(document).encode())
+    assert (report.verdict, report.step) == ("unreadable", "claim.domain")
+    assert time.monotonic() - started < 20
+
+
+def test_rounds_parts_and_signs_that_say_nothing() -> None:
+    document = lines_of("splits")
+    line, node = next((i, node) for i, node in enumerate(document[:-1]) if i and "signs" in node)
+    assert verdict(written(changed(document, (line, "signs"), [[], *node["signs"]]))).verdict == "unreadable"
+    document = lines_of("parts")
+    empty: list[Any] = [[] for _ in document[0]["parts"][0]]
+    assert verdict(written(changed(document, (0, "parts"), [*document[0]["parts"], empty]))).verdict == "rejected"
+    document = lines_of("bounds on a box")  # the same sign again and again is true, and costs no memory
+    many = changed(document, (1, "signs", 0), document[1]["signs"][0] * 500)
+    assert checker.check_bytes(written(many)).verdict == "accepted"
 
 
 def test_network_files_beside_a_tree(tmp_path: Path) -> None:
