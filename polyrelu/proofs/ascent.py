@@ -56,6 +56,8 @@ def _changed(form: Row, other: Row) -> list[int]:
 
 def climbing_points(joint: JointNetwork, path: Path, starts: Sequence[Point], seed: int) -> Iterator[Point]:
     """Points of a polyhedron on the way to where suspects are active, from the given ones."""
+    if not ScaledForms.fit(joint):
+        return
     climb = _Climb(joint, path, seed)
     for wanted in suspects(joint):
         for start in starts:

@@ -27,6 +27,7 @@ Sides = Mapping[tuple[int, int], Fraction]
 
 Floats = NDArray[np.float64]
 _SHORT = 16  # significant bits of recorded bounds
+_MOST_ENTRIES = 20_000_000  # of a table of floats
 
 
 class BoxBounds:
@@ -45,7 +46,7 @@ class BoxBounds:
         self._bounds: dict[int, Bounds] = {}
         self.signs: dict[int, int] = {}
         size = range(1, 1 + joint.dimension)
-        if all((j, side) in sides for j in size for side in (1, -1)):
+        if all((j, side) in sides for j in size for side in (1, -1)) and ScaledForms.fit(joint):
             self._guess()
 
     # -- guesses --------------------------------------------------------------------------------------------------
@@ -130,6 +131,11 @@ class ScaledForms:
 
     With e_k the exponent of atom k, its form over 2^e_k is a row over the coordinates and max(form_j, 0) / 2^e_j.
     """
+
+    @staticmethod
+    def fit(joint: JointNetwork) -> bool:
+        """Whether the table of a joint network is small enough to be made (160 MB)."""
+        return len(joint.atoms) * (1 + joint.dimension + len(joint.atoms)) <= _MOST_ENTRIES
 
     def __init__(self, joint: JointNetwork) -> None:
         self._first = 1 + joint.dimension

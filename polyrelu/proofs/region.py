@@ -87,6 +87,9 @@ def _free_columns(domain: Polyhedron) -> list[int]:
 
 
 def _solved(equations: Sequence[tuple[int, ...]], size: int) -> RationalMatrix:
+    """x by the free columns of equations in reduced echelon form, the constant in front."""
+    if not equations:
+        return RationalMatrix.zeros(size, 1).beside(RationalMatrix.identity(size))
     pivots = {next(j for j, entry in enumerate(row) if entry): row for row in equations}
     free = [j for j in range(size) if j not in pivots]
     table = []
