@@ -1081,7 +1081,11 @@ def guarded(start: Callable[[], IO[bytes]], search: Search) -> Report:
             file.seek(0)
             if first.startswith(GZIP_START):
                 with gzip.GzipFile(fileobj=file) as unpacked:
-                    return check_tree(unpacked, search)  # type: ignore[arg-type]
+                    first = unpacked.read(len(TREE_START))
+                    unpacked.seek(0)
+                    if first == TREE_START:
+                        return check_tree(unpacked, search)  # type: ignore[arg-type]
+                    return check(unpacked.read(CERTIFICATE_BYTES + 1), search)
             if first == TREE_START:
                 return check_tree(file, search)
             return check(file.read(CERTIFICATE_BYTES + 1), search)

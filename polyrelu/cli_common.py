@@ -110,12 +110,12 @@ def reading(imported: Imported) -> dict[str, Any]:
     return {"rounding": imported.rounding, "caveats": list(imported.caveats)}
 
 
-def print_reading(imported: Imported) -> None:
+def print_reading(imported: Imported, name: str = "") -> None:
     """The same for people."""
     if imported.rounding != "none":
-        print(f"rounding: {imported.rounding}")
+        print(f"{name}rounding: {imported.rounding}")
     for caveat in imported.caveats:
-        print(f"caution: {caveat}")
+        print(f"{name}caution: {caveat}")
 
 
 def check_output(option: str, name: str, inputs: Sequence[str]) -> None:

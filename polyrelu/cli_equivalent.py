@@ -36,10 +36,13 @@ def add_equivalent(commands: Any) -> None:
     parser.add_argument("other", help="the network to compare it with")
     add_reading(parser)
     parser.add_argument(
-        "--domain", default="R^n", help="where the functions are compared, written as for `complex`; R^n is the default"
+        "--domain",
+        default="R^n",
+        help="where the functions are compared: R^n (the default), orthant, box:lo,hi, 'box:lo0,hi0;lo1,hi1;…', "
+        "slice:FILE or FILE.json, as for `complex`",
     )
     parser.add_argument(
-        "-o", "--output", metavar="CERT", help="write the certificate here (.gz: compressed, if it is a tree)"
+        "-o", "--output", metavar="CERT", help="write the certificate here (compressed if the name ends in .gz)"
     )
     parser.add_argument(
         "--seed", type=int, default=0, help="seed of the points tried; the same seed gives the same certificate"
@@ -53,13 +56,13 @@ def add_equivalent(commands: Any) -> None:
 def _equivalent(options: argparse.Namespace, started: float) -> int:
     from polyrelu.complex import parse_domain
     from polyrelu.interrupts import deferred_interrupt
-    from polyrelu.proofs import equivalent
+    from polyrelu.proofs import NotEquivalent, equivalent
 
     for limit, name in ((options.time_limit, "--time-limit"), (options.memory_limit, "--memory-limit")):
         if limit is not None and not limit >= 0:
             raise UsageError(f"{name} {limit}: must be 0 or more")
     if options.output is not None:
-        check_output("-o", options.output, [options.network, options.other])
+        check_output("-o", options.output, [options.network, options.other, options.domain.removeprefix("slice:")])
     pair = _read_pair(options)
     domain = parse_domain(options.domain, pair[0].network.inputs)
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
@@ -85,8 +88,10 @@ def _equivalent(options: argparse.Namespace, started: float) -> int:
         print(outcome)
         for name, found in floats.items():
             print(f"{name}(x) in floats: {', '.join(map(repr, found.values[:12]))} ({found.runtime})")
-        for imported in pair:
-            print_reading(imported)
+        for name, imported in zip((options.network, options.other), pair, strict=True):
+            print_reading(imported, f"{Path(name).name}: ")
+        if isinstance(outcome, NotEquivalent) and any("text: exact" in imported.rounding for imported in pair):
+            print("hint: decimal text was read exactly; --rounding text=float32 reads it as a float32 runtime does")
         print("".join(f"{text}\n" for text in _what_was_written(options, written)), end="")
     return EXIT[outcome.status]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import tempfile
@@ -74,10 +75,11 @@ def write_all(texts: Sequence[tuple[Path, str]]) -> list[Path]:
 
 
 def _write_beside(path: Path, text: str) -> Path:
-    """Write the text to a temporary file in the path's folder."""
+    """Write the text to a temporary file in the path's folder; packed if the name ends in .gz."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".polyrelu-", suffix=".tmp")
-    with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
-        file.write(text + "\n")
+    data = f"{text}\n".encode("ascii")
+    with os.fdopen(handle, "wb") as file:
+        file.write(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
     os.chmod(name, file_permissions())
     return Path(name)
 

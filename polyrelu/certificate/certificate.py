@@ -123,6 +123,9 @@ class PairClaim:
         rows = len(self.domain.inequalities) + len(self.domain.equations)
         place = "R^n" if not rows else f"the domain ({rows} constraints)"
         names = " and ".join(f"{network.widths} {network.sha256[:12]}…" for network in self.networks.values())
+        if self.network == self.other:
+            same = f"{self.network.widths} {self.network.sha256[:12]}…"
+            return f"Both are one network, {same}, so they compute the same function on {place}."
         if self.kind == "equivalent":
             return f"The networks {names} compute the same function on {place}."
         return f"The networks {names} do not compute the same function on {place}."

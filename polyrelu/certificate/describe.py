@@ -49,7 +49,7 @@ def read_certificate(path: str | Path) -> CertificateText:
     try:
         if (header := _tree_header(Path(path))) is not None:
             return _tree_text(header)
-        text = Path(path).read_text(encoding="ascii")
+        text = _unpacked(Path(path)).decode("ascii")
         if "\\" in text:
             raise ValueError("a backslash")
         return _text(json.loads(text))
@@ -116,6 +116,15 @@ def _shortened(certificate: CertificateText) -> CertificateText:
     return replace(certificate, sha256=certificate.sha256[:16], other=other)
 
 
+def _unpacked(path: Path) -> bytes:
+    """The bytes of a certificate, packed or not."""
+    data = path.read_bytes()
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    with gzip.open(path) as file:
+        return file.read(_LINE_LIMIT)
+
+
 def _tree_header(path: Path) -> dict[str, Any] | None:
     """The first line of a split tree, packed or not; None if the file is something else."""
     with path.open("rb") as file:
@@ -123,8 +132,6 @@ def _tree_header(path: Path) -> dict[str, Any] | None:
     with gzip.open(path) if packed else path.open("rb") as lines:
         start = lines.read(len(_TREE_START))
         if start != _TREE_START:
-            if packed:
-                raise ValueError("another format")
             return None
         line = start + lines.readline(_LINE_LIMIT)
     found = json.loads(line.decode("ascii"))
@@ -253,10 +260,22 @@ def _statement(certificate: CertificateText) -> str:
 def _evidence_note(evidence: dict[str, Any]) -> str:
     if "status" in evidence:
         return f": {evidence['status']}" + (f" ({evidence['method']})" if "method" in evidence else "")
+    if "x" in evidence or "f" in evidence:
+        return ": " + "; ".join(f"{name} = {_numbers(evidence[name])}" for name in ("x", "f", "g") if name in evidence)
     if "witnesses" in evidence:
         flat = sum(1 for witness in evidence["witnesses"] if "flat" in witness)
         return f" ({len(evidence['witnesses']) - flat} by points, {flat} flat)"
     return f" ({evidence['method']})" if "method" in evidence else ""
+
+
+def _numbers(values: Any) -> str:
+    """A vector for people: its entries, or those that are not 0 if there are many."""
+    texts = [str(value) for value in values]
+    texts = [text if len(text) <= 60 else f"{text[:28]}…{text[-28:]} ({len(text)} characters)" for text in texts]
+    if len(texts) <= 12:
+        return "(" + ", ".join(texts) + ")"
+    some = [f"[{i}] = {text}" for i, text in enumerate(texts) if text != "0"]
+    return f"{', '.join(some[:24])}{', …' if len(some) > 24 else ''} ({len(texts)} entries, the others 0)"
 
 
 _FORMULA = re.compile(r"(R\^n|\[A_i\|a_i\]|[A-Za-z]\[[0-9]\]|[A-Za-z]_[a-z0-9](?: [A-Za-z]_[a-z0-9])*)")

@@ -45,7 +45,6 @@ class Budget:
                 raise PolyreluError(f"the {name} limit must be 0 or more, not {value}")
         self._seconds, self._megabytes, self._interrupt = seconds, megabytes, interrupt
         self._started = time.monotonic()
-        self._checks = 0
 
     def trial(self, share: float) -> Budget:
         """A budget for an attempt that may be given up: a share of the time that is left."""
@@ -58,8 +57,7 @@ class Budget:
             raise LimitReached("interrupted")
         if self._seconds is not None and time.monotonic() - self._started >= self._seconds:
             raise LimitReached(f"the time limit of {self._seconds:g} seconds was reached")
-        self._checks += 1
-        if self._megabytes is not None and self._checks % 16 == 1 and _resident() >= self._megabytes * _MIB:
+        if self._megabytes is not None and _resident() >= self._megabytes * _MIB:
             raise LimitReached(f"the memory limit of {self._megabytes} MiB was reached")
 
 

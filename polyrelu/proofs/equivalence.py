@@ -122,7 +122,7 @@ class _Question:
         self._coordinates = Coordinates.of(self._domain)
         self._root = Path.at_root(self._coordinates)
         budget.check()
-        self._joint = JointNetwork(self._first, self._second, self._coordinates.inputs)
+        self._joint = JointNetwork(self._first, self._second, self._coordinates.inputs, check=budget.check)
         if not self._joint.difference:
             return self._same_expressions()
         tried = self._tried(budget)
@@ -208,7 +208,7 @@ class _Question:
         common = set(self._joint.common)
         if not any(atom.level > 1 and atom.neuron in common for atom in self._joint.atoms):
             return None
-        joint = JointNetwork(self._first, self._second, self._coordinates.inputs, self._joint.common)
+        joint = JointNetwork(self._first, self._second, self._coordinates.inputs, self._joint.common, budget.check)
         log = self._attempt()
         failed = self._search(joint, lifted_path(joint, self._coordinates), budget, log, _MOST_LIFTED_NODES)
         return None if failed else self._proved(log, "prefix", lifted=joint)

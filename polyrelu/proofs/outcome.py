@@ -23,7 +23,7 @@ from polyrelu.certificate import (
     PairClaim,
     TreeCertificate,
 )
-from polyrelu.exact import format_rational
+from polyrelu.exact import format_rational, nearest_float
 from polyrelu.network import Network
 from polyrelu.textfiles import wrapped
 
@@ -206,6 +206,12 @@ class Witness:
     f: tuple[Fraction, ...]
     g: tuple[Fraction, ...]
 
+    def difference(self) -> str:
+        """Where the outputs differ most, in words."""
+        differences = [a - b for a, b in zip(self.f, self.g, strict=True)]
+        i = max(range(len(differences)), key=lambda k: abs(differences[k]))
+        return f"output {i} differs most: f(x) - g(x) = {_shortened([format_rational(differences[i])])}"
+
     def to_json(self) -> dict[str, list[str]]:
         """The numbers as text, as certificates and `--json` have them."""
         return {key: list(map(format_rational, getattr(self, key))) for key in ("x", "f", "g")}
@@ -222,12 +228,14 @@ class NotEquivalent(Refuted):
         shown = self.witness.to_json()
         lines = [f"refuted. {self.certificate.claim}", str(self.search)]
         lines += [f"{name}: {_shortened(shown[key])}" for name, key in (("x", "x"), ("f(x)", "f"), ("g(x)", "g"))]
+        lines.append(self.witness.difference())
         return _wrapped([*lines, PAIR_MEANING])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Undecided(_Answer):
-    """No theorem applied; `attempts` lists what was tried and which hypothesis failed."""
+    """No theorem applied, and `attempts` lists what was tried and which hypothesis failed; or a limit was reached, and
+    `search` says how far."""
 
     reason: str
     attempts: tuple[Attempt, ...] = field(default=())
@@ -235,9 +243,8 @@ class Undecided(_Answer):
     status: ClassVar[str] = "undecided"
 
     def __str__(self) -> str:
-        reached = (
-            [] if self.search is None else [f"reached: {self.search}, {100 * self.search.closed:.3g} % of the tree"]
-        )
+        work = str(self.search).removeprefix("route none: ")
+        reached = [f"reached: {work}, {100 * self.search.closed:.3g} % of the tree"] if self.search else []
         tried = [f"  tried {attempt}" for attempt in self.attempts]
         return _wrapped([f"undecided: {self.reason}", *tried, *reached])
 
@@ -259,9 +266,20 @@ def _meaning(certificate: Certificate | TreeCertificate) -> str:
 
 
 def _shortened(numbers: list[str]) -> str:
-    """Numbers for people: the first ones, long ones in decimals."""
-    shown = [text if len(text) <= 40 else f"about {float(Fraction(text)):.12g}" for text in numbers[:12]]
-    return ", ".join(shown) + (f", … ({len(numbers)} numbers)" if len(numbers) > 12 else "")
+    """Numbers for people: of many those that are not 0, the first of them; long ones in decimals."""
+    listed = list(enumerate(numbers))
+    if many := len(numbers) > 12:
+        listed = [(i, text) for i, text in listed if text != "0"]
+    shown = [(f"[{i}] = " if many else "") + _short(text) for i, text in listed[:12]]
+    more = f", and {len(listed) - 12} more" if len(listed) > 12 else ""
+    return (", ".join(shown) or "0") + more + (f" (of {len(numbers)} numbers, the others are 0)" if many else "")
+
+
+def _short(text: str) -> str:
+    if len(text) <= 40:
+        return text
+    numerator, _, denominator = text.partition("/")
+    return f"about {nearest_float(int(numerator, 0), int(denominator or '1', 0)):.12g}"
 
 
 def _theorem_lines(certificate: Certificate | TreeCertificate) -> list[str]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import NamedTuple
@@ -91,13 +91,24 @@ class JointNetwork:
     ([Row(columns=(1,), numerators=(1,))], [])
     """
 
-    def __init__(self, first: Network, second: Network, inputs: RationalMatrix, lifted: Sequence[Neuron] = ()) -> None:
-        """`inputs` has shape (n, 1 + d'): the inputs as affine forms in d' coordinates, the constant in front."""
+    def __init__(
+        self,
+        first: Network,
+        second: Network,
+        inputs: RationalMatrix,
+        lifted: Sequence[Neuron] = (),
+        check: Callable[[], None] | None = None,
+    ) -> None:
+        """`inputs` has shape (n, 1 + d'): the inputs as affine forms in d' coordinates, the constant in front.
+
+        `check` is called before each layer and may raise.
+        """
         self.inputs = inputs.ncols - 1
         self.dimension = self.inputs + len(lifted)
         table = _Table(self.inputs, self.dimension, {neuron: 1 + self.inputs + k for k, neuron in enumerate(lifted)})
         start = [sparse_row(row) for row in inputs.integer_rows()], inputs.denominator
-        outputs = [_outputs(network, number, start, table) for number, network in enumerate((first, second))]
+        pair = enumerate((first, second))
+        outputs = [_outputs(network, number, start, table, check or (lambda: None)) for number, network in pair]
         self.lifted = [table.lifted[1 + self.inputs + k] for k in range(len(lifted))]
         self.atoms, self.difference = _renumbered(*_used(_difference(*outputs), table.atoms, self.dimension))
         self.common = table.common()
@@ -307,9 +318,10 @@ class _Table:
         return atom
 
 
-def _outputs(network: Network, number: int, inputs: Rows, table: _Table) -> Rows:
+def _outputs(network: Network, number: int, inputs: Rows, table: _Table, check: Callable[[], None]) -> Rows:
     activations = [inputs]
     for layer_number, layer in enumerate(network.layers, 1):
+        check()
         weights = _Weights(layer)
         rows, denominator = weights.preactivations(activations)
         if layer_number > network.hidden_layers:
