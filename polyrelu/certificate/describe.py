@@ -13,7 +13,7 @@ from typing import Any
 
 from polyrelu.certificate.theorems import GENERIC, MEANING, PAIR_MEANING, RUNTIME_MEANING, THEOREMS, TheoremText
 from polyrelu.errors import CertificateError
-from polyrelu.exact import decimal_above, parse_rational
+from polyrelu.exact import decimal_above, nearest_float, parse_rational
 from polyrelu.textfiles import wrapped
 
 __all__ = ["CertificateText", "describe", "describe_latex", "read_certificate"]
@@ -269,13 +269,23 @@ def _evidence_note(evidence: dict[str, Any]) -> str:
 
 
 def _numbers(values: Any) -> str:
-    """A vector for people: its entries, or those that are not 0 if there are many."""
-    texts = [str(value) for value in values]
-    texts = [text if len(text) <= 60 else f"{text[:28]}…{text[-28:]} ({len(text)} characters)" for text in texts]
+    """A vector for people: its entries, long ones in decimals, or those that are not 0 if there are many.
+
+    >>> _numbers(["1/3", f"1/{10**60}"])
+    '(1/3, about 1e-60)'
+    """
+    texts = [_short(str(value)) for value in values]
     if len(texts) <= 12:
         return "(" + ", ".join(texts) + ")"
     some = [f"[{i}] = {text}" for i, text in enumerate(texts) if text != "0"]
     return f"{', '.join(some[:24])}{', …' if len(some) > 24 else ''} ({len(texts)} entries, the others 0)"
+
+
+def _short(text: str) -> str:
+    if len(text) <= 40:
+        return text
+    number = parse_rational(text)
+    return f"about {nearest_float(number.numerator, number.denominator):.12g}"
 
 
 _FORMULA = re.compile(r"(R\^n|\[A_i\|a_i\]|[A-Za-z]\[[0-9]\]|[A-Za-z]_[a-z0-9](?: [A-Za-z]_[a-z0-9])*)")
