@@ -144,7 +144,7 @@ def test_limits_are_undecided_and_write_nothing(
 
 def test_ctrl_c(tmp_path: Path) -> None:
     """In the middle of a long tree: status 3, what was reached, nothing half-written."""
-    one, two = hinges(13)  # one tree of 3^13 leaves
+    one, two = hinges(13)  # one tree of 2^13 leaves
     names = [str(tmp_path / f"{name}.json") for name in ("one", "two")]
     for network, name in zip((one, two), names, strict=True):
         save(network, name)
