@@ -35,16 +35,26 @@ Matrix = Sequence[Sequence[int]]
 class Stop(Exception):  # noqa: N818
     """The end of a check that does not accept: (verdict, step, expected, got)."""
 def require(condition: bool, step: str, expected: str, got: str = "not so") -> None:
+    """Reject the certificate unless the condition holds."""
     if not condition:
         raise Stop("rejected", step, expected, got[:200])
 def readable(condition: bool, place: str, message: str) -> None:
+    """Call the file unreadable unless the condition holds."""
     if not condition:
         raise Stop("unreadable", place, "a file in the format, within its limits", message[:300])
 def bounded(operations: int, bits: int, step: str) -> None:
-    """The cost of a computation is within the limits; products of long numbers take quadratic time."""
-    cost = operations * (64 + bits) * (1 + bits // 2048)
-    readable(cost <= COST, step, f"beyond the limits: {operations} operations on {bits} bits")
+    """The cost of one computation is within the limits."""
+    Meter(COST, step).spend(operations, bits)
+class Meter:
+    """The cost of a computation so far (section 3.6); beyond its limit a file is unreadable."""
+    def __init__(self, limit: int, step: str) -> None:
+        self.limit, self.step, self.cost = limit, step, 0
+    def spend(self, operations: int, bits: int) -> None:
+        """Operations on numbers of so many bits; products of long numbers take quadratic time."""
+        self.cost += operations * (64 + bits) * (1 + bits // 2048)
+        readable(self.cost <= self.limit, self.step, f"beyond the limits: {operations} operations on {bits} bits")
 def longest(rows: Iterable[Sequence[int]]) -> int:
+    """The bits of the longest integer."""
     return max((abs(x) for row in rows for x in row), default=0).bit_length()
 def quote(value: object) -> str:
     """At most 80 printable ASCII characters; nothing from a file is shown in another way."""
@@ -81,14 +91,17 @@ def mismatch(value: Any, shape: Any, place: str) -> tuple[str, str] | None:
         return place, f"expected {'the keys ' * isinstance(shape, dict)}{quote(wanted)}, got {quote(got)}"
     return next((found for part in parts if (found := mismatch(*part))), None)
 def fit(value: Any, shape: Any, place: str) -> None:
+    """A value of another shape is unreadable."""
     if found := mismatch(value, shape, place):
         readable(False, *found)
 def parse(data: bytes, place: str, size: int) -> Any:
     """The JSON value of a file. `json` sees no escapes, and refuses deep nesting (RecursionError) by itself."""
     def number(text: str) -> int:
+        """An index."""
         readable(bool(INDEX.fullmatch(text)), place, f"not an integer from 0 to 999999999: {quote(text)}")
         return int(text)
     def unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        """An object without duplicate keys."""
         readable(len(result := dict(items)) == len(items), place, "duplicate key")
         return result
     plain = len(data) <= size and data.isascii() and b"\\" not in data
@@ -99,10 +112,12 @@ def parse(data: bytes, place: str, size: int) -> Any:
     except ValueError as error:
         return readable(False, place, f"not JSON: {error}")
 def integer(text: str) -> int:
+    """An integer that matches NUMBER; one that is spelled in the other way is unreadable."""
     value = int(text, 16) if "x" in text else int(text)
     readable("x" not in text or abs(value) >= 10**1000, quote(text), "integers below 10^1000 must be decimal")
     return value
 def rational(text: str) -> Fraction:
+    """A number that matches RATIONAL, in lowest terms."""
     top, slash, bottom = text.partition("/")
     p, q = integer(top), integer(bottom or "1")
     readable(not slash or (q > 1 and math.gcd(p, q) == 1), quote(text), "must be in lowest terms, denominator >= 2")
@@ -114,8 +129,10 @@ class Layer(NamedTuple):
     rows: list[list[int]]  # on the layer before
     earlier: list[tuple[int, list[list[int]]]]  # further blocks: source, rows
     def augmented(self) -> list[list[int]]:
+        """The rows of [W | b]."""
         return [[*row, b] for row, b in zip(self.rows, self.bias, strict=True)]
     def columns(self) -> list[tuple[int, ...]]:
+        """The columns of W."""
         return list(zip(*self.rows, strict=True))
     def primitive(self) -> list[list[int]]:
         """The rows over their greatest common divisor: what is reduced modulo primes."""
@@ -130,6 +147,7 @@ class Network(NamedTuple):
         shown = ", ".join(map(str, self.widths[:16])) + ", ..." * (len(self.widths) > 16)
         return f"{'architecture' if self.plain() else 'widths'} ({shown}) with {self.last} output"
     def plain(self) -> bool:
+        """Whether every layer reads only the layer before it."""
         return not any(layer.earlier for layer in self.layers)
 LAYER = {"denominator": NATURAL, "bias": ROW, "weights": [{"from": int, "rows": [ROW]}]}
 NETWORK = {"format": "polyrelu-network", "version": 1, "inputs": int, "layers": [LAYER], "last": LAST}
@@ -165,6 +183,7 @@ def read_network(document: Any, place: str) -> Network:
     return Network(widths, layers, document["last"], digest.hexdigest())
 # ---- Exact arithmetic
 def dot(left: Iterable[int], right: Iterable[int]) -> int:
+    """The scalar product."""
     return sum(x * y for x, y in zip(left, right, strict=True))
 class Row(tuple[int, ...]):
     """Integers as a key of a dictionary, hashed as text: nobody can make the hashes of many collide."""
@@ -196,6 +215,7 @@ def pivots(matrix: Matrix) -> list[int]:
             last, found = pivot[c], [*found, c]
     return found
 def nonempty_sums(values: Iterable[int]) -> list[int]:
+    """The sums of all nonempty subsets."""
     sums = [0]
     for x in values:
         sums += [s + x for s in sums]
@@ -209,9 +229,11 @@ MEMBERSHIP = OneOf(({"status": "open"}, {"status": "verified", "method": "every"
                     {"status": "refuted", "method": "bias", "row": int},
                     {"status": "refuted", "method": "product", "rows": [int], "column": int}))
 def check_depth(network: Network, depth: int, step: str = "theorem") -> list[Layer]:
+    """The layers of a network of so many, with an affine output."""
     require(len(network.layers) == depth and network.last == "affine", step, f"L = {depth}, last affine", str(network))
     return network.layers
 def check_indices(step: str, indices: Sequence[int], bound: int, count: int | None = None) -> None:
+    """Indices ascend strictly and are below the bound; if `count` is given, there are so many."""
     good = all(x < y for x, y in pairwise(indices)) and all(x < bound for x in indices[-1:])
     require(good and count in (None, len(indices)), step, f"{count or ''} ascending indices below {bound}")
 def check_rank(step: str, evidence: Any, layer: Layer) -> None:
@@ -524,6 +546,7 @@ class Domain(NamedTuple):
     sides: dict[tuple[int, bool], Fraction]  # of single coordinates: lower ones (True) and upper ones
     rows: list[list[list[int]]]  # inequalities and equations as they stand
     def contains(self, x: Sequence[Fraction]) -> bool:
+        """Whether a point satisfies all rows."""
         scale = common_denominator(x, "point")
         point = [*(int(entry * scale) for entry in x), -scale]
         bits = longest([point]) + longest(chain(*self.rows))
@@ -546,13 +569,14 @@ def read_domain(document: Any, inputs: int) -> Domain:
     good = all(x < y for x, y in pairwise([-1, *first]))
     good = good and all(row[j] > 0 for row, j in zip(tables[1], first, strict=True))
     columns = zip(*tables[1], strict=True) if tables[1] else ()
-    good = good and all(sum(map(bool, column)) == 1 for j, column in enumerate(columns) if j in first)
+    pivots_at = set(first)
+    good = good and all(sum(map(bool, column)) == 1 for j, column in enumerate(columns) if j in pivots_at)
     require(good, "claim.domain", "equations in reduced echelon form, positive pivots")
-    free = [j for j in range(inputs) if j not in first]
+    free = [j for j in range(inputs) if j not in pivots_at]
     pivots_of = (Fraction(1, row[j]) for row, j in zip(tables[1], first, strict=True))
     scale = common_denominator(pivots_of, "claim.domain")
     bits = longest(chain(*tables)) + scale.bit_length()
-    products = sum(1 + (len(free) if j in first else 1) for row in tables[0] for j, a in enumerate(row[:-1]) if a)
+    products = sum(1 + (len(free) if j in pivots_at else 1) for row in tables[0] for j, a in enumerate(row[:-1]) if a)
     bounded(inputs + products + len(free) * len(tables[1]), bits, "claim.domain")
     x = {j: {k: scale} for k, j in enumerate(free, 1)}
     for row, j in zip(tables[1], first, strict=True):
@@ -570,10 +594,12 @@ def read_domain(document: Any, inputs: int) -> Domain:
             sides[key] = max(sides.get(key, limit), limit) if key[1] else min(sides.get(key, limit), limit)
     return Domain(scale, [x[j] for j in range(inputs)], slacks, len(free), sides, tables)
 def add_to(sums: Form, form: Form, factor: int) -> None:
+    """Add a multiple of a form."""
     if factor:
         for symbol, entry in form.items():
             sums[symbol] = sums.get(symbol, 0) + factor * entry
 def tidy(sums: Form) -> Form:
+    """Without the zeros."""
     return {symbol: entry for symbol, entry in sums.items() if entry}
 Neuron = tuple[int, int, int]  # network 0 or 1, layer from 1, index
 class Atom(NamedTuple):
@@ -594,13 +620,16 @@ class State:
         self.bounds = dict[tuple[int, int], Fraction]()  # sign * (form of the atom) >= value
         self.slacks, self.trail = slacks, list[tuple[Any, Any, Any]]()  # inequalities form / denominator >= 0; changes
     def put(self, table: Any, key: Any, value: Any) -> None:
+        """Change an entry, so that `back` can undo it."""
         if (old := table.get(key)) != value:
             self.trail.append((table, key, old))
             table[key] = value
     def put_form(self, h: Form, sign: int) -> None:
+        """The sign of a primitive affine form becomes known, and that of its negative."""
         self.put(self.forms, key_of(h), sign)
         self.put(self.forms, key_of(h, -1), -sign)
     def back(self, changes: int, slacks: int) -> None:
+        """Back to so many changes and inequalities."""
         while len(self.trail) > changes:
             table, key, value = self.trail.pop()
             if value is None:
@@ -619,10 +648,10 @@ def flipped(form: Form, symbol: int, factor: int) -> Form:
     """max(t, 0) = t + max(-t, 0), for the row t = `form` and the atom of -t / factor."""
     return tidy(form | {symbol: form.get(symbol, 0) + factor})
 class Joint:
-    """The difference of two networks over the atoms it needs, section 5; `cost` as in section 3.6."""
+    """The difference of two networks over the atoms it needs, section 5; `spend` accounts for the whole file."""
     def __init__(self, networks: Sequence[Network], domain: Domain, lifted: Sequence[Neuron]) -> None:
         self.inputs, self.dimension = domain.dimension, domain.dimension + len(lifted)
-        self.sides, self.cost = dict(domain.sides), 0
+        self.sides, self.spend = dict(domain.sides), Meter(TREE_COST, "tree").spend
         self.lifted = {neuron: 1 + self.inputs + k for k, neuron in enumerate(lifted)}
         require(len(self.lifted) == len(lifted), "lifted", "different neurons", "one of them twice")
         self.slacks = [(slack, domain.scale) for slack in domain.slacks]
@@ -643,6 +672,7 @@ class Joint:
         self.difference = [primitive(form)[0] for form in map(tidy, self.difference) if form]
         self.keep_used()
     def outputs(self, which: int, network: Network, domain: Domain) -> tuple[list[Form], int]:
+        """The outputs of a network as forms over a denominator."""
         activations, last = [(domain.inputs, domain.scale)], len(network.layers) - (network.last == "affine")
         for number, layer in enumerate(network.layers, 1):
             z, denominator = self.preactivations(layer, activations)
@@ -662,6 +692,7 @@ class Joint:
             found.append(0 if any(k == 0 for k, _ in read) else alike)
         return found
     def preactivations(self, layer: Layer, activations: Sequence[tuple[list[Form], int]]) -> tuple[list[Form], int]:
+        """z of a layer as forms over a denominator, from the activations of the input and all layers before."""
         blocks = [(rows, *activations[source]) for source, rows in (*layer.earlier, (len(activations) - 1, layer.rows))]
         common = math.lcm(*(denominator for _, _, denominator in blocks))
         sums: list[Form] = [{0: b * common} for b in layer.bias]
@@ -676,9 +707,6 @@ class Joint:
         sums, denominator = list(map(tidy, sums)), common * layer.denominator
         divisor = math.gcd(denominator, *chain.from_iterable(form.values() for form in sums))
         return [{s: x // divisor for s, x in form.items()} for form in sums], denominator // divisor
-    def spend(self, operations: int, bits: int) -> None:
-        self.cost += operations * (64 + bits) * (1 + bits // 2048)
-        readable(self.cost <= TREE_COST, "tree", "beyond the limits: a tree that takes hours to check")
     def shown(self, form: Form) -> int:
         """The sign of a form without inputs whose coefficients have one sign; 0 if they do not show it."""
         if not form or any(1 <= symbol <= self.inputs for symbol in form):
@@ -707,6 +735,7 @@ class Joint:
         order = sorted(used, key=lambda k: self.atoms[k].level)
         new = {first + k: first + number for number, k in enumerate(order)}
         def rename(form: Form) -> Form:
+            """The form with the new symbols."""
             return {new.get(symbol, symbol): x for symbol, x in form.items()}
         self.atoms = [Atom(rename(self.atoms[k].form), self.atoms[k].level) for k in order]
         self.difference = list(map(rename, self.difference))
@@ -748,6 +777,7 @@ class Node:
             self.forms[k] = form = self.substituted(joint.atoms[k].form)
             self.values[self.first + k] = self.value(k, form)
     def substituted(self, form: Form) -> Form:
+        """A form over the atoms with their values put in."""
         sums = dict[int, int]()
         for symbol, x in form.items():
             add_to(sums, self.values[symbol], x)
@@ -769,11 +799,13 @@ class Node:
                 return {self.first + self.join(k, key, 1).atom: factor}
         return form if sign > 0 else {}
     def join(self, k: int, key: Row, orientation: int) -> Term:
+        """Atom k has the form of a term (1) or its negative (-1)."""
         term = self.terms[key]
         term.atoms.append((k, orientation))
         self.term_of[k] = term, orientation
         return term
     def form_of(self, k: int) -> Form:
+        """The current form of an atom of the tree, which is not 0."""
         require(bool(self.forms.get(k)), "tree", "an atom that the difference needs, not zero", f"atom {k}")
         return self.forms[k]
     def learn(self, k: int, sign: int, value: Fraction) -> None:
@@ -795,6 +827,7 @@ class Total:
     def __init__(self, joint: Joint) -> None:
         self.joint, self.form, self.scale, self.symbols = joint, dict[int, int](), 1, list[int]()
     def add(self, form: Form, factor: Fraction) -> None:
+        """Add a multiple of a form."""
         self.joint.spend(1, self.scale.bit_length() + factor.denominator.bit_length())
         common = math.lcm(self.scale, factor.denominator)
         growth, times = common // self.scale, factor.numerator * (common // factor.denominator)
@@ -851,6 +884,7 @@ class Lines:
         self.file, self.number, self.size = file, 0, 0
         self.digest, self.before = hashlib.sha256(), ""
     def read(self) -> tuple[str, Any]:
+        """The next line: its place and its value."""
         self.number, place = self.number + 1, f"line {self.number + 1}"
         line = self.file.readline(CERTIFICATE_BYTES + 1)
         self.size += len(line)
@@ -905,18 +939,19 @@ def point(one: Network, subject: tuple[Network, Any], evidence: Any) -> None:
     require(outputs(one, x) == f and outputs(two, x) == g, "values", "the outputs of both networks", "other numbers")
     require(f != g, "values", "different outputs", "equal ones")
 def check_pair(one: Network, two: Network) -> None:
+    """Two networks can be compared."""
     good = one.widths[0] == two.widths[0] and one.widths[-1] == two.widths[-1]
     require(good, "claim", "networks with equally many inputs and outputs", f"{one}; {two}")
 def outputs(network: Network, x: Sequence[Fraction]) -> list[Fraction]:
     """The exact outputs at a point, over common denominators."""
-    scale = common_denominator(x, "point")
+    scale, meter = common_denominator(x, "point"), Meter(COST, "values")
     activations, last = [([int(entry * scale) for entry in x], scale)], len(network.layers) - (network.last == "affine")
     for number, layer in enumerate(network.layers, 1):
         blocks = [(rows, *activations[source]) for source, rows in (*layer.earlier, (number - 1, layer.rows))]
         common = math.lcm(*(scale for _, _, scale in blocks))
         bits = longest(values for _, values, _ in blocks) + longest(row for rows, _, _ in blocks for row in rows)
         bits += common.bit_length() + layer.denominator.bit_length() + longest([layer.bias])
-        bounded(sum(len(rows) * (1 + len(values)) for rows, values, _ in blocks), bits, "values")
+        meter.spend(sum(len(rows) * (1 + len(values)) for rows, values, _ in blocks), bits)
         z = [b * common for b in layer.bias]
         for rows, values, scale in blocks:
             z = [a + common // scale * dot(row, values) for a, row in zip(z, rows, strict=True)]
@@ -927,6 +962,7 @@ def outputs(network: Network, x: Sequence[Fraction]) -> list[Fraction]:
 PAGE, SHALLOW, LINE, HIDING, EQUIVALENCE = ("polyrelu/" + page for page in (
     "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py", "proofs/equivalence.md"))
 def refutation(page: str, evidence: Any, rule: Callable[..., None]) -> tuple[Any, ...]:
+    """The entry of a theorem about "not-identifiable", with the evidence and the rule of its `same-function`."""
     shapes = {"architecture": {}, "same-function": evidence, "not-related": {"layer": int}, "membership": MEMBERSHIP}
     return "not-identifiable", ("all", "generic"), page, shapes, partial(counterexample, same_function=rule)
 THEOREMS: dict[str, tuple[Any, ...]] = {
@@ -995,6 +1031,7 @@ def read_reference(reference: Any, place: str, search: Search) -> Network:
     require(not wrong, "hash", wanted, wrong)
     raise Stop("unreadable", place, "its network file", f"the file {name} is missing, and no given one has its hash")
 def check(data: bytes, search: Search) -> Report:
+    """Check a certificate that is one JSON value, section 3."""
     document = parse(data, "certificate", CERTIFICATE_BYTES)
     fit(document, CERTIFICATE, "certificate")
     claim, name = document["claim"], document["proof"]["theorem"]
@@ -1052,12 +1089,17 @@ def check_tree(file: IO[bytes], search: Search) -> Report:
     return Report("accepted", "", "", "", text, "tree", proved, trusted, (one.sha256, two.sha256))
 def pair_sentence(one: Network, two: Network, domain: Any, equal: bool) -> str:
     """The claim about two networks in English."""
-    counts = [len(domain[key]) for key in ("inequalities", "equations")]
-    place = f"the set of the claim's {counts[0]} inequalities and {counts[1]} equations" if any(counts) else "R^n"
+    signs, counts = {"inequalities": "<=", "equations": "="}, [f"{len(domain[key])} {key}" for key in domain]
+    parts = [(row.rpartition(" "), sign) for key, sign in signs.items() for row in domain[key]]
+    rows = ", ".join(f"({a}).x {sign} {c}" for (a, _, c), sign in parts)
+    place = f"{{x : {rows}}}" if parts else "R^n"
+    if len(place) > 400:
+        place = f"the set of the claim's {' and '.join(counts)}"
     head = f"Network {one.sha256[:12]}, {one}, and network {two.sha256[:12]}, {two}, are "
     end = f": they compute the same real function on {place}." if equal else f": they differ at a point of {place}."
     return f"{head}{'equivalent' if equal else 'not-equivalent'}{end}"
 def check_notes(notes: Any, place: str) -> None:
+    """The shape of `unverified`; nothing depends on what it says."""
     good = type(notes) is dict and len(notes) <= 32 and all(type(note) is str for note in notes.values())
     readable(good, place, "must be an object of at most 32 strings")
 def float_sentence(network: Network, claim: Any) -> str:
@@ -1075,6 +1117,7 @@ def sentence(kind: str, among: str, one: Network, two: Network, status: str) -> 
              "refuted": "; it is itself not in the class, so nobody in the class computes its function"}.get(status, "")
     return f"{head}all of them that have this architecture and compute the same real function are {related}{known}."
 def guarded(start: Callable[[], IO[bytes]], search: Search) -> Report:
+    """Check a file of either form, packed or not: whatever happens becomes a report."""
     try:
         with start() as file:
             first = file.read(len(TREE_START))
@@ -1101,6 +1144,7 @@ def check_file(path: str | os.PathLike[str], networks: Iterable[str | os.PathLik
     """Check a certificate file. Its network file is looked up by name beside it, then by hash among `networks`."""
     file, given = os.fspath(path), [os.fspath(network) for network in networks]
     def search(name: str) -> Iterator[tuple[str, bytes]]:
+        """The file of that name beside the certificate, then the given ones."""
         beside = os.path.join(os.path.dirname(file), name)
         if os.path.lexists(beside):
             yield name, read_bytes(beside, NETWORK_BYTES)
@@ -1115,6 +1159,7 @@ def read_bytes(path: str, size: int) -> bytes:
     with open_file(path) as file:
         return file.read(min(os.path.getsize(path), size) + 1)
 def main(argv: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
     try:
         options, paths = getopt.gnu_getopt(list(sys.argv[1:] if argv is None else argv), "", ["json", "network="])
     except getopt.GetoptError:

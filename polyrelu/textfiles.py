@@ -7,13 +7,13 @@ import json
 import os
 import tempfile
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from polyrelu.errors import PolyreluError
 
-__all__ = ["file_permissions", "layout", "wrapped", "write_all"]
+__all__ = ["layout", "wrapped", "write_all"]
 
 
 def layout(value: Any, indent: str = "", room: int = 110) -> str:
@@ -48,22 +48,25 @@ def wrapped(line: str, width: int = 100) -> str:
     )  # fmt: skip
 
 
-def write_all(texts: Sequence[tuple[Path, str]]) -> list[Path]:
+def write_all(contents: Sequence[tuple[Path, str | Iterable[bytes]]]) -> list[Path]:
     """Write all files under temporary names, then rename them: all of them appear, or none.
 
-    Raises `PolyreluError`, naming the file, if one cannot be written or two have one path.
+    A text gets a newline at its end; pieces of bytes are written as they come. Where a name ends in .gz, the file is
+    packed, with the same bytes every time. Raises `PolyreluError`, naming the file, if one cannot be written or two
+    have one path.
     """
-    paths = [path for path, _ in texts]
+    paths = [path for path, _ in contents]
     resolved = [path.resolve() for path in paths]
-    for path, real in zip(paths, resolved, strict=True):
-        if path.exists() and not path.is_file():
-            raise PolyreluError(f"{path}: cannot write: it is not a regular file")
-        if resolved.count(real) > 1:
-            raise PolyreluError(f"{path}: two outputs would be written to this file; choose two names")
     pending: list[Path] = []
     try:
-        for path, text in texts:
-            pending.append(_write_beside(path, text))
+        for path, real in zip(paths, resolved, strict=True):
+            if path.exists() and not path.is_file():
+                raise PolyreluError(f"{path}: cannot write: it is not a regular file")
+            if resolved.count(real) > 1:
+                raise PolyreluError(f"{path}: two outputs would be written to this file; choose two names")
+        for path, content in contents:
+            pending.append(_temporary(path))
+            _write(pending[-1], [f"{content}\n".encode("ascii")] if isinstance(content, str) else content, path)
         for path, temporary in zip(paths, pending, strict=True):
             os.replace(temporary, path)
     except OSError as error:
@@ -74,18 +77,22 @@ def write_all(texts: Sequence[tuple[Path, str]]) -> list[Path]:
     return paths
 
 
-def _write_beside(path: Path, text: str) -> Path:
-    """Write the text to a temporary file in the path's folder; packed if the name ends in .gz."""
+def _temporary(path: Path) -> Path:
+    """A new empty file in the path's folder, with the permissions that the user's mask leaves."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".polyrelu-", suffix=".tmp")
-    data = f"{text}\n".encode("ascii")
-    with os.fdopen(handle, "wb") as file:
-        file.write(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
-    os.chmod(name, file_permissions())
+    os.close(handle)
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(name, 0o666 & ~mask)
     return Path(name)
 
 
-def file_permissions() -> int:
-    """The mode of a new file: what the user's mask leaves of reading and writing."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def _write(file: Path, pieces: Iterable[bytes], path: Path) -> None:
+    """Write pieces to a file that will have the name `path`."""
+    with file.open("wb") as plain:
+        if path.suffix != ".gz":
+            plain.writelines(pieces)
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=plain, mtime=0) as packed:
+            for piece in pieces:
+                packed.write(piece)

@@ -2,6 +2,7 @@
 
 from polyrelu.certificate.certificate import Among, Certificate, Claim, Hypothesis, PairClaim, RuntimeClaim
 from polyrelu.certificate.describe import CertificateText, describe, describe_latex, read_certificate
+from polyrelu.certificate.text import domain_text, number_text, vector_text
 from polyrelu.certificate.theorems import (
     MEANING,
     PAIR_MEANING,
@@ -31,6 +32,9 @@ __all__ = [
     "TreeLog",
     "describe",
     "describe_latex",
+    "domain_text",
     "hypothesis_statement",
+    "number_text",
     "read_certificate",
+    "vector_text",
 ]

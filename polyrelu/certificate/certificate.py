@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from polyrelu.certificate.text import domain_text
 from polyrelu.certificate.theorems import hypothesis_statement
 from polyrelu.exact import Polyhedron, decimal_above, format_integer, format_rational
 from polyrelu.network import Network, to_document
@@ -120,8 +121,7 @@ class PairClaim:
         return {"domain": {key: [" ".join(map(format_integer, row)) for row in rows] for key, rows in parts.items()}}
 
     def __str__(self) -> str:
-        rows = len(self.domain.inequalities) + len(self.domain.equations)
-        place = "R^n" if not rows else f"the domain ({rows} constraints)"
+        place = domain_text(self.terms()["domain"])
         names = " and ".join(f"{network.widths} {network.sha256[:12]}…" for network in self.networks.values())
         if self.network == self.other:
             same = f"{self.network.widths} {self.network.sha256[:12]}…"

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from polyrelu.certificate.text import domain_text, vector_text
 from polyrelu.certificate.theorems import GENERIC, MEANING, PAIR_MEANING, RUNTIME_MEANING, THEOREMS, TheoremText
 from polyrelu.errors import CertificateError
-from polyrelu.exact import decimal_above, nearest_float, parse_rational
+from polyrelu.exact import decimal_above, parse_rational
 from polyrelu.textfiles import wrapped
 
 __all__ = ["CertificateText", "describe", "describe_latex", "read_certificate"]
@@ -151,39 +152,11 @@ def _tree_text(header: dict[str, Any]) -> CertificateText:
         other=str(claim["other"]["sha256"]),
         network=_network(claim["network"]),
         among="",
-        domain=_domain(claim["domain"]),
+        domain=domain_text(claim["domain"]),
         theorem="tree",
         hypotheses=tuple(theorem.hypotheses.items()),
         unverified={str(key): str(value) for key, value in header["unverified"].items()},
     )
-
-
-def _domain(domain: Any) -> str:
-    """A claim's domain in words."""
-    if isinstance(domain, str):
-        return domain
-    rows = [(row.split(" "), sign) for key, sign in (("inequalities", "≤"), ("equations", "=")) for row in domain[key]]
-    if not rows:
-        return "R^n"
-    if len(rows) > 12:
-        return f"the domain of {len(rows)} constraints in the certificate"
-    return "{" + ", ".join(f"{_linear(row)} {sign} {row[-1]}" for row, sign in rows) + "}"
-
-
-def _linear(row: list[str]) -> str:
-    """The left side of a constraint.
-
-    >>> _linear(["21", "0", "-1", "-31", "5"])
-    '21 x_0 - x_2 - 31 x_3'
-    """
-    text = ""
-    for j, entry in enumerate(row[:-1]):
-        if entry == "0":
-            continue
-        sign = ("-" if entry.startswith("-") else "") if not text else (" - " if entry.startswith("-") else " + ")
-        size = entry.removeprefix("-")
-        text += f"{sign}{'' if size == '1' else f'{size} '}x_{j}"
-    return text or "0"
 
 
 def _text(document: dict[str, Any]) -> CertificateText:
@@ -196,11 +169,17 @@ def _text(document: dict[str, Any]) -> CertificateText:
         other=str(claim["other"]["sha256"]) if "other" in claim else None,
         network=_network(claim["network"]),
         among=str(claim.get("among", "")),
-        domain=_runtime_terms(claim) if claim["kind"] == "runtime-error" else _domain(claim["domain"]),
+        domain=_domain(claim),
         theorem=proof["theorem"],
         hypotheses=tuple(_hypothesis(entry, THEOREMS[proof["theorem"]]) for entry in proof["hypotheses"]),
         unverified={str(key): str(value) for key, value in document["unverified"].items()},
     )
+
+
+def _domain(claim: dict[str, Any]) -> str:
+    if claim["kind"] == "runtime-error":
+        return _runtime_terms(claim)
+    return claim["domain"] if isinstance(claim["domain"], str) else domain_text(claim["domain"])
 
 
 def _runtime_terms(claim: dict[str, Any]) -> str:
@@ -261,35 +240,24 @@ def _evidence_note(evidence: dict[str, Any]) -> str:
     if "status" in evidence:
         return f": {evidence['status']}" + (f" ({evidence['method']})" if "method" in evidence else "")
     if "x" in evidence or "f" in evidence:
-        return ": " + "; ".join(f"{name} = {_numbers(evidence[name])}" for name in ("x", "f", "g") if name in evidence)
+        return ": " + "; ".join(
+            f"{name} = {vector_text(evidence[name])}" for name in ("x", "f", "g") if name in evidence
+        )
     if "witnesses" in evidence:
         flat = sum(1 for witness in evidence["witnesses"] if "flat" in witness)
         return f" ({len(evidence['witnesses']) - flat} by points, {flat} flat)"
     return f" ({evidence['method']})" if "method" in evidence else ""
 
 
-def _numbers(values: Any) -> str:
-    """A vector for people: its entries, long ones in decimals, or those that are not 0 if there are many.
-
-    >>> _numbers(["1/3", f"1/{10**60}"])
-    '(1/3, about 1e-60)'
-    """
-    texts = [_short(str(value)) for value in values]
-    if len(texts) <= 12:
-        return "(" + ", ".join(texts) + ")"
-    some = [f"[{i}] = {text}" for i, text in enumerate(texts) if text != "0"]
-    return f"{', '.join(some[:24])}{', …' if len(some) > 24 else ''} ({len(texts)} entries, the others 0)"
-
-
-def _short(text: str) -> str:
-    if len(text) <= 40:
-        return text
-    number = parse_rational(text)
-    return f"about {nearest_float(number.numerator, number.denominator):.12g}"
-
-
 _FORMULA = re.compile(r"(R\^n|\[A_i\|a_i\]|[A-Za-z]\[[0-9]\]|[A-Za-z]_[a-z0-9](?: [A-Za-z]_[a-z0-9])*)")
-_SPECIAL = {c: rf"\{c}" for c in "_&%#${}"} | {"^": r"\^{}", "~": r"\~{}", "<": "$<$", ">": "$>$", "≤": r"$\le$"}
+_SPECIAL = {c: rf"\{c}" for c in "_&%#${}"} | {
+    "^": r"\^{}",
+    "~": r"\~{}",
+    "<": "$<$",
+    ">": "$>$",
+    "≤": r"$\le$",
+    "∞": r"$\infty$",
+}
 
 
 def _escape(text: str) -> str:

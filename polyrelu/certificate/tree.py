@@ -6,8 +6,8 @@ proof is complete a certificate is made of it: header, nodes, footer, under a te
 
 from __future__ import annotations
 
-import gzip
 import hashlib
+import itertools
 import json
 import os
 import tempfile
@@ -21,7 +21,7 @@ from polyrelu.certificate.certificate import Hypothesis, PairClaim, references, 
 from polyrelu.errors import CertificateError
 from polyrelu.exact import format_rational
 from polyrelu.limits import LINE_LIMIT
-from polyrelu.textfiles import file_permissions, write_all
+from polyrelu.textfiles import write_all
 
 __all__ = ["NodeRecord", "SignRecord", "TreeCertificate", "TreeLog"]
 
@@ -144,32 +144,34 @@ class TreeCertificate:
         x = {"x": [format_rational(entry) for entry in self.point]}
         return Hypothesis("tree", "point", x), Hypothesis("tree", "tree", {"nodes": self.log.nodes})
 
-    def lines(self, target: Path | None = None, beside: dict[Path, str] | None = None) -> Iterator[bytes]:
-        """The lines of the file. Without `target`, its path, both networks stand in the header; otherwise the text of
-        network files is added to `beside`."""
-        files: dict[Path, str] = {} if beside is None else beside
-        claim = {"kind": self.claim.kind, **references(self.claim.networks, target, files)}
+    def lines(self, target: Path | None = None) -> Iterator[bytes]:
+        """The lines of the file. Without `target`, its path, both networks stand in the header; with it large ones are
+        named as files beside it."""
+        digest = hashlib.sha256()
+        for line in itertools.chain([self._header(target)[0]], self.log.lines()):
+            digest.update(line)
+            yield line
+        yield f"{json.dumps({'nodes': self.log.nodes, 'sha256': digest.hexdigest()})}\n".encode("ascii")
+
+    def _header(self, target: Path | None) -> tuple[bytes, dict[Path, str]]:
+        """The first line, and the text of the network files that belong beside the target."""
+        beside: dict[Path, str] = {}
+        claim = {"kind": self.claim.kind, **references(self.claim.networks, target, beside), **self.claim.terms()}
         header = {
             "format": "polyrelu-tree",
             "version": 1,
-            "claim": claim | self.claim.terms(),
+            "claim": claim,
             "lifted": [list(neuron) for neuron in self.lifted],
             "parts": [[_sparse_row(row) for row in part] for part in self.parts],
             "point": [format_rational(entry) for entry in self.point],
             "unverified": remarks(self.unverified),
         }
-        digest = hashlib.sha256()
-        first = f"{json.dumps(header)}\n".encode("ascii")
-        if len(first) > LINE_LIMIT:
+        line = f"{json.dumps(header)}\n".encode("ascii")
+        if len(line) > LINE_LIMIT:
             raise CertificateError(
-                f"the certificate's first line would have {len(first)} bytes, and {LINE_LIMIT} are read"
+                f"a first line of {len(line)} bytes is more than a certificate may have ({LINE_LIMIT})"
             )
-        digest.update(first)
-        yield first
-        for line in self.log.lines():
-            digest.update(line)
-            yield line
-        yield f"{json.dumps({'nodes': self.log.nodes, 'sha256': digest.hexdigest()})}\n".encode("ascii")
+        return line, beside
 
     def to_bytes(self) -> bytes:
         """The whole file in memory, both networks in its header."""
@@ -178,27 +180,11 @@ class TreeCertificate:
     def save(self, path: str | Path) -> list[Path]:
         """Write the certificate and the large networks it speaks of; return the files, the certificate last.
 
-        A name that ends in ``.gz`` is compressed. Raises `PolyreluError` if a file cannot be written; then there is no
-        new certificate.
+        A name that ends in ``.gz`` is compressed. Raises `PolyreluError` if a file cannot be written; then nothing new
+        is left behind.
         """
-        target, beside = Path(path), dict[Path, str]()
-        temporary: Path | None = None
-        try:
-            if target.exists() and not target.is_file():
-                raise CertificateError(f"{target}: cannot write: it is not a regular file")
-            handle, name = tempfile.mkstemp(dir=target.parent, prefix=".polyrelu-", suffix=".tmp")
-            temporary = Path(name)
-            with os.fdopen(handle, "wb") as file:
-                _write(file, self.lines(target, beside), packed=target.name.endswith(".gz"))
-            temporary.chmod(file_permissions())
-            written = write_all(list(beside.items()))
-            os.replace(temporary, target)
-        except OSError as error:
-            raise CertificateError(f"{target}: cannot write: {error.strerror or error}") from None
-        finally:
-            if temporary is not None:
-                temporary.unlink(missing_ok=True)
-        return [*written, target]
+        target = Path(path)
+        return write_all([*self._header(target)[1].items(), (target, self.lines(target))])
 
     def __str__(self) -> str:
         return f"Certificate by 'tree', {self.log.nodes} nodes: {self.claim}"
@@ -209,12 +195,3 @@ class TreeCertificate:
 
 def _sparse_row(row: Mapping[int, Fraction]) -> list[list[Any]]:
     return [[symbol, format_rational(entry)] for symbol, entry in sorted(row.items())]
-
-
-def _write(file: IO[bytes], lines: Iterator[bytes], packed: bool) -> None:
-    if not packed:
-        file.writelines(lines)
-        return
-    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as archive:  # the same bytes every time
-        for line in lines:
-            archive.write(line)

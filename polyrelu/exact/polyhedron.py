@@ -181,12 +181,12 @@ class Polyhedron:
 
     def interior_point(self) -> Point | None:
         """A point with a ball around it inside the polyhedron, or None if there is none."""
-        found = _implicit_equations(self)
+        found = self.relative_interior()
         return None if found is None or found[0] else found[1]
 
     def relative_interior_point(self) -> Point | None:
         """A point of the relative interior, or None if the polyhedron is empty."""
-        found = _implicit_equations(self)
+        found = self.relative_interior()
         return None if found is None else found[1]
 
     def affine_hull(self) -> tuple[Row, ...]:
@@ -195,15 +195,40 @@ class Polyhedron:
         >>> Polyhedron.box([0, 1], [2, 1]).affine_hull()
         ((0, 1, 1),)
         """
-        found = _implicit_equations(self)
+        found = self.relative_interior()
         if found is None:
             raise DomainError("the empty set has no affine hull")
         return found[0]
 
+    def relative_interior(self) -> tuple[tuple[Row, ...], Point] | None:
+        """The affine hull and a point of the interior relative to it; None for the empty set.
+
+        >>> Polyhedron.box([0, 1], [2, 1]).relative_interior()[1]
+        (Fraction(1, 1), Fraction(1, 1))
+        """
+        middle = self._middle()
+        return _implicit_equations(self) if middle is None else ((), middle)
+
+    def _middle(self) -> Point | None:
+        """A point strictly inside, without linear programs, if there are no equations and every inequality bounds a
+        single coordinate."""
+        sides = None if self.equations else self._sides()
+        if sides is None:
+            return None
+        point = []
+        for j in range(self.ambient_dimension):
+            low, high = sides.get((j, -1)), sides.get((j, 1))
+            if low is not None and high is not None and low >= high:
+                return None
+            low = low if low is not None else Fraction(-1) if high is None else high - 2
+            high = high if high is not None else low + 2
+            point.append((low + high) / 2)
+        return tuple(point)
+
     @property
     def dimension(self) -> int:
         """The dimension of the set; -1 if it is empty."""
-        found = _implicit_equations(self)
+        found = self.relative_interior()
         return -1 if found is None else self.ambient_dimension - len(found[0])
 
     def lineality_space(self) -> tuple[Row, ...]:
@@ -285,7 +310,7 @@ class Polyhedron:
         >>> Polyhedron.from_constraints([[1], [1], [-2]], [1, 5, 0]).irredundant().inequalities
         ((-1, 0), (1, 1))
         """
-        found = _implicit_equations(self)
+        found = self.relative_interior()
         if found is None:
             return _empty(self.ambient_dimension)
         equations, point = found

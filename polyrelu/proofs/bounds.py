@@ -13,11 +13,10 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.certificate import SignRecord
 from polyrelu.exact import nearest_float
-from polyrelu.proofs.relaxation import Bounds, Slopes, relaxed
+from polyrelu.proofs.relaxation import Bounds, Floats, Slopes, chosen_slopes, relaxed
 from polyrelu.symmetry.forms import JointNetwork
 
 __all__ = ["BoxBounds", "ScaledForms", "Sides"]
@@ -25,7 +24,6 @@ __all__ = ["BoxBounds", "ScaledForms", "Sides"]
 #: Sides of a polyhedron that bound one coordinate, by (coordinate, 1 for lower and -1 for upper).
 Sides = Mapping[tuple[int, int], Fraction]
 
-Floats = NDArray[np.float64]
 _SHORT = 16  # significant bits of recorded bounds
 _MOST_ENTRIES = 20_000_000  # of a table of floats
 
@@ -58,13 +56,12 @@ class BoxBounds:
         for j in range(1, width):
             low[j], high[j] = float(self._sides[j, 1]), float(self._sides[j, -1])
         with np.errstate(all="ignore"):
-            lower, upper = scaled.intervals(low, high)
-        for atom, bottom, top in zip(self._joint.atoms, lower, upper, strict=True):
-            if not (math.isfinite(bottom) and math.isfinite(top)):
-                continue
-            self.slopes[atom.symbol] = Slopes.of(bottom, top)
-            if bottom >= 0 or top <= 0:
-                self.signs[atom.symbol] = 1 if bottom >= 0 else -1
+            lower, upper, slopes = scaled.intervals(low, high)
+        for atom, bottom, top, below, above in zip(self._joint.atoms, lower, upper, *slopes, strict=True):
+            if math.isfinite(bottom) and math.isfinite(top):
+                self.slopes[atom.symbol] = Slopes(Fraction(below), Fraction(above))
+                if bottom >= 0 or top <= 0:
+                    self.signs[atom.symbol] = 1 if bottom >= 0 else -1
 
     def bounds_of(self, symbol: int) -> Bounds:
         """What was proved about an atom's form."""
@@ -171,8 +168,9 @@ class ScaledForms:
             row += factors @ self.table[below]
         return np.asarray(row[1 : self._first])
 
-    def intervals(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-        """Lower and upper bounds of the scaled forms where the coordinates run through a box, entry 0 being 1."""
+    def intervals(self, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
+        """Lower and upper bounds of the scaled forms where the coordinates run through a box, entry 0 being 1, and the
+        slopes, shape (2, atoms)."""
         first, count = self._first, len(self.table)
         lower, upper = np.full(count, -np.inf), np.full(count, np.inf)
         slopes, offsets = np.zeros((2, count)), np.zeros(count)
@@ -188,9 +186,7 @@ class ScaledForms:
                 ends = np.maximum(rows[:, :first], 0) @ low + np.minimum(rows[:, :first], 0) @ high
                 target[atoms] = sign * ends
             bottom, top = lower[atoms], upper[atoms]
-            chord = np.clip(np.round(16 * top / np.maximum(top - bottom, 1e-300)) / 16, 0, 1)
-            stable = (bottom >= 0) | (top <= 0)
-            slopes[0, atoms] = np.where(stable, bottom >= 0, top > -bottom)
-            slopes[1, atoms] = np.where(stable, bottom >= 0, chord)
-            offsets[atoms] = np.maximum(np.maximum((1 - slopes[1, atoms]) * top, -slopes[1, atoms] * bottom), 0)
-        return lower, upper
+            under, over = chosen_slopes(bottom, top)
+            slopes[0, atoms], slopes[1, atoms] = under, over
+            offsets[atoms] = np.maximum(np.maximum((1 - over) * top, -over * bottom), 0)
+        return lower, upper, slopes

@@ -31,7 +31,7 @@ from polyrelu.proofs.budget import Budget, CertificateLimit, LimitReached
 from polyrelu.proofs.outcome import Equivalent, NotEquivalent, Search, Undecided, Witness
 from polyrelu.proofs.parts import Part, parts_of
 from polyrelu.proofs.region import Coordinates, Path, Point, lifted_path
-from polyrelu.proofs.split_tree import Failure, Statistics, search
+from polyrelu.proofs.split_tree import Failure, Progress, search
 from polyrelu.proofs.witness import difference_point, random_points, simplex_at, simplified
 from polyrelu.symmetry.forms import JointNetwork
 from polyrelu.symmetry.rows import integer_row
@@ -53,7 +53,7 @@ _FEW_COORDINATES = 8
 _MOST_COORDINATES = 64
 
 PairOutcome = Equivalent | NotEquivalent | Undecided
-Progress = Callable[[Search], None]
+Report = Callable[[Search], None]
 
 
 def equivalent(
@@ -64,7 +64,7 @@ def equivalent(
     seed: int = 0,
     time_limit: float | None = None,
     memory_limit: int | None = None,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> PairOutcome:
     """Prove that two networks compute the same function on a domain, or find a point where they differ.
 
@@ -104,17 +104,18 @@ class _Question:
     """Two networks on a domain, and how much work was done."""
 
     def __init__(
-        self, first: Network, second: Network, domain: Polyhedron | None, seed: int, progress: Progress | None
+        self, first: Network, second: Network, domain: Polyhedron | None, seed: int, progress: Report | None
     ) -> None:
         self._domain = _comparable(first, second, domain)
-        self._first, self._second, self._seed, self._progress = first, second, seed, progress
-        self._statistics, self._programs, self._points = Statistics(), 0, 0
+        self._first, self._second, self._seed, self._report = first, second, seed, progress
+        self._progress, self._programs, self._points = Progress(), 0, 0
 
     def work(self, route: str) -> Search:
-        """How much work the last attempt was; programs and points of all of them."""
-        now = self._statistics
-        programs = self._programs + now.programs
-        return Search(route, now.nodes, now.leaves, now.depth, now.signs, programs, self._points, now.closed)
+        """The work of the last attempt, the programs and points of all of them."""
+        now = self._progress
+        return Search(
+            now.nodes, now.leaves, now.depth, now.signs, self._programs + now.programs, now.closed, route, self._points
+        )
 
     def answer(self, budget: Budget) -> PairOutcome:
         """The cheap routes, then the trees."""
@@ -144,8 +145,8 @@ class _Question:
     def _same_expressions(self) -> Equivalent:
         log = TreeLog()
         log.add(NodeRecord([], None))
-        self._statistics.nodes = self._statistics.leaves = 1
-        self._statistics.closed = 1.0
+        self._progress.nodes = self._progress.leaves = 1
+        self._progress.closed = 1.0
         return self._proved(log, "expressions")
 
     def _tried(self, budget: Budget) -> list[Point]:
@@ -179,8 +180,8 @@ class _Question:
 
     def _attempt(self, trees: int = 1) -> TreeLog:
         """Begin another proof."""
-        self._programs += self._statistics.programs
-        self._statistics = Statistics(trees)
+        self._programs += self._progress.programs
+        self._progress = Progress(trees=trees)
         return TreeLog()
 
     def _search(
@@ -195,10 +196,10 @@ class _Question:
                 raise CertificateLimit(f"a line of the certificate would have more than {LINE_LIMIT} bytes")
             if log.nodes > limit:
                 raise _TooManyNodes
-            if self._progress is not None:
-                self._progress(self.work("none"))
+            if self._report is not None:
+                self._report(self.work("none"))
 
-        return search(joint, path, record, budget, self._statistics)
+        return search(joint, path, record, budget, self._progress)
 
     def _by_prefix(self, budget: Budget, _: list[Point]) -> Equivalent | None:
         """A proof for all values that the activations of common first layers could have, taken as coordinates.
@@ -239,7 +240,7 @@ class _Question:
         return self._refuted([point], self._route())
 
     def _route(self) -> str:
-        return "tree" if self._statistics.depth else "signs"
+        return "tree" if self._progress.depth else "signs"
 
     def _proved(
         self, log: TreeLog, route: str, lifted: JointNetwork | None = None, parts: Sequence[Part] = ()

@@ -22,8 +22,10 @@ from polyrelu.certificate import (
     Hypothesis,
     PairClaim,
     TreeCertificate,
+    number_text,
+    vector_text,
 )
-from polyrelu.exact import format_rational, nearest_float
+from polyrelu.exact import format_rational
 from polyrelu.network import Network
 from polyrelu.textfiles import wrapped
 
@@ -39,6 +41,7 @@ __all__ = [
     "Search",
     "Undecided",
     "Witness",
+    "Work",
 ]
 
 
@@ -155,9 +158,29 @@ class NotIdentifiable(Refuted):
         return _wrapped([*lines, *_theorem_lines(self.certificate), MEANING])
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
-    """How a question about two networks was answered.
+@dataclass(slots=True)
+class Work:
+    """How much a proof by split trees took, as far as it got.
+
+    Attributes
+    ----------
+    nodes, leaves, depth : of the trees.
+    signs : signs and bounds that were proved in them.
+    programs : linear programs.
+    closed : the share of the trees that is done, when every split halves one.
+    """
+
+    nodes: int = 0
+    leaves: int = 0
+    depth: int = 0
+    signs: int = 0
+    programs: int = 0
+    closed: float = 0.0
+
+
+@dataclass(slots=True)
+class Search(Work):
+    """How a question about two networks was answered: the work of the last attempt, the linear programs of all.
 
     Attributes
     ----------
@@ -165,21 +188,11 @@ class Search:
         merged and left out where their signs show it), ``signs`` (after signs proved by linear programs), ``tree``
         (after splits), ``prefix`` (a tree over the activations of common first layers), ``points`` (a point that was
         tried), or ``none``.
-    nodes, leaves, depth : of the split trees of the last attempt, as far as they were built.
-    signs : signs and bounds that were proved in them.
-    programs : linear programs solved.
     points : points at which both networks were compared.
-    closed : the share of the trees that is done, when every split halves one.
     """
 
     route: str = "none"
-    nodes: int = 0
-    leaves: int = 0
-    depth: int = 0
-    signs: int = 0
-    programs: int = 0
     points: int = 0
-    closed: float = 0.0
 
     def __str__(self) -> str:
         return (
@@ -210,7 +223,7 @@ class Witness:
         """Where the outputs differ most, in words."""
         differences = [a - b for a, b in zip(self.f, self.g, strict=True)]
         i = max(range(len(differences)), key=lambda k: abs(differences[k]))
-        return f"output {i} differs most: f(x) - g(x) = {_shortened([format_rational(differences[i])])}"
+        return f"output {i} differs most: f(x) - g(x) = {number_text(format_rational(differences[i]))}"
 
     def to_json(self) -> dict[str, list[str]]:
         """The numbers as text, as certificates and `--json` have them."""
@@ -227,7 +240,7 @@ class NotEquivalent(Refuted):
     def __str__(self) -> str:
         shown = self.witness.to_json()
         lines = [f"refuted. {self.certificate.claim}", str(self.search)]
-        lines += [f"{name}: {_shortened(shown[key])}" for name, key in (("x", "x"), ("f(x)", "f"), ("g(x)", "g"))]
+        lines += [f"{name}: {vector_text(shown[key])}" for name, key in (("x", "x"), ("f(x)", "f"), ("g(x)", "g"))]
         lines.append(self.witness.difference())
         return _wrapped([*lines, PAIR_MEANING])
 
@@ -263,23 +276,6 @@ def _meaning(certificate: Certificate | TreeCertificate) -> str:
     if isinstance(certificate.claim, PairClaim):
         return PAIR_MEANING
     return MEANING if isinstance(certificate.claim, Claim) else RUNTIME_MEANING
-
-
-def _shortened(numbers: list[str]) -> str:
-    """Numbers for people: of many those that are not 0, the first of them; long ones in decimals."""
-    listed = list(enumerate(numbers))
-    if many := len(numbers) > 12:
-        listed = [(i, text) for i, text in listed if text != "0"]
-    shown = [(f"[{i}] = " if many else "") + _short(text) for i, text in listed[:12]]
-    more = f", and {len(listed) - 12} more" if len(listed) > 12 else ""
-    return (", ".join(shown) or "0") + more + (f" (of {len(numbers)} numbers, the others are 0)" if many else "")
-
-
-def _short(text: str) -> str:
-    if len(text) <= 40:
-        return text
-    numerator, _, denominator = text.partition("/")
-    return f"about {nearest_float(int(numerator, 0), int(denominator or '1', 0)):.12g}"
 
 
 def _theorem_lines(certificate: Certificate | TreeCertificate) -> list[str]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from polyrelu.errors import DomainError
 from polyrelu.exact import Infeasible, Interior, LinearProgram, Polyhedron, RationalMatrix, Unbounded
 from polyrelu.symmetry.forms import JointNetwork
-from polyrelu.symmetry.rows import Row
+from polyrelu.symmetry.rows import Row, sparse_row
 
 __all__ = ["Coordinates", "Path", "Point", "Proof", "homogeneous", "lifted_path", "value_sign"]
 
@@ -52,12 +52,10 @@ class Coordinates:
         [1 -1]
         [0 1]
         """
-        inside, equations = _middle(polyhedron), polyhedron.equations
-        if inside is None:
-            inside = polyhedron.relative_interior_point()
-            if inside is None:
-                raise DomainError("the domain is empty, so there is nothing to prove on it")
-            equations = polyhedron.affine_hull()
+        found = polyhedron.relative_interior()
+        if found is None:
+            raise DomainError("the domain is empty, so there is nothing to prove on it")
+        equations, inside = found
         domain = Polyhedron(polyhedron.ambient_dimension, polyhedron.inequalities, equations)
         inputs = _solved(equations, polyhedron.ambient_dimension)
         forms = _over_coordinates(domain, inputs)
@@ -105,40 +103,13 @@ def _solved(equations: Sequence[tuple[int, ...]], size: int) -> RationalMatrix:
 def _over_coordinates(domain: Polyhedron, inputs: RationalMatrix) -> list[tuple[Row, int]]:
     """c - a·x over (1, y) for each inequality, and the factor that makes it integer."""
     if not domain.equations:  # then y is x
-        return [(_row([row[-1], *(-entry for entry in row[:-1])]), 1) for row in domain.inequalities]
+        return [(sparse_row([row[-1], *(-entry for entry in row[:-1])]), 1) for row in domain.inequalities]
     found = []
     for row in domain.inequalities:
         image = RationalMatrix.from_integers([[-entry for entry in row[:-1]]], ncols=inputs.nrows) @ inputs
         (form,), scale = image.integer_rows(), image.denominator
-        found.append((_row([form[0] + row[-1] * scale, *form[1:]]), scale))
+        found.append((sparse_row([form[0] + row[-1] * scale, *form[1:]]), scale))
     return found
-
-
-def _row(entries: Sequence[int]) -> Row:
-    columns = tuple(j for j, entry in enumerate(entries) if entry)
-    return Row(columns, tuple(entries[j] for j in columns))
-
-
-def _middle(polyhedron: Polyhedron) -> tuple[Fraction, ...] | None:
-    """A point strictly inside, if there are no equations and every inequality bounds a single coordinate."""
-    sides: dict[tuple[int, int], Fraction] = {}
-    for row in polyhedron.inequalities:
-        places = [j for j, entry in enumerate(row[:-1]) if entry]
-        if len(places) != 1:
-            return None
-        (j,) = places
-        sign, bound = (1 if row[j] > 0 else -1), Fraction(row[-1], row[j])
-        known = sides.get((j, sign), bound)
-        sides[j, sign] = min(known, bound) if sign > 0 else max(known, bound)
-    point = []
-    for j in range(polyhedron.ambient_dimension):
-        low, high = sides.get((j, -1)), sides.get((j, 1))
-        if low is not None and high is not None and low >= high:
-            return None
-        low = low if low is not None else (high - 2 if high is not None else Fraction(-1))
-        high = high if high is not None else low + 2
-        point.append((low + high) / 2)
-    return None if polyhedron.equations else tuple(point)
 
 
 def value_sign(form: Row, point: Point) -> int:

@@ -14,11 +14,16 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from polyrelu.symmetry.rows import Row
 
-__all__ = ["Bounds", "Relaxed", "Slopes", "relaxed"]
+__all__ = ["Bounds", "Relaxed", "Slopes", "chosen_slopes", "relaxed"]
+
+Floats: TypeAlias = NDArray[np.float64]
 
 #: Slopes are multiples of 1/16, to keep numbers short.
 _STEPS = 16
@@ -41,18 +46,19 @@ class Slopes(NamedTuple):
     lower: Fraction
     upper: Fraction
 
-    @classmethod
-    def of(cls, bottom: float, top: float) -> Slopes:
-        """For an atom whose form is thought to run from bottom to top: below it 0 or 1, whichever cuts off the smaller
-        triangle; above it the chord from (bottom, 0) to (top, top), nearly.
 
-        >>> Slopes.of(-1.0, 3.0)
-        Slopes(lower=Fraction(1, 1), upper=Fraction(3, 4))
-        """
-        if bottom >= 0 or top <= 0:
-            both = Fraction(int(bottom >= 0))
-            return cls(both, both)
-        return cls(Fraction(int(top > -bottom)), Fraction(round(_STEPS * top / (top - bottom)), _STEPS))
+def chosen_slopes(bottom: Floats, top: Floats) -> tuple[Floats, Floats]:
+    """The slopes below and above atoms whose forms are thought to run from bottom to top, multiples of 1/16.
+
+    Below 0 or 1, whichever cuts off the smaller triangle; above the chord from (bottom, 0) to (top, top), nearly; both
+    1 or both 0 where the form has one sign.
+
+    >>> chosen_slopes(np.array([-1.0, 0.0]), np.array([3.0, 2.0]))
+    (array([1., 1.]), array([0.75, 1.  ]))
+    """
+    chord = np.clip(np.round(_STEPS * top / np.maximum(top - bottom, np.finfo(np.float64).tiny)) / _STEPS, 0, 1)
+    stable = (bottom >= 0) | (top <= 0)
+    return np.where(stable, bottom >= 0, top > -bottom).astype(np.float64), np.where(stable, bottom >= 0, chord)
 
 
 class Relaxed(NamedTuple):
@@ -84,7 +90,7 @@ def relaxed(
     dimension : the number of coordinates.
     forms, bounds, slopes : of the atoms, by symbol; slopes are 0 where none are given.
 
-    >>> bounds, slopes = {2: Bounds(Fraction(-1), Fraction(1))}, {2: Slopes.of(-1.0, 1.0)}
+    >>> bounds, slopes = {2: Bounds(Fraction(-1), Fraction(1))}, {2: Slopes(Fraction(0), Fraction(1, 2))}
     >>> below = relaxed(Row((0, 2), (3, -1)), 1, {2: Row((1,), (1,))}, 1, bounds, slopes)
     >>> below.coefficients  # 3 - max(y, 0)
     {0: Fraction(5, 2), 1: Fraction(-1, 2)}

@@ -25,37 +25,29 @@ from polyrelu.certificate import NodeRecord, SignRecord
 from polyrelu.limits import BIT_LIMIT, DEPTH_LIMIT_OF_TREES, TREE_COST_LIMIT
 from polyrelu.proofs.bounds import BoxBounds
 from polyrelu.proofs.budget import Budget, CertificateLimit
+from polyrelu.proofs.outcome import Work
 from polyrelu.proofs.region import Path, Point, Proof, value_sign
 from polyrelu.proofs.relaxation import Bounds, Relaxed, relaxed
 from polyrelu.symmetry.forms import Expressions, JointNetwork, KnownSigns, Term
 from polyrelu.symmetry.rows import Row, negated
 
-__all__ = ["Failure", "Sample", "Statistics", "search"]
+__all__ = ["Failure", "Progress", "Sample", "search"]
 
 #: Points of a polyhedron that are kept for its parts.
 _SAMPLES = 64
 
 
 @dataclass(slots=True)
-class Statistics:
-    """How much work a proof was so far.
+class Progress(Work):
+    """The work of a proof while it goes on.
 
     Attributes
     ----------
     trees : how many trees it will have.
-    nodes, leaves, signs, depth : of these trees.
-    programs : linear programs.
-    closed : the share of the trees that is done, when every split halves one.
     cost : of checking it, in the unit of FORMAT.md §3.6, about.
     """
 
     trees: int = 1
-    nodes: int = 0
-    leaves: int = 0
-    signs: int = 0
-    depth: int = 0
-    programs: int = 0
-    closed: float = 0.0
     cost: int = 0
 
     def spend(self, operations: int, bits: int) -> None:
@@ -96,14 +88,14 @@ def search(
     path: Path,
     record: Callable[[NodeRecord], None],
     budget: Budget,
-    statistics: Statistics,
+    progress: Progress,
 ) -> Failure | None:
     """Prove that the difference of two networks vanishes on a polyhedron, or find where it does not.
 
     The records of the tree are handed out in prefix order; they prove the equality if None is returned. Raises
     `LimitReached` when the budget is used up, and `CertificateLimit` when the records could not be checked.
     """
-    return _Search(joint, path, budget, statistics).run(record)
+    return _Search(joint, path, budget, progress).run(record)
 
 
 @dataclass(slots=True)
@@ -133,8 +125,8 @@ class _Settled:
 
 
 class _Search:
-    def __init__(self, joint: JointNetwork, path: Path, budget: Budget, statistics: Statistics) -> None:
-        self._joint, self._path, self._budget, self._statistics = joint, path, budget, statistics
+    def __init__(self, joint: JointNetwork, path: Path, budget: Budget, progress: Progress) -> None:
+        self._joint, self._path, self._budget, self._progress = joint, path, budget, progress
         self._bounds = BoxBounds(joint, path.sides())
 
     def run(self, record: Callable[[NodeRecord], None]) -> Failure | None:
@@ -164,13 +156,13 @@ class _Search:
             self._path.push(*node.cut)
 
     def _count(self, node: _Open, settled: _Settled) -> None:
-        statistics = self._statistics
-        statistics.nodes += 1
-        statistics.depth = max(statistics.depth, node.depth)
-        statistics.signs += sum(map(len, settled.rounds))
+        progress = self._progress
+        progress.nodes += 1
+        progress.depth = max(progress.depth, node.depth)
+        progress.signs += sum(map(len, settled.rounds))
         if not settled.expressions.difference:
-            statistics.leaves += 1
-            statistics.closed += 2.0**-node.depth / statistics.trees
+            progress.leaves += 1
+            progress.closed += 2.0**-node.depth / progress.trees
 
     def _settle(self, node: _Open) -> _Settled:
         """A node with all signs that can be found without a split."""
@@ -179,7 +171,7 @@ class _Search:
             self._use(found, self._bounded(found.expressions))
         while True:
             self._budget.check()
-            self._statistics.spend(*found.expressions.cost)
+            self._progress.spend(*found.expressions.cost)
             if not self._use(found, self._signs(found)):
                 break
         if not all(term.is_affine for term in found.expressions.terms):
@@ -203,7 +195,7 @@ class _Search:
             self._budget.check()
             if sign := self._bounds.signs.get(term.symbol, 0):
                 records += self._bounds.proved(term.symbol, sign) or []
-        self._statistics.spend(16 * len(records) * len(expressions.terms), 64)
+        self._progress.spend(16 * len(records) * len(expressions.terms), 64)
         return records
 
     def _signs(self, found: _Settled) -> list[SignRecord]:
@@ -218,7 +210,7 @@ class _Search:
                 self._budget.check()
                 below = relaxation.below(term, sign)
                 answer = None if below is None else self._path.least(below.coefficients)
-                self._statistics.programs += answer is not None
+                self._progress.programs += answer is not None
                 if isinstance(answer, Proof) and below is not None:
                     records.append(self._record(term, sign, answer, below))
                     break
@@ -232,7 +224,7 @@ class _Search:
         bits = max((max(x.numerator.bit_length(), x.denominator.bit_length()) for x in rows.values()), default=0)
         if bits > BIT_LIMIT:
             raise CertificateLimit(f"a proof would need numbers of more than {BIT_LIMIT} bits")
-        self._statistics.spend((len(rows) + len(below.slopes) + 1) * (1 + self._joint.dimension), bits * len(rows))
+        self._progress.spend((len(rows) + len(below.slopes) + 1) * (1 + self._joint.dimension), bits * len(rows))
         slopes = {self._joint.number(symbol): slope for symbol, slope in below.slopes.items()}
         return SignRecord(self._joint.number(term.symbol), sign, Fraction(), rows, slopes)
 

@@ -1,0 +1,89 @@
+"""Numbers and domains in words, for people: from the text that certificates hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from polyrelu.exact import format_rational, nearest_float, parse_rational
+
+__all__ = ["domain_text", "number_text", "vector_text"]
+
+#: Entries of a vector, and constraints, that are listed.
+_ENTRIES, _CONSTRAINTS = 12, 12
+_LONG = 40
+
+
+def number_text(text: str) -> str:
+    """A rational number; a long one as a decimal.
+
+    >>> number_text("1/3"), number_text(f"1/{10**60}")
+    ('1/3', 'about 1e-60')
+    """
+    if len(text) <= _LONG:
+        return text
+    number = parse_rational(text)
+    return f"about {nearest_float(number.numerator, number.denominator):.12g}"
+
+
+def vector_text(texts: Sequence[str]) -> str:
+    """A vector of rational numbers; of many entries the first of those that are not 0.
+
+    >>> vector_text(["1/3", "2"]), vector_text([*["0"] * 40, "7"])
+    ('1/3, 2', '[40] = 7 (of 41 numbers, the others are 0)')
+    """
+    if len(texts) <= _ENTRIES:
+        return ", ".join(map(number_text, texts))
+    listed = [f"[{i}] = {number_text(text)}" for i, text in enumerate(texts) if text != "0"]
+    more = f", and {len(listed) - _ENTRIES} more" if len(listed) > _ENTRIES else ""
+    return f"{', '.join(listed[:_ENTRIES]) or '0'}{more} (of {len(texts)} numbers, the others are 0)"
+
+
+def domain_text(domain: Mapping[str, Sequence[str]]) -> str:
+    """A domain of FORMAT.md §3.8: R^n, a box with equal sides, its constraints, or how many there are.
+
+    >>> domain_text({"inequalities": ["-1 0 1", "1 0 1", "0 -2 2", "0 1 1"], "equations": []})
+    '[-1, 1]^2'
+    >>> domain_text({"inequalities": ["21 -1 5"], "equations": ["1 1 0"]})
+    '{x : 21 x_0 - x_1 ≤ 5, x_0 + x_1 = 0}'
+    """
+    inequalities, equations = ([row.split(" ") for row in domain[key]] for key in ("inequalities", "equations"))
+    if not inequalities and not equations:
+        return "R^n"
+    if not equations and (cube := _cube(inequalities)):
+        return cube
+    if len(inequalities) + len(equations) > _CONSTRAINTS:
+        return f"the domain of {len(inequalities)} inequalities and {len(equations)} equations in the certificate"
+    parts = [
+        f"{_linear(row[:-1])} {sign} {row[-1]}"
+        for sign, rows in (("≤", inequalities), ("=", equations))
+        for row in rows
+    ]
+    return "{x : " + ", ".join(parts) + "}"
+
+
+def _cube(inequalities: list[list[str]]) -> str:
+    """The text of {x : lo ≤ x_j ≤ hi for all j}; nothing if the inequalities are others."""
+    size, sides = len(inequalities[0]) - 1, set[tuple[int, int, Fraction]]()
+    for row in inequalities:
+        places = [j for j, entry in enumerate(row[:-1]) if entry != "0"]
+        if len(places) != 1:
+            return ""
+        factor = parse_rational(row[places[0]])
+        sides.add((places[0], 1 if factor > 0 else -1, parse_rational(row[-1]) / factor))
+    ends = {(sign, bound) for _, sign, bound in sides}
+    if len(sides) != len(ends) * size or len({sign for sign, _ in ends}) != len(ends):
+        return ""
+    low, high = (next((format_rational(b) for s, b in ends if s == sign), "") for sign in (-1, 1))
+    return f"{f'[{low}' if low else '(-∞'}, {f'{high}]' if high else '∞)'}^{size}"
+
+
+def _linear(entries: Sequence[str]) -> str:
+    text = ""
+    for j, entry in enumerate(entries):
+        if entry == "0":
+            continue
+        sign = ("-" if entry.startswith("-") else "") if not text else (" - " if entry.startswith("-") else " + ")
+        size = entry.removeprefix("-")
+        text += f"{sign}{'' if size == '1' else f'{size} '}x_{j}"
+    return text or "0"
