@@ -407,7 +407,7 @@ def interrupting(monkeypatch: pytest.MonkeyPatch, neurons: int) -> list[tuple[ob
         if len(done) == neurons:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("polyrelu.cli_common.ProgressLine.show", press)
+    monkeypatch.setattr("polyrelu.commands.common.ProgressLine.show", press)
     return done
 
 
@@ -520,7 +520,7 @@ def test_ctrl_c_while_writing_is_only_noted(
         if text == "writing region 1 of 6":
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("polyrelu.cli_common.ProgressLine.show", press)
+    monkeypatch.setattr("polyrelu.commands.common.ProgressLine.show", press)
     assert cli.main(["complex", "net.json", "-o", "cells.csv", "--json"]) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)["complete"] is True

@@ -22,6 +22,7 @@ __all__ = [
     "ProgressLine",
     "UsageError",
     "add_command",
+    "add_network",
     "add_reading",
     "check_output",
     "print_object",
@@ -50,7 +51,14 @@ def add_command(commands: Any, name: str, run: Callable[..., int], summary: str)
     return parser
 
 
+def add_network(parser: argparse.ArgumentParser) -> None:
+    """The network file and how it is read; options that a format does not need do nothing there."""
+    parser.add_argument("network", help=NETWORK_HELP)
+    add_reading(parser)
+
+
 def add_reading(parser: argparse.ArgumentParser) -> None:
+    """How network files are read."""
     reading = parser.add_argument_group("reading the network file")
     reading.add_argument(
         "--rounding",

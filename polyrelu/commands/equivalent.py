@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli_common import (
+from polyrelu.commands.common import (
     EXIT,
     NETWORK_HELP,
     ProgressLine,

@@ -1,0 +1,1 @@
+"""The commands of the program, one module each: parse, call one public function, print. No mathematics."""

@@ -1,0 +1,126 @@
+"""The command `polyrelu identify NET`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyrelu.commands.common import (
+    EXIT,
+    add_command,
+    add_network,
+    check_output,
+    print_object,
+    print_reading,
+    read_network,
+    reading,
+)
+from polyrelu.errors import DomainError
+
+if TYPE_CHECKING:
+    from polyrelu.proofs import Outcome
+
+__all__ = ["add_identify"]
+
+
+def add_identify(commands: Any) -> None:
+    """Add the command to the parser."""
+    summary = "prove or refute that the function determines the parameters, up to permutation and positive scaling"
+    parser = add_command(commands, "identify", _identify, summary)
+    add_network(parser)
+    parser.add_argument("-o", "--output", metavar="CERT", help="write the certificate here")
+    parser.add_argument(
+        "--among",
+        choices=["all", "generic"],
+        help="class of competitors; by default the strongest statement found (a proof among all includes generic)",
+    )
+    parser.add_argument(
+        "--domain", default="R^n", help="where the functions agree; only R^n (the default) for this command"
+    )
+    parser.add_argument("--other", metavar="FILE", help="if refuted, write the other network here (native .json)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the search; the same seed gives the same certificate"
+    )
+
+
+def _identify(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.proofs import identify
+
+    _check_outputs(options)
+    if options.domain != "R^n":
+        raise DomainError(f"--domain {options.domain}: identify proves on R^n only; leave the option out")
+    imported = read_network(options, options.network)
+    outcome = identify(imported.network, options.among, options.seed)
+    written = _write_outcome(options, outcome, imported.provenance)
+    if options.json:
+        certificate = str(written[-1]) if written and options.output else None
+        names = [str(path) for path in written]
+        print_object(
+            options, outcome.status, started, certificate=certificate, files=names, **_outcome_object(outcome),
+            **reading(imported),
+        )  # fmt: skip
+    else:
+        print(outcome)
+        print_reading(imported)
+        print("".join(f"{line}\n" for line in _what_was_written(options, outcome, written)), end="")
+    return EXIT[outcome.status]
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Outputs that cannot be written, or would overwrite the input, are found out before any work is done."""
+    for option, name in (("-o", options.output), ("--other", options.other)):
+        if name is not None:
+            check_output(option, name, [options.network])
+
+
+def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: dict[str, str]) -> list[Path]:
+    """Write what was asked for, all of it or nothing; the files, the certificate last."""
+    from polyrelu.importers import save
+    from polyrelu.proofs import NotIdentifiable, Undecided
+
+    also = {Path(options.other): outcome.other} if options.other and isinstance(outcome, NotIdentifiable) else {}
+    if options.output and not isinstance(outcome, Undecided):
+        return outcome.with_provenance(provenance).certificate.save(options.output, also)
+    for path, network in also.items():
+        save(network, path)
+    return list(also)
+
+
+def _what_was_written(options: argparse.Namespace, outcome: Outcome, written: list[Path]) -> list[str]:
+    lines = []
+    if options.output and outcome.status != "undecided":
+        lines.append(f"certificate: {written[-1]} (check it: polyrelu check {written[-1]})")
+        beside = [str(path) for path in written[:-1] if str(path) != options.other]
+        lines += [f"network file: {name} (keep it beside the certificate)" for name in beside]
+    elif options.output:
+        old = "; the file of that name is an older one" if Path(options.output).exists() else ""
+        lines.append(f"no certificate was written: the question is undecided{old}")
+    if options.other:
+        refuted = outcome.status == "refuted"
+        lines.append(f"other network: {options.other}" if refuted else "no other network was written: not refuted")
+    return lines
+
+
+def _outcome_object(outcome: Outcome) -> dict[str, Any]:
+    from polyrelu.proofs import Identifiable, NotIdentifiable, Undecided
+
+    if isinstance(outcome, Undecided):
+        attempts = [{"theorem": attempt.theorem, "reason": attempt.reason} for attempt in outcome.attempts]
+        return {
+            "theorem": None, "competitors": None, "domain": "R^n", "hypotheses": [], "assumed": [],
+            "reason": outcome.reason, "attempts": attempts,
+        }  # fmt: skip
+    certificate, claim = outcome.certificate, outcome.certificate.claim
+    found: dict[str, Any] = {
+        "theorem": certificate.theorem,
+        "competitors": claim.among,
+        "domain": getattr(claim, "domain", "R^n"),
+        "hypotheses": [hypothesis.to_json() for hypothesis in certificate.hypotheses],
+        "assumed": [],
+        "membership": outcome.membership if isinstance(outcome, Identifiable) else "verified",
+        "statement": str(certificate.claim),
+    }
+    if isinstance(outcome, NotIdentifiable):
+        found |= {"why": outcome.story, "other_sha256": outcome.other.sha256}
+    return found
