@@ -72,6 +72,7 @@ class _Parser(argparse.ArgumentParser):
     """Usage errors are one line like all others, and an object with ``--json``."""
 
     def error(self, message: str) -> NoReturn:
+        """See `argparse.ArgumentParser`."""
         raise UsageError(f"{message}; see {self.prog} --help")
 
 

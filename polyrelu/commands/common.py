@@ -30,6 +30,7 @@ __all__ = [
     "read_network",
     "reading",
     "say_interrupted",
+    "written_lines",
 ]
 
 EXIT = {"proved": 0, "refuted": 1, "undecided": 3}
@@ -146,6 +147,17 @@ def print_object(options: argparse.Namespace, status: str, started: float, **fou
     """The one object of ``--json``."""
     seconds = round(time.perf_counter() - started, 3)
     print(json.dumps({"command": options.command, "status": status, **found, "seconds": seconds}))
+
+
+def written_lines(output: str | None, written: Sequence[Path]) -> list[str]:
+    """What ``-o`` did, for people: the files, the certificate last; none if the question is undecided."""
+    if output is None:
+        return []
+    if not written:
+        old = "; the file of that name is an older one" if Path(output).exists() else ""
+        return [f"no certificate was written: the question is undecided{old}"]
+    beside = [f"network file: {path} (keep it beside the certificate)" for path in written[:-1]]
+    return [f"certificate: {written[-1]} (check it: polyrelu check {written[-1]})", *beside]
 
 
 class ProgressLine:

@@ -89,13 +89,13 @@ def _all_cells(options: argparse.Namespace, network: Network, domain: Polyhedron
     neurons = sum(network.widths[1 : network.hidden_layers + 1])
     done = 0
 
-    def progress(layer: int, _: int, regions: int) -> None:
+    def show_neuron(layer: int, _: int, regions: int) -> None:
         nonlocal done
         done += layer > 0
         line.show(f"neuron {done} of {neurons} (layer {layer}), {regions} regions")
 
     with ProgressLine() as line:
-        cells = canonical_complex(network, domain, progress)
+        cells = canonical_complex(network, domain, show_neuron)
     if options.self_check and (failed := failed_checks(cells)):
         raise PolyreluError(f"a bug in polyrelu, please report it: {'; '.join(failed)}")
     if options.output is not None:

@@ -19,6 +19,7 @@ from polyrelu.commands.common import (
     read_network,
     reading,
     say_interrupted,
+    written_lines,
 )
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _equivalent(options: argparse.Namespace, started: float) -> int:
             print_reading(imported, f"{Path(name).name}: ")
         if isinstance(outcome, NotEquivalent) and any("text: exact" in imported.rounding for imported in pair):
             print("hint: decimal text was read exactly; --rounding text=float32 reads it as a float32 runtime does")
-        print("".join(f"{text}\n" for text in _what_was_written(options, written)), end="")
+        print("".join(f"{text}\n" for text in written_lines(options.output, written)), end="")
     return EXIT[outcome.status]
 
 
@@ -129,16 +130,6 @@ def _write(
         return []
     second = {f"other-{key}": value for key, value in pair[1].provenance.items()}
     return outcome.with_provenance({**pair[0].provenance, **second}).save(options.output)
-
-
-def _what_was_written(options: argparse.Namespace, written: list[Path]) -> list[str]:
-    if options.output is None:
-        return []
-    if not written:
-        old = "; the file of that name is an older one" if Path(options.output).exists() else ""
-        return [f"no certificate was written: the question is undecided{old}"]
-    beside = [f"network file: {path} (keep it beside the certificate)" for path in written[:-1]]
-    return [f"certificate: {written[-1]} (check it: polyrelu check {written[-1]})", *beside]
 
 
 def _found(outcome: Equivalent | NotEquivalent | Undecided, floats: dict[str, FloatOutputs]) -> dict[str, Any]:

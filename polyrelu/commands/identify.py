@@ -15,6 +15,7 @@ from polyrelu.commands.common import (
     print_reading,
     read_network,
     reading,
+    written_lines,
 )
 from polyrelu.errors import DomainError
 
@@ -88,14 +89,7 @@ def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: di
 
 
 def _what_was_written(options: argparse.Namespace, outcome: Outcome, written: list[Path]) -> list[str]:
-    lines = []
-    if options.output and outcome.status != "undecided":
-        lines.append(f"certificate: {written[-1]} (check it: polyrelu check {written[-1]})")
-        beside = [str(path) for path in written[:-1] if str(path) != options.other]
-        lines += [f"network file: {name} (keep it beside the certificate)" for name in beside]
-    elif options.output:
-        old = "; the file of that name is an older one" if Path(options.output).exists() else ""
-        lines.append(f"no certificate was written: the question is undecided{old}")
+    lines = written_lines(options.output, [path for path in written if path != Path(options.other or "")])
     if options.other:
         refuted = outcome.status == "refuted"
         lines.append(f"other network: {options.other}" if refuted else "no other network was written: not refuted")

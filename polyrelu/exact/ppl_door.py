@@ -58,6 +58,7 @@ class _Worker:
         self._inherited: list[object] = []
 
     def ask(self, operation: str, *arguments: object) -> Any:
+        """What the process answers; an error there is a `PolyreluError` here."""
         with self._lock:
             process = self._started()
             self._waiting = True

@@ -24,13 +24,13 @@ from polyrelu.importers.graph import Graph, Value
 from polyrelu.importers.imported import Draft
 from polyrelu.importers.keras_files import Weights, shown
 from polyrelu.importers.options import ReadOptions
+from polyrelu.importers.tensors import Pads, Window, plain_window
 from polyrelu.limits import WIDTH_LIMIT
 
 __all__ = ["MOVERS", "Call", "Layer", "Reader", "apply", "check_known"]
 
 Array: TypeAlias = NDArray[Any]
 Indices: TypeAlias = NDArray[np.int64]
-Pads: TypeAlias = list[tuple[int, int]]
 
 #: Settings that do not change the function at inference.
 _HARMLESS = {
@@ -436,18 +436,7 @@ def _moved_back(call: Call, x: Value) -> Value:
     return x if _is_first(call) else tensors.view(call.graph, x, np.moveaxis(tensors.indices(x.shape), 1, -1))
 
 
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """Sizes, strides, dilations and padding of a window, and how often it fits."""
-
-    kernel: list[int]
-    strides: list[int]
-    dilations: list[int]
-    pads: Pads
-    counts: list[int]
-
-
-def _window(call: Call, x: Value, kernel: list[int], strides: list[int], dilations: list[int]) -> _Window:
+def _window(call: Call, x: Value, kernel: list[int], strides: list[int], dilations: list[int]) -> Window:
     sizes = x.shape[2:]
     rule = call.word("padding", "valid", "valid", "same", *(["causal"] if call.layer.kind == "Conv1D" else []))
     pads = []
@@ -456,11 +445,10 @@ def _window(call: Call, x: Value, kernel: list[int], strides: list[int], dilatio
         missing = max(0, (-(-size // stride) - 1) * stride + reach + 1 - size)
         same = (missing // 2, missing - missing // 2)
         pads.append({"valid": (0, 0), "same": same, "causal": (reach, 0)}[rule])
-    counts = [tensors.output_size(*entry) for entry in zip(sizes, kernel, strides, dilations, pads, strict=True)]
-    return _Window(kernel, strides, dilations, pads, counts)
+    return Window(kernel, strides, dilations, pads)
 
 
-def _dilated_window(call: Call, x: Value) -> _Window:
+def _dilated_window(call: Call, x: Value) -> Window:
     rank = len(x.shape) - 2
     kernel, strides = call.sizes("kernel_size", rank), call.sizes("strides", rank, 1)
     return _window(call, x, kernel, strides, call.sizes("dilation_rate", rank, 1))
@@ -472,7 +460,7 @@ def _conv(rank: int) -> Handler:
         window, filters, groups = _dilated_window(call, x), call.count("filters"), call.count("groups", 1)
         own = x.shape[1] // groups
         kernel, bias = _kernel_and_bias(call, "kernel", (*window.kernel, own, filters), filters)
-        tensors.limited([kernel.size, *window.counts])
+        tensors.limited([kernel.size, *window.counts(x.shape[2:])])
         return _convolved(call, x, np.moveaxis(kernel, (-1, -2), (0, 1)), bias, window, groups)
 
     return handler
@@ -487,7 +475,7 @@ def _depthwise_conv(rank: int) -> Handler:
         _check_groups(call)
         channels = x.shape[1]
         stored, bias = _kernel_and_bias(call, "depthwise_kernel", (*window.kernel, channels, each), channels * each)
-        tensors.limited([stored.size, *window.counts])
+        tensors.limited([stored.size, *window.counts(x.shape[2:])])
         kernel = np.moveaxis(stored, (-2, -1), (0, 1)).reshape(channels * each, 1, *window.kernel)
         return _convolved(call, x, kernel, bias, window, channels)
 
@@ -500,9 +488,9 @@ def _check_groups(call: Call) -> None:
         raise call.fail("groups are not supported")
 
 
-def _convolved(call: Call, x: Value, kernel: Array, bias: Array | None, window: _Window, groups: int) -> Value:
+def _convolved(call: Call, x: Value, kernel: Array, bias: Array | None, window: Window, groups: int) -> Value:
     """The convolution and its activation, before the channels move back."""
-    found = tensors.conv(call.graph, x, kernel, bias, window.strides, window.dilations, window.pads, groups)
+    found = tensors.conv(call.graph, x, kernel, bias, window, groups)
     return _moved_back(call, _activated(call, found))
 
 
@@ -523,7 +511,8 @@ def _conv_transpose(rank: int) -> Handler:
             pads.append((missing // 2, missing - missing // 2))
         kernel, bias = _kernel_and_bias(call, "kernel", (*sizes, filters, x.shape[1]), filters)
         swapped = np.moveaxis(kernel, (-1, -2), (0, 1))
-        found = tensors.conv_transpose(call.graph, x, swapped, bias, strides, [1] * rank, pads, 1, spatial)
+        window = Window(sizes, strides, [1] * rank, pads)
+        found = tensors.conv_transpose(call.graph, x, swapped, bias, window, 1, spatial)
         return _moved_back(call, _activated(call, found))
 
     return handler
@@ -638,9 +627,9 @@ def _pool(rank: int, is_max: bool) -> Handler:
         strides = call.sizes("strides", rank, sizes)
         window = _window(call, x, sizes, strides, [1] * rank)
         if is_max:
-            found = tensors.max_pool(call.graph, x, sizes, strides, [1] * rank, window.pads)
+            found = tensors.max_pool(call.graph, x, window)
         else:
-            found = tensors.average_pool(call.graph, x, sizes, strides, window.pads, count_padding=False)
+            found = tensors.average_pool(call.graph, x, window, count_padding=False)
         return _moved_back(call, found)
 
     return handler
@@ -649,9 +638,9 @@ def _pool(rank: int, is_max: bool) -> Handler:
 def _global_pool(rank: int, is_max: bool) -> Handler:
     def handler(call: Call) -> Value:
         x = _channels_first(call, rank)
-        sizes, ones = x.shape[2:], [1] * rank
+        sizes = x.shape[2:]
         if is_max:
-            found = tensors.max_pool(call.graph, x, sizes, ones, ones, [(0, 0)] * rank)
+            found = tensors.max_pool(call.graph, x, plain_window(sizes, [1] * rank))
         else:
             factor = Fraction(1, math.prod(sizes))
             found = tensors.sum_over(call.graph, x, range(2, rank + 2), factor, keep=True)

@@ -24,12 +24,12 @@ from polyrelu.importers.constants import exact, folded, folded_product, reciproc
 from polyrelu.importers.graph import Graph, Value
 from polyrelu.importers.imported import Draft
 from polyrelu.importers.options import ReadOptions
+from polyrelu.importers.tensors import Pads, Window, plain_window
 
 __all__ = ["OPERATIONS", "Node", "Reader"]
 
 Array: TypeAlias = NDArray[Any]
 Known: TypeAlias = Value | Array
-Pads: TypeAlias = list[tuple[int, int]]
 
 
 @dataclass(slots=True)
@@ -723,18 +723,8 @@ def _batch_norm(node: Node) -> Known:
 # --- Windows ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Window:
+def _window(node: Node, sizes: Sequence[int], kernel: Sequence[int] | None = None) -> Window:
     """The attributes that convolutions and poolings share, made complete."""
-
-    kernel: list[int]
-    strides: list[int]
-    dilations: list[int]
-    pads: Pads
-    up: bool
-
-
-def _window(node: Node, sizes: Sequence[int], kernel: Sequence[int] | None = None) -> _Window:
     given = node.ints("kernel_shape")
     shape = list(kernel or given or [])
     rank = len(sizes)
@@ -744,7 +734,7 @@ def _window(node: Node, sizes: Sequence[int], kernel: Sequence[int] | None = Non
     if not len(shape) == len(strides) == len(dilations) == rank or min(*shape, *strides, *dilations) < 1:
         raise node.fail("kernel_shape, strides and dilations are not positive sizes, one for each dimension")
     up = bool(node.flag("ceil_mode"))
-    return _Window(shape, strides, dilations, _pads(node, sizes, shape, strides, dilations), up)
+    return Window(shape, strides, dilations, _pads(node, sizes, shape, strides, dilations), up)
 
 
 def _pads(node: Node, sizes: Sequence[int], kernel: list[int], strides: list[int], dilations: list[int]) -> Pads:
@@ -778,7 +768,7 @@ def _conv(node: Node) -> Known:
     bias = node.weights(2) if node.has(2) else None
     window = _window(node, _spatial(node, x), kernel.shape[2:])
     groups = node.flag("group", 1)
-    return tensors.conv(node.graph, x, kernel, bias, window.strides, window.dilations, window.pads, groups)
+    return tensors.conv(node.graph, x, kernel, bias, window, groups)
 
 
 def _conv_transpose(node: Node) -> Known:
@@ -790,15 +780,8 @@ def _conv_transpose(node: Node) -> Known:
     if wanted is not None or rule not in (b"NOTSET", b"VALID"):
         raise node.fail("output_shape and auto_pad are not supported; give pads and output_padding")
     window = _window(node, sizes, kernel.shape[2:])
-    spatial = [
-        (size - 1) * stride + dilation * (width - 1) + 1 - sum(pad) + more
-        for size, width, stride, dilation, pad, more in zip(
-            sizes, window.kernel, window.strides, window.dilations, window.pads, extra, strict=True
-        )
-    ]
-    return tensors.conv_transpose(
-        node.graph, x, kernel, bias, window.strides, window.dilations, window.pads, node.flag("group", 1), spatial
-    )
+    spatial = window.transposed_sizes(sizes, extra)
+    return tensors.conv_transpose(node.graph, x, kernel, bias, window, node.flag("group", 1), spatial)
 
 
 def _max_pool(node: Node) -> Known:
@@ -806,16 +789,14 @@ def _max_pool(node: Node) -> Known:
         raise node.fail("storage_order = 1 is not supported")
     x = node.value(0)
     window = _window(node, _spatial(node, x))
-    return tensors.max_pool(node.graph, x, window.kernel, window.strides, window.dilations, window.pads, window.up)
+    return tensors.max_pool(node.graph, x, window)
 
 
 def _average_pool(node: Node) -> Known:
     x = node.value(0)
     window = _window(node, _spatial(node, x))
     counts = bool(node.flag("count_include_pad"))
-    return tensors.average_pool(
-        node.graph, x, window.kernel, window.strides, window.pads, counts, window.up, window.dilations
-    )
+    return tensors.average_pool(node.graph, x, window, counts)
 
 
 def _global_average_pool(node: Node) -> Known:
@@ -827,8 +808,7 @@ def _global_average_pool(node: Node) -> Known:
 def _global_max_pool(node: Node) -> Known:
     x = node.value(0)
     sizes = _spatial(node, x)
-    ones = [1] * len(sizes)
-    return tensors.max_pool(node.graph, x, sizes, ones, ones, [(0, 0)] * len(sizes))
+    return tensors.max_pool(node.graph, x, plain_window(sizes, [1] * len(sizes)))
 
 
 #: The operations by name.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
@@ -23,6 +24,8 @@ from polyrelu.importers.operations import Add, Clip, LeakyRelu, Linear, Maximum,
 
 __all__ = [
     "Array",
+    "Pads",
+    "Window",
     "add",
     "add_constant",
     "average_pool",
@@ -42,6 +45,7 @@ __all__ = [
     "maximum",
     "minimum",
     "multiply",
+    "plain_window",
     "plus_value",
     "relu",
     "reshape",
@@ -51,6 +55,7 @@ __all__ = [
 
 Array: TypeAlias = NDArray[Any]
 Indices: TypeAlias = NDArray[np.int64]
+Pads: TypeAlias = Sequence[tuple[int, int]]
 
 #: Entries that a convolution, a product or a window may write down, zeros left out: about a gigabyte.
 _ENTRY_LIMIT = 10**7
@@ -335,8 +340,37 @@ def sum_over(graph: Graph, x: Value, axes: Sequence[int], factor: Fraction, keep
 # --- Windows ---------------------------------------------------------------------------------------------
 
 
-def output_size(size: int, kernel: int, stride: int, dilation: int, pads: tuple[int, int], up: bool = False) -> int:
-    """How many windows fit; `up` also counts a last one that overlaps the end, if it starts before the padding."""
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What a convolution or a pooling slides over its input: for each spatial dimension a size, a stride, a dilation and
+    the padding before and after; `up` also counts a last window that overlaps the end, if it starts before the padding."""
+
+    kernel: Sequence[int]
+    strides: Sequence[int]
+    dilations: Sequence[int]
+    pads: Pads
+    up: bool = False
+
+    def counts(self, sizes: Sequence[int]) -> list[int]:
+        """How many windows fit each spatial dimension of an input."""
+        entries = zip(sizes, self.kernel, self.strides, self.dilations, self.pads, strict=True)
+        return [_count(*entry, self.up) for entry in entries]
+
+    def transposed_sizes(self, sizes: Sequence[int], extra: Sequence[int]) -> list[int]:
+        """The spatial sizes that a transposed convolution makes of these, with `extra` entries at each end."""
+        entries = zip(sizes, self.kernel, self.strides, self.dilations, self.pads, extra, strict=True)
+        return [
+            (size - 1) * stride + dilation * (width - 1) + 1 - sum(pad) + more
+            for size, width, stride, dilation, pad, more in entries
+        ]
+
+
+def plain_window(kernel: Sequence[int], strides: Sequence[int]) -> Window:
+    """A window that is neither dilated nor padded."""
+    return Window(kernel, strides, [1] * len(kernel), [(0, 0)] * len(kernel))
+
+
+def _count(size: int, kernel: int, stride: int, dilation: int, pads: tuple[int, int], up: bool) -> int:
     room = size + sum(pads) - (dilation * (kernel - 1) + 1)
     count = -(-room // stride) + 1 if up else room // stride + 1
     if count < 1:
@@ -345,25 +379,15 @@ def output_size(size: int, kernel: int, stride: int, dilation: int, pads: tuple[
     return count - 1 if up and (count - 1) * stride >= size + pads[0] else count
 
 
-def _windows(
-    shape: tuple[int, ...],
-    kernel: Sequence[int],
-    strides: Sequence[int],
-    dilations: Sequence[int],
-    pads: Sequence[tuple[int, int]],
-    up: bool = False,
-) -> Indices:
+def _windows(shape: tuple[int, ...], window: Window) -> Indices:
     """The entries of each window, shape (batch, channels, …positions, …kernel): -1 padding, -2 beyond it."""
-    spatial = len(kernel)
-    limited([*shape[:2], *(size + sum(pad) for size, pad in zip(shape[2:], pads, strict=True))])
-    counts = [
-        output_size(shape[2 + axis], kernel[axis], strides[axis], dilations[axis], pads[axis], up)
-        for axis in range(spatial)
-    ]
-    limited([*shape[:2], *counts, *kernel])
-    table = np.pad(indices(shape), [(0, 0), (0, 0), *pads], constant_values=-1)
-    for axis in range(spatial):
-        places = np.arange(counts[axis])[:, None] * strides[axis] + np.arange(kernel[axis]) * dilations[axis]
+    limited([*shape[:2], *(size + sum(pad) for size, pad in zip(shape[2:], window.pads, strict=True))])
+    counts = window.counts(shape[2:])
+    limited([*shape[:2], *counts, *window.kernel])
+    table = np.pad(indices(shape), [(0, 0), (0, 0), *window.pads], constant_values=-1)
+    steps = zip(counts, window.kernel, window.strides, window.dilations, strict=True)
+    for axis, (count, width, stride, dilation) in enumerate(steps):
+        places = np.arange(count)[:, None] * stride + np.arange(width) * dilation
         beyond = max(0, int(places.max()) + 1 - table.shape[2 + axis])
         extra = [(0, beyond if i == 2 + axis else 0) for i in range(table.ndim)]
         table = np.take(np.pad(table, extra, constant_values=-2), places, axis=2 + axis)
@@ -376,26 +400,24 @@ def conv(
     x: Value,
     kernel: Array,
     bias: Array | None,
-    strides: Sequence[int],
-    dilations: Sequence[int],
-    pads: Sequence[tuple[int, int]],
+    window: Window,
     groups: int,
 ) -> Value:
     """Convolution with zero padding; x (batch, C, …), kernel (M, C / groups, …), bias (M,).
 
     >>> graph = Graph()
     >>> (x,) = graph.inputs([(1, 1, 4)])
-    >>> conv(graph, x, np.array([[[1, 2]]]), None, [2], [1], [(0, 1)], 1).shape
+    >>> conv(graph, x, np.array([[[1, 2]]]), None, Window([2], [2], [1], [(0, 1)]), 1).shape
     (1, 1, 2)
     """
     batch, channels, *_ = x.shape
-    filters, own, *window = kernel.shape
+    filters, own, *widths = kernel.shape
     if len(x.shape) != kernel.ndim or groups < 1 or channels != own * groups or filters % groups:
         raise NetworkError(f"a kernel of shape {list(kernel.shape)} in {groups} groups meets shape {list(x.shape)}")
-    table = np.maximum(_windows(x.shape, window, strides, dilations, pads), -1)
-    places = table.shape[2 : 2 + len(window)]
+    table = np.maximum(_windows(x.shape, window), -1)
+    places = table.shape[2 : 2 + len(widths)]
     limited([batch, kernel.size, *places])
-    table = table.reshape(batch, groups, own, math.prod(places), math.prod(window))
+    table = table.reshape(batch, groups, own, math.prod(places), math.prod(widths))
     # axes: batch, group, filter of the group, position | channel of the group, offset in the window
     columns = table.transpose(0, 1, 3, 2, 4)[:, :, None]
     weights = indices(kernel.shape).reshape(1, groups, filters // groups, 1, own, -1)
@@ -411,22 +433,21 @@ def conv_transpose(
     x: Value,
     kernel: Array,
     bias: Array | None,
-    strides: Sequence[int],
-    dilations: Sequence[int],
-    pads: Sequence[tuple[int, int]],
+    window: Window,
     groups: int,
     spatial: Sequence[int],
 ) -> Value:
     """Transposed convolution onto the spatial sizes given; x (batch, C, …), kernel (C, M / groups, …), bias (M,)."""
     batch, channels, *sizes = x.shape
-    own, filters, *window = kernel.shape
+    own, filters, *widths = kernel.shape
     limited([batch, *kernel.shape, *sizes])
     limited([batch, filters * groups, *(max(size, 0) for size in spatial)])
     if len(x.shape) != kernel.ndim or groups < 1 or channels != own or channels % groups:
         raise NetworkError(f"a kernel of shape {list(kernel.shape)} in {groups} groups meets shape {list(x.shape)}")
     # where input position i and offset k in the window land, for all axes together; -1 outside
     target = np.zeros((1, 1), dtype=np.int64)
-    for size, width, stride, dilation, pad, out in zip(sizes, window, strides, dilations, pads, spatial, strict=True):
+    steps = zip(sizes, widths, window.strides, window.dilations, window.pads, spatial, strict=True)
+    for size, width, stride, dilation, pad, out in steps:
         place = np.arange(size)[:, None] * stride + np.arange(width) * dilation - pad[0]
         place = np.where((place >= 0) & (place < out), place, -1)
         both = np.where((target[:, None, :, None] < 0) | (place[None, :, None, :] < 0), -1,
@@ -435,7 +456,7 @@ def conv_transpose(
     # axes: batch, group, channel of the group, filter of the group, position, offset
     share, total = channels // groups, math.prod(spatial)
     inputs = indices((batch, groups, share, math.prod(sizes)))[:, :, :, None, :, None]
-    weights = indices((groups, share, filters, math.prod(window)))[None, :, :, :, None, :]
+    weights = indices((groups, share, filters, math.prod(widths)))[None, :, :, :, None, :]
     outputs = indices((batch, groups, filters))[:, :, None, :, None, None] * total + target
     outputs, inputs, weights = np.broadcast_arrays(np.where(target < 0, -1, outputs), inputs, weights)
     shape = (batch, filters * groups, *spatial)
@@ -445,24 +466,16 @@ def conv_transpose(
     return _linear(graph, x, matrix, added, shape)
 
 
-def max_pool(
-    graph: Graph,
-    x: Value,
-    kernel: Sequence[int],
-    strides: Sequence[int],
-    dilations: Sequence[int],
-    pads: Sequence[tuple[int, int]],
-    up: bool = False,
-) -> Value:
+def max_pool(graph: Graph, x: Value, window: Window) -> Value:
     """The maximum of each window; padding never wins, since it is not there.
 
     >>> graph = Graph()
     >>> (x,) = graph.inputs([(1, 1, 4)])
-    >>> max_pool(graph, x, [3], [1], [1], [(1, 1)]).shape
+    >>> max_pool(graph, x, Window([3], [1], [1], [(1, 1)])).shape
     (1, 1, 4)
     """
-    table = _windows(x.shape, kernel, strides, dilations, pads, up)
-    shape = table.shape[: 2 + len(kernel)]
+    table = _windows(x.shape, window)
+    shape = table.shape[: len(x.shape)]
     return reshape(_maximum_of(graph, x, np.maximum(table.reshape(math.prod(shape), -1), -1)), shape)
 
 
@@ -488,19 +501,10 @@ def _maximum_of(graph: Graph, x: Value, members: Indices) -> Value:
     return view(graph, pool, members[:, 0])
 
 
-def average_pool(
-    graph: Graph,
-    x: Value,
-    kernel: Sequence[int],
-    strides: Sequence[int],
-    pads: Sequence[tuple[int, int]],
-    count_padding: bool,
-    up: bool = False,
-    dilations: Sequence[int] | None = None,
-) -> Value:
+def average_pool(graph: Graph, x: Value, window: Window, count_padding: bool) -> Value:
     """The mean of each window, over its entries or over its entries and its padding."""
-    table = _windows(x.shape, kernel, strides, dilations or [1] * len(kernel), pads, up)
-    shape = table.shape[: 2 + len(kernel)]
+    table = _windows(x.shape, window)
+    shape = table.shape[: len(x.shape)]
     members = table.reshape(math.prod(shape), -1)
     counts = (members >= (-1 if count_padding else 0)).sum(axis=1)
     if not counts.all():

@@ -23,6 +23,7 @@ from polyrelu.importers.constants import exact, folded, folded_product, reciproc
 from polyrelu.importers.graph import Graph, Value
 from polyrelu.importers.imported import Draft
 from polyrelu.importers.options import ReadOptions
+from polyrelu.importers.tensors import Pads, Window, plain_window
 from polyrelu.importers.torch_tensor import Array, stored
 
 __all__ = ["FUNCTIONS", "LAYERS", "METHODS", "Handler", "Reader", "Step", "StepError"]
@@ -413,13 +414,11 @@ def _conv(
     kernel, offset = step.constant(weight), None if bias is None else step.constant(bias)
     rank = kernel.ndim - 2
     strides, dilations = _repeated(stride, rank), _repeated(dilation, rank)
-    pads = _pads(step, padding, kernel.shape[2:], dilations)
-    return _on_batch(
-        step, x, rank, lambda x: tensors.conv(step.graph, x, kernel, offset, strides, dilations, pads, groups)
-    )
+    window = Window(kernel.shape[2:], strides, dilations, _pads(step, padding, kernel.shape[2:], dilations))
+    return _on_batch(step, x, rank, lambda x: tensors.conv(step.graph, x, kernel, offset, window, groups))
 
 
-def _pads(step: Step, padding: Any, kernel: Sequence[int], dilations: Sequence[int]) -> list[tuple[int, int]]:
+def _pads(step: Step, padding: Any, kernel: Sequence[int], dilations: Sequence[int]) -> Pads:
     if padding == "valid":
         return [(0, 0)] * len(kernel)
     if padding == "same":  # where the total is odd, the end gets one more
@@ -439,9 +438,8 @@ def _max_pool(rank: int) -> Handler:
             raise step.fail("return_indices is not supported")
         kernel, dilations = _repeated(kernel_size, rank), _repeated(dilation, rank)
         strides, pads = _strides(stride, kernel), _pads(step, padding, kernel, dilations)
-        return _on_batch(
-            step, x, rank, lambda x: tensors.max_pool(step.graph, x, kernel, strides, dilations, pads, ceil_mode)
-        )
+        window = Window(kernel, strides, dilations, pads, ceil_mode)
+        return _on_batch(step, x, rank, lambda x: tensors.max_pool(step.graph, x, window))
 
     return handler
 
@@ -460,10 +458,8 @@ def _average_pool(rank: int) -> Handler:
             raise step.fail("divisor_override is not supported")
         kernel = _repeated(kernel_size, rank)
         strides, pads = _strides(stride, kernel), _pads(step, padding, kernel, kernel)
-        return _on_batch(
-            step, x, rank,
-            lambda x: tensors.average_pool(step.graph, x, kernel, strides, pads, count_include_pad, ceil_mode),
-        )  # fmt: skip
+        window = Window(kernel, strides, [1] * rank, pads, ceil_mode)
+        return _on_batch(step, x, rank, lambda x: tensors.average_pool(step.graph, x, window, count_include_pad))
 
     return handler
 
@@ -477,7 +473,7 @@ def _adaptive_average_pool(rank: int) -> Handler:
             if min(counts) < 1 or any(size % count for size, count in zip(sizes, counts, strict=True)):
                 raise step.fail(f"output size {counts} does not divide the sizes {list(sizes)}")
             kernel = [size // count for size, count in zip(sizes, counts, strict=True)]
-            return tensors.average_pool(step.graph, x, kernel, kernel, [(0, 0)] * rank, False)
+            return tensors.average_pool(step.graph, x, plain_window(kernel, kernel), False)
 
         return _on_batch(step, x, rank, pool)
 
@@ -514,15 +510,11 @@ def _conv_transpose_layer(step: Step, layer: Any, x: Any) -> Any:
         _repeated(sizes, rank) for sizes in (layer.stride, layer.dilation, layer.padding, layer.output_padding)
     )
 
+    window = Window(kernel.shape[2:], strides, dilations, [(pad, pad) for pad in pads])
+
     def transposed(x: Value) -> Value:
-        spatial = [
-            (size - 1) * stride - 2 * pad + dilation * (width - 1) + more + 1
-            for size, stride, pad, dilation, width, more in zip(
-                x.shape[2:], strides, pads, dilations, kernel.shape[2:], extra, strict=True
-            )
-        ]
-        both = [(pad, pad) for pad in pads]
-        return tensors.conv_transpose(step.graph, x, kernel, bias, strides, dilations, both, layer.groups, spatial)
+        spatial = window.transposed_sizes(x.shape[2:], extra)
+        return tensors.conv_transpose(step.graph, x, kernel, bias, window, layer.groups, spatial)
 
     return _on_batch(step, x, rank, transposed)
 

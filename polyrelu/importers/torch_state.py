@@ -67,6 +67,7 @@ class _Layer:
 
     @property
     def parent(self) -> str:
+        """The path of what holds the layer; empty at the top."""
         return self.path.rpartition(".")[0]
 
 

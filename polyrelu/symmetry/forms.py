@@ -110,7 +110,9 @@ class JointNetwork:
         pair = enumerate((first, second))
         outputs = [_outputs(network, number, start, table, check or (lambda: None)) for number, network in pair]
         self.lifted = [table.lifted[1 + self.inputs + k] for k in range(len(lifted))]
-        self.atoms, self.difference = _renumbered(*_used(_difference(*outputs), table.atoms, self.dimension))
+        difference = _difference(*outputs)
+        needed = _used(difference, table.atoms, self.dimension)
+        self.atoms, self.difference = _renumbered(needed, difference, self.dimension)
         self.common = table.common()
         self._levels = [list(group) for _, group in groupby(self.atoms, key=_level)]
 
@@ -127,7 +129,7 @@ class JointNetwork:
         """The same atoms with another difference over them; those that it does not need are left out."""
         found = copy.copy(self)
         found.difference = difference
-        found.atoms = _used(difference, self.atoms, self.dimension)[0]
+        found.atoms = _used(difference, self.atoms, self.dimension)
         found._levels = [list(group) for _, group in groupby(found.atoms, key=_level)]
         return found
 
@@ -348,13 +350,13 @@ def _difference(first: Rows, second: Rows) -> list[Row]:
     return found
 
 
-def _used(rows: list[Row], atoms: Sequence[Atom], dimension: int) -> tuple[list[Atom], list[Row], int]:
-    """The atoms that rows contain, and the atoms in their forms, and so on, by level; the rows and the dimension."""
+def _used(rows: list[Row], atoms: Sequence[Atom], dimension: int) -> list[Atom]:
+    """The atoms that rows contain, and the atoms in their forms, and so on, by level."""
     needed = {column for row in rows for column in row.columns if column > dimension}
     for atom in reversed(atoms):
         if atom.symbol in needed:
             needed.update(column for column in atom.form.columns if column > dimension)
-    return sorted((atom for atom in atoms if atom.symbol in needed), key=_level), rows, dimension
+    return sorted((atom for atom in atoms if atom.symbol in needed), key=_level)
 
 
 def _renumbered(atoms: list[Atom], rows: list[Row], dimension: int) -> tuple[list[Atom], list[Row]]:

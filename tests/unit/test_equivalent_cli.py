@@ -10,13 +10,13 @@ import sys
 import time
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from polyrelu import cli, from_arrays, save
+from polyrelu import from_arrays, save
 from polyrelu.network import Network, permute, rescale
+from tests.commands import run, run_json
 from tests.onnx_files import constant, model, node, write
 from tests.unit.test_equivalence import hinges
 
@@ -42,18 +42,6 @@ def files(tmp_path: Path) -> dict[str, str]:
     return made
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    status = cli.main(list(arguments))
-    printed = capsys.readouterr()
-    return status, printed.out, printed.err
-
-
-def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
-    status, out, _ = run(capsys, *arguments, "--json")
-    found: dict[str, Any] = json.loads(out)
-    return status, found
-
-
 def test_proved(files: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("cert.json", "cert.json.gz"):
         certificate = str(tmp_path / name)
@@ -74,7 +62,7 @@ def test_refuted_with_what_the_runtimes_say(
     files: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     certificate = str(tmp_path / "cert.json")
-    status, found = as_json(capsys, "equivalent", files["onnx"], files["other"], "-o", certificate)
+    status, found = run_json(capsys, "equivalent", files["onnx"], files["other"], "-o", certificate)
     assert (status, found["status"], found["route"]) == (1, "refuted", "points")
     x = [Fraction(t) for t in found["witness"]["x"]]
     assert [Fraction(t) for t in found["witness"]["f"]] == list(net()(x))
@@ -92,13 +80,13 @@ def test_refuted_with_what_the_runtimes_say(
 def test_domains(files: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where the changed weight is never used the networks are equal: its neuron is dead for small x."""
     for domain in ("box:-1,1", "box:-1,1/2;-1,1"):
-        assert as_json(capsys, "equivalent", files["onnx"], files["other"], "--domain", domain)[0] == 0
+        assert run_json(capsys, "equivalent", files["onnx"], files["other"], "--domain", domain)[0] == 0
     polyhedron = write(
         tmp_path, "p.json", json.dumps({"A": [[1, 0], [0, 1]], "c": [1, "1/2"], "E": [[1, 1]], "e": [0]})
     )
-    status, found = as_json(capsys, "equivalent", files["onnx"], files["other"], "--domain", str(polyhedron))
+    status, found = run_json(capsys, "equivalent", files["onnx"], files["other"], "--domain", str(polyhedron))
     assert (status, found["status"]) == (0, "proved")
-    assert as_json(capsys, "equivalent", files["onnx"], files["other"], "--domain", "orthant")[0] == 1
+    assert run_json(capsys, "equivalent", files["onnx"], files["other"], "--domain", "orthant")[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -134,7 +122,7 @@ def test_limits_are_undecided_and_write_nothing(
     certificate = tmp_path / "cert.json"
     for limit in (["--time-limit", "0"], ["--memory-limit", "1"]):
         arguments = ["equivalent", files["onnx"], files["same"], "-o", str(certificate), *limit]
-        status, found = as_json(capsys, *arguments)
+        status, found = run_json(capsys, *arguments)
         assert (status, found["status"], found["certificate"]) == (3, "undecided", None)
         assert "limit" in found["reason"]
         assert not certificate.exists()
@@ -185,7 +173,7 @@ def test_real_networks(
 ) -> None:
     certificate = str(tmp_path / "cert.json")
     arguments = [str(NETS / one), str(NETS / two), *options, "--no-compare", "-o", certificate]
-    got, found = as_json(capsys, "equivalent", *arguments)
+    got, found = run_json(capsys, "equivalent", *arguments)
     assert got == (got if status is None else status), found
     assert got in (0, 1)
     assert os.path.getsize(certificate) > 0

@@ -29,6 +29,7 @@ from onnx import TensorProto, helper, numpy_helper
 from polyrelu.errors import NetworkFileError
 from polyrelu.importers import load, read, save
 from polyrelu.network import Network, from_arrays, to_document
+from tests.damage import damaged
 from tests.onnx_files import constant, model, node, session_of, write
 from tests.oracles import plain
 from tests.strategies import exact_network, plain_stacks
@@ -698,30 +699,13 @@ def test_truncated_files_are_refused_at_every_length(ending: str, tmp_path: Path
     assert not survived if ending != "onnx" else all(length > len(content) - 8 for length in survived)
 
 
-def _damaged(random_: random.Random, content: bytes) -> bytes:
-    """A few bits flipped, or a few bytes overwritten, removed or repeated."""
-    damaged = bytearray(content)
-    for _ in range(random_.choice([1, 1, 1, 2])):
-        position = random_.randrange(len(damaged))
-        change = random_.randrange(8)
-        if change < 4:
-            damaged[position] ^= 1 << random_.randrange(8)
-        elif change < 6:
-            damaged[position] = random_.randrange(256)
-        elif change == 6:
-            del damaged[position : position + random_.randint(1, 4)]
-        else:
-            damaged[position:position] = damaged[position : position + random_.randint(1, 9)]
-    return bytes(damaged)
-
-
 @pytest.mark.parametrize("ending", ["onnx", "npz", "json"])
 def test_damaged_files_give_a_network_or_one_line(ending: str, tmp_path: Path) -> None:
     """No damage, however it looks, raises anything but `NetworkFileError`."""
     content, random_ = _good_files()[ending], random.Random(5)
     read_anyway = 0
     for _ in range(800):
-        path = write(tmp_path, f"damaged.{ending}", _damaged(random_, content))
+        path = write(tmp_path, f"damaged.{ending}", damaged(random_, content))
         try:
             network = load(path)
         except NetworkFileError as error:

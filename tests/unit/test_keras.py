@@ -31,6 +31,7 @@ from polyrelu.importers.lowering import lower
 from polyrelu.importers.options import ReadOptions, Rounding
 from polyrelu.limits import PARAMETER_LIMIT
 from polyrelu.network import Network
+from tests.damage import damaged
 
 h5py = pytest.importorskip("h5py")
 
@@ -1207,22 +1208,6 @@ def test_the_worker_needs_h5py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 # --- Damaged files ---------------------------------------------------------------------------------------
 
 
-def _damaged(chance: random.Random, content: bytes) -> bytes:
-    """A few bits flipped, or a few bytes overwritten, removed or repeated."""
-    damaged = bytearray(content)
-    for _ in range(chance.choice([1, 1, 1, 2])):
-        position, change = chance.randrange(len(damaged)), chance.randrange(8)
-        if change < 4:
-            damaged[position] ^= 1 << chance.randrange(8)
-        elif change < 6:
-            damaged[position] = chance.randrange(256)
-        elif change == 6:
-            del damaged[position : position + chance.randint(1, 4)]
-        else:
-            damaged[position:position] = damaged[position : position + chance.randint(1, 9)]
-    return bytes(damaged)
-
-
 def _survives(folder: Path, content: bytes, ending: str) -> bool:
     """Whether a file is read; if not, its error is one line."""
     try:
@@ -1240,7 +1225,7 @@ def test_damaged_configurations_give_a_network_or_one_line(tmp_path: Path) -> No
               dense(8, 2, "softmax", lambda x: x)]  # fmt: skip
     text = json.dumps(_sequential(shape, layers, 3)).encode()
     members = _members_of(_keras({}, layers))
-    contents = (_zip({**members, "config.json": _damaged(chance, text)}) for _ in range(300))
+    contents = (_zip({**members, "config.json": damaged(chance, text)}) for _ in range(300))
     survived = sum(_survives(tmp_path, content, "keras") for content in contents)
     assert 20 < survived < 200
 
@@ -1285,7 +1270,7 @@ def test_the_worker_on_damaged_files(ending: str, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(hdf5, "_PATIENCE", (10.0, 0.0))
     chance = random.Random(2)
     content = _file(lambda f: None) if ending == "h5" else _archive()
-    survived = sum(_survives(tmp_path, _damaged(chance, content), ending) for _ in range(25))
+    survived = sum(_survives(tmp_path, damaged(chance, content), ending) for _ in range(25))
     lengths = [len(content) * i // 12 for i in range(12)]
     assert not any(_survives(tmp_path, content[:length], ending) for length in lengths)
     assert survived < 25

@@ -991,7 +991,7 @@ def _max_pool_with_zeros(step: Any, layer: Any, x: Any) -> Any:
     pads = [(layer.padding, layer.padding)] * 2
     table = np.pad(tensors.indices(x.shape), [(0, 0), (0, 0), *pads], constant_values=-1)
     padded = tensors.view(step.graph, x, table)
-    return tensors.max_pool(step.graph, padded, [layer.kernel_size] * 2, [layer.stride] * 2, [1, 1], [(0, 0)] * 2)
+    return tensors.max_pool(step.graph, padded, tensors.plain_window([layer.kernel_size] * 2, [layer.stride] * 2))
 
 
 def _batch_norm_without_epsilon(step: Any, layer: Any, x: Any) -> Any:

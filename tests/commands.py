@@ -1,0 +1,24 @@
+"""A command of `polyrelu` run in this process, and what it printed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from polyrelu import cli
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """The exit status, what stood on stdout and what on stderr."""
+    status = cli.main(list(arguments))
+    printed = capsys.readouterr()
+    return status, printed.out, printed.err
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    """The exit status and the one object of ``--json``."""
+    status, out, _ = run(capsys, *arguments, "--json")
+    found: dict[str, Any] = json.loads(out)
+    return status, found
