@@ -342,8 +342,8 @@ def sum_over(graph: Graph, x: Value, axes: Sequence[int], factor: Fraction, keep
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What a convolution or a pooling slides over its input: for each spatial dimension a size, a stride, a dilation and
-    the padding before and after; `up` also counts a last window that overlaps the end, if it starts before the padding."""
+    """What a convolution or a pooling slides over its input: a size, a stride, a dilation and the padding before and
+    after, for each spatial dimension; `up` also counts a last window that overlaps the end, if it starts before it."""
 
     kernel: Sequence[int]
     strides: Sequence[int]
