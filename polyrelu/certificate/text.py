@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 
-from polyrelu.exact import format_rational, nearest_float, parse_rational
+from polyrelu.exact import format_rational, parse_rational
 
 __all__ = ["domain_text", "number_text", "vector_text"]
 
 #: Entries of a vector, and constraints, that are listed.
 _ENTRIES, _CONSTRAINTS = 12, 12
 _LONG = 40
+#: Decimals of long numbers: their exponents are beyond those of floats.
+_DECIMALS = Context(prec=12, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 def number_text(text: str) -> str:
     """A rational number; a long one as a decimal.
 
-    >>> number_text("1/3"), number_text(f"1/{10**60}")
-    ('1/3', 'about 1e-60')
+    >>> number_text("1/3"), number_text(f"1/{10**600}")
+    ('1/3', 'about 1e-600')
     """
     if len(text) <= _LONG:
         return text
     number = parse_rational(text)
-    return f"about {nearest_float(number.numerator, number.denominator):.12g}"
+    decimal = _DECIMALS.divide(Decimal(number.numerator), Decimal(number.denominator))
+    return f"about {decimal.normalize(_DECIMALS):g}"
 
 
 def vector_text(texts: Sequence[str]) -> str:

@@ -343,7 +343,8 @@ def sum_over(graph: Graph, x: Value, axes: Sequence[int], factor: Fraction, keep
 @dataclass(frozen=True, slots=True)
 class Window:
     """What a convolution or a pooling slides over its input: a size, a stride, a dilation and the padding before and
-    after, for each spatial dimension; `up` also counts a last window that overlaps the end, if it starts before it."""
+    after, for each spatial dimension. `up` counts as runtimes do that round up: also a last window that overlaps the
+    end, but none that starts in the padding there."""
 
     kernel: Sequence[int]
     strides: Sequence[int]

@@ -341,6 +341,36 @@ def test_relative_interior_and_affine_hull_of_flat_sets() -> None:
     assert flat.irredundant() == Polyhedron(3, ((0, 0, 1, 4),), ((1, 0, 0, 0), (0, 1, 0, 1)))
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "hull"),
+    [
+        ([0, -1], [2, 1], ()),
+        ([None, None], [None, None], ()),
+        ([5, None], [None, -5], ()),
+        ([0, 1], [2, 1], ((0, 1, 1),)),
+        ([1, 1], [1, 1], ((1, 0, 1), (0, 1, 1))),
+        ([0, Fraction(1, 2**90)], [1, Fraction(2, 2**90)], ()),
+    ],
+)
+def test_relative_interior_of_boxes(low: list[Any], high: list[Any], hull: tuple[Any, ...]) -> None:
+    """Boxes need no linear program; written with one more row, they take the general way: the same hull."""
+    box = Polyhedron.box(low, high)
+    found = box.relative_interior()
+    assert found is not None
+    assert found[0] == hull
+    for a, x, b in zip(low, found[1], high, strict=True):
+        assert a is None or a < x or a == b == x
+        assert b is None or x < b or a == b == x
+    general = Polyhedron(2, (*box.inequalities, (1, 1, 1000))).relative_interior()
+    assert general is not None
+    assert general[0] == hull
+
+
+@pytest.mark.parametrize("sides", [([1, 0], [0, 1]), ([0, 0], [-1, -1])])
+def test_relative_interior_of_empty_boxes(sides: tuple[list[int], list[int]]) -> None:
+    assert Polyhedron.box(*sides).relative_interior() is None
+
+
 def test_thin_but_not_flat() -> None:
     """2^-100 wide: no tolerance may take it for flat, and 2^-100 the other way round it is empty."""
     width = Fraction(1, 2**100)

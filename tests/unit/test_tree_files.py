@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from polyrelu import Equivalent, NotEquivalent, Polyhedron, checker, equivalent, from_arrays
-from polyrelu.network import Network, from_document
+from polyrelu.network import Network, from_document, to_document
 from tests.equivalent_pairs import Stack
 from tests.oracles.one_input import differing_point
 from tests.properties.test_equivalent_pairs import certificate_bytes
@@ -335,6 +335,17 @@ def test_points_and_equations_with_long_denominators() -> None:
     report = verdict(json.dumps(document).encode())
     assert (report.verdict, report.step) == ("unreadable", "claim.domain")
     assert time.monotonic() - started < 20
+
+
+def test_values_that_grow_from_layer_to_layer() -> None:
+    """One neuron a layer, each weight with another long denominator: cheap layer by layer, not all together."""
+    chain = from_arrays([([[f"1/{hex(16**1800 + 2 * k + 1)}"]], ["1"]) for k in range(400)])
+    network = checker.read_network(to_document(chain), "network")
+    started = time.monotonic()
+    with pytest.raises(checker.Stop) as stopped:
+        checker.outputs(network, [Fraction(1)])
+    assert stopped.value.args[:2] == ("unreadable", "values")
+    assert time.monotonic() - started < 30
 
 
 def test_rounds_parts_and_signs_that_say_nothing() -> None:

@@ -1,0 +1,51 @@
+"""Windows of convolutions and poolings: how many fit, against counting them one by one."""
+
+from __future__ import annotations
+
+from itertools import count, product, takewhile
+
+import pytest
+
+from polyrelu.errors import NetworkError
+from polyrelu.importers.tensors import Window, plain_window
+
+#: Sizes, kernels, strides, dilations, padding (less than the kernel, as runtimes require), rounding up.
+CASES = [
+    case
+    for case in product((1, 2, 5, 8), (1, 2, 3), (1, 2, 3), (1, 2), ((0, 0), (1, 1), (0, 2)), (False, True))
+    if max(case[4]) < case[1]
+]
+
+
+def _counted(size: int, width: int, stride: int, dilation: int, pads: tuple[int, int], up: bool) -> int:
+    """Windows inside the padded entries; with `up` also one that overlaps the end, and none that starts in the padding
+    at the end."""
+    entries, reach = size + sum(pads), dilation * (width - 1) + 1
+    starts = list(takewhile(lambda start: start + reach <= entries, count(0, stride)))
+    if up and starts:
+        starts += [starts[-1] + stride] if starts[-1] + reach < entries else []
+        starts = [start for start in starts if start < size + pads[0]]
+    return len(starts)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_windows_are_counted(case: tuple[int, int, int, int, tuple[int, int], bool]) -> None:
+    size, width, stride, dilation, pads, up = case
+    window = Window([width], [stride], [dilation], [pads], up)
+    expected = _counted(*case)
+    if expected:
+        assert window.counts([size]) == [expected]
+    elif not up:
+        with pytest.raises(NetworkError, match="does not fit"):
+            window.counts([size])
+
+
+def test_transposed_sizes_undo_counts() -> None:
+    """The sizes that a transposed convolution makes are among those from which the convolution makes its input."""
+    for size, width, stride, dilation, pads, up in CASES:
+        window = Window([width], [stride], [dilation], [pads])
+        if up or size + sum(pads) < dilation * (width - 1) + 1:
+            continue
+        (places,) = window.counts([size])
+        assert size in {window.transposed_sizes([places], [extra])[0] for extra in range(stride)}
+    assert plain_window([2, 3], [1, 2]).counts([4, 7]) == [3, 3]
