@@ -16,6 +16,7 @@ from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex, canonic
 from polyrelu.complex.region_walk import RegionGraph, Visit, region_graph, walk_regions
 from polyrelu.complex.regions import Region
 from polyrelu.complex.simple_skeleton import Skeleton, skeleton
+from polyrelu.complex.subcomplex import Subcomplex
 
 __all__ = [
     "Cell",
@@ -24,6 +25,7 @@ __all__ = [
     "Region",
     "RegionGraph",
     "Skeleton",
+    "Subcomplex",
     "Visit",
     "bent_hyperplane",
     "canonical_complex",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from polyrelu.complex.subcomplex import Subcomplex, around
 from polyrelu.errors import DomainError
 from polyrelu.network import NeuronId
 
@@ -15,29 +15,23 @@ if TYPE_CHECKING:
 
 __all__ = ["bent_hyperplane", "fold_set", "supertransversality_violation"]
 
-Masks = dict[int, NDArray[np.bool_]]
 
-
-def bent_hyperplane(cells: PolyhedralComplex, neuron: NeuronId) -> Masks:
+def bent_hyperplane(cells: PolyhedralComplex, neuron: NeuronId) -> Subcomplex:
     """The cells on which a neuron's preactivation is 0, next to cells on which it is not.
 
     Source: the zero set where the preactivation is not constant, as in the three-layer paper, section 3. A neuron that
     is 0 on an open region contributes the boundary of that region only.
 
-    Returns
-    -------
-    For every dimension which cells belong to it; a subcomplex.
-
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
     >>> cells = canonical_complex(from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])]))
-    >>> [int(mask.sum()) for mask in bent_hyperplane(cells, NeuronId(2, 0)).values()]
-    [2, 3, 0]
+    >>> bent_hyperplane(cells, NeuronId(2, 0)).f_vector
+    (2, 3, 0)
     """
     return _zero_next_to(cells, neuron, (-1, 1))
 
 
-def fold_set(cells: PolyhedralComplex, neuron: NeuronId) -> Masks:
+def fold_set(cells: PolyhedralComplex, neuron: NeuronId) -> Subcomplex:
     """The cells on which a neuron's preactivation is 0, next to cells on which it is positive.
 
     Source: the unit fold-set {z = 0, and z > 0 somewhere in every neighbourhood} of Phuong and Lampert (2020),
@@ -46,22 +40,17 @@ def fold_set(cells: PolyhedralComplex, neuron: NeuronId) -> Masks:
     return _zero_next_to(cells, neuron, (1,))
 
 
-def _zero_next_to(cells: PolyhedralComplex, neuron: NeuronId, wanted: tuple[int, ...]) -> Masks:
+def _zero_next_to(cells: PolyhedralComplex, neuron: NeuronId, wanted: tuple[int, ...]) -> Subcomplex:
+    """The cells where the preactivation is 0, in the closure of regions where it has a wanted sign.
+
+    Regions suffice: a sign that is not 0 on a cell is the same on all regions around it.
+    """
     column = cells.neuron_positions.get((neuron.layer, neuron.index))
     if column is None:
         raise DomainError(f"there is no hidden neuron {neuron.index} in layer {neuron.layer} among those that were cut")
-    masks: Masks = {}
-    near = np.zeros(cells.regions, dtype=bool)  # cells in the closure of one with a wanted sign
-    for dimension in range(cells.dimension, cells.lineality_dim - 1, -1):
-        signs = cells.all_signs[dimension][:, column]
-        masks[dimension] = near & (signs == 0)
-        near = near | np.isin(signs, wanted)
-        if dimension > cells.lineality_dim:
-            offsets, entries = cells.facets(dimension)
-            below = np.zeros(cells.size(dimension - 1), dtype=bool)
-            below[entries[np.repeat(near, np.diff(offsets))]] = True
-            near = below
-    return dict(sorted(masks.items()))
+    near = around(cells, np.isin(cells.all_signs[-1][:, column], wanted))
+    zero = [signs[:, column] == 0 for signs in cells.all_signs]
+    return Subcomplex(cells, tuple(a & b for a, b in zip(near, zero, strict=True)))
 
 
 def supertransversality_violation(cells: PolyhedralComplex) -> Cell | None:

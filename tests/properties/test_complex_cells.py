@@ -161,8 +161,8 @@ def check_subcomplexes(cells: PolyhedralComplex) -> None:
                 near_any |= below[signs != 0].any(axis=0)
                 near_positive |= below[signs > 0].any(axis=0)
             zero = cells.signs(k)[:, column] == 0
-            assert (bent[k] == (zero & near_any)).all()
-            assert (fold[k] == (zero & near_positive)).all()
+            assert (bent.masks[k] == (zero & near_any)).all()
+            assert (fold.masks[k] == (zero & near_positive)).all()
     zeros = {k: (all_signs(cells, k) == 0).sum(axis=1) for k in dimensions}
     generic = all((zeros[k] == cells.dimension - k).all() for k in dimensions)
     violation = supertransversality_violation(cells)

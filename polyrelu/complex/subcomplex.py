@@ -1,0 +1,127 @@
+"""Subcomplexes: sets of cells of a complex that contain the faces of their cells, so that their union is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.errors import DomainError
+
+if TYPE_CHECKING:
+    from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
+
+__all__ = ["Subcomplex", "around", "marked_facets"]
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subcomplex:
+    """Some cells of a complex, their faces among them.
+
+    Attributes
+    ----------
+    cells : the whole complex.
+    masks : for every dimension k = 0, 1, … of the complex which cells belong to it, shape (f_k,).
+
+    >>> from polyrelu.complex import bent_hyperplane, canonical_complex
+    >>> from polyrelu.network import NeuronId, from_arrays
+    >>> cells = canonical_complex(from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])]))
+    >>> bent = bent_hyperplane(cells, NeuronId(2, 0))
+    >>> bent, bent.dimension, (bent | bent) == bent
+    (<Subcomplex, cells by dimension (2, 3, 0)>, 1, True)
+    """
+
+    cells: PolyhedralComplex
+    masks: tuple[Mask, ...]
+
+    @classmethod
+    def closure(cls, cells: PolyhedralComplex, masks: Mapping[int, Mask]) -> Subcomplex:
+        """Marked cells and all their faces; dimensions that are not mentioned have no marked cells.
+
+        >>> from polyrelu.complex import canonical_complex
+        >>> from polyrelu.network import from_arrays
+        >>> cells = canonical_complex(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]))
+        >>> Subcomplex.closure(cells, {1: np.array(cells.bounded)}).f_vector
+        (2, 1)
+        """
+        found = [np.zeros(cells.size(k), dtype=bool) for k in range(cells.dimension + 1)]
+        for k in range(cells.dimension, -1, -1):
+            mask = masks.get(k)
+            if mask is not None:
+                if mask.shape != found[k].shape:
+                    raise DomainError(f"a mask of shape {mask.shape} for the {len(found[k])} cells of dimension {k}")
+                found[k] |= mask
+            if k > cells.lineality_dim:
+                found[k - 1] |= marked_facets(cells, k, found[k])
+        return cls(cells, tuple(found))
+
+    @property
+    def f_vector(self) -> tuple[int, ...]:
+        """The numbers of its cells of dimension 0, 1, …, up to the dimension of the whole complex."""
+        return tuple(int(mask.sum()) for mask in self.masks)
+
+    @property
+    def dimension(self) -> int:
+        """The largest dimension of its cells; -1 if there are none."""
+        return max((k for k, mask in enumerate(self.masks) if mask.any()), default=-1)
+
+    def indices(self, dimension: int) -> NDArray[np.int64]:
+        """The numbers of its cells of a dimension."""
+        if not 0 <= dimension < len(self.masks):
+            return np.zeros(0, dtype=np.int64)
+        return np.flatnonzero(self.masks[dimension])
+
+    def __iter__(self) -> Iterator[Cell]:
+        from polyrelu.complex.polyhedral_complex import Cell
+
+        for k in range(len(self.masks)):
+            yield from (Cell(k, int(index)) for index in self.indices(k))
+
+    def __contains__(self, cell: Cell) -> bool:
+        inside = 0 <= cell.dimension < len(self.masks) and 0 <= cell.index < len(self.masks[cell.dimension])
+        return inside and bool(self.masks[cell.dimension][cell.index])
+
+    def __or__(self, other: Subcomplex) -> Subcomplex:
+        self._check_other(other)
+        return Subcomplex(self.cells, tuple(a | b for a, b in zip(self.masks, other.masks, strict=True)))
+
+    def __and__(self, other: Subcomplex) -> Subcomplex:
+        self._check_other(other)
+        return Subcomplex(self.cells, tuple(a & b for a, b in zip(self.masks, other.masks, strict=True)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Subcomplex):
+            return NotImplemented
+        pairs = zip(self.masks, other.masks, strict=False)
+        return self.cells is other.cells and all(bool((a == b).all()) for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _check_other(self, other: Subcomplex) -> None:
+        if self.cells is not other.cells:
+            raise DomainError("subcomplexes of two complexes: only those of one complex can be joined or compared")
+
+    def __repr__(self) -> str:
+        return f"<Subcomplex, cells by dimension {self.f_vector}>"
+
+
+def marked_facets(cells: PolyhedralComplex, dimension: int, marked: Mask) -> Mask:
+    """Which cells of dimension k - 1 are facets of marked cells of dimension k."""
+    offsets, entries = cells.facets(dimension)
+    below = np.zeros(cells.size(dimension - 1), dtype=bool)
+    below[entries[np.repeat(marked, np.diff(offsets))]] = True
+    return below
+
+
+def around(cells: PolyhedralComplex, regions: Mask) -> list[Mask]:
+    """For every dimension k = 0, 1, …: which cells are faces of marked regions; for k = d the regions themselves."""
+    found = [np.zeros(cells.size(k), dtype=bool) for k in range(cells.dimension + 1)]
+    found[-1] = regions
+    for k in range(cells.dimension, cells.lineality_dim, -1):
+        found[k - 1] = marked_facets(cells, k, found[k])
+    return found
