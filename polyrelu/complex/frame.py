@@ -28,6 +28,8 @@ class Frame:
     dimension : d, the number of coordinates y.
     embedding : homogeneous, shape (n_0 + 1, d + 1): (x, 1) = embedding (y, 1).
     coordinates : shape (d + 1, n_0 + 1): (y, 1) = coordinates (x, 1) for x in the domain.
+    on_hull : shape (n_0 + 1, n_0 + 1): a row r over (x, 1) and r on_hull agree on the domain, and rows that agree there
+        become equal; only the coordinates of x that the equations of its affine hull leave free are read.
     lineality : primitive integer directions of R^{n_0} that were divided out.
     constraints : the form c - a·x of each inequality a·x ≤ c of the domain in (y, t), shape (m, d + 1).
     first_layer : the preactivations of the first layer in (y, t), shape (n_1, d + 1).
@@ -38,6 +40,7 @@ class Frame:
     dimension: int
     embedding: RationalMatrix
     coordinates: RationalMatrix
+    on_hull: RationalMatrix
     lineality: tuple[tuple[int, ...], ...]
     constraints: RationalMatrix
     first_layer: RationalMatrix
@@ -85,11 +88,12 @@ def frame_of(network: Network, domain: Polyhedron) -> Frame:
     directions = kernel(linear)
     lines = along @ directions
     kept = [*column_basis(linear), hull.ncols - 1]
-    forms = forms.take(columns=kept)
+    forms, free = forms.take(columns=kept), _free_coordinates(hull)
     return Frame(
         dimension=len(kept) - 1,
         embedding=hull.take(columns=kept),
-        coordinates=_along(directions, kept) @ _free_coordinates(hull),
+        coordinates=_along(directions, kept) @ free,
+        on_hull=hull @ free,
         lineality=tuple(primitive(column)[0] for column in lines.transpose().rows()),
         constraints=forms.take(rows=range(constraints.nrows)),
         first_layer=forms.take(rows=range(constraints.nrows, forms.nrows)),
@@ -115,10 +119,13 @@ def _affine_hull(domain: Polyhedron) -> RationalMatrix:
 
 
 def _free_coordinates(hull: RationalMatrix) -> RationalMatrix:
-    """(v, 1) from (x, 1): the coordinates of x that are those of v."""
-    rows = hull.rows()
+    """(v, 1) from (x, 1): the coordinates of x that are those of v.
+
+    Others may be equal to them, or to 1, on the hull: those that are solved for come before those that are free.
+    """
+    places = {row: j for j, row in enumerate(hull.rows())}
     units = [[int(i == j) for i in range(hull.ncols)] for j in range(hull.ncols)]
-    where = [rows.index(tuple(map(Fraction, unit))) for unit in units]
+    where = [places[tuple(map(Fraction, unit))] for unit in units]
     return RationalMatrix.from_integers([[int(i == j) for i in range(hull.nrows)] for j in where])
 
 

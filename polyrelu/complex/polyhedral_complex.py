@@ -195,6 +195,18 @@ class PolyhedralComplex:
         """The signs of c - a·x for the inequalities of the domain on the cells of a dimension: 1 inside, 0 on it."""
         return self._sign_columns(dimension, hidden=False)
 
+    def inside(self, dimension: int) -> NDArray[np.bool_]:
+        """Which cells of a dimension lie in the relative interior of the domain, shape (number of cells,).
+
+        >>> from polyrelu.network import from_arrays
+        >>> cells = canonical_complex(from_arrays([([[1]], [0]), ([[1]], [0])]), Polyhedron.box([-1], [1]))
+        >>> int(cells.inside(0).sum()), cells.f_vector
+        (1, (3, 2))
+        """
+        proper = self.constraint_signs(self.dimension).any(axis=0)  # the others are 0 on the whole domain
+        marked: NDArray[np.bool_] = (self.constraint_signs(dimension)[:, proper] != 0).all(axis=1)
+        return marked
+
     def _sign_columns(self, dimension: int, hidden: bool) -> NDArray[np.int8]:
         inner = self.inner_dimension(dimension)
         parts = [np.zeros((self.size(dimension), 0), dtype=np.int8)]
@@ -363,6 +375,22 @@ class PolyhedralComplex:
             else:
                 rays.append(self.frame.direction(y))
         return points, rays
+
+    def homogeneous(self, vertex: int) -> tuple[int, ...]:
+        """Room-internal: a positive multiple of (x, 1) at a vertex of the lattice, or of (x, 0) at a direction."""
+        if vertex not in self._homogeneous:
+            y = self.vertex_store.exact(vertex)
+            rows = self._integer_embedding
+            self._homogeneous[vertex] = tuple(sum(a * b for a, b in zip(row, y, strict=True)) for row in rows)
+        return self._homogeneous[vertex]
+
+    @cached_property
+    def _integer_embedding(self) -> list[list[int]]:
+        return self.frame.embedding.integer_rows()
+
+    @cached_property
+    def _homogeneous(self) -> dict[int, tuple[int, ...]]:
+        return {}
 
     def vertices_of(self, k: int, index: int) -> list[int]:
         """Room-internal: the lattice numbers of the vertices of a finite cell of inner dimension k."""

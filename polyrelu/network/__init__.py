@@ -1,5 +1,6 @@
 """Networks with exact rational weights: the type, evaluation, normal forms, canonical bytes."""
 
+from polyrelu.network.affine_table import affine_map_table
 from polyrelu.network.build import layer_from_rows, with_output_at_zero_of
 from polyrelu.network.document import canonical_bytes, from_document, to_document
 from polyrelu.network.network import (
@@ -22,6 +23,7 @@ __all__ = [
     "Network",
     "NeuronId",
     "SignVector",
+    "affine_map_table",
     "canonical_bytes",
     "canonical_form",
     "from_arrays",

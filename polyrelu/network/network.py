@@ -282,7 +282,7 @@ class Network:
                 prefix = on[:number]
                 found = known.get(prefix) if number < self.hidden_layers else None
                 if found is None:
-                    found = self._preactivation(number, activations)
+                    found = self.layer_forms(number, activations)
                     if number <= self.hidden_layers:
                         found = found.scale_rows(prefix[-1])
                     if number < self.hidden_layers:
@@ -291,8 +291,8 @@ class Network:
             last = activations[-1]
             yield AffineMap(last.take(columns=range(self.inputs)), last.take(columns=[self.inputs]))
 
-    def _preactivation(self, number: int, activations: list[RationalMatrix]) -> RationalMatrix:
-        """[A | c] of a layer, given [A | c] of the layers before."""
+    def layer_forms(self, number: int, activations: Sequence[RationalMatrix]) -> RationalMatrix:
+        """The preactivations [A | c] of a layer (from 1), given the activations of the input and all layers before."""
         layer = self.layers[number - 1]
         z = RationalMatrix.zeros(layer.width, self.inputs).beside(layer.bias)
         for block in layer.blocks:

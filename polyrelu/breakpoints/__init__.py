@@ -1,0 +1,24 @@
+"""The breakpoint complex: gradient jumps and tropical weights, balancing, reconstruction, tropical rational form."""
+
+from polyrelu.breakpoints.balancing import is_balanced, oriented_sum, unbalanced_ridge
+from polyrelu.breakpoints.closed_form import closed_form_jump, output_derivative, vanishing_neuron
+from polyrelu.breakpoints.jumps import BreakpointComplex, TropicalWeight, breakpoint_complex
+from polyrelu.breakpoints.reconstruction import reconstruct
+from polyrelu.breakpoints.tropical import DualCell, TropicalPolynomial, TropicalRational, tropical_form
+
+__all__ = [
+    "BreakpointComplex",
+    "DualCell",
+    "TropicalPolynomial",
+    "TropicalRational",
+    "TropicalWeight",
+    "breakpoint_complex",
+    "closed_form_jump",
+    "is_balanced",
+    "oriented_sum",
+    "output_derivative",
+    "reconstruct",
+    "tropical_form",
+    "unbalanced_ridge",
+    "vanishing_neuron",
+]

@@ -1,0 +1,225 @@
+"""The breakpoint complex of a network: where its gradient jumps, by how much, and the tropical weights.
+
+Let F be a cell of codimension 1 between two regions C⁺, C⁻ of the canonical complex, n the primitive integer normal of
+F that points to C⁺, and n·x + β = 0 on F. The network is continuous, so its affine maps on C⁺ and C⁻ differ by a matrix
+that vanishes on F: [A⁺ | c⁺] - [A⁻ | c⁻] = ω [n | β] with one weight ω ∈ Q^m. Turning F around changes the signs of
+both sides, so ω does not depend on which region is called C⁺: where it is positive the output is convex across F. F is
+*visible* if ω ≠ 0. The visible cells and their faces are the breakpoint complex.
+
+Source: the three-layer paper, Theorem 1. Its weights belong to normals of length 1: they are ω·‖n‖ (see
+`TropicalWeight.euclidean`). On a domain in a lower-dimensional affine space, normals are those covectors along which
+only the coordinates vary that the equations of its affine hull leave free.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex
+from polyrelu.errors import DomainError
+from polyrelu.exact import RationalMatrix, positive_primitive
+from polyrelu.network import affine_map_table
+
+__all__ = ["BreakpointComplex", "TropicalWeight", "breakpoint_complex", "maps_on_hull"]
+
+Indices = NDArray[np.int64]
+Integers = NDArray[np.object_]
+
+
+@dataclass(frozen=True, slots=True)
+class TropicalWeight:
+    """The weight of a cell of codimension 1.
+
+    Attributes
+    ----------
+    facet : the cell.
+    plus, minus : the numbers of the regions on its two sides.
+    normal : primitive integers, pointing to `plus`.
+    offset : β, with normal·x + β = 0 on the cell.
+    weight : ω, one number for each output.
+    """
+
+    facet: Cell
+    plus: int
+    minus: int
+    normal: tuple[int, ...]
+    offset: Fraction
+    weight: tuple[Fraction, ...]
+
+    @property
+    def visible(self) -> bool:
+        """Whether the gradient jumps."""
+        return any(self.weight)
+
+    @property
+    def jump(self) -> RationalMatrix:
+        """The gradient on `plus` minus that on `minus`, shape (m, n_0)."""
+        return RationalMatrix.from_rows([[w * n for n in self.normal] for w in self.weight], ncols=len(self.normal))
+
+    def euclidean(self) -> tuple[Any, ...]:
+        """The weights for the normal of length 1, as SymPy numbers.
+
+        >>> from polyrelu.complex import canonical_complex
+        >>> from polyrelu.network import from_arrays
+        >>> (facet,) = breakpoint_complex(canonical_complex(from_arrays([([[1, 1]], [0]), ([[3]], [0])])))
+        >>> facet.weight, facet.euclidean()
+        ((Fraction(3, 1),), (3*sqrt(2),))
+        """
+        import sympy
+
+        length = sympy.sqrt(sum(n * n for n in self.normal))
+        return tuple(sympy.Rational(w.numerator, w.denominator) * length for w in self.weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BreakpointComplex:
+    """All cells of codimension 1 between two regions, with their weights; made by `breakpoint_complex`.
+
+    Attributes
+    ----------
+    cells : the canonical complex.
+    facets, plus, minus : numbers of the cells of codimension 1 and of the regions on their two sides, shape (F,),
+        facets ascending.
+    forms : multiples of [n | β] in primitive integers, shape (F, n_0 + 1), positive on `plus`.
+    divisors : the greatest common divisor of the normal in each row of `forms`, shape (F,).
+    weights : ω, fractions, shape (F, m).
+    """
+
+    cells: PolyhedralComplex
+    facets: Indices
+    plus: Indices
+    minus: Indices
+    forms: Integers
+    divisors: Integers
+    weights: NDArray[np.object_]
+
+    def __len__(self) -> int:
+        return len(self.facets)
+
+    def __iter__(self) -> Iterator[TropicalWeight]:
+        return (self._at(position) for position in range(len(self)))
+
+    def weight(self, facet: int) -> TropicalWeight:
+        """The weight of a cell of codimension 1, by its number.
+
+        Raises
+        ------
+        DomainError : it is not between two regions.
+        """
+        position = int(np.searchsorted(self.facets, facet))
+        if position == len(self) or self.facets[position] != facet:
+            raise DomainError(f"the cell {facet} of dimension {self.cells.dimension - 1} is not between two regions")
+        return self._at(position)
+
+    def _at(self, position: int) -> TropicalWeight:
+        *normal, offset = self.forms[position].tolist()
+        divisor = self.divisors[position]
+        return TropicalWeight(
+            Cell(self.cells.dimension - 1, int(self.facets[position])),
+            int(self.plus[position]),
+            int(self.minus[position]),
+            tuple(entry // divisor for entry in normal),
+            Fraction(offset, divisor),
+            tuple(self.weights[position].tolist()),
+        )
+
+    @property
+    def visible(self) -> NDArray[np.bool_]:
+        """Which of the `facets` have a weight that is not 0, shape (F,)."""
+        marked: NDArray[np.bool_] = (self.weights != 0).any(axis=1).astype(bool)
+        return marked
+
+    @property
+    def subcomplex(self) -> Subcomplex:
+        """The visible cells and their faces: the set where the network is not differentiable, in the domain."""
+        if self.cells.dimension == 0:
+            return Subcomplex.closure(self.cells, {})
+        mask = np.zeros(self.cells.size(self.cells.dimension - 1), dtype=bool)
+        mask[self.facets[self.visible]] = True
+        return Subcomplex.closure(self.cells, {self.cells.dimension - 1: mask})
+
+    def __repr__(self) -> str:
+        return f"<BreakpointComplex, {int(self.visible.sum())} of {len(self)} cells of codimension 1 visible>"
+
+
+def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
+    """The weights of all cells of codimension 1 between two regions.
+
+    Parameters
+    ----------
+    cells : a complete complex, of any network on any domain.
+
+    Raises
+    ------
+    DomainError : the complex is incomplete.
+
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[2, 0], [0, 1], [2, 0]], [-1, 0, -1]), ([[1, 3, -1]], [0])])  # two neurons cancel
+    >>> breakpoints = breakpoint_complex(canonical_complex(net))
+    >>> breakpoints
+    <BreakpointComplex, 2 of 4 cells of codimension 1 visible>
+    >>> sorted({(facet.normal, facet.weight[0]) for facet in breakpoints if facet.visible})
+    [((0, 1), Fraction(3, 1))]
+    """
+    if not cells.complete:
+        raise DomainError("the complex is incomplete: the network is not affine on its cells")
+    pairs = cells.adjacency()
+    pairs = pairs[np.argsort(pairs[:, 2], kind="stable")]
+    if not len(pairs):
+        none, forms = pairs[:, 0], np.zeros((0, cells.network.inputs + 1), dtype=object)
+        weights = np.zeros((0, cells.network.outputs), dtype=object)
+        return BreakpointComplex(cells, none, none, none, forms, forms[:, 0], weights)
+    first_is_plus, forms, divisors = _forms(cells, pairs)
+    plus = np.where(first_is_plus, pairs[:, 0], pairs[:, 1])
+    minus = np.where(first_is_plus, pairs[:, 1], pairs[:, 0])
+    return BreakpointComplex(
+        cells, pairs[:, 2], plus, minus, forms, divisors, _weights(cells, plus, minus, forms, divisors)
+    )
+
+
+def _forms(cells: PolyhedralComplex, pairs: Indices) -> tuple[NDArray[np.bool_], Integers, Integers]:
+    """For each pair of neighbours: whether the form of the cell between is positive on the first of them, that form
+    over (x, 1) in primitive integers, and the greatest common divisor of its normal."""
+    lattice_numbers = cells.inner[cells.frame.dimension - 1][pairs[:, 2]]
+    known, which = np.unique(cells.facet_forms[lattice_numbers], return_inverse=True)
+    rows = RationalMatrix.from_integers([cells.table.exact_row(number) for number in known.tolist()])
+    forms = [positive_primitive(row) for row in (rows @ cells.frame.coordinates).integer_rows()]
+    divisors = [math.gcd(*row[:-1]) for row in forms]
+    columns = np.array([cells.neuron_positions[cells.table.source(number)] for number in known.tolist()])
+    signs = cells.all_signs[cells.dimension][pairs[:, 0], columns[which]]
+    return signs > 0, np.array(forms, dtype=object)[which], np.array(divisors, dtype=object)[which]
+
+
+def _weights(
+    cells: PolyhedralComplex, plus: Indices, minus: Indices, forms: Integers, divisors: Integers
+) -> NDArray[np.object_]:
+    """ω from one column of [A⁺ | c⁺] - [A⁻ | c⁻] in which the normal is not 0."""
+    denominator, maps = maps_on_hull(cells)
+    pivots = (forms[:, :-1] != 0).argmax(axis=1)
+    jumps = maps[plus, :, pivots] - maps[minus, :, pivots]
+    scales = forms[np.arange(len(forms)), pivots] * denominator
+    weights = np.empty(jumps.shape, dtype=object)
+    for i, (jump, divisor, scale) in enumerate(zip(jumps.tolist(), divisors.tolist(), scales.tolist(), strict=True)):
+        weights[i] = [Fraction(entry * divisor, scale) for entry in jump]
+    return weights
+
+
+def maps_on_hull(cells: PolyhedralComplex) -> tuple[int, Integers]:
+    """Room-internal: the affine maps [A | c] of all regions: a denominator, and integers, shape (regions, m, n_0 + 1).
+
+    Maps that agree on the affine hull of the domain are equal here.
+    """
+    denominator, table = affine_map_table(cells.network, cells.all_signs[cells.dimension] > 0)
+    if cells.dimension == cells.network.inputs:
+        return denominator, table
+    flat = RationalMatrix.from_integers(table.reshape(-1, table.shape[2]).tolist(), denominator)
+    on_hull = flat @ cells.frame.on_hull
+    return on_hull.denominator, np.array(on_hull.integer_rows(), dtype=object).reshape(table.shape)

@@ -1,0 +1,160 @@
+"""Weights, balancing, reconstruction and tropical forms of networks that can be done by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+
+import pytest
+
+from polyrelu.breakpoints import (
+    breakpoint_complex,
+    closed_form_jump,
+    is_balanced,
+    oriented_sum,
+    reconstruct,
+    tropical_form,
+)
+from polyrelu.complex import PolyhedralComplex, canonical_complex
+from polyrelu.errors import DomainError
+from polyrelu.exact import Polyhedron, RationalMatrix
+from polyrelu.network import AffineMap, from_arrays
+
+UNIT = [[1, 0], [0, 1]]
+
+
+def corner() -> PolyhedralComplex:
+    """max(x, 0) + 2 max(y, 0)."""
+    return canonical_complex(from_arrays([(UNIT, [0, 0]), ([[1, 2]], [0])]))
+
+
+# --- Weights ---------------------------------------------------------------------------------------------
+
+
+def test_weights_of_a_corner() -> None:
+    breakpoints = breakpoint_complex(corner())
+    found = sorted((facet.normal, int(facet.offset), int(facet.weight[0])) for facet in breakpoints)
+    assert found == [((0, 1), 0, 2), ((0, 1), 0, 2), ((1, 0), 0, 1), ((1, 0), 0, 1)]
+    assert breakpoints.subcomplex.f_vector == (1, 4, 0)
+
+
+def test_euclidean_weights_are_for_normals_of_length_one() -> None:
+    breakpoints = breakpoint_complex(canonical_complex(from_arrays([([[3, 4]], ["1/2"]), ([["2/3"], [-1]], [0, 0])])))
+    (facet,) = breakpoints
+    assert (facet.normal, facet.offset) == ((3, 4), Fraction(1, 2))
+    assert facet.weight == (Fraction(2, 3), Fraction(-1))
+    assert [str(entry) for entry in facet.euclidean()] == ["10/3", "-5"]
+    assert str(facet.jump) == "[2 8/3]\n[-3 -4]"
+
+
+def test_normals_are_primitive_where_the_row_is_not() -> None:
+    (facet,) = breakpoint_complex(canonical_complex(from_arrays([([[6, -9]], [1]), ([[1]], [0])])))
+    assert (facet.normal, facet.offset, facet.weight) == ((2, -3), Fraction(1, 3), (Fraction(3),))
+
+
+def test_invisible_facets() -> None:
+    """σ(x) - σ(-x) = x."""
+    breakpoints = breakpoint_complex(canonical_complex(from_arrays([([[1], [-1]], [0, 0]), ([[1, -1]], [0])])))
+    assert [facet.visible for facet in breakpoints] == [False]
+    assert breakpoints.subcomplex.dimension == -1
+    assert closed_form_jump(breakpoints, 0) is None, "two neurons vanish there"
+
+
+def test_the_domain_has_no_weights_on_its_boundary() -> None:
+    cells = canonical_complex(from_arrays([([[1, 0]], [0]), ([[1]], [0])]), Polyhedron.box([0, 0], [1, 1]))
+    breakpoints = breakpoint_complex(cells)
+    assert len(breakpoints) == 0
+    with pytest.raises(DomainError, match="not between two regions"):
+        breakpoints.weight(0)
+
+
+def test_points_and_networks_without_neurons() -> None:
+    affine = from_arrays([([[1, 2]], [3])])
+    for domain in (Polyhedron.universe(2), Polyhedron.box([1, 1], [1, 1]), Polyhedron.box([0, 0], [1, 1])):
+        cells = canonical_complex(affine, domain)
+        breakpoints = breakpoint_complex(cells)
+        assert (len(breakpoints), is_balanced(breakpoints)) == (0, True)
+        assert breakpoints.subcomplex.dimension == -1
+        (found,) = reconstruct(breakpoints, 0, cells.region(0).affine_map)
+        assert found == cells.region(0).affine_map
+        (form,) = tropical_form(cells)
+        assert form([1, 1]) == 6
+
+
+def test_normals_on_a_slice_read_free_coordinates() -> None:
+    """On x_0 = 1: the neuron x_0 + 2 x_1 is 1 + 2 x_1 there."""
+    domain = Polyhedron.from_constraints([], [], [[1, 0]], [1])
+    (facet,) = breakpoint_complex(canonical_complex(from_arrays([([[1, 2]], [0]), ([[1]], [0])]), domain))
+    assert (facet.normal, facet.offset, facet.weight) == ((0, 1), Fraction(1, 2), (Fraction(2),))
+
+
+# --- Balancing and reconstruction ------------------------------------------------------------------------
+
+
+def test_the_sum_around_a_vertex() -> None:
+    breakpoints = breakpoint_complex(corner())
+    assert oriented_sum(breakpoints, 0) == [[0, 0, 0]]
+    with pytest.raises(DomainError, match="no cell 1 of codimension 2"):
+        oriented_sum(breakpoints, 1)
+
+
+def test_reconstruction_needs_a_map_of_the_right_shape() -> None:
+    breakpoints = breakpoint_complex(corner())
+    wrong = AffineMap(RationalMatrix.zeros(1, 3), RationalMatrix.zeros(1, 1))
+    right = AffineMap(RationalMatrix.zeros(1, 2), RationalMatrix.zeros(1, 1))
+    for region, affine_map in ((0, wrong), (4, right), (-1, right)):
+        with pytest.raises(DomainError, match="a map of shape"):
+            reconstruct(breakpoints, region, affine_map)
+
+
+def test_reconstruction_with_another_constant() -> None:
+    cells = corner()
+    moved = AffineMap(RationalMatrix.zeros(1, 2), RationalMatrix.column([7]))
+    maps = reconstruct(breakpoint_complex(cells), cells.locate([-1, -1]).index, moved)  # type: ignore[union-attr]
+    for index, found in enumerate(maps):
+        point = cells.region(index).interior_point
+        assert found(point)[0] == cells.network(point)[0] + 7
+
+
+# --- Tropical forms --------------------------------------------------------------------------------------
+
+
+def test_the_dual_of_a_corner_is_a_rectangle() -> None:
+    (form,) = tropical_form(corner())
+    polytope = form.numerator.newton_polytope
+    corners = {tuple(map(int, point)) for point in polytope.generators().points}
+    assert corners == {(0, 0), (1, 0), (0, 2), (1, 2)}
+    top = form.numerator.dual_subdivision[-1]
+    assert (top.dimension, top.terms, top.cell) == (2, (0, 1, 2, 3), corner().locate([0, 0]))
+    assert [list(map(int, term)) for term in form.denominator.terms] == [[0, 0, 0]]
+
+
+@pytest.mark.parametrize(("inputs", "neurons"), [(1, 4), (2, 3), (2, 5), (3, 4)])
+def test_one_hidden_layer_has_zonotopes(inputs: int, neurons: int) -> None:
+    """All output weights positive: p has a term for each region, q is 0; the Newton polytope is a zonotope, whose
+    vertices belong to the unbounded regions, and the volumes of the dual cells are those of its parallelotopes."""
+    rows = [[(i + 1) ** j for j in range(inputs)] for i in range(neurons)]
+    bias = [(i + 1) ** inputs for i in range(neurons)]  # points of the moment curve: in general position
+    cells = canonical_complex(from_arrays([(rows, bias), ([[1] * neurons], [0])]))
+    (form,) = tropical_form(cells)
+    assert len(form.numerator.terms) == cells.regions == sum(comb(neurons, k) for k in range(inputs + 1))
+    assert len(form.numerator.newton_polytope.generators().points) == cells.regions - cells.bounded_regions
+    top = [cell for cell in form.numerator.dual_subdivision if cell.dimension == inputs]
+    assert len(top) == comb(neurons, inputs) == cells.f_vector[0]
+    assert all(len(cell.terms) == 2**inputs for cell in top)
+
+
+def test_a_difference_that_is_affine() -> None:
+    """σ(x) - σ(-x) = x: p and q bend, their difference does not."""
+    cells = canonical_complex(from_arrays([([[1], [-1]], [0, 0]), ([[1, -1]], [0])]))
+    (form,) = tropical_form(cells)
+    assert (len(form.numerator.terms), len(form.denominator.terms)) == (2, 2)
+    assert [form([x]) for x in (-3, 0, 5)] == [-3, 0, 5]
+
+
+def test_incomplete_complexes_are_refused() -> None:
+    cells = corner()
+    cells.complete = False
+    for find in (breakpoint_complex, tropical_form):
+        with pytest.raises(DomainError, match="incomplete"):
+            find(cells)
