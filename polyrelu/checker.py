@@ -545,6 +545,7 @@ class Domain(NamedTuple):
     dimension: int
     sides: dict[tuple[int, bool], Fraction]  # of single coordinates: lower ones (True) and upper ones
     rows: list[list[list[int]]]  # inequalities and equations as they stand
+    free: list[int]  # y_k is the entry free[k - 1] of x
     def contains(self, x: Sequence[Fraction]) -> bool:
         """Whether a point satisfies all rows."""
         scale = common_denominator(x, "point")
@@ -592,7 +593,7 @@ def read_domain(document: Any, inputs: int) -> Domain:
         if len(names := [j for j in slack if j]) == 1:
             key, limit = (names[0], slack[names[0]] > 0), Fraction(-slack.get(0, 0), slack[names[0]])
             sides[key] = max(sides.get(key, limit), limit) if key[1] else min(sides.get(key, limit), limit)
-    return Domain(scale, [x[j] for j in range(inputs)], slacks, len(free), sides, tables)
+    return Domain(scale, [x[j] for j in range(inputs)], slacks, len(free), sides, tables, free)
 def add_to(sums: Form, form: Form, factor: int) -> None:
     """Add a multiple of a form."""
     if factor:
@@ -648,7 +649,8 @@ def flipped(form: Form, symbol: int, factor: int) -> Form:
     """max(t, 0) = t + max(-t, 0), for the row t = `form` and the atom of -t / factor."""
     return tidy(form | {symbol: form.get(symbol, 0) + factor})
 class Joint:
-    """The difference of two networks over the atoms it needs, section 5; `spend` accounts for the whole file."""
+    """The difference of two networks, or all activations of one, over the atoms that are needed, section 5; `spend`
+    accounts for the whole file."""
     def __init__(self, networks: Sequence[Network], domain: Domain, lifted: Sequence[Neuron]) -> None:
         self.inputs, self.dimension = domain.dimension, domain.dimension + len(lifted)
         self.sides, self.spend = dict(domain.sides), Meter(TREE_COST, "tree").spend
@@ -656,23 +658,18 @@ class Joint:
         require(len(self.lifted) == len(lifted), "lifted", "different neurons", "one of them twice")
         self.slacks = [(slack, domain.scale) for slack in domain.slacks]
         self.atoms, self.symbols, self.levels = list[Atom](), dict[Row, int](), [0] * (1 + self.dimension)
-        made = [self.outputs(which, network, domain) for which, network in enumerate(networks)]
+        made = [self.activations(which, network, domain) for which, network in enumerate(networks)]
         forms = {symbol: key for key, symbol in self.symbols.items() if symbol <= self.dimension}
         require(len(forms) == len(lifted), "lifted", "neurons that have forms of their own", f"{len(forms)} of them")
         for symbol in sorted(forms):  # the activation is at least 0, and at least the form
             above = {c: -x for c, x in zip(forms[symbol][::2], forms[symbol][1::2], strict=True)} | {symbol: 1}
             self.slacks += [({symbol: 1}, 1), (above, 1)]
             self.sides[symbol, True] = Fraction(0)
-        (one, p), (two, q) = made
-        self.difference = list[Form]()
-        for mine, other in zip(one, two, strict=True):
-            self.difference.append(sums := dict[int, int]())
-            add_to(sums, mine, q)
-            add_to(sums, other, -p)
-        self.difference = [primitive(form)[0] for form in map(tidy, self.difference) if form]
+        rows = [form for forms, _ in made[0][1:] for form in forms] if len(made) == 1 else differences(*made)
+        self.difference = [primitive(form)[0] for form in rows if form]
         self.keep_used()
-    def outputs(self, which: int, network: Network, domain: Domain) -> tuple[list[Form], int]:
-        """The outputs of a network as forms over a denominator."""
+    def activations(self, which: int, network: Network, domain: Domain) -> list[tuple[list[Form], int]]:
+        """The input, the activations and the outputs of a network as forms, each layer over a denominator."""
         activations, last = [(domain.inputs, domain.scale)], len(network.layers) - (network.last == "affine")
         for number, layer in enumerate(network.layers, 1):
             z, denominator = self.preactivations(layer, activations)
@@ -681,7 +678,7 @@ class Joint:
                 z = [self.activation(form, sign, (which, number, i))
                      for i, (form, sign) in enumerate(zip(z, signs, strict=True))]
             activations.append((z, denominator))
-        return activations[-1]
+        return activations
     def weights_sign(self, layer: Layer, activations: Sequence[tuple[list[Form], int]]) -> list[int]:
         """The sign of neurons without inputs whose bias, and weights on activations that are not 0, have one sign."""
         blocks, found = (*layer.earlier, (len(activations) - 1, layer.rows)), list[int]()
@@ -765,6 +762,14 @@ class Joint:
                    for total, form in zip(totals, self.difference, strict=True))
         require(same or not parts, "parts", "parts that add up to the difference", "another sum")
         return found or [self.difference]
+def differences(one: list[tuple[list[Form], int]], two: list[tuple[list[Form], int]]) -> list[Form]:
+    """Multiples of the outputs of one network minus those of the other."""
+    (left, p), (right, q), rows = one[-1], two[-1], list[Form]()
+    for mine, other in zip(left, right, strict=True):
+        rows.append(sums := dict[int, int]())
+        add_to(sums, mine, q)
+        add_to(sums, other, -p)
+    return list(map(tidy, rows))
 class Node:
     """The difference at a node: forms of the atoms with the values of earlier ones put in, and the terms left."""
     def __init__(self, joint: Joint, used: list[int], state: State) -> None:
@@ -821,7 +826,8 @@ class Node:
         for other, orientation in term.atoms if term else [(k, 1)]:
             state.put(state.atoms, other, sign * own * orientation)
 SIGN = (int, re.compile("[+-]"), RATIONAL, [(int, RATIONAL)], [(int, RATIONAL)])
-NODE = OneOf(({"signs": [[SIGN]], "split": int}, {"signs": [[SIGN]], "leaf": "equal"}))
+NODE = {"signs": [[SIGN]], "split": int}
+EQUAL, REGION = {"signs": [[SIGN]], "leaf": "equal"}, {"signs": [[SIGN]], "region": [RATIONAL]}
 class Total:
     """A sum of multiples of forms: integers over one denominator. Every step is paid for before it is done."""
     def __init__(self, joint: Joint) -> None:
@@ -894,15 +900,15 @@ class Lines:
         self.before = self.digest.hexdigest()
         self.digest.update(line)
         return place, parse(line[:-1], place, CERTIFICATE_BYTES)
-def tree(joint: Joint, difference: list[Form], lines: Lines) -> int:
-    """Every node of a tree, in prefix order; returns their number. Memory grows with the depth, not with the tree."""
-    used = joint.used(difference)
+def tree(joint: Joint, used: list[int], lines: Lines, leaf: Any, close: Callable[[Node, Any, str], None]) -> int:
+    """Every node of a tree, in prefix order, `close` for leaves of the shape `leaf`; returns the number of nodes.
+    Memory grows with the depth, not with the tree."""
     state, nodes = State(list(joint.slacks)), 0
     waiting: list[tuple[int, int, Form, int]] = [(0, len(joint.slacks), {}, 0)]  # what to go back to, cut, side
     while waiting:
         changes, slacks, cut, side = waiting.pop()
         place, record = lines.read()
-        fit(record, NODE, place)
+        fit(record, OneOf((NODE, leaf)), place)
         state.back(changes, slacks)
         if side:
             state.slacks.append(({s: side * x for s, x in cut.items()}, 1))
@@ -918,15 +924,49 @@ def tree(joint: Joint, difference: list[Form], lines: Lines) -> int:
                 require(got >= wanted, place, f"{mark}h >= {quote(value)}, h the form of atom {k}", "a smaller bound")
                 node.learn(k, sign, wanted)
             node = Node(joint, used, state)
-        if "leaf" in record:
-            equal = not any(node.substituted(form) for form in difference)
-            require(equal, place, "equal expressions of both networks", "different ones")
+        if "split" not in record:
+            close(node, record, place)
             continue
         form = node.form_of(record["split"])
         require(max(form) < node.first, place, "a split at an affine form", f"atom {record['split']}")
         here = len(state.trail), len(state.slacks), form
         waiting += [(*here, -1), (*here, 1)]  # the last one is the next one
     return nodes
+def equality(networks: Sequence[Network], domain: Domain, header: Any, lines: Lines) -> tuple[int, str]:
+    """A tree for each part of the difference; returns the number of nodes and the sentence that is proved."""
+    one, two = networks
+    check_pair(one, two)
+    x = [rational(text) for text in header["point"]]
+    require(len(x) == one.widths[0] and domain.contains(x), "point", "a point of the domain")
+    joint, nodes = Joint(networks, domain, [(a, b, c) for a, b, c in header["lifted"]]), 0
+    for part in joint.check_parts(header["parts"]):
+        def close(node: Node, record: Any, place: str, part: list[Form] = part) -> None:
+            """Both networks have one expression."""
+            equal = not any(node.substituted(form) for form in part)
+            require(equal, place, "equal expressions of both networks", "different ones")
+        nodes += tree(joint, joint.used(part), lines, EQUAL, close)
+    return nodes, pair_sentence(one, two, header["claim"]["domain"], True)
+def regions(networks: Sequence[Network], domain: Domain, header: Any, lines: Lines) -> tuple[int, str]:
+    """A tree with one leaf for each region of a network; returns the number of nodes and the sentence."""
+    joint, count, (one,) = Joint(networks, domain, []), 0, networks
+    def close(node: Node, record: Any, place: str) -> None:
+        """Every neuron is affine here, without changing its sign, and the point is strictly inside."""
+        nonlocal count
+        require(not node.terms, place, "all signs known", f"{len(node.terms)} of them unknown")
+        x, count = [rational(text) for text in record["region"]], count + 1
+        require(len(x) == one.widths[0] and domain.contains(x), place, "a point of the domain")
+        scale = common_denominator(x, place)
+        y = [scale, *(int(x[j] * scale) for j in domain.free)]
+        bits = longest([y])
+        for form, _ in node.state.slacks:
+            joint.spend(1 + len(form), bits + longest([[*form.values()]]))
+            inside = not form or sum(a * y[symbol] for symbol, a in form.items()) > 0
+            require(inside, place, "a point strictly inside", "a point on the boundary, or outside")
+    nodes = tree(joint, list(range(len(joint.atoms))), lines, REGION, close)
+    require(count == header["claim"]["count"], "claim.count", f"{count} regions", str(header["claim"]["count"]))
+    place = domain_words(header["claim"]["domain"])
+    return nodes, (f"The canonical complex of network {one.sha256[:12]}, {one}, on {place} has exactly {count} cells "
+                   "of full dimension; the leaves name a point inside each.")
 def point(one: Network, subject: tuple[Network, Any], evidence: Any) -> None:
     """The point is in the domain, and the outputs are as stated, and differ."""
     two, claim = subject
@@ -959,8 +999,9 @@ def outputs(network: Network, x: Sequence[Fraction]) -> list[Fraction]:
         activations.append(([(max(a, 0) if number <= last else a) // divisor for a in z], scale // divisor))
     return [Fraction(a, activations[-1][1]) for a in activations[-1][0]]
 # ---- Certificates. A theorem: kind and classes of claims, page of the proof, evidence by hypothesis in order, rule.
-PAGE, SHALLOW, LINE, HIDING, EQUIVALENCE = ("polyrelu/" + page for page in (
-    "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py", "proofs/equivalence.md"))
+PAGE, SHALLOW, LINE, HIDING, EQUIVALENCE, REGIONS = ("polyrelu/" + page for page in (
+    "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py", "proofs/equivalence.md",
+    "proofs/regions.md"))
 def refutation(page: str, evidence: Any, rule: Callable[..., None]) -> tuple[Any, ...]:
     """The entry of a theorem about "not-identifiable", with the evidence and the rule of its `same-function`."""
     shapes = {"architecture": {}, "same-function": evidence, "not-related": {"layer": int}, "membership": MEMBERSHIP}
@@ -983,6 +1024,8 @@ THEOREMS: dict[str, tuple[Any, ...]] = {
 TEXTS = {
     "point": "the point belongs to the domain", "values": "both networks were evaluated there, and differ",
     "tree": "both networks have equal expressions on every leaf of the tree, and its leaves cover the domain",
+    "cover": "no neuron changes its sign inside a leaf of the tree, and the leaves cover the domain",
+    "inside": "every leaf has a point strictly inside",
     "bound": "the bound follows layer by layer from the weights and the box",
     "visible": "rows, columns and doubled hyperplanes do not vanish, and no two rows are positive multiples",
     "unique": "no other orientations give this function", "direction": "the first layer is not constant",
@@ -1062,9 +1105,15 @@ def check(data: bytes, search: Search) -> Report:
         text = sentence(kind, among, one, two, status)
     return Report("accepted", "", "", "", text, name, proved, trusted, hashes)
 TREE_START, GZIP_START = b'{"format": "polyrelu-tree", ', b"\x1f\x8b"
-HEADER = {"format": "polyrelu-tree", "version": 1, "unverified": object, "point": [RATIONAL],
-          "lifted": [(int, int, int)], "parts": [[[(int, RATIONAL)]]],
-          "claim": {"kind": "equivalent", "network": REFERENCE, "other": REFERENCE, "domain": DOMAIN}}
+TREE = {"format": "polyrelu-tree", "version": 1, "unverified": object}
+HEADER = OneOf((
+    {**TREE, "claim": {"kind": "equivalent", "network": REFERENCE, "other": REFERENCE, "domain": DOMAIN},
+     "point": [RATIONAL], "lifted": [(int, int, int)], "parts": [[[(int, RATIONAL)]]]},
+    {**TREE, "claim": {"kind": "regions", "network": REFERENCE, "domain": DOMAIN, "count": int}}))
+#: Of each kind of claim: theorem, page of the proof, hypotheses, rule.
+TREES: dict[str, tuple[str, str, Sequence[str], Callable[..., tuple[int, str]]]] = {
+    "equivalent": ("tree", EQUIVALENCE, ("point", "tree"), equality),
+    "regions": ("regions", REGIONS, ("cover", "inside"), regions)}
 def check_tree(file: IO[bytes], search: Search) -> Report:
     """Section 5: header, nodes in prefix order, footer."""
     lines = Lines(file)
@@ -1072,29 +1121,29 @@ def check_tree(file: IO[bytes], search: Search) -> Report:
     fit(header, HEADER, "line 1")
     claim = header["claim"]
     check_notes(header["unverified"], "line 1.unverified")
-    one, two = networks = [read_reference(claim[key], key, search) for key in ("network", "other")]
-    check_pair(one, two)
-    x, domain = [rational(text) for text in header["point"]], read_domain(claim["domain"], one.widths[0])
-    require(len(x) == one.widths[0] and domain.contains(x), "point", "a point of the domain")
-    joint = Joint(networks, domain, [(a, b, c) for a, b, c in header["lifted"]])
-    nodes = sum(tree(joint, part, lines) for part in joint.check_parts(header["parts"]))
+    networks = [read_reference(claim[key], key, search) for key in ("network", "other") if key in claim]
+    domain = read_domain(claim["domain"], networks[0].widths[0])
+    theorem, page, hypotheses, rule = TREES[claim["kind"]]
+    nodes, text = rule(networks, domain, header, lines)
     place, footer = lines.read()
     fit(footer, {"nodes": int, "sha256": SHA256}, place)
     require(footer["sha256"] == lines.before, "hash", lines.before, footer["sha256"])
     require(footer["nodes"] == nodes, place, f"{nodes} nodes", str(footer["nodes"]))
     readable(not file.read(1), place, "must be the last line")
-    proved = [{"id": key, "statement": TEXTS[key], "status": "proved"} for key in ("point", "tree")]
-    trusted = [f"theorem tree as proved in {EQUIVALENCE}", PAGE, "Python's integers, json, hashlib, gzip"]
-    text = f"{pair_sentence(one, two, claim['domain'], True)} The tree has {nodes} nodes."
-    return Report("accepted", "", "", "", text, "tree", proved, trusted, (one.sha256, two.sha256))
-def pair_sentence(one: Network, two: Network, domain: Any, equal: bool) -> str:
-    """The claim about two networks in English."""
+    proved = [{"id": key, "statement": TEXTS[key], "status": "proved"} for key in hypotheses]
+    trusted = [f"theorem {theorem} as proved in {page}", PAGE, "Python's integers, json, hashlib, gzip"]
+    hashes = tuple(network.sha256 for network in networks)
+    return Report("accepted", "", "", "", f"{text} The tree has {nodes} nodes.", theorem, proved, trusted, hashes)
+def domain_words(domain: Any) -> str:
+    """A domain in English, a long one by its numbers of constraints."""
     signs, counts = {"inequalities": "<=", "equations": "="}, [f"{len(domain[key])} {key}" for key in domain]
     parts = [(row.rpartition(" "), sign) for key, sign in signs.items() for row in domain[key]]
     rows = ", ".join(f"({a}).x {sign} {c}" for (a, _, c), sign in parts)
     place = f"{{x : {rows}}}" if parts else "R^n"
-    if len(place) > 400:
-        place = f"the set of the claim's {' and '.join(counts)}"
+    return place if len(place) <= 400 else f"the set of the claim's {' and '.join(counts)}"
+def pair_sentence(one: Network, two: Network, domain: Any, equal: bool) -> str:
+    """The claim about two networks in English."""
+    place = domain_words(domain)
     head = f"Network {one.sha256[:12]}, {one}, and network {two.sha256[:12]}, {two}, are "
     end = f": they compute the same real function on {place}." if equal else f": they differ at a point of {place}."
     return f"{head}{'equivalent' if equal else 'not-equivalent'}{end}"

@@ -1,21 +1,31 @@
 """Certificates: claims, hypotheses with evidence, the file format (FORMAT.md), and text about them for people."""
 
-from polyrelu.certificate.certificate import Among, Certificate, Claim, Hypothesis, PairClaim, RuntimeClaim
+from polyrelu.certificate.certificate import (
+    Among,
+    Certificate,
+    Claim,
+    Hypothesis,
+    PairClaim,
+    RegionsClaim,
+    RuntimeClaim,
+)
 from polyrelu.certificate.describe import CertificateText, describe, describe_latex, read_certificate
 from polyrelu.certificate.text import domain_text, number_text, vector_text
 from polyrelu.certificate.theorems import (
     MEANING,
     PAIR_MEANING,
+    REGIONS_MEANING,
     RUNTIME_MEANING,
     THEOREMS,
     TheoremText,
     hypothesis_statement,
 )
-from polyrelu.certificate.tree import NodeRecord, SignRecord, TreeCertificate, TreeLog
+from polyrelu.certificate.tree import NodeRecord, RegionsCertificate, SignRecord, TreeCertificate, TreeLog
 
 __all__ = [
     "MEANING",
     "PAIR_MEANING",
+    "REGIONS_MEANING",
     "RUNTIME_MEANING",
     "THEOREMS",
     "Among",
@@ -25,6 +35,8 @@ __all__ = [
     "Hypothesis",
     "NodeRecord",
     "PairClaim",
+    "RegionsCertificate",
+    "RegionsClaim",
     "RuntimeClaim",
     "SignRecord",
     "TheoremText",

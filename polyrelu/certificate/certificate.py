@@ -21,7 +21,7 @@ from polyrelu.exact import Polyhedron, decimal_above, format_integer, format_rat
 from polyrelu.network import Network, to_document
 from polyrelu.textfiles import layout, write_all
 
-__all__ = ["Among", "Certificate", "Claim", "Hypothesis", "PairClaim", "RuntimeClaim"]
+__all__ = ["Among", "Certificate", "Claim", "Hypothesis", "PairClaim", "RegionsClaim", "RuntimeClaim"]
 
 FORMAT, VERSION = "polyrelu-certificate", 1
 Among = Literal["all", "generic"]
@@ -117,8 +117,7 @@ class PairClaim:
 
     def terms(self) -> dict[str, Any]:
         """The rest of the claim, as it stands in a certificate."""
-        parts = {"inequalities": self.domain.inequalities, "equations": self.domain.equations}
-        return {"domain": {key: [" ".join(map(format_integer, row)) for row in rows] for key, rows in parts.items()}}
+        return {"domain": _domain(self.domain)}
 
     def __str__(self) -> str:
         place = domain_text(self.terms()["domain"])
@@ -129,6 +128,45 @@ class PairClaim:
         if self.kind == "equivalent":
             return f"The networks {names} compute the same function on {place}."
         return f"The networks {names} do not compute the same function on {place}."
+
+
+@dataclass(frozen=True, slots=True)
+class RegionsClaim:
+    """That the canonical complex of a network on a domain has so many cells of full dimension (FORMAT.md §5.1).
+
+    Attributes
+    ----------
+    domain : its equations, implied ones included, in reduced echelon form.
+    """
+
+    network: Network
+    domain: Polyhedron
+    count: int
+    kind: Literal["regions"] = "regions"
+    among: ClassVar[str] = ""  # there are no competitors
+
+    @property
+    def networks(self) -> dict[str, Network]:
+        """The network by its key."""
+        return {"network": self.network}
+
+    def terms(self) -> dict[str, Any]:
+        """The rest of the claim, as it stands in a certificate."""
+        return {"domain": _domain(self.domain), "count": self.count}
+
+    def __str__(self) -> str:
+        place = domain_text(self.terms()["domain"])
+        name = f"{self.network.widths} {self.network.sha256[:12]}…"
+        return (
+            f"The canonical complex of the network {name} on {place} has exactly {self.count} regions, and a point "
+            "inside each of them is listed."
+        )
+
+
+def _domain(domain: Polyhedron) -> dict[str, list[str]]:
+    """A domain as claims have it (FORMAT.md §3.8)."""
+    parts = {"inequalities": domain.inequalities, "equations": domain.equations}
+    return {key: [" ".join(map(format_integer, row)) for row in rows] for key, rows in parts.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from polyrelu.certificate.text import domain_text, vector_text
-from polyrelu.certificate.theorems import GENERIC, MEANING, PAIR_MEANING, RUNTIME_MEANING, THEOREMS, TheoremText
+from polyrelu.certificate.theorems import (
+    GENERIC,
+    MEANING,
+    PAIR_MEANING,
+    REGIONS_MEANING,
+    RUNTIME_MEANING,
+    THEOREMS,
+    TheoremText,
+)
 from polyrelu.errors import CertificateError
 from polyrelu.exact import decimal_above, parse_rational
 from polyrelu.textfiles import wrapped
@@ -26,8 +34,8 @@ class CertificateText:
 
     Attributes
     ----------
-    kind, among, domain, theorem : as in FORMAT.md §3; of a claim about a float runtime `among` is empty and `domain` is
-        the box with the bound in words.
+    kind, among, domain, theorem : as in FORMAT.md §3. `among` is empty where there are no competitors; of a claim about
+        a float runtime `domain` is the box with the bound in words, of one about regions their number with the domain.
     sha256, other : the hashes of the network and, for ``not-identifiable``, of the other one.
     network : the architecture if the network stands in the certificate, else the file it is in.
     hypotheses : pairs of an id and a statement with a note on the evidence.
@@ -108,7 +116,7 @@ def describe_latex(certificate: CertificateText) -> str:
 def _meaning(certificate: CertificateText) -> str:
     if certificate.kind in ("equivalent", "not-equivalent"):
         return PAIR_MEANING
-    return RUNTIME_MEANING if certificate.kind == "runtime-error" else MEANING
+    return {"runtime-error": RUNTIME_MEANING, "regions": REGIONS_MEANING}.get(certificate.kind, MEANING)
 
 
 def _shortened(certificate: CertificateText) -> CertificateText:
@@ -143,20 +151,27 @@ _TREE_START, _LINE_LIMIT = b'{"format": "polyrelu-tree", ', 1 << 26
 
 
 def _tree_text(header: dict[str, Any]) -> CertificateText:
-    claim, theorem = header["claim"], THEOREMS["tree"]
+    claim = header["claim"]
+    kind = str(claim["kind"])
+    name = {"equivalent": "tree", "regions": "regions"}[kind]
     if header["version"] != 1:
         raise ValueError("another format")
     return CertificateText(
-        kind=str(claim["kind"]),
+        kind=kind,
         sha256=str(claim["network"]["sha256"]),
-        other=str(claim["other"]["sha256"]),
+        other=str(claim["other"]["sha256"]) if kind == "equivalent" else None,
         network=_network(claim["network"]),
         among="",
-        domain=domain_text(claim["domain"]),
-        theorem="tree",
-        hypotheses=tuple(theorem.hypotheses.items()),
+        domain=_region_terms(claim) if kind == "regions" else domain_text(claim["domain"]),
+        theorem=name,
+        hypotheses=tuple(THEOREMS[name].hypotheses.items()),
         unverified={str(key): str(value) for key, value in header["unverified"].items()},
     )
+
+
+def _region_terms(claim: dict[str, Any]) -> str:
+    """Number and domain in words."""
+    return f"exactly {int(claim['count'])} regions on {domain_text(claim['domain'])}"
 
 
 def _text(document: dict[str, Any]) -> CertificateText:
@@ -213,6 +228,11 @@ def _statement(certificate: CertificateText) -> str:
         return (
             f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}, computed layer by layer by a float "
             f"runtime, differs from its exact function {certificate.domain}."
+        )
+    if certificate.kind == "regions":
+        return (
+            f"Claim: the canonical complex of the {certificate.network} with SHA-256 {certificate.sha256} has "
+            f"{certificate.domain}, and a point inside each of them is listed."
         )
     if certificate.kind in ("equivalent", "not-equivalent"):
         verb = "compute the same function" if certificate.kind == "equivalent" else "do not compute the same function"

@@ -6,7 +6,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["GENERIC", "MEANING", "PAIR_MEANING", "RUNTIME_MEANING", "THEOREMS", "TheoremText", "hypothesis_statement"]
+__all__ = [
+    "GENERIC",
+    "MEANING",
+    "PAIR_MEANING",
+    "REGIONS_MEANING",
+    "RUNTIME_MEANING",
+    "THEOREMS",
+    "TheoremText",
+    "hypothesis_statement",
+]
 
 #: Said once, linked from everywhere.
 MEANING = (
@@ -18,6 +27,12 @@ MEANING = (
 PAIR_MEANING = (
     "The claim is about the real-arithmetic functions of the exact weights in the files, at every point of the domain. "
     "How far a float runtime is from each of them, `polyrelu runtime-error` bounds."
+)
+
+#: What a claim about the regions of a network is about.
+REGIONS_MEANING = (
+    "The claim is about the cells of full dimension that the signs of all hidden neurons cut out of the domain, for the exact weights in the file; "
+    "neighbouring cells may have the same affine map."
 )
 
 #: What a claim about a float runtime rests on.
@@ -160,6 +175,18 @@ THEOREMS: dict[str, TheoremText] = {
         {
             "point": "the domain is not empty",
             "tree": "both networks have equal expressions on every leaf of the tree, and its leaves cover the domain",
+        },
+    ),
+    "regions": TheoremText(
+        "a split tree of regions",
+        "polyrelu/proofs/regions.md",
+        "Each split of the tree cuts its polyhedron into z >= 0 and z <= 0 for a neuron, so the leaves cover the domain; inside a leaf no neuron changes its "
+        "sign, and different leaves differ in the sign of a neuron, so leaves with a point strictly inside are the cells of full dimension, each once.",
+        r"Every inner node cuts its polyhedron into $\{z \ge 0\}$ and $\{z \le 0\}$ for one neuron, so the leaves cover the domain; inside a leaf no neuron "
+        r"changes its sign, and each leaf has a point strictly inside. So the leaves are the full-dimensional cells of the canonical complex, each once.",
+        {
+            "cover": "no neuron changes its sign inside a leaf of the tree, and the leaves cover the domain",
+            "inside": "every leaf has a point strictly inside",
         },
     ),
     "point": TheoremText(

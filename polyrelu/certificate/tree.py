@@ -17,13 +17,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any, cast
 
-from polyrelu.certificate.certificate import Hypothesis, PairClaim, references, remarks
+from polyrelu.certificate.certificate import Hypothesis, PairClaim, RegionsClaim, references, remarks
 from polyrelu.errors import CertificateError
 from polyrelu.exact import format_rational
 from polyrelu.limits import LINE_LIMIT
 from polyrelu.textfiles import write_all
 
-__all__ = ["NodeRecord", "SignRecord", "TreeCertificate", "TreeLog"]
+__all__ = ["NodeRecord", "RegionsCertificate", "SignRecord", "TreeCertificate", "TreeLog"]
 
 #: A log of more bytes than this goes to a temporary file.
 _IN_MEMORY = 1 << 24
@@ -65,15 +65,21 @@ class NodeRecord:
     ----------
     rounds : signs found, in rounds: the forms of a round are those after the round before.
     split : the atom at whose form the node is split, ≥ 0 first and ≤ 0 second; None at a leaf.
+    region : at a leaf of a tree of regions, a point strictly inside.
     """
 
     rounds: Sequence[Sequence[SignRecord]]
     split: int | None
+    region: Sequence[Fraction] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As it stands on its line."""
-        signs = [[record.to_json() for record in group] for group in self.rounds]
-        return {"signs": signs} | ({"leaf": "equal"} if self.split is None else {"split": self.split})
+        signs = {"signs": [[record.to_json() for record in group] for group in self.rounds]}
+        if self.split is not None:
+            return signs | {"split": self.split}
+        return signs | (
+            {"leaf": "equal"} if self.region is None else {"region": list(map(format_rational, self.region))}
+        )
 
 
 class TreeLog:
@@ -111,8 +117,56 @@ class TreeLog:
             yield line
 
 
+class _TreeFile:
+    """A split tree as a file: header, nodes, footer."""
+
+    __slots__ = ()
+
+    claim: PairClaim | RegionsClaim
+    log: TreeLog
+    unverified: dict[str, str]
+
+    def _terms(self) -> dict[str, Any]:
+        """What the header has beside the claim."""
+        return {}
+
+    def lines(self, target: Path | None = None) -> Iterator[bytes]:
+        """The lines of the file. Without `target`, its path, all networks stand in the header; with it large ones are
+        named as files beside it."""
+        digest = hashlib.sha256()
+        for line in itertools.chain([self._header(target)[0]], self.log.lines()):
+            digest.update(line)
+            yield line
+        yield f"{json.dumps({'nodes': self.log.nodes, 'sha256': digest.hexdigest()})}\n".encode("ascii")
+
+    def _header(self, target: Path | None) -> tuple[bytes, dict[Path, str]]:
+        """The first line, and the text of the network files that belong beside the target."""
+        beside: dict[Path, str] = {}
+        claim = {"kind": self.claim.kind, **references(self.claim.networks, target, beside), **self.claim.terms()}
+        header = {"format": "polyrelu-tree", "version": 1, "claim": claim, **self._terms()}
+        line = f"{json.dumps({**header, 'unverified': remarks(self.unverified)})}\n".encode("ascii")
+        if len(line) > LINE_LIMIT:
+            raise CertificateError(
+                f"a first line of {len(line)} bytes is more than a certificate may have ({LINE_LIMIT})"
+            )
+        return line, beside
+
+    def to_bytes(self) -> bytes:
+        """The whole file in memory, all networks in its header."""
+        return b"".join(self.lines())
+
+    def save(self, path: str | Path) -> list[Path]:
+        """Write the certificate and the large networks it speaks of; return the files, the certificate last.
+
+        A name that ends in ``.gz`` is compressed. Raises `PolyreluError` if a file cannot be written; then nothing new
+        is left behind.
+        """
+        target = Path(path)
+        return write_all([*self._header(target)[1].items(), (target, self.lines(target))])
+
+
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class TreeCertificate:
+class TreeCertificate(_TreeFile):
     """A split tree that proves a claim about two networks, ready to be written.
 
     Attributes
@@ -144,50 +198,48 @@ class TreeCertificate:
         x = {"x": [format_rational(entry) for entry in self.point]}
         return Hypothesis("tree", "point", x), Hypothesis("tree", "tree", {"nodes": self.log.nodes})
 
-    def lines(self, target: Path | None = None) -> Iterator[bytes]:
-        """The lines of the file. Without `target`, its path, both networks stand in the header; with it large ones are
-        named as files beside it."""
-        digest = hashlib.sha256()
-        for line in itertools.chain([self._header(target)[0]], self.log.lines()):
-            digest.update(line)
-            yield line
-        yield f"{json.dumps({'nodes': self.log.nodes, 'sha256': digest.hexdigest()})}\n".encode("ascii")
-
-    def _header(self, target: Path | None) -> tuple[bytes, dict[Path, str]]:
-        """The first line, and the text of the network files that belong beside the target."""
-        beside: dict[Path, str] = {}
-        claim = {"kind": self.claim.kind, **references(self.claim.networks, target, beside), **self.claim.terms()}
-        header = {
-            "format": "polyrelu-tree",
-            "version": 1,
-            "claim": claim,
+    def _terms(self) -> dict[str, Any]:
+        return {
             "lifted": [list(neuron) for neuron in self.lifted],
             "parts": [[_sparse_row(row) for row in part] for part in self.parts],
             "point": [format_rational(entry) for entry in self.point],
-            "unverified": remarks(self.unverified),
         }
-        line = f"{json.dumps(header)}\n".encode("ascii")
-        if len(line) > LINE_LIMIT:
-            raise CertificateError(
-                f"a first line of {len(line)} bytes is more than a certificate may have ({LINE_LIMIT})"
-            )
-        return line, beside
-
-    def to_bytes(self) -> bytes:
-        """The whole file in memory, both networks in its header."""
-        return b"".join(self.lines())
-
-    def save(self, path: str | Path) -> list[Path]:
-        """Write the certificate and the large networks it speaks of; return the files, the certificate last.
-
-        A name that ends in ``.gz`` is compressed. Raises `PolyreluError` if a file cannot be written; then nothing new
-        is left behind.
-        """
-        target = Path(path)
-        return write_all([*self._header(target)[1].items(), (target, self.lines(target))])
 
     def __str__(self) -> str:
         return f"Certificate by 'tree', {self.log.nodes} nodes: {self.claim}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class RegionsCertificate(_TreeFile):
+    """A split tree with a leaf for each region of a network, ready to be written.
+
+    Attributes
+    ----------
+    claim : what is proved.
+    log : the nodes.
+    unverified : remarks for people that no verdict depends on.
+    """
+
+    claim: RegionsClaim
+    log: TreeLog
+    unverified: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def theorem(self) -> str:
+        """The name of the theorem."""
+        return "regions"
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """The hypotheses of the theorem."""
+        leaves = {"regions": self.claim.count}
+        return Hypothesis("regions", "cover", {"nodes": self.log.nodes}), Hypothesis("regions", "inside", leaves)
+
+    def __str__(self) -> str:
+        return f"Certificate by 'regions', {self.log.nodes} nodes: {self.claim}"
 
     def __repr__(self) -> str:
         return f"<{self}>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polyrelu.commands.common import (
     add_command,
@@ -13,9 +13,6 @@ from polyrelu.commands.common import (
     print_object,
     read_network,
 )
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["add_check", "add_show"]
 

@@ -1,4 +1,5 @@
-"""Provers: one theorem, one module, with the proof written out beside it. `identify` and `equivalent` try them all."""
+"""Provers: one theorem, one module, with the proof written out beside it. `identify` and `equivalent` try
+several."""
 
 from polyrelu.proofs.equivalence import equivalent
 from polyrelu.proofs.identifiability import identify
@@ -11,10 +12,13 @@ from polyrelu.proofs.outcome import (
     Outcome,
     Proved,
     Refuted,
+    RegionsListed,
     Search,
     Undecided,
     Witness,
+    Work,
 )
+from polyrelu.proofs.regions import certify_regions
 
 __all__ = [
     "Attempt",
@@ -25,9 +29,12 @@ __all__ = [
     "Outcome",
     "Proved",
     "Refuted",
+    "RegionsListed",
     "Search",
     "Undecided",
     "Witness",
+    "Work",
+    "certify_regions",
     "equivalent",
     "identify",
 ]

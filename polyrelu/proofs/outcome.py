@@ -15,12 +15,15 @@ from typing import Any, ClassVar, Generic, NoReturn, Self, TypeAlias, TypeVar
 from polyrelu.certificate import (
     MEANING,
     PAIR_MEANING,
+    REGIONS_MEANING,
     RUNTIME_MEANING,
     THEOREMS,
     Certificate,
     Claim,
     Hypothesis,
     PairClaim,
+    RegionsCertificate,
+    RegionsClaim,
     TreeCertificate,
     number_text,
     vector_text,
@@ -38,6 +41,7 @@ __all__ = [
     "Outcome",
     "Proved",
     "Refuted",
+    "RegionsListed",
     "Search",
     "Undecided",
     "Witness",
@@ -45,7 +49,7 @@ __all__ = [
 ]
 
 
-AnyCertificate = TypeVar("AnyCertificate", bound=Certificate | TreeCertificate)
+AnyCertificate = TypeVar("AnyCertificate", bound=Certificate | TreeCertificate | RegionsCertificate)
 
 
 class _Answer:
@@ -104,7 +108,7 @@ class Proved(_Decided[AnyCertificate]):
     status: ClassVar[str] = "proved"
 
     def __str__(self) -> str:
-        certificate: Certificate | TreeCertificate = self.certificate
+        certificate: Certificate | TreeCertificate | RegionsCertificate = self.certificate
         lines = [f"proved. {certificate.claim}", *self._remarks()]
         return _wrapped([*lines, *_theorem_lines(certificate), _meaning(certificate)])
 
@@ -177,6 +181,12 @@ class Work:
     programs: int = 0
     closed: float = 0.0
 
+    def __str__(self) -> str:
+        return (
+            f"{self.nodes} nodes, {self.leaves} leaves, depth {self.depth}, {self.signs} signs, "
+            f"{self.programs} linear programs"
+        )
+
 
 @dataclass(slots=True)
 class Search(Work):
@@ -195,10 +205,7 @@ class Search(Work):
     points: int = 0
 
     def __str__(self) -> str:
-        return (
-            f"route {self.route}: {self.nodes} nodes, {self.leaves} leaves, depth {self.depth}, {self.signs} signs, "
-            f"{self.programs} linear programs, {self.points} points"
-        )
+        return f"route {self.route}: {Work.__str__(self)}, {self.points} points"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -209,6 +216,16 @@ class Equivalent(Proved[TreeCertificate]):
 
     def _remarks(self) -> list[str]:
         return [str(self.search)]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RegionsListed(Proved[RegionsCertificate]):
+    """The regions of a network on a domain, each with a point inside, and none missing."""
+
+    work: Work
+
+    def _remarks(self) -> list[str]:
+        return [f"tree: {self.work}"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +269,7 @@ class Undecided(_Answer):
 
     reason: str
     attempts: tuple[Attempt, ...] = field(default=())
-    search: Search | None = None
+    search: Work | None = None
     status: ClassVar[str] = "undecided"
 
     def __str__(self) -> str:
@@ -272,13 +289,15 @@ _MEMBERSHIP = {
 }
 
 
-def _meaning(certificate: Certificate | TreeCertificate) -> str:
+def _meaning(certificate: Certificate | TreeCertificate | RegionsCertificate) -> str:
     if isinstance(certificate.claim, PairClaim):
         return PAIR_MEANING
+    if isinstance(certificate.claim, RegionsClaim):
+        return REGIONS_MEANING
     return MEANING if isinstance(certificate.claim, Claim) else RUNTIME_MEANING
 
 
-def _theorem_lines(certificate: Certificate | TreeCertificate) -> list[str]:
+def _theorem_lines(certificate: Certificate | TreeCertificate | RegionsCertificate) -> list[str]:
     theorem = THEOREMS[certificate.theorem]
     lines = [f"theorem: {theorem.title} ({theorem.proof})"]
     return lines + [f"  [{_mark(h)}] {h.id}: {h.statement}" for h in certificate.hypotheses]

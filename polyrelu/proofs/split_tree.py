@@ -17,7 +17,7 @@ So the neurons of the last layer are never split, nor is any neuron that cancels
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -31,7 +31,7 @@ from polyrelu.proofs.relaxation import Bounds, Relaxed, relaxed
 from polyrelu.symmetry.forms import Expressions, JointNetwork, KnownSigns, Term
 from polyrelu.symmetry.rows import Row, negated
 
-__all__ = ["Failure", "Progress", "Sample", "search"]
+__all__ = ["Failure", "Progress", "Sample", "search", "sign_record"]
 
 #: Points of a polyhedron that are kept for its parts.
 _SAMPLES = 64
@@ -212,21 +212,29 @@ class _Search:
                 answer = None if below is None else self._path.least(below.coefficients)
                 self._progress.programs += answer is not None
                 if isinstance(answer, Proof) and below is not None:
-                    records.append(self._record(term, sign, answer, below))
+                    records.append(sign_record(self._joint, term, sign, answer, self._progress, below.slopes))
                     break
                 if answer is not None and not isinstance(answer, Proof):
                     found.samples.append(Sample(self._joint, answer))
         return records
 
-    def _record(self, term: Term, sign: int, proof: Proof, below: Relaxed) -> SignRecord:
-        """That sign · form ≥ 0, for the form of the term's atom, which is factor · (the term's form)."""
-        rows = {i: multiplier * term.factor for i, multiplier in proof.rows.items()}
-        bits = max((max(x.numerator.bit_length(), x.denominator.bit_length()) for x in rows.values()), default=0)
-        if bits > BIT_LIMIT:
-            raise CertificateLimit(f"a proof would need numbers of more than {BIT_LIMIT} bits")
-        self._progress.spend((len(rows) + len(below.slopes) + 1) * (1 + self._joint.dimension), bits * len(rows))
-        slopes = {self._joint.number(symbol): slope for symbol, slope in below.slopes.items()}
-        return SignRecord(self._joint.number(term.symbol), sign, Fraction(), rows, slopes)
+
+def sign_record(
+    joint: JointNetwork,
+    term: Term,
+    sign: int,
+    proof: Proof,
+    progress: Progress,
+    slopes: Mapping[int, Fraction] | None = None,
+) -> SignRecord:
+    """That sign · form ≥ 0, for the form of the term's atom, which is factor · (the term's form); slopes by symbols."""
+    rows, slopes = {i: multiplier * term.factor for i, multiplier in proof.rows.items()}, slopes or {}
+    bits = max((max(x.numerator.bit_length(), x.denominator.bit_length()) for x in rows.values()), default=0)
+    if bits > BIT_LIMIT:
+        raise CertificateLimit(f"a proof would need numbers of more than {BIT_LIMIT} bits")
+    progress.spend((len(rows) + len(slopes) + 1) * (1 + joint.dimension), bits * len(rows))
+    numbered = {joint.number(symbol): slope for symbol, slope in slopes.items()}
+    return SignRecord(joint.number(term.symbol), sign, Fraction(), rows, numbered)
 
 
 @dataclass(slots=True)

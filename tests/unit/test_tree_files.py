@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import copy
 import gzip
-import hashlib
 import json
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -21,8 +20,7 @@ from polyrelu.network import Network, from_document, to_document
 from tests.equivalent_pairs import Stack
 from tests.oracles.one_input import differing_point
 from tests.properties.test_equivalent_pairs import certificate_bytes
-
-Document = list[Any]  # header, nodes, footer
+from tests.tree_documents import Document, changed, mutants, with_count, written
 
 
 def stack(*layers: Any) -> Network:
@@ -80,15 +78,6 @@ def lines_of(name: str) -> Document:
     return [json.loads(line) for line in outcome.certificate.lines()]
 
 
-def written(document: Document) -> bytes:
-    """The file, its footer made anew."""
-    body = b"".join(json.dumps(value).encode() + b"\n" for value in document[:-1])
-    footer = (
-        {**document[-1], "sha256": hashlib.sha256(body).hexdigest()} if isinstance(document[-1], dict) else document[-1]
-    )
-    return body + json.dumps(footer).encode() + b"\n"
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_valid(name: str) -> None:
     document = lines_of(name)
@@ -102,37 +91,6 @@ def test_valid(name: str) -> None:
 
 
 # -- mutations ---------------------------------------------------------------------------------------------------
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    yield path, value
-    if isinstance(value, (dict, list)):
-        for key in value if isinstance(value, dict) else range(len(value)):
-            yield from places(value[key], (*path, key))
-
-
-def variants(value: Any, chance: Random) -> Iterator[Any]:
-    if isinstance(value, bool):
-        return
-    if isinstance(value, int):
-        yield from {value + 1, max(value - 1, 0), 0, 10**9 - 1} - {value}
-    elif isinstance(value, str):
-        yield from {"0", "1", "-1", "1/3", "+", "-", "equal", "1000", f"{value}0"} - {value}
-    elif isinstance(value, list):
-        yield from ([], value[:-1], [*value, *value[-1:]], value[::-1])
-    elif isinstance(value, dict):
-        yield {}
-        for key in value:
-            yield {k: v for k, v in value.items() if k != key}
-
-
-def changed(document: Document, path: tuple[Any, ...], value: Any) -> Document:
-    copied = copy.deepcopy(document)
-    inner: Any = copied
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = value
-    return copied
 
 
 def claim_holds(claim: Any) -> bool:
@@ -157,17 +115,8 @@ def claim_holds(claim: Any) -> bool:
 @pytest.mark.parametrize("name", CASES)
 def test_mutants_die_or_are_true(name: str) -> None:
     """Each leaf changed, each line dropped, doubled or exchanged, the hash made right: what is accepted is true."""
-    document, chance = lines_of(name), Random(name)
     count = accepted = 0
-    mutants = [
-        changed(document, path, new) for path, value in places(document) if path for new in variants(value, chance)
-    ]
-    for k in range(1, len(document) - 1):
-        mutants += [document[:k] + document[k + 1 :], document[: k + 1] + document[k:]]
-        mutants += [[*document[:k], document[j], *document[k + 1 :]] for j in range(1, len(document) - 1)]
-    for mutant in mutants:
-        if mutant == document:
-            continue
+    for mutant in mutants(lines_of(name)):
         for fixed in (mutant, with_count(mutant)):
             report = checker.check_bytes(written(fixed))
             count += 1
@@ -176,20 +125,6 @@ def test_mutants_die_or_are_true(name: str) -> None:
                 assert claim_holds(fixed[0]["claim"]), fixed
     assert count > 150
     assert accepted < count / 3
-
-
-def with_count(document: Document) -> Document:
-    """The right number of nodes, and the right hashes of the networks."""
-    fixed = copy.deepcopy(document)
-    if isinstance(fixed[-1], dict) and "nodes" in fixed[-1]:
-        fixed[-1]["nodes"] = len(fixed) - 2
-    try:
-        for key in ("network", "other"):
-            reference = fixed[0]["claim"][key]
-            reference["sha256"] = from_document(reference["inline"]).sha256
-    except Exception:  # a mutant that is no network any more
-        pass
-    return fixed
 
 
 @pytest.mark.parametrize("name", CASES)
