@@ -15,10 +15,13 @@ Source: the three-layer paper, Theorem 1 and Lemma 7 (the converse is `reconstru
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyrelu.breakpoints.jumps import BreakpointComplex
 from polyrelu.complex import Cell, PolyhedralComplex
@@ -26,7 +29,8 @@ from polyrelu.errors import DomainError
 
 __all__ = ["is_balanced", "oriented_sum", "unbalanced_ridge"]
 
-Row = Sequence[int]
+Indices = NDArray[np.int64]
+Integers = NDArray[np.object_]
 
 
 def unbalanced_ridge(breakpoints: BreakpointComplex) -> Cell | None:
@@ -40,8 +44,9 @@ def unbalanced_ridge(breakpoints: BreakpointComplex) -> Cell | None:
     True
     """
     cells = breakpoints.cells
-    for ridge, facets in _facets_around_ridges(cells).items():
-        if any(any(row) for row in oriented_sum(breakpoints, ridge, facets)):
+    fans = _fans(breakpoints, _inner_incidences(cells))
+    for ridge, members in fans.by_ridge():
+        if any(map(any, _sum(breakpoints, fans, members))):
             return Cell(cells.dimension - 2, ridge)
     return None
 
@@ -51,79 +56,135 @@ def is_balanced(breakpoints: BreakpointComplex) -> bool:
     return unbalanced_ridge(breakpoints) is None
 
 
-def oriented_sum(breakpoints: BreakpointComplex, ridge: int, facets: Sequence[int] = ()) -> list[list[Fraction]]:
+def oriented_sum(breakpoints: BreakpointComplex, ridge: int) -> list[list[Fraction]]:
     """Σ_F ω_F [n_{F,R} | β_F] around a cell R of codimension 2, by its number: a row for each output.
-
-    Parameters
-    ----------
-    facets : the numbers of the cells of codimension 1 around it; they are looked up if they are left out.
 
     Raises
     ------
     DomainError : the cell is on the boundary of the domain, or there is none.
     """
-    cells = breakpoints.cells
-    facets = facets or _facets_around_ridges(cells).get(ridge, ())
-    if not facets:
+    pairs = _inner_incidences(breakpoints.cells)
+    pairs = pairs[pairs[:, 0] == ridge]
+    if not len(pairs):
         raise DomainError(f"there is no cell {ridge} of codimension 2 inside the domain")
-    positions = np.searchsorted(breakpoints.facets, facets)
-    forms = breakpoints.forms[positions].tolist()
-    sums = [[Fraction()] * len(forms[0]) for _ in range(breakpoints.weights.shape[1])]
-    turns = _turns(forms, [_point_beyond(cells, ridge, facet) for facet in facets])
-    for position, form, turn in zip(positions.tolist(), forms, turns, strict=True):
-        for total, weight in zip(sums, breakpoints.weights[position].tolist(), strict=True):
-            factor = turn * weight / breakpoints.divisors[position]
-            total[:] = [entry + factor * x for entry, x in zip(total, form, strict=True)]
-    return sums
+    fans = _fans(breakpoints, pairs)
+    ((_, members),) = fans.by_ridge()
+    rows = _sum(breakpoints, fans, members)
+    return rows or [[Fraction()] * (breakpoints.cells.network.inputs + 1)] * breakpoints.weights.shape[1]
 
 
-def _facets_around_ridges(cells: PolyhedralComplex) -> dict[int, list[int]]:
-    """For each cell of codimension 2 inside the domain the cells of codimension 1 around it."""
+def _inner_incidences(cells: PolyhedralComplex) -> Indices:
+    """Pairs (cell of codimension 2 inside the domain, cell of codimension 1 around it), ordered, shape (P, 2)."""
     k = cells.dimension - 1
     if k <= cells.lineality_dim:
-        return {}
+        return np.zeros((0, 2), dtype=np.int64)
     offsets, ridges = cells.facets(k)
     owners = np.repeat(np.arange(cells.size(k)), np.diff(offsets))
-    wanted = cells.inside(k - 1)[ridges]
-    found: dict[int, list[int]] = {}
-    for ridge, facet in zip(ridges[wanted].tolist(), owners[wanted].tolist(), strict=True):
-        found.setdefault(ridge, []).append(facet)
-    return found
+    pairs = np.stack([ridges, owners], axis=1)[cells.inside(k - 1)[ridges]]
+    ordered: Indices = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    return ordered
 
 
-def _point_beyond(cells: PolyhedralComplex, ridge: int, facet: int) -> Row:
-    """A vertex (x, t), or a direction (x, 0), of a cell of codimension 1 that is not one of its face."""
-    k = cells.frame.dimension - 1
-    outside = set(cells.vertices_of(k, facet)) - set(cells.vertices_of(k - 1, ridge))
-    return cells.homogeneous(min(outside))
+@dataclass(frozen=True, slots=True)
+class _Fans:
+    """Cells of codimension 1 around cells of codimension 2, shape (P,) each.
+
+    Attributes
+    ----------
+    ridges : the cells of codimension 2, ascending.
+    positions : of the cells of codimension 1 in the breakpoint complex.
+    lines : equal numbers for those whose forms are multiples of each other.
+    sides : 1 or -1: forms with one number, times these, are positive multiples of each other.
+    turns : 1 if the form is positive on the counterclockwise side of the ray, -1 if it is on the other.
+    """
+
+    ridges: Indices
+    positions: Indices
+    lines: Indices
+    sides: Indices
+    turns: Indices
+
+    def by_ridge(self) -> Iterator[tuple[int, range]]:
+        """Each cell of codimension 2 with its part of the arrays."""
+        starts = np.flatnonzero(np.diff(self.ridges, prepend=-1)).tolist()
+        for start, stop in pairwise([*starts, len(self.ridges)]):
+            yield int(self.ridges[start]), range(start, stop)
 
 
-def _turns(forms: Sequence[Row], beyond: Sequence[Row]) -> list[int]:
-    """For each ray, given by the form that vanishes on it and a point beyond R: 1 if the form is positive on its
-    counterclockwise side, -1 if it is on the other, in the plane of the values (u, v) of two of the forms."""
-    u, v = forms[0], next(form for form in forms if _minor(forms[0], form) is not None)
-    columns = _minor(u, v)
-    if columns is None:
-        raise AssertionError("cells around one of codimension 2 lie in two hyperplanes")
-    signs = []
-    for form, point in zip(forms, beyond, strict=True):
-        along = [sum(a * x for a, x in zip(one, point, strict=True)) for one in (u, v)]
-        # form = (a u + b v) / determinant; its gradient (a, b) is the ray turned by 90°, or the other way round
-        determinant, a, b = (_determinant(*pair, columns) for pair in ((u, v), (form, v), (u, form)))
-        positive = (b * along[0] - a * along[1]) * determinant
-        signs.append((positive > 0) - (positive < 0))
-    return signs
+def _fans(breakpoints: BreakpointComplex, pairs: Indices) -> _Fans:
+    """The geometry of the fans, in the coordinates y of the domain.
+
+    Two forms u, v that vanish on R and are not multiples of each other are coordinates of the plane modulo R. The ray
+    of F goes to (u, v)(p), p a point inside F. A form a u + b v that vanishes on it is positive on the counterclockwise
+    side if (a, b)·(-v(p), u(p)) is.
+    """
+    positions = np.searchsorted(breakpoints.facets, pairs[:, 1])
+    forms, lines, sides = _forms(breakpoints, positions)
+    ridges = pairs[:, 0]
+    if not len(ridges):
+        return _Fans(ridges, positions, lines, sides, sides)
+    starts = np.flatnonzero(np.diff(ridges, prepend=-1))
+    counts = np.diff([*starts, len(ridges)])
+    first = np.repeat(starts, counts)
+    others = np.where(lines != lines[first], np.arange(len(ridges)), len(ridges))
+    second = np.repeat(np.minimum.reduceat(others, starts), counts)  # there is one, as R lies in two hyperplanes
+    u, v = forms[first], forms[second]
+    points = _points_inside(breakpoints.cells)[pairs[:, 1]]
+    i = (u[:, :-1] != 0).argmax(axis=1)
+    rows = np.arange(len(forms))
+    minors = u[rows, i][:, None] * v[:, :-1] - u[:, :-1] * v[rows, i][:, None]
+    j = (minors != 0).argmax(axis=1)
+    a = forms[rows, i] * v[rows, j] - forms[rows, j] * v[rows, i]
+    b = u[rows, i] * forms[rows, j] - u[rows, j] * forms[rows, i]
+    turned = (b * (u * points).sum(axis=1) - a * (v * points).sum(axis=1)) * minors[rows, j]
+    turns = (turned > 0).astype(np.int64) - (turned < 0).astype(np.int64)
+    return _Fans(ridges, positions, lines, sides, turns)
 
 
-def _minor(one: Row, other: Row) -> tuple[int, int] | None:
-    """Two columns of the normals with a determinant that is not 0; None if the normals are parallel."""
-    i = next(j for j, entry in enumerate(one[:-1]) if entry)
-    for j in range(len(one) - 1):
-        if _determinant(one, other, (i, j)):
-            return i, j
-    return None
+def _forms(breakpoints: BreakpointComplex, positions: Indices) -> tuple[Integers, Indices, Indices]:
+    """The forms over (y, t), and `lines` and `sides` of `_Fans`."""
+    cells = breakpoints.cells
+    lattice_numbers = cells.inner[cells.frame.dimension - 1][breakpoints.facets[positions]]
+    known, which = np.unique(cells.facet_forms[lattice_numbers], return_inverse=True)
+    rows = [tuple(cells.table.exact_row(number)) for number in known.tolist()]
+    lines: dict[tuple[int, ...], int] = {}
+    numbers, sides = [], []
+    for row in rows:
+        side = 1 if next(filter(None, row)) > 0 else -1
+        numbers.append(lines.setdefault(tuple(side * entry for entry in row), len(lines)))
+        sides.append(side)
+    table = np.array(rows, dtype=object).reshape(len(rows), cells.frame.dimension + 1)
+    return table[which], np.array(numbers, dtype=np.int64)[which], np.array(sides, dtype=np.int64)[which]
 
 
-def _determinant(one: Row, other: Row, columns: tuple[int, int]) -> int:
-    i, j = columns
-    return one[i] * other[j] - one[j] * other[i]
+def _points_inside(cells: PolyhedralComplex) -> Integers:
+    """Points (y, t) in the relative interiors of all cells of codimension 1: sums of their vertices and directions."""
+    points = np.array([cells.vertex_store.exact(vertex) for vertex in range(cells.lattice.size(0))], dtype=object)
+    for k in range(1, cells.frame.dimension):
+        if k == 1:
+            ends = cells.lattice.edges.rows
+            points = points[ends[:, 0]] + points[ends[:, 1]]
+        else:
+            entries, counts = cells.lattice.facets[k].gather(np.arange(cells.lattice.size(k)))
+            points = np.add.reduceat(points[entries], np.cumsum(counts) - counts, axis=0)
+    return points[cells.inner[cells.frame.dimension - 1]]
+
+
+def _sum(breakpoints: BreakpointComplex, fans: _Fans, members: range) -> list[list[Fraction]]:
+    """Σ_F ω_F [n_{F,R} | β_F] of a fan; nothing where the rays of each line cancel already."""
+    factors: dict[int, list[Fraction]] = {}
+    forms: dict[int, list[int]] = {}
+    for member in members:
+        position, line, turn = (int(part[member]) for part in (fans.positions, fans.lines, fans.turns))
+        weights, divisor = breakpoints.weights[position].tolist(), breakpoints.divisors[position]
+        side = int(fans.sides[member])
+        own = factors.setdefault(line, [Fraction()] * len(weights))
+        factors[line] = [f + turn * side * weight / divisor for f, weight in zip(own, weights, strict=True)]
+        forms.setdefault(line, [side * entry for entry in breakpoints.forms[position].tolist()])
+    if not any(map(any, factors.values())):
+        return []
+    columns = list(zip(*forms.values(), strict=True))
+    outputs = list(zip(*(factors[line] for line in forms), strict=True))
+    return [
+        [sum((f * x for f, x in zip(row, column, strict=True)), Fraction()) for column in columns] for row in outputs
+    ]

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, positive_primitive
-from polyrelu.network import affine_map_table
+from polyrelu.network import Network, affine_map_table
 
 __all__ = ["BreakpointComplex", "TropicalWeight", "breakpoint_complex", "maps_on_hull"]
 
@@ -212,12 +212,13 @@ def _weights(
     return weights
 
 
-def maps_on_hull(cells: PolyhedralComplex) -> tuple[int, Integers]:
+def maps_on_hull(cells: PolyhedralComplex, network: Network | None = None) -> tuple[int, Integers]:
     """Room-internal: the affine maps [A | c] of all regions: a denominator, and integers, shape (regions, m, n_0 + 1).
 
-    Maps that agree on the affine hull of the domain are equal here.
+    Of the network of the complex, or of another one with the same hidden neurons. Maps that agree on the affine hull of
+    the domain are equal here.
     """
-    denominator, table = affine_map_table(cells.network, cells.all_signs[cells.dimension] > 0)
+    denominator, table = affine_map_table(network or cells.network, cells.all_signs[cells.dimension] > 0)
     if cells.dimension == cells.network.inputs:
         return denominator, table
     flat = RationalMatrix.from_integers(table.reshape(-1, table.shape[2]).tolist(), denominator)

@@ -1,15 +1,20 @@
 """A network as a tropical rational map: f = p - q, with p and q maxima of finitely many affine functions.
 
-Layer by layer every activation is kept as a difference P - Q of convex functions. With W = W⁺ - W⁻, W⁺, W⁻ ≥ 0, and the
-input taken as it is (a difference of x and 0),
+Layer by layer every activation is a difference P - Q of convex functions. With W = W⁺ - W⁻, W⁺, W⁻ ≥ 0, and the input
+taken as it is,
 
     z = N - M,   N = W⁺ P + W⁻ Q + b,   M = W⁺ Q + W⁻ P,      max(z, 0) = max(N, M) - M,
 
-so the next P is max(N, M) and the next Q is M: Minkowski sums and joint hulls of Newton polytopes. N, M and their
-maximum are affine on every cell of the canonical complex, by induction: which of N and M is larger is the sign of the
-neuron. So p and q of the outputs are convex on the domain and affine on every region, and a convex function that is
-affine on every region is the maximum of its affine pieces. The pieces on the regions are therefore all terms of p and q
-that are attained in an open part of the domain, and no Minkowski sum needs to be written out.
+so the next P is max(N, M) and the next Q is M: Minkowski sums and joint hulls of Newton polytopes. Since P = a + Q for
+the activation a, the next Q is |W| Q + W⁻ a, hence a fixed linear function of the activations: with one block of
+weights W[ℓ,k] for each earlier layer k,
+
+    Q[ℓ] = Σ_k R[ℓ,k] a[k],      R[ℓ,k] = W[ℓ,k]⁻ + Σ_{k<j<ℓ} |W[ℓ,j]| R[j,k]      (k ≥ 1).
+
+So q = Q[L] is a network with the same hidden neurons and other, nonnegative, output weights (`denominator_network`).
+Both q and p = f + q are convex, and affine on every region of the canonical complex; a convex function that is affine
+on every region is the maximum of its affine pieces. The pieces on the regions are therefore all terms of p and q that
+are attained in an open part of the domain, and no Minkowski sum needs to be written out.
 
 **Dual subdivision.** The terms that attain p at a point inside the domain span a polytope of slopes, the *dual cell* of
 the point; these cells subdivide the Newton polytope of p (the hull of all slopes) if the domain is R^n. Where a term
@@ -21,6 +26,7 @@ Source: the three-layer paper, Appendix B.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,12 +35,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from polyrelu.breakpoints.jumps import maps_on_hull
 from polyrelu.complex import Cell, PolyhedralComplex
 from polyrelu.errors import DomainError
-from polyrelu.exact import Polyhedron, Rational, RationalMatrix, rank, to_fraction
-from polyrelu.network import Network
+from polyrelu.exact import Polyhedron, Rational, RationalMatrix, to_fraction
+from polyrelu.network import Block, Layer, Network
 
-__all__ = ["DualCell", "TropicalPolynomial", "TropicalRational", "tropical_form"]
+__all__ = ["DualCell", "TropicalPolynomial", "TropicalRational", "denominator_network", "tropical_form"]
 
 Indices = NDArray[np.int64]
 Term = tuple[Fraction, ...]
@@ -47,7 +54,7 @@ class DualCell:
     Attributes
     ----------
     terms : the numbers of the terms whose slopes span it, ascending.
-    dimension : of their hull.
+    dimension : of their hull; with that of `cell` it adds up to the dimension of the domain.
     cell : a largest cell of the complex on which exactly these terms attain the maximum.
     """
 
@@ -95,14 +102,9 @@ class TropicalPolynomial:
         for k, sets in self._terms_around():
             for index, terms in sets:
                 found.setdefault(terms, Cell(k, index))
-        dual = [DualCell(terms, self._rank(terms), cell) for terms, cell in found.items()]
+        whole = self._cells.dimension
+        dual = [DualCell(terms, whole - cell.dimension, cell) for terms, cell in found.items()]
         return tuple(sorted(dual, key=lambda cell: (cell.dimension, cell.terms)))
-
-    def _rank(self, terms: tuple[int, ...]) -> int:
-        """The dimension of the hull of slopes."""
-        first = self.terms[terms[0]]
-        rows = [[a - b for a, b in zip(self.terms[i][:-1], first[:-1], strict=True)] for i in terms[1:]]
-        return rank(RationalMatrix.from_rows(rows)) if rows else 0
 
     def _terms_around(self) -> Iterator[tuple[int, list[tuple[int, tuple[int, ...]]]]]:
         """For every dimension, the largest first: the cells inside the domain with the terms of the regions around."""
@@ -166,69 +168,53 @@ def tropical_form(cells: PolyhedralComplex) -> list[TropicalRational]:
     """
     if not cells.complete:
         raise DomainError("the complex is incomplete: the network is not affine on its cells")
-    active = cells.all_signs[cells.dimension] > 0
-    positive: list[list[Term]] = [[] for _ in range(cells.network.outputs)]
-    negative: list[list[Term]] = [[] for _ in range(cells.network.outputs)]
-    for pair in _pairs(cells.network, active):
-        for target, rows in zip((positive, negative), pair, strict=True):
-            reduced = rows @ cells.frame.on_hull if cells.dimension < cells.network.inputs else rows
-            for own, row in zip(target, reduced.rows(), strict=True):
-                own.append(row)
+    f, q = maps_on_hull(cells), maps_on_hull(cells, denominator_network(cells.network))
+    common = math.lcm(f[0], q[0])
+    values = f[1] * (common // f[0]), q[1] * (common // q[0])
+    pieces = (values[0] + values[1], values[1])
     return [
-        TropicalRational(_polynomial(cells, p), _polynomial(cells, q)) for p, q in zip(positive, negative, strict=True)
+        TropicalRational(*(_polynomial(cells, part[:, output], common) for part in pieces))
+        for output in range(cells.network.outputs)
     ]
 
 
-def _polynomial(cells: PolyhedralComplex, pieces: Sequence[Term]) -> TropicalPolynomial:
-    terms = sorted(set(pieces))
+def _polynomial(cells: PolyhedralComplex, pieces: NDArray[np.object_], denominator: int) -> TropicalPolynomial:
+    """The maximum of affine functions [a | c] given on all regions, integers over a denominator."""
+    rows = list(map(tuple, pieces.tolist()))
+    terms = sorted(set(rows))
     numbers = {term: i for i, term in enumerate(terms)}
-    return TropicalPolynomial(cells, terms, np.array([numbers[piece] for piece in pieces], dtype=np.int64))
+    fractions = [tuple(Fraction(entry, denominator) for entry in term) for term in terms]
+    return TropicalPolynomial(cells, fractions, np.array([numbers[row] for row in rows], dtype=np.int64))
 
 
-Pair = tuple[RationalMatrix, RationalMatrix]
+def denominator_network(network: Network) -> Network:
+    """q as a network: the hidden neurons of the given one, and output weights ≥ 0 on all of their layers.
+
+    >>> from polyrelu.network import from_arrays
+    >>> q = denominator_network(from_arrays([([[1]], [0]), ([[-2]], [1]), ([[-1]], [0])]))
+    >>> [str(block.weight) for block in q.layers[-1].blocks]      # q = 2 a[1] + a[2]
+    ['[2]', '[1]']
+    """
+    sums: list[dict[int, RationalMatrix]] = [{}]  # R[ℓ,k] by ℓ and k
+    for layer in network.layers:
+        found: dict[int, RationalMatrix] = {}
+        for block in layer.blocks:
+            positive, negative = block.weight.relu(), (-block.weight).relu()
+            parts = {k: (positive + negative) @ rest for k, rest in sums[block.source].items()}
+            if block.source:  # the input is affine, it is not cut into a convex and a concave part
+                parts[block.source] = negative
+            for k, part in parts.items():
+                found[k] = found[k] + part if k in found else part
+        sums.append(found)
+    hidden, weights = network.layers[: network.hidden_layers], sums[-1]
+    if not hidden:
+        return Network(network.inputs, (_zero_layer(network, {}, 0),))
+    return Network(network.inputs, (*hidden, _zero_layer(network, weights, len(hidden))))
 
 
-def _pairs(network: Network, active: NDArray[np.bool_]) -> Iterator[Pair]:
-    """p and q of all outputs as rows [a | c], for each activation pattern of a region."""
-    size = network.inputs
-    source = RationalMatrix.identity(size).beside(RationalMatrix.zeros(size, 1))
-    start = (source, RationalMatrix.zeros(size, size + 1))
-    split = [[_parts(block.weight) for block in layer.blocks] for layer in network.layers]
-    starts = np.cumsum([0, *network.widths[1 : network.hidden_layers + 1]])
-    known: dict[tuple[bytes, ...], Pair] = {}
-    for pattern in active:
-        values, key = [start], tuple[bytes, ...]()
-        for number in range(1, network.depth + 1):
-            hidden = number <= network.hidden_layers
-            mask = pattern[starts[number - 1] : starts[number]] if hidden else None
-            key = (*key, b"" if mask is None else mask.tobytes())
-            if number == network.depth:
-                yield _layer(network, number, split[number - 1], values, mask)
-            else:
-                if key not in known:
-                    known[key] = _layer(network, number, split[number - 1], values, mask)
-                values.append(known[key])
-
-
-def _parts(weight: RationalMatrix) -> Pair:
-    """W⁺ and W⁻."""
-    return weight.relu(), (-weight).relu()
-
-
-def _layer(
-    network: Network, number: int, split: Sequence[Pair], values: Sequence[Pair], mask: NDArray[np.bool_] | None
-) -> Pair:
-    """N and M of a layer, or max(N, M) and M of one with a ReLU."""
-    layer = network.layers[number - 1]
-    n = RationalMatrix.zeros(layer.width, network.inputs).beside(layer.bias)
-    m = RationalMatrix.zeros(layer.width, network.inputs + 1)
-    for block, (plus, minus) in zip(layer.blocks, split, strict=True):
-        p, q = values[block.source]
-        if block.source == 0:  # affine: not cut into a convex and a concave part
-            n = n + block @ p
-        else:
-            n, m = n + plus @ p + minus @ q, m + plus @ q + minus @ p
-    if mask is None:
-        return n, m
-    on = [int(entry) for entry in mask]
-    return n.scale_rows(on) + m.scale_rows([1 - entry for entry in on]), m
+def _zero_layer(network: Network, weights: dict[int, RationalMatrix], last: int) -> Layer:
+    """An output layer with these weights on earlier layers, those that are not 0, and no bias."""
+    zero = RationalMatrix.zeros(network.outputs, network.widths[last])
+    blocks = [Block(k, weight) for k, weight in sorted(weights.items()) if k != last and not weight.is_zero()]
+    blocks.append(Block(last, weights.get(last, zero)))
+    return Layer(tuple(blocks), RationalMatrix.zeros(network.outputs, 1))

@@ -21,7 +21,7 @@ from polyrelu.breakpoints import (
 )
 from polyrelu.complex import PolyhedralComplex, Region, canonical_complex
 from polyrelu.errors import DomainError
-from polyrelu.exact import Polyhedron, RationalMatrix
+from polyrelu.exact import Polyhedron, RationalMatrix, rank
 from polyrelu.network import AffineMap, Network, from_arrays
 from tests.oracles import tropical as brute
 from tests.quantised_networks import DOMAINS, KINDS, quantised_network, random_domain
@@ -85,7 +85,9 @@ def check_tropical(cells: PolyhedralComplex, regions: list[Region]) -> None:
     for form in forms:
         for polynomial in (form.numerator, form.denominator):
             for cell in polynomial.dual_subdivision:
-                assert cell.dimension + cell.cell.dimension == cells.dimension
+                slopes = [polynomial.terms[i][:-1] for i in cell.terms]
+                differences = [[a - b for a, b in zip(slope, slopes[0], strict=True)] for slope in slopes]
+                assert cell.dimension == rank(RationalMatrix.from_rows(differences, ncols=cells.network.inputs))
             dual_points = sum(cell.dimension == 0 for cell in polynomial.dual_subdivision)
             assert dual_points == len(polynomial.terms)
 
