@@ -1,0 +1,256 @@
+"""Walks along lines and bent hyperplanes, in cells per second, beside the same walks in plain floats.
+
+    python -m benchmarks.walks [--network ../shared/nets/mnist_256x4.onnx] [--cells 10000]
+
+Lines and planes are random with a fixed seed (multiples of 1/64); as many of them are walked as it takes to see so
+many cells. Bent hyperplanes are those of neurons of the second and the third hidden layer. The yardstick walks the same
+cells in float64 without bounds and without exact arithmetic: it recomputes the layers above what was switched, takes
+the first zero ahead and goes on; nothing it says is certain. Times are CPU seconds of one thread in the same run,
+setting up each walk included, reading the network and looking for a start in the plane not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count, islice, pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.reporting import write_results
+from polyrelu.exact import nearest_float
+from polyrelu.network import Network, NeuronId, from_arrays
+from polyrelu.walks import BentWalk, LineWalk, walk_bent_hyperplane, walk_line, zero_in_plane
+
+Floats = NDArray[np.float64]
+Cells = Iterator[NDArray[np.bool_]]
+Vector = list[Fraction]
+
+#: Lines start here.
+START = -1000
+#: Widths of the network that needs no file.
+WIDTHS = (20, 128, 128, 128, 4)
+
+
+def main() -> None:
+    """Measure both networks and write results/walks.json."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--network", type=Path, default=Path("../shared/nets/mnist_256x4.onnx"))
+    parser.add_argument("--cells", type=int, default=10_000)
+    options = parser.parse_args()
+    _use_one_thread()
+    results: dict[str, Any] = {"seed": 0, "threads": 1, "-".join(map(str, WIDTHS)): measure(synthetic(), options.cells)}
+    if options.network.exists():
+        from polyrelu.importers import load
+
+        results[options.network.name] = measure(load(options.network, compare=False), options.cells)
+    else:
+        print(f"{options.network} is not here and is left out")
+    write_results("walks", results)
+
+
+def _use_one_thread() -> None:
+    if os.environ.get("OMP_NUM_THREADS") != "1":
+        os.execve(sys.executable, [sys.executable, "-m", "benchmarks.walks", *sys.argv[1:]],
+                  os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})  # fmt: skip
+
+
+def synthetic() -> Network:
+    """Normal weights over the square root of the width, normal biases, seed 0."""
+    rng = np.random.default_rng(0)
+    layers = [
+        (rng.normal(size=(rows, columns)) * np.sqrt(2 / columns), rng.normal(size=rows) / 2)
+        for columns, rows in pairwise(WIDTHS)
+    ]
+    return from_arrays(layers)
+
+
+def measure(network: Network, cells: int) -> dict[str, Any]:
+    """Lines, and bent hyperplanes of two layers."""
+    rng = Random(0)
+    return {
+        "line": _lines(network, cells, rng),
+        **{f"bent hyperplane, layer {layer}": _bent_hyperplanes(network, layer, cells, rng) for layer in (2, 3)},
+    }
+
+
+def _vector(network: Network, rng: Random, low: int) -> Vector:
+    return [Fraction(rng.randint(low, 64), 64) for _ in range(network.inputs)]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What all walks of one kind add up to."""
+
+    walks: int = 0
+    cells: int = 0
+    exact: int = 0
+    seconds: float = 0.0
+    float_cells: int = 0
+    float_seconds: float = 0.0
+    same: int = 0
+
+    def add(self, walk: LineWalk | BentWalk, found: list[bytes], seconds: float, floats: Cells) -> None:
+        """Count a walk that is done, and do it again in floats, for one cell more at most."""
+        start = time.process_time()
+        other = [on.tobytes() for on in islice(floats, len(found) + 1)]
+        self.float_seconds += time.process_time() - start
+        self.walks, self.cells = self.walks + 1, self.cells + len(found)
+        self.exact, self.seconds = self.exact + walk.statistics.exact, self.seconds + seconds
+        self.float_cells, self.same = self.float_cells + len(other), self.same + (other == found)
+
+    def summary(self) -> dict[str, Any]:
+        """Cells per second of both, and their ratio."""
+        speed, yardstick = self.cells / self.seconds, self.float_cells / self.float_seconds
+        return {
+            "walks": self.walks,
+            "cells": self.cells,
+            "seconds": round(self.seconds, 2),
+            "cells per second": round(speed),
+            "decided exactly": self.exact,
+            "plain floats: cells per second": round(yardstick),
+            "time beside plain floats": round(yardstick / speed, 2),
+            "walks on which plain floats see the same cells": self.same,
+        }
+
+
+def _lines(network: Network, cells: int, rng: Random) -> dict[str, Any]:
+    tally, weights = Tally(), FloatWeights(network)
+    while tally.cells < cells:
+        point, direction = _vector(network, rng, 0), _vector(network, rng, -64)
+        start = time.process_time()
+        walk = walk_line(network, point, direction, START)
+        found = [(cell.flat > 0).tobytes() for cell in walk]
+        seconds = time.process_time() - start
+        tally.add(walk, found, seconds, float_line(weights, _floats(point), _floats(direction), float(START)))
+    return tally.summary()
+
+
+def _bent_hyperplanes(network: Network, layer: int, cells: int, rng: Random) -> dict[str, Any]:
+    tally, weights = Tally(), FloatWeights(network)
+    for number in count():
+        neuron = NeuronId(layer, number % network.widths[layer])
+        point, directions = _vector(network, rng, 0), [_vector(network, rng, -64) for _ in range(2)]
+        origin = zero_in_plane(network, neuron, point, directions)
+        for reverse in (False, True) if origin is not None else ():
+            start = time.process_time()
+            walk = walk_bent_hyperplane(network, neuron, point, directions, origin or (), reverse=reverse)
+            pieces = list(walk)
+            seconds = time.process_time() - start
+            found = [(piece.track.signs > 0).tobytes() for piece in pieces]
+            begin = _floats(origin or ()), _floats(pieces[0].heading)
+            floats = float_bent(weights, neuron, _floats(point), np.array([*map(_floats, directions)]), *begin)
+            tally.add(walk, found, seconds, floats)
+        if tally.cells >= cells:
+            break
+    return tally.summary()
+
+
+def _floats(numbers: Iterable[Fraction | int]) -> Floats:
+    return np.array([nearest_float(number.numerator, number.denominator) for number in numbers])
+
+
+# -- the yardstick ----------------------------------------------------------------------------------------------------
+
+
+class FloatWeights:
+    """A plain stack in floats."""
+
+    def __init__(self, network: Network) -> None:
+        hidden = network.layers[: network.hidden_layers]
+        self.layers = [(layer.weight.to_floats(), layer.bias.to_floats()[:, 0]) for layer in hidden]
+        self.offsets = np.cumsum([0, *(layer.width for layer in hidden)])
+
+
+class FloatForms:
+    """The forms over (s, 1) of all neurons, transposed, where the neurons `on` are on."""
+
+    def __init__(self, weights: FloatWeights, point: Floats, directions: Floats) -> None:
+        self._weights = weights
+        self.columns = np.zeros((len(directions) + 1, int(weights.offsets[-1])))
+        self._embedding = np.vstack([directions, point])
+
+    def part(self, layer: int) -> slice:
+        return slice(int(self._weights.offsets[layer]), int(self._weights.offsets[layer + 1]))
+
+    def update(self, on: NDArray[np.bool_], first: int) -> None:
+        """Compute the layers from `first` (from 0) on again."""
+        for number in range(first, len(self._weights.layers)):
+            weight, bias = self._weights.layers[number]
+            below = None if number == 0 else self.part(number - 1)
+            read = self._embedding if below is None else self.columns[:, below] * on[below]
+            for c in range(len(read)):
+                self.columns[c, self.part(number)] = weight @ read[c]
+            self.columns[-1, self.part(number)] += bias
+
+    def start(self, s: Floats) -> NDArray[np.bool_]:
+        """Which neurons are on at a point, layer by layer."""
+        on = np.zeros(self.columns.shape[1], dtype=bool)
+        for number in range(len(self._weights.layers)):
+            self.update(on, number)
+            part = self.part(number)
+            on[part] = np.append(s, 1.0) @ self.columns[:, part] > 0
+        return on
+
+    def layer_of(self, place: int) -> int:
+        return int(np.searchsorted(self._weights.offsets, place, side="right")) - 1
+
+
+@np.errstate(all="ignore")
+def float_line(weights: FloatWeights, point: Floats, direction: Floats, t: float) -> Cells:
+    """Which neurons are on, cell by cell along p + t d."""
+    forms = FloatForms(weights, point, direction[None])
+    on = forms.start(np.array([t]))
+    while True:
+        yield on.copy()
+        slopes, constants = forms.columns
+        ahead = np.flatnonzero(np.where(on, -slopes, slopes) > 0)
+        if not len(ahead):
+            return
+        zeros = -constants[ahead] / slopes[ahead]
+        first = int(ahead[np.argmin(zeros)])
+        on[first] = not on[first]
+        forms.update(on, forms.layer_of(first) + 1)
+
+
+@np.errstate(all="ignore")
+def float_bent(
+    weights: FloatWeights, neuron: NeuronId, point: Floats, directions: Floats, s: Floats, heading: Floats
+) -> Cells:
+    """Which neurons are on, piece by piece along the zero set of a neuron, until the first piece is reached again."""
+    forms = FloatForms(weights, point, directions)
+    v = forms.part(neuron.layer - 1).start + neuron.index
+    on = forms.start(s)
+    on[v] = False
+    forms.update(on, neuron.layer)
+    first, crossed = on.copy(), -1
+    while crossed < 0 or (on != first).any():
+        yield on.copy()
+        a, b, c = forms.columns[:, v]
+        s = s - (a * s[0] + b * s[1] + c) / (a * a + b * b) * np.array([a, b])
+        along = np.array([-b, a])
+        behind = heading if crossed < 0 else forms.columns[:2, crossed] * (1.0 if on[crossed] else -1.0)
+        along = along if along @ behind > 0 else -along
+        slopes = along @ forms.columns[:2]
+        slopes[v] = 0.0
+        ahead = np.flatnonzero(np.where(on, -slopes, slopes) > 0)
+        if not len(ahead):
+            return
+        steps = -(s @ forms.columns[:2, ahead] + forms.columns[2, ahead]) / slopes[ahead]
+        nearest = int(np.argmin(steps))
+        crossed, s = int(ahead[nearest]), s + steps[nearest] * along
+        on[crossed] = not on[crossed]
+        forms.update(on, forms.layer_of(crossed) + 1)
+
+
+if __name__ == "__main__":
+    main()
