@@ -20,10 +20,15 @@ from polyrelu.commands.common import (
 from polyrelu.errors import DomainError, PolyreluError
 
 if TYPE_CHECKING:
+    from polyrelu.complex import PolyhedralComplex, RegionGraph
     from polyrelu.exact import Polyhedron
+    from polyrelu.importers import Imported
     from polyrelu.network import Network
 
 __all__ = ["add_complex"]
+
+#: Up to so many regions the weights are computed without being asked for: they take about a millisecond a region.
+_WEIGHED = 5_000
 
 
 def add_complex(commands: Any) -> None:
@@ -44,6 +49,16 @@ def add_complex(commands: Any) -> None:
         help="regions and their neighbours without faces, by linear programs: for many dimensions (.csv or .graphml)",
     )
     parser.add_argument(
+        "--breakpoints",
+        action="store_true",
+        help=f"gradient jumps and their balance, however many regions there are (without this option up to {_WEIGHED})",
+    )
+    parser.add_argument(
+        "--certificate",
+        metavar="FILE",
+        help="write a certificate that these are all regions, with a point inside each; for `polyrelu check`",
+    )
+    parser.add_argument(
         "--self-check",
         action="store_true",
         help="check the finished complex against itself: Euler's relation, faces of faces, values at points inside",
@@ -51,7 +66,7 @@ def add_complex(commands: Any) -> None:
 
 
 def _complex(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.complex import parse_domain
+    from polyrelu.complex import PolyhedralComplex, parse_domain
     from polyrelu.complex.export import FORMATS, REGION_FORMATS
     from polyrelu.interrupts import deferred_interrupt
 
@@ -61,28 +76,61 @@ def _complex(options: argparse.Namespace, started: float) -> int:
         if Path(options.output).suffix not in formats:
             what = "regions are" if options.regions_only else "a complex is"
             raise DomainError(f"-o {options.output}: {what} written as {', '.join(formats)}; choose one of these")
-    if options.regions_only and options.self_check:
-        raise DomainError("--self-check is for a whole complex; leave out --regions-only")
+    for name in ("self_check", "breakpoints"):
+        if options.regions_only and getattr(options, name):
+            raise DomainError(f"--{name.replace('_', '-')} is for a whole complex; leave out --regions-only")
+    if options.certificate is not None:
+        check_output("--certificate", options.certificate, [options.network, *filter(None, [options.output])])
     imported = read_network(options, options.network)
     network = imported.network
     domain = parse_domain(options.domain, network.inputs)
     with deferred_interrupt(say_interrupted):
-        found = (_only_regions if options.regions_only else _all_cells)(options, network, domain)
-    complete = bool(found["complete"])
+        cells, found = (_only_regions if options.regions_only else _all_cells)(options, network, domain)
+    missing = _missing(options, cells)
+    found |= {"breakpoint_facets": None, "balanced": None, "certificate": None}
+    if isinstance(cells, PolyhedralComplex) and not missing and (options.breakpoints or cells.regions <= _WEIGHED):
+        try:
+            found |= _weights(cells)
+        except KeyboardInterrupt:
+            missing = "interrupted: the weights were not computed"
+    if options.certificate is not None and not missing:
+        missing = _certify(options, cells, imported)
+        found["certificate"] = None if missing else options.certificate
     if options.json:
-        print_object(options, "ok" if complete else "undecided", started, **found, **reading(imported))
+        print_object(options, "undecided" if missing else "ok", started, **found, **reading(imported))
     else:
         print("\n".join(f"{key:<18}{_shown(value)}" for key, value in found.items() if value is not None))
         print_reading(imported)
-        if not complete:
-            missing = (
-                "some regions are missing" if options.regions_only else "this is the complex of the neurons done so far"
-            )
-            print(f"interrupted: {missing}")
-    return 0 if complete else 3
+        if missing:
+            print(missing)
+    return 3 if missing else 0
 
 
-def _all_cells(options: argparse.Namespace, network: Network, domain: Polyhedron) -> dict[str, object]:
+def _missing(options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph) -> str:
+    """What an interrupted computation lacks, in words."""
+    if cells.complete:
+        return ""
+    what = "some regions are missing" if options.regions_only else "this is the complex of the neurons done so far"
+    return f"interrupted: {what}"
+
+
+def _certify(options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph, imported: Imported) -> str:
+    """Write the certificate of the regions; if there is none, why."""
+    from polyrelu.proofs import Undecided, certify_regions
+
+    with ProgressLine() as line:
+        listed = certify_regions(
+            cells, progress=lambda work: line.show(f"certificate: region {work.leaves} of {cells.regions}")
+        )
+    if isinstance(listed, Undecided):
+        return f"no certificate: {listed.reason}"
+    listed.with_provenance(imported.provenance).save(options.certificate)
+    return ""
+
+
+def _all_cells(
+    options: argparse.Namespace, network: Network, domain: Polyhedron
+) -> tuple[PolyhedralComplex, dict[str, object]]:
     from polyrelu.complex import canonical_complex, failed_checks
     from polyrelu.complex.export import save_complex
 
@@ -101,7 +149,7 @@ def _all_cells(options: argparse.Namespace, network: Network, domain: Polyhedron
     if options.output is not None:
         with ProgressLine() as line:
             save_complex(cells, options.output, lambda done: line.show(f"writing region {done} of {cells.regions}"))
-    return {
+    return cells, {
         "domain": options.domain,
         "dimension": cells.dimension,
         "f_vector": list(cells.f_vector),
@@ -117,7 +165,17 @@ def _all_cells(options: argparse.Namespace, network: Network, domain: Polyhedron
     }
 
 
-def _only_regions(options: argparse.Namespace, network: Network, domain: Polyhedron) -> dict[str, object]:
+def _weights(cells: PolyhedralComplex) -> dict[str, object]:
+    """The number of visible facets, and whether the weights are balanced."""
+    from polyrelu.breakpoints import breakpoint_complex, is_balanced
+
+    breakpoints = breakpoint_complex(cells)
+    return {"breakpoint_facets": int(breakpoints.visible.sum()), "balanced": is_balanced(breakpoints)}
+
+
+def _only_regions(
+    options: argparse.Namespace, network: Network, domain: Polyhedron
+) -> tuple[RegionGraph, dict[str, object]]:
     from polyrelu.complex import region_graph
     from polyrelu.complex.export import save_regions
 
@@ -125,7 +183,7 @@ def _only_regions(options: argparse.Namespace, network: Network, domain: Polyhed
         regions = region_graph(network, domain, lambda done, seen: line.show(f"{done} regions done of {seen} seen"))
     if options.output is not None:
         save_regions(regions, options.output)
-    return {
+    return regions, {
         "domain": options.domain,
         "dimension": regions.dimension,
         "regions": regions.regions,

@@ -26,10 +26,12 @@ import numpy as np
 import pytest
 
 from polyrelu import cli
+from polyrelu.breakpoints import breakpoint_complex
 from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex, parse_domain
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.importers import save
 from polyrelu.network import Block, Layer, Network, from_arrays
+from polyrelu.proofs import Undecided
 from tests.quantised_networks import quantised_network
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -90,6 +92,9 @@ def test_the_object(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
         "exact_decisions": cells.statistics.exact_decisions,
         "self_check": None,
         "output": None,
+        "breakpoint_facets": int(breakpoint_complex(cells).visible.sum()),
+        "balanced": True,
+        "certificate": None,
     }
 
 
@@ -536,3 +541,70 @@ def test_graphml_says_whether_it_is_complete(
     interrupting(monkeypatch, 2)
     assert cli.main(["complex", "net.json", "-o", "part.graphml", *regions_only]) == 3
     assert [nx.read_graphml(name).graph["complete"] for name in ("whole.graphml", "part.graphml")] == [True, False]
+
+
+# --- Weights and certificates --------------------------------------------------------------------------------
+
+
+def test_weights_of_large_complexes_are_computed_on_request(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polyrelu.commands.complex._WEIGHED", 3)
+    found = run(capsys, "net.json")
+    assert (found["breakpoint_facets"], found["balanced"]) == (None, None)
+    found = run(capsys, "net.json", "--breakpoints")
+    assert found["balanced"] is True
+    assert found["breakpoint_facets"] > 0
+
+
+def test_weights_that_are_interrupted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(cells: PolyhedralComplex) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("polyrelu.breakpoints.breakpoint_complex", interrupted)
+    assert cli.main(["complex", "net.json", "-o", "cells.csv", "--json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    validate("output", found)
+    assert (found["status"], found["complete"], found["balanced"]) == ("undecided", True, None)
+    assert Path("cells.csv").exists()
+    assert cli.main(["complex", "net.json"]) == 3
+    assert "interrupted: the weights were not computed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("more", [[], ["--regions-only"], ["--domain", "box:-1,1"], ["--domain", "box:0,0;-1,1"]])
+def test_a_certificate_of_the_regions(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    found = run(capsys, "net.json", "--certificate", "regions.jsonl.gz", *more)
+    assert found["certificate"] == "regions.jsonl.gz"
+    assert cli.main(["check", "regions.jsonl.gz", "--about", "net.json"]) == 0
+    assert f"exactly {found['regions']} cells of full dimension" in capsys.readouterr().out
+    for latex in ([], ["--latex"]):
+        assert cli.main(["show", "regions.jsonl.gz", *latex]) == 0
+        shown = capsys.readouterr().out
+        assert f"exactly {found['regions']} regions on" in " ".join(shown.split())
+        assert "sign" in shown
+
+
+def test_a_certificate_that_is_interrupted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polyrelu.proofs.certify_regions", lambda cells, progress: Undecided("interrupted"))
+    assert cli.main(["complex", "net.json", "--certificate", "regions.jsonl"]) == 3
+    assert "no certificate: interrupted" in capsys.readouterr().out
+    assert cli.main(["complex", "net.json", "--certificate", "regions.jsonl", "--json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    validate("output", found)
+    assert (found["status"], found["certificate"]) == ("undecided", None)
+    assert not Path("regions.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--certificate", "net.json"], "net.json"),
+        (["--certificate", "nowhere/regions.jsonl"], "nowhere"),
+        (["-o", "cells.json", "--certificate", "cells.json"], "cells.json"),
+        (["--regions-only", "--breakpoints"], "--breakpoints is for a whole complex"),
+    ],
+)
+def test_options_that_do_not_fit(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["complex", "net.json", *arguments]) == 2
+    assert says in capsys.readouterr().err
+    assert names(Path()) == {"net.json"}
