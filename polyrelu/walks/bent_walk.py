@@ -87,6 +87,10 @@ class Corner:
         """The signs at the point."""
         return self.part.sign_vector(self.at)
 
+    def __repr__(self) -> str:
+        zeros = ", ".join(f"({neuron.layer}, {neuron.index})" for neuron in self.zeros)
+        return f"<{type(self).__name__}, {zeros} at ({self.point[0]}, {self.point[1]})>"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ridge(Corner):
@@ -220,6 +224,9 @@ class BentPiece:
         if end is None:
             return start[0] + self.heading[0], start[1] + self.heading[1]
         return (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
+
+    def __repr__(self) -> str:
+        return f"<BentPiece {self.signs}, from {self.start or 'the start'} to {self.end or self.ending or 'the end'}>"
 
 
 class BentWalk(Iterator[BentPiece]):

@@ -63,6 +63,10 @@ class LineEvent:
         """The signs at the point."""
         return self.part.sign_vector(self.at)
 
+    def __repr__(self) -> str:
+        zeros = ", ".join(f"({neuron.layer}, {neuron.index})" for neuron in self.neurons)
+        return f"<LineEvent, {zeros} at t = {self.t}>"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LineCell:
@@ -100,6 +104,9 @@ class LineCell:
         """The derivative of every output along the direction, exactly; the whole affine map is
         ``network.affine_map(cell.signs)``."""
         return tuple(self.part.affine_map(self.signs).matrix.entries())
+
+    def __repr__(self) -> str:
+        return f"<LineCell {self.signs}, from {self.start or 'the start'} to {self.end or 'the end'}>"
 
 
 class LineWalk(Iterator[LineCell]):
