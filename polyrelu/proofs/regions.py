@@ -12,7 +12,7 @@ below.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -101,11 +101,19 @@ def _points(cells: PolyhedralComplex | RegionGraph) -> PointOf:
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A node that is still to be visited: where it hangs, what is known there, which regions it has."""
+    """A node that is still to be visited: where it hangs, what is known there, which regions it has.
+
+    `terms` are those whose sign is not known, with forms in which signs found since may still have to be put in: that
+    costs more than all the rest, and is done where no affine form is left. `stale` tells whether it can change
+    anything: no form contains the highest atoms. (An atom that showed its sign, as 1 + 2 a does while a is a term, may
+    need a proof once the sign of a is known.)
+    """
 
     depth: int
     cut: tuple[Row, int] | None  # the form that is nonnegative from here on, and its factor
     known: KnownSigns
+    terms: Sequence[Term]
+    stale: bool
     regions: Indices
 
 
@@ -113,29 +121,37 @@ class _Tree:
     def __init__(self, cells: PolyhedralComplex | RegionGraph, budget: Budget, work: Progress) -> None:
         network, signs = cells.network, _signs(cells)
         self.coordinates, self._point_of = Coordinates.of(cells.domain), _points(cells)
-        self._budget, self._work = budget, work
+        self._budget, self._work, self._cost = budget, work, (0, 0)
         self._joint = JointNetwork(*_all_activations(network), self.coordinates.inputs, check=budget.check)
         self._path = Path.at_root(self.coordinates)
         places = {(neuron.layer, neuron.index): column for column, neuron in enumerate(network.neurons())}
         columns = {atom.symbol: places[atom.neuron.layer, atom.neuron.place] for atom in self._joint.atoms}
         self._signs = {symbol: signs[:, column] for symbol, column in columns.items()}
+        self._highest = max((atom.level for atom in self._joint.atoms), default=0)
         self._all = np.arange(len(signs))
 
     def nodes(self) -> Iterator[NodeRecord]:
         """The records of the tree, in prefix order."""
-        waiting = [_Open(0, None, KnownSigns(), self._all)]
+        known = KnownSigns()
+        waiting = [_Open(0, None, known, self._terms(known), False, self._all)]
         while waiting:
             node = waiting.pop()
             self._go_to(node)
-            known, rounds, terms = self._settled(node)
-            split = self._most_even(terms, node.regions) if terms else None
+            rounds, node = self._settled(node)
+            split = self._most_even(node)
             self._count(node, rounds, split is None)
             if split is None:
                 (region,) = node.regions.tolist()
                 yield NodeRecord(rounds, None, self._point_of(region))
             else:
                 yield NodeRecord(rounds, self._joint.number(split.symbol))
-                waiting += [self._part(node, known, split, sign) for sign in (-1, 1)]
+                waiting += [self._part(node, split, sign) for sign in (-1, 1)]
+
+    def _terms(self, known: KnownSigns) -> list[Term]:
+        """The terms whose sign is not known, with all known signs put in."""
+        expressions = self._joint.expressions(known)
+        self._cost = expressions.cost
+        return expressions.terms
 
     def _go_to(self, node: _Open) -> None:
         """Bring the path to a node: nodes are visited in prefix order."""
@@ -146,22 +162,27 @@ class _Tree:
         if node.cut is not None:
             self._path.push(*node.cut)
 
-    def _settled(self, node: _Open) -> tuple[KnownSigns, list[list[SignRecord]], list[Term]]:
-        """The signs that hold on all of a node, round by round, and the terms that are left."""
-        known, rounds = node.known, list[list[SignRecord]]()
+    def _settled(self, node: _Open) -> tuple[list[list[SignRecord]], _Open]:
+        """Rounds of the signs that hold on all of a node; and the node with these signs."""
+        known, terms, stale, rounds = node.known, list(node.terms), node.stale, list[list[SignRecord]]()
         while True:
             self._budget.check()
-            expressions = self._joint.expressions(known)
-            self._work.spend(*expressions.cost)
-            found = [
-                (term, sign)
-                for term in expressions.terms
-                if term.is_affine and (sign := self._common_sign(term, node.regions))
-            ]
-            if not found:
-                return known, rounds, expressions.terms
-            rounds.append([self._record(term, sign) for term, sign in found])
-            known = known.extended(found)
+            self._work.spend(*self._cost)  # of the checker, which puts in the signs at every node and in every round
+            affine = [term for term in terms if term.is_affine]
+            found = [(term, sign) for term in affine if (sign := self._common_sign(term, node.regions))]
+            if found:
+                rounds.append([self._record(term, sign) for term, sign in found])
+                known = known.extended(found)
+                done = {term.symbol for term, _ in found}
+                terms = [term for term in terms if term.symbol not in done]
+                stale = stale or any(self._is_read(term) for term, _ in found)
+            if len(found) < len(affine) or not (terms or stale):
+                return rounds, replace(node, known=known, terms=terms, stale=stale)
+            terms, stale = self._terms(known), False
+
+    def _is_read(self, term: Term) -> bool:
+        """Whether other forms may contain it."""
+        return term.atom.level < self._highest
 
     def _common_sign(self, term: Term, regions: Indices) -> int:
         """The sign of a term on all regions; 0 if they differ. (It is 0 on none of them, as it is not 0 as a form.)"""
@@ -177,16 +198,18 @@ class _Tree:
             raise AssertionError("a neuron with one sign on all regions of a polyhedron has it on the polyhedron")
         return sign_record(self._joint, term, sign, answer, self._work)
 
-    def _most_even(self, terms: Sequence[Term], regions: Indices) -> Term:
-        """The affine term to split at; each of them takes both signs."""
-        affine = [term for term in terms if term.is_affine]
-        return min(affine, key=lambda term: abs(int(self._signs[term.symbol][regions].sum(dtype=np.int64))))
+    def _most_even(self, node: _Open) -> Term | None:
+        """The affine term to split at, each of them taking both signs; None if no term is left."""
+        affine = [term for term in node.terms if term.is_affine]
+        return min(affine, key=lambda term: abs(int(self._signs[term.symbol][node.regions].sum())), default=None)
 
-    def _part(self, node: _Open, known: KnownSigns, split: Term, sign: int) -> _Open:
+    def _part(self, node: _Open, split: Term, sign: int) -> _Open:
         """One side of a split."""
         side = split.form if sign > 0 else negated(split.form)
+        terms, stale = [term for term in node.terms if term is not split], node.stale or self._is_read(split)
         regions = node.regions[self._signs[split.symbol][node.regions] == sign]
-        return _Open(node.depth + 1, (side, split.factor), known.extended([(split, sign)]), regions)
+        known = node.known.extended([(split, sign)])
+        return _Open(node.depth + 1, (side, split.factor), known, terms, stale, regions)
 
     def _count(self, node: _Open, rounds: Sequence[Sequence[SignRecord]], leaf: bool) -> None:
         work = self._work
