@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,11 @@ def add_complex(commands: Any) -> None:
         help=f"gradient jumps and their balance, however many regions there are (without this option up to {_WEIGHED})",
     )
     parser.add_argument(
+        "--conditions",
+        action="store_true",
+        help="which conditions of the theorems on deep networks hold (generic, general, transparent, …), with evidence",
+    )
+    parser.add_argument(
         "--certificate",
         metavar="FILE",
         help="write a certificate that these are all regions, with a point inside each; for `polyrelu check`",
@@ -76,7 +82,7 @@ def _complex(options: argparse.Namespace, started: float) -> int:
         if Path(options.output).suffix not in formats:
             what = "regions are" if options.regions_only else "a complex is"
             raise DomainError(f"-o {options.output}: {what} written as {', '.join(formats)}; choose one of these")
-    for name in ("self_check", "breakpoints"):
+    for name in ("self_check", "breakpoints", "conditions"):
         if options.regions_only and getattr(options, name):
             raise DomainError(f"--{name.replace('_', '-')} is for a whole complex; leave out --regions-only")
     if options.certificate is not None:
@@ -87,19 +93,22 @@ def _complex(options: argparse.Namespace, started: float) -> int:
     with deferred_interrupt(say_interrupted):
         cells, found = (_only_regions if options.regions_only else _all_cells)(options, network, domain)
     missing = _missing(options, cells)
-    found |= {"breakpoint_facets": None, "balanced": None, "certificate": None}
-    if isinstance(cells, PolyhedralComplex) and not missing and (options.breakpoints or cells.regions <= _WEIGHED):
+    found |= {"breakpoint_facets": None, "balanced": None, "conditions": None, "certificate": None}
+    if isinstance(cells, PolyhedralComplex) and not missing:
         try:
-            found |= _weights(cells)
+            found |= _weights(cells) if options.breakpoints or cells.regions <= _WEIGHED else {}
+            found |= _conditions(cells) if options.conditions else {}
         except KeyboardInterrupt:
-            missing = "interrupted: the weights were not computed"
+            missing = "interrupted: weights or conditions are missing"
     if options.certificate is not None and not missing:
         missing = _certify(options, cells, imported)
         found["certificate"] = None if missing else options.certificate
     if options.json:
+        if found["conditions"] is not None:
+            found["conditions"] = {name: condition.to_json() for name, condition in found["conditions"].items()}
         print_object(options, "undecided" if missing else "ok", started, **found, **reading(imported))
     else:
-        print("\n".join(f"{key:<18}{_shown(value)}" for key, value in found.items() if value is not None))
+        print("\n".join(_lines(found)))
         print_reading(imported)
         if missing:
             print(missing)
@@ -130,7 +139,7 @@ def _certify(options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph
 
 def _all_cells(
     options: argparse.Namespace, network: Network, domain: Polyhedron
-) -> tuple[PolyhedralComplex, dict[str, object]]:
+) -> tuple[PolyhedralComplex, dict[str, Any]]:
     from polyrelu.complex import canonical_complex, failed_checks
     from polyrelu.complex.export import save_complex
 
@@ -165,7 +174,7 @@ def _all_cells(
     }
 
 
-def _weights(cells: PolyhedralComplex) -> dict[str, object]:
+def _weights(cells: PolyhedralComplex) -> dict[str, Any]:
     """The number of visible facets, and whether the weights are balanced."""
     from polyrelu.breakpoints import breakpoint_complex, is_balanced
 
@@ -173,9 +182,16 @@ def _weights(cells: PolyhedralComplex) -> dict[str, object]:
     return {"breakpoint_facets": int(breakpoints.visible.sum()), "balanced": is_balanced(breakpoints)}
 
 
+def _conditions(cells: PolyhedralComplex) -> dict[str, Any]:
+    """The conditions by their names."""
+    from polyrelu.conditions import conditions
+
+    return {"conditions": {condition.name: condition for condition in conditions(cells)}}
+
+
 def _only_regions(
     options: argparse.Namespace, network: Network, domain: Polyhedron
-) -> tuple[RegionGraph, dict[str, object]]:
+) -> tuple[RegionGraph, dict[str, Any]]:
     from polyrelu.complex import region_graph
     from polyrelu.complex.export import save_regions
 
@@ -194,6 +210,15 @@ def _only_regions(
         "neurons": regions.signs.shape[1],
         "output": options.output,
     }
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    """What was found as text, a condition a line."""
+    for key, value in found.items():
+        if key == "conditions" and value is not None:
+            yield from (f"{name:<18}{condition.status}: {condition.detail}" for name, condition in value.items())
+        elif value is not None:
+            yield f"{key:<18}{_shown(value)}"
 
 
 def _shown(value: object) -> str:

@@ -7,10 +7,10 @@ neighbours by linear programs.
 """
 
 from polyrelu.complex.bent import bent_hyperplane, fold_set, supertransversality_violation
+from polyrelu.complex.cell_points import point_in
 from polyrelu.complex.checks import failed_checks
 from polyrelu.complex.domain import parse_domain
 from polyrelu.complex.export import save_complex, save_regions
-from polyrelu.complex.genericity import Genericity, genericity
 from polyrelu.complex.graphs import dual_graph, face_poset, linear_regions
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex, canonical_complex, stream_complex
 from polyrelu.complex.region_walk import RegionGraph, Visit, region_graph, walk_regions
@@ -20,7 +20,6 @@ from polyrelu.complex.subcomplex import Subcomplex
 
 __all__ = [
     "Cell",
-    "Genericity",
     "PolyhedralComplex",
     "Region",
     "RegionGraph",
@@ -33,9 +32,9 @@ __all__ = [
     "face_poset",
     "failed_checks",
     "fold_set",
-    "genericity",
     "linear_regions",
     "parse_domain",
+    "point_in",
     "region_graph",
     "save_complex",
     "save_regions",

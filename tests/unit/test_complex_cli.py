@@ -29,6 +29,7 @@ from polyrelu import cli
 from polyrelu.breakpoints import breakpoint_complex
 from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex, parse_domain
 from polyrelu.complex.graphs import dual_graph
+from polyrelu.conditions import conditions
 from polyrelu.importers import save
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.proofs import Undecided
@@ -94,6 +95,7 @@ def test_the_object(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
         "output": None,
         "breakpoint_facets": int(breakpoint_complex(cells).visible.sum()),
         "balanced": True,
+        "conditions": None,
         "certificate": None,
     }
 
@@ -568,7 +570,19 @@ def test_weights_that_are_interrupted(capsys: pytest.CaptureFixture[str], monkey
     assert (found["status"], found["complete"], found["balanced"]) == ("undecided", True, None)
     assert Path("cells.csv").exists()
     assert cli.main(["complex", "net.json"]) == 3
-    assert "interrupted: the weights were not computed" in capsys.readouterr().out
+    assert "interrupted: weights or conditions are missing" in capsys.readouterr().out
+
+
+def test_conditions(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run(capsys, "net.json", "--conditions")
+    expected = {condition.name: condition for condition in conditions(canonical_complex(SMALL))}
+    assert list(found["conditions"]) == list(expected)
+    assert {name: entry["status"] for name, entry in found["conditions"].items()} == {
+        name: condition.status for name, condition in expected.items()
+    }
+    assert cli.main(["complex", "net.json", "--conditions"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("transparent") and expected["transparent"].detail in line for line in shown)
 
 
 @pytest.mark.parametrize("more", [[], ["--regions-only"], ["--domain", "box:-1,1"], ["--domain", "box:0,0;-1,1"]])
@@ -602,6 +616,7 @@ def test_a_certificate_that_is_interrupted(capsys: pytest.CaptureFixture[str], m
         (["--certificate", "nowhere/regions.jsonl"], "nowhere"),
         (["-o", "cells.json", "--certificate", "cells.json"], "cells.json"),
         (["--regions-only", "--breakpoints"], "--breakpoints is for a whole complex"),
+        (["--regions-only", "--conditions"], "--conditions is for a whole complex"),
     ],
 )
 def test_options_that_do_not_fit(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:

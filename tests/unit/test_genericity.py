@@ -9,8 +9,9 @@ from random import Random
 
 import pytest
 
-from polyrelu.complex import canonical_complex, genericity, supertransversality_violation
-from polyrelu.complex.genericity import masked_products
+from polyrelu.complex import canonical_complex, supertransversality_violation
+from polyrelu.conditions import genericity
+from polyrelu.conditions.genericity import masked_products
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_arrays

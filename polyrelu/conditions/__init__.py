@@ -1,0 +1,51 @@
+"""The conditions that theorems on deep networks ask for, each with what shows that it holds or fails.
+
+Bounds on the work are never passed in silence: beyond them a condition is "unchecked".
+"""
+
+from polyrelu.conditions.collinear import AffinePiece, CollinearPieces, affine_pieces, noncollinear_pieces
+from polyrelu.conditions.condition import Condition, Parts
+from polyrelu.conditions.crossings import Crossing, Crossings, pairwise_crossings
+from polyrelu.conditions.general import Limits, generic, pl_general
+from polyrelu.conditions.genericity import (
+    DeficientProduct,
+    Genericity,
+    MaskedProduct,
+    WrongCell,
+    genericity,
+    masked_ranks,
+    supertransversality,
+)
+from polyrelu.conditions.linear_regions import InvisibleFacet, linear_regions_property
+from polyrelu.conditions.report import conditions
+from polyrelu.conditions.transparency import OpaqueRegion, transparency
+from polyrelu.conditions.zero_extrema import ZeroExtremum, zero_extrema
+
+__all__ = [
+    "AffinePiece",
+    "CollinearPieces",
+    "Condition",
+    "Crossing",
+    "Crossings",
+    "DeficientProduct",
+    "Genericity",
+    "InvisibleFacet",
+    "Limits",
+    "MaskedProduct",
+    "OpaqueRegion",
+    "Parts",
+    "WrongCell",
+    "ZeroExtremum",
+    "affine_pieces",
+    "conditions",
+    "generic",
+    "genericity",
+    "linear_regions_property",
+    "masked_ranks",
+    "noncollinear_pieces",
+    "pairwise_crossings",
+    "pl_general",
+    "supertransversality",
+    "transparency",
+    "zero_extrema",
+]

@@ -1,0 +1,192 @@
+"""Are two of a network's formal affine pieces multiples of each other?
+
+With masks I_1, …, I_{l-1}, nonempty sets of neurons of the layers before, unit i of layer l (an output, if l = L) has
+the affine piece
+
+    w = e_i W_l I_{l-1} W_{l-1} … I_1 W_1,    b = e_i Σ_{k ≤ l} W_l I_{l-1} … W_{k+1} I_k b_k,
+
+whether or not these neurons are on, and the others off, at some point. For (l, i, I) ≠ (k, j, J) the vectors [w | b]
+must not be collinear; 0 is collinear with everything. This does not depend on the domain.
+
+Source: Phuong and Lampert (2020), Lemma A.11. Their main text has another condition in its place (section 3,
+condition 3), on the linear functions of any two units on any two of their linear regions. Word by word no network
+satisfies it (take one unit and one region twice); for two different units it fails on an open set of networks: where a
+whole layer is off, all units of the next one are constants, and constants are multiples of each other. The appendix
+excludes such masks, and the proofs use the appendix. Where they conclude that two gradients differ (Lemma A.13), the
+lemma gives that [w | b] differ; for pieces that meet at a point that is the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+
+from polyrelu.conditions.condition import Condition, point_text, require_plain
+from polyrelu.conditions.masks import masks_of
+from polyrelu.errors import DomainError
+from polyrelu.exact import RationalMatrix, primitive
+from polyrelu.network import Network, NeuronId
+
+__all__ = ["PIECE_LIMIT", "AffinePiece", "CollinearPieces", "affine_piece", "affine_pieces", "noncollinear_pieces"]
+
+Masks = tuple[tuple[int, ...], ...]
+
+#: Pieces that are looked at.
+PIECE_LIMIT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class AffinePiece:
+    """A unit with masks, and its vector.
+
+    Attributes
+    ----------
+    unit : a hidden neuron or an output.
+    masks : the neurons kept in layers 1, …, l - 1.
+    vector : [w | b], n_0 + 1 numbers.
+    """
+
+    unit: NeuronId
+    masks: Masks
+    vector: tuple[Fraction, ...]
+
+    def __str__(self) -> str:
+        masks = " ".join("{" + ", ".join(map(str, mask)) + "}" for mask in self.masks)
+        given = f" with masks {masks}" if masks else ""
+        return f"unit {self.unit.index} of layer {self.unit.layer}{given} is {point_text(self.vector)}"
+
+
+@dataclass(frozen=True, slots=True)
+class CollinearPieces:
+    """Two pieces of which one is a multiple of the other."""
+
+    first: AffinePiece
+    second: AffinePiece
+
+    def __str__(self) -> str:
+        return f"collinear: {self.first}, {self.second}"
+
+
+def noncollinear_pieces(network: Network, limit: int = PIECE_LIMIT) -> Condition[CollinearPieces]:
+    """Whether no two formal affine pieces are collinear.
+
+    Parameters
+    ----------
+    network : a plain stack that ends in an affine layer.
+    limit : at most so many pieces are looked at; there are Σ_l n_l Π_{k<l} (2^{n_k} - 1).
+
+    Returns
+    -------
+    The condition "noncollinear": two collinear pieces, or the number of pieces.
+
+    Raises
+    ------
+    DomainError : the network has skip connections, or a ReLU at the end (after it, layer L has all pieces twice).
+
+    >>> from polyrelu.network import from_arrays
+    >>> print(noncollinear_pieces(from_arrays([([[1, 0], [0, 1]], [1, 2]), ([[1, 3]], [1])])))
+    noncollinear: holds, 5 pieces
+    >>> print(noncollinear_pieces(from_arrays([([[1, 0], [0, 1]], [1, 2]), ([[1, 3]], [0])])))
+    noncollinear: fails, collinear: unit 0 of layer 1 is (1, 0, 1), unit 0 of layer 2 with masks {0} is (1, 0, 1)
+    """
+    require_plain(network, "collinear pieces")
+    if network.last == "relu":
+        raise DomainError("collinear pieces: defined for networks that end in an affine layer only")
+    pieces, checked = affine_pieces(network), 0
+    known = _Known(network)
+    for piece in islice(pieces, limit):
+        other = known.collinear_with(piece)
+        if other is not None:
+            return Condition("noncollinear", "fails", checked, "pieces", CollinearPieces(other, piece))
+        known.add(piece)
+        checked += 1
+    if next(pieces, None) is None:
+        return Condition("noncollinear", "holds", checked, "pieces")
+    return Condition("noncollinear", "unchecked", checked, "pieces", reason=f"only {checked} pieces were looked at")
+
+
+class _Known:
+    """Pieces no two of which are collinear, by the hashes of their lines: the vectors may be many and long."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._first: AffinePiece | None = None
+        self._by_hash: dict[int, list[tuple[NeuronId, Masks]]] = {}
+
+    def add(self, piece: AffinePiece) -> None:
+        if self._first is None:
+            self._first = piece
+        self._by_hash.setdefault(hash(_line(piece)), []).append((piece.unit, piece.masks))
+
+    def collinear_with(self, piece: AffinePiece) -> AffinePiece | None:
+        """One that is collinear with the piece."""
+        line = _line(piece)
+        if self._first is not None and not (line and _line(self._first)):  # only the first one can be 0
+            return self._first
+        same_hash = (affine_piece(self._network, *key) for key in self._by_hash.get(hash(line), ()))
+        return next((other for other in same_hash if _line(other) == line), None)
+
+
+def _line(piece: AffinePiece) -> tuple[int, ...]:
+    """The primitive vector, up to sign, that the piece is a multiple of; () if the piece is 0."""
+    return primitive(piece.vector)[0] if any(piece.vector) else ()
+
+
+def affine_pieces(network: Network) -> Iterator[AffinePiece]:
+    """All formal affine pieces of a plain stack, layer by layer."""
+    for layer in range(1, network.depth + 1):
+        for masks, forms in _forms(network, layer):
+            for index, row in enumerate(forms.rows()):
+                yield AffinePiece(NeuronId(layer, index), masks, row)
+
+
+def affine_piece(network: Network, unit: NeuronId, masks: Masks) -> AffinePiece:
+    """The piece of one unit for given masks of the layers before it.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [1, 2]), ([[1, 3]], [1])])
+    >>> print(affine_piece(net, NeuronId(2, 0), ((0, 1),)))
+    unit 0 of layer 2 with masks {0, 1} is (1, 3, 8)
+    """
+    forms = network.layers[0].augmented()
+    for layer, mask in enumerate(masks, 2):
+        forms = _Sums(network, layer, forms).of(mask)
+    return AffinePiece(unit, masks, forms.row(unit.index))
+
+
+def _forms(network: Network, layer: int) -> Iterator[tuple[Masks, RationalMatrix]]:
+    """The pieces [w | b] of all units of a layer, for all masks of the layers before."""
+    if layer == 1:
+        yield (), network.layers[0].augmented()
+        return
+    for masks, forms in _forms(network, layer - 1):
+        sums = _Sums(network, layer, forms)
+        for mask in masks_of(network.widths[layer - 1]):
+            yield (*masks, mask), sums.of(mask)
+
+
+class _Sums:
+    """The pieces of a layer from those of the layer before: sums over masks of what each of its neurons adds."""
+
+    def __init__(self, network: Network, layer: int, forms: RationalMatrix) -> None:
+        weight, bias = network.weight(layer), network.bias(layer)
+        product = weight.denominator * forms.denominator
+        self._denominator = math.lcm(product, bias.denominator)
+        factor, bias_factor = self._denominator // product, self._denominator // bias.denominator
+        self._constant = [[*[0] * network.inputs, entry * bias_factor] for (entry,) in bias.integer_rows()]
+        rows = forms.integer_rows()
+        self._added = [
+            [[factor * w * entry for entry in row] for w, row in zip(weights, rows, strict=True)]
+            for weights in weight.integer_rows()
+        ]
+
+    def of(self, mask: tuple[int, ...]) -> RationalMatrix:
+        """[w | b] of all units of the layer, if these neurons of the layer before are kept."""
+        rows = [
+            [sum(column) for column in zip(constant, *(added[j] for j in mask), strict=True)]
+            for constant, added in zip(self._constant, self._added, strict=True)
+        ]
+        return RationalMatrix.from_integers(rows, self._denominator)

@@ -1,0 +1,82 @@
+"""The linear-regions property: does the gradient jump at every cell of codimension 1 inside the domain?
+
+Source: Rolnick and Kording (2020), Linear Regions Assumption (LRA): the network computes different affine functions on
+the two sides of every piece of a bent hyperplane. Any two neighbouring regions of the canonical complex are meant, so
+one *invisible* cell between two regions violates it. On a domain of lower dimension the functions on the domain are
+compared. For skip connections and a ReLU at the end the definition is the same, word by word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from polyrelu.breakpoints.jumps import BreakpointComplex, breakpoint_complex
+from polyrelu.complex import Cell
+from polyrelu.complex.cell_points import point_in
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.conditions.condition import Condition, point_text, require_whole
+from polyrelu.errors import DomainError
+
+__all__ = ["InvisibleFacet", "linear_regions_property"]
+
+
+@dataclass(frozen=True, slots=True)
+class InvisibleFacet:
+    """A cell of codimension 1 inside the domain with one affine map on both sides.
+
+    Attributes
+    ----------
+    facet : the cell.
+    regions : the numbers of the regions on its two sides.
+    point : a point inside the cell.
+    """
+
+    facet: Cell
+    regions: tuple[int, int]
+    point: tuple[Fraction, ...]
+
+    def __str__(self) -> str:
+        one, other = self.regions
+        return f"one affine map on the regions {one} and {other}, between which {point_text(self.point)} lies"
+
+
+def linear_regions_property(
+    cells: PolyhedralComplex, breakpoints: BreakpointComplex | None = None
+) -> Condition[InvisibleFacet]:
+    """Whether every cell of codimension 1 inside the domain is visible.
+
+    Parameters
+    ----------
+    cells : a complete complex, of any network on any domain.
+    breakpoints : its breakpoint complex, if it is known already.
+
+    Returns
+    -------
+    The condition "lra": an invisible cell, or the number of cells of codimension 1 inside the domain.
+
+    Raises
+    ------
+    DomainError : the complex is incomplete or a part, or the breakpoints are those of another one.
+
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> print(linear_regions_property(canonical_complex(from_arrays([([[1], [2]], [0, 1]), ([[1, 1]], [0])]))))
+    lra: holds, 2 cells of codimension 1
+    >>> print(linear_regions_property(canonical_complex(from_arrays([([[1], [-1]], [0, 0]), ([[1, -1]], [0])]))))
+    lra: fails, one affine map on the regions 0 and 1, between which (0) lies
+    """
+    require_whole(cells, "the linear-regions property")
+    known = breakpoint_complex(cells) if breakpoints is None else breakpoints
+    if known.cells is not cells:
+        raise DomainError("the breakpoint complex belongs to another complex")
+    invisible = np.flatnonzero(~known.visible)
+    visible, subject = len(known) - len(invisible), "cells of codimension 1"
+    if not len(invisible):
+        return Condition("lra", "holds", visible, subject)
+    first = int(invisible[0])
+    facet = Cell(cells.dimension - 1, int(known.facets[first]))
+    one, other = sorted((int(known.plus[first]), int(known.minus[first])))
+    return Condition("lra", "fails", visible, subject, InvisibleFacet(facet, (one, other), point_in(cells, facet)))

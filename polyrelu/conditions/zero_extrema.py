@@ -1,0 +1,163 @@
+"""Has a unit of a network a local extremum with value 0?
+
+Source: Phuong and Lampert (2020), Lemma A.12, for networks on an open set Z: for every unit (l, i) each point of Z with
+z = 0 has points with z > 0 and points with z < 0 in every neighbourhood. Here Z is the relative interior of the domain;
+on a domain of lower dimension neighbourhoods in it are meant. Units are hidden neurons and outputs: the lemma speaks of
+all of them, though the proofs use it for hidden neurons only (Lemma A.15), and of the outputs it is a condition on the
+function alone. A unit that is 0 on an open set violates it.
+
+On the complex: near a point of a cell F the domain consists of the regions around F. A hidden neuron has one sign on
+each of them, so F violates the condition if the neuron is 0 on F and the regions around it are not both positive and
+negative ones. An output z is affine on F; if z = 0 at a local extremum in F, z = 0 on all of F. And if z = 0 on F, then
+on a region R around it z grows in proportion on the segments from a point of F to the vertices of R and along the rays
+of R, and these span R near F: z > 0 at points of R near F exactly if z > 0 at a vertex of R or z grows along a ray of
+it. If all cells contain lines, hidden neurons do not change along them; an output that does (it reads the input) has no
+extrema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.complex.cell_points import point_in
+from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
+from polyrelu.complex.subcomplex import Mask, around
+from polyrelu.conditions.condition import Condition, neuron_text, point_text, require_whole
+from polyrelu.exact import RationalMatrix
+from polyrelu.network import Network, NeuronId
+
+__all__ = ["ZeroExtremum", "zero_extrema"]
+
+Kind = Literal["minimum", "maximum", "constant"]
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroExtremum:
+    """A cell inside the domain on which a unit has a local extremum with value 0.
+
+    Attributes
+    ----------
+    unit : a hidden neuron, or an output as (L, i).
+    cell : all its points are local extrema.
+    kind : "constant" where the unit is 0 all around.
+    point : a point inside the cell.
+    """
+
+    unit: NeuronId
+    cell: Cell
+    kind: Kind
+    point: tuple[Fraction, ...]
+
+    def __str__(self) -> str:
+        what = "is 0 around" if self.kind == "constant" else f"has a local {self.kind} with value 0 at"
+        return f"{neuron_text(self.unit)} {what} {point_text(self.point)}"
+
+
+def zero_extrema(cells: PolyhedralComplex, outputs: bool = True) -> Condition[ZeroExtremum]:
+    """Whether no unit has a local extremum with value 0 inside the domain.
+
+    Parameters
+    ----------
+    cells : a complete complex, of any network on any domain.
+    outputs : whether outputs are asked as well. If the network ends in a ReLU, all its layers are hidden.
+
+    Returns
+    -------
+    The condition "no_zero_extrema": a cell and a unit that violate it, or the number of pairs of a unit and a cell
+    inside the domain on which it is 0.
+
+    Raises
+    ------
+    DomainError : the complex is incomplete or a part.
+
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [3])])
+    >>> print(zero_extrema(canonical_complex(net)))
+    no_zero_extrema: holds, 15 zeros
+    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[-1, -1]], [0]), ([[1]], [3])])     # neuron 0 of layer 2 is -|x|
+    >>> print(zero_extrema(canonical_complex(net)))
+    no_zero_extrema: fails, neuron 0 of layer 2 has a local maximum with value 0 at (0)
+    """
+    require_whole(cells, "zero extrema")
+    inside = {k: cells.inside(k) for k in range(cells.dimension, cells.lineality_dim - 1, -1)}
+    checked, evidence = 0, None
+    for unit in _units(cells, outputs):
+        for k, extreme in unit.extrema(cells, inside):
+            checked += int((unit.zero[k] & inside[k]).sum()) - len(extreme)
+            if evidence is None and len(extreme):
+                evidence = unit.evidence(cells, Cell(k, int(extreme[0])))
+    return Condition("no_zero_extrema", "fails" if evidence is not None else "holds", checked, "zeros", evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """Where a unit is 0, and near which cells it is not.
+
+    Attributes
+    ----------
+    zero : for every dimension k = 0, 1, … the cells on which it is 0.
+    positive, negative : regions such that, where it is 0 on a face of one, it is positive, or negative, near that face.
+    """
+
+    name: NeuronId
+    zero: list[Mask]
+    positive: Mask
+    negative: Mask
+
+    def extrema(self, cells: PolyhedralComplex, inside: Mapping[int, Mask]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """For each dimension, the largest first, the cells inside the domain on which there are extrema."""
+        positive, negative = around(cells, self.positive), around(cells, self.negative)
+        for k, mask in inside.items():
+            yield k, np.flatnonzero(self.zero[k] & mask & ~(positive[k] & negative[k]))
+
+    def evidence(self, cells: PolyhedralComplex, cell: Cell) -> ZeroExtremum:
+        above, below = (
+            bool(around(cells, mask)[cell.dimension][cell.index]) for mask in (self.positive, self.negative)
+        )
+        kind: Kind = "minimum" if above else "maximum" if below else "constant"
+        return ZeroExtremum(self.name, cell, kind, point_in(cells, cell))
+
+
+def _units(cells: PolyhedralComplex, outputs: bool) -> Iterator[_Unit]:
+    for column, neuron in enumerate(cells.neurons):
+        top = cells.all_signs[-1][:, column]
+        yield _Unit(neuron, [signs[:, column] == 0 for signs in cells.all_signs], top > 0, top < 0)
+    if outputs and cells.network.last == "affine":
+        rows = [cells.homogeneous(vertex) for vertex in range(cells.vertex_store.base_signs.size)]
+        at_vertices = _output_signs(cells.network, rows)
+        along_lines = _output_signs(cells.network, [(*line, 0) for line in cells.lineality])
+        for index, signs in enumerate(at_vertices):
+            if not any(along_lines[index].tolist()):
+                yield _output_unit(cells, NeuronId(cells.network.depth, index), signs)
+
+
+def _output_unit(cells: PolyhedralComplex, name: NeuronId, signs: NDArray[np.int8]) -> _Unit:
+    """An output from its signs at the vertices of the lattice."""
+    marks = np.where(signs > 0, 1, np.where(signs < 0, 2, 0)).astype(np.uint64)
+    met = [words[inner] for words, inner in zip(cells.lattice.spread(marks), cells.inner, strict=True)]
+    zero = [np.zeros(0, dtype=bool) for _ in range(cells.lineality_dim)] + [words == 0 for words in met]
+    return _Unit(name, zero, np.isin(met[-1], (1, 3)), np.isin(met[-1], (2, 3)))
+
+
+def _output_signs(network: Network, rows: Sequence[Sequence[int]]) -> NDArray[np.int8]:
+    """The signs of the outputs at homogeneous points (x, t), shape (n_L, number of rows).
+
+    For t > 0 these are points x / t. For t = 0 they are directions r, and the signs those of lim f(x + s r) / s for s →
+    ∞, whatever x is: max(z, 0) is homogeneous, so that dividing f by s divides the biases by s.
+    """
+    columns = RationalMatrix.from_integers(rows, ncols=network.inputs + 1).transpose()
+    t = columns.take(rows=[network.inputs])
+    activations = [columns.take(rows=range(network.inputs))]
+    for layer in network.layers:
+        z = layer.bias @ t
+        for block in layer.blocks:
+            z = z + block @ activations[block.source]
+        activations.append(z.relu())
+    return z.signs()
