@@ -187,8 +187,10 @@ def dot(left: Iterable[int], right: Iterable[int]) -> int:
     return sum(x * y for x, y in zip(left, right, strict=True))
 class Row(tuple[int, ...]):
     """Integers as a key of a dictionary, hashed as text: nobody can make the hashes of many collide."""
+    hashed = 0
     def __hash__(self) -> int:
-        return hash(" ".join(f"{x:x}" for x in self))
+        self.hashed = self.hashed or hash(" ".join(f"{x:x}" for x in self))
+        return self.hashed
 def plane(row: Sequence[int]) -> tuple[Row, int]:
     """(h, s), row = s h, h primitive with a positive first nonzero entry: one h per hyperplane. s = 0 if row = 0."""
     scale = math.gcd(*row) * (-1 if next((x for x in row if x), 0) < 0 else 1)
@@ -607,6 +609,15 @@ class Atom(NamedTuple):
     """max(form, 0), the form primitive; level 1 if it is affine, else one more than the highest level in it."""
     form: Form
     level: int
+class Written(NamedTuple):
+    """The form of an atom at a node as factor * h, h primitive; what was put in for its symbols, and what that cost."""
+    values: list[Form]
+    form: Form
+    h: Form
+    factor: int
+    keys: tuple[Row, Row]  # of h and of its negative
+    operations: int
+    bits: int
 class Term(NamedTuple):
     """max(form, 0) at a node, with the form that an atom has there, up to a positive factor."""
     atom: int
@@ -668,6 +679,7 @@ class Joint:
         rows = [form for forms, _ in made[0][1:] for form in forms] if len(made) == 1 else differences(*made)
         self.difference = [primitive(form)[0] for form in rows if form]
         self.keep_used()
+        self.last = dict[int, Written]()  # the forms of the atoms at the node before
     def activations(self, which: int, network: Network, domain: Domain) -> list[tuple[list[Form], int]]:
         """The input, the activations and the outputs of a network as forms, each layer over a denominator."""
         activations, last = [(domain.inputs, domain.scale)], len(network.layers) - (network.last == "affine")
@@ -779,29 +791,36 @@ class Node:
         joint.spend(1 + len(used), 64)
         self.term_of = dict[int, tuple[Term, int]]()  # of atoms; -1 if the term has the negative of the atom's form
         for k in used:
-            self.forms[k] = form = self.substituted(joint.atoms[k].form)
-            self.values[self.first + k] = self.value(k, form)
-    def substituted(self, form: Form) -> Form:
+            values = [self.values[symbol] for symbol in joint.atoms[k].form]
+            known = joint.last.get(k)
+            if known is None or known.values != values:  # else all is as at the node before
+                joint.last[k] = known = self.written(joint.atoms[k].form, values)
+            joint.spend(known.operations, known.bits)
+            self.forms[k] = known.form
+            self.values[self.first + k] = self.value(k, known)
+    def written(self, form: Form, values: list[Form]) -> Written:
         """A form over the atoms with their values put in."""
         sums = dict[int, int]()
-        for symbol, x in form.items():
-            add_to(sums, self.values[symbol], x)
-        self.joint.spend(sum(len(self.values[symbol]) for symbol in form), longest([[*form.values(), *sums.values()]]))
-        return tidy(sums)
-    def value(self, k: int, form: Form) -> Form:
+        for x, value in zip(form.values(), values, strict=True):
+            add_to(sums, value, x)
+        bits, (h, factor) = longest([[*form.values(), *sums.values()]]), primitive(found := tidy(sums))
+        return Written(values, found, h, factor, (key_of(h), key_of(h, -1)), sum(map(len, values)), bits)
+    def substituted(self, form: Form) -> Form:
+        """A form over the atoms with their values put in."""
+        found = self.written(form, [self.values[symbol] for symbol in form])
+        self.joint.spend(found.operations, found.bits)
+        return found.form
+    def value(self, k: int, known: Written) -> Form:
         """max(form, 0): by a known sign, by the signs of the coefficients, or with a term."""
+        form, (key, other) = known.form, known.keys
         if not form:
             return form
-        sign = self.state.atoms.get(k, 0) or self.joint.shown(form)
+        sign = self.state.atoms.get(k, 0) or self.joint.shown(form) or self.state.forms.get(key, 0)
+        if not sign and key not in self.terms and other in self.terms:
+            return flipped(form, self.first + self.join(k, other, -1).atom, known.factor)
         if not sign:
-            h, factor = primitive(form)
-            key, other = key_of(h), key_of(h, -1)
-            sign = self.state.forms.get(key, 0)
-            if not sign and key not in self.terms and other in self.terms:
-                return flipped(form, self.first + self.join(k, other, -1).atom, factor)
-            if not sign:
-                self.terms.setdefault(key, Term(k, h, factor, []))
-                return {self.first + self.join(k, key, 1).atom: factor}
+            self.terms.setdefault(key, Term(k, known.h, known.factor, []))
+            return {self.first + self.join(k, key, 1).atom: known.factor}
         return form if sign > 0 else {}
     def join(self, k: int, key: Row, orientation: int) -> Term:
         """Atom k has the form of a term (1) or its negative (-1)."""
