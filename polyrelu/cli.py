@@ -25,6 +25,7 @@ from polyrelu.commands.equivalent import add_equivalent
 from polyrelu.commands.identify import add_identify
 from polyrelu.commands.info import add_info
 from polyrelu.commands.runtime_error import add_runtime_error
+from polyrelu.commands.topology import add_topology
 from polyrelu.errors import PolyreluError
 from polyrelu.version import __version__
 
@@ -86,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_info(commands)
     add_complex(commands)
+    add_topology(commands)
     add_identify(commands)
     add_runtime_error(commands)
     add_equivalent(commands)

@@ -1,0 +1,292 @@
+"""Level sets, sublevel and superlevel sets, decision boundaries and regions, as subcomplexes.
+
+Let g = T f - c be some affine functions of the outputs f of a network. A further hidden layer whose preactivations are
+g cuts the canonical complex along g = 0, so that on every cell of the extended network each g has one sign, and every
+set that the signs of g describe is a set of cells. Of a network that ends in an affine layer this layer replaces the
+last one: T W[L,k] in place of each of its blocks W[L,k] (its skip connections among them), T b[L] - c in place of b[L].
+Of a network that ends in a ReLU, f = a[L] is a hidden layer already, and the new one reads it.
+
+All sets here are given by g = 0, g ≤ 0 or g ≥ 0, and a face of a cell has the signs of the cell with some of them
+replaced by 0. So they contain the faces of their cells: they are subcomplexes. Where g is 0 on an open region, its
+interior belongs to the set.
+
+**Directions that only a later layer sees.** Cells are built on the vertices of the first cuts, and where the output of
+a residual network reads the input in a direction that neither the first layer nor the domain sees, there are none. Then
+the first layer gets neurons that read these directions and are read by none. They cut cells, and the sets of points
+are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.complex import PolyhedralComplex, Subcomplex, canonical_complex
+from polyrelu.complex.polyhedral_complex import Progress
+from polyrelu.errors import DomainError
+from polyrelu.exact import Polyhedron, Rational, RationalMatrix, row_basis, to_fraction
+from polyrelu.network import Block, Layer, Network
+
+__all__ = [
+    "UnfinishedError",
+    "decision_boundary",
+    "decision_region",
+    "extended",
+    "level_set",
+    "sublevel_set",
+    "superlevel_set",
+]
+
+Signs = NDArray[np.int8]
+Mask = NDArray[np.bool_]
+
+
+class UnfinishedError(DomainError):
+    """The complex was interrupted before the set could be cut out."""
+
+
+def level_set(
+    network: Network,
+    level: Rational,
+    output: int = 0,
+    domain: Polyhedron | None = None,
+    progress: Progress | None = None,
+) -> Subcomplex:
+    """The points of a domain where an output has a given value.
+
+    Parameters
+    ----------
+    network : any network.
+    level : exact: an int, a Fraction, text like "1/3", or a float as the dyadic number it is.
+    output : which output, from 0.
+    domain, progress : as for `canonical_complex`.
+
+    Returns
+    -------
+    {x : f_output(x) = level}, closed, as cells of the canonical complex of an extended network (its attribute
+    ``cells``). Open regions where the output is constantly `level` belong to it.
+
+    Raises
+    ------
+    DomainError : there is no such output, or the domain is not one for the network; `UnfinishedError` after Ctrl-C.
+
+    >>> from polyrelu.network import from_arrays
+    >>> from polyrelu.topology import homology
+    >>> net = from_arrays([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4], [0])])  # |x| + |y|
+    >>> circle, point = level_set(net, 1), level_set(net, 0)
+    >>> circle.f_vector, homology(circle).betti, homology(point).betti
+    ((4, 4, 0), (1, 1, 0), (1, 0, 0))
+    """
+    return _by_sign(network, level, output, domain, progress, lambda sign: sign == 0)
+
+
+def sublevel_set(
+    network: Network,
+    level: Rational,
+    output: int = 0,
+    domain: Polyhedron | None = None,
+    progress: Progress | None = None,
+) -> Subcomplex:
+    """The points of a domain where an output is at most a given value; see `level_set`.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])  # |x|
+    >>> sublevel_set(net, "1/2").f_vector, sublevel_set(net, -1).f_vector
+    ((3, 2), (0, 0))
+    """
+    return _by_sign(network, level, output, domain, progress, lambda sign: sign <= 0)
+
+
+def superlevel_set(
+    network: Network,
+    level: Rational,
+    output: int = 0,
+    domain: Polyhedron | None = None,
+    progress: Progress | None = None,
+) -> Subcomplex:
+    """The points of a domain where an output is at least a given value; see `level_set`.
+
+    >>> from polyrelu.network import from_arrays
+    >>> from polyrelu.topology import homology
+    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])  # |x|
+    >>> homology(superlevel_set(net, "1/2")).betti
+    (2, 0)
+    """
+    return _by_sign(network, level, output, domain, progress, lambda sign: sign >= 0)
+
+
+def decision_boundary(
+    network: Network, domain: Polyhedron | None = None, progress: Progress | None = None
+) -> Subcomplex:
+    """The points of a domain where the largest output is attained at least twice; of a single output, where it is 0.
+
+    Parameters
+    ----------
+    network : any network; of m outputs all m (m - 1) / 2 differences are cut along.
+    domain, progress : as for `canonical_complex`.
+
+    Raises
+    ------
+    DomainError : the domain is not one for the network; `UnfinishedError` after Ctrl-C.
+
+    >>> from polyrelu.network import from_arrays
+    >>> decision_boundary(from_arrays([([[1, 0], [0, 1], [0, 0]], [0, 0, 0])])).f_vector  # x, y and 0: a tripod
+    (1, 3, 0)
+    """
+    size = network.outputs
+    if size == 1:
+        return level_set(network, 0, 0, domain, progress)
+    pairs = list(combinations(range(size), 2))
+    rows = [[int(k == i) - int(k == j) for k in range(size)] for i, j in pairs]
+
+    def tied(signs: Signs) -> Mask:
+        largest = np.ones((len(signs), size), dtype=bool)
+        for column, (i, j) in enumerate(pairs):
+            largest[:, i] &= signs[:, column] >= 0
+            largest[:, j] &= signs[:, column] <= 0
+        found: Mask = largest.sum(axis=1) >= 2
+        return found
+
+    return _where(network, rows, [Fraction(0)] * len(rows), domain, progress, tied)
+
+
+def decision_region(
+    network: Network, label: int, domain: Polyhedron | None = None, progress: Progress | None = None
+) -> Subcomplex:
+    """The points of a domain where an output is the largest, alone or not.
+
+    Parameters
+    ----------
+    network : any network.
+    label : which output, from 0. For a single output f: 0 for f ≤ 0, 1 for f ≥ 0.
+    domain, progress : as for `canonical_complex`.
+
+    Raises
+    ------
+    DomainError : there is no such label, or the domain is not one for the network; `UnfinishedError` after Ctrl-C.
+
+    >>> from polyrelu.network import from_arrays
+    >>> decision_region(from_arrays([([[1, 0], [0, 1], [0, 0]], [0, 0, 0])]), 2).f_vector  # x ≤ 0 and y ≤ 0
+    (1, 2, 1)
+    """
+    size = network.outputs
+    labels = max(size, 2)
+    if not isinstance(label, int) or not 0 <= label < labels:
+        raise DomainError(f"there is no label {str(label)[:40]}, only 0 to {labels - 1}")
+    if size == 1:
+        return (superlevel_set if label else sublevel_set)(network, 0, 0, domain, progress)
+    others = [k for k in range(size) if k != label]
+    rows = [[int(k == label) - int(k == other) for k in range(size)] for other in others]
+
+    def largest(signs: Signs) -> Mask:
+        found: Mask = np.logical_and.reduce(signs >= 0, axis=1)
+        return found
+
+    return _where(network, rows, [Fraction(0)] * len(rows), domain, progress, largest)
+
+
+def extended(network: Network, rows: Sequence[Sequence[int]], levels: Sequence[Fraction]) -> Network:
+    """The network with a last hidden layer whose preactivations are combinations of the outputs, minus levels.
+
+    Parameters
+    ----------
+    network : any network, with outputs f.
+    rows : T, shape (m, n_L).
+    levels : c, shape (m,).
+
+    Returns
+    -------
+    A network that ends in a ReLU, with the outputs max(T f - c, 0).
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])  # |x|
+    >>> extended(net, [[1]], [Fraction(1)])([3])
+    (Fraction(2, 1),)
+    """
+    combination, bias = RationalMatrix.from_integers(rows), -RationalMatrix.column(levels)
+    if network.last == "relu":
+        last = Layer((Block(network.depth, combination),), bias)
+        return Network(network.inputs, (*network.layers, last), "relu")
+    affine = network.layers[-1]
+    blocks = [Block(block.source, combination @ block.weight) for block in affine.blocks]
+    skipping = [block for block in blocks[:-1] if not block.entries.is_zero()]
+    last = Layer((*skipping, blocks[-1]), combination @ affine.bias + bias)
+    return Network(network.inputs, (*network.layers[:-1], last), "relu")
+
+
+def _by_sign(
+    network: Network,
+    level: Rational,
+    output: int,
+    domain: Polyhedron | None,
+    progress: Progress | None,
+    chosen: Callable[[Signs], Mask],
+) -> Subcomplex:
+    """Where the sign of an output minus a level is one of the chosen."""
+    row = output_row(network, output)
+    return _where(network, [row], [to_fraction(level)], domain, progress, lambda signs: chosen(signs[:, 0]))
+
+
+def output_row(network: Network, output: int) -> list[int]:
+    """Room-internal: the unit vector of an output, which must exist."""
+    if not isinstance(output, int) or not 0 <= output < network.outputs:
+        raise DomainError(f"there is no output {str(output)[:40]}, only 0 to {network.outputs - 1}")
+    return [int(k == output) for k in range(network.outputs)]
+
+
+def _where(
+    network: Network,
+    rows: Sequence[Sequence[int]],
+    levels: Sequence[Fraction],
+    domain: Polyhedron | None,
+    progress: Progress | None,
+    chosen: Callable[[Signs], Mask],
+) -> Subcomplex:
+    """The cells with chosen signs of T f - c, shape (number of cells, m)."""
+    polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
+    cells = canonical_complex(_with_vertices(extended(network, rows, levels), polyhedron), polyhedron, progress)
+    if not cells.complete:
+        raise UnfinishedError("the complex is incomplete: the signs of the outputs are not known on its cells")
+    return Subcomplex(cells, tuple(_chosen(cells, k, len(rows), chosen) for k in range(cells.dimension + 1)))
+
+
+def _chosen(cells: PolyhedralComplex, dimension: int, count: int, chosen: Callable[[Signs], Mask]) -> Mask:
+    """Which cells of a dimension have chosen signs of the last neurons."""
+    if dimension < cells.lineality_dim:
+        return np.zeros(0, dtype=bool)
+    return chosen(cells.signs(dimension)[:, -count:])
+
+
+# -- directions that only a later layer sees ----------------------------------------------------------------------
+
+
+def _with_vertices(network: Network, domain: Polyhedron) -> Network:
+    """The network with neurons in layer 1, read by none, for the directions that only skip connections see."""
+    skips = [block.weight for layer in network.layers[1:] for block in layer.blocks if block.source == 0]
+    if not skips or not isinstance(domain, Polyhedron) or domain.ambient_dimension != network.inputs:
+        return network  # such a domain is refused by the complex
+    seen = network.weight(1)
+    sides = [row[:-1] for row in (*domain.inequalities, *domain.equations)]
+    known = seen if not sides else seen.over(RationalMatrix.from_integers(sides))
+    stacked = known
+    for weight in skips:
+        stacked = stacked.over(weight)
+    missing = [index for index in row_basis(stacked) if index >= known.nrows]
+    return _widened(network, stacked.take(rows=missing)) if missing else network
+
+
+def _widened(network: Network, rows: RationalMatrix) -> Network:
+    """The network with further neurons in layer 1, read by none."""
+    first = network.layers[0]
+    widened = [Layer((Block(0, first.weight.over(rows)),), first.bias.over(RationalMatrix.zeros(rows.nrows, 1)))]
+    for layer in network.layers[1:]:
+        blocks = (
+            Block(1, block.weight.beside(RationalMatrix.zeros(layer.width, rows.nrows))) if block.source == 1 else block
+            for block in layer.blocks
+        )
+        widened.append(Layer(tuple(blocks), layer.bias))
+    return Network(network.inputs, tuple(widened), network.last)
