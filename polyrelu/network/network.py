@@ -233,27 +233,39 @@ class Network:
         return self.evaluate([x])[0]
 
     def evaluate(self, points: Sequence[Sequence[Rational]]) -> list[tuple[Fraction, ...]]:
-        """The exact outputs at several points, in one product per layer."""
-        outputs = self.preactivations(points)[-1]
+        """The exact outputs at several points, in one product per layer.
+
+        Every point keeps a denominator of its own: a common one of many points is very long. The network of t x with
+        biases times t, t > 0, is t times the network of x.
+        """
+        columns, scales = _homogeneous(RationalMatrix.from_rows([x], ncols=self.inputs) for x in points)
+        outputs = self._forward(RationalMatrix.from_integers(columns, ncols=self.inputs).transpose(), scales)[0][-1]
         if self.last == "relu":
             outputs = outputs.relu()
-        return outputs.transpose().rows()
+        rows = outputs.transpose().rows()
+        return [tuple(entry / t for entry in row) for row, t in zip(rows, scales, strict=True)]
 
     def preactivations(self, points: Sequence[Sequence[Rational]]) -> list[RationalMatrix]:
         """z[1], …, z[L] as matrices of shape (n_ℓ, number of points)."""
-        return self._forward(points)[0]
+        return self._at(points)[0]
 
     def activations(self, points: Sequence[Sequence[Rational]]) -> list[RationalMatrix]:
         """a[0] (the points), a[1], … of the hidden layers, as matrices of shape (n_ℓ, number of points)."""
-        return self._forward(points)[1][: self.hidden_layers + 1]
+        return self._at(points)[1][: self.hidden_layers + 1]
 
-    def _forward(self, points: Sequence[Sequence[Rational]]) -> tuple[list[RationalMatrix], list[RationalMatrix]]:
-        batch = RationalMatrix.from_rows(points, ncols=self.inputs)
-        if batch.ncols != self.inputs:
-            raise NetworkError(f"a point needs {self.inputs} coordinates, got {batch.ncols}")
-        activations, preactivations = [batch.transpose()], list[RationalMatrix]()
+    def _at(self, points: Sequence[Sequence[Rational]]) -> tuple[list[RationalMatrix], list[RationalMatrix]]:
+        return self._forward(RationalMatrix.from_rows(points, ncols=self.inputs).transpose(), [1] * len(points))
+
+    def _forward(
+        self, columns: RationalMatrix, scales: Sequence[int]
+    ) -> tuple[list[RationalMatrix], list[RationalMatrix]]:
+        """z[1], … and a[0], …, at points given as columns; each is multiplied by its scale, and so is what is found."""
+        if columns.nrows != self.inputs:
+            raise NetworkError(f"a point needs {self.inputs} coordinates, got {columns.nrows}")
+        activations, preactivations = [columns], list[RationalMatrix]()
+        scale = RationalMatrix.from_integers([list(scales)], ncols=len(scales))
         for layer in self.layers:
-            z = _repeated(layer.bias, batch.nrows)
+            z = layer.bias @ scale
             for block in layer.blocks:
                 z = z + block @ activations[block.source]
             preactivations.append(z)
@@ -390,8 +402,13 @@ def _stored(layer: Layer) -> int:
     return layer.width + sum(e.count if isinstance(e, SparseMatrix) else e.nrows * e.ncols for e in blocks)
 
 
-def _repeated(column: RationalMatrix, times: int) -> RationalMatrix:
-    return column @ RationalMatrix.from_integers([[1] * times])
+def _homogeneous(points: Iterable[RationalMatrix]) -> tuple[list[list[int]], list[int]]:
+    """Integer points and their denominators, from points as rows."""
+    rows, scales = list[list[int]](), list[int]()
+    for point in points:
+        rows += point.integer_rows()
+        scales.append(point.denominator)
+    return rows, scales
 
 
 @lru_cache(maxsize=64)
