@@ -548,12 +548,13 @@ class Domain(NamedTuple):
     sides: dict[tuple[int, bool], Fraction]  # of single coordinates: lower ones (True) and upper ones
     rows: list[list[list[int]]]  # inequalities and equations as they stand
     free: list[int]  # y_k is the entry free[k - 1] of x
-    def contains(self, x: Sequence[Fraction]) -> bool:
+    def contains(self, x: Sequence[Fraction], meter: Meter) -> bool:
         """Whether a point satisfies all rows."""
         scale = common_denominator(x, "point")
+        meter.spend(len(x), scale.bit_length())
         point = [*(int(entry * scale) for entry in x), -scale]
         bits = longest([point]) + longest(chain(*self.rows))
-        bounded(len(point) * sum(map(len, self.rows)), bits, "point")
+        meter.spend(len(point) * sum(map(len, self.rows)), bits)
         below, zero = ([dot(row, point) for row in rows] for rows in self.rows)
         return max(below, default=0) <= 0 and not any(zero)
 def common_denominator(numbers: Iterable[Fraction], step: str) -> int:
@@ -664,7 +665,8 @@ class Joint:
     accounts for the whole file."""
     def __init__(self, networks: Sequence[Network], domain: Domain, lifted: Sequence[Neuron]) -> None:
         self.inputs, self.dimension = domain.dimension, domain.dimension + len(lifted)
-        self.sides, self.spend = dict(domain.sides), Meter(TREE_COST, "tree").spend
+        self.sides, self.meter = dict(domain.sides), Meter(TREE_COST, "tree")
+        self.spend = self.meter.spend
         self.lifted = {neuron: 1 + self.inputs + k for k, neuron in enumerate(lifted)}
         require(len(self.lifted) == len(lifted), "lifted", "different neurons", "one of them twice")
         self.slacks = [(slack, domain.scale) for slack in domain.slacks]
@@ -708,8 +710,8 @@ class Joint:
         for rows, forms, denominator in blocks:
             factor, sizes = common // denominator, [len(form) for form in forms]
             bits = longest([*form.values()] for form in forms) + longest(rows) + longest([layer.bias, [common]])
-            operations = sum(1 + sum(size for w, size in zip(row, sizes, strict=True) if w) for row in rows)
-            self.spend(operations, bits + layer.denominator.bit_length())
+            products = sum(1 + sum(size for w, size in zip(row, sizes, strict=True) if w) for row in rows)
+            self.spend(products + sum(sizes), bits + layer.denominator.bit_length())
             for entries, row in zip(sums, rows, strict=True):
                 for w, form in zip(row, forms, strict=True):
                     add_to(entries, form, w * factor)
@@ -956,7 +958,7 @@ def equality(networks: Sequence[Network], domain: Domain, header: Any, lines: Li
     one, two = networks
     check_pair(one, two)
     x = [rational(text) for text in header["point"]]
-    require(len(x) == one.widths[0] and domain.contains(x), "point", "a point of the domain")
+    require(len(x) == one.widths[0] and domain.contains(x, Meter(COST, "point")), "point", "a point of the domain")
     joint, nodes = Joint(networks, domain, [(a, b, c) for a, b, c in header["lifted"]]), 0
     for part in joint.check_parts(header["parts"]):
         def close(node: Node, record: Any, place: str, part: list[Form] = part) -> None:
@@ -973,7 +975,7 @@ def regions(networks: Sequence[Network], domain: Domain, header: Any, lines: Lin
         nonlocal count
         require(not node.terms, place, "all signs known", f"{len(node.terms)} of them unknown")
         x, count = [rational(text) for text in record["region"]], count + 1
-        require(len(x) == one.widths[0] and domain.contains(x), place, "a point of the domain")
+        require(len(x) == one.widths[0] and domain.contains(x, joint.meter), place, "a point of the domain")
         scale = common_denominator(x, place)
         y = [scale, *(int(x[j] * scale) for j in domain.free)]
         bits = longest([y])
@@ -992,7 +994,7 @@ def point(one: Network, subject: tuple[Network, Any], evidence: Any) -> None:
     check_pair(one, two)
     x, values = [rational(text) for text in evidence["point"]["x"]], evidence["values"]
     domain = read_domain(claim["domain"], one.widths[0])
-    good = len(x) == one.widths[0] and domain.contains(x)
+    good = len(x) == one.widths[0] and domain.contains(x, Meter(COST, "point"))
     require(good, "point", "a point of the domain", f"{len(x)} coordinates")
     f, g = ([rational(text) for text in values[name]] for name in ("f", "g"))
     require(outputs(one, x) == f and outputs(two, x) == g, "values", "the outputs of both networks", "other numbers")

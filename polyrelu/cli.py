@@ -34,6 +34,11 @@ __all__ = ["entry", "main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
+    if sys.stderr is None:  # closed by who called us
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the process ends
+    if sys.stdout is None:
+        print("polyrelu: cannot print: standard output is closed", file=sys.stderr)
+        return 2
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal or pipe that cannot show "σ" gets "\\u03c3"
             stream.reconfigure(errors="backslashreplace")

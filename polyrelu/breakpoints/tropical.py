@@ -79,6 +79,8 @@ class TropicalPolynomial:
     def __call__(self, x: Sequence[Rational]) -> Fraction:
         """The maximum at a point of the domain."""
         point = [*map(to_fraction, x), Fraction(1)]
+        if len(point) != len(self.terms[0]):
+            raise DomainError(f"a point needs {len(self.terms[0]) - 1} coordinates, got {len(x)}")
         return max(sum((a * b for a, b in zip(term, point, strict=True)), Fraction()) for term in self.terms)
 
     @property

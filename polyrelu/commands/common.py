@@ -139,8 +139,9 @@ def check_output(option: str, name: str, inputs: Sequence[str]) -> None:
         problem = error.strerror or str(error)
     if problem:
         raise CertificateError(f"{option} {name[:80]!r}: cannot write: {problem}")
-    if any(path.resolve() == Path(network).resolve() for network in inputs):
-        raise CertificateError(f"{option} {name}: this would overwrite the network file; choose another name")
+    for given in inputs:
+        if path.resolve() == Path(given).resolve():
+            raise CertificateError(f"{option} {name}: this would overwrite {given[:80]}; choose another name")
 
 
 def print_object(options: argparse.Namespace, status: str, started: float, **found: Any) -> None:

@@ -72,12 +72,13 @@ def add_complex(commands: Any) -> None:
 
 
 def _complex(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.complex import PolyhedralComplex, parse_domain
+    from polyrelu.complex import parse_domain
     from polyrelu.complex.export import FORMATS, REGION_FORMATS
     from polyrelu.interrupts import deferred_interrupt
 
+    inputs = [options.network, options.domain.removeprefix("slice:")]
     if options.output is not None:
-        check_output("-o", options.output, [options.network])
+        check_output("-o", options.output, inputs)
         formats = REGION_FORMATS if options.regions_only else FORMATS
         if Path(options.output).suffix not in formats:
             what = "regions are" if options.regions_only else "a complex is"
@@ -86,33 +87,52 @@ def _complex(options: argparse.Namespace, started: float) -> int:
         if options.regions_only and getattr(options, name):
             raise DomainError(f"--{name.replace('_', '-')} is for a whole complex; leave out --regions-only")
     if options.certificate is not None:
-        check_output("--certificate", options.certificate, [options.network, *filter(None, [options.output])])
+        check_output("--certificate", options.certificate, [*inputs, *filter(None, [options.output])])
     imported = read_network(options, options.network)
     network = imported.network
     domain = parse_domain(options.domain, network.inputs)
-    with deferred_interrupt(say_interrupted):
+    with deferred_interrupt(say_interrupted) as interrupt:
         cells, found = (_only_regions if options.regions_only else _all_cells)(options, network, domain)
-    missing = _missing(options, cells)
     found |= {"breakpoint_facets": None, "balanced": None, "conditions": None, "certificate": None}
-    if isinstance(cells, PolyhedralComplex) and not missing:
+    missing = _missing(options, cells)
+    if not missing:
         try:
-            found |= _weights(cells) if options.breakpoints or cells.regions <= _WEIGHED else {}
-            found |= _conditions(cells) if options.conditions else {}
-        except KeyboardInterrupt:
-            missing = "interrupted: weights or conditions are missing"
-    if options.certificate is not None and not missing:
-        missing = _certify(options, cells, imported)
-        found["certificate"] = None if missing else options.certificate
+            missing = _asked_for(options) if interrupt.requested else _add_the_rest(options, cells, imported, found)
+        except KeyboardInterrupt:  # what is written stays, and is told
+            missing = _asked_for(options) or "interrupted: the weights are missing"
     if options.json:
-        if found["conditions"] is not None:
-            found["conditions"] = {name: condition.to_json() for name, condition in found["conditions"].items()}
-        print_object(options, "undecided" if missing else "ok", started, **found, **reading(imported))
+        shown = found | {"conditions": _as_json(found["conditions"]), "reason": missing or None}
+        print_object(options, "undecided" if missing else "ok", started, **shown, **reading(imported))
     else:
         print("\n".join(_lines(found)))
         print_reading(imported)
         if missing:
             print(missing)
     return 3 if missing else 0
+
+
+def _add_the_rest(
+    options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph, imported: Imported, found: dict[str, Any]
+) -> str:
+    """Weights, conditions and certificate; what of them is missing, in words."""
+    from polyrelu.complex import PolyhedralComplex
+
+    if isinstance(cells, PolyhedralComplex):
+        if options.breakpoints or cells.regions <= _WEIGHED:
+            found |= _weights(cells)
+        if options.conditions:
+            found |= _conditions(cells)
+    if options.certificate is None:
+        return ""
+    missing = _certify(options, cells, imported)
+    found["certificate"] = None if missing else options.certificate
+    return missing
+
+
+def _asked_for(options: argparse.Namespace) -> str:
+    """What an interruption after the complex was done leaves out of what was asked for, in words."""
+    names = [name for name in ("breakpoints", "conditions", "certificate") if getattr(options, name)]
+    return f"interrupted: {', '.join(names)} may be missing" if names else ""
 
 
 def _missing(options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph) -> str:
@@ -210,6 +230,10 @@ def _only_regions(
         "neurons": regions.signs.shape[1],
         "output": options.output,
     }
+
+
+def _as_json(conditions: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if conditions is None else {name: condition.to_json() for name, condition in conditions.items()}
 
 
 def _lines(found: Mapping[str, Any]) -> Iterator[str]:

@@ -354,8 +354,7 @@ def walk_bent_hyperplane(
     part = _plane(network, point, directions)
     place = part.place(neuron)
     s, t = exact_vector("the start", start, 2)
-    if limit is not None and (not isinstance(limit, int) or limit < 1):
-        raise DomainError(f"at most {limit} pieces: the limit must be an integer, at least 1")
+    _check_limit(limit, "pieces")
     at = part.signs_at((s, t))
     name = f"neuron {neuron.index} of layer {neuron.layer}"
     if at[place]:
@@ -403,6 +402,7 @@ def zero_in_plane(
     >>> zero_in_plane(net, NeuronId(2, 0), [0, "1/3"], [[1, 0], [0, 1]])
     (Fraction(2, 3), Fraction(0, 1))
     """
+    _check_limit(limit, "cells")
     part = _plane(network, point, directions)
     place = part.place(neuron)
     h = exact_vector("the heading", heading, 2)
@@ -439,3 +439,8 @@ def _influence(part: AffineSlice, signs: Signs, place: int) -> RationalMatrix:
             column = column.scale_rows((signs[part.part(number)] > 0).astype(int).tolist())
         known[number] = column
     return known[network.depth]
+
+
+def _check_limit(limit: int | None, what: str) -> None:
+    if limit is not None and (not isinstance(limit, int) or limit < 1):
+        raise DomainError(f"at most {limit} {what}: the limit must be an integer, at least 1")

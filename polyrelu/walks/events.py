@@ -130,7 +130,7 @@ class _Guess:
     def beyond(self, count: int) -> float:
         """τ in the gap after so many zeros."""
         if count < len(self.zeros):
-            return float(self.zeros[count - 1] + self.zeros[count]) / 2
+            return float(self.zeros[count - 1]) / 2 + float(self.zeros[count]) / 2  # their sum may overflow
         last = float(self.zeros[-1])
         return last + max(abs(last), 1.0)
 

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -570,7 +571,7 @@ def test_nothing_is_overwritten(folder: Path) -> None:
     """Not the input, not one output by another, and no file that happens to have the network file's name."""
     before = (folder / "abs.npz").read_bytes()
     found = _run(folder, "identify", "abs.npz", "-o", "abs.npz")
-    assert "would overwrite the network" in _check_error(found.returncode, found.stdout, found.stderr, False)
+    assert "would overwrite" in _check_error(found.returncode, found.stdout, found.stderr, False)
     assert (folder / "abs.npz").read_bytes() == before
     found = _run(folder, "identify", "duplicate.npz", "-o", "same.json", "--other", "same.json")
     assert "choose two names" in _check_error(found.returncode, found.stdout, found.stderr, False)
@@ -590,3 +591,14 @@ def test_small_archives_of_large_arrays_are_refused(folder: Path) -> None:
     np.savez_compressed(folder / "bomb.npz", W1=np.zeros((6000, 6000), dtype=np.float16), b1=np.zeros(6000))
     found = _run(folder, "info", "bomb.npz")
     assert "36006000 numbers" in _check_error(found.returncode, found.stdout, found.stderr, False)
+
+
+@pytest.mark.parametrize(("closed", "status"), [("1", 2), ("2", 0)])
+def test_closed_streams(closed: str, status: int, tmp_path: Path) -> None:
+    """Who closes standard output gets an error, not a verdict; standard error is not needed."""
+    save(from_arrays([([[1]], [0]), ([[1]], [0])]), tmp_path / "net.json")
+    command = f"{shlex.quote(sys.executable)} -m polyrelu complex net.json {closed}>&-"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+    assert ("standard output is closed" in done.stderr) == (closed == "1")

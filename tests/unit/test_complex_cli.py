@@ -95,6 +95,7 @@ def test_the_object(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
         "output": None,
         "breakpoint_facets": int(breakpoint_complex(cells).visible.sum()),
         "balanced": True,
+        "reason": None,
         "conditions": None,
         "certificate": None,
     }
@@ -230,8 +231,8 @@ def test_domains_from_files(capsys: pytest.CaptureFixture[str]) -> None:
         (["net.json", "-o", ""], "-o '': cannot write"),
         (["net.json", "-o", "nowhere/cells.json"], "there is no such folder"),
         (["net.json", "-o", "folder.json"], "it is not a regular file"),
-        (["net.json", "-o", "net.json"], "this would overwrite the network"),
-        (["net.json", "-o", "./net.json"], "this would overwrite the network"),
+        (["net.json", "-o", "net.json"], "this would overwrite"),
+        (["net.json", "-o", "./net.json"], "this would overwrite"),
         (["net.json", "--among", "all"], "unrecognized arguments"),
         ([], "the following arguments are required: network"),
     ],
@@ -535,6 +536,23 @@ def test_ctrl_c_while_writing_is_only_noted(
     assert {line["complete"] for line in csv.DictReader(Path("cells.csv").read_text().splitlines())} == {"1"}
 
 
+def test_ctrl_c_while_writing_leaves_out_what_would_follow(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(self: object, text: str) -> None:
+        if text == "writing region 1 of 6":
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("polyrelu.commands.common.ProgressLine.show", press)
+    arguments = ["complex", "net.json", "-o", "cells.csv", "--certificate", "regions.cert", "--conditions", "--json"]
+    assert cli.main(arguments) == 3
+    found = json.loads(capsys.readouterr().out)
+    validate("output", found)
+    assert (found["status"], found["output"]) == ("undecided", "cells.csv")
+    assert found["reason"] == "interrupted: conditions, certificate may be missing"
+    assert names(Path()) == {"net.json", "cells.csv"}
+
+
 @pytest.mark.parametrize("regions_only", [[], ["--regions-only"]])
 def test_graphml_says_whether_it_is_complete(
     regions_only: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -568,9 +586,10 @@ def test_weights_that_are_interrupted(capsys: pytest.CaptureFixture[str], monkey
     found = json.loads(capsys.readouterr().out)
     validate("output", found)
     assert (found["status"], found["complete"], found["balanced"]) == ("undecided", True, None)
+    assert found["reason"] == "interrupted: the weights are missing"
     assert Path("cells.csv").exists()
     assert cli.main(["complex", "net.json"]) == 3
-    assert "interrupted: weights or conditions are missing" in capsys.readouterr().out
+    assert "interrupted: the weights are missing" in capsys.readouterr().out
 
 
 def test_conditions(capsys: pytest.CaptureFixture[str]) -> None:
@@ -615,11 +634,17 @@ def test_a_certificate_that_is_interrupted(capsys: pytest.CaptureFixture[str], m
         (["--certificate", "net.json"], "net.json"),
         (["--certificate", "nowhere/regions.jsonl"], "nowhere"),
         (["-o", "cells.json", "--certificate", "cells.json"], "cells.json"),
+        (["--domain", "box.json", "-o", "box.json"], "this would overwrite box.json"),
+        (["--domain", "box.json", "--certificate", "box.json"], "this would overwrite box.json"),
+        (["--domain", "slice:box.json", "--certificate", "box.json"], "this would overwrite box.json"),
         (["--regions-only", "--breakpoints"], "--breakpoints is for a whole complex"),
         (["--regions-only", "--conditions"], "--conditions is for a whole complex"),
     ],
 )
 def test_options_that_do_not_fit(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = '{"A": [[1, 0]], "c": [1]}'
+    Path("box.json").write_text(text)
     assert cli.main(["complex", "net.json", *arguments]) == 2
     assert says in capsys.readouterr().err
-    assert names(Path()) == {"net.json"}
+    assert names(Path()) == {"net.json", "box.json"}
+    assert Path("box.json").read_text() == text

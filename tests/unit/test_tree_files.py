@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from polyrelu import Equivalent, NotEquivalent, Polyhedron, checker, equivalent, from_arrays
-from polyrelu.network import Network, from_document, to_document
+from polyrelu.exact import RationalMatrix
+from polyrelu.network import Block, Layer, Network, from_document, to_document
 from tests.equivalent_pairs import Stack
 from tests.oracles.one_input import differing_point
 from tests.properties.test_equivalent_pairs import certificate_bytes
@@ -281,6 +282,33 @@ def test_values_that_grow_from_layer_to_layer() -> None:
         checker.outputs(network, [Fraction(1)])
     assert stopped.value.args[:2] == ("unreadable", "values")
     assert time.monotonic() - started < 30
+
+
+def test_forms_that_are_read_with_weight_zero_count() -> None:
+    """A long form, looked at by every one of many layers."""
+    size, depth = 500, 50
+    wide: list[Any] = [([[1] * size, [-1] * size], [0, 0])]
+    one = from_arrays([*wide, *([([[1, 0]], [0])] + [([[1]], [0])] * 2)])
+    blocks = [Block(1, RationalMatrix.from_rows([[1, 0]])), Block(2, RationalMatrix.from_rows([[1]]))]
+    layers = list(one.layers[:2])
+    for number in range(3, depth):
+        layers.append(Layer((blocks[0], Block(number - 1, blocks[1].entries)), RationalMatrix.column([0])))
+    network = Network(size, tuple(layers))
+    meter_limit = checker.TREE_COST
+    spent: list[int] = []
+    spend = checker.Meter.spend
+
+    def counted(meter: checker.Meter, operations: int, bits: int) -> None:
+        spend(meter, operations, bits)
+        if meter.limit == meter_limit:
+            spent.append(operations)
+
+    outcome = equivalent(network, network)
+    assert isinstance(outcome, Equivalent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checker.Meter, "spend", counted)
+        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
+    assert sum(spent) > 2 * depth * size
 
 
 def test_rounds_parts_and_signs_that_say_nothing() -> None:
