@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Infeasible, Interior, LinearProgram, Polyhedron, RationalMatrix, Unbounded
+from polyrelu.limits import DEPTH_LIMIT_OF_TREES
+from polyrelu.proofs.budget import CertificateLimit
 from polyrelu.symmetry.forms import JointNetwork
 from polyrelu.symmetry.rows import Row, sparse_row
 
@@ -187,6 +189,19 @@ class Path:
     def depth(self) -> int:
         """The number of forms on the path."""
         return len(self._numbers) - self._base
+
+    def go_to(self, depth: int, cut: tuple[Row, int] | None) -> None:
+        """Go to a node of a tree that is visited in prefix order, from the one visited before: its depth, and the form
+        and factor of its own inequality (`push`); None at the root.
+
+        Raises `CertificateLimit` where no certificate may go.
+        """
+        if depth > DEPTH_LIMIT_OF_TREES:
+            raise CertificateLimit(f"the tree would have more than {DEPTH_LIMIT_OF_TREES} levels")
+        while self.depth and self.depth >= depth:
+            self.pop()
+        if cut is not None:
+            self.push(*cut)
 
     def push(self, form: Row, factor: int) -> None:
         """Go down: where form ≥ 0. Certificates speak of factor · form ≥ 0, factor > 0."""

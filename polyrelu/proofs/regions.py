@@ -24,7 +24,7 @@ from polyrelu.complex.regions import interior_point
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix
 from polyrelu.interrupts import deferred_interrupt
-from polyrelu.limits import DEPTH_LIMIT_OF_TREES, LINE_LIMIT
+from polyrelu.limits import LINE_LIMIT
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.proofs.budget import Budget, CertificateLimit, LimitReached
 from polyrelu.proofs.outcome import RegionsListed, Undecided, Work
@@ -136,7 +136,7 @@ class _Tree:
         waiting = [_Open(0, None, known, self._terms(known), False, self._all)]
         while waiting:
             node = waiting.pop()
-            self._go_to(node)
+            self._path.go_to(node.depth, node.cut)
             rounds, node = self._settled(node)
             split = self._most_even(node)
             self._count(node, rounds, split is None)
@@ -152,15 +152,6 @@ class _Tree:
         expressions = self._joint.expressions(known)
         self._cost = expressions.cost
         return expressions.terms
-
-    def _go_to(self, node: _Open) -> None:
-        """Bring the path to a node: nodes are visited in prefix order."""
-        if node.depth > DEPTH_LIMIT_OF_TREES:
-            raise CertificateLimit(f"the tree would have more than {DEPTH_LIMIT_OF_TREES} levels")
-        while self._path.depth and self._path.depth >= node.depth:
-            self._path.pop()
-        if node.cut is not None:
-            self._path.push(*node.cut)
 
     def _settled(self, node: _Open) -> tuple[list[list[SignRecord]], _Open]:
         """Rounds of the signs that hold on all of a node; and the node with these signs."""

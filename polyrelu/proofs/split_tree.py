@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from polyrelu.certificate import NodeRecord, SignRecord
-from polyrelu.limits import BIT_LIMIT, DEPTH_LIMIT_OF_TREES, TREE_COST_LIMIT
+from polyrelu.limits import BIT_LIMIT, TREE_COST_LIMIT
 from polyrelu.proofs.bounds import BoxBounds
 from polyrelu.proofs.budget import Budget, CertificateLimit
 from polyrelu.proofs.outcome import Work
@@ -134,7 +134,7 @@ class _Search:
         waiting = [_Open(0, None, KnownSigns(), [])]
         while waiting:
             node = waiting.pop()
-            self._go_to(node)
+            self._path.go_to(node.depth, node.cut)
             settled = self._settle(node)
             self._count(node, settled)
             differing = next((sample.point for sample in settled.samples if sample.differs), None)
@@ -145,15 +145,6 @@ class _Search:
             if settled.split is not None:
                 waiting += _parts(node, settled, settled.split)
         return None
-
-    def _go_to(self, node: _Open) -> None:
-        """Bring the path to a node: nodes are visited in prefix order."""
-        if node.depth > DEPTH_LIMIT_OF_TREES:
-            raise CertificateLimit(f"the tree would have more than {DEPTH_LIMIT_OF_TREES} levels")
-        while self._path.depth and self._path.depth >= node.depth:
-            self._path.pop()
-        if node.cut is not None:
-            self._path.push(*node.cut)
 
     def _count(self, node: _Open, settled: _Settled) -> None:
         progress = self._progress

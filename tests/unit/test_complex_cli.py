@@ -519,16 +519,21 @@ def test_interrupted_regions(capsys: pytest.CaptureFixture[str], monkeypatch: py
     assert len(Path("regions.csv").read_text().splitlines()) == 3
 
 
-def test_ctrl_c_while_writing_is_only_noted(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The complex is complete, and so is the file."""
+def interrupted_while_writing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C when the second region is written."""
 
     def press(self: object, text: str) -> None:
         if text == "writing region 1 of 6":
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("polyrelu.commands.common.ProgressLine.show", press)
+
+
+def test_ctrl_c_while_writing_is_only_noted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The complex is complete, and so is the file."""
+    interrupted_while_writing(monkeypatch)
     assert cli.main(["complex", "net.json", "-o", "cells.csv", "--json"]) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)["complete"] is True
@@ -539,11 +544,7 @@ def test_ctrl_c_while_writing_is_only_noted(
 def test_ctrl_c_while_writing_leaves_out_what_would_follow(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def press(self: object, text: str) -> None:
-        if text == "writing region 1 of 6":
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr("polyrelu.commands.common.ProgressLine.show", press)
+    interrupted_while_writing(monkeypatch)
     arguments = ["complex", "net.json", "-o", "cells.csv", "--certificate", "regions.cert", "--conditions", "--json"]
     assert cli.main(arguments) == 3
     found = json.loads(capsys.readouterr().out)

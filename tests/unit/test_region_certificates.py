@@ -231,7 +231,7 @@ def test_a_tree_of_another_network_is_refused() -> None:
 
 def test_small_files_that_would_take_long() -> None:
     """Many rows 0 ≤ 0, and a point at each of many leaves: all of it counts."""
-    size, cuts = 300, 20
+    size, cuts = 120, 12
     network = from_arrays([([[1, *[0] * (size - 1)]] * cuts, [-i for i in range(cuts)])], "relu")
     zeros = Polyhedron(size, ((*[0] * size, 0),) * size)
     data = certified(region_graph(network, zeros)).certificate.to_bytes()
