@@ -24,6 +24,7 @@ from polyrelu.commands.complex import add_complex
 from polyrelu.commands.equivalent import add_equivalent
 from polyrelu.commands.identify import add_identify
 from polyrelu.commands.info import add_info
+from polyrelu.commands.plot import add_plot
 from polyrelu.commands.runtime_error import add_runtime_error
 from polyrelu.commands.topology import add_topology
 from polyrelu.errors import PolyreluError
@@ -93,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     add_info(commands)
     add_complex(commands)
     add_topology(commands)
+    add_plot(commands)
     add_identify(commands)
     add_runtime_error(commands)
     add_equivalent(commands)

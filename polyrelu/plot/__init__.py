@@ -1,0 +1,35 @@
+"""Pictures of complexes, zero sets, weights and decision boundaries, and meshes of surfaces. Needs the extra `plot`.
+
+The data flow: `view` (axes and frame) → `clip` (cells inside the frame, exactly) → `parts`, `weights`, `sets`, `values`
+(what is drawn) → `canvas` (the only module with matplotlib's objects). `picture` joins them; `mesh` writes surfaces.
+"""
+
+from polyrelu.plot.canvas import save_figure
+from polyrelu.plot.mesh import Mesh, mesh_of, save_mesh
+from polyrelu.plot.parts import draw_cells, draw_layers, draw_subcomplex, draw_zero_sets
+from polyrelu.plot.picture import Picture, picture, surface
+from polyrelu.plot.sets import draw_boundary, draw_level_set
+from polyrelu.plot.values import draw_graph, draw_surface
+from polyrelu.plot.view import View, view_of
+from polyrelu.plot.weights import draw_weights
+
+__all__ = [
+    "Mesh",
+    "Picture",
+    "View",
+    "draw_boundary",
+    "draw_cells",
+    "draw_graph",
+    "draw_layers",
+    "draw_level_set",
+    "draw_subcomplex",
+    "draw_surface",
+    "draw_weights",
+    "draw_zero_sets",
+    "mesh_of",
+    "picture",
+    "save_figure",
+    "save_mesh",
+    "surface",
+    "view_of",
+]

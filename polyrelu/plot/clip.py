@@ -1,0 +1,210 @@
+"""Points, edges and polygons of a complex inside the box of a picture, exactly.
+
+A cell of dimension 2 is the cycle of its vertices, which its edges order; vertices at infinity take part. In
+homogeneous coordinates (x, t), t = 1 at points and 0 at directions, the cycle spans a pointed cone, and a side of the
+box cuts it like a polygon: vertices outside are dropped, and where the cycle passes through the side, the positive
+combination of the two neighbours on it comes in.
+
+Cells that contain lines are cut to the strip lo ≤ x ≤ hi of as many axes as there are lines before: then they contain
+none, and every point of a minimal face stands for the two ends of a segment, or the four corners of a parallelogram.
+
+Vertices are solved for exactly, which takes time in large networks. `for_picture` takes instead the floats that the
+complex is certain of, where they are within 2^-32 of the length of the shortest side: nobody sees the difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise, product
+
+from polyrelu.complex import PolyhedralComplex
+from polyrelu.errors import DomainError
+from polyrelu.exact import RationalMatrix, column_basis, nearest_float, positive_primitive, solve
+from polyrelu.plot.view import View
+
+__all__ = ["Clipped", "cycle_of", "floats"]
+
+Point = tuple[Fraction, ...]
+Row = tuple[int, ...]
+
+#: Parameters of networks whose vertices are all solved for exactly.
+_MODERATE = 20_000
+
+#: What part of a side of the frame cannot be seen.
+_UNSEEN = 2**32
+
+
+class Clipped:
+    """The cells of a complex inside the box of a view, in the coordinates of its axes.
+
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> from polyrelu.plot.view import view_of
+    >>> cells = canonical_complex(from_arrays([([[1, 1]], [0]), ([[1]], [0])]))    # two half-planes
+    >>> inside = Clipped(cells, view_of(cells, [0, 1]))
+    >>> [[tuple(map(str, point)) for point in inside.cell(2, index)] for index in range(2)]
+    [[('0', '0'), ('1', '0'), ('1', '1'), ('0', '1')], []]
+    """
+
+    def __init__(self, cells: PolyhedralComplex, view: View, exact: bool = True) -> None:
+        """`view` is one of the complex; see `for_picture` on `exact`."""
+        if cells.dimension != view.dimension:
+            raise DomainError(f"a view with {view.dimension} axes of a complex of dimension {cells.dimension}")
+        self.cells, self.view = cells, view
+        self._sides = view.sides
+        rows = [*view.axes, cells.network.inputs]
+        self._embedding = cells.frame.embedding.take(rows=rows).integer_rows()
+        self._strip, self._lines = _strip_of(cells, view)
+        self._known: dict[int, Row] = {}
+        shortest = min(high - low for low, high in zip(view.lower, view.upper, strict=True))
+        largest = max(abs(entry) for row in self._embedding for entry in row)
+        #: radii up to this are small enough in the picture
+        self._radius = 0.0
+        if not exact:
+            scale = Fraction(largest * len(self._embedding[0]), self._embedding[-1][-1])
+            self._radius = float(shortest / (scale * _UNSEEN))
+
+    @classmethod
+    def for_picture(cls, cells: PolyhedralComplex, view: View) -> Clipped:
+        """Exact in networks of a moderate size, and as exact as a picture can show in large ones."""
+        return cls(cells, view, exact=cells.network.parameters <= _MODERATE)
+
+    def cell(self, dimension: int, index: int) -> list[Point]:
+        """A cell of dimension 0, 1 or 2 inside the box.
+
+        Returns
+        -------
+        The point, the two ends, or the corners in cyclic order; nothing if the part inside has a lower dimension.
+        """
+        path = self._path(dimension, index)
+        for side in self._sides:
+            path = _cut(path, side, closed=dimension == 2)
+        points = _distinct([tuple(Fraction(entry, row[-1]) for entry in row[:-1]) for row in path])
+        return points if len(points) > dimension else []
+
+    def all_cells(self, dimension: int, indices: Sequence[int]) -> Iterator[tuple[int, list[Point]]]:
+        """Those of the cells that are seen, with their numbers."""
+        for index in indices:
+            if points := self.cell(dimension, index):
+                yield index, points
+
+    def on_frame(self, points: Sequence[Point]) -> bool:
+        """Whether all points lie on one side of the box."""
+        return any(
+            all(sum((a * x for a, x in zip(side, point, strict=False)), Fraction(side[-1])) == 0 for point in points)
+            for side in self._sides
+        )
+
+    def _path(self, dimension: int, index: int) -> list[Row]:
+        """The corners in homogeneous coordinates, before any side has cut; in a strip if there are lines."""
+        inner = self.cells.inner_dimension(dimension)
+        number = int(self.cells.inner[inner][index])
+        corners = cycle_of(self.cells, number) if inner == 2 else self.cells.lattice_vertices(inner, number)
+        found = [self._spread(self._homogeneous(vertex)) for vertex in corners]
+        if len(found) == 2 and dimension == 2:  # go back along the second one
+            found[1].reverse()
+        return [row for rows in found for row in rows]
+
+    def _homogeneous(self, vertex: int) -> Row:
+        if vertex not in self._known:
+            y = self._near(vertex) or self.cells.vertex_store.exact(vertex)
+            self._known[vertex] = positive_primitive(
+                [sum(a * b for a, b in zip(row, y, strict=True)) for row in self._embedding]
+            )
+        return self._known[vertex]
+
+    def _near(self, vertex: int) -> Row | None:
+        """(y, t) of a point, as far as floats know it; None where that is not enough, and of directions."""
+        store = self.cells.vertex_store
+        *y, t = store.coordinates.rows[vertex].tolist()
+        if not (t == 1 and store.radii.rows[vertex] <= self._radius):
+            return None
+        return _integers([Fraction(entry) for entry in (*y, t)])
+
+    def _spread(self, row: Row) -> list[Row]:
+        """The point itself; with lines, where those through it enter and leave the strip. A direction is turned to
+        one along the strip."""
+        if not self._strip:
+            return [row]
+        bounds = [(self.view.lower[j], self.view.upper[j]) for j in self._strip]
+        corners = _around(bounds) if row[-1] else [(Fraction(),) * len(bounds)]
+        found = []
+        for corner in corners:
+            moved = [Fraction(entry) for entry in row]
+            for j, bound, line in zip(self._strip, corner, self._lines, strict=True):
+                step = row[-1] * bound - row[j]
+                moved = [a + step * b for a, b in zip(moved, (*line, Fraction()), strict=True)]
+            found.append(_integers(moved))
+        return found
+
+
+def cycle_of(cells: PolyhedralComplex, number: int) -> list[int]:
+    """The vertices of a cell of inner dimension 2 in cyclic order, by lattice numbers; those at infinity too."""
+    neighbours: dict[int, list[int]] = {}
+    for edge in cells.lattice_faces(2, number):
+        one, other = cells.lattice_faces(1, edge)
+        neighbours.setdefault(one, []).append(other)
+        neighbours.setdefault(other, []).append(one)
+    start = min(neighbours)
+    cycle = [start, min(neighbours[start])]
+    while len(cycle) < len(neighbours):
+        before, last = cycle[-2:]
+        one, other = neighbours[last]
+        cycle.append(other if one == before else one)
+    return cycle
+
+
+def floats(points: Sequence[Point]) -> list[tuple[float, ...]]:
+    """The nearest floats, for matplotlib."""
+    return [tuple(nearest_float(entry.numerator, entry.denominator) for entry in point) for point in points]
+
+
+def _strip_of(cells: PolyhedralComplex, view: View) -> tuple[list[int], list[Point]]:
+    """Axes along which the lines of the complex can be told apart, and lines that go along one of them each."""
+    if not cells.lineality:
+        return [], []
+    lines = RationalMatrix.from_integers([[line[axis] for axis in view.axes] for line in cells.lineality])
+    strip = list(column_basis(lines))
+    inverse = solve(lines.take(columns=strip), RationalMatrix.identity(len(strip)))
+    if inverse is None:
+        raise AssertionError("the axes tell the lines apart")
+    return strip, [tuple(row) for row in (inverse @ lines).rows()]
+
+
+def _around(bounds: Sequence[tuple[Fraction, Fraction]]) -> list[Point]:
+    """The corners of an interval or a rectangle, in cyclic order."""
+    corners: list[Point] = list(product(*bounds))
+    return corners if len(corners) < 4 else [corners[0], corners[1], corners[3], corners[2], *corners[4:]]
+
+
+def _cut(path: Sequence[Row], side: Row, closed: bool) -> list[Row]:
+    """The part of a path, or of the polygon in a closed one, where a side is not negative."""
+    values = [sum(a * x for a, x in zip(side, row, strict=True)) for row in path]
+    if all(value >= 0 for value in values):
+        return list(path)
+    found = []
+    steps = list(pairwise(zip(path, values, strict=True)))
+    if closed and path:
+        steps.append(((path[-1], values[-1]), (path[0], values[0])))
+    for (row, value), (after, next_value) in steps:
+        if value >= 0:
+            found.append(row)
+        if value * next_value < 0:
+            combined = [abs(next_value) * a + abs(value) * b for a, b in zip(row, after, strict=True)]
+            found.append(positive_primitive(combined))
+    if not closed and values[-1] >= 0:
+        found.append(path[-1])
+    return found
+
+
+def _integers(row: Sequence[Fraction]) -> Row:
+    """A positive multiple, in integers."""
+    common = math.lcm(*(entry.denominator for entry in row))
+    return positive_primitive([entry.numerator * (common // entry.denominator) for entry in row])
+
+
+def _distinct(points: Sequence[Point]) -> list[Point]:
+    """Without the repetitions that cuts through a vertex make; they stand next to each other."""
+    return list(dict.fromkeys(points))

@@ -1,0 +1,206 @@
+"""Surfaces in three dimensions as polygon meshes, .ply or .obj.
+
+The polygons are the cells of dimension 2 of a subcomplex, with common vertices. Where not more than two of them meet in
+an edge, neighbours go around their corners in the same sense, if the surface can be oriented; a closed surface is
+oriented outwards. Coordinates are the nearest floats, printed so that they are read as the same floats again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from polyrelu.complex import Subcomplex
+from polyrelu.errors import DomainError
+from polyrelu.plot.clip import cycle_of, floats
+from polyrelu.plot.parts import maximal
+from polyrelu.plot.view import free_axes
+from polyrelu.textfiles import write_all
+
+__all__ = ["MESH_FORMATS", "Mesh", "mesh_of", "save_mesh"]
+
+MESH_FORMATS = (".ply", ".obj")
+
+Point = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mesh:
+    """Polygons in space.
+
+    Attributes
+    ----------
+    axes : the inputs that are the three coordinates.
+    vertices : exact points.
+    faces : for each polygon the numbers of its corners, in cyclic order.
+    edges : pairs of vertices: edges that are sides of no polygon.
+    """
+
+    axes: tuple[int, ...]
+    vertices: tuple[Point, ...]
+    faces: tuple[tuple[int, ...], ...]
+    edges: tuple[tuple[int, int], ...]
+
+    @property
+    def euler_characteristic(self) -> int:
+        """Vertices - edges + faces."""
+        sides = {frozenset(pair) for face in self.faces for pair in _sides(face)}
+        return len(self.vertices) - len(sides) - len(self.edges) + len(self.faces)
+
+
+def mesh_of(part: Subcomplex) -> Mesh:
+    """The mesh of a subcomplex of dimension 2 or less, in a complex of dimension 3 (a slice of more inputs, too).
+
+    Raises
+    ------
+    DomainError : another dimension, or a cell of it is unbounded.
+
+    >>> from polyrelu.network import from_arrays
+    >>> from polyrelu.topology import level_set
+    >>> unit = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
+    >>> octahedron = mesh_of(level_set(from_arrays([(unit, [0] * 6), ([[1] * 6], [0])]), 1))    # |x| + |y| + |z| = 1
+    >>> len(octahedron.vertices), len(octahedron.faces), octahedron.euler_characteristic
+    (6, 8, 2)
+    """
+    cells = part.cells
+    if cells.dimension != 3:
+        raise DomainError(f"a mesh lies in three dimensions, the domain has {cells.dimension}; a picture shows others")
+    if part.dimension > 2:
+        raise DomainError("the set contains open regions, so that it is no surface; choose another level")
+    _check_bounded(part)
+    numbers = {int(cells.inner[0][index]): place for place, index in enumerate(part.indices(0))}
+    axes = free_axes(cells.domain)
+    vertices = [cells.vertex(int(index)) for index in part.indices(0)]
+    points = tuple(tuple(vertex[axis] for axis in axes) for vertex in vertices)
+    faces = [tuple(numbers[vertex] for vertex in cycle_of(cells, int(cells.inner[2][i]))) for i in part.indices(2)]
+    edges = (cells.lattice_faces(1, int(cells.inner[1][i])) for i in maximal(part, 1))
+    return Mesh(axes, points, _oriented(points, faces), tuple((numbers[a], numbers[b]) for a, b in edges))
+
+
+def save_mesh(part: Subcomplex, name: str | Path) -> Mesh:
+    """Write the mesh of a subcomplex as ASCII .ply or .obj, all of it or nothing.
+
+    Returns
+    -------
+    What was written, exactly.
+
+    Raises
+    ------
+    DomainError : another suffix, or as `mesh_of`.
+    PolyreluError : the file cannot be written.
+    """
+    path = Path(name)
+    if path.suffix not in MESH_FORMATS:
+        raise DomainError(f"{name}: a mesh is written as {', '.join(MESH_FORMATS)}; choose one of these endings")
+    mesh = mesh_of(part)
+    lines = _ply(mesh) if path.suffix == ".ply" else _obj(mesh)
+    write_all([(path, "\n".join(lines))])
+    return mesh
+
+
+def _check_bounded(part: Subcomplex) -> None:
+    """Raise an error unless all cells are bounded. A cell without lines is bounded if its edges are."""
+    cells = part.cells
+    finite = cells.vertex_store.base_signs.rows[:, 0] > 0
+    unbounded = bool(cells.lineality) and part.dimension >= 0
+    if not unbounded:
+        ends = cells.lattice.edges.rows[cells.inner[1][part.indices(1)]]
+        unbounded = not finite[ends].all()
+    if unbounded:
+        raise DomainError(
+            "the surface has unbounded cells, which no mesh can hold: give a bounded domain, such as --domain box:-1,1"
+        )
+
+
+# -- orientation ----------------------------------------------------------------------------------------------------
+
+
+def _oriented(points: Sequence[Point], faces: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+    """The faces, some of them turned around; see the module."""
+    owners = _owners(faces)
+    found = list(faces)
+    done: set[int] = set()
+    coordinates = np.array(floats(points)).reshape(-1, 3)
+    for start in range(len(faces)):
+        if start not in done:
+            part, closed = _spread(start, found, owners, done)
+            if closed and _volume(coordinates, [found[i] for i in part]) < 0:
+                for i in part:
+                    found[i] = found[i][::-1]
+    return tuple(found)
+
+
+def _owners(faces: Sequence[tuple[int, ...]]) -> dict[frozenset[int], list[int]]:
+    owners: dict[frozenset[int], list[int]] = {}
+    for index, face in enumerate(faces):
+        for side in _sides(face):
+            owners.setdefault(frozenset(side), []).append(index)
+    return owners
+
+
+def _spread(
+    start: int, faces: list[tuple[int, ...]], owners: dict[frozenset[int], list[int]], done: set[int]
+) -> tuple[list[int], bool]:
+    """Turn the faces that are connected to one through edges of two faces as it goes; those faces, and whether all
+    their edges are such."""
+    part, closed = [start], True
+    done.add(start)
+    for index in part:  # grows
+        for one, other in _sides(faces[index]):
+            around = owners[frozenset((one, other))]
+            closed &= len(around) == 2
+            for neighbour in around if len(around) == 2 else ():
+                if neighbour not in done:
+                    done.add(neighbour)
+                    part.append(neighbour)
+                    if (one, other) in _sides(faces[neighbour]):
+                        faces[neighbour] = faces[neighbour][::-1]
+    return part, closed
+
+
+def _sides(face: Sequence[int]) -> list[tuple[int, int]]:
+    return list(pairwise((*face, face[0])))
+
+
+def _volume(coordinates: np.ndarray[tuple[int, int], np.dtype[np.float64]], faces: Sequence[tuple[int, ...]]) -> float:
+    """Six times the volume inside a closed surface, negative if it is oriented inwards."""
+    middle = coordinates[[corner for face in faces for corner in face]].mean(axis=0)
+    total = 0.0
+    for face in faces:
+        corners = coordinates[list(face)] - middle
+        for one, other in pairwise(corners[1:]):
+            total += float(np.dot(corners[0], np.cross(one, other)))
+    return total
+
+
+# -- files ----------------------------------------------------------------------------------------------------------
+
+
+def _ply(mesh: Mesh) -> Iterator[str]:
+    yield from ("ply", "format ascii 1.0", f"comment {_comment(mesh)}", f"element vertex {len(mesh.vertices)}")
+    yield from (f"property double {letter}" for letter in "xyz")
+    count = "uchar" if all(len(face) < 256 for face in mesh.faces) else "int"
+    yield from (f"element face {len(mesh.faces)}", f"property list {count} int vertex_indices")
+    if mesh.edges:
+        yield from (f"element edge {len(mesh.edges)}", "property int vertex1", "property int vertex2")
+    yield "end_header"
+    yield from (" ".join(map(repr, point)) for point in floats(mesh.vertices))
+    yield from (" ".join(map(str, (len(face), *face))) for face in mesh.faces)
+    yield from (f"{one} {other}" for one, other in mesh.edges)
+
+
+def _obj(mesh: Mesh) -> Iterator[str]:
+    yield f"# {_comment(mesh)}"
+    yield from ("v " + " ".join(map(repr, point)) for point in floats(mesh.vertices))
+    yield from ("f " + " ".join(str(corner + 1) for corner in face) for face in mesh.faces)
+    yield from (f"l {one + 1} {other + 1}" for one, other in mesh.edges)
+
+
+def _comment(mesh: Mesh) -> str:
+    axes = ", ".join(f"{letter} = input {axis}" for letter, axis in zip("xyz", mesh.axes, strict=True))
+    return f"polyrelu: {axes}; nearest floats to exact points"

@@ -1,0 +1,242 @@
+"""Cells of a complex and subcomplexes as pictures, in the plane and in space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.complex import PolyhedralComplex, Subcomplex, bent_hyperplane
+from polyrelu.complex.subcomplex import marked_facets
+from polyrelu.errors import DomainError
+from polyrelu.plot.canvas import GREY, INK, Canvas, layer_colour, new_figure, pale_colour, plural
+from polyrelu.plot.clip import Clipped
+from polyrelu.plot.view import Box, View, view_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "draw_cells",
+    "draw_layers",
+    "draw_subcomplex",
+    "draw_zero_sets",
+    "edge_layers",
+    "maximal",
+    "paint_part",
+    "zero_set",
+]
+
+
+def draw_cells(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None) -> Axes:
+    """All regions and edges of a complex of dimension 2: edges in the colour of the first layer that bends there.
+
+    Parameters
+    ----------
+    cells : a complex of dimension 2, of any network.
+    ax : where to draw; None for a new figure (`ax.figure`).
+    box : the frame, see `view_of`; unbounded cells are cut there, exactly.
+
+    Raises
+    ------
+    DomainError : another dimension, or a box that is none.
+    PolyreluError : matplotlib is not installed.
+
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> cells = canonical_complex(from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])]))
+    >>> draw_cells(cells, box=[-2, 2]).get_title()
+    '7 regions, 9 edges\\nbox [-2, 2] × [-2, 2]'
+    """
+    canvas = Canvas(_view(cells, (2,), box), ax)
+    paint_cells(canvas, cells)
+    return canvas.finish(plural([(canvas.counts["regions"], "region"), (canvas.counts["edges"], "edge")]))
+
+
+def draw_subcomplex(
+    part: Subcomplex,
+    ax: Axes | None = None,
+    box: Box | None = None,
+    colour: str = "#0072b2",
+    label: str = "",
+) -> Axes:
+    """A subcomplex of a complex of dimension 2 or 3: its polygons, and edges and points that are faces of no other.
+
+    Parameters
+    ----------
+    part : such as a bent hyperplane, a level set, the breakpoint complex.
+    ax, box : as for `draw_cells`; in space the Axes have ``projection="3d"``.
+    label : its name in the legend.
+
+    Raises
+    ------
+    As `draw_cells`.
+    """
+    canvas = Canvas(_view(part.cells, (2, 3), box), ax)
+    paint_part(canvas, part, colour, label)
+    if not any(canvas.counts.values()):
+        canvas.note("nothing of it lies in this box")
+    return canvas.finish(label or "subcomplex")
+
+
+def draw_zero_sets(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None) -> Axes:
+    """The bent hyperplanes of all neurons, a colour for each layer, on a complex of dimension 2 or 3.
+
+    Parameters and errors as for `draw_subcomplex`.
+    """
+    canvas = Canvas(_view(cells, (2, 3), box), ax)
+    paint_zero_sets(canvas, cells)
+    return canvas.finish("zero sets of the neurons, by layer")
+
+
+def draw_layers(cells: PolyhedralComplex, figure: Figure | None = None, box: Box | None = None) -> Figure:
+    """A panel for each hidden layer: its bent hyperplanes in colour, those of the layers before in grey.
+
+    Parameters
+    ----------
+    figure : an empty one to draw in; None for a new one.
+
+    Others, and errors, as for `draw_subcomplex`.
+    """
+    return paint_layers(cells, _view(cells, (2, 3), box), figure)[0]
+
+
+def paint_layers(cells: PolyhedralComplex, view: View, figure: Figure | None) -> tuple[Figure, dict[str, int]]:
+    """Room-internal: the figure of `draw_layers`, and for each layer how many facets were drawn in colour."""
+    count = cells.network.hidden_layers
+    if not count:
+        raise DomainError("the network has no hidden layer, so there are no zero sets to draw")
+    columns = min(count, 4 if count > 6 else 3)
+    rows = -(-count // columns)
+    if figure is None:
+        figure = new_figure(max(4.1 * columns, 5.0), 4.3 * rows + 0.3)
+    parts = [zero_set(cells, layer) for layer in range(1, count + 1)]
+    facets = {}
+    for layer, part in enumerate(parts, 1):
+        kind = {"projection": "3d"} if view.dimension == 3 else {}
+        canvas = Canvas(view, figure.add_subplot(rows, columns, layer, **kind))
+        if layer > 1:
+            paint_part(canvas, reduce(or_, parts[: layer - 1]), GREY, "", faint=True)
+            canvas.counts.clear()
+        paint_part(canvas, part, layer_colour(layer), "")
+        noun = "facet" if view.dimension == 3 else "edge"
+        facets[f"layer {layer}"] = canvas.counts[f"{noun}s"]
+        width = cells.network.widths[layer]
+        canvas.ax.set_title(f"layer {layer}: {plural([(width, 'neuron'), (facets[f'layer {layer}'], noun)])}", size=10)
+        canvas.finish("")
+    figure.suptitle(f"zero sets of the neurons; grey: earlier layers\n{view.caption}", fontsize=10)
+    return figure, facets
+
+
+def paint_zero_sets(canvas: Canvas, cells: PolyhedralComplex) -> None:
+    """Room-internal: the bent hyperplanes of all layers."""
+    for layer in range(1, cells.network.hidden_layers + 1):
+        paint_part(canvas, zero_set(cells, layer), layer_colour(layer), f"layer {layer}")
+    if not any(canvas.counts.values()):
+        canvas.note("no neuron changes its sign in this box")
+
+
+def paint_cells(canvas: Canvas, cells: PolyhedralComplex) -> None:
+    """Room-internal: regions and edges."""
+    inside = Clipped.for_picture(cells, canvas.view)
+    regions = list(inside.all_cells(2, range(cells.regions)))
+    shades = _separating_colours(cells)
+    canvas.polygons("regions", [points for _, points in regions], [shades[index] for index, _ in regions])
+    layers = edge_layers(cells)
+    exact = Clipped(cells, canvas.view)  # whether an edge lies on the frame is no matter of digits
+    border = [points for _, points in exact.all_cells(1, np.flatnonzero(layers == 0).tolist())]
+    border = [points for points in border if not exact.on_frame(points)]
+    canvas.segments("edges", border, INK, width=1.6, label="boundary of the domain")
+    for layer in range(1, cells.network.hidden_layers + 1):
+        found = [points for _, points in inside.all_cells(1, np.flatnonzero(layers == layer).tolist())]
+        canvas.segments("edges", found, layer_colour(layer), width=1.1, label=f"layer {layer}")
+
+
+def paint_part(canvas: Canvas, part: Subcomplex, colour: str, label: str, faint: bool = False) -> None:
+    """Room-internal: the polygons of a subcomplex, and those edges and points of it that are faces of no other."""
+    cells, inside = part.cells, Clipped.for_picture(part.cells, canvas.view)
+    polygons = [points for _, points in inside.all_cells(2, part.indices(2).tolist())]
+    edges = [points for _, points in inside.all_cells(1, maximal(part, 1).tolist())]
+    alone = [points[0] for _, points in inside.all_cells(0, maximal(part, 0).tolist())]
+    if cells.dimension == 3:
+        shown = {"alpha": 0.12, "edge": "none"} if faint else {"alpha": 0.8, "edge": INK, "width": 0.25}
+        canvas.polygons("facets", polygons, colour, label=label, **shown)  # type: ignore[arg-type]
+    else:
+        canvas.polygons("regions", polygons, colour, alpha=0.15 if faint else 0.35, label=label)
+    thin: dict[str, Any] = {"width": 0.6, "order": 1.5} if faint else {"width": 1.5}
+    canvas.segments("edges", edges, colour, label=label, **thin)
+    canvas.points("points", alone, colour, label=label, size=2.5 if faint else 5.0)
+
+
+def zero_set(cells: PolyhedralComplex, layer: int) -> Subcomplex:
+    """The bent hyperplanes of the neurons of a layer together, from 1.
+
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> cells = canonical_complex(from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])]))
+    >>> zero_set(cells, 1).f_vector, zero_set(cells, 2).f_vector
+    ((3, 6, 0), (2, 3, 0))
+    """
+    none = Subcomplex.closure(cells, {})
+    neurons = [neuron for neuron in cells.neurons if neuron.layer == layer]
+    return reduce(or_, (bent_hyperplane(cells, neuron) for neuron in neurons), none)
+
+
+def edge_layers(cells: PolyhedralComplex) -> NDArray[np.int64]:
+    """For each cell of codimension 1: the first layer with a neuron whose bent hyperplane contains it, 0 if none does.
+
+    Those without are on the boundary of the domain.
+
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> cells = canonical_complex(from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])]))
+    >>> np.bincount(edge_layers(cells)).tolist()
+    [0, 6, 3]
+    """
+    found = np.zeros(cells.size(cells.dimension - 1), dtype=np.int64)
+    offsets, facets = cells.facets(cells.dimension)
+    owners = np.repeat(np.arange(cells.regions), np.diff(offsets))
+    layers = np.array([neuron.layer for neuron in cells.neurons], dtype=np.int64)
+    for layer in range(cells.network.hidden_layers, 0, -1):
+        columns = layers == layer
+        zero = cells.all_signs[cells.dimension - 1][:, columns][facets] == 0
+        bends = zero & (cells.all_signs[cells.dimension][:, columns][owners] != 0)
+        found[facets[bends.any(axis=1)]] = layer
+    return found
+
+
+def maximal(part: Subcomplex, dimension: int) -> NDArray[np.int64]:
+    """Room-internal: the cells of a dimension that are faces of no other cell of the subcomplex."""
+    cells = part.cells
+    if not cells.lineality_dim <= dimension <= cells.dimension:
+        return np.zeros(0, dtype=np.int64)
+    mask = part.masks[dimension]
+    if dimension < cells.dimension:
+        mask = mask & ~marked_facets(cells, dimension + 1, part.masks[dimension + 1])
+    return np.flatnonzero(mask)
+
+
+def _separating_colours(cells: PolyhedralComplex) -> list[str]:
+    """Pale colours that differ between neighbours as far as there are enough."""
+    graph = nx.Graph()
+    graph.add_nodes_from(range(cells.regions))
+    graph.add_edges_from(cells.adjacency()[:, :2].tolist())
+    numbers = nx.greedy_color(graph, strategy="largest_first")
+    return [pale_colour(numbers[index]) for index in range(cells.regions)]
+
+
+def _view(cells: PolyhedralComplex, dimensions: Sequence[int], box: Box | None) -> View:
+    """The view of a complex that must have one of some dimensions."""
+    if cells.dimension not in dimensions:
+        wanted = " or ".join(map(str, dimensions))
+        raise DomainError(
+            f"this picture needs a domain of dimension {wanted}, not {cells.dimension}; give a slice through points of "
+            "it (--domain slice:FILE)"
+        )
+    return view_of(cells, box)

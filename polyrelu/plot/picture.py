@@ -1,0 +1,200 @@
+"""One picture of a network, by the name of what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from polyrelu.breakpoints import breakpoint_complex
+from polyrelu.complex import PolyhedralComplex, Subcomplex, canonical_complex
+from polyrelu.complex.polyhedral_complex import Progress
+from polyrelu.errors import DomainError
+from polyrelu.exact import Polyhedron, Rational
+from polyrelu.network import Network
+from polyrelu.plot.canvas import Canvas, new_figure, plural, save_figure
+from polyrelu.plot.parts import paint_cells, paint_layers, paint_zero_sets, zero_set
+from polyrelu.plot.sets import paint_boundary, paint_level_set
+from polyrelu.plot.values import paint_graph, paint_surface
+from polyrelu.plot.view import Box, View, window
+from polyrelu.plot.weights import paint_weights
+from polyrelu.topology import UnfinishedError, decision_boundary, level_set
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["KINDS", "Picture", "picture", "surface"]
+
+#: What pictures show, and of how many dimensions.
+KINDS = {
+    "graph": (1,),
+    "complex": (2,),
+    "layers": (2, 3),
+    "zeros": (2, 3),
+    "weights": (2, 3),
+    "boundary": (2, 3),
+    "level": (2, 3),
+    "surface": (2,),
+}
+_USUAL = {1: "graph", 2: "complex", 3: "layers"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """A picture and what is to be seen on it.
+
+    Attributes
+    ----------
+    what : one of `KINDS`.
+    view : the frame.
+    figure : matplotlib's figure.
+    counts : how many things of each kind were drawn.
+    """
+
+    what: str
+    view: View
+    figure: Figure
+    counts: dict[str, int]
+
+    def save(self, name: str | Path) -> Path:
+        """Write it as .png, .svg or .pdf; see `save_figure`."""
+        return save_figure(self.figure, name)
+
+
+def picture(
+    network: Network,
+    what: str | None = None,
+    domain: Polyhedron | None = None,
+    box: Box | None = None,
+    output: int = 0,
+    level: Rational = 0,
+    progress: Progress | None = None,
+) -> Picture:
+    """Compute what a picture needs, in the part of the domain inside its frame, and draw it.
+
+    Parameters
+    ----------
+    network : any network; of more than three inputs give a slice as domain.
+    what : ``graph`` (1 dimension); ``complex``, ``surface`` (2); ``layers`` (a panel for each), ``zeros`` (all layers
+        in one), ``weights`` (breakpoint facets), ``boundary`` (of decisions) or ``level`` (2 or 3). None chooses one.
+    domain : a polyhedron of dimension 1 to 3; None for R^n.
+    box : the frame, see `view_of`.
+    output : which one, for graph, surface, weights and level.
+    level : for level.
+    progress : as for `canonical_complex`.
+
+    Raises
+    ------
+    DomainError : another dimension, no such output, a frame that shows nothing; `UnfinishedError` after Ctrl-C.
+    PolyreluError : matplotlib is not installed.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
+    >>> picture(net, "weights", box=[-2, 2]).counts
+    {'invisible facets': 4, 'visible facets': 5}
+    """
+    _check(network, what, output)
+    new_figure(1, 1)  # whether there is matplotlib is found out before any work
+    polyhedron, view = window(Polyhedron.universe(network.inputs) if domain is None else domain, box)
+    what = what or _USUAL[view.dimension]
+    if view.dimension not in KINDS[what]:
+        fitting = ", ".join(name for name, dimensions in KINDS.items() if view.dimension in dimensions)
+        raise DomainError(f"{what} is no picture of {view.dimension} dimensions; choose one of {fitting}")
+    if what in ("boundary", "level"):
+        canvas = Canvas(view)
+        if what == "boundary":
+            paint_boundary(canvas, decision_boundary(network, polyhedron, progress), network.outputs)
+        else:
+            name = f"level set: output {output} = {level}"
+            paint_level_set(canvas, level_set(network, level, output, polyhedron, progress), name)
+        return Picture(what, view, canvas.ax.figure, dict(canvas.counts))
+    cells = finished(canonical_complex(network, polyhedron, progress))
+    if what == "layers":
+        figure, counts = paint_layers(cells, view, None)
+        return Picture(what, view, figure, counts)
+    canvas = Canvas(view, space=True) if what == "surface" else Canvas(view)
+    _PAINTERS[what](canvas, cells, output)
+    return Picture(what, view, canvas.ax.figure, dict(canvas.counts))
+
+
+def surface(
+    network: Network,
+    what: str,
+    domain: Polyhedron | None = None,
+    box: Box | None = None,
+    output: int = 0,
+    level: Rational = 0,
+    progress: Progress | None = None,
+) -> Subcomplex:
+    """The surface that ``zeros``, ``weights``, ``boundary`` or ``level`` show, for `save_mesh`.
+
+    Parameters and errors as for `picture`; without a box the whole domain is taken.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
+    >>> surface(net, "zeros", box=[-1, 1]).f_vector
+    (19, 30, 12, 0)
+    """
+    _check(network, what, output)
+    polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
+    if box is not None:
+        polyhedron = window(polyhedron, box)[0]
+    if what == "boundary":
+        return decision_boundary(network, polyhedron, progress)
+    if what == "level":
+        return level_set(network, level, output, polyhedron, progress)
+    if what not in ("zeros", "weights"):
+        raise DomainError(f"{what} is no surface; choose one of zeros, weights, boundary, level")
+    cells = finished(canonical_complex(network, polyhedron, progress))
+    if what == "weights":
+        return breakpoint_complex(cells).subcomplex
+    layers = range(1, network.hidden_layers + 1)
+    return reduce(or_, (zero_set(cells, layer) for layer in layers), Subcomplex.closure(cells, {}))
+
+
+def finished(cells: PolyhedralComplex) -> PolyhedralComplex:
+    """Room-internal: a complete complex, or an error."""
+    if not cells.complete:
+        raise UnfinishedError("the complex is incomplete: there is nothing to draw yet")
+    return cells
+
+
+def _check(network: Network, what: str | None, output: int) -> None:
+    if what is not None and what not in KINDS:
+        raise DomainError(f"there is no picture {what[:40]!r}; choose one of {', '.join(KINDS)}")
+    if not isinstance(output, int) or not 0 <= output < network.outputs:
+        raise DomainError(f"there is no output {str(output)[:40]}, only 0 to {network.outputs - 1}")
+
+
+def _complex(canvas: Canvas, cells: PolyhedralComplex, _: int) -> None:
+    paint_cells(canvas, cells)
+    canvas.finish(plural([(canvas.counts["regions"], "region"), (canvas.counts["edges"], "edge")]))
+
+
+def _zeros(canvas: Canvas, cells: PolyhedralComplex, _: int) -> None:
+    paint_zero_sets(canvas, cells)
+    canvas.finish("zero sets of the neurons, by layer")
+
+
+def _weights(canvas: Canvas, cells: PolyhedralComplex, output: int) -> None:
+    paint_weights(canvas, breakpoint_complex(cells), output)
+
+
+def _graph(canvas: Canvas, cells: PolyhedralComplex, output: int) -> None:
+    paint_graph(canvas, cells, output)
+
+
+def _surface(canvas: Canvas, cells: PolyhedralComplex, output: int) -> None:
+    paint_surface(canvas, cells, output)
+
+
+_PAINTERS: dict[str, Callable[[Canvas, PolyhedralComplex, int], None]] = {
+    "complex": _complex,
+    "zeros": _zeros,
+    "weights": _weights,
+    "graph": _graph,
+    "surface": _surface,
+}

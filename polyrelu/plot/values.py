@@ -1,0 +1,123 @@
+"""Graphs of an output: a broken line over one input, a folded surface over two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from polyrelu.breakpoints import breakpoint_complex
+from polyrelu.breakpoints.jumps import maps_on_hull
+from polyrelu.complex import PolyhedralComplex
+from polyrelu.errors import DomainError
+from polyrelu.exact import nearest_float
+from polyrelu.plot.canvas import INK, Canvas, layer_colour, plural
+from polyrelu.plot.clip import Clipped
+from polyrelu.plot.view import Box, view_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_graph", "draw_surface", "lifted", "paint_graph", "paint_surface"]
+
+Point = tuple[Fraction, ...]
+
+
+def draw_graph(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None, output: int = 0) -> Axes:
+    """The graph of an output over a complex of dimension 1, with its breakpoints.
+
+    Parameters
+    ----------
+    cells : a complete complex of dimension 1.
+    ax, box : as for `draw_cells`.
+    output : which output, from 0.
+
+    Raises
+    ------
+    DomainError : another dimension, no such output, or a box that is none.
+    PolyreluError : matplotlib is not installed.
+
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [-1], [1]], [0, 0, 2]), ([[1, 1, 0]], [0])])
+    >>> draw_graph(canonical_complex(net), box=[-3, 3]).get_title()
+    'output 0: 3 pieces, 1 breakpoint\\nbox [-3, 3]'
+    """
+    _need(cells, 1, output)
+    return paint_graph(Canvas(view_of(cells, box), ax), cells, output)
+
+
+def draw_surface(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None, output: int = 0) -> Axes:
+    """The graph of an output over a complex of dimension 2, as a surface; colours show the height.
+
+    Parameters and errors as for `draw_graph`; the Axes have ``projection="3d"``.
+    """
+    _need(cells, 2, output)
+    return paint_surface(Canvas(view_of(cells, box), ax, space=True), cells, output)
+
+
+def lifted(cells: PolyhedralComplex, inside: Clipped, output: int) -> list[list[Point]]:
+    """The graph of an output over the regions that are seen, exactly: coordinates along the axes, then the value."""
+    denominator, maps = maps_on_hull(cells)
+    found = []
+    for index, points in inside.all_cells(cells.dimension, range(cells.regions)):
+        row = maps[index, output].tolist()
+        slopes, constant = [row[axis] for axis in inside.view.axes], row[-1]
+        values = [
+            sum((a * x for a, x in zip(slopes, point, strict=True)), Fraction(constant)) / denominator
+            for point in points
+        ]
+        found.append([(*point, value) for point, value in zip(points, values, strict=True)])
+    return found
+
+
+def paint_graph(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes:
+    """Room-internal: the picture on a canvas."""
+    inside = Clipped.for_picture(cells, canvas.view)
+    pieces = lifted(cells, inside, output)
+    known = {point[:-1]: point for piece in pieces for point in piece}
+    bends = []
+    for facet in breakpoint_complex(cells):
+        points = inside.cell(0, facet.facet.index)
+        if points and facet.weight[output] and points[0] in known:
+            bends.append(known[points[0]])
+    canvas.segments("pieces", pieces, layer_colour(1), width=1.8)
+    canvas.points("breakpoints", bends, INK, label="breakpoint", size=4.0)
+    title = plural([(len(pieces), "piece"), (len(bends), "breakpoint")])
+    canvas.ax.grid(visible=True, alpha=0.3)
+    return canvas.finish(f"output {output}: {title}", _range(pieces), f"output {output}")
+
+
+def paint_surface(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes:
+    """Room-internal: the picture on a canvas."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    pieces = lifted(cells, Clipped.for_picture(cells, canvas.view), output)
+    heights = [float(np.mean([_float(point[-1]) for point in piece])) for piece in pieces]
+    low, high = _range(pieces)
+    scale = ScalarMappable(Normalize(low, high if high > low else low + 1), colormaps["viridis"])
+    colours = [tuple(row) for row in scale.to_rgba(np.array(heights)).tolist()]
+    canvas.polygons("pieces", pieces, colours, edge=INK, width=0.2, shaded=False)
+    canvas.colour_bar(scale, f"output {output} (mean over the corners of a piece)")
+    title = f"graph of output {output}: {plural([(len(pieces), 'piece')])}"
+    return canvas.finish(title, (low, high), f"output {output}")
+
+
+def _range(pieces: Sequence[Sequence[Point]]) -> tuple[float, float]:
+    values = [_float(point[-1]) for piece in pieces for point in piece]
+    return min(values), max(values)
+
+
+def _float(number: Fraction) -> float:
+    return nearest_float(number.numerator, number.denominator)
+
+
+def _need(cells: PolyhedralComplex, dimension: int, output: int) -> None:
+    if cells.dimension != dimension:
+        raise DomainError(f"this graph needs a domain of dimension {dimension}, not {cells.dimension}")
+    if not 0 <= output < cells.network.outputs:
+        raise DomainError(f"there is no output {output}, only 0 to {cells.network.outputs - 1}")

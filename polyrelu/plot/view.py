@@ -1,0 +1,171 @@
+"""What a picture shows: which coordinates are its axes, and the box that frames it.
+
+On a domain of full dimension the axes are the inputs. On a slice they are the inputs that the equations of its affine
+hull leave free; the others depend on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from polyrelu.complex import PolyhedralComplex
+from polyrelu.errors import DomainError
+from polyrelu.exact import Infeasible, Polyhedron, Rational, Unbounded, to_fraction
+
+__all__ = ["Box", "View", "free_axes", "view_of", "window"]
+
+Point = tuple[Fraction, ...]
+
+#: The same interval (low, high) for every axis, or one for each.
+Box: TypeAlias = Sequence[Rational] | Sequence[Sequence[Rational]]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The frame of a picture.
+
+    Attributes
+    ----------
+    axes : the inputs that are drawn along the axes, one to three.
+    lower, upper : the corners of the box, one number for each axis.
+    inputs : of the network; if there are more of them than axes, the others depend on those.
+    """
+
+    axes: tuple[int, ...]
+    lower: Point
+    upper: Point
+    inputs: int
+
+    @property
+    def dimension(self) -> int:
+        """The number of axes."""
+        return len(self.axes)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """A name for each axis."""
+        return tuple(f"$x_{{{axis}}}$" for axis in self.axes)
+
+    @property
+    def caption(self) -> str:
+        """The box in words.
+
+        >>> from polyrelu.exact import Polyhedron
+        >>> window(Polyhedron.universe(2), [(-1, 1), (0, "1/3")])[1].caption
+        'box [-1, 1] × [0, 1/3]'
+        """
+        sides = " × ".join(f"[{_short(low)}, {_short(high)}]" for low, high in zip(self.lower, self.upper, strict=True))
+        return f"box {sides}" + (f", slice of R^{self.inputs}" if self.inputs > len(self.axes) else "")
+
+    @property
+    def sides(self) -> tuple[tuple[int, ...], ...]:
+        """Rows [a | b] over (x, 1) of the axes, a·x + b ≥ 0 inside: the low and the high side of each axis."""
+        rows = []
+        for j, (low, high) in enumerate(zip(self.lower, self.upper, strict=True)):
+            for sign, bound in ((1, low), (-1, high)):
+                row = [0] * (self.dimension + 1)
+                row[j], row[-1] = sign * bound.denominator, -sign * bound.numerator
+                rows.append(tuple(row))
+        return tuple(rows)
+
+
+def _short(number: Fraction) -> str:
+    """Exact if that is short, or six digits."""
+    exact = str(number)
+    return exact if len(exact) <= 8 else f"{float(number):.6g}"
+
+
+def view_of(cells: PolyhedralComplex, box: Box | None = None) -> View:
+    """The frame of a picture of a complex.
+
+    Parameters
+    ----------
+    cells : a complex of dimension 1 to 3.
+    box : (low, high), the same for every axis, or a pair for each axis; by default the box around the domain if that
+        is bounded, and [-1, 1] along every axis otherwise.
+
+    Raises
+    ------
+    DomainError : the complex has another dimension, or the box is none.
+
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> cells = canonical_complex(from_arrays([([[1, 2]], [0]), ([[1]], [0])]))
+    >>> view_of(cells).axes, view_of(cells, ["1/2", 3]).caption
+    ((0, 1), 'box [1/2, 3] × [1/2, 3]')
+    """
+    return _view(cells.domain, box)
+
+
+def window(domain: Polyhedron, box: Box | None = None) -> tuple[Polyhedron, View]:
+    """The part of a domain inside a box, and the view of it; see `view_of`.
+
+    Raises
+    ------
+    DomainError : as `view_of`; or the box does not meet the domain in a set of the same dimension.
+    """
+    view = _view(domain, box)
+    size = domain.ambient_dimension
+    rows = []
+    for *along, bound in view.sides:
+        row = [0] * size
+        for axis, entry in zip(view.axes, along, strict=True):
+            row[axis] = -entry
+        rows.append((*row, bound))
+    part = domain.intersect(Polyhedron(size, tuple(rows)))
+    if part.dimension < view.dimension:
+        raise DomainError(f"the {view.caption} shows nothing of the inside of the domain; choose another box")
+    return part, view
+
+
+def _view(domain: Polyhedron, box: Box | None) -> View:
+    axes = free_axes(domain)
+    if not 1 <= len(axes) <= 3:
+        raise DomainError(
+            f"pictures show 1 to 3 dimensions, the domain has {len(axes)}: give a line, plane or space through points "
+            "of it, --domain slice:FILE"
+        )
+    sides = _around(domain, axes) if box is None else _sides(box, len(axes))
+    return View(axes, tuple(low for low, _ in sides), tuple(high for _, high in sides), domain.ambient_dimension)
+
+
+def free_axes(domain: Polyhedron) -> tuple[int, ...]:
+    """The inputs that the equations of the affine hull of a domain leave free.
+
+    >>> free_axes(Polyhedron.from_constraints([], [], [[1, 2, 3]], [4]))
+    (1, 2)
+    """
+    pivots = {next(j for j, entry in enumerate(row) if entry) for row in domain.affine_hull()}
+    return tuple(j for j in range(domain.ambient_dimension) if j not in pivots)
+
+
+def _around(domain: Polyhedron, axes: Sequence[int]) -> list[tuple[Fraction, Fraction]]:
+    """The box around a bounded domain, and the default for others."""
+    found = []
+    for axis in axes:
+        extremes = []
+        for sign in (-1, 1):
+            best = domain.maximize([sign * int(j == axis) for j in range(domain.ambient_dimension)])
+            if isinstance(best, Unbounded):
+                return [(Fraction(-1), Fraction(1))] * len(axes)
+            if isinstance(best, Infeasible):
+                raise DomainError("the domain is empty")
+            extremes.append(sign * best.value)
+        found.append((extremes[0], extremes[1]))
+    return found
+
+
+def _sides(box: Box, count: int) -> list[tuple[Fraction, Fraction]]:
+    pairs = list(box)
+    if len(pairs) == 2 and not any(isinstance(entry, (list, tuple)) for entry in pairs):
+        pairs = [pairs] * count  # type: ignore[list-item]
+    if len(pairs) != count or any(not isinstance(pair, (list, tuple)) or len(pair) != 2 for pair in pairs):
+        raise DomainError(f"the box of a picture with {count} axes is (low, high), or {count} such pairs")
+    sides = [(to_fraction(low), to_fraction(high)) for low, high in pairs]  # type: ignore[misc]
+    for j, (low, high) in enumerate(sides):
+        if low >= high:
+            raise DomainError(f"side {j} of the box is empty: {low} is not less than {high}")
+    return sides

@@ -1,0 +1,138 @@
+"""Breakpoint facets, coloured by their tropical weights.
+
+A weight ω belongs to the primitive integer normal n of its facet, whose length says nothing: weights of different
+facets are compared, and drawn, as ω·‖n‖, the signed length of the jump of the gradient (the weight for the normal of
+length 1). Where it is positive the output is convex across the facet.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polyrelu.breakpoints import BreakpointComplex, TropicalWeight
+from polyrelu.errors import DomainError
+from polyrelu.exact import nearest_float
+from polyrelu.plot.canvas import GREY, INK, Canvas
+from polyrelu.plot.clip import Clipped
+from polyrelu.plot.view import Box, view_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_weights", "paint_weights", "unit_weight"]
+
+Point = tuple[Fraction, ...]
+
+#: Colours end here, if some weights are more than twice as large.
+_QUANTILE = 0.95
+
+
+def draw_weights(
+    breakpoints: BreakpointComplex, ax: Axes | None = None, box: Box | None = None, output: int = 0
+) -> Axes:
+    """The facets of the breakpoint complex, red where an output is convex, blue where it is concave across them.
+
+    Parameters
+    ----------
+    breakpoints : of a complex of dimension 2 or 3. Facets across which this output does not bend are dashed and grey.
+    ax, box : as for `draw_subcomplex`.
+    output : which output, from 0.
+
+    Raises
+    ------
+    DomainError : another dimension, no such output, or a box that is none.
+    PolyreluError : matplotlib is not installed.
+
+    >>> from polyrelu.breakpoints import breakpoint_complex
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[3, -1]], [0])])
+    >>> draw_weights(breakpoint_complex(canonical_complex(net))).get_title()
+    'tropical weights of output 0: 4 of 4 facets visible\\nbox [-1, 1] × [-1, 1]'
+    """
+    if breakpoints.cells.dimension not in (2, 3):
+        raise DomainError(f"weights are drawn in dimension 2 or 3, not {breakpoints.cells.dimension}")
+    canvas = Canvas(view_of(breakpoints.cells, box), ax)
+    return paint_weights(canvas, breakpoints, output)
+
+
+def unit_weight(facet: TropicalWeight, output: int) -> float:
+    """ω·‖n‖ of an output, to float precision.
+
+    >>> from polyrelu.breakpoints import breakpoint_complex
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> (facet,) = breakpoint_complex(canonical_complex(from_arrays([([[3, 4]], [1]), ([[-2]], [0])])))
+    >>> unit_weight(facet, 0)
+    -10.0
+    """
+    weight = facet.weight[output]
+    square = weight * weight * sum(n * n for n in facet.normal)
+    # the integer root of a large multiple: the square itself may be beyond the range of floats
+    root = math.isqrt((square.numerator << 256) // square.denominator)
+    size = nearest_float(root, 1 << 128)
+    return size if weight > 0 else -size
+
+
+def paint_weights(canvas: Canvas, breakpoints: BreakpointComplex, output: int) -> Axes:
+    """Room-internal: the picture on a canvas."""
+    if not 0 <= output < breakpoints.weights.shape[1]:
+        raise DomainError(f"there is no output {output}, only 0 to {breakpoints.weights.shape[1] - 1}")
+    inside = Clipped.for_picture(breakpoints.cells, canvas.view)
+    seen: list[list[Point]] = []
+    flat: list[list[Point]] = []
+    weights = []
+    for facet in breakpoints:
+        points = inside.cell(facet.facet.dimension, facet.facet.index)
+        if points and facet.weight[output]:
+            seen.append(points)
+            weights.append(unit_weight(facet, output))
+        elif points:
+            flat.append(points)
+    _paint_invisible(canvas, flat)
+    if seen:
+        _paint_visible(canvas, seen, weights, output)
+    else:
+        canvas.note(f"output {output} has no breakpoints in this box")
+    title = f"tropical weights of output {output}: {len(seen)} of {len(seen) + len(flat)} facets visible"
+    return canvas.finish(title)
+
+
+def _paint_invisible(canvas: Canvas, facets: list[list[Point]]) -> None:
+    label = "invisible (weight 0)"
+    if canvas.space:
+        canvas.polygons("invisible facets", facets, "#d9d9d9", GREY, alpha=0.12, label=label, dashed=True)
+    else:
+        canvas.segments("invisible facets", facets, GREY, width=0.9, dashed=True, label=label, order=1.8)
+
+
+def _paint_visible(canvas: Canvas, facets: list[list[Point]], weights: list[float], output: int) -> None:
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import CenteredNorm
+
+    largest = float(np.abs(weights).max())
+    usual = float(np.quantile(np.abs(weights), _QUANTILE))
+    limit = usual if 0 < usual < largest / 2 else largest
+    scale = ScalarMappable(CenteredNorm(0.0, limit), _diverging(colormaps))
+    order = sorted(range(len(weights)), key=lambda place: abs(weights[place]))  # the heaviest in front
+    facets = [facets[place] for place in order]
+    colours = [tuple(row) for row in scale.to_rgba(np.array([weights[place] for place in order])).tolist()]
+    if canvas.space:
+        canvas.polygons("visible facets", facets, colours, INK, width=0.25, alpha=0.85, shaded=False)
+    else:
+        canvas.segments("visible facets", facets, colours, width=1.8)
+    label = f"weight ω·‖n‖ of output {output} (concave < 0 < convex)"
+    canvas.colour_bar(scale, label, "both" if limit < largest else "neither")
+
+
+def _diverging(colormaps: Any) -> Any:
+    """Blue to red, without the part of the map that vanishes on white paper."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    whole = colormaps["coolwarm"]
+    return LinearSegmentedColormap.from_list("weights", whole(np.linspace(0, 1, 256)))
