@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,16 +43,21 @@ def add_complex(commands: Any) -> None:
         'plane through the points of {"points": …}, or FILE.json with {"A": …, "c": …} for A x ≤ c, also "E", "e" for '
         'E x = e, or with {"vertices": …, "rays": …, "lines": …}',
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the complex here (.json, .csv or .graphml)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the complex here (.json, .csv, .graphml, .gexf)")
     parser.add_argument(
         "--regions-only",
         action="store_true",
-        help="regions and their neighbours without faces, by linear programs: for many dimensions (.csv or .graphml)",
+        help="regions and their neighbours without faces, by linear programs: for many dimensions (-o without .json)",
     )
     parser.add_argument(
         "--breakpoints",
         action="store_true",
         help=f"gradient jumps and their balance, however many regions there are (without this option up to {_WEIGHED})",
+    )
+    parser.add_argument(
+        "--weights",
+        metavar="FILE",
+        help="write gradient jumps and tropical weights here (.json, .csv, or .graphml, .gexf for the dual graph)",
     )
     parser.add_argument(
         "--conditions",
@@ -73,27 +78,15 @@ def add_complex(commands: Any) -> None:
 
 def _complex(options: argparse.Namespace, started: float) -> int:
     from polyrelu.complex import parse_domain
-    from polyrelu.complex.export import FORMATS, REGION_FORMATS
     from polyrelu.interrupts import deferred_interrupt
 
-    inputs = [options.network, options.domain.removeprefix("slice:")]
-    if options.output is not None:
-        check_output("-o", options.output, inputs)
-        formats = REGION_FORMATS if options.regions_only else FORMATS
-        if Path(options.output).suffix not in formats:
-            what = "regions are" if options.regions_only else "a complex is"
-            raise DomainError(f"-o {options.output}: {what} written as {', '.join(formats)}; choose one of these")
-    for name in ("self_check", "breakpoints", "conditions"):
-        if options.regions_only and getattr(options, name):
-            raise DomainError(f"--{name.replace('_', '-')} is for a whole complex; leave out --regions-only")
-    if options.certificate is not None:
-        check_output("--certificate", options.certificate, [*inputs, *filter(None, [options.output])])
+    _check_outputs(options)
     imported = read_network(options, options.network)
     network = imported.network
     domain = parse_domain(options.domain, network.inputs)
     with deferred_interrupt(say_interrupted) as interrupt:
         cells, found = (_only_regions if options.regions_only else _all_cells)(options, network, domain)
-    found |= {"breakpoint_facets": None, "balanced": None, "conditions": None, "certificate": None}
+    found |= dict.fromkeys(("breakpoint_facets", "balanced", "weights", "conditions", "certificate"))
     missing = _missing(options, cells)
     if not missing:
         try:
@@ -111,6 +104,32 @@ def _complex(options: argparse.Namespace, started: float) -> int:
     return 3 if missing else 0
 
 
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Options that do not fit together, and files that cannot be written, are found out before any work is done."""
+    from polyrelu.breakpoints import BREAKPOINT_FORMATS
+    from polyrelu.complex.export import FORMATS, REGION_FORMATS
+
+    taken = [options.network, options.domain.removeprefix("slice:")]
+    for option, key in (("-o", "output"), ("--weights", "weights"), ("--certificate", "certificate")):
+        name = getattr(options, key)
+        if name is not None:
+            check_output(option, name, taken)
+            taken.append(name)
+    for name in ("self_check", "breakpoints", "weights", "conditions"):
+        if options.regions_only and getattr(options, name):
+            raise DomainError(f"--{name.replace('_', '-')} is for a whole complex; leave out --regions-only")
+    if options.output is not None:
+        what = "regions are" if options.regions_only else "a complex is"
+        _check_suffix("-o", options.output, what, REGION_FORMATS if options.regions_only else FORMATS)
+    if options.weights is not None:
+        _check_suffix("--weights", options.weights, "weights are", BREAKPOINT_FORMATS)
+
+
+def _check_suffix(option: str, name: str, what: str, formats: Sequence[str]) -> None:
+    if Path(name).suffix not in formats:
+        raise DomainError(f"{option} {name}: {what} written as {', '.join(formats)}; choose one of these")
+
+
 def _add_the_rest(
     options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph, imported: Imported, found: dict[str, Any]
 ) -> str:
@@ -118,8 +137,8 @@ def _add_the_rest(
     from polyrelu.complex import PolyhedralComplex
 
     if isinstance(cells, PolyhedralComplex):
-        if options.breakpoints or cells.regions <= _WEIGHED:
-            found |= _weights(cells)
+        if options.breakpoints or options.weights is not None or cells.regions <= _WEIGHED:
+            found |= _weights(options, cells)
         if options.conditions:
             found |= _conditions(cells)
     if options.certificate is None:
@@ -131,7 +150,7 @@ def _add_the_rest(
 
 def _asked_for(options: argparse.Namespace) -> str:
     """What an interruption after the complex was done leaves out of what was asked for, in words."""
-    names = [name for name in ("breakpoints", "conditions", "certificate") if getattr(options, name)]
+    names = [name for name in ("breakpoints", "weights", "conditions", "certificate") if getattr(options, name)]
     return f"interrupted: {', '.join(names)} may be missing" if names else ""
 
 
@@ -194,12 +213,18 @@ def _all_cells(
     }
 
 
-def _weights(cells: PolyhedralComplex) -> dict[str, Any]:
-    """The number of visible facets, and whether the weights are balanced."""
-    from polyrelu.breakpoints import breakpoint_complex, is_balanced
+def _weights(options: argparse.Namespace, cells: PolyhedralComplex) -> dict[str, Any]:
+    """The number of visible facets, whether the weights are balanced, and where they are written."""
+    from polyrelu.breakpoints import breakpoint_complex, is_balanced, save_breakpoints
 
     breakpoints = breakpoint_complex(cells)
-    return {"breakpoint_facets": int(breakpoints.visible.sum()), "balanced": is_balanced(breakpoints)}
+    if options.weights is not None:
+        save_breakpoints(breakpoints, options.weights)
+    return {
+        "breakpoint_facets": int(breakpoints.visible.sum()),
+        "balanced": is_balanced(breakpoints),
+        "weights": options.weights,
+    }
 
 
 def _conditions(cells: PolyhedralComplex) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def _picture(
     return {
         "domain": options.domain,
         "what": found.what,
-        "axes": list(found.view.axes),
+        "axes": list(found.view.names),
         "box": [[str(low), str(high)] for low, high in sides],
         **_asked(found.what, output, level),
         "drawn": found.counts,

@@ -1,9 +1,11 @@
-"""A complex as a file: JSON with everything exact, CSV with one line for each region, GraphML with the dual graph."""
+"""A complex as a file: JSON with everything exact, CSV with one line for each region, GraphML or GEXF with the dual
+graph."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -21,10 +23,10 @@ from polyrelu.exact import format_rational
 from polyrelu.network import AffineMap, SignVector
 from polyrelu.textfiles import layout, write_all
 
-__all__ = ["FORMATS", "REGION_FORMATS", "save_complex", "save_regions", "to_document"]
+__all__ = ["FORMATS", "REGION_FORMATS", "graph_text", "save_complex", "save_regions", "to_document"]
 
-FORMATS = (".json", ".csv", ".graphml")
-REGION_FORMATS = (".csv", ".graphml")
+FORMATS = (".json", ".csv", ".graphml", ".gexf")
+REGION_FORMATS = (".csv", ".graphml", ".gexf")
 
 _T = TypeVar("_T")
 
@@ -38,7 +40,8 @@ def save_complex(cells: PolyhedralComplex, name: str | Path, progress: Written |
 
     ``.json`` is described in ``schemas/complex.schema.json``. ``.csv`` has one line for each region: its number, signs,
     whether it is bounded, the number of facets, a point inside, the rows of [A | c] of its affine map x ↦ A x + c
-    separated by ";", and whether the complex is complete. ``.graphml`` is the dual graph, see `dual_graph`.
+    separated by ";", and whether the complex is complete. ``.graphml`` and ``.gexf`` are the
+    dual graph, see `dual_graph`.
 
     Raises
     ------
@@ -56,12 +59,20 @@ def _text(cells: PolyhedralComplex, suffix: str, progress: Written | None) -> st
         return layout(to_document(cells, progress))
     if suffix == ".csv":
         return _csv(_csv_lines(cells), cells.complete, progress)
-    return _graphml(dual_graph(cells), cells.complete)
+    return graph_text(dual_graph(cells), suffix, cells.complete)
 
 
-def _graphml(graph: nx.Graph, complete: bool) -> str:
-    graph.graph["complete"] = complete
-    return "\n".join(nx.generate_graphml(graph))
+def graph_text(graph: nx.Graph, suffix: str, complete: bool) -> str:
+    """Room-internal and for `polyrelu.breakpoints`: a graph as ``.graphml`` or ``.gexf``.
+
+    GraphML says of the whole graph whether it is complete. GEXF has no attributes of graphs: there its
+    name is "complete" or "incomplete". Its date is left out, so that equal graphs are equal files.
+    """
+    if suffix == ".graphml":
+        graph.graph["complete"] = complete
+        return "\n".join(nx.generate_graphml(graph))
+    graph.graph["name"] = "complete" if complete else "incomplete"
+    return re.sub(r' lastmodifieddate="[^"]*"', "", "\n".join(nx.generate_gexf(graph)), count=1)
 
 
 def _counted(items: Iterable[_T], progress: Written | None) -> Iterator[_T]:
@@ -134,7 +145,7 @@ def _letters(signs: list[int]) -> str:
 
 
 def save_regions(regions: RegionGraph, name: str | Path) -> None:
-    """Write regions without their faces, as .csv or .graphml; see `save_complex`.
+    """Write regions without their faces, as .csv, .graphml or .gexf; see `save_complex`.
 
     Raises
     ------
@@ -144,8 +155,8 @@ def save_regions(regions: RegionGraph, name: str | Path) -> None:
     path = Path(name)
     if path.suffix not in REGION_FORMATS:
         raise DomainError(f"{name}: regions are written as {', '.join(REGION_FORMATS)}; choose one of these endings")
-    if path.suffix == ".graphml":
-        text = _graphml(regions.graph, regions.complete)
+    if path.suffix in (".graphml", ".gexf"):
+        text = graph_text(regions.graph, path.suffix, regions.complete)
     else:
         lines = (
             (one.signs, one.bounded, len(one.polyhedron.inequalities), one.interior_point, one.affine_map)

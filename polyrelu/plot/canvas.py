@@ -229,7 +229,7 @@ class Canvas:
             getattr(self.ax, f"set_{letter}lim")(*limit)
             getattr(self.ax, f"set_{letter}label")(name, **({"labelpad": 8} if self.space else {}))
         if self.space:
-            self.ax.tick_params(labelsize=8)
+            self._thin_ticks()
         self._proportions(limits)
         if not self.ax.get_title():
             self.ax.set_title(f"{title}\n{self.view.caption}", fontsize=10)
@@ -237,6 +237,14 @@ class Canvas:
             self._legend()
         drawn: Axes = self.ax
         return drawn
+
+    def _thin_ticks(self) -> None:
+        """Few and small numbers along the axes in space, where they come close to each other."""
+        from matplotlib.ticker import MaxNLocator
+
+        self.ax.tick_params(labelsize=8)
+        for axis in (self.ax.xaxis, self.ax.yaxis, self.ax.zaxis):
+            axis.set_major_locator(MaxNLocator(5))
 
     def _proportions(self, limits: Sequence[tuple[float, float]]) -> None:
         """Equal scales, unless one side is much longer or the axes are not all inputs (of a slice: not orthogonal)."""

@@ -9,7 +9,8 @@ Cells that contain lines are cut to the strip lo ≤ x ≤ hi of as many axes as
 none, and every point of a minimal face stands for the two ends of a segment, or the four corners of a parallelogram.
 
 Vertices are solved for exactly, which takes time in large networks. `for_picture` takes instead the floats that the
-complex is certain of, where they are within 2^-32 of the length of the shortest side: nobody sees the difference.
+complex is certain of, where they are within 2^-20 of the length of the shortest side and farther than that from every
+side: nobody sees the difference, and the same cells are seen.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Row = tuple[int, ...]
 _MODERATE = 20_000
 
 #: What part of a side of the frame cannot be seen.
-_UNSEEN = 2**32
+_UNSEEN = Fraction(1, 2**20)
 
 
 class Clipped:
@@ -58,13 +59,13 @@ class Clipped:
         self._embedding = cells.frame.embedding.take(rows=rows).integer_rows()
         self._strip, self._lines = _strip_of(cells, view)
         self._known: dict[int, Row] = {}
-        shortest = min(high - low for low, high in zip(view.lower, view.upper, strict=True))
-        largest = max(abs(entry) for row in self._embedding for entry in row)
-        #: radii up to this are small enough in the picture
+        self._unseen = min(high - low for low, high in zip(view.lower, view.upper, strict=True)) * _UNSEEN
+        #: how certain floats must be of a vertex, so that all its coordinates are certain enough
         self._radius = 0.0
-        if not exact:
+        if not (exact or self._strip):
+            largest = max(abs(entry) for row in self._embedding for entry in row)
             scale = Fraction(largest * len(self._embedding[0]), self._embedding[-1][-1])
-            self._radius = float(shortest / (scale * _UNSEEN))
+            self._radius = float(self._unseen / scale)
 
     @classmethod
     def for_picture(cls, cells: PolyhedralComplex, view: View) -> Clipped:
@@ -109,19 +110,25 @@ class Clipped:
 
     def _homogeneous(self, vertex: int) -> Row:
         if vertex not in self._known:
-            y = self._near(vertex) or self.cells.vertex_store.exact(vertex)
-            self._known[vertex] = positive_primitive(
-                [sum(a * b for a, b in zip(row, y, strict=True)) for row in self._embedding]
-            )
+            near = self._near(vertex)
+            self._known[vertex] = self._embedded(self.cells.vertex_store.exact(vertex)) if near is None else near
         return self._known[vertex]
 
+    def _embedded(self, y: Sequence[int]) -> Row:
+        return positive_primitive([sum(a * b for a, b in zip(row, y, strict=True)) for row in self._embedding])
+
     def _near(self, vertex: int) -> Row | None:
-        """(y, t) of a point, as far as floats know it; None where that is not enough, and of directions."""
+        """A point as far as floats know it; None where that is not enough, and of directions."""
         store = self.cells.vertex_store
         *y, t = store.coordinates.rows[vertex].tolist()
         if not (t == 1 and store.radii.rows[vertex] <= self._radius):
             return None
-        return _integers([Fraction(entry) for entry in (*y, t)])
+        row = self._embedded(_integers([Fraction(entry) for entry in (*y, t)]))
+        for entry, low, high in zip(row, self.view.lower, self.view.upper, strict=False):
+            x = Fraction(entry, row[-1])
+            if min(abs(x - low), abs(x - high)) <= self._unseen:  # on which side it lies must be certain
+                return None
+        return row
 
     def _spread(self, row: Row) -> list[Row]:
         """The point itself; with lines, where those through it enter and leave the strip. A direction is turned to

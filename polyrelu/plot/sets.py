@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["classes_of", "draw_boundary", "draw_level_set", "fringe", "paint_boundary", "paint_level_set"]
 
 _CLASSES = (
-    "#9ecae1", "#fdbf85", "#a5d6a7", "#d7b5d8", "#f7e08b", "#9fd8cf", "#f4a6a6", "#c9b89a", "#b8b8e8", "#c7d98f",
+    "#9ecae1", "#fdbf85", "#a5d6a7", "#c994c7", "#f7e08b", "#5aa9a3", "#f08a8a", "#b3956b", "#8c8cd1", "#dce8a4",
 )  # fmt: skip
 _BELOW, _ABOVE, _SURFACE = "#dbe9f6", "#fde3cf", "#e69f00"
 #: The label where several outputs are the largest.

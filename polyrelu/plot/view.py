@@ -15,7 +15,7 @@ from polyrelu.complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact import Infeasible, Polyhedron, Rational, Unbounded, to_fraction
 
-__all__ = ["Box", "View", "free_axes", "view_of", "window"]
+__all__ = ["Box", "View", "free_axes", "free_of", "view_of", "window"]
 
 Point = tuple[Fraction, ...]
 
@@ -29,15 +29,17 @@ class View:
 
     Attributes
     ----------
-    axes : the inputs that are drawn along the axes, one to three.
+    axes : the inputs of the complex that are drawn along the axes, one to three.
     lower, upper : the corners of the box, one number for each axis.
     inputs : of the network; if there are more of them than axes, the others depend on those.
+    names : the numbers that the axes have among these inputs.
     """
 
     axes: tuple[int, ...]
     lower: Point
     upper: Point
     inputs: int
+    names: tuple[int, ...]
 
     @property
     def dimension(self) -> int:
@@ -47,7 +49,7 @@ class View:
     @property
     def labels(self) -> tuple[str, ...]:
         """A name for each axis."""
-        return tuple(f"$x_{{{axis}}}$" for axis in self.axes)
+        return tuple(f"$x_{{{name}}}$" for name in self.names)
 
     @property
     def caption(self) -> str:
@@ -129,7 +131,7 @@ def _view(domain: Polyhedron, box: Box | None) -> View:
             "of it, --domain slice:FILE"
         )
     sides = _around(domain, axes) if box is None else _sides(box, len(axes))
-    return View(axes, tuple(low for low, _ in sides), tuple(high for _, high in sides), domain.ambient_dimension)
+    return View(axes, tuple(low for low, _ in sides), tuple(high for _, high in sides), domain.ambient_dimension, axes)
 
 
 def free_axes(domain: Polyhedron) -> tuple[int, ...]:
@@ -138,8 +140,13 @@ def free_axes(domain: Polyhedron) -> tuple[int, ...]:
     >>> free_axes(Polyhedron.from_constraints([], [], [[1, 2, 3]], [4]))
     (1, 2)
     """
-    pivots = {next(j for j, entry in enumerate(row) if entry) for row in domain.affine_hull()}
-    return tuple(j for j in range(domain.ambient_dimension) if j not in pivots)
+    return free_of(domain.affine_hull(), domain.ambient_dimension)
+
+
+def free_of(equations: Sequence[Sequence[int]], size: int) -> tuple[int, ...]:
+    """The coordinates that equations in echelon form do not solve for."""
+    pivots = {next(j for j, entry in enumerate(row) if entry) for row in equations}
+    return tuple(j for j in range(size) if j not in pivots)
 
 
 def _around(domain: Polyhedron, axes: Sequence[int]) -> list[tuple[Fraction, Fraction]]:

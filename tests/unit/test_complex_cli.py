@@ -26,7 +26,7 @@ import numpy as np
 import pytest
 
 from polyrelu import cli
-from polyrelu.breakpoints import breakpoint_complex
+from polyrelu.breakpoints import breakpoint_complex, save_breakpoints
 from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex, parse_domain
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.conditions import conditions
@@ -95,6 +95,7 @@ def test_the_object(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
         "output": None,
         "breakpoint_facets": int(breakpoint_complex(cells).visible.sum()),
         "balanced": True,
+        "weights": None,
         "reason": None,
         "conditions": None,
         "certificate": None,
@@ -578,6 +579,16 @@ def test_weights_of_large_complexes_are_computed_on_request(
     assert found["breakpoint_facets"] > 0
 
 
+@pytest.mark.parametrize("suffix", [".json", ".csv", ".graphml", ".gexf"])
+def test_weights_as_a_file(suffix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many regions there are; the same file as from Python."""
+    monkeypatch.setattr("polyrelu.commands.complex._WEIGHED", 3)
+    found = run(capsys, "net.json", "--weights", f"weights{suffix}")
+    assert (found["weights"], found["balanced"]) == (f"weights{suffix}", True)
+    save_breakpoints(breakpoint_complex(canonical_complex(SMALL)), f"same{suffix}")
+    assert Path(f"weights{suffix}").read_bytes() == Path(f"same{suffix}").read_bytes()
+
+
 def test_weights_that_are_interrupted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(cells: PolyhedralComplex) -> None:
         raise KeyboardInterrupt
@@ -638,6 +649,10 @@ def test_a_certificate_that_is_interrupted(capsys: pytest.CaptureFixture[str], m
         (["--domain", "box.json", "-o", "box.json"], "this would overwrite box.json"),
         (["--domain", "box.json", "--certificate", "box.json"], "this would overwrite box.json"),
         (["--domain", "slice:box.json", "--certificate", "box.json"], "this would overwrite box.json"),
+        (["-o", "cells.json", "--weights", "cells.json"], "cells.json"),
+        (["--weights", "w.json", "--certificate", "w.json"], "w.json"),
+        (["--weights", "w.txt"], "--weights w.txt: weights are written as .json, .csv, .graphml, .gexf"),
+        (["--regions-only", "--weights", "w.json"], "--weights is for a whole complex"),
         (["--regions-only", "--breakpoints"], "--breakpoints is for a whole complex"),
         (["--regions-only", "--conditions"], "--conditions is for a whole complex"),
     ],
