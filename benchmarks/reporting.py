@@ -1,4 +1,4 @@
-"""What the benchmark scripts share: where results go, CPU seconds of a command, the machine."""
+"""What the benchmark scripts share: where results go, bars of them, CPU seconds of a command, the machine."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import platform
 import resource
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["RESULTS", "cpu_seconds", "write_results"]
+__all__ = ["RESULTS", "cpu_seconds", "draw_bars", "write_results"]
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -21,6 +22,32 @@ def write_results(name: str, results: dict[str, Any]) -> None:
     text = json.dumps({"python": platform.python_version(), "machine": platform.machine(), **results}, indent=1)
     (RESULTS / f"{name}.json").write_text(text + "\n")
     print(text)
+
+
+def draw_bars(name: str, groups: Mapping[str, Mapping[str, float]], label: str, title: str) -> None:
+    """Write ``results/name.png``: for each group a bar for each of its numbers, on a logarithmic scale.
+
+    All groups have the same keys.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    keys = list(next(iter(groups.values())))
+    figure, axes = plt.subplots(figsize=(9, 4.2))
+    width = 0.8 / len(keys)
+    for number, key in enumerate(keys):
+        places = [place + (number - (len(keys) - 1) / 2) * width for place in range(len(groups))]
+        axes.bar(places, [group[key] for group in groups.values()], width, label=key)
+    axes.set_xticks(range(len(groups)), list(groups), fontsize=7.5)
+    axes.set_yscale("log")
+    axes.set_ylabel(label)
+    axes.set_title(title, fontsize=10)
+    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    figure.tight_layout()
+    figure.savefig(RESULTS / f"{name}.png", dpi=120)
+    plt.close(figure)
 
 
 def cpu_seconds(arguments: list[str], allowed: tuple[int, ...] = (0,)) -> float:

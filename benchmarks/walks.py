@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.reporting import write_results
+from benchmarks.reporting import draw_bars, write_results
 from polyrelu.exact import nearest_float
 from polyrelu.network import Network, NeuronId, from_arrays
 from polyrelu.walks import BentWalk, LineWalk, walk_bent_hyperplane, walk_line, zero_in_plane
@@ -56,6 +56,11 @@ def main() -> None:
     else:
         print(f"{options.network} is not here and is left out")
     write_results("walks", results)
+    groups = {
+        f"{name}\n{kind}".replace(", ", "\n"): {"polyrelu": found["cells per second"], "plain floats": found["plain floats: cells per second"]}
+        for name, kinds in results.items() if isinstance(kinds, dict) for kind, found in kinds.items()
+    }  # fmt: skip
+    draw_bars("walks", groups, "cells per second", "Walks from cell to cell, one thread")
 
 
 def _use_one_thread() -> None:

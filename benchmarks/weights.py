@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from benchmarks.reporting import write_results
+from benchmarks.reporting import draw_bars, write_results
 from polyrelu import checker
 from polyrelu.breakpoints import breakpoint_complex, is_balanced, reconstruct, tropical_form
 from polyrelu.complex import canonical_complex
@@ -31,7 +31,10 @@ _T = TypeVar("_T")
 def main() -> None:
     """Measure all shapes."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    write_results("weights", {"-".join(map(str, widths)): _measured(widths) for widths in SHAPES})
+    results = {"-".join(map(str, widths)): _measured(widths) for widths in SHAPES}
+    write_results("weights", results)
+    groups = {f"{shape}\n{found['f_vector'][-1]:,} regions": found["seconds"] for shape, found in results.items()}
+    draw_bars("weights", groups, "CPU seconds", "What rests on the complex, on R^n, exact")
 
 
 def _network(widths: tuple[int, ...]) -> Network:
