@@ -57,9 +57,14 @@ def main() -> None:
         print(f"{options.network} is not here and is left out")
     write_results("walks", results)
     groups = {
-        f"{name}\n{kind}".replace(", ", "\n"): {"polyrelu": found["cells per second"], "plain floats": found["plain floats: cells per second"]}
-        for name, kinds in results.items() if isinstance(kinds, dict) for kind, found in kinds.items()
-    }  # fmt: skip
+        f"{name}\n{kind}".replace(", ", "\n"): {
+            "polyrelu": found["cells per second"],
+            "plain floats": found["plain floats: cells per second"],
+        }
+        for name, kinds in results.items()
+        if isinstance(kinds, dict)
+        for kind, found in kinds.items()
+    }
     draw_bars("walks", groups, "cells per second", "Walks from cell to cell, one thread")
 
 
