@@ -6,7 +6,7 @@ with C_h = 0 are dropped. Functions of two such networks, of any widths, agree o
 are equal: each |h·(u,1)| with C_h ≠ 0 is the only term that is not smooth at a general point of its hyperplane. No
 genericity is needed. (Three-layer symmetries, Definition 2, without a base region.)
 
-The domain is the whole space, or the orthant u ≥ 0 on which the later layers of a network act.
+The domain is the whole space, the orthant u ≥ 0 on which the later layers of a network act, or a polyhedron.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from fractions import Fraction
 
 from polyrelu.exact import RationalMatrix, primitive
 from polyrelu.network import Layer
+from polyrelu.symmetry.domain import LayerDomain
 
-__all__ = ["AbsoluteValueForm", "absolute_value_form"]
+__all__ = ["AbsoluteValueForm", "absolute_value_form", "absolute_value_form_on"]
 
 Vector = tuple[Fraction, ...]
 
@@ -45,13 +46,28 @@ def absolute_value_form(hidden: Layer, outgoing: Layer, on_orthant: bool) -> Abs
     >>> absolute_value_form(*net.layers, on_orthant=False).terms
     {(1, 0): (Fraction(1, 1),)}
     """
+    size = hidden.weight.ncols
+    domain = LayerDomain.orthant(size) if on_orthant else LayerDomain.whole_space(size)
+    return absolute_value_form_on(hidden, outgoing, domain)
+
+
+def absolute_value_form_on(hidden: Layer, outgoing: Layer, domain: LayerDomain) -> AbsoluteValueForm:
+    """The normal form on any domain with interior.
+
+    >>> from polyrelu.exact import Polyhedron
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [1]], [0, -2]), ([[1, 1]], [0])])
+    >>> absolute_value_form_on(*net.layers, LayerDomain.of(Polyhedron.box([-1], [1]))).terms
+    {(1, 0): (Fraction(1, 2),)}
+    """
     rows = hidden.augmented().rows()
     columns = outgoing.weight.transpose().rows()
     terms: dict[tuple[int, ...], Vector] = {}
     affine_rows: list[Vector] = []
     for row, column in zip(rows, columns, strict=True):
-        if not _bends(row, on_orthant):
-            affine_rows.append(row if sum(row) > 0 else (Fraction(),) * len(row))
+        sign = domain.sign(row)
+        if sign:
+            affine_rows.append(row if sign > 0 else (Fraction(),) * len(row))
             continue
         half = tuple(entry / 2 for entry in row)
         affine_rows.append(half)
@@ -65,8 +81,3 @@ def absolute_value_form(hidden: Layer, outgoing: Layer, on_orthant: bool) -> Abs
         tuple(row[:-1] for row in table),
         tuple(row[-1] + c for row, c in zip(table, outgoing.bias.entries(), strict=True)),
     )
-
-
-def _bends(row: Vector, on_orthant: bool) -> bool:
-    """Whether the hyperplane of the row [w | b] meets the interior of the domain."""
-    return (min(row) < 0 < max(row)) if on_orthant else any(row[:-1])
