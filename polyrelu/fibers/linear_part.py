@@ -34,6 +34,7 @@ from fractions import Fraction
 from functools import cached_property
 from random import Random
 
+from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, kernel, rank, row_basis, solve
 from polyrelu.symmetry import LayerDomain
 
@@ -88,8 +89,6 @@ class LinearPart:
     """
 
     def __init__(self, remainder: RationalMatrix, carriers: Carriers, domain: LayerDomain) -> None:
-        if domain.lines and domain.kind != "space" and (carriers.pairs or carriers.doubled.nrows):
-            raise ValueError("pairs and doubled hyperplanes are decided on domains without lines, and on R^n")
         self.remainder, self.domain, self.carriers = remainder, domain, carriers
 
     # -- the quantities of the theorem ----------------------------------------------------------------------------
@@ -144,24 +143,30 @@ class LinearPart:
     @cached_property
     def is_realisable(self) -> bool:
         """Whether R can be carried."""
-        if any(any(row) for row in self._on_lines()):
+        if rank(self.remainder @ self._line_kernel) > self.carriers.pairs:
             return False
         if self.rank <= self.carriers.pairs:
             return True
         return self.rank < self._rows or (self.rank == self._rows and self._enough)
 
-    def _on_lines(self) -> list[Vector]:
-        """R on the lines of the domain, where linear neurons vanish; pairs and doubled hyperplanes need not."""
-        if self.domain.kind == "space" or not self.domain.lines:
-            return []
-        lines = RationalMatrix.from_integers([list(line) for line in self.domain.lines])
-        return (self.remainder @ lines.transpose()).rows()
+    @cached_property
+    def _line_kernel(self) -> RationalMatrix:
+        """The directions in the lines of the domain that H does not see: nor does U."""
+        lines = RationalMatrix.from_integers([list(line) for line in self.domain.lines], ncols=self.domain.dimension)
+        return lines.transpose() @ kernel(self.carriers.doubled @ lines.transpose())
 
     @cached_property
     def dimension(self) -> int | None:
-        """The dimension of the set of all (D, P, G, X, U), or None if there are none."""
+        """The dimension of the set of all (D, P, G, X, U), or None if there are none.
+
+        Raises
+        ------
+        DomainError : doubled hyperplanes or pairs on a domain with lines that is not R^n: not worked out.
+        """
         if not self.is_realisable:
             return None
+        if self.domain.lines and self.domain.kind != "space" and (self.carriers.pairs or self._own):
+            raise DomainError("the dimension of this component is known on domains without lines and on R^n only")
         strata = [size for size in self._strata if size is not None]
         doubled = self.carriers.doubled.nrows - self._own
         constant = 0 if self._useful else self.carriers.linear
@@ -193,7 +198,7 @@ class LinearPart:
     def _forms(self) -> list[Vector]:
         """Rows G, then U, that can make R; of the larger stratum."""
         s, r = self.carriers.pairs, self._useful
-        basis = self._span.rows()[self._own :]
+        basis = self._line_rows_first(self._span.rows()[self._own :])
         smaller, within = self._strata
         if r and within is not None and (smaller is None or within >= smaller):
             bounded = self._bounded_forms(r)
@@ -202,6 +207,22 @@ class LinearPart:
             rest = basis[:s]
             bounded = self._lifted(basis[s:], r)
         return [*self._filled(rest, s), *bounded]
+
+    def _line_rows_first(self, basis: list[Vector]) -> list[Vector]:
+        """The basis with those rows first that only pairs can carry, the others made to vanish on the lines."""
+        lines = self._line_kernel
+        if not self.domain.lines or self.domain.kind == "space" or not basis:
+            return basis
+        matrix = RationalMatrix.from_rows(basis)
+        first = row_basis(matrix @ lines)
+        others = [k for k in range(len(basis)) if k not in first]
+        all_lines = RationalMatrix.from_integers([list(line) for line in self.domain.lines]).transpose()
+        seen = matrix.take(rows=first).over(self.carriers.doubled)
+        rest = matrix.take(rows=others)
+        weights = solve((seen @ all_lines).transpose(), (rest @ all_lines).transpose())
+        if weights is None:
+            raise ArithmeticError("rows that H and others do not reach on the lines")  # pragma: no cover
+        return [basis[k] for k in first] + (rest - weights.transpose() @ seen).rows()
 
     def _bounded_forms(self, count: int) -> list[Vector]:
         """So many forms out of Q, as independent as they can be, modulo H first."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import LinearProgram, Optimal, Polyhedron, RationalMatrix, kernel, row_basis
+from polyrelu.exact import Infeasible, LinearProgram, Optimal, Polyhedron, RationalMatrix, kernel, row_basis
 
 __all__ = ["LayerDomain"]
 
@@ -129,10 +129,9 @@ class LayerDomain:
         program.add_inequalities([[-entry for entry in ray] for ray in self.rays], [-1] * len(self.rays))
         program.add_equations(self.lines, [0] * len(self.lines))
         found = program.feasible_point()
-        point: Vector = getattr(found, "point", ())
-        if len(point) != size:
+        if isinstance(found, Infeasible):
             raise ArithmeticError("a pointed cone has no positive form")  # pragma: no cover
-        return point
+        return found
 
     def forms_within(self, rows: RationalMatrix) -> tuple[RationalMatrix, Vector]:
         """The forms y·rows, for independent rows, that are bounded below: a basis, of forms like that, of the space
