@@ -1,1 +1,39 @@
 """Fibers: all parameters that compute one function, with their dimensions, equations and members."""
+
+from polyrelu.fibers.equations import Conditions, conditions_of, hidden_conditions
+from polyrelu.fibers.fraction import has_identifiable_signs, identifiable_fraction, identifiable_fraction_bounds
+from polyrelu.fibers.hidden import HiddenHyperplane, flip_matrix, hidden_hyperplane, normalised
+from polyrelu.fibers.layer import Assignment, Component, LayerFiber, Neurons, layer_fiber
+from polyrelu.fibers.linear_part import Carriers, LinearPart, Realisation
+from polyrelu.fibers.network_fiber import Fiber, FiberComponent, HiddenComponent, LayerComponent, fiber
+from polyrelu.fibers.smallest import Simplified, SmallestLayer, simplify, smallest_layer
+
+__all__ = [
+    "Assignment",
+    "Carriers",
+    "Component",
+    "Conditions",
+    "Fiber",
+    "FiberComponent",
+    "HiddenComponent",
+    "HiddenHyperplane",
+    "LayerComponent",
+    "LayerFiber",
+    "LinearPart",
+    "Neurons",
+    "Realisation",
+    "Simplified",
+    "SmallestLayer",
+    "conditions_of",
+    "fiber",
+    "flip_matrix",
+    "has_identifiable_signs",
+    "hidden_conditions",
+    "hidden_hyperplane",
+    "identifiable_fraction",
+    "identifiable_fraction_bounds",
+    "layer_fiber",
+    "normalised",
+    "simplify",
+    "smallest_layer",
+]

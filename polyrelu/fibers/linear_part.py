@@ -175,14 +175,20 @@ class LinearPart:
     @cached_property
     def _strata(self) -> tuple[int | None, int | None]:
         """The dimensions of the set of (P, G, X, U): of the factors of smaller rank, and of those with G, U in L."""
-        m, t, rho, own = self.remainder.nrows, self._rows, self.rank, self._own
-        free = (self.domain.bounded_dimension or self.domain.dimension) - own
-        ranks = range(rho, min(m, t - 1) + 1)
-        smaller = max(((p - rho) * (m - p) + t * p + free * (t - p) + t * own for p in ranks), default=None)
+        t, rho, own = self._rows, self.rank, self._own
+        smaller = max((size for size, _ in self._by_rank), default=None)
         if not self._enough:
             return smaller, None
         bounded = self._bounded[0].nrows if self._useful else 0
-        return smaller, self.carriers.pairs * (rho + own) + self._useful * bounded + m * (t - rho)
+        return smaller, self.carriers.pairs * (rho + own) + self._useful * bounded + self.remainder.nrows * (t - rho)
+
+    @property
+    def _by_rank(self) -> list[tuple[int, int]]:
+        """The dimension of the factorisations with rank Y = p < t, and t - p, for every p."""
+        m, t, rho, own = self.remainder.nrows, self._rows, self.rank, self._own
+        free = (self.domain.bounded_dimension or self.domain.dimension) - own
+        ranks = range(rho, min(m, t - 1) + 1)
+        return [((p - rho) * (m - p) + t * p + free * (t - p) + t * own, t - p) for p in ranks]
 
     def realisation(self, rng: Random | None = None) -> Realisation | None:
         """One solution, or a random one; None if there is none."""
@@ -252,26 +258,52 @@ class LinearPart:
         return [*rows, *([unit] * (count - len(rows)))]
 
     def _mixed(self, forms: list[Vector], rng: Random) -> list[Vector]:
-        """Other forms with the same span modulo H, or a larger one: the U by a nonnegative matrix."""
-        s = self.carriers.pairs
-        pairs, linear = forms[:s], forms[s:]
-        doubled = self.carriers.doubled.rows()
-        mixed = [_combination([*forms, *doubled], _weights(rng, len(forms) + len(doubled), k, -8)) for k in range(s)]
-        moved = [_combination(linear, _weights(rng, len(linear), k, 0)) for k in range(len(linear))]
+        """Random forms of the larger stratum."""
         smaller, within = self._strata
-        if smaller is not None and (within is None or within < smaller):
-            moved = [self._shaken(form, rng) for form in moved]
-        usable = self._makes([*mixed, *moved])
-        return [*mixed, *moved] if usable and all(any(row) for row in mixed) else [*pairs, *linear]
+        if smaller is None or (within is not None and within >= smaller):
+            mixed = self._combined(forms, rng)
+        else:
+            mixed = self._wide(max(self._by_rank)[1], rng)
+        usable = self._makes(mixed) and all(any(row) for row in mixed[: self.carriers.pairs])
+        return mixed if usable else forms
 
-    def _shaken(self, form: Vector, rng: Random) -> Vector:
-        """A form nearby that is bounded below, in any direction: where there are more neurons than needed."""
-        direction = [Fraction(rng.randint(-8, 8), 8) for _ in form]
-        for _ in range(12):
-            moved = tuple(a + d for a, d in zip(form, direction, strict=True))
-            if self.domain.allows(moved):
-                return moved
-            direction = [d / 4 for d in direction]
+    def _combined(self, forms: list[Vector], rng: Random) -> list[Vector]:
+        """Other forms with the same span modulo H: the U by a nonnegative matrix."""
+        s = self.carriers.pairs
+        everything, linear = [*forms, *self.carriers.doubled.rows()], forms[s:]
+        pairs = [_combination(everything, _weights(rng, len(everything), k, -8)) for k in range(s)]
+        return [*pairs, *(_combination(linear, _weights(rng, len(linear), k, 0)) for k in range(len(linear)))]
+
+    def _wide(self, more: int, rng: Random) -> list[Vector]:
+        """Forms that span L and so many further directions."""
+        size = self.domain.dimension
+        inside = self.domain.positive_form()
+        extra = [self._direction(inside, k, rng) for k in range(more)]
+        spanning = (
+            [*self._line_rows_first(self._span.rows()), *extra] if self._own == 0 else [*self._span.rows(), *extra]
+        )
+        found = []
+        for k in range(self._rows):
+            form = _combination(spanning, [Fraction(rng.randint(-8, 8), 8) for _ in spanning])
+            if k >= self.carriers.pairs:
+                form = self._raised(form, inside)
+            found.append(form or (Fraction(),) * size)
+        return found
+
+    def _direction(self, inside: Vector, number: int, rng: Random) -> Vector:
+        """A random form that is bounded below; any form where only pairs are there to use it."""
+        if not self._useful:
+            return tuple(Fraction(rng.randint(-8, 8), 8) for _ in inside)
+        return _shaken(inside, rng, self.domain) if number or not any(inside) else inside
+
+    def _raised(self, form: Vector, inside: Vector) -> Vector:
+        """The form plus so much of one from the inside that it is bounded below, if that helps."""
+        factor = Fraction(1)
+        for _ in range(64):
+            raised = _sum(form, inside, factor)
+            if self.domain.allows(raised):
+                return raised
+            factor *= 2
         return form
 
     def _makes(self, forms: Sequence[Vector]) -> bool:
@@ -312,6 +344,21 @@ class LinearPart:
 
 def _sum(row: Vector, other: Vector, factor: Fraction) -> Vector:
     return tuple(a + factor * b for a, b in zip(row, other, strict=True))
+
+
+def _shaken(form: Vector, rng: Random, domain: LayerDomain) -> Vector:
+    """A form nearby that is bounded below, in a random direction that vanishes on the lines."""
+    lines = RationalMatrix.from_integers([list(line) for line in domain.lines], ncols=domain.dimension)
+    directions = kernel(lines).transpose().rows()
+    if not directions:
+        return form
+    direction = _combination(directions, [Fraction(rng.randint(-8, 8), 8) for _ in directions])
+    for _ in range(64):
+        moved = _sum(form, direction, Fraction(1))
+        if domain.allows(moved):
+            return moved
+        direction = tuple(entry / 4 for entry in direction)
+    return form
 
 
 def _weights(rng: Random, count: int, own: int, low: int) -> Vector:
