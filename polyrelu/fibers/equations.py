@@ -49,8 +49,19 @@ class Conditions:
                     return False
         return all(bool(relation.subs(values)) for relation in (*self.equations, *self.inequalities))
 
+    def parameters_latex(self) -> str:
+        """The matrices of the rows [w | b] and of the columns v, and the offset."""
+        import sympy
+
+        shown = [f"[W \\mid b] = {sympy.latex(sympy.Matrix(list(map(list, self.rows))))}"]
+        if self.columns:
+            columns = sympy.Matrix(list(map(list, self.columns))).T
+            shown.append(f"V = {sympy.latex(columns)}")
+            shown.append(f"e = {sympy.latex(sympy.Matrix(list(self.offset)))}")
+        return "\\[" + ", \\quad ".join(shown) + "\\]"
+
     def to_latex(self) -> str:
-        """All relations as an aligned display."""
+        """All relations as a display."""
         import sympy
 
         lines = [sympy.latex(relation) for relation in (*self.equations, *self.inequalities)]

@@ -46,6 +46,10 @@ class FiberComponent(Protocol):
     def dimension(self) -> int:
         """Its dimension."""
 
+    @property
+    def unknowns(self) -> int:
+        """About how many unknowns its equations have."""
+
     def member(self, rng: Random | None = None) -> Network:
         """One of the networks, or a random one."""
 
@@ -84,6 +88,12 @@ class LayerComponent:
             raise NetworkError("the component is empty")
         return found
 
+    @property
+    def unknowns(self) -> int:
+        """All numbers of the layer."""
+        fiber = self.component.fiber
+        return fiber.width * (fiber.domain.dimension + 1 + fiber.outputs)
+
     def member(self, rng: Random | None = None) -> Network:
         """The network with the two layers of a member."""
         neurons = self.component.member(rng)
@@ -119,6 +129,12 @@ class HiddenComponent:
     def dimension(self) -> int:
         """See `HiddenHyperplane.dimension`."""
         return self.hidden.dimension
+
+    @property
+    def unknowns(self) -> int:
+        """The numbers of the two layers: the only symbol is t, but they are all written."""
+        network = self.hidden.network
+        return sum(network.widths[k] * (network.widths[k - 1] + 1) for k in (self.layer, self.layer + 1))
 
     def member(self, rng: Random | None = None) -> Network:
         """The network with these flips; with `rng`, translated at random."""
