@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from polyrelu.importers import (
         FloatOutputs,
         Imported,
+        OnnxExport,
         Rounding,
         RuntimeErrorBound,
         float_outputs,
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
         read,
         runtime_error,
         save,
+        save_onnx,
     )
     from polyrelu.network import (
         Architecture,
@@ -148,6 +150,7 @@ _HOME = {
     "NoQuantity": "polyrelu.proofs",
     "NotEquivalent": "polyrelu.proofs",
     "NotIdentifiable": "polyrelu.proofs",
+    "OnnxExport": "polyrelu.importers",
     "Optimal": "polyrelu.exact",
     "Outcome": "polyrelu.proofs",
     "PolyhedralComplex": "polyrelu.complex",
@@ -206,6 +209,7 @@ _HOME = {
     "runtime_error": "polyrelu.importers",
     "save": "polyrelu.importers",
     "save_complex": "polyrelu.complex",
+    "save_onnx": "polyrelu.importers",
     "skeleton": "polyrelu.complex",
     "stream_complex": "polyrelu.complex",
     "sublevel_persistence": "polyrelu.topology",
@@ -248,6 +252,7 @@ __all__ = [
     "NoQuantity",
     "NotEquivalent",
     "NotIdentifiable",
+    "OnnxExport",
     "Optimal",
     "Outcome",
     "PolyhedralComplex",
@@ -307,6 +312,7 @@ __all__ = [
     "runtime_error",
     "save",
     "save_complex",
+    "save_onnx",
     "skeleton",
     "stream_complex",
     "sublevel_persistence",
