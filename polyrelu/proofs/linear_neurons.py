@@ -136,13 +136,15 @@ def linear_evidence(network: Network, layer: int, domain: Polyhedron | None = No
     chosen = Polyhedron.universe(network.inputs) if domain is None else domain
     if chosen.ambient_dimension != network.inputs:
         raise DomainError(f"the domain lies in R^{chosen.ambient_dimension}, the network has {network.inputs} inputs")
-    if chosen.is_empty():
+    inside = chosen.relative_interior_point()
+    if inside is None:
         raise DomainError("the domain is empty, so there is nothing to prove on it")
     search = _Search(network, chosen)
     for number in range(1, layer):
         search.bound_both_sides(number)
     margins = {}
-    for proof in search.bounds(layer, 1):
+    possible = np.flatnonzero(network.preactivations([inside])[layer - 1].signs()[:, 0] >= 0)  # others are not linear
+    for proof in search.bounds(layer, 1, possible.tolist()):
         if proof.value >= 0:
             margins[proof.neuron.index] = proof.value
             search.proofs.append(proof)
@@ -185,32 +187,32 @@ class _Search:
         """Bound the neurons of a layer and choose the slopes of their activations."""
         ends: list[list[Fraction | None]] = [[None, None] for _ in range(self._network.widths[number])]
         for side, sign in enumerate((1, -1)):
-            for proof in self.bounds(number, sign):
+            for proof in self.bounds(number, sign, range(self._network.widths[number])):
                 short = BoundProof(proof.neuron, sign, _short_below(proof.value), proof.slopes, proof.multipliers)
                 ends[proof.neuron.index][side] = sign * short.value
                 self.proofs.append(short)
         bounds = [Bounds(*pair) for pair in ends]
         self._layers.append((_relaxed(bounds, False), _relaxed(bounds, True)))
 
-    def bounds(self, number: int, sign: int) -> Iterator[BoundProof]:
-        """For each neuron of a layer the better bound of sign · z of those that the two kinds of slopes give."""
+    def bounds(self, number: int, sign: int, neurons: Sequence[int]) -> Iterator[BoundProof]:
+        """For each of some neurons of a layer the better bound of sign · z of the two that the kinds of slopes give."""
         best: dict[int, BoundProof] = {}
         for flat in (False, True) if number > 1 else (False,):
             below = [pair[flat] for pair in self._layers]
             slopes = tuple(relaxed.slopes for relaxed in below)
-            for index, row in self._affine_forms(number, sign, below):
+            for index, row in self._affine_forms(number, sign, below, neurons):
                 found = self._minimum.of(row)
                 if found is not None and (index not in best or found[0] > best[index].value):
                     best[index] = BoundProof(NeuronId(number, index), sign, found[0], slopes, found[1])
         yield from (best[index] for index in sorted(best))
 
     def _affine_forms(
-        self, number: int, sign: int, below: Sequence[_Relaxed]
+        self, number: int, sign: int, below: Sequence[_Relaxed], neurons: Sequence[int]
     ) -> Iterator[tuple[int, tuple[Fraction, ...]]]:
         """Affine forms (coefficients, then the constant) below sign · z, by neuron; none where nothing is below it."""
         layer = self._network.layers[number - 1]
-        rows, constants = layer.weight.scale(sign), layer.bias.scale(sign)
-        lost = np.zeros(layer.width, dtype=bool)
+        rows, constants = layer.weight.take(rows=neurons).scale(sign), layer.bias.take(rows=neurons).scale(sign)
+        lost = np.zeros(len(neurons), dtype=bool)
         for source in range(number - 1, 0, -1):
             relaxed = below[source - 1]
             positive = rows.relu()
@@ -221,8 +223,8 @@ class _Search:
             rows = positive.scale_columns(lower) + negative.scale_columns(upper)
             constants = constants + rows @ self._network.bias(source)
             rows = rows @ self._network.weight(source)
-        for index, row in enumerate(rows.beside(constants).rows()):
-            if not lost[index]:
+        for index, row, without_bound in zip(neurons, rows.beside(constants).rows(), lost, strict=True):
+            if not without_bound:
                 yield index, row
 
 
