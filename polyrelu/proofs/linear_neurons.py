@@ -250,9 +250,9 @@ def _slopes(bound: Bounds, flat: bool) -> Slopes:
 
 
 def _offset(bound: Bounds, slope: Fraction) -> Fraction | None:
-    """The least number known to be at least max(z, 0) - slope · z."""
+    """The least number known to be at least max(z, 0) - slope · z; the slope is 0 where there is no lower bound."""
     lower, upper = bound
-    if (slope and lower is None) or (slope < 1 and upper is None):
+    if slope < 1 and upper is None:
         return None
     return max(-slope * (lower or 0), (1 - slope) * (upper or 0), Fraction(0))
 

@@ -9,6 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from benchmarks.conserved_drift import CONSERVED, hidden_measured, hiding_problem, linear_problem, measured
 from polyrelu import NetworkError, Polyhedron, from_arrays
 from polyrelu.complex import canonical_complex
 from polyrelu.network import Network
@@ -187,3 +188,13 @@ def test_a_step_is_quadratic(seed: int) -> None:
         moved = from_arrays([(m.take(columns=range(m.ncols - 1)), m.take(columns=[m.ncols - 1])) for m in layers])
         expected = conserved_matrix(network, 1, everyone) + rate.scale(eta) + drift.scale(eta**2)
         assert conserved_matrix(moved, 1, everyone) == expected
+
+
+def test_halving_the_step_halves_the_drift_of_what_is_conserved() -> None:
+    """The benchmark's problems with two large steps."""
+    first, second = linear_problem(), hiding_problem()
+    coarse, fine = (measured(first, step) | hidden_measured(second, step) for step in (1 / 16, 1 / 32))
+    names = [name for name in coarse if not name.startswith("_")]
+    for name, conserved in zip(names, CONSERVED, strict=True):
+        assert coarse[name] / fine[name] == pytest.approx(2 if conserved else 1, rel=0.05)
+    assert max(coarse["_cosine"], fine["_cosine"]) < 1e-14

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from random import Random
 
 import pytest
 
 from polyrelu import DomainError, Network, NetworkError, NeuronId, Polyhedron, from_arrays
-from polyrelu.exact import RationalMatrix
+from polyrelu.exact import RationalMatrix, rank
 from polyrelu.network import Block, Layer
 from polyrelu.proofs.conserved import (
     conserved_matrix,
@@ -18,8 +19,10 @@ from polyrelu.proofs.conserved import (
     equal_patterns,
     loss_gradients,
 )
-from polyrelu.proofs.conserved_symbolic import symbolic_derivative, translation_has_no_quantity
+from polyrelu.proofs.conserved_symbolic import Form, _Parameters, symbolic_derivative, translation_has_no_quantity
 from polyrelu.proofs.linear_neurons import BoundProof, LinearEvidence, linear_evidence, linear_neurons
+from polyrelu.proofs.relaxation import Slopes
+from polyrelu.symmetry.hiding import hidden_neurons
 
 BOX = Polyhedron.box([0, 0], [1, 1])
 
@@ -145,6 +148,35 @@ def test_a_proof_of_a_negative_bound_is_no_margin() -> None:
     assert not LinearEvidence(net, 1, box, {0: Fraction(-1)}, (proof,)).verify()
 
 
+def test_forged_multipliers_and_slopes_are_rejected() -> None:
+    """A negative multiplier of an inequality, or a slope outside [0, 1], would prove anything."""
+    net = from_arrays([([[1]], [0]), ([[1], [-1]], [0, 1]), ([[1, 1]], [0])])
+    box = Polyhedron.box([-1], [1])  # -x ≤ 1, x ≤ 1
+    first = NeuronId(1, 0)
+    bounds = (
+        BoundProof(first, 1, Fraction(-1), (), {0: Fraction(1)}),
+        BoundProof(first, -1, Fraction(-1), (), {1: Fraction(1)}),
+    )
+    assert LinearEvidence(net, 1, box, {}, bounds).verify()
+    forged = BoundProof(first, 1, Fraction(1), (), {1: Fraction(-1)})
+    assert not LinearEvidence(net, 1, box, {0: Fraction(1)}, (forged,)).verify()
+    for neuron, sign, slope, value, row in ((0, 1, -1, -1, 1), (0, 1, 2, -2, 0), (1, 1, -1, -1, 0), (1, 1, 2, -1, 1)):
+        slopes = ((Slopes(Fraction(slope), Fraction(slope)),),)
+        proof = BoundProof(NeuronId(2, neuron), sign, Fraction(value), slopes, {row: Fraction(abs(slope))})
+        assert not LinearEvidence(net, 2, box, {}, (*bounds, proof)).verify()
+    for neuron, slope, value, row in ((0, 0, 0, -1), (0, 1, -1, 0), (1, 1, -1, 1), (1, 0, 0, -1)):
+        slopes = ((Slopes(Fraction(slope), Fraction(slope)),),)
+        multipliers = {row: Fraction(1)} if row >= 0 else {}
+        proof = BoundProof(NeuronId(2, neuron), 1, Fraction(value), slopes, multipliers)
+        assert LinearEvidence(net, 2, box, {}, (*bounds, proof)).verify()
+
+
+def test_the_better_of_two_slopes_counts() -> None:
+    """σ(x) ≥ 0 needs the slope 0, 1 + σ(x) - x ≥ 1 the slope 1, for x from -1 to 2."""
+    net = from_arrays([([[1], [1]], [0, 2]), ([[1, 0], [1, -1]], [0, 3]), ([[1, 1]], [0])])
+    assert dict(linear_evidence(net, 2, Polyhedron.box([-1], [2])).margins) == {0: 0, 1: 1}
+
+
 # -- the matrix and its derivative --------------------------------------------------------------------------------
 
 
@@ -202,6 +234,12 @@ def test_neurons_with_one_pattern_conserve_too() -> None:
     change = derivative_along_flow(net, 1, [0, 1, 2], points, gradients)
     assert change[0, 1] == 0
     assert change[0, 2] != 0
+
+
+def test_a_neuron_at_zero_counts_as_inactive() -> None:
+    net = layer_of([[1], [2], [-1]], [0, 0, 1])
+    assert equal_patterns(net, 1, [[0]]) == ((0, 1), (2,))
+    assert equal_patterns(net, 1, []) == ((0, 1, 2),)
 
 
 def test_gradients_that_vanish_and_no_points() -> None:
@@ -299,6 +337,16 @@ def test_the_translation_gives_no_quantity(widths: tuple[int, ...], neuron: int)
     assert found.wedge[bias, entry, own] == -1
 
 
+def test_the_derivative_of_a_derivative_vanishes() -> None:
+    space = _Parameters((1, 1, 2, 1))
+    product = space.A[0, 0] * space.a[1] ** 2 * space.V[0, 1] + space.W[0, 0] * space.b[0]
+    assert space.exterior_derivative(space.exterior_derivative({(): product})) == {}
+    one_form: Form = {(0,): space.a[0] * space.V[0, 0], (2,): space.W[0, 0] * space.a[0]}
+    once = space.exterior_derivative(one_form)
+    assert len(once) == 4
+    assert space.exterior_derivative(once) == {}
+
+
 def test_a_translation_that_had_a_quantity_would_be_noticed() -> None:
     """Were A constant, α would be closed and b - A a the quantity; without the bracket nothing would be proved."""
     found = translation_has_no_quantity((1, 1, 1, 1))
@@ -310,3 +358,22 @@ def test_a_translation_that_had_a_quantity_would_be_noticed() -> None:
     for widths, neuron in (((1, 1, 1), 0), ((1, 0, 1, 1), 0), ((1, 1, 1, 1), 1)):
         with pytest.raises(NetworkError, match="the translation needs"):
             translation_has_no_quantity(widths, neuron)
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_gradients_of_a_hiding_network_miss_rescaling_and_translation_only(rows: int) -> None:
+    """The gradients of the output at many points have rank (parameters) - (hidden neurons) - 1, the premise of "what
+    follows" in conserved.md; all are orthogonal to the translation."""
+    first = ([[1, 2], [-1, 3], [2, -3]], [1, 1, -1])
+    second = ([[3, -1, -2], [2, "-1/3", "-1/2"]][:rows], [-1, "-1/2"][:rows])
+    net = from_arrays([first, second, ([[1, -2][:rows]], [1])])
+    assert hidden_neurons(net, 1) == (0,)
+    chance = Random(0)
+    points = [[Fraction(chance.randint(-9999, 9999), 777) for _ in range(2)] for _ in range(200)]
+    gradients = []
+    for point in points:
+        found = loss_gradients(net, [point], [[1]])
+        gradients.append([entry for matrix in found for entry in matrix.entries()])
+        tangent = found[0][0, 2] - sum(net.weight(2)[i, 0] * found[1][i, 3] for i in range(rows))
+        assert tangent == 0
+    assert rank(RationalMatrix.from_rows(gradients)) == net.parameters - 3 - rows - 1

@@ -67,6 +67,8 @@ def test_rounding_is_to_nearest_and_reported(tmp_path: Path) -> None:
     assert back.weight(1)[0, 0] == Fraction(1 / 3)
     assert back.bias(1)[0, 0] == 0
     assert back.bias(2)[0, 0] == 2**60
+    written = save_onnx(from_arrays([([[1]], [tiny])]), tmp_path / "net.onnx")  # rounded to 0, but not a float32 file
+    assert (written.numbers, written.exact, written.largest_difference) == ("float64", False, tiny)
 
 
 def test_sparse_weights_are_written_with_their_zeros(tmp_path: Path) -> None:
