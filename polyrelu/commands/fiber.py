@@ -64,6 +64,7 @@ def _fiber(options: argparse.Namespace, started: float) -> int:
     domain = None if options.domain is None else parse_domain(options.domain, network.inputs)
     found = fiber(network, domain)
     shown = fiber_object(found) | {"membership": _membership(network), "hidden": _hidden(network)}
+    shown["reason"] = _open(found, shown["membership"]) or None
     if options.member is not None and not 0 <= options.member < len(found.components):
         raise UsageError(f"--member {options.member}: the components are numbered 0 to {len(found.components) - 1}")
     with deferred_interrupt(say_interrupted) as interrupt:
@@ -177,6 +178,15 @@ def _membership(network: Network) -> str | None:
     return str(generic_membership(network)["status"]) if has_generic_class(network) else None
 
 
+def _open(found: Fiber, membership: str | None) -> str:
+    """What is not known of the list, in words; nothing if it is complete for a network that is generic."""
+    if found.complete != "generic":
+        return found.reason
+    if membership == "refuted":
+        return "the network itself is not generic, so other parameters may have its function"
+    return "" if membership == "verified" else "whether the network itself is generic is not decided"
+
+
 def _hidden(network: Network) -> list[dict[str, Any]]:
     """The hidden hyperplanes of all layers, and how far they can be translated."""
     from polyrelu.exact import format_rational
@@ -205,16 +215,17 @@ def _write_report(options: argparse.Namespace, found: Fiber, shown: dict[str, An
         text = layout({**document, "domain": options.domain, **shown})
     else:
         text = fiber_latex(found) if path.suffix == ".tex" else _text(found, shown)
-    write_all([(path, text)])
+    write_all([(path, [text.encode()])])  # reports have signs such as ≥
 
 
 def _text(found: Fiber, shown: dict[str, Any]) -> str:
     from polyrelu.certificate import number_text
     from polyrelu.fibers.report import fiber_text
+    from polyrelu.textfiles import wrapped
 
     lines = [fiber_text(found)]
-    if shown["membership"] is not None:
-        lines.append(f"the network itself is generic: {shown['membership']}")
+    if shown["reason"]:
+        lines.append(wrapped(f"open: {shown['reason']}"))
     for one in shown["hidden"]:
         lines.append(
             f"layer {one['layer'] + 1} hides neuron {one['neuron']} of layer {one['layer']}: its bias may be raised by "

@@ -37,7 +37,8 @@ class Conditions:
     offset: tuple[Any, ...]
 
     def hold_for(self, neurons: Neurons) -> bool:
-        """Whether a layer, its neurons in the order of `rows`, satisfies everything exactly."""
+        """Whether a layer, its neurons in the order of `rows`, satisfies everything exactly, rows normalised first."""
+        neurons = neurons.normalised()
         symbolic = [*self.rows, *self.columns, self.offset]
         numbers = [*neurons.rows, *neurons.columns, neurons.offset]
         values: dict[Any, Any] = {}

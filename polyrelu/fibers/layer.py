@@ -26,7 +26,7 @@ from functools import cached_property
 from random import Random
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import RationalMatrix, primitive
+from polyrelu.exact import RationalMatrix, primitive, vanishing_subset
 from polyrelu.fibers.linear_part import Carriers, LinearPart, Realisation
 from polyrelu.network import Block, Layer, Network, layer_from_rows
 from polyrelu.symmetry import AbsoluteValueForm, LayerDomain, absolute_value_form_on
@@ -73,6 +73,13 @@ class Neurons:
     columns: tuple[Vector, ...]
     offset: Vector
 
+    def normalised(self) -> Neurons:
+        """The same with rows of absolute sum 1."""
+        sizes = [sum(map(abs, row), Fraction()) or Fraction(1) for row in self.rows]
+        rows = tuple(tuple(a / size for a in row) for row, size in zip(self.rows, sizes, strict=True))
+        columns = tuple(tuple(a * size for a in column) for column, size in zip(self.columns, sizes, strict=True))
+        return Neurons(rows, columns, self.offset)
+
     def layers(self, source: int) -> tuple[Layer, Layer]:
         """As two layers of a plain stack, the first of them reading layer `source`."""
         weight = RationalMatrix.from_rows(self.columns).transpose()
@@ -118,6 +125,15 @@ class LayerFiber:
     def is_simple(self) -> bool:
         """Whether the given layer has one neuron on each visible hyperplane and nothing cancels."""
         return self.own.is_simple
+
+    @cached_property
+    def is_alone(self) -> bool:
+        """Whether the given layer is known to be the only simple one, up to permutation and scaling: it has one neuron
+        on each visible hyperplane, no others, and no sum of matrices v_i w_i vanishes (no set can be flipped)."""
+        if not self.is_simple or self.own.linear or self.own.dead:
+            return False
+        hidden, outgoing = self._neurons.layers(0)
+        return vanishing_subset(outgoing.weight, hidden.weight).evidence is not None
 
     @property
     def outputs(self) -> int:
@@ -177,21 +193,19 @@ class Component:
     @cached_property
     def part(self) -> LinearPart:
         """The linear part that doubled hyperplanes, mixed groups and linear neurons have to make."""
-        fiber, given = self.fiber, self.assignment
-        total = [list(row) for row in fiber.form.matrix]
-        for k, (plus, minus) in enumerate(given.visible):
-            if plus and minus:
-                continue
-            sign = 1 if plus else -1
-            for row, coefficient in zip(total, fiber.form.terms[fiber.normals[k]], strict=True):
-                for j, entry in enumerate(fiber.normals[k][:-1]):
-                    row[j] -= sign * coefficient * entry
-        doubled = [list(fiber.normals[k][:-1]) for k in self.doubled]
-        size = fiber.domain.dimension
-        carriers = Carriers(
-            RationalMatrix.from_integers(doubled, ncols=size), sum(map(_is_mixed, given.groups)), given.linear
+        fiber, given, size = self.fiber, self.assignment, self.fiber.domain.dimension
+        single = [(k, 1 if plus else -1) for k, (plus, minus) in enumerate(given.visible) if not (plus and minus)]
+        heads = [[sign * c for c in fiber.form.terms[fiber.normals[k]]] for k, sign in single]
+        made = RationalMatrix.from_rows(heads, ncols=fiber.outputs).transpose() @ self._linear_parts(
+            [k for k, _ in single]
         )
-        return LinearPart(RationalMatrix.from_rows(total, ncols=size), carriers, fiber.domain)
+        carriers = Carriers(self._linear_parts(self.doubled), sum(map(_is_mixed, given.groups)), given.linear)
+        return LinearPart(RationalMatrix.from_rows(fiber.form.matrix, ncols=size) - made, carriers, fiber.domain)
+
+    def _linear_parts(self, chosen: Sequence[int]) -> RationalMatrix:
+        """The normals of some visible hyperplanes without their offsets, one per row."""
+        rows = [list(self.fiber.normals[k][:-1]) for k in chosen]
+        return RationalMatrix.from_integers(rows, ncols=self.fiber.domain.dimension)
 
     @property
     def doubled(self) -> tuple[int, ...]:
@@ -229,7 +243,7 @@ class Component:
         return carried + on_planes + in_groups + given.dead * (self.fiber.domain.bounded_dimension + m)
 
     def member(self, rng: Random | None = None) -> Neurons | None:
-        """A parameter of the component, or a random one; None if it is empty. Rows have absolute sum 1."""
+        """A parameter of the component, or a random one; None if it is empty. Rows are primitive integers."""
         found = self.part.realisation(rng)
         if found is None:
             return None
@@ -427,10 +441,13 @@ def _shares(total: Vector, count: int, rng: Random | None) -> Iterator[Vector]:
 
 
 def _normalised(row: Vector, column: Vector) -> tuple[Vector, Vector]:
-    size = sum(map(abs, row), Fraction())
-    if not size:
+    """The row scaled to primitive integers: other scales would make the numbers of wide layers long."""
+    if not any(row):
         return row, column
-    return tuple(entry / size for entry in row), tuple(entry * size for entry in column)
+    normal, factor = primitive(row)
+    size = abs(factor)
+    sign = 1 if factor > 0 else -1
+    return tuple(Fraction(sign * entry) for entry in normal), tuple(entry * size for entry in column)
 
 
 def _negated(vector: Vector) -> Vector:

@@ -284,7 +284,7 @@ class LinearPart:
         )
         found = []
         for k in range(self._rows):
-            form = _combination(spanning, [Fraction(rng.randint(-8, 8), 8) for _ in spanning])
+            form = _combination(spanning, [_number(rng) for _ in spanning])
             if k >= self.carriers.pairs:
                 form = self._raised(form, inside)
             found.append(form or (Fraction(),) * size)
@@ -293,7 +293,7 @@ class LinearPart:
     def _direction(self, inside: Vector, number: int, rng: Random) -> Vector:
         """A random form that is bounded below; any form where only pairs are there to use it."""
         if not self._useful:
-            return tuple(Fraction(rng.randint(-8, 8), 8) for _ in inside)
+            return tuple(_number(rng) for _ in inside)
         return _shaken(inside, rng, self.domain) if number or not any(inside) else inside
 
     def _raised(self, form: Vector, inside: Vector) -> Vector:
@@ -332,7 +332,7 @@ class LinearPart:
         if rng is not None:
             on_doubled = on_doubled + _random_left_kernel(self.carriers.doubled, heads.nrows, rng)
         constant = self.carriers.linear - self._useful  # on R^n, linear neurons are constants: any heads
-        numbers = [[Fraction(0 if rng is None else rng.randint(-8, 8)) for _ in range(constant)]] * heads.nrows
+        numbers = [[Fraction(0) if rng is None else _number(rng) for _ in range(constant)]] * heads.nrows
         return Realisation(
             on_doubled,
             heads.take(columns=range(s)),
@@ -352,13 +352,18 @@ def _shaken(form: Vector, rng: Random, domain: LayerDomain) -> Vector:
     directions = kernel(lines).transpose().rows()
     if not directions:
         return form
-    direction = _combination(directions, [Fraction(rng.randint(-8, 8), 8) for _ in directions])
+    direction = _combination(directions, [_number(rng) for _ in directions])
     for _ in range(64):
         moved = _sum(form, direction, Fraction(1))
         if domain.allows(moved):
             return moved
         direction = tuple(entry / 4 for entry in direction)
     return form
+
+
+def _number(rng: Random) -> Fraction:
+    """A random number that is not 0: zeros would be special."""
+    return Fraction(rng.choice((-1, 1)) * rng.randint(1, 16), 8)
 
 
 def _weights(rng: Random, count: int, own: int, low: int) -> Vector:
@@ -375,5 +380,5 @@ def _combination(rows: Sequence[Vector], weights: Sequence[Fraction]) -> Vector:
 def _random_left_kernel(matrix: RationalMatrix, rows: int, rng: Random) -> RationalMatrix:
     """A random matrix Y with so many rows and Y matrix = 0."""
     basis = kernel(matrix.transpose()).transpose()
-    numbers = [[Fraction(rng.randint(-8, 8), 4) for _ in range(basis.nrows)] for _ in range(rows)]
+    numbers = [[_number(rng) for _ in range(basis.nrows)] for _ in range(rows)]
     return RationalMatrix.from_rows(numbers, ncols=basis.nrows) @ basis

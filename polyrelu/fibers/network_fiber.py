@@ -27,8 +27,10 @@ __all__ = ["Fiber", "FiberComponent", "HiddenComponent", "LayerComponent", "fibe
 
 #: Up to so many neurons all assignments of a layer are listed, and not only the simple ones.
 _ALL_ASSIGNMENTS = 4
-#: So many components are visited to list those that are not empty.
+#: So many components are visited to list those that are not empty; fewer of large layers.
 _VISITED = 4096
+_WORK = 1_000_000
+_SIMPLE = "assignments with several neurons on one hyperplane are not listed"
 
 
 class FiberComponent(Protocol):
@@ -214,17 +216,18 @@ def _one_hidden_layer(network: Network, domain: Polyhedron | None) -> Fiber:
 
 def _of_layer(network: Network, layer: int, found: LayerFiber) -> tuple[tuple[FiberComponent, ...], str, str]:
     """The components of a layer that are not empty, how complete the list is, and why not more."""
+    if found.is_alone:
+        return (LayerComponent(network, layer, found.component(found.own)),), "simple", _SIMPLE
     every = found.width <= _ALL_ASSIGNMENTS or not found.is_simple
     listed = found.components() if every else found.simple_components()
-    visited = list(itertools.islice(listed, _VISITED + 1))
+    most = max(1, min(_VISITED, _WORK // (found.width * found.outputs * found.domain.dimension)))
+    visited = list(itertools.islice(listed, most + 1))
     own = found.component(found.own)
-    parts = [own, *(part for part in visited[:_VISITED] if part.assignment != own.assignment and not part.is_empty)]
+    parts = [own, *(part for part in visited[:most] if part.assignment != own.assignment and not part.is_empty)]
     components = tuple(LayerComponent(network, layer, part) for part in parts)
-    if len(visited) > _VISITED:
-        return components, "part", f"only the first {_VISITED} assignments of neurons were visited"
-    if every:
-        return components, "all", ""
-    return components, "simple", "with more neurons only assignments with one neuron on each hyperplane are listed"
+    if len(visited) > most:
+        return components, "part", f"only the first {most} assignments of neurons were visited"
+    return (components, "all", "") if every else (components, "simple", _SIMPLE)
 
 
 def _no_bottleneck(network: Network) -> str:
@@ -251,9 +254,9 @@ def _bottleneck(network: Network) -> Fiber:
     found = layer_fiber(network, 2)
     if not found.normals and not found.own.linear:
         return _parts(network, "the function is constant, and every first layer can make it")
-    parts, complete, _ = _of_layer(network, 2, found)
+    parts, complete, reason = _of_layer(network, 2, found)
     if complete == "part":
-        return Fiber(network, parts, "part", f"only the first {_VISITED} assignments of neurons were visited")
+        return Fiber(network, parts, "part", reason)
     return Fiber(network, parts, "generic", "complete among generic parameters if the network is generic")
 
 

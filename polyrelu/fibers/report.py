@@ -47,9 +47,7 @@ def fiber_text(fiber: Fiber) -> str:
     count = len(fiber.components)
     lines = [
         str(fiber.network),
-        wrapped(
-            COMPLETE[fiber.complete] + (f" ({fiber.reason})" if fiber.reason and fiber.complete != "generic" else "")
-        ),
+        wrapped(COMPLETE[fiber.complete]),
         f"dimension {fiber.dimension}, {count} component{'s' if count != 1 else ''}, up to permutation and scaling:",
     ]
     lines += [f"  {k}: {_described(part)}" for k, part in enumerate(fiber.components[:_SHOWN])]
