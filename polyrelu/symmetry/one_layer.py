@@ -141,7 +141,9 @@ def _traded(pair: LayerPair, first: tuple[int, Fraction], second: tuple[int, Fra
         yield story, pair.replaced({}, columns)
 
 
-def _moved_together(pair: LayerPair, first: tuple[int, Fraction], second: tuple[int, Fraction]) -> Iterator[Alternative]:
+def _moved_together(
+    pair: LayerPair, first: tuple[int, Fraction], second: tuple[int, Fraction]
+) -> Iterator[Alternative]:
     """v σ(s h) + v' σ(s' h) with s, s' of opposite signs and s v = s' v' is linear, so the hyperplane may move."""
     (i, s), (k, t) = first, second
     if any(abs(s) * a + abs(t) * b for a, b in zip(pair.columns[i], pair.columns[k], strict=True)):
