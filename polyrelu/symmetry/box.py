@@ -10,8 +10,9 @@ before.
 from __future__ import annotations
 
 import itertools
+import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
@@ -66,27 +67,31 @@ def image_box(network: Network, layer: int) -> Box:
 
 
 def _next_box(network: Network, layer: int, before: Box) -> Box:
-    return tuple(_positive_part(_values(row, before)) for row in network.layers[layer - 1].augmented().rows())
+    return tuple(map(_positive_part, _ranges(network, layer, before)))
 
 
-def _values(row: Vector, box: Sequence[Interval]) -> Interval:
-    """The interval of w·u + b over a box, row = [w | b]: sharp for a single row."""
-    return Interval(_least(row, box), _negative(_least(tuple(-entry for entry in row), box)))
+def _ranges(network: Network, layer: int, box: Box) -> list[Interval]:
+    """The intervals of the preactivations z[layer] over a box for the layer before; each is sharp by itself."""
+    scale = math.lcm(*(end.denominator for interval in box for end in interval if end is not None))
+    low, high = ([None if end is None else int(end * scale) for end in ends] for ends in zip(*box, strict=True))
+    table = network.layers[layer - 1].augmented()
+    common = table.denominator * scale
+    return [
+        Interval(*(None if end is None else Fraction(end, common) for end in ends))
+        for ends in ((_extreme(row, low, high, scale), _extreme(row, high, low, scale)) for row in table.integer_rows())
+    ]
 
 
-def _least(row: Vector, box: Sequence[Interval]) -> Fraction | None:
-    total = row[-1]
-    for w, (low, high) in zip(row[:-1], box, strict=True):
+def _extreme(row: list[int], near: list[int | None], far: list[int | None], scale: int) -> int | None:
+    """w·u + b over `scale`, row = [w | b], u_k = near_k where w_k > 0 and far_k where w_k < 0; None if infinite."""
+    total = row[-1] * scale
+    for w, a, b in zip(row[:-1], near, far, strict=True):
         if w:
-            end = low if w > 0 else high
+            end = a if w > 0 else b
             if end is None:
                 return None
             total += w * end
     return total
-
-
-def _negative(end: Fraction | None) -> Fraction | None:
-    return None if end is None else -end
 
 
 def _positive_part(interval: Interval) -> Interval:
@@ -128,7 +133,7 @@ def _bits_of_box(network: Network, layer: int, before: int) -> int | None:
 
 
 def _on_box(pair: LayerPair, box: Box, rng: random.Random) -> Iterator[Alternative]:
-    ranges = [_values(row, box) for row in pair.rows]
+    ranges = _ranges(pair.network, pair.layer, box)
     place = f"on the box of all values that layer {pair.layer - 1} can take"
     linear = [i for i, (low, _) in enumerate(ranges) if low is not None and low >= 0]
     for i, (row, interval) in enumerate(zip(pair.rows, ranges, strict=True)):

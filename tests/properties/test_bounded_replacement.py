@@ -218,6 +218,6 @@ def test_boxes_hold_the_image_and_their_ends_are_corners(seed: int) -> None:
             if any(end is None for interval in before for end in interval):
                 continue
             corners = list(product(*[(low or Fraction(0), high or Fraction(0)) for low, high in before]))
-            for (weights, b), (low, high) in zip(zip(*layers[layer - 1], strict=True), box, strict=True):
-                z = [sum((w * u for w, u in zip(weights, corner, strict=True)), b) for corner in corners]
-                assert (low, high) == tuple(max(end, Fraction(0)) for end in (min(z), max(z)))
+            for weights, b, (low, high) in zip(*layers[layer - 1], box, strict=True):
+                found = [sum((w * u for w, u in zip(weights, corner, strict=True)), b) for corner in corners]
+                assert (low, high) == tuple(max(end, Fraction(0)) for end in (min(found), max(found)))
