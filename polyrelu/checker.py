@@ -472,7 +472,10 @@ def check_maps(one: Network, two: Network, number: int, low: Ends, high: Ends, b
     for side, (lower, upper) in zip((1, -1), pairs, strict=True):
         factor = side * common // (lower.denominator * upper.denominator)
         rows = ([*(row[k] * scale for k in free), sum(row[k] * x for k, x in fixed)] for row in lower.augmented())
-        for v, (h, size) in zip(upper.columns(), map(plane, rows), strict=True):
+        planes = [plane(row) for row in rows]
+        spent = longest([[size] for _, size in planes]) + factor.bit_length() + longest(upper.rows)
+        bounded(2 * len(planes) * len(zero), spent, "same-function")
+        for v, (h, size) in zip(upper.columns(), planes, strict=True):
             key = h, (-1 if size < 0 else 1)
             terms[key] = [x + factor * abs(size) * y for x, y in zip(terms.get(key, zero), v, strict=True)]
         for row, b in zip(affine_part, upper.bias, strict=True):

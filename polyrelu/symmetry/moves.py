@@ -89,7 +89,7 @@ def _is_checkable(network: Network, other: Network, theorem: str, evidence: dict
 
 
 def _replacement_is_affordable(network: Network, other: Network, layer: int, bits_of_box: int = 0) -> bool:
-    """Only neurons that differ cost anything; the terms of the others cancel."""
+    """Every neuron costs a coefficient for each output, but only those that differ more: the others' terms cancel."""
     sides = [
         list(zip(net.layers[layer - 1].augmented().rows(), net.weight(layer + 1).transpose().rows(), strict=True))
         for net in (network, other)
@@ -97,7 +97,8 @@ def _replacement_is_affordable(network: Network, other: Network, layer: int, bit
     differing = sum(mine != theirs for mine, theirs in zip(*sides, strict=True))
     bits = sum(net.layers[number].bits for net in (network, other) for number in (layer - 1, layer)) + 16
     bits += 2 * bits_of_box  # once in the coefficients, once in the rows
-    return is_affordable(2 * differing * network.widths[layer - 1] * network.widths[layer + 1], bits)
+    before, own, after = network.widths[layer - 1 : layer + 2]
+    return is_affordable(2 * differing * before * after, bits) and is_affordable(2 * own * after, bits)
 
 
 def _proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from random import Random
 from typing import Any
 
@@ -221,3 +221,62 @@ def test_boxes_hold_the_image_and_their_ends_are_corners(seed: int) -> None:
             for weights, b, (low, high) in zip(*layers[layer - 1], box, strict=True):
                 found = [sum((w * u for w, u in zip(weights, corner, strict=True)), b) for corner in corners]
                 assert (low, high) == tuple(max(end, Fraction(0)) for end in (min(found), max(found)))
+
+
+Interval = tuple[int, int | None]
+
+
+def prefix(box: list[Interval]) -> Plain:
+    """Two layers, one input for each coordinate, whose image is the whole box [0, h], [0, ∞) or a constant."""
+    size = len(box)
+    unit = [[Fraction(int(i == k)) for k in range(size)] for i in range(size)]
+    weight, bias = [], []
+    for row, (low, high) in zip(unit, box, strict=True):
+        sign = 0 if low == high else 1 if high is None else -1
+        weight.append([sign * w for w in row])
+        bias.append(Fraction(high or 0))
+    return [(unit, [Fraction(0)] * size), (weight, bias)]
+
+
+def random_map(size: int, width: int, rng: Random) -> Plain:
+    """One hidden layer and one output, numbers so small that many of these maps agree on a box."""
+    rows = [[Fraction(rng.randint(-1, 1)) for _ in range(size)] for _ in range(width)]
+    bias = [Fraction(rng.randint(-3, 3)) for _ in range(width)]
+    return [(rows, bias), ([[Fraction(rng.randint(-1, 1)) for _ in range(width)]], [Fraction(rng.randint(-1, 1))])]
+
+
+def pairs_on(box: list[Interval], rng: Random) -> Iterator[tuple[Plain, Plain, bool]]:
+    """Pairs of maps with equal values at many points of the box, and others with different values there."""
+    ends = [(low,) if low == high else (low, *range(1, high or 5), 100 if high is None else high) for low, high in box]
+    grid = [list(map(Fraction, point)) for point in product(*ends)]
+    width, groups = rng.randint(1, 3), dict[tuple[Fraction, ...], list[Plain]]()
+    for _ in range(400):
+        chosen = random_map(len(box), width, rng)
+        groups.setdefault(tuple(evaluate(chosen, u)[0] for u in grid), []).append(chosen)
+    alike = [group for group in groups.values() if len(group) > 1]
+    for group in rng.sample(alike, min(12, len(alike))):
+        one, two = rng.sample(group, 2)
+        yield one, two, True
+    for group, other in pairwise(alike[:7]):
+        yield group[0], other[0], False
+
+
+def test_the_rule_decides_equality_on_the_box() -> None:
+    """The checker agrees with split trees on the box: it accepts no pair that differs and misses none that does not."""
+    rng = Random("rule")
+    counts = {(True, True): 0, (True, False): 0, (False, False): 0}
+    for _ in range(20):
+        box: list[Interval] = []
+        for _ in range(rng.randint(1, 3)):
+            low = rng.randint(0, 2)
+            box.append(rng.choice([(low, low), (0, None), (0, rng.randint(1, 3)), (0, rng.randint(1, 3))]))
+        domain = polyrelu.Polyhedron.box([low for low, _ in box], [high for _, high in box])
+        for one, two, alike in pairs_on(box, rng):
+            equal = polyrelu.equivalent(polyrelu.from_arrays(one), polyrelu.from_arrays(two), domain).status == "proved"
+            nets = [polyrelu.from_arrays(prefix(box) + net) for net in (one, two)]
+            move = Move("bounded-replacement", {"layer": 3}, nets[1], 3, "")
+            report = checker.check_bytes(layout(certificate(nets[0], move)).encode("ascii"))
+            assert (report.verdict == "rejected" and report.step == "same-function") != equal, (box, one, two)
+            counts[alike, equal] += 1
+    assert counts[True, True] > 100
+    assert counts[False, False] > 50
