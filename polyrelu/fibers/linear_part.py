@@ -300,9 +300,8 @@ class LinearPart:
         """The form plus so much of one from the inside that it is bounded below, if that helps."""
         factor = Fraction(1)
         for _ in range(64):
-            raised = _sum(form, inside, factor)
-            if self.domain.allows(raised):
-                return raised
+            if self.domain.allows(_sum(form, inside, factor)):
+                return _sum(form, inside, factor * Fraction(3, 2))  # not just so: the form could be -inside
             factor *= 2
         return form
 

@@ -25,7 +25,7 @@ _MOVE_LIMIT = 64
 
 _NO_MOVE = (
     "none was found by looking, layer by layer, for unused, dead, linear, duplicate, cancelling and hidden neurons "
-    "by the signs of their rows; other networks with the same function may exist all the same"
+    "by the signs of their rows and by interval bounds; other networks with the same function may exist all the same"
 )
 
 
