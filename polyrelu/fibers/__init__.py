@@ -5,7 +5,9 @@ from polyrelu.fibers.fraction import has_identifiable_signs, identifiable_fracti
 from polyrelu.fibers.hidden import HiddenHyperplane, flip_matrix, hidden_hyperplane, normalised
 from polyrelu.fibers.layer import Assignment, Component, LayerFiber, Neurons, layer_fiber
 from polyrelu.fibers.linear_part import Carriers, LinearPart, Realisation
+from polyrelu.fibers.moves import fiber_moves
 from polyrelu.fibers.network_fiber import Fiber, FiberComponent, HiddenComponent, LayerComponent, fiber
+from polyrelu.fibers.not_localizable import NotLocalizable, not_localizable
 from polyrelu.fibers.smallest import Simplified, SmallestLayer, simplify, smallest_layer
 
 __all__ = [
@@ -21,11 +23,13 @@ __all__ = [
     "LayerFiber",
     "LinearPart",
     "Neurons",
+    "NotLocalizable",
     "Realisation",
     "Simplified",
     "SmallestLayer",
     "conditions_of",
     "fiber",
+    "fiber_moves",
     "flip_matrix",
     "has_identifiable_signs",
     "hidden_conditions",
@@ -34,6 +38,7 @@ __all__ = [
     "identifiable_fraction_bounds",
     "layer_fiber",
     "normalised",
+    "not_localizable",
     "simplify",
     "smallest_layer",
 ]
