@@ -7,6 +7,7 @@ from polyrelu.fibers.layer import Assignment, Component, LayerFiber, Neurons, la
 from polyrelu.fibers.linear_part import Carriers, LinearPart, Realisation
 from polyrelu.fibers.moves import fiber_moves
 from polyrelu.fibers.network_fiber import Fiber, FiberComponent, HiddenComponent, LayerComponent, fiber
+from polyrelu.fibers.nonnegative_rank import NonnegativeRank, nonnegative_column_rank
 from polyrelu.fibers.not_localizable import NotLocalizable, not_localizable
 from polyrelu.fibers.smallest import Simplified, SmallestLayer, simplify, smallest_layer
 
@@ -23,6 +24,7 @@ __all__ = [
     "LayerFiber",
     "LinearPart",
     "Neurons",
+    "NonnegativeRank",
     "NotLocalizable",
     "Realisation",
     "Simplified",
@@ -37,6 +39,7 @@ __all__ = [
     "identifiable_fraction",
     "identifiable_fraction_bounds",
     "layer_fiber",
+    "nonnegative_column_rank",
     "normalised",
     "not_localizable",
     "simplify",

@@ -28,6 +28,7 @@ from random import Random
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix, primitive, vanishing_subset
 from polyrelu.fibers.linear_part import Carriers, LinearPart, Realisation
+from polyrelu.fibers.nonnegative_rank import NonnegativeRank, nonnegative_column_rank
 from polyrelu.network import Block, Layer, Network, layer_from_rows
 from polyrelu.symmetry import AbsoluteValueForm, LayerDomain, absolute_value_form_on
 
@@ -222,6 +223,18 @@ class Component:
     def is_empty(self) -> bool:
         """Whether no parameter has this assignment and the map."""
         return not self.part.is_realisable
+
+    def evidence(self) -> NonnegativeRank:
+        """For a simple component on the orthant: why it is empty, or not. It is not iff the nonnegative column rank of
+        what the linear neurons have to make is at most their number; a vector y, or λ, says which rank that is.
+
+        Raises
+        ------
+        NetworkError : another component, or another domain.
+        """
+        if self.fiber.domain.kind != "orthant" or not self.assignment.is_simple:
+            raise NetworkError("pointed cones decide about simple components on the orthant")
+        return nonnegative_column_rank(self.part.remainder)
 
     @cached_property
     def dimension(self) -> int | None:

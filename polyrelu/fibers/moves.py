@@ -26,9 +26,9 @@ def fiber_moves(network: Network, seed: int = 0) -> Iterator[Move]:
     """Networks that differ from a plain stack in two consecutive layers, from all components of their fibers.
 
     >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [-1, 1]], [1, -1]), ([[1, 1]], [0])])
+    >>> net = from_arrays([([[1]], [0]), ([[1], [-1]], [-1, 1]), ([[1, 1]], [0])])    # |y - 1| for y = max(x, 0)
     >>> [move.story for move in itertools.islice(fiber_moves(net), 1)]
-    ['layer 2 has the same map with neurons of other kinds: 2 linear']
+    ['layer 2 has the same map with neurons of other kinds: 1 linear']
     """
     if not network.is_plain:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -24,6 +25,7 @@ from polyrelu.fibers import (
     identifiable_fraction,
     identifiable_fraction_bounds,
     layer_fiber,
+    nonnegative_column_rank,
     normalised,
     simplify,
 )
@@ -78,6 +80,44 @@ def test_nonnegative_column_rank(rows: list[list[int]], needed: int) -> None:
     product = found.linear_heads @ found.linear_forms
     assert product == RationalMatrix.from_rows(rows)
     assert all(entry >= 0 for entry in found.linear_forms.entries())
+
+
+def test_certificates_of_nonnegative_rank() -> None:
+    """y or λ, a minor, a factorisation; damaged ones do not verify; the value agrees with the components."""
+    rng = Random("nonnegative rank")
+    seen = set()
+    for _ in range(60):
+        m, n = rng.randint(1, 4), rng.randint(1, 4)
+        matrix = RationalMatrix.from_rows([[rng.randint(-2, 2) for _ in range(n)] for _ in range(m)])
+        found = nonnegative_column_rank(matrix)
+        assert found.verify()
+        seen.add(found.value - found.rank)
+        nothing = RationalMatrix.zeros(0, n)
+        domain = LayerDomain.orthant(n)
+        assert [LinearPart(matrix, Carriers(nothing, 0, r), domain).is_realisable for r in range(6)] == [
+            r >= found.value for r in range(6)
+        ]
+        if found.pointing is not None and found.rank:
+            assert not replace(found, pointing=tuple(-entry for entry in found.pointing)).verify()
+        if found.relation is not None:
+            assert not replace(found, relation=(Fraction(),) * n).verify()
+            assert not replace(found, relation=tuple(-entry for entry in found.relation)).verify()
+        if found.value:
+            assert not replace(found, heads=found.heads.scale(2)).verify() or matrix.is_zero()
+    assert seen == {0, 1}
+
+
+def test_evidence_of_components() -> None:
+    """Why flips are possible or not."""
+    steep = from_arrays([UNIT, ([[1, -4], [2, 1]], [1, 0]), ([[1, 1]], [0])])  # C_S = (2, 1) and (2, 1) + (1, -4)
+    for flips, empty in (((), False), ((0,), True)):
+        component = layer_fiber(steep, 2).flipped(flips)
+        evidence = component.evidence()
+        assert evidence.verify()
+        assert component.is_empty == empty == (evidence.value > 1)
+        assert (evidence.pointing is None) == empty
+    with pytest.raises(NetworkError, match="on the orthant"):
+        layer_fiber(steep, 1).flipped([]).evidence()
 
 
 @pytest.mark.parametrize(
