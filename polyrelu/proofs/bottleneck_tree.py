@@ -98,7 +98,7 @@ class _Tree:
     def _signs(self, expressions: Expressions, cuts: list[tuple[Row, int]]) -> Iterator[tuple[Term, SignRecord]]:
         forms = {term.symbol: term.form for term in expressions.terms}
         for term in expressions.terms:
-            if term.is_affine and term.symbol not in self.own:
+            if term.atom.level == 1 and term.symbol not in self.own:
                 continue
             for sign in (-1, 1):
                 found = self._sign(term, sign, forms, cuts)

@@ -50,6 +50,7 @@ def canonical_position(network: Network) -> Network | None:
     if network.hidden_layers != 2 or network.last != "affine" or not network.is_plain:
         return None
     position = _reduced(network)
+    position.turn_towards_hiding()
     position.drop_unread()
     weights = RationalMatrix.from_rows([row[:-1] for row in position.rows], ncols=network.inputs)
     if not position.rows or rank(weights) < len(position.rows):
@@ -93,6 +94,17 @@ class _Position:
         if any(total):
             self.bends.append([Fraction(entry) for entry in row])
             self.columns.append(tuple(total))
+
+    def turn_towards_hiding(self) -> None:
+        """Of a row and its opposite that both hide a neuron, take the one that leaves L = 0 where it reads, if any."""
+        for row, column in zip(self.bends, self.columns, strict=True):
+            read = [k for k, entry in enumerate(row[:-1]) if entry]
+            if len(read) != 2 or row[-1] or not any(any(self.linear[k]) for k in read):
+                continue
+            turned = ([x + row[k] * v for x, v in zip(self.linear[k], column, strict=True)] for k in read)
+            if not any(map(any, turned)):  # σ(h) = h + σ(-h)
+                self.add_linear(column, row, Fraction(1))
+                row[:] = [-entry for entry in row]
 
     def drop_unread(self) -> None:
         """Drop the first-layer neurons that nothing reads."""
