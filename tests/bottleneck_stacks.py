@@ -41,9 +41,7 @@ def plain_stack(chance: random.Random, inputs: int, width: int, after: int, outp
     )
 
 
-def hiding_stack(
-    chance: random.Random, inputs: int, width: int, after: int, outputs: int, zeros: float = 0.0
-) -> Stack:
+def hiding_stack(chance: random.Random, inputs: int, width: int, after: int, outputs: int, zeros: float = 0.0) -> Stack:
     """Every second-layer neuron hides neuron 0; some of the entries ≤ 0 are 0 with the given probability."""
 
     def below() -> Fraction:

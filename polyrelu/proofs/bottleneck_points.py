@@ -25,7 +25,7 @@ from fractions import Fraction
 from polyrelu.exact import RationalMatrix, solve
 from polyrelu.network import Network
 from polyrelu.symmetry.forms import JointNetwork
-from polyrelu.symmetry.rows import Row, primitive_row, sparse_row
+from polyrelu.symmetry.rows import Row, negated, primitive_row, sparse_row
 
 __all__ = ["first_layer_rows", "places_to_differ"]
 
@@ -35,6 +35,8 @@ _MOST_NEURONS = 16
 _MOST_TARGETS = 3
 #: Random signs that are tried around a first-layer neuron.
 _RANDOM_PATTERNS = 3
+#: 2 · (1 + targets + random patterns): the neuron itself is 0 or positive.
+_MOST_PATTERNS = 2 * (1 + _MOST_TARGETS + _RANDOM_PATTERNS)
 #: Places where a second-layer neuron is 0.
 _TRIES = 2
 #: δ is 1, or 2^-e for one of these e.
@@ -63,10 +65,14 @@ def places_to_differ(first: Network, second: Network, joint: JointNetwork, seed:
     chance = random.Random(seed)
     pair = (first, second)
     rows = [first_layer_rows(network) for network in pair]
-    for network, own, other in ((first, *rows), (second, *reversed(rows))):
-        missing = [j for j, row in enumerate(own) if row not in set(other)]
-        for j in missing[:_MOST_NEURONS]:
-            yield from _around(pair, _at(network, _beside_neuron(network, j, chance)), chance)
+    missing = [_missing(*rows), _missing(*reversed(rows))]
+    beside = [
+        [_beside_neuron(network, j, chance) for j in neurons] for network, neurons in zip(pair, missing, strict=True)
+    ]
+    for number in range(_MOST_PATTERNS):  # one kind for all neurons before the next one
+        for network, found in zip(pair, beside, strict=True):
+            places = [z for patterns in found for z in patterns[number : number + 1]]
+            yield from _around(pair, _at(network, places), chance)
     neurons = [atom.neuron for atom in joint.atoms if atom.neuron.layer == 2][:_MOST_NEURONS]
     for neuron in neurons:
         network = pair[neuron.network]
@@ -77,6 +83,14 @@ def places_to_differ(first: Network, second: Network, joint: JointNetwork, seed:
     yield from _around(pair, _at(first, active), chance)
 
 
+def _missing(own: list[Row], other: list[Row]) -> list[int]:
+    """The rows that the other network has not: first those whose hyperplanes it has not, then those that it has with
+    the other orientation."""
+    there = set(other)
+    found = [j for j, row in enumerate(own) if row not in there]
+    return sorted(found, key=lambda j: negated(own[j]) in there)[:_MOST_NEURONS]
+
+
 def _size(chance: random.Random) -> Fraction:
     return Fraction(chance.randint(1, 64), 8)
 
@@ -84,7 +98,7 @@ def _size(chance: random.Random) -> Fraction:
 def _beside_neuron(network: Network, neuron: int, chance: random.Random) -> list[list[Fraction]]:
     """Preactivations z[1] where a neuron of the first layer is 0, or positive, and the function should depend on it.
 
-    The others are all negative; or those positive that make a second-layer neuron positive, one after the other; or
+    The others are all negative; or those positive that make a second-layer neuron positive, of several ones in turn; or
     they have random signs.
     """
     width = network.widths[1]

@@ -20,10 +20,10 @@ from polyrelu.proofs.split_tree import Progress, sign_record
 from polyrelu.symmetry.forms import Expressions, JointNetwork, KnownSigns, Term
 from polyrelu.symmetry.rows import Row, negated
 
-__all__ = ["flipped_atoms", "hidden_tree"]
+__all__ = ["MOST_SPLITS", "flipped_atoms", "hidden_tree", "own_atoms"]
 
 #: Atoms that may be split in one tree.
-_MOST_SPLITS = 2
+MOST_SPLITS = 2
 
 
 def flipped_atoms(joint: JointNetwork, rows: list[Row]) -> frozenset[int]:
@@ -33,7 +33,7 @@ def flipped_atoms(joint: JointNetwork, rows: list[Row]) -> frozenset[int]:
     return frozenset(atom.symbol for atom in joint.atoms if atom.level == 1 and atom.form in opposite)
 
 
-def _own_atoms(joint: JointNetwork) -> list[int]:
+def own_atoms(joint: JointNetwork) -> list[int]:
     """The first-layer atoms, by symbol, that one network has alone."""
     common = set(joint.common)
     return [atom.symbol for atom in joint.atoms if atom.level == 1 and atom.neuron not in common]
@@ -51,8 +51,8 @@ def hidden_tree(
     The records of the tree are handed out in prefix order; they prove it if True is returned. `flipped` are the atoms
     that one of the networks has with the other sign, by symbol.
     """
-    own = _own_atoms(joint)
-    return len(own) <= _MOST_SPLITS and _Tree(joint, own, flipped, record, budget, progress).grow(KnownSigns(), [])
+    own = own_atoms(joint)
+    return len(own) <= MOST_SPLITS and _Tree(joint, own, flipped, record, budget, progress).grow(KnownSigns(), [])
 
 
 @dataclass(slots=True)

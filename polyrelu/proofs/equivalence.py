@@ -29,15 +29,16 @@ from polyrelu.interrupts import deferred_interrupt
 from polyrelu.limits import BIT_LIMIT, LINE_LIMIT
 from polyrelu.network import Network
 from polyrelu.proofs.ascent import climbing_points
+from polyrelu.proofs.bottleneck_parts import hidden_parts
 from polyrelu.proofs.bottleneck_points import first_layer_rows, places_to_differ
-from polyrelu.proofs.bottleneck_tree import flipped_atoms, hidden_tree
+from polyrelu.proofs.bottleneck_tree import MOST_SPLITS, flipped_atoms, hidden_tree, own_atoms
 from polyrelu.proofs.budget import Budget, CertificateLimit, LimitReached
 from polyrelu.proofs.outcome import Equivalent, NotEquivalent, Search, Undecided, Witness
 from polyrelu.proofs.parts import Part, parts_of
 from polyrelu.proofs.region import Coordinates, Path, Point, lifted_path
 from polyrelu.proofs.split_tree import Failure, Progress, search
 from polyrelu.proofs.witness import difference_point, random_points, simplex_at, simplified
-from polyrelu.symmetry.canonical_position import canonical_position
+from polyrelu.symmetry.canonical_position import CanonicalPosition, canonical_position
 from polyrelu.symmetry.forms import JointNetwork
 from polyrelu.symmetry.rows import integer_row
 from polyrelu.version import __version__
@@ -196,14 +197,14 @@ class _Question:
         """The answer for two hidden layers behind a bottleneck, on R^n, if their canonical positions tell it."""
         if not self._coordinates.is_whole_space:
             return None
+        first, second = canonical_position(self._first), canonical_position(self._second)
+        if first is None or second is None:
+            return None
         try:
-            first, second = canonical_position(self._first), canonical_position(self._second)
-            if first is None or second is None:
-                return None
-            joint = JointNetwork(first, second, self._coordinates.inputs, check=budget.check)
+            joint = JointNetwork(first.network, second.network, self._coordinates.inputs, check=budget.check)
             if not joint.difference:
-                return self._moved(budget)
-            for x in places_to_differ(first, second, joint, self._seed):
+                return self._by_moves((first, second), budget)
+            for x in places_to_differ(first.network, second.network, joint, self._seed):
                 budget.check()
                 point = self._coordinates.point_of(x)
                 if self._differ(point):
@@ -212,12 +213,21 @@ class _Question:
             pass
         return None
 
-    def _moved(self, budget: Budget) -> Equivalent | None:
-        """A proof where both networks have one canonical position."""
-        log = self._attempt()
+    def _by_moves(self, positions: Sequence[CanonicalPosition], budget: Budget) -> Equivalent | None:
+        """A proof where both networks have one canonical position: one tree, or one for each hidden neuron."""
+        own, parts = own_atoms(self._joint), list[Part]()
+        if len(own) > MOST_SPLITS:
+            parts = hidden_parts(self._joint, (self._first, self._second), positions, own)
+            if not parts:
+                return None
+        log = self._attempt(len(parts) or 1)
         flipped = flipped_atoms(self._joint, first_layer_rows(self._second))
-        proved = hidden_tree(self._joint, flipped, self._recorder(log), budget, self._progress)
-        return self._proved(log, "bottleneck") if proved else None
+        differences = [[integer_row(row) for row in part if row] for part in parts] or [self._joint.difference]
+        for difference in differences:
+            joint = self._joint.part(difference)
+            if not hidden_tree(joint, flipped, self._recorder(log), budget, self._progress):
+                return None
+        return self._proved(log, "bottleneck", parts=parts)
 
     def _search(
         self, joint: JointNetwork, path: Path, budget: Budget, log: TreeLog, most: int | None = None

@@ -26,12 +26,26 @@ from fractions import Fraction
 from polyrelu.exact import RationalMatrix, primitive, rank
 from polyrelu.network import Block, Layer, Network, layer_from_rows
 
-__all__ = ["canonical_position"]
+__all__ = ["CanonicalPosition", "canonical_position"]
 
 Vector = tuple[Fraction, ...]
 
 
-def canonical_position(network: Network) -> Network | None:
+@dataclass(frozen=True, slots=True)
+class CanonicalPosition:
+    """A network with the function of another one.
+
+    Attributes
+    ----------
+    network : a plain stack with two hidden layers.
+    neurons : the neuron of the other one that each of its first-layer neurons comes from.
+    """
+
+    network: Network
+    neurons: tuple[int, ...]
+
+
+def canonical_position(network: Network) -> CanonicalPosition | None:
     """A plain stack with the function of a plain stack with two hidden layers, its hidden neurons moved to a place that
     depends on the function if the parameters are generic.
 
@@ -44,7 +58,7 @@ def canonical_position(network: Network) -> Network | None:
     >>> moved = translate(flip(net, 1, 0, [1]), 1, 0, 5)
     >>> canonical_position(net) == canonical_position(moved)
     True
-    >>> canonical_position(net).layers[0].augmented().rows() == [(1, 0, -1), (0, 1, 0)]
+    >>> canonical_position(net).network.layers[0].augmented().rows() == [(1, 0, -1), (0, 1, 0)]
     True
     """
     if network.hidden_layers != 2 or network.last != "affine" or not network.is_plain:
@@ -57,7 +71,7 @@ def canonical_position(network: Network) -> Network | None:
         return None
     for j in position.hidden():
         position.move(j)
-    return position.network()
+    return CanonicalPosition(position.network(), tuple(position.neurons))
 
 
 @dataclass(slots=True)
@@ -66,13 +80,14 @@ class _Position:
 
     Attributes
     ----------
-    rows : [w | b] of the first layer.
+    rows : [w | b] of the first layer. neurons : where they come from.
     linear : the columns of L, the constant last.
     bends : the rows h, the constant last.
     columns : the D_h.
     """
 
     rows: list[list[Fraction]]
+    neurons: list[int]
     linear: list[list[Fraction]]
     bends: list[list[Fraction]] = field(default_factory=list)
     columns: list[Vector] = field(default_factory=list)
@@ -110,7 +125,7 @@ class _Position:
         """Drop the first-layer neurons that nothing reads."""
         size = len(self.rows)
         kept = [k for k in range(size) if any(self.linear[k]) or any(row[k] for row in self.bends)]
-        self.rows = [self.rows[k] for k in kept]
+        self.rows, self.neurons = [self.rows[k] for k in kept], kept
         self.linear = [self.linear[k] for k in [*kept, size]]
         self.bends = [[row[k] for k in [*kept, size]] for row in self.bends]
 
@@ -160,7 +175,7 @@ class _Position:
 def _reduced(network: Network) -> _Position:
     rows = [list(row) for row in network.layers[0].augmented().rows()]
     linear = [[Fraction()] * network.outputs for _ in rows]
-    position = _Position(rows, [*linear, list(network.bias(3).entries())])
+    position = _Position(rows, list(range(len(rows))), [*linear, list(network.bias(3).entries())])
     hyperplanes: dict[tuple[int, ...], list[tuple[Fraction, Vector]]] = {}
     columns = network.weight(3).transpose().rows()
     for row, column in zip(network.layers[1].augmented().rows(), columns, strict=True):
