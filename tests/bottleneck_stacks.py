@@ -10,7 +10,17 @@ from fractions import Fraction
 
 from tests.equivalent_pairs import Stack, dead, number, permutation, positive, row, scaling
 
-__all__ = ["equal_pair", "flip", "hiding_stack", "least_shift", "linear_flip", "plain_stack", "translate", "different"]
+__all__ = [
+    "different",
+    "equal_pair",
+    "flip",
+    "hiding_stack",
+    "least_shift",
+    "linear_flip",
+    "plain_stack",
+    "several_hidden",
+    "translate",
+]
 
 Row = list[Fraction]
 
@@ -131,11 +141,12 @@ def disguised(chance: random.Random, stack: Stack) -> Stack:
     return stack
 
 
-def different(chance: random.Random, first: Stack) -> tuple[Stack, str]:
-    """A stack that was meant to have another function than a hiding one; now and then it has not."""
+def different(chance: random.Random, first: Stack, hides: bool = True) -> tuple[Stack, str]:
+    """A stack that was meant to have another function than a given one, which hides neuron 0 or not; now and then it
+    has not."""
     second = first.copy()
     width, after = second.width(1), second.width(2)
-    kind = chance.choice(("too far", "wrong flip", "turned", "weight"))
+    kind = chance.choice(("too far", "wrong flip", "turned", "weight") if hides else ("turned", "weight"))
     if kind == "too far":
         translate(second, least_shift(second) - positive(chance) / 2**20)
     elif kind == "wrong flip":
@@ -151,3 +162,48 @@ def different(chance: random.Random, first: Stack) -> tuple[Stack, str]:
         i = chance.randrange(len(rows))
         rows[i][chance.randrange(len(rows[i]))] += Fraction(chance.choice((1, -1)), 2**40)
     return disguised(chance, second), kind
+
+
+def several_hidden(chance: random.Random, count: int, shared: int) -> tuple[Stack, Stack]:
+    """Two stacks with one function: blocks of second-layer neurons that hide a neuron each, and read some of the last
+    `shared` first-layer neurons with weights ≤ 0; each hidden neuron translated, and its own neighbours flipped where
+    a block has one neuron."""
+    sizes = [chance.randint(1, 3) for _ in range(count)]
+    heights = [chance.randint(1, 2) for _ in range(count)]
+    starts = [sum(1 + size for size in sizes[:k]) for k in range(count)]
+    width = sum(1 + size for size in sizes) + shared
+    rows: list[Row] = []
+    for start, size, height in zip(starts, sizes, heights, strict=True):
+        for _ in range(height):
+            w = [Fraction(0)] * width
+            w[start] = positive(chance)
+            w[start + 1 : start + 1 + size] = [-positive(chance) for _ in range(size)]
+            w[width - shared :] = [-positive(chance) if chance.random() < 0.5 else Fraction(0) for _ in range(shared)]
+            rows.append(w)
+    bias = [-positive(chance) for _ in rows]
+    for _ in range(shared):
+        rows.append([*[Fraction(0)] * (width - shared), *row(chance, shared)])
+        bias.append(number(chance))
+    last = [row(chance, len(rows)) for _ in range(2)], [number(chance) for _ in range(2)]
+    first = Stack([independent_rows(chance, width, width), (rows, bias), last])
+    second = first.copy()
+    done = 0
+    for start, size, height in zip(starts, sizes, heights, strict=True):
+        _move_block(chance, second, start, size, range(done, done + height))
+        done += height
+    return first, disguised(chance, second)
+
+
+def _move_block(chance: random.Random, stack: Stack, start: int, size: int, block: range) -> None:
+    (rows, bias), (above, constants) = stack.layers[:2]
+    for k in range(start + 1, start + 1 + size):
+        if len(block) == 1 and chance.random() < 0.5:
+            factor = -above[block[0]][k] / above[block[0]][start]
+            rows[start] = [a - factor * b for a, b in zip(rows[start], rows[k], strict=True)]
+            bias[start] -= factor * bias[k]
+            rows[k], bias[k] = [-x for x in rows[k]], -bias[k]
+    least = max(constants[i] / above[i][start] for i in block)
+    shift = chance.choice((least, least / 2, least + positive(chance)))
+    bias[start] += shift
+    for i in block:
+        constants[i] -= shift * above[i][start]

@@ -49,8 +49,7 @@ def canonical_position(network: Network) -> CanonicalPosition | None:
     """A plain stack with the function of a plain stack with two hidden layers, its hidden neurons moved to a place that
     depends on the function if the parameters are generic.
 
-    None if the network has another shape, if the rows of W[1] that the function reads are linearly dependent, or if it
-    reads none.
+    None if the network has another shape, or if the rows of W[1] that the function reads are linearly dependent.
 
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.symmetry.hiding import flip, translate
@@ -67,7 +66,7 @@ def canonical_position(network: Network) -> CanonicalPosition | None:
     position.turn_towards_hiding()
     position.drop_unread()
     weights = RationalMatrix.from_rows([row[:-1] for row in position.rows], ncols=network.inputs)
-    if not position.rows or rank(weights) < len(position.rows):
+    if rank(weights) < len(position.rows):
         return None
     for j in position.hidden():
         position.move(j)
@@ -122,9 +121,9 @@ class _Position:
                 row[:] = [-entry for entry in row]
 
     def drop_unread(self) -> None:
-        """Drop the first-layer neurons that nothing reads."""
+        """Drop the first-layer neurons that nothing reads; of a constant function the first one is left."""
         size = len(self.rows)
-        kept = [k for k in range(size) if any(self.linear[k]) or any(row[k] for row in self.bends)]
+        kept = [k for k in range(size) if any(self.linear[k]) or any(row[k] for row in self.bends)] or [0]
         self.rows, self.neurons = [self.rows[k] for k in kept], kept
         self.linear = [self.linear[k] for k in [*kept, size]]
         self.bends = [[row[k] for k in [*kept, size]] for row in self.bends]
@@ -164,7 +163,7 @@ class _Position:
     def network(self) -> Network:
         """As a plain stack: a linear neuron for each column of L that is not 0."""
         size = len(self.rows)
-        read = [k for k in range(size) if any(self.linear[k])]
+        read = [k for k in range(size) if any(self.linear[k]) or not self.bends]
         units = [[Fraction(int(k == j)) for j in range(size + 1)] for k in read]
         heads = RationalMatrix.from_rows([*self.columns, *(self.linear[k] for k in read)]).transpose()
         outputs = Layer((Block(2, heads),), RationalMatrix.column(self.linear[-1]))
