@@ -22,6 +22,8 @@ import random
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+import numpy as np
+
 from polyrelu.exact import RationalMatrix, solve
 from polyrelu.network import Network
 from polyrelu.symmetry.forms import JointNetwork
@@ -39,11 +41,12 @@ _RANDOM_PATTERNS = 3
 _MOST_PATTERNS = 2 * (1 + _MOST_TARGETS + _RANDOM_PATTERNS)
 #: Places where a second-layer neuron is 0.
 _TRIES = 2
+#: Up to so many weights of the first layer linear equations are solved exactly.
+_MOST_ENTRIES = 1 << 14
 #: δ is 1, or 2^-e for one of these e.
 _EXPONENTS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 Vector = Sequence[Fraction]
-Point = tuple[Fraction, ...]
 
 
 def first_layer_rows(network: Network) -> list[Row]:
@@ -52,7 +55,7 @@ def first_layer_rows(network: Network) -> list[Row]:
     return [primitive_row(sparse_row([row[-1], *row[:-1]]))[0] for row in rows]
 
 
-def places_to_differ(first: Network, second: Network, joint: JointNetwork, seed: int) -> Iterator[Point]:
+def places_to_differ(first: Network, second: Network, joint: JointNetwork, seed: int) -> Iterator[Vector]:
     """Points x, a bounded number of them, for two networks in canonical position and their joint network.
 
     >>> from polyrelu.network import from_arrays
@@ -134,18 +137,22 @@ def _zero_of(row: Vector, chance: random.Random) -> list[Fraction] | None:
     return [x / scaled[-1] for x in scaled[:-1]]
 
 
-def _at(network: Network, preactivations: Sequence[Vector]) -> Iterator[Point]:
-    """A point x for each choice of z[1]."""
+def _at(network: Network, preactivations: Sequence[Vector]) -> Iterator[Vector]:
+    """A point x for each choice of z[1]: exactly, or nearly where that would take long."""
     if not preactivations:
         return
+    weight = network.weight(1)
     right = RationalMatrix.from_rows(preactivations).transpose()
-    ones = RationalMatrix.from_integers([[1] * right.ncols])
-    found = solve(network.weight(1), right - network.bias(1) @ ones)
-    if found is not None:  # W[1] has independent rows
+    right = right - network.bias(1) @ RationalMatrix.from_integers([[1] * right.ncols])
+    if weight.nrows * weight.ncols > _MOST_ENTRIES:
+        guess, *_ = np.linalg.lstsq(weight.to_floats(), right.to_floats(), rcond=None)
+        if np.isfinite(guess).all():
+            yield from ([Fraction(float(entry)) for entry in column] for column in guess.T)
+    elif (found := solve(weight, right)) is not None:  # it has independent rows
         yield from found.transpose().rows()
 
 
-def _around(pair: tuple[Network, Network], places: Iterator[Point], chance: random.Random) -> Iterator[Point]:
+def _around(pair: tuple[Network, Network], places: Iterator[Vector], chance: random.Random) -> Iterator[Vector]:
     """Each place, and the points on both sides of it."""
     for place in places:
         yield place
@@ -155,12 +162,12 @@ def _around(pair: tuple[Network, Network], places: Iterator[Point], chance: rand
             yield from _beside(place, direction, step)
 
 
-def _beside(place: Point, direction: Vector, step: Fraction) -> Iterator[Point]:
+def _beside(place: Vector, direction: Vector, step: Fraction) -> Iterator[Vector]:
     for size in (step, -step):
         yield tuple(x + size * d for x, d in zip(place, direction, strict=True))
 
 
-def _short_step(pair: tuple[Network, Network], place: Point, direction: Vector) -> Fraction | None:
+def _short_step(pair: tuple[Network, Network], place: Vector, direction: Vector) -> Fraction | None:
     """A step on which no neuron changes its sign unless it starts from 0."""
     for exponent in _EXPONENTS:
         step = Fraction(1, 1 << exponent)
@@ -170,7 +177,7 @@ def _short_step(pair: tuple[Network, Network], place: Point, direction: Vector) 
     return None
 
 
-def _keeps_signs(network: Network, points: Sequence[Point]) -> bool:
+def _keeps_signs(network: Network, points: Sequence[Vector]) -> bool:
     for z in network.preactivations(points)[: network.hidden_layers]:
         signs = z.signs()
         if ((signs[:, :1] != 0) & (signs != signs[:, :1])).any():

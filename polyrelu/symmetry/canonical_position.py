@@ -65,8 +65,7 @@ def canonical_position(network: Network) -> CanonicalPosition | None:
     position = _reduced(network)
     position.turn_towards_hiding()
     position.drop_unread()
-    weights = RationalMatrix.from_rows([row[:-1] for row in position.rows], ncols=network.inputs)
-    if rank(weights) < len(position.rows):
+    if rank(network.weight(1).take(position.neurons)) < len(position.neurons):
         return None
     for j in position.hidden():
         position.move(j)
@@ -75,21 +74,26 @@ def canonical_position(network: Network) -> CanonicalPosition | None:
 
 @dataclass(slots=True)
 class _Position:
-    """Σ_h D_h σ(h·(u,1)) + L·(u,1), u = σ(W x + b).
+    """Σ_h D_h σ(h·(u,1)) + L·(u,1), u the activations of some neurons of a first layer, changed.
 
     Attributes
     ----------
-    rows : [w | b] of the first layer. neurons : where they come from.
+    first : the first layer, [W | b].
+    neurons : its neurons that are kept.
+    factors : by two neurons that are kept, how often the row of the second is added to the new row of the first, beyond
+        what it is itself. shifts : what is added to biases, by neuron.
     linear : the columns of L, the constant last.
     bends : the rows h, the constant last.
     columns : the D_h.
     """
 
-    rows: list[list[Fraction]]
+    first: RationalMatrix
     neurons: list[int]
     linear: list[list[Fraction]]
     bends: list[list[Fraction]] = field(default_factory=list)
     columns: list[Vector] = field(default_factory=list)
+    factors: dict[tuple[int, int], Fraction] = field(default_factory=dict)
+    shifts: dict[int, Fraction] = field(default_factory=dict)
 
     def add_linear(self, column: Vector, row: Sequence[Fraction | int], factor: Fraction) -> None:
         """Add factor · column · row to L."""
@@ -122,9 +126,9 @@ class _Position:
 
     def drop_unread(self) -> None:
         """Drop the first-layer neurons that nothing reads; of a constant function the first one is left."""
-        size = len(self.rows)
+        size = len(self.neurons)
         kept = [k for k in range(size) if any(self.linear[k]) or any(row[k] for row in self.bends)] or [0]
-        self.rows, self.neurons = [self.rows[k] for k in kept], kept
+        self.first, self.neurons = self.first.take(kept), kept
         self.linear = [self.linear[k] for k in [*kept, size]]
         self.bends = [[row[k] for k in [*kept, size]] for row in self.bends]
 
@@ -147,34 +151,43 @@ class _Position:
         if len(readers) == 1:
             self._flip(hidden, readers[0])
         shift = max(row[-1] / row[hidden] for row in readers)
-        self.rows[hidden][-1] += shift
+        self.shifts[hidden] = shift
         for row in readers:
             row[-1] -= shift * row[hidden]
 
     def _flip(self, hidden: int, reader: list[Fraction]) -> None:
-        for k, row in enumerate(self.rows):
+        signs = self.first.signs()
+        for k in range(len(self.neurons)):
             if k == hidden or not reader[k] or any(self.linear[k]) or len(self.readers(k)) > 1:
                 continue
-            if next(entry for entry in row if entry) < 0:
-                factor = -reader[k] / reader[hidden]
-                self.rows[hidden] = [a - factor * b for a, b in zip(self.rows[hidden], row, strict=True)]
-                self.rows[k] = [-entry for entry in row]
+            if next(sign for sign in signs[k] if sign) < 0:
+                self.factors[hidden, k] = reader[k] / reader[hidden]
+                self.factors[k, k] = Fraction(-2)
+
+    def _first_layer(self) -> Layer:
+        moved, size = self.first, len(self.neurons)
+        if self.shifts:
+            table = [[Fraction(int(i == k)) + self.factors.get((i, k), 0) for k in range(size)] for i in range(size)]
+            moved = RationalMatrix.from_rows(table) @ moved
+        weight, bias = moved.take(columns=range(moved.ncols - 1)), moved.take(columns=[moved.ncols - 1])
+        shifts = RationalMatrix.column([self.shifts.get(k, Fraction()) for k in range(size)])
+        return Layer((Block(0, weight),), bias + shifts)
 
     def network(self) -> Network:
         """As a plain stack: a linear neuron for each column of L that is not 0."""
-        size = len(self.rows)
+        size = len(self.neurons)
         read = [k for k in range(size) if any(self.linear[k]) or not self.bends]
         units = [[Fraction(int(k == j)) for j in range(size + 1)] for k in read]
         heads = RationalMatrix.from_rows([*self.columns, *(self.linear[k] for k in read)]).transpose()
         outputs = Layer((Block(2, heads),), RationalMatrix.column(self.linear[-1]))
-        layers = (layer_from_rows(self.rows, 0), layer_from_rows([*self.bends, *units], 1), outputs)
-        return Network(len(self.rows[0]) - 1, layers)
+        return Network(self.first.ncols - 1, (self._first_layer(), layer_from_rows([*self.bends, *units], 1), outputs))
 
 
 def _reduced(network: Network) -> _Position:
-    rows = [list(row) for row in network.layers[0].augmented().rows()]
-    linear = [[Fraction()] * network.outputs for _ in rows]
-    position = _Position(rows, list(range(len(rows))), [*linear, list(network.bias(3).entries())])
+    width = network.widths[1]
+    linear = [[Fraction()] * network.outputs for _ in range(width)]
+    first = network.layers[0].augmented()
+    position = _Position(first, list(range(width)), [*linear, list(network.bias(3).entries())])
     hyperplanes: dict[tuple[int, ...], list[tuple[Fraction, Vector]]] = {}
     columns = network.weight(3).transpose().rows()
     for row, column in zip(network.layers[1].augmented().rows(), columns, strict=True):
