@@ -8,13 +8,13 @@ Neuron j is *hidden* if L has no entry at j and every h that reads j has h_j > 0
 constant included. (Of a row and its opposite the one that could hide is taken for h.) Hidden neurons are moved, each by
 itself, because no h hides two:
 
-* *flips*: if a single h reads j, every other neuron k that only this h reads is given a row whose first nonzero entry
-  is positive; row j changes as in `hiding`;
+* *flips*: a neuron k with h_k = -μ h_j, μ > 0, for all h that read j, and that nothing else reads (so for any k if a
+  single h reads j, and it alone reads k), is given a row whose first nonzero entry is positive; row j changes as in
+  `hiding`;
 * *translation*: bias j is changed by the least admissible shift, after which some h that reads j has the constant 0.
 
-Both are symmetries proved in `hiding`, for weak signs. So the canonical network has the function of the network, for
-any parameters. Two networks that differ by permutations, scalings, flips and translations have canonical networks that
-are equal as expressions (`forms`), hidden neurons apart only where one has fewer than two rows h that could hide.
+Both are symmetries proved in `hiding`, for weak signs; its proof for flips takes one h after the other, and is the same
+for several ones that have one μ. So the canonical network has the function of the network, for any parameters.
 """
 
 from __future__ import annotations
@@ -148,20 +148,22 @@ class _Position:
     def move(self, hidden: int) -> None:
         """Move a hidden neuron to its canonical place."""
         readers = self.readers(hidden)
-        if len(readers) == 1:
-            self._flip(hidden, readers[0])
+        self._flip(hidden, readers)
         shift = max(row[-1] / row[hidden] for row in readers)
         self.shifts[hidden] = shift
         for row in readers:
             row[-1] -= shift * row[hidden]
 
-    def _flip(self, hidden: int, reader: list[Fraction]) -> None:
+    def _flip(self, hidden: int, readers: list[list[Fraction]]) -> None:
         signs = self.first.signs()
         for k in range(len(self.neurons)):
-            if k == hidden or not reader[k] or any(self.linear[k]) or len(self.readers(k)) > 1:
+            ratios = {row[k] / row[hidden] for row in readers}
+            if k == hidden or ratios == {0} or len(ratios) > 1:
+                continue
+            if any(self.linear[k]) or len(self.readers(k)) > len(readers):
                 continue
             if next(sign for sign in signs[k] if sign) < 0:
-                self.factors[hidden, k] = reader[k] / reader[hidden]
+                self.factors[hidden, k] = ratios.pop()
                 self.factors[k, k] = Fraction(-2)
 
     def _first_layer(self) -> Layer:
