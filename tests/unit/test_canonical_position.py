@@ -93,6 +93,27 @@ def test_two_neurons_hidden_by_one_row_and_its_opposite() -> None:
     assert equivalent(second, turned).status == equivalent(second, first).status
 
 
+def test_a_flip_that_two_neurons_allow() -> None:
+    """Both rows have -h_1 / h_0 = 2; the last neurons have different ratios, so that only neuron 1 may be flipped."""
+    above = [[1, -2, -1], [3, -6, -1]], [-1, -2]
+    first = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 1, 2]), above, ([[1, -5]], [3])])
+    second = from_arrays([([[1, -2, 0], [0, -1, 0], [0, 0, 1]], [-2, -1, 2]), above, ([[1, -5]], [3])])
+    wrong = from_arrays([([[1, 0, -1], [0, 1, 0], [0, 0, -1]], [-2, 1, -2]), above, ([[1, -5]], [3])])
+    search = proved(first, second).search
+    assert (search.route, search.nodes) == ("bottleneck", 7)
+    assert equivalent(first, wrong).status == "refuted"
+
+
+def test_a_constant_and_a_rare_hat() -> None:
+    """A network that reads nothing beside one that is 0 nearly everywhere."""
+    unit = [[int(i == j) for j in range(12)] for i in range(12)]
+    second = from_arrays([(unit, [-1000] * 12), ([[1, *[-1000] * 11]], [0]), ([[1]], [7])])
+    first = from_arrays([(unit, [0] * 12), ([[-1] * 12], [0]), ([[1]], [7])])
+    outcome = equivalent(first, second)
+    assert isinstance(outcome, NotEquivalent)
+    assert first(outcome.witness.x) == (7,) != second(outcome.witness.x)
+
+
 @pytest.mark.parametrize("after", [1, 24])
 def test_wide_pairs_take_few_nodes(after: int) -> None:
     chance = Random(after)
