@@ -13,7 +13,9 @@ import pytest
 from polyrelu import Equivalent, NotEquivalent, Polyhedron, checker, equivalent, from_arrays
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Network, from_document
+from polyrelu.proofs.bottleneck_parts import hidden_parts
 from polyrelu.proofs.bottleneck_points import places_to_differ
+from polyrelu.proofs.bottleneck_tree import own_atoms
 from polyrelu.symmetry.canonical_position import canonical_position
 from polyrelu.symmetry.forms import JointNetwork
 from tests.bottleneck_stacks import (
@@ -111,7 +113,8 @@ def test_a_constant_and_a_rare_hat() -> None:
     first = from_arrays([(unit, [0] * 12), ([[-1] * 12], [0]), ([[1]], [7])])
     outcome = equivalent(first, second)
     assert isinstance(outcome, NotEquivalent)
-    assert first(outcome.witness.x) == (7,) != second(outcome.witness.x)
+    assert list(first(outcome.witness.x)) == [7]
+    assert list(second(outcome.witness.x)) != [7]
 
 
 @pytest.mark.parametrize("after", [1, 24])
@@ -134,6 +137,39 @@ def test_a_tree_for_each_hidden_neuron() -> None:
     assert outcome.search.route == "bottleneck"
     assert outcome.search.nodes <= 7 * 4
     assert len(outcome.certificate.parts) > 1
+
+
+def test_neurons_that_read_a_hidden_one_only() -> None:
+    """max(max(y_j, 0) - 1, 0) = max(max(y_j - 1, 0), 0) in three places: the second side is linear in each."""
+    rows, unit = [[1, 2, 0], [0, 1, 3], [1, 0, 1]], [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    first = from_arrays([(rows, [0] * 3), (unit, [-1] * 3), ([[1, 2, 3]], [0])])
+    second = from_arrays([(rows, [-1] * 3), (unit, [0] * 3), ([[1, 2, 3]], [0])])
+    outcome = proved(first, second)
+    assert (outcome.search.route, len(outcome.certificate.parts)) == ("bottleneck", 3)
+
+
+def test_parts_add_up() -> None:
+    """If some neurons are left out, there are no parts."""
+    pair = [network(stack) for stack in several_hidden(Random(12), 4, 2)]
+    found = [canonical_position(net) for net in pair]
+    positions = [position for position in found if position is not None]
+    joint = joint_of(*pair)
+    own = own_atoms(joint)
+    assert len(hidden_parts(joint, pair, positions, own)) == len(own) // 2
+    for atom in own:
+        assert hidden_parts(joint, pair, positions, [other for other in own if other != atom]) == []
+
+
+def test_a_hidden_neuron_among_many_orientations() -> None:
+    """Shifted too far: 20 other rows have the wrong orientation after flips, which the function does not show."""
+    chance = Random(1)
+    first = hiding_stack(chance, 40, 40, 1, 1)
+    second = first.copy()
+    translate(second, least_shift(second) - Fraction(1, 2**20))
+    permutation(second, 1, chance)
+    outcome = equivalent(network(first), network(second))
+    assert isinstance(outcome, NotEquivalent)
+    assert outcome.search.route == "bottleneck"
 
 
 # -- where it does not apply --------------------------------------------------------------------------------------
@@ -159,8 +195,9 @@ def test_no_canonical_position(layers: list[Any]) -> None:
     assert canonical_position(from_arrays(layers)) is None
 
 
-def test_no_canonical_position_with_a_relu_at_the_end() -> None:
-    assert canonical_position(from_arrays(GOLDEN, last="relu")) is None
+@pytest.mark.parametrize("depth", [2, 3])
+def test_no_canonical_position_with_a_relu_at_the_end(depth: int) -> None:
+    assert canonical_position(from_arrays(GOLDEN[:depth], last="relu")) is None
 
 
 # -- the canonical position ---------------------------------------------------------------------------------------
@@ -181,6 +218,26 @@ def test_the_canonical_network_has_the_function() -> None:
             x = [Fraction(chance.randint(-40, 40), 4) for _ in range(width + 1)]
             assert found is not None
             assert list(found.network(x)) == evaluate(stack, x), stack
+
+
+@pytest.mark.parametrize(
+    ("above", "heads"),
+    [
+        (([[1, -2], [0, 1]], [-1, 0]), ([[1, 1]], [0])),
+        (([[1, -2], [1, 0]], [-1, 0]), ([[1, 1]], [0])),
+        (([[-1, -2]], [3]), ([[1]], [0])),
+        (([[1, -2], [2, -1]], [-1, -3]), ([[1, 1]], [0])),
+        (([[1, -2], [-1, 2]], [-1, 1]), ([[1, -1]], [0])),
+    ],
+    ids=["a neighbour is read linearly", "the neuron itself is", "only the constant", "two ratios", "an opposite pair"],
+)
+def test_what_must_not_be_moved(above: Any, heads: Any) -> None:
+    """Where hiding is spoilt, nothing moves that would change the function."""
+    net = from_arrays([([[1, 2], [-1, 1]], [1, 2]), above, heads])
+    found = canonical_position(net)
+    assert found is not None
+    points = [[Fraction(a, 2), Fraction(b, 2)] for a in range(-12, 13) for b in range(-12, 13)]
+    assert found.network.evaluate(points) == net.evaluate(points)
 
 
 def test_pairs_with_one_function_have_one_canonical_position() -> None:
