@@ -137,16 +137,20 @@ def test_ctrl_c(tmp_path: Path) -> None:
     for network, name in zip((one, two), names, strict=True):
         save(network, name)
     code = (
-        "import sys\nfrom polyrelu.proofs import equivalence\nfrom polyrelu.cli import main\n"
-        "equivalence._MOST_COORDINATES = 0\nequivalence.canonical_position = lambda network: None\nsys.exit(main())"
+        "import sys\nfrom polyrelu.proofs import equivalence\nfrom polyrelu.cli import main\nsearch = equivalence.search\n"
+        "def told(*arguments):\n    print('started', file=sys.stderr, flush=True)\n    return search(*arguments)\n"
+        "equivalence._MOST_COORDINATES, equivalence.search = 0, told\n"
+        "equivalence.canonical_position = lambda network: None\nsys.exit(main())"
     )
     command = [sys.executable, "-c", code, "equivalent", *names, "-o", str(tmp_path / "cert.json"), "--json"]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
     )
-    time.sleep(5)
+    assert process.stderr is not None
+    assert process.stderr.readline() == "started\n"
+    time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 3, (out, err)
     found = json.loads(out)
     assert (found["status"], found["certificate"]) == ("undecided", None)
