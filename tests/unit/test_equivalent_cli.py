@@ -137,7 +137,8 @@ def test_ctrl_c(tmp_path: Path) -> None:
     for network, name in zip((one, two), names, strict=True):
         save(network, name)
     code = (
-        "import sys\nfrom polyrelu.proofs import equivalence\nfrom polyrelu.cli import main\nsearch = equivalence.search\n"
+        "import sys\nfrom polyrelu.proofs import equivalence\nfrom polyrelu.cli import main\n"
+        "search = equivalence.search\n"
         "def told(*arguments):\n    print('started', file=sys.stderr, flush=True)\n    return search(*arguments)\n"
         "equivalence._MOST_COORDINATES, equivalence.search = 0, told\n"
         "equivalence.canonical_position = lambda network: None\nsys.exit(main())"
