@@ -283,13 +283,13 @@ def test_mutated_certificates_die_or_are_true() -> None:
     outcome = proved(from_arrays(GOLDEN), from_arrays(FLIPPED))
     document = [json.loads(line) for line in outcome.certificate.lines()]
     count = accepted = 0
-    for mutant in itertools.islice(mutants(document), 0, None, 3):
+    for mutant in itertools.islice(mutants(document), 0, None, 5):
         for fixed in (mutant, with_count(mutant)):
             count += 1
             if checker.check_bytes(written(fixed)).verdict == "accepted":
                 accepted += 1
                 assert same_function(fixed[0]["claim"]), fixed
-    assert count > 300
+    assert count > 200
     assert accepted < count / 4
 
 
