@@ -30,6 +30,9 @@ __all__ = ["add_fiber"]
 _REPORTS = (".txt", ".json", ".tex")
 #: Seconds for the proof that a member computes the same function.
 _PROOF_SECONDS = 60.0
+_MOST_MEMBERS = 10_000
+#: Whether networks are related is decided by invariants alone where a layer is wider: ties take long.
+_WIDE = 48
 
 
 def add_fiber(commands: Any) -> None:
@@ -83,7 +86,7 @@ def _fiber(options: argparse.Namespace, started: float) -> int:
             options, status, started, domain=options.domain, **shown, output=options.output, **reading(imported)
         )
     else:
-        print(_text(found, shown), end="")
+        print(_text(options, found, shown), end="")
         print_reading(imported)
         if len(members) < wanted:
             print("interrupted: some members are missing")
@@ -95,8 +98,8 @@ def _check(options: argparse.Namespace) -> None:
         check_output("-o", options.output, [options.network, *filter(None, [options.domain])])
         if Path(options.output).suffix not in _REPORTS:
             raise DomainError(f"-o {options.output}: reports are written as {', '.join(_REPORTS)}; choose one of these")
-    if options.sample < 0:
-        raise UsageError(f"--sample {options.sample}: must be 0 or more")
+    if not 0 <= options.sample <= _MOST_MEMBERS:
+        raise UsageError(f"--sample {options.sample}: must be 0 to {_MOST_MEMBERS}")
     if options.to is None:
         if options.onnx:
             raise UsageError("--onnx says in what form --to FOLDER writes members; give --to as well")
@@ -105,9 +108,10 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--to FOLDER writes members; ask for some with --member K or --sample N")
     if not Path(options.to).is_dir():
         raise PolyreluError(f"--to {options.to}: there is no such folder")
+    taken = [name for name in (options.network, options.domain, options.output) if name is not None]
     for number in range(_wanted(options)):
         for suffix in (".json", ".onnx") if options.onnx else (".json",):
-            check_output("--to", str(_place(options, number, suffix)), [options.network])
+            check_output("--to", str(_place(options, number, suffix)), taken)
 
 
 def _wanted(options: argparse.Namespace) -> int:
@@ -133,7 +137,6 @@ def _shown_member(
     options: argparse.Namespace, network: Network, domain: Any, number: int, component: int, other: Network
 ) -> dict[str, Any]:
     """Prove that a member has the function, by a route that knows nothing of fibers; then write it."""
-    from polyrelu.network import related
     from polyrelu.proofs import Equivalent, NotEquivalent, equivalent
 
     with ProgressLine() as line:
@@ -147,9 +150,19 @@ def _shown_member(
         "sha256": other.sha256,
         "same_function": outcome.status,
         "route": route,
-        "related": related(network, other),
+        "related": _related(network, other),
         **_written(options, other, number),
     }
+
+
+def _related(network: Network, other: Network) -> bool | None:
+    """Whether the networks are the same up to permutation and scaling; None if that is not known."""
+    from polyrelu.network import related
+    from polyrelu.symmetry import first_difference
+
+    if max(network.widths[1:-1]) <= _WIDE:
+        return related(network, other)
+    return False if first_difference(network, other) is not None else None
 
 
 def _written(options: argparse.Namespace, other: Network, number: int) -> dict[str, Any]:
@@ -209,30 +222,44 @@ def _write_report(options: argparse.Namespace, found: Fiber, shown: dict[str, An
     from polyrelu.fibers.report import fiber_latex
     from polyrelu.textfiles import layout, write_all
 
-    path = Path(options.output)
+    path, everything = Path(options.output), len(found.components)
     if path.suffix == ".json":
         document = {"format": "polyrelu-fiber", "version": 1, "network": found.network.sha256}
         text = layout({**document, "domain": options.domain, **shown})
+    elif path.suffix == ".tex":
+        text = fiber_latex(found, _remarks(options, shown))
     else:
-        text = fiber_latex(found) if path.suffix == ".tex" else _text(found, shown)
+        text = _text(options, found, shown, everything)
     write_all([(path, [text.encode()])])  # reports have signs such as ≥
 
 
-def _text(found: Fiber, shown: dict[str, Any]) -> str:
-    from polyrelu.certificate import number_text
+def _text(options: argparse.Namespace, found: Fiber, shown: dict[str, Any], components: int | None = None) -> str:
     from polyrelu.fibers.report import fiber_text
     from polyrelu.textfiles import wrapped
 
-    lines = [fiber_text(found)]
+    body = fiber_text(found) if components is None else fiber_text(found, components)
+    return "\n".join([body, *map(wrapped, _remarks(options, shown))]) + "\n"
+
+
+def _remarks(options: argparse.Namespace, shown: dict[str, Any]) -> list[str]:
+    """What else there is to say, a line each."""
+    from polyrelu.certificate import number_text
+
+    lines = [] if options.domain is None else [f"domain: {options.domain}"]
     if shown["reason"]:
-        lines.append(wrapped(f"open: {shown['reason']}"))
+        lines.append(f"open: {shown['reason']}")
     for one in shown["hidden"]:
         lines.append(
             f"layer {one['layer'] + 1} hides neuron {one['neuron']} of layer {one['layer']}: its bias may be raised by "
             f"every t ≥ {number_text(one['least_shift'])}"
         )
-    for number, member in enumerate(shown["members"]):
-        same = f"{member['same_function']} by {member['route']}" if member["route"] else member["same_function"]
-        files = f", {' '.join(member['files'])}" if member["files"] else ""
-        lines.append(f"member {number}, of component {member['component']}: the same function, {same}{files}")
-    return "\n".join(lines) + "\n"
+    return [*lines, *(_member_line(number, member) for number, member in enumerate(shown["members"]))]
+
+
+def _member_line(number: int, member: dict[str, Any]) -> str:
+    same = f"{member['same_function']} by {member['route']}" if member["route"] else member["same_function"]
+    kind = "the network permuted and scaled, " if member["related"] else ""
+    files = f", {' '.join(member['files'])}" if member["files"] else ""
+    rounded = member["onnx_rounding"] not in (None, "0")
+    moved = f" (the ONNX file is rounded: its numbers are up to {member['onnx_rounding']} away)" if rounded else ""
+    return f"member {number}, of component {member['component']}: {kind}the same function, {same}{files}{moved}"

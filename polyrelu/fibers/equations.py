@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from polyrelu.errors import DomainError, NetworkError
 from polyrelu.fibers.hidden import HiddenHyperplane
 from polyrelu.fibers.layer import Component, Neurons
 
 __all__ = ["Conditions", "conditions_of", "hidden_conditions"]
+
+Table = tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,44 +28,50 @@ class Conditions:
     ----------
     unknowns : SymPy symbols.
     equations : SymPy equalities. inequalities : SymPy relations, each to hold.
-    rows, columns, offset : the parameters [w | b] and v of all neurons and e, in these symbols; what is fixed is
-        a number.
+    tables : the parameters in these symbols, by name, what is fixed being a number: ``rows`` [w | b], ``columns`` v and
+        the one row ``offset`` for the fiber of a layer; the rows of two layers for a hidden hyperplane.
     """
 
     unknowns: tuple[Any, ...]
     equations: tuple[Any, ...]
     inequalities: tuple[Any, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    columns: tuple[tuple[Any, ...], ...]
-    offset: tuple[Any, ...]
+    tables: dict[str, Table]
 
     def hold_for(self, neurons: Neurons) -> bool:
-        """Whether a layer, its neurons in the order of `rows`, satisfies everything exactly, rows normalised first."""
-        neurons = neurons.normalised()
-        symbolic = [*self.rows, *self.columns, self.offset]
-        numbers = [*neurons.rows, *neurons.columns, neurons.offset]
+        """Whether a layer, its neurons in the order of ``rows``, satisfies everything exactly, rows normalised first.
+
+        Raises
+        ------
+        NetworkError : the conditions of a hidden hyperplane, which are about two layers.
+        """
+        if "rows" not in self.tables:
+            raise NetworkError("these are conditions on two layers, not on the neurons of one")
+        given = neurons.normalised()
+        entries = [entry for table in self.tables.values() for row in table for entry in row]
+        numbers = [_rational(x) for row in (*given.rows, *given.columns, given.offset) for x in row]
+        if len(entries) != len(numbers):
+            return False
         values: dict[Any, Any] = {}
-        for entries, given in zip(symbolic, numbers, strict=True):
-            for entry, number in zip(entries, map(_rational, given), strict=True):
-                if entry.is_Symbol:
-                    values[entry] = number
-                elif not entry.free_symbols and entry != number:
-                    return False
+        for entry, number in zip(entries, numbers, strict=True):
+            if entry.is_Symbol and values.setdefault(entry, number) != number:
+                return False
+        if any(entry.subs(values) != number for entry, number in zip(entries, numbers, strict=True)):
+            return False
         return all(bool(relation.subs(values)) for relation in (*self.equations, *self.inequalities))
 
     def parameters_latex(self) -> str:
-        """The matrices of the rows [w | b] and of the columns v, and the offset."""
+        """All tables, one display each."""
         import sympy
 
-        shown = [f"[W \\mid b] = {sympy.latex(sympy.Matrix(list(map(list, self.rows))))}"]
-        if self.columns:
-            columns = sympy.Matrix(list(map(list, self.columns))).T
-            shown.append(f"V = {sympy.latex(columns)}")
-            shown.append(f"e = {sympy.latex(sympy.Matrix(list(self.offset)))}")
-        return "\\[" + ", \\quad ".join(shown) + "\\]"
+        shown = []
+        for name, table in self.tables.items():
+            if table:
+                matrix = sympy.latex(sympy.Matrix(list(map(list, table))))
+                shown.append(f"\\[\\text{{{name}: }} {matrix}\\]")
+        return "\n".join(shown)
 
     def to_latex(self) -> str:
-        """All relations as a display."""
+        """All relations, one a line (amsmath)."""
         import sympy
 
         lines = [sympy.latex(relation) for relation in (*self.equations, *self.inequalities)]
@@ -112,8 +121,16 @@ class _Writer:
         self.columns.append(tuple(column))
 
 
+#: Vertices of a polyhedron are listed up to this dimension; a box has 2^n of them.
+_MOST_DIMENSIONS = 10
+
+
 def conditions_of(component: Component) -> Conditions:
     """The equations and inequalities of a component of a layer's fiber.
+
+    Raises
+    ------
+    DomainError : linear or dead neurons on a polyhedron of more than ten dimensions.
 
     >>> from polyrelu.fibers import layer_fiber
     >>> from polyrelu.network import from_arrays
@@ -132,9 +149,7 @@ def conditions_of(component: Component) -> Conditions:
         tuple(writer.unknowns),
         tuple(writer.equations),
         tuple(writer.inequalities),
-        tuple(writer.rows),
-        tuple(writer.columns),
-        offset,
+        {"rows": tuple(writer.rows), "columns": tuple(writer.columns), "offset": (offset,)},
     )
 
 
@@ -151,6 +166,7 @@ def _groups(writer: _Writer) -> None:
     for number, pair in enumerate(writer.given.groups):
         row = writer.symbols("w", number, count=writer.size + 1)
         writer.equal(sum(map(writer.sympy.Abs, row)), 1)
+        _crosses(writer, row)
         _cancelling(writer, row, pair, [writer.sympy.Integer(0)] * writer.outputs)
 
 
@@ -179,20 +195,45 @@ def _linear_and_dead(writer: _Writer) -> None:
 
 def _keeps_sign(writer: _Writer, row: Sequence[Any], sign: int) -> None:
     """The sign of a neuron on the domain, at its vertices and along its rays and lines, and its scale."""
+    values, zeros = _values(writer, row)
+    for value in values:
+        writer.at_least(sign * value)
+    for value in zeros:
+        writer.equal(value, 0)
+    size = sign * sum(row) if writer.fiber.domain.kind == "orthant" else sum(map(writer.sympy.Abs, row))
+    _scaled(writer, size, sign)
+
+
+def _crosses(writer: _Writer, row: Sequence[Any]) -> None:
+    """The hyperplane of a row meets the interior of the domain: the form takes both signs."""
+    values, along = _values(writer, row)
+    if along:  # it may also take both signs along a line
+        values = [*values, *along, *(-value for value in along)]
+    writer.inequalities.append(writer.sympy.Gt(writer.sympy.Max(*values), 0))
+    writer.inequalities.append(writer.sympy.Lt(writer.sympy.Min(*values), 0))
+
+
+def _values(writer: _Writer, row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """The form of a row at the vertices of the domain and along its rays, and along its lines."""
     domain = writer.fiber.domain
     if domain.kind == "orthant":
-        for entry in row:
-            writer.at_least(sign * entry)
-        writer.equal(sum(row), sign)
-        return
+        return list(row), []
+    if domain.dimension > _MOST_DIMENSIONS:
+        raise DomainError(
+            f"the sign of a neuron on a polyhedron is written at its vertices, up to dimension {_MOST_DIMENSIONS}"
+        )
     found = domain.polyhedron.generators()
-    for point in found.points:
-        writer.at_least(sign * (sum(a * _rational(x) for a, x in zip(row, point, strict=False)) + row[-1]))
-    for ray in found.rays:
-        writer.at_least(sign * sum(a * x for a, x in zip(row, ray, strict=False)))
-    for line in found.lines:
-        writer.equal(sum(a * x for a, x in zip(row, line, strict=False)), 0)
-    writer.equal(sum(map(writer.sympy.Abs, row)), 1)
+    values = [sum(a * _rational(x) for a, x in zip(row, point, strict=False)) + row[-1] for point in found.points]
+    values += [sum(a * x for a, x in zip(row, ray, strict=False)) for ray in found.rays]
+    return values, [sum(a * x for a, x in zip(row, line, strict=False)) for line in found.lines]
+
+
+def _scaled(writer: _Writer, size: Any, sign: int) -> None:
+    """The scale of a row: 1; a dead neuron may be 0 altogether."""
+    if sign > 0:
+        writer.equal(size, 1)
+    else:
+        writer.equal(size * (size - 1), 0)
 
 
 def _affine_part(writer: _Writer, offset: Sequence[Any]) -> None:
@@ -211,27 +252,43 @@ def _affine_part(writer: _Writer, offset: Sequence[Any]) -> None:
 def hidden_conditions(hidden: HiddenHyperplane, flipped: Sequence[int] = ()) -> Conditions:
     """The translations of a hidden hyperplane, after some flips: rows [w | b] of the two layers in the unknown t.
 
-    `rows` are those of layer ℓ, then those of layer ℓ+1; `columns` and `offset` are empty: nothing else changes.
+    The tables are the rows of layer ℓ and of layer ℓ+1, and the outgoing columns of dead neurons in that layer. Dead
+    neurons are free: rows w ≤ 0 of sum -1, or 0, and columns v. Nothing else changes.
 
     >>> from polyrelu.fibers import hidden_hyperplane
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-2]), ([[1]], [0])])
     >>> found = hidden_conditions(hidden_hyperplane(net, 1))
-    >>> found.inequalities, found.rows[0], found.rows[2]
+    >>> found.inequalities, found.tables["layer 1"][0], found.tables["layer 2"][0]
     ((t >= -2,), (1, 0, t), (1, -1, -t - 2))
     """
     import sympy
 
     t = sympy.Symbol("t", real=True)
     base = hidden.member(flipped)
+    width, outputs = base.widths[hidden.layer], base.widths[hidden.layer + 2]
     rows = [[_rational(entry) for entry in row] for layer in (0, 1) for row in _rows(base, hidden.layer + layer)]
-    width = base.widths[hidden.layer]
     rows[hidden.neuron][-1] += t
+    unknowns, equations, inequalities, columns = [t], [], [sympy.Ge(t, _rational(hidden.least_shift))], []
     for i in range(base.widths[hidden.layer + 1]):
         if i not in hidden.dead:
             rows[width + i][-1] -= t * rows[width + i][hidden.neuron]
-    inequality = sympy.Ge(t, _rational(hidden.least_shift))
-    return Conditions((t,), (), (inequality,), tuple(map(tuple, rows)), (), ())
+            continue
+        row = [sympy.Symbol(f"w_{{{i},{k}}}", real=True) for k in range(width)] + [
+            sympy.Symbol(f"b_{{{i}}}", real=True)
+        ]
+        column = tuple(sympy.Symbol(f"v_{{{i},{o}}}", real=True) for o in range(outputs))
+        rows[width + i] = row
+        columns.append(column)
+        unknowns += [*row, *column]
+        inequalities += [sympy.Le(entry, 0) for entry in row]
+        equations.append(sympy.Eq(sum(row) * (sum(row) + 1), 0))
+    tables = {
+        f"layer {hidden.layer}": tuple(map(tuple, rows[:width])),
+        f"layer {hidden.layer + 1}": tuple(map(tuple, rows[width:])),
+        "columns of the dead neurons": tuple(columns),
+    }
+    return Conditions(tuple(unknowns), tuple(equations), tuple(inequalities), tables)
 
 
 def _rows(network: Any, layer: int) -> list[tuple[Fraction, ...]]:

@@ -280,15 +280,15 @@ class Component:
     def _in_groups(self, found: Realisation, rng: Random | None) -> Iterator[tuple[Vector, Vector]]:
         """Mixed groups carry a row of the linear part; the others lie anywhere."""
         nothing = (Fraction(),) * self.fiber.outputs
+        taken = set(self.fiber.normals)
         forms = iter(zip(found.pair_forms.rows(), found.pair_heads.transpose().rows(), strict=True))
-        for number, pair in enumerate(self.assignment.groups):
+        for pair in self.assignment.groups:
             if _is_mixed(pair):
                 form, head = next(forms)
-                row = (*form, self._crossing_bias(form, number, rng))
+                row = self._crossing(form, taken, rng)
                 yield from _both_ways(row, nothing, tuple(2 * entry for entry in head), pair, rng)
             else:
-                form = self._any_form(rng)
-                row = (*form, self._crossing_bias(form, number, rng))
+                row = self._crossing(self._any_form(rng), taken, rng)
                 yield from _one_way(row if pair[0] else _negated(row), nothing, max(pair), rng)
 
     def _any_form(self, rng: Random | None) -> Vector:
@@ -296,20 +296,20 @@ class Component:
         numbers = [1] * size if rng is None else [rng.randint(-8, 8) for _ in range(size)]
         return tuple(map(Fraction, numbers if any(numbers) else [1] * size))
 
-    def _crossing_bias(self, form: Vector, number: int, rng: Random | None) -> Fraction:
-        """A bias with which the hyperplane meets the interior, and is none of the visible ones or of other groups."""
+    def _crossing(self, form: Vector, taken: set[Row], rng: Random | None) -> Vector:
+        """A row with this linear part whose hyperplane meets the interior and is none of those that are taken; it is
+        taken then. The biases of such hyperplanes are an open interval, (-sup, -inf) of the form on the domain."""
         domain = self.fiber.domain
-        inside = domain.polyhedron.interior_point()
-        if inside is None:
-            raise ArithmeticError("the domain has an interior")  # pragma: no cover
-        value = sum((a * x for a, x in zip(form, inside, strict=True)), Fraction())
-        step = Fraction(1 + number if rng is None else rng.randint(-64, 64), 1 if rng is None else 8)
-        taken = set(self.fiber.normals)
-        while True:
-            row = (*form, -value + step)
-            if domain.sign(row) == 0 and primitive(row)[0] not in taken:
-                return -value + step
-            step = step * Fraction(7, 16) + Fraction(1, 1024) / (3 + number)
+        least, most = domain.least_bias(_negated(form)), domain.least_bias(form)
+        first = Fraction(1, 2) if rng is None else Fraction(rng.randint(1, 63), 64)
+        for number in itertools.count(3):  # all but as many as are taken will do
+            row = (*form, _inside(None if least is None else -least, most, first))
+            normal = primitive(row)[0]
+            if normal not in taken:
+                taken.add(normal)
+                return row
+            first = Fraction(1, number)
+        raise ArithmeticError("an interval is used up")  # pragma: no cover
 
     def _linear(self, found: Realisation, rng: Random | None) -> Iterator[tuple[Vector, Vector]]:
         heads = found.linear_heads.transpose().rows()
@@ -395,33 +395,43 @@ def _sorted_groups(groups: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], 
 
 
 def _spreads(total: int, places: int) -> Iterator[tuple[int, ...]]:
-    """All ways to distribute a number over so many places."""
-    if places == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        for rest in _spreads(total - first, places - 1):
-            yield (first, *rest)
+    """All ways to distribute a number over so many places: bars between stars."""
+    for bars in itertools.combinations(range(total + places - 1), places - 1):
+        ends = (-1, *bars, total + places - 1)
+        yield tuple(after - before - 1 for before, after in itertools.pairwise(ends))
 
 
 def _rest(count: int) -> Iterator[tuple[tuple[tuple[int, int], ...], int, int]]:
     """Groups, linear and dead neurons that are so many together."""
     for in_groups in range(count + 1):
-        for groups in _group_lists(in_groups, (in_groups, in_groups)):
+        for groups in _group_lists(in_groups):
             for dead in range(count - in_groups + 1):
                 yield groups, count - in_groups - dead, dead
 
 
-def _group_lists(count: int, most: tuple[int, int]) -> Iterator[tuple[tuple[int, int], ...]]:
+def _group_lists(count: int) -> Iterator[tuple[tuple[int, int], ...]]:
     """Lists of groups, descending, with so many neurons together."""
-    if not count:
-        yield ()
-        return
-    for larger in range(count, 0, -1):
-        for smaller in range(min(larger, count - larger), -1, -1):
-            if (larger, smaller) <= most:
-                for rest in _group_lists(count - larger - smaller, (larger, smaller)):
-                    yield ((larger, smaller), *rest)
+    waiting: list[tuple[int, tuple[tuple[int, int], ...]]] = [(count, ())]
+    while waiting:
+        left, groups = waiting.pop()
+        if not left:
+            yield groups
+            continue
+        most = groups[-1] if groups else (left, left)
+        sizes = (
+            (larger, smaller) for larger in range(1, left + 1) for smaller in range(min(larger, left - larger) + 1)
+        )
+        waiting += [(left - sum(pair), (*groups, pair)) for pair in sizes if pair <= most]
+
+
+def _inside(low: Fraction | None, high: Fraction | None, part: Fraction) -> Fraction:
+    """A point of an open interval, whose ends may be infinite (None), for a number between 0 and 1."""
+    if low is not None and high is not None:
+        return low + (high - low) * part
+    reach = part / (1 - part)
+    if low is None and high is None:
+        return reach - 1
+    return low + reach if low is not None else (high or 0) - reach
 
 
 def _one_way(row: Vector, total: Vector, count: int, rng: Random | None) -> Iterator[tuple[Vector, Vector]]:

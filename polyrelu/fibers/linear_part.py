@@ -7,23 +7,29 @@ R (m × n) is what the bends of a one-hidden-layer map leave over. It can be car
 * *linear* neurons, which are ≥ 0 on the domain: r rows U, each bounded below there; any X.
 
 Without the first two this is the nonnegative column rank of three-layer symmetries, Appendix C.4, on any domain. Let K
-be a basis of the kernel of H, ρ = rank(R K), t = s + r, L the row space of R and H together, and Q the forms in L that
-are bounded below on the domain. On a domain without lines R can be carried iff ρ < t, or ρ ≤ s, or
+be a basis of the kernel of H, ρ = rank(R K), t = s + r (on R^n, where linear neurons are constant: t = s and U = 0), L
+the row space of R and H together, Q the forms in L that are bounded below on the domain, and σ the rank of R on those
+lines of the domain that lie in the kernel of H. R can be carried iff σ ≤ s and: ρ < t, or ρ ≤ s, or
 
     ρ = t and the span of Q has dimension ≥ r modulo the rows of H.                                             (*)
 
 *Proof.* Modulo H the rows G and U span the rows of R, so ρ ≤ t. If ρ ≤ s, pairs suffice. If s < ρ < t: let G be s rows
 of R, B the rest of a basis of its rows modulo H, so that R = P G + Y B + D H, and w a form inside the cone of the forms
 that are bounded below; U = (B_1 + c w, …, c w) with c large, X = (Y, -Σ Y). If ρ = t, G and U are a basis of the rows
-of R modulo H, so U lies in L and in Q, independent modulo H; conversely r such forms are completed by s rows of R. ∎
-For s = 0 and H empty, (*) says that the columns of R that are not 0 lie strictly on one side of a hyperplane: that
-their cone is pointed (Proposition 29 there). On R^n a linear neuron is constant, and U = 0.
+of R modulo H, so U lies in L and in Q, independent modulo H; conversely r such forms are completed by s rows of R. On a
+domain with lines U vanishes there, so G alone makes R on the lines in the kernel of H: σ ≤ s. If so, let G take σ rows
+of R that are independent there; the other rows of a basis, less combinations of these and of H, vanish on the lines,
+and w is a form inside the cone of those that do; then as before. ∎
+On the orthant, for s = 0 and H empty, (*) says that the columns of R that are not 0 lie strictly on one side of a
+hyperplane: that their cone is pointed (Proposition 29 there).
 
 *Dimension* of the set of (D, P, G, X, U): D is determined up to m (|H| - rank H) by the rest, a factorisation Y Z = R K
 with Z = (G; U) K, and each row of Z has rank H further dimensions. The pairs (Y, Z) with rank Y = p < t have dimension
 (p - ρ)(m - p) + t p + n' (t - p), n' the columns of K; positivity cuts nothing off, since Y may be chosen with a
-positive vector in its kernel. Those with the rows of Z in L: s dim L + r dim Q + m (t - ρ) in all, if (*) or ρ < t.
-The largest of these numbers is the dimension.
+positive vector in its kernel. Those with the rows of Z in L: s dim L + r dim Q + m (t - ρ) in all, if there are such
+that still make R: if ρ ≤ s, or r ≥ ρ - s and the span of Q has dimension ≥ ρ - s modulo H; not if s > 0 and L = 0, for
+the rows of G are not 0. The largest of these numbers
+is the dimension; not worked out for pairs and doubled hyperplanes on domains with lines other than R^n.
 """
 
 from __future__ import annotations
@@ -177,10 +183,16 @@ class LinearPart:
         """The dimensions of the set of (P, G, X, U): of the factors of smaller rank, and of those with G, U in L."""
         t, rho, own = self._rows, self.rank, self._own
         smaller = max((size for size, _ in self._by_rank), default=None)
-        if not self._enough:
+        if not self._enough or (self.carriers.pairs and not self._span.nrows):  # G has no row 0
             return smaller, None
         bounded = self._bounded[0].nrows if self._useful else 0
         return smaller, self.carriers.pairs * (rho + own) + self._useful * bounded + self.remainder.nrows * (t - rho)
+
+    @property
+    def _is_within(self) -> bool:
+        """Whether those with G and U in L are the larger set."""
+        smaller, within = self._strata
+        return smaller is None or (within is not None and within >= smaller)
 
     @property
     def _by_rank(self) -> list[tuple[int, int]]:
@@ -205,8 +217,7 @@ class LinearPart:
         """Rows G, then U, that can make R; of the larger stratum."""
         s, r = self.carriers.pairs, self._useful
         basis = self._line_rows_first(self._span.rows()[self._own :])
-        smaller, within = self._strata
-        if r and within is not None and (smaller is None or within >= smaller):
+        if r and self._is_within:
             bounded = self._bounded_forms(r)
             rest = self._completing(bounded, basis, s)
         else:
@@ -241,11 +252,18 @@ class LinearPart:
     def _lifted(self, rows: Sequence[Vector], count: int) -> list[Vector]:
         """(B_1 + c w, …, c w, w, …): forms that are bounded below and span the given ones."""
         inside = self.domain.positive_form()
-        factor = Fraction(1)
-        while not all(self.domain.allows(_sum(row, inside, factor)) for row in rows):
-            factor *= 2
+        factor = self._enough_of(inside, rows)
         lifted = [_sum(row, inside, factor) for row in rows]
         return [*lifted, *([tuple(factor * entry for entry in inside)] * (count - len(lifted)))]
+
+    def _enough_of(self, inside: Vector, rows: Sequence[Vector]) -> Fraction:
+        """A power of 2, so many times `inside` more and all rows are bounded below."""
+        factor = Fraction(1)
+        for ray in self.domain.rays:
+            slope = _dot(inside, ray)
+            while any(_dot(row, ray) + factor * slope < 0 for row in rows):
+                factor *= 2
+        return factor
 
     def _completing(self, chosen: Sequence[Vector], basis: Sequence[Vector], count: int) -> list[Vector]:
         """Rows of the basis that complete the chosen ones modulo H."""
@@ -258,12 +276,8 @@ class LinearPart:
         return [*rows, *([unit] * (count - len(rows)))]
 
     def _mixed(self, forms: list[Vector], rng: Random) -> list[Vector]:
-        """Random forms of the larger stratum."""
-        smaller, within = self._strata
-        if smaller is None or (within is not None and within >= smaller):
-            mixed = self._combined(forms, rng)
-        else:
-            mixed = self._wide(max(self._by_rank)[1], rng)
+        """Random forms of the larger stratum; those that are given, if the random ones do not make R."""
+        mixed = self._combined(forms, rng) if self._is_within else self._wide(max(self._by_rank)[1], rng)
         usable = self._makes(mixed) and all(any(row) for row in mixed[: self.carriers.pairs])
         return mixed if usable else forms
 
@@ -339,6 +353,10 @@ class LinearPart:
             heads.take(columns=range(s, matrix.nrows)).beside(RationalMatrix.from_rows(numbers, ncols=constant)),
             matrix.take(rows=range(s, matrix.nrows)).over(RationalMatrix.zeros(constant, n)),
         )
+
+
+def _dot(left: Sequence[Fraction], right: Sequence[int]) -> Fraction:
+    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction())
 
 
 def _sum(row: Vector, other: Vector, factor: Fraction) -> Vector:

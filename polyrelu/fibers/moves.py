@@ -11,9 +11,11 @@ import itertools
 from collections.abc import Iterator
 from random import Random
 
+from polyrelu.errors import NetworkError
 from polyrelu.fibers.layer import Component, layer_fiber
 from polyrelu.network import Network
 from polyrelu.symmetry import Move, first_difference
+from polyrelu.symmetry.moves import is_checkable
 
 __all__ = ["fiber_moves"]
 
@@ -38,17 +40,30 @@ def fiber_moves(network: Network, seed: int = 0) -> Iterator[Move]:
             continue
         fiber = layer_fiber(network, layer)
         for component in itertools.islice(fiber.components(), _COMPONENTS):
-            if component.is_empty or (component.assignment == fiber.own and not _has_room(component)):
+            is_own = component.assignment == fiber.own
+            if component.is_empty or (is_own and not _has_room(component)):
                 continue
-            member = component.member(rng)
-            if member is None:
-                continue
-            hidden, outgoing = member.layers(layer - 1)
-            other = network.replace_layers({layer: hidden, layer + 1: outgoing})
-            difference = first_difference(network, other)
-            if difference is not None:
-                story = f"layer {layer} has the same map with neurons of other kinds: {_kinds(component)}"
-                yield Move("replacement", {"layer": layer}, other, difference, story)
+            move = _move(network, layer, component, rng, "in other ways" if is_own else "with neurons of other kinds")
+            if move is not None:
+                yield move
+
+
+def _move(network: Network, layer: int, component: Component, rng: Random, how: str) -> Move | None:
+    """A random member as a move, if it is not related and a checker can afford it."""
+    member = component.member(rng)
+    if member is None:
+        return None
+    hidden, outgoing = member.layers(layer - 1)
+    try:
+        other = network.replace_layers({layer: hidden, layer + 1: outgoing})
+        difference = first_difference(network, other)
+    except NetworkError:  # numbers longer than the files hold: there is no network to show
+        return None
+    evidence: dict[str, object] = {"layer": layer}
+    if difference is None or not is_checkable(network, other, "replacement", evidence):
+        return None
+    story = f"layer {layer} has the same map {how}: {_kinds(component)}"
+    return Move("replacement", evidence, other, difference, story)
 
 
 def _has_room(component: Component) -> bool:

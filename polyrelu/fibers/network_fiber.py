@@ -13,9 +13,9 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from random import Random
-from typing import Protocol
+from typing import Literal, Protocol
 
-from polyrelu.errors import NetworkError
+from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import Polyhedron, rank
 from polyrelu.fibers.equations import Conditions, conditions_of, hidden_conditions
 from polyrelu.fibers.hidden import HiddenHyperplane, hidden_hyperplane
@@ -27,10 +27,15 @@ __all__ = ["Fiber", "FiberComponent", "HiddenComponent", "LayerComponent", "fibe
 
 #: Up to so many neurons all assignments of a layer are listed, and not only the simple ones.
 _ALL_ASSIGNMENTS = 4
+#: So many hyperplanes stand in a label.
+_LABELS = 16
 #: So many components are visited to list those that are not empty; fewer of large layers.
 _VISITED = 4096
 _WORK = 1_000_000
 _SIMPLE = "assignments with several neurons on one hyperplane are not listed"
+
+
+Completeness = Literal["all", "simple", "generic", "part"]
 
 
 class FiberComponent(Protocol):
@@ -45,8 +50,12 @@ class FiberComponent(Protocol):
         """What its parameters are, in words."""
 
     @property
-    def dimension(self) -> int:
-        """Its dimension."""
+    def dimension(self) -> int | None:
+        """Its dimension, None if it is not known."""
+
+    @property
+    def normals(self) -> tuple[tuple[int, ...], ...]:
+        """The visible hyperplanes [w b] that numbers in the label mean."""
 
     @property
     def unknowns(self) -> int:
@@ -74,21 +83,27 @@ class LayerComponent:
         own = self.component.fiber.own
         if given.is_simple and own.is_simple:
             turned = self.component.flips
-            parts = ["orientations as given" if not turned else f"hyperplanes {_listed(turned)} flipped"]
+            parts = ["orientations as given" if not turned else f"{_counted('hyperplane', turned)} flipped"]
         else:
-            pairs = " ".join(f"{plus}+{minus}" for plus, minus in given.visible)
-            parts = [f"neurons on the hyperplanes {pairs}" if pairs else "no hyperplane"]
-        parts += [f"group of {plus}+{minus}" for plus, minus in given.groups]
+            pairs = [f"{plus}+{minus}" for plus, minus in given.visible[:_LABELS]]
+            more = [f"and {len(given.visible) - _LABELS} more"] * (len(given.visible) > _LABELS)
+            parts = [f"neurons on the hyperplanes: {' '.join([*pairs, *more])}" if pairs else "no visible hyperplane"]
+        parts += [f"{plus}+{minus} that cancel on one more hyperplane" for plus, minus in given.groups]
         parts += [f"{count} {name}" for count, name in ((given.linear, "linear"), (given.dead, "dead")) if count]
         return ", ".join(parts)
 
     @property
-    def dimension(self) -> int:
-        """See `Component.dimension`."""
-        found = self.component.dimension
-        if found is None:
-            raise NetworkError("the component is empty")
-        return found
+    def dimension(self) -> int | None:
+        """See `Component.dimension`; None where it is not worked out."""
+        try:
+            return self.component.dimension
+        except DomainError:
+            return None
+
+    @property
+    def normals(self) -> tuple[tuple[int, ...], ...]:
+        """See `LayerFiber`."""
+        return self.component.fiber.normals
 
     @property
     def unknowns(self) -> int:
@@ -124,13 +139,18 @@ class HiddenComponent:
     @property
     def label(self) -> str:
         """Which hyperplane, and which flips."""
-        turned = f", neurons {_listed(self.flipped)} flipped" if self.flipped else ""
-        return f"hyperplane {self.hidden.neuron} translated{turned}"
+        turned = f", {_counted('neuron', self.flipped)} flipped" if self.flipped else ""
+        return f"hyperplane of neuron {self.hidden.neuron} translated{turned}"
 
     @property
     def dimension(self) -> int:
         """See `HiddenHyperplane.dimension`."""
         return self.hidden.dimension
+
+    @property
+    def normals(self) -> tuple[tuple[int, ...], ...]:
+        """None: the label speaks of neurons."""
+        return ()
 
     @property
     def unknowns(self) -> int:
@@ -164,13 +184,14 @@ class Fiber:
 
     network: Network
     components: tuple[FiberComponent, ...]
-    complete: str
+    complete: Completeness
     reason: str
 
     @property
-    def dimension(self) -> int:
-        """The largest dimension of a component, modulo permutation and scaling; 0 if there are finitely many points."""
-        return max(component.dimension for component in self.components)
+    def dimension(self) -> int | None:
+        """The largest dimension of a component, modulo permutation and scaling; None if that of one is not known."""
+        known = [component.dimension for component in self.components]
+        return None if None in known else max(size for size in known if size is not None)
 
     def sample(self, rng: Random) -> Network:
         """A random member of a random component."""
@@ -186,21 +207,24 @@ def fiber(network: Network, domain: Polyhedron | None = None) -> Fiber:
 
     Raises
     ------
-    NetworkError : no plain stack, no hidden layer, or a domain for a deeper network.
+    NetworkError : no plain stack, no hidden layer, or a domain for a deeper network or one that ends in a ReLU.
     DomainError : a domain without interior.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-2]), ([[1]], [0])])
     >>> found = fiber(net)
     >>> found.dimension, [component.label for component in found.components], found.complete
-    (1, ['hyperplane 0 translated', 'hyperplane 0 translated, neurons 1 flipped'], 'generic')
+    (1, ['hyperplane of neuron 0 translated', 'hyperplane of neuron 0 translated, neuron 1 flipped'], 'generic')
     """
     if not network.is_plain or network.depth < 2:
-        raise NetworkError("fibers are described for plain stacks with at least one hidden layer")
-    if domain is not None and network.depth != 2:
-        raise NetworkError("a domain can be given for one hidden layer only; leave it out")
-    if network.depth == 2:
+        shape = network.architecture if network.is_plain else "with connections that skip layers"
+        raise NetworkError(
+            f"fibers are described for plain stacks with a hidden layer and weights after it, not {shape}"
+        )
+    if network.depth == 2 and network.last == "affine":
         return _one_hidden_layer(network, domain)
+    if domain is not None:
+        raise NetworkError("a domain can be given for one hidden layer with an affine output only; leave it out")
     failure = _no_bottleneck(network)
     if failure:
         return _parts(network, failure)
@@ -214,11 +238,12 @@ def _one_hidden_layer(network: Network, domain: Polyhedron | None) -> Fiber:
     return Fiber(network, components, complete, reason)
 
 
-def _of_layer(network: Network, layer: int, found: LayerFiber) -> tuple[tuple[FiberComponent, ...], str, str]:
+def _of_layer(network: Network, layer: int, found: LayerFiber) -> tuple[tuple[FiberComponent, ...], Completeness, str]:
     """The components of a layer that are not empty, how complete the list is, and why not more."""
     if found.is_alone:
-        return (LayerComponent(network, layer, found.component(found.own)),), "simple", _SIMPLE
-    every = found.width <= _ALL_ASSIGNMENTS or not found.is_simple
+        return (LayerComponent(network, layer, found.component(found.own)),), "all", ""
+    no_spare = found.width == len(found.normals)  # then every assignment is simple
+    every = found.width <= _ALL_ASSIGNMENTS or no_spare or not found.is_simple
     listed = found.components() if every else found.simple_components()
     most = max(1, min(_VISITED, _WORK // (found.width * found.outputs * found.domain.dimension)))
     visited = list(itertools.islice(listed, most + 1))
@@ -233,7 +258,7 @@ def _of_layer(network: Network, layer: int, found: LayerFiber) -> tuple[tuple[Fi
 def _no_bottleneck(network: Network) -> str:
     """Why the theorem on two hidden layers does not apply, or nothing."""
     if network.depth != 3 or network.last != "affine":
-        return "whole fibers are known for one hidden layer, and for two with n_0 ≥ n_1 ≥ 2"
+        return "whole fibers are known for one hidden layer, and for two with n_0 ≥ n_1 ≥ 2, and an affine output"
     if not network.inputs >= network.widths[1] >= 2:
         return "with two hidden layers, whole fibers are known for n_0 ≥ n_1 ≥ 2"
     if rank(network.weight(1)) < network.widths[1]:
@@ -265,12 +290,12 @@ def _parts(network: Network, reason: str) -> Fiber:
     components: list[FiberComponent] = []
     for layer in range(1, network.depth):
         found, _, _ = _of_layer(network, layer, layer_fiber(network, layer))
-        components += found if layer == 1 else found[1:] if found[0].dimension == 0 else found
+        components += found if layer == 1 or found[0].dimension != 0 else found[1:]  # a point: the network itself
         hidden = hidden_hyperplane(network, layer)
         if hidden is not None:
             components += [HiddenComponent(hidden, flipped) for flipped in itertools.islice(hidden.flips(), _VISITED)]
     return Fiber(network, tuple(components), "part", reason)
 
 
-def _listed(numbers: tuple[int, ...]) -> str:
-    return " ".join(map(str, numbers))
+def _counted(name: str, numbers: tuple[int, ...]) -> str:
+    return f"{name}{'s' * (len(numbers) > 1)} {' '.join(map(str, numbers))}"

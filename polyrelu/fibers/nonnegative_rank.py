@@ -63,7 +63,17 @@ class NonnegativeRank:
         """
         table = self.matrix.rows()
         columns = list(zip(*table, strict=True))
-        return self._minor_holds() and self._factors_hold(table) and self._side_holds(columns)
+        return self._shapes_hold() and self._minor_holds() and self._factors_hold(table) and self._side_holds(columns)
+
+    def _shapes_hold(self) -> bool:
+        m, n = self.matrix.shape
+        square = len(self.rows) == len(self.columns)
+        inside = all(0 <= i < m for i in self.rows) and all(0 <= k < n for k in self.columns)
+        factors = self.heads.nrows == m and self.forms.ncols == n and self.heads.ncols == self.forms.nrows
+        sides = (self.pointing is None or len(self.pointing) == m) and (
+            self.relation is None or len(self.relation) == n
+        )
+        return square and inside and factors and sides
 
     def _minor_holds(self) -> bool:
         minor = self.matrix.take(rows=self.rows, columns=self.columns)

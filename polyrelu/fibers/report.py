@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from polyrelu.errors import DomainError
 from polyrelu.fibers.network_fiber import Fiber, FiberComponent
 from polyrelu.textfiles import wrapped
 
@@ -17,8 +18,10 @@ COMPLETE = {
     "part": "a part of the fiber: other parameters may have the function as well",
 }
 
-#: So many components are shown as text, and in LaTeX; JSON has all.
-_SHOWN = 24
+#: So many components are shown on a terminal, and written in LaTeX; JSON has all.
+_SHOWN, _WRITTEN = 24, 256
+#: Hyperplanes are listed up to so many, with so many numbers.
+_NORMALS = 8
 #: Equations are written out up to so many unknowns.
 _UNKNOWNS = 240
 
@@ -42,30 +45,50 @@ def fiber_object(fiber: Fiber) -> dict[str, Any]:
     }
 
 
-def fiber_text(fiber: Fiber) -> str:
-    """A report in words."""
+def fiber_text(fiber: Fiber, shown: int = _SHOWN) -> str:
+    """A report in words, with so many components."""
     count = len(fiber.components)
     lines = [
         str(fiber.network),
         wrapped(COMPLETE[fiber.complete]),
-        f"dimension {fiber.dimension}, {count} component{'s' if count != 1 else ''}, up to permutation and scaling:",
+        f"dimension {_size(fiber.dimension)}, {count} component{'s' * (count != 1)}, up to permutation and scaling:",
     ]
-    lines += [f"  {k}: {_described(part)}" for k, part in enumerate(fiber.components[:_SHOWN])]
-    if count > _SHOWN:
-        lines.append(f"  … and {count - _SHOWN} more")
+    lines += [f"  {k}: {_described(part)}" for k, part in enumerate(fiber.components[:shown])]
+    if count > shown:
+        lines.append(f"  … and {count - shown} more")
+    lines += _hyperplane_lines(fiber)
     return "\n".join(lines)
 
 
-def fiber_latex(fiber: Fiber) -> str:
-    """A report with the equations of the first components, as a part of a LaTeX document (amsmath)."""
+def _hyperplane_lines(fiber: Fiber) -> Iterator[str]:
+    """Which hyperplanes the numbers in the labels mean, where this is short."""
+    listed = {part.layer: part.normals for part in fiber.components if part.normals}
+    for layer, normals in listed.items():
+        if max(len(normals), len(normals[0])) > _NORMALS:
+            continue
+        rows = "; ".join(f"{k}: [{' '.join(map(str, row))}]" for k, row in enumerate(normals))
+        yield wrapped(f"hyperplanes of layer {layer} by [w b] as u enters it, w·u + b = 0: {rows}")
+
+
+def fiber_latex(fiber: Fiber, remarks: Sequence[str] = ()) -> str:
+    r"""A report with the equations of the components, to be put into a LaTeX document (``\usepackage{amsmath}``).
+
+    Parameters
+    ----------
+    remarks : lines of prose that follow the list's description.
+    """
     lines = [
-        f"% {fiber.network}",
+        "% needs \\usepackage{amsmath}; \\allowdisplaybreaks lets long displays go on",
         r"\section*{Fiber}",
-        f"Dimension ${fiber.dimension}$, ${len(fiber.components)}$ components, up to permutation and positive scaling.",
+        f"{_escaped(str(fiber.network))}.",
+        f"Dimension {_size(fiber.dimension)}, components: {len(fiber.components)}, up to permutation and scaling.",
         f"The list is {_escaped(COMPLETE[fiber.complete])}.",
+        *map(_escaped, remarks),
     ]
-    for number, part in enumerate(fiber.components[:_SHOWN]):
+    for number, part in enumerate(fiber.components[:_WRITTEN]):
         lines += _component_latex(number, part)
+    if len(fiber.components) > _WRITTEN:
+        lines.append(f"{len(fiber.components) - _WRITTEN} more components are left out.")
     return "\n".join(lines) + "\n"
 
 
@@ -75,7 +98,11 @@ def _component_latex(number: int, part: FiberComponent) -> Iterator[str]:
     if size > _UNKNOWNS:
         yield f"{size} unknowns; the equations are left out."
         return
-    found = part.conditions()
+    try:
+        found = part.conditions()
+    except DomainError as error:
+        yield f"The equations are left out: {_escaped(str(error))}."
+        return
     yield found.parameters_latex()
     if found.equations or found.inequalities:
         yield "subject to"
@@ -83,10 +110,14 @@ def _component_latex(number: int, part: FiberComponent) -> Iterator[str]:
 
 
 def _described(part: FiberComponent) -> str:
-    return f"layer {part.layer}: {part.label}; dimension {part.dimension}"
+    return f"layer {part.layer}: {part.label}; dimension {_size(part.dimension)}"
+
+
+def _size(dimension: int | None) -> str:
+    return "not known" if dimension is None else str(dimension)
 
 
 def _escaped(text: str) -> str:
     for sign in "&%$#_{}":
         text = text.replace(sign, "\\" + sign)
-    return text
+    return text.replace("≥", r"$\geq$").replace("…", r"\dots").replace("^", r"\^{}").replace("·", r"$\cdot$")

@@ -30,7 +30,7 @@ from polyrelu.symmetry.invariants import first_difference
 from polyrelu.symmetry.line import reversed_line
 from polyrelu.symmetry.one_layer import one_layer_alternatives
 
-__all__ = ["Move", "moves"]
+__all__ = ["Move", "is_checkable", "moves"]
 
 _VARIANTS = 6
 
@@ -71,13 +71,13 @@ def moves(network: Network, seed: int = 0) -> Iterator[Move]:
     try:
         for theorem, evidence, other, story in _proposals(network, random.Random(seed)):
             difference = first_difference(network, other)
-            if difference is not None and _is_checkable(network, other, theorem, evidence):
+            if difference is not None and is_checkable(network, other, theorem, evidence):
                 yield Move(theorem, evidence, other, difference, story)
     except NetworkError:  # numbers longer than the files hold: there is no network to show
         return
 
 
-def _is_checkable(network: Network, other: Network, theorem: str, evidence: dict[str, object]) -> bool:
+def is_checkable(network: Network, other: Network, theorem: str, evidence: dict[str, object]) -> bool:
     """Whether the rule's cost is within the limits of FORMAT.md §3.6; rules that are not named are linear,
     or were looked at when they were proposed."""
     if theorem == "replacement":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -151,12 +152,18 @@ def test_general_components(part: int) -> None:
                 assert same_map(LayerFiber(member, domain), fiber)
                 assert values_agree(given, member, domain, rng)
                 members += 1
-            dimension = known_dimension(component)
             assert member is not None
-            if dimension is not None and LayerFiber(member, domain).own == component.assignment:
-                found = local_dimension(member, domain)
-                assert dimension <= found
-                equal += dimension == found
+            assert LayerFiber(member, domain).own == component.assignment
+            dimension = known_dimension(component)
+            if dimension is None:
+                continue
+            found = local_dimension(member, domain)
+            assert dimension <= found
+            once = all(max(pair) == 1 for pair in (*component.assignment.visible, *component.assignment.groups))
+            # several neurons with one row, or without effect, are singular points: the Jacobian has a larger kernel
+            if once and all(any(column) for column in member.columns):
+                assert dimension == found, component.assignment
+            equal += dimension == found
     assert members > 100
     assert equal > 20
 
@@ -186,14 +193,23 @@ def test_no_component_of_a_grid_is_called_empty(n: int, width: int, bound: int, 
     seen: set[tuple[object, Assignment]] = set()
     for neurons in grid(n, width, bound):
         fiber = LayerFiber(neurons, domain)
-        key = (frozenset(fiber.form.terms.items()), fiber.form.matrix)
+        key: object = (frozenset(fiber.form.terms.items()), fiber.form.matrix)
         base = first.setdefault(key, fiber)
-        fiber.normals = base.normals
-        own = fiber.own
+        own = in_order_of(base, fiber)
         if (key, own) not in seen:
             seen.add((key, own))
             assert not base.component(own).is_empty, (neurons, own)
     assert len(seen) > len(first)
+    for other, base in list(first.items())[::7]:
+        listed = [component.assignment for component in base.components()]
+        assert len(set(listed)) == len(listed)
+        assert {own for key, own in seen if key == other} <= set(listed)
+
+
+def in_order_of(base: LayerFiber, fiber: LayerFiber) -> Assignment:
+    """What the neurons of a layer do, its visible hyperplanes in the order of another fiber with the same map."""
+    places = [fiber.normals.index(normal) for normal in base.normals]
+    return replace(fiber.own, visible=tuple(fiber.own.visible[k] for k in places))
 
 
 @pytest.mark.parametrize("part", range(2))
@@ -234,7 +250,19 @@ def test_members_satisfy_the_equations() -> None:
             assert member is not None
             conditions = conditions_of(component)
             assert conditions.hold_for(member)
-            moved = Neurons(member.rows, member.columns, tuple(entry + 1 for entry in member.offset))
-            broken += not conditions.hold_for(moved)
-            tried += 1
-    assert broken == tried > 12
+            for damaged in damages(member):
+                broken += not conditions.hold_for(damaged)
+                tried += 1
+    assert broken == tried > 60
+
+
+def damages(member: Neurons) -> Iterator[Neurons]:
+    """The offset moved, one column moved, one row turned over."""
+    yield replace(member, offset=tuple(entry + 1 for entry in member.offset))
+    for k, (row, column) in enumerate(zip(member.rows, member.columns, strict=True)):
+        if any(row):
+            columns = (*member.columns[:k], tuple(entry + 1 for entry in column), *member.columns[k + 1 :])
+            yield replace(member, columns=columns)
+        if any(row) and any(column):
+            rows = (*member.rows[:k], tuple(-entry for entry in row), *member.rows[k + 1 :])
+            yield replace(member, rows=rows)

@@ -116,6 +116,24 @@ def test_latex(capsys: pytest.CaptureFixture[str]) -> None:
     assert r"u_{0,0} \geq 0" in text
 
 
+def test_a_rounded_onnx_file_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    save(from_arrays([([["1/3"], [1]], [0, 1]), ([[1, "1/7"]], [0])]), "thirds.json")
+    out = run(capsys, "fiber", "thirds.json", "--sample", "1", "--to", ".", "--onnx")[1]
+    assert "the ONNX file is rounded" in out
+    assert "permuted and scaled" in out
+
+
+def test_a_half_plane(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a dimension is not known, the rest of the report stands."""
+    save(from_arrays([([[0, 1], [0, 1]], [0, 0]), ([[1, 2]], [0])]), "twins.json")
+    Path("half.json").write_text('{"A": [[1, 0]], "c": [1]}')
+    status, found = run_json(capsys, "fiber", "twins.json", "--domain", "half.json", "-o", "report.tex")
+    assert (status, found["dimension"]) == (0, None)
+    text = Path("report.tex").read_text()
+    assert "domain: half.json" in text
+    assert r"\dots" in text
+
+
 def test_a_domain(capsys: pytest.CaptureFixture[str]) -> None:
     """On a box, where the second neuron is linear, there is more."""
     _, found = run_json(capsys, "fiber", "absolute.json", "--domain", "box:1,2")
@@ -128,12 +146,15 @@ def test_a_domain(capsys: pytest.CaptureFixture[str]) -> None:
         (["linear.json", "-o", "report.pdf"], ".txt, .json, .tex"),
         (["linear.json", "-o", "linear.json"], "would overwrite linear.json"),
         (["linear.json", "--member", "3"], "numbered 0 to 2"),
-        (["linear.json", "--sample", "-1"], "must be 0 or more"),
+        (["linear.json", "--sample", "-1"], "must be 0 to 10000"),
         (["linear.json", "--to", "."], "ask for some with"),
         (["linear.json", "--onnx"], "give --to as well"),
         (["linear.json", "--sample", "1", "--to", "nowhere"], "there is no such folder"),
         (["member-0.json", "--sample", "1", "--to", "."], "would overwrite member-0.json"),
-        (["linear.json", "--domain", "box:0,1"], "one hidden layer only"),
+        (["linear.json", "--domain", "box:0,1"], "affine output only"),
+        (["linear.json", "--sample", "1000000"], "must be 0 to 10000"),
+        (["absolute.json", "--sample", "1", "--to", ".", "-o", "member-0.json"], "would overwrite member-0.json"),
+        (["absolute.json", "--sample", "1", "--to", ".", "--domain", "member-0.json"], "would overwrite member-0.json"),
         (["absolute.json", "--domain", "box:1,1"], "no interior"),
     ],
 )

@@ -16,6 +16,7 @@ from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.fibers import (
     Assignment,
     Carriers,
+    LayerFiber,
     LinearPart,
     fiber,
     flip_matrix,
@@ -28,6 +29,7 @@ from polyrelu.fibers import (
     nonnegative_column_rank,
     normalised,
     simplify,
+    smallest_layer,
 )
 from polyrelu.fibers.hidden import HiddenHyperplane
 from polyrelu.fibers.report import fiber_latex, fiber_text
@@ -102,8 +104,13 @@ def test_certificates_of_nonnegative_rank() -> None:
         if found.relation is not None:
             assert not replace(found, relation=(Fraction(),) * n).verify()
             assert not replace(found, relation=tuple(-entry for entry in found.relation)).verify()
-        if found.value:
-            assert not replace(found, heads=found.heads.scale(2)).verify() or matrix.is_zero()
+        if not matrix.is_zero():
+            assert not replace(found, heads=found.heads.scale(2)).verify()
+            assert not replace(found, heads=found.heads.scale(-1), forms=found.forms.scale(-1)).verify()
+            assert not replace(found, rows=found.rows[1:], columns=found.columns[1:]).verify()
+        if m > 1:
+            twice = replace(found, rows=(0, 0), columns=(0, 0) if n == 1 else (0, 1))
+            assert not twice.verify()
     assert seen == {0, 1}
 
 
@@ -184,8 +191,11 @@ def test_twins() -> None:
     """max(x, 0) with two neurons: together on one hyperplane, or one beside anything else."""
     found = fiber(from_arrays([([[1], [1]], [0, 0]), ([[1, 2]], [0])]))
     labels = [component.label for component in found.components]
-    assert labels[0] == "neurons on the hyperplanes 2+0"
-    assert {"neurons on the hyperplanes 1+0, group of 1+0", "neurons on the hyperplanes 1+0, 1 dead"} <= set(labels)
+    assert labels[0] == "neurons on the hyperplanes: 2+0"
+    assert {
+        "neurons on the hyperplanes: 1+0, 1+0 that cancel on one more hyperplane",
+        "neurons on the hyperplanes: 1+0, 1 dead",
+    } <= set(labels)
     assert found.dimension == 1
 
 
@@ -199,10 +209,117 @@ def test_wrong_questions() -> None:
         layer_fiber(net, 2).component(Assignment(((1, 0),), (), 1, 1))
     with pytest.raises(NetworkError, match="needs a neuron"):
         layer_fiber(net, 2).component(Assignment((), (), 1, 1))
-    with pytest.raises(NetworkError, match="at least one hidden layer"):
+    with pytest.raises(NetworkError, match="weights after a hidden layer"):
         fiber(from_arrays([([[1]], [0])]))
-    with pytest.raises(NetworkError, match="one hidden layer only"):
+    with pytest.raises(NetworkError, match="affine output only"):
         fiber(net, Polyhedron.orthant(2))
+
+
+def test_a_narrow_strip_and_a_tiny_box_have_members() -> None:
+    """Hyperplanes of neurons that cancel lie inside, however small the domain is, and apart from each other."""
+    steep = from_arrays([([[1, 0], [1, 0]], [0, 0]), ([["1/100000"] * 2, [-1, -1]], [0, -1]), ([[1, 1]], [0])])
+    assert identify(steep).status == "refuted"
+    box = Polyhedron.box(["-1/100000"], ["1/100000"])
+    found = fiber(from_arrays([([[1], [1], [2]], [0, 0, 5]), ([[1, 2, 0]], [0])]), box)
+    for component in found.components:
+        for rng in (None, Random(1)):
+            assert equivalent(found.network, component.member(rng), box).status == "proved"
+
+
+def test_groups_lie_apart() -> None:
+    half = layer_fiber(from_arrays([([[1], [-1]], [0, 0]), ([["1/2", "-1/2"]], [0])]), 1, width=4)
+    component = half.component(Assignment((), ((1, 1), (1, 1)), 0, 0))
+    for rng in (None, *map(Random, range(30))):
+        member = component.member(rng)
+        assert member is not None
+        assert LayerFiber(member, half.domain).own == component.assignment
+
+
+def test_a_box_with_many_inputs() -> None:
+    """Its 2^40 vertices are never listed."""
+    domain = LayerDomain.of(Polyhedron.box([-1] * 40, [1] * 40))
+    assert (domain.rays, domain.lines, domain.sign([1] * 40 + [40])) == ((), (), 1)
+    half = LayerDomain.of(Polyhedron.from_constraints([[1] + [0] * 39], [1]))
+    assert (len(half.rays), len(half.lines)) == (1, 39)
+    assert LayerDomain.of(Polyhedron.from_constraints([[0, 0]], [1])).kind == "space"
+
+
+def test_many_neurons() -> None:
+    """1,000 neurons, two of which are twins: the first assignments are visited, and it is said."""
+    rows = [[1, k] for k in range(999)] + [[1, 0]]
+    found = fiber(from_arrays([(rows, list(range(1000))), ([[1] * 1000], [0])]))
+    assert found.complete == "part"
+    assert "visited" in found.reason
+
+
+def test_a_trailing_relu_hides_more() -> None:
+    """σ(-y - 1) is 0 for all y ≥ 0: the fiber of the layers before is a part only."""
+    net = from_arrays([([[1], [2]], [0, 0]), ([[-1, -1]], [-1])], last="relu")
+    assert fiber(net).complete == "part"
+    with pytest.raises(NetworkError, match="affine output"):
+        fiber(net, Polyhedron.orthant(1))
+
+
+def test_dimensions_that_are_not_worked_out() -> None:
+    """Pairs and doubled hyperplanes on a half plane: the component is there, with members, without a dimension."""
+    half = Polyhedron.from_constraints([[1, 0]], [1])
+    found = fiber(from_arrays([([[0, 1], [0, 1]], [0, 0]), ([[1, 2]], [0])]), half)
+    assert found.dimension is None
+    assert {component.dimension for component in found.components} >= {None, 1}
+    for component in found.components:
+        assert equivalent(found.network, component.member(Random(2)), half).status == "proved"
+    assert "dimension not known" in fiber_text(found)
+
+
+def test_lines_of_the_domain_are_carried_by_pairs() -> None:
+    """In |x| ≤ 1 only a pair can make y; a linear neuron and the pair make x and y."""
+    strip = LayerDomain.of(Polyhedron.from_constraints([[1, 0], [-1, 0]], [1, 1]))
+    plane = RationalMatrix.identity(2)
+    nothing = RationalMatrix.zeros(0, 2)
+    for pairs, linear, possible in ((0, 4, False), (1, 0, False), (1, 1, True), (1, 2, True), (2, 0, True)):
+        found = LinearPart(plane, Carriers(nothing, pairs, linear), strip).realisation(Random(0))
+        assert (found is not None) == possible
+        if found is not None:
+            made = found.pair_heads @ found.pair_forms + found.linear_heads @ found.linear_forms
+            assert made == plane
+            assert not any(found.linear_forms[k, 1] for k in range(linear))
+
+
+@pytest.mark.parametrize(("r", "dimension"), [(2, 4), (3, 16)])
+def test_dimensions_of_special_parts(r: int, dimension: int) -> None:
+    """(1, …, 10)ᵀ (1, -1): no form in its row space is ≥ 0, so U must leave it."""
+    matrix = RationalMatrix.from_rows([[k, -k] for k in range(1, 11)])
+    nothing = RationalMatrix.zeros(0, 2)
+    assert LinearPart(matrix, Carriers(nothing, 0, r), LayerDomain.orthant(2)).dimension == dimension
+
+
+def test_lists_that_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are parts, and say so."""
+    net = from_arrays([UNIT, ([[1, -1], [2, 1], [-1, -2]], [1, 0, 3]), ([[1, 1, 2]], [0])])
+    monkeypatch.setattr("polyrelu.fibers.network_fiber._VISITED", 1)
+    assert (fiber(net).complete, fiber(SINGLE).complete) == ("part", "part")
+    assert "only 1 of 4 sets of flips" in fiber(SINGLE).reason
+    monkeypatch.undo()
+    assert (fiber(net).complete, fiber(SINGLE).complete) == ("generic", "generic")
+    monkeypatch.setattr("polyrelu.fibers.network_fiber._WORK", 1)
+    assert fiber(net).complete == "part"
+
+
+def test_conditions_of_the_theorem() -> None:
+    """Without rank n_1, or with a wide or a single first neuron, the list is a part."""
+    second, output = ([[1, -2], [-1, 1]], [1, 2]), ([[1, 1]], [0])
+    assert fiber(from_arrays([UNIT, second, output])).complete == "generic"
+    assert fiber(from_arrays([([[1, 1], [2, 2]], [0, 1]), second, output])).complete == "part"
+    assert fiber(from_arrays([([[1], [2]], [0, 1]), second, output])).complete == "part"
+    assert fiber(from_arrays([([[1, 1]], [0]), ([[1], [-1]], [1, 2]), output])).complete == "part"
+    relu = from_arrays([UNIT, second, output], last="relu")
+    assert fiber(relu).complete == "part"
+
+
+def test_an_identifiable_layer_is_alone_among_all() -> None:
+    wide = from_arrays([([[1, 0], [0, 1], [1, 1], [1, 2], [1, 3]], [0, 1, 2, 3, 4]), ([[1, 2, 4, 8, 16]], [0])])
+    found = fiber(wide)
+    assert (found.complete, len(found.components), found.dimension) == ("all", 1, 0)
 
 
 # --- Hidden hyperplanes ----------------------------------------------------------------------------------
@@ -227,7 +344,8 @@ def test_the_half_line_of_translations() -> None:
     assert conditions.inequalities == (t >= -1,)
     moved = hidden.member((), 3)
     rows = [row for layer in (0, 1) for row in moved.layers[layer].augmented().rows()]
-    symbolic = [tuple(entry.subs(t, 3) for entry in row) for row in conditions.rows]
+    tables = [*conditions.tables["layer 1"], *conditions.tables["layer 2"]]
+    symbolic = [tuple(entry.subs(t, 3) for entry in row) for row in tables]
     assert symbolic == [tuple(sympy.Rational(e.numerator, e.denominator) for e in row) for row in rows]
 
 
@@ -277,6 +395,9 @@ def test_dead_neurons_beside_hiding_ones() -> None:
     net = from_arrays([([[1, 2], [1, -1]], [1, 3]), ([[2, -3], [-1, -5], [0, 0]], [-2, -7, 0]), ([[1, 4, 1]], [0])])
     hidden = hidden_of(net)
     assert (hidden.dead, hidden.dimension, hidden.flippable) == ((1, 2), 1 + 2 * 3, (1,))
+    conditions = hidden_conditions(hidden)
+    assert (len(conditions.unknowns), len(conditions.equations)) == (1 + 2 * (3 + 1), 2)
+    assert len(conditions.tables["columns of the dead neurons"]) == 2
     rng = Random(0)
     for _ in range(4):
         member = hidden.sample(rng)
@@ -331,11 +452,23 @@ def test_a_constant_function() -> None:
     assert (found.complete, "constant" in found.reason) == ("part", True)
 
 
+def test_wide_inputs_of_a_hidden_hyperplane() -> None:
+    """Layers of other widths stand in tables of their own."""
+    latex = fiber_latex(fiber(from_arrays([([[1, 2, 1], [1, -1, 0]], [1, 3]), ([[2, -3]], [-2]), ([[1]], [0])])))
+    assert latex.count(r"\text{layer 1: }") == latex.count(r"\text{layer 2: }") == 2
+
+
+def test_groups_without_a_linear_part() -> None:
+    """Two neurons that cancel: the row is free, the columns are 0 if there is nothing to carry (R = 0)."""
+    found = layer_fiber(from_arrays([([[1], [1]], [0, 0]), ([[0, 0], [0, 0], [0, 0]], [0, 0, 0])]), 1)
+    assert found.component(Assignment((), ((1, 1),), 0, 0)).dimension == 1
+
+
 def test_reports() -> None:
     found = fiber(SINGLE)
     text = fiber_text(found)
     assert "dimension 1, 4 components" in text
-    assert "hyperplane 0 translated, neurons 1 2 flipped" in text
+    assert "hyperplane of neuron 0 translated, neurons 1 2 flipped" in text
     latex = fiber_latex(found)
     assert latex.count(r"\subsection*") == 4
     assert latex.count("{") == latex.count("}")
@@ -406,6 +539,35 @@ def test_simplify_deep() -> None:
     small = simplify(net).network
     assert small.widths == (2, 3, 2, 1)
     assert proved_by_checker(net, small)
+
+
+def test_simplify_beyond_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With few choices that are tried the layer is still right, but not called the smallest without a reason."""
+    rng = Random("beyond")
+    narrower = 0
+    for _ in range(24):
+        rows = [[rng.randint(1, 3), -rng.randint(1, 3)] for _ in range(4)]
+        rows += [[-entry for entry in row] for row in rows[:2]]  # opposite neurons: which orientation is cheaper?
+        bias = [rng.randint(0, 3) for _ in range(4)]
+        heads = [rng.randint(1, 3) for _ in range(6)]
+        layers = [(rows, [*bias, -bias[0], -bias[1]]), ([heads], [1])]
+        net = from_arrays(layers)
+        whole = simplify(net, Polyhedron.orthant(2))
+        with monkeypatch.context() as patched:
+            patched.setattr("polyrelu.fibers.smallest._CHOICES", 1)
+            cut = simplify(net, Polyhedron.orthant(2))
+        assert equivalent(net, cut.network, Polyhedron.orthant(2)).status == "proved"
+        assert whole.is_smallest == (True,)
+        assert whole.network.widths[1] <= cut.network.widths[1] <= 6
+        narrower += whole.network.widths[1] < cut.network.widths[1]
+        assert not (cut.is_smallest[0] and whole.network.widths[1] < cut.network.widths[1])
+    assert narrower > 0
+
+
+def test_at_least_so_many() -> None:
+    """x on R: one neuron is not enough, which is known."""
+    found = smallest_layer(layer_fiber(from_arrays([([[1], [-1], [2]], [0, 0, 7]), ([[1, -1, 0]], [3])]), 1))
+    assert (found.width, found.at_least, found.is_smallest) == (2, 2, True)
 
 
 def test_an_affine_map_needs_two_neurons_on_a_line() -> None:
