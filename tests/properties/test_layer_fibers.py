@@ -9,10 +9,11 @@ from fractions import Fraction
 from random import Random
 
 import pytest
+import sympy
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
-from polyrelu.fibers import Assignment, Component, LayerFiber, Neurons, conditions_of, smallest_layer
+from polyrelu.fibers import Assignment, Component, Conditions, LayerFiber, Neurons, conditions_of, smallest_layer
 from polyrelu.symmetry import LayerDomain
 from tests.oracles.cells_on_domain import Domain, cells_on_domain
 from tests.oracles.local_fiber import jacobian_rank
@@ -159,13 +160,14 @@ def test_general_components(part: int) -> None:
                 continue
             found = local_dimension(member, domain)
             assert dimension <= found
-            once = all(max(pair) == 1 for pair in (*component.assignment.visible, *component.assignment.groups))
-            # several neurons with one row, or without effect, are singular points: the Jacobian has a larger kernel
-            if once and all(any(column) for column in member.columns):
+            # several neurons on one hyperplane, and neurons that are constant because of a line in the domain, are
+            # singular points, where the Jacobian has a larger kernel
+            pairs = (*component.assignment.visible, *component.assignment.groups)
+            if not domain.lines and all(sum(pair) == 1 for pair in pairs):
                 assert dimension == found, component.assignment
-            equal += dimension == found
+                equal += 1
     assert members > 100
-    assert equal > 20
+    assert equal > 10
 
 
 def known_dimension(component: Component) -> int | None:
@@ -250,16 +252,52 @@ def test_members_satisfy_the_equations() -> None:
             assert member is not None
             conditions = conditions_of(component)
             assert conditions.hold_for(member)
-            for damaged in damages(member):
+            for damaged in damages(member, component.assignment.dead):
                 broken += not conditions.hold_for(damaged)
                 tried += 1
-    assert broken == tried > 60
+    assert broken == tried > 40
 
 
-def damages(member: Neurons) -> Iterator[Neurons]:
-    """The offset moved, one column moved, one row turned over."""
+@pytest.mark.parametrize("part", range(2))
+def test_dimensions_are_those_of_the_equations(part: int) -> None:
+    """Unknowns less the rank of the equations' Jacobian, at random members of components of all kinds."""
+    rng = Random(f"equations {part}")
+    compared = 0
+    for _ in range(24):
+        n, m, width = rng.randint(1, 2), rng.randint(1, 2), rng.randint(1, 4)
+        box = LayerDomain.of(Polyhedron.box([0] * n, [2] * n))
+        domain = rng.choice((LayerDomain.whole_space(n), LayerDomain.orthant(n), box))
+        fiber = LayerFiber(degenerate_layer(rng, n, m, width), domain)
+        full = [component for component in fiber.components() if not component.is_empty]
+        for component in rng.sample(full, min(3, len(full))):
+            member = component.member(rng)
+            assert member is not None
+            assert component.dimension == solution_dimension(conditions_of(component), member.normalised())
+            compared += 1
+    assert compared > 50
+
+
+def solution_dimension(conditions: Conditions, member: Neurons) -> int:
+    """The dimension of the kernel of the Jacobian of the equations at a solution."""
+    entries = [entry for table in conditions.tables.values() for row in table for entry in row]
+    numbers = [x for row in (*member.rows, *member.columns, member.offset) for x in row]
+    values = {
+        entry: sympy.Rational(x.numerator, x.denominator)
+        for entry, x in zip(entries, numbers, strict=True)
+        if entry.is_Symbol
+    }
+    if not conditions.equations:
+        return len(conditions.unknowns)
+    differences = sympy.Matrix([equation.lhs - equation.rhs for equation in conditions.equations])
+    jacobian = differences.jacobian(list(conditions.unknowns)).subs(values)
+    return len(conditions.unknowns) - int(jacobian.rank())
+
+
+def damages(member: Neurons, dead: int) -> Iterator[Neurons]:
+    """The offset moved, one column moved, one row turned over; not of the dead neurons, the last ones."""
     yield replace(member, offset=tuple(entry + 1 for entry in member.offset))
-    for k, (row, column) in enumerate(zip(member.rows, member.columns, strict=True)):
+    for k in range(len(member.rows) - dead):
+        row, column = member.rows[k], member.columns[k]
         if any(row):
             columns = (*member.columns[:k], tuple(entry + 1 for entry in column), *member.columns[k + 1 :])
             yield replace(member, columns=columns)

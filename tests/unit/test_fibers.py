@@ -209,7 +209,7 @@ def test_wrong_questions() -> None:
         layer_fiber(net, 2).component(Assignment(((1, 0),), (), 1, 1))
     with pytest.raises(NetworkError, match="needs a neuron"):
         layer_fiber(net, 2).component(Assignment((), (), 1, 1))
-    with pytest.raises(NetworkError, match="weights after a hidden layer"):
+    with pytest.raises(NetworkError, match="a hidden layer and weights after it, not 1-1"):
         fiber(from_arrays([([[1]], [0])]))
     with pytest.raises(NetworkError, match="affine output only"):
         fiber(net, Polyhedron.orthant(2))
