@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex
+from polyrelu.complex.whole import require_whole
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, positive_primitive
 from polyrelu.network import Network, affine_map_table
@@ -158,7 +159,7 @@ def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
 
     Raises
     ------
-    DomainError : the complex is incomplete.
+    DomainError : the complex is incomplete or a part.
 
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
@@ -169,8 +170,7 @@ def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
     >>> sorted({(facet.normal, facet.weight[0]) for facet in breakpoints if facet.visible})
     [((0, 1), Fraction(3, 1))]
     """
-    if not cells.complete:
-        raise DomainError("the complex is incomplete: the network is not affine on its cells")
+    require_whole(cells, "weights")
     pairs = cells.adjacency()
     pairs = pairs[np.argsort(pairs[:, 2], kind="stable")]
     if not len(pairs):

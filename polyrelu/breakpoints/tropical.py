@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 
 from polyrelu.breakpoints.jumps import maps_on_hull
 from polyrelu.complex import Cell, PolyhedralComplex
+from polyrelu.complex.whole import require_whole
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational, RationalMatrix, to_fraction
 from polyrelu.network import Block, Layer, Network
@@ -157,7 +158,7 @@ def tropical_form(cells: PolyhedralComplex) -> list[TropicalRational]:
 
     Raises
     ------
-    DomainError : the complex is incomplete.
+    DomainError : the complex is incomplete or a part.
 
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
@@ -168,8 +169,7 @@ def tropical_form(cells: PolyhedralComplex) -> list[TropicalRational]:
     >>> [tuple(map(str, term)) for term in form.denominator.terms]
     [('0', '0'), ('2', '-2')]
     """
-    if not cells.complete:
-        raise DomainError("the complex is incomplete: the network is not affine on its cells")
+    require_whole(cells, "tropical forms")
     f, q = maps_on_hull(cells), maps_on_hull(cells, denominator_network(cells.network))
     common = math.lcm(f[0], q[0])
     values = f[1] * (common // f[0]), q[1] * (common // q[0])

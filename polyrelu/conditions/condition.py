@@ -11,12 +11,11 @@ from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from typing import Any, Generic, Literal, TypeVar
 
-from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact.rational import format_rational
 from polyrelu.network import Network, NeuronId
 
-__all__ = ["Condition", "Parts", "Status", "combined", "neuron_text", "point_text", "require_plain", "require_whole"]
+__all__ = ["Condition", "Parts", "Status", "combined", "neuron_text", "point_text", "require_plain"]
 
 Status = Literal["holds", "fails", "unchecked", "undefined"]
 
@@ -95,19 +94,6 @@ def combined(name: str, parts: Sequence[Condition[Any]]) -> Condition[Parts]:
     holding = sum(part.status == "holds" for part in parts)
     reason = "" if status in ("holds", "fails") else str(evidence)
     return Condition(name, status, holding, "conditions", evidence, reason)
-
-
-def require_whole(cells: PolyhedralComplex, what: str) -> None:
-    """Refuse incomplete complexes, and parts of complexes: they do not have all regions around their cells.
-
-    In a whole complex every cell of codimension 1 inside the domain lies between two regions; the domain is convex, so
-    that a part has some that do not.
-    """
-    if not cells.complete:
-        raise DomainError(f"{what}: the complex is incomplete")
-    k = cells.dimension - 1
-    if k >= cells.lineality_dim and len(cells.adjacency()) != int(cells.inside(k).sum()):
-        raise DomainError(f"{what}: these cells are a part of a complex; canonical_complex makes the whole one")
 
 
 def require_plain(network: Network, what: str) -> None:

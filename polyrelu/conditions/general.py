@@ -12,8 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.complex.whole import require_whole
 from polyrelu.conditions.collinear import PIECE_LIMIT, noncollinear_pieces
-from polyrelu.conditions.condition import Condition, Parts, combined, require_plain, require_whole
+from polyrelu.conditions.condition import Condition, Parts, combined, require_plain
 from polyrelu.conditions.genericity import PRODUCT_LIMIT, masked_ranks, supertransversality
 from polyrelu.conditions.zero_extrema import zero_extrema
 from polyrelu.errors import DomainError
@@ -33,7 +34,7 @@ _LIMITS = Limits()
 
 
 def generic(cells: PolyhedralComplex, limits: Limits = _LIMITS) -> Condition[Parts]:
-    """Whether a network is generic on the domain of its complex (see `genericity` for the same in other words).
+    """Whether a network is generic on the domain of its complex.
 
     Parameters
     ----------

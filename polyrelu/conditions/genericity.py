@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +21,17 @@ from numpy.typing import NDArray
 from polyrelu.complex.bent import supertransversality_violation
 from polyrelu.complex.cell_points import point_in
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
-from polyrelu.conditions.condition import Condition, point_text, require_plain, require_whole
+from polyrelu.complex.whole import require_whole
+from polyrelu.conditions.condition import Condition, point_text, require_plain
 from polyrelu.conditions.masks import masks_of
-from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, rank
 from polyrelu.network import Network
 
 __all__ = [
     "PRODUCT_LIMIT",
     "DeficientProduct",
-    "Genericity",
     "MaskedProduct",
     "WrongCell",
-    "genericity",
     "masked_products",
     "masked_ranks",
     "supertransversality",
@@ -63,50 +60,6 @@ class MaskedProduct:
     def last(self) -> int:
         """l."""
         return self.first + len(self.masks) - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Genericity:
-    """The answer, and what proves that it is "not generic".
-
-    Attributes
-    ----------
-    cell : one whose sign vector has not as many zeros as its codimension, or None.
-    product : a masked product of too small a rank, or None.
-    checked_products : how many masked products have the rank that they should.
-    """
-
-    status: Literal["generic", "not generic", "unchecked"]
-    cell: Cell | None
-    product: MaskedProduct | None
-    checked_products: int
-
-
-def genericity(cells: PolyhedralComplex, limit: int = PRODUCT_LIMIT) -> Genericity:
-    """Whether a network is generic on the domain of its complex.
-
-    Parameters
-    ----------
-    cells : a complete complex of a plain stack.
-    limit : at most so many masked products are looked at.
-
-    >>> from polyrelu.complex import canonical_complex
-    >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1, 0], [0, 1]], [1, -1]), ([[2, 3]], [5])])
-    >>> genericity(canonical_complex(net)).status
-    'generic'
-    >>> parallel = from_arrays([([[1, 2], [2, 4]], [1, -1]), ([[2, 3]], [5])])
-    >>> genericity(canonical_complex(parallel)).product
-    MaskedProduct(first=1, masks=((0, 1),), rank=1)
-    """
-    if not cells.complete or not cells.network.is_plain:
-        raise DomainError("genericity is defined for complete complexes of networks without skip connections")
-    cell = supertransversality_violation(cells)
-    ranks = masked_ranks(cells.network, limit)
-    product = ranks.evidence.product if ranks.evidence is not None else None
-    if cell is not None or product is not None:
-        return Genericity("not generic", cell, product, ranks.checked)
-    return Genericity("generic" if ranks.status == "holds" else "unchecked", None, None, ranks.checked)
 
 
 @dataclass(frozen=True, slots=True)

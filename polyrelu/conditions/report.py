@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.complex.whole import require_whole
 from polyrelu.conditions.collinear import noncollinear_pieces
-from polyrelu.conditions.condition import Condition, Parts, combined, require_whole
+from polyrelu.conditions.condition import Condition, Parts, combined
 from polyrelu.conditions.crossings import pairwise_crossings
 from polyrelu.conditions.general import Limits, require_pl
 from polyrelu.conditions.genericity import masked_ranks, supertransversality

@@ -26,7 +26,6 @@ from polyrelu.conditions import (
     ZeroExtremum,
     conditions,
     generic,
-    genericity,
     linear_regions_property,
     masked_ranks,
     noncollinear_pieces,
@@ -482,7 +481,6 @@ def test_bounds_on_the_products() -> None:
     )  # fmt: skip
     cells = cells_of(GOOD)
     assert generic(cells, Limits(products=5)).status == "unchecked"
-    assert genericity(cells, 5).status == "unchecked"
     assert pl_general(cells, Limits(products=5)).detail == "masked_ranks unchecked"
     assert pl_general(cells, Limits(pieces=5)).detail == "noncollinear unchecked"
     statuses = {condition.name: condition.status for condition in conditions(cells, Limits(5, 5))}
@@ -495,7 +493,6 @@ def test_bounds_on_the_products() -> None:
 def test_a_violation_settles_what_another_bound_leaves_open() -> None:
     concurrent: Layers = [([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])]
     assert generic(cells_of(concurrent), Limits(products=1)).status == "fails"
-    assert genericity(cells_of(concurrent), 1).status == "not generic"
 
 
 # --- What is not defined ---------------------------------------------------------------------------------
