@@ -54,11 +54,15 @@ def region_of(cells: PolyhedralComplex, index: int) -> Region:
         raise DomainError("the complex is incomplete: the network is not affine on its cells")
     _check_index(cells, index)
     signs = cells.signs_of_region(index)
-    rows = _facet_rows(cells, index)
-    polyhedron = polyhedron_in_x(cells.frame, cells.domain, rows)
-    point = _point_inside(cells, index, rows)
+    polyhedron, point = region_polyhedron(cells, index), interior_point(cells, index)
     bounded = bool(cells.bounded[index])
     return Region(index, signs, polyhedron, cells.network.affine_map(signs), point, bounded)
+
+
+def region_polyhedron(cells: PolyhedralComplex, index: int) -> Polyhedron:
+    """The closure of a region, of an incomplete complex too."""
+    _check_index(cells, index)
+    return polyhedron_in_x(cells.frame, cells.domain, _facet_rows(cells, index))
 
 
 def interior_point(cells: PolyhedralComplex, index: int) -> Point:

@@ -164,7 +164,7 @@ class Canvas:
             if hatch:
                 drawn.set_hatch(hatch)
             self.ax.add_collection(drawn, autolim=False)
-        self._explain(label, faces[0], patch=True)
+        self._explain(label, faces[0], patch=True, alpha=alpha)
 
     def segments(
         self,
@@ -215,6 +215,16 @@ class Canvas:
         """What the colours mean, as a bar beside the picture."""
         pad = {"pad": 0.1, "shrink": 0.75} if self.space else {}
         self.ax.figure.colorbar(colours, ax=self.ax, label=label, extend=extend, **pad)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of cells that a set of points is counted by, the largest dimension first."""
+        return ("solids", "facets", "edges", "points") if self.space else ("regions", "edges", "points")
+
+    def tally(self) -> str:
+        """How many cells of each kind were drawn, if there are any."""
+        found = [(self.counts[kind], kind[:-1]) for kind in self.kinds if self.counts[kind]]
+        return plural(found) or "empty"
 
     # -- around it --------------------------------------------------------------------------------------------------
 
@@ -275,6 +285,7 @@ class Canvas:
         marker: bool = False,
         dashed: bool = False,
         width: float = 1.2,
+        alpha: float = 1.0,
     ) -> None:
         """An entry of the legend."""
         if not label or label in self._handles:
@@ -283,7 +294,7 @@ class Canvas:
         from matplotlib.patches import Patch
 
         if patch:
-            self._handles[label] = Patch(facecolor=colour, edgecolor=GREY, linewidth=0.5, label=label)
+            self._handles[label] = Patch(facecolor=colour, edgecolor=GREY, linewidth=0.5, alpha=alpha, label=label)
         elif marker:
             self._handles[label] = Line2D([], [], linestyle="none", marker="o", color=colour, label=label)
         else:

@@ -21,6 +21,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 
 from polyrelu.complex import PolyhedralComplex
+from polyrelu.complex.regions import interior_point, region_polyhedron
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, column_basis, nearest_float, positive_primitive, solve
 from polyrelu.plot.view import View
@@ -84,6 +85,15 @@ class Clipped:
             path = _cut(path, side, closed=dimension == 2)
         points = _distinct([tuple(Fraction(entry, row[-1]) for entry in row[:-1]) for row in path])
         return points if len(points) > dimension else []
+
+    def meets(self, region: int) -> bool:
+        """Whether a region of the complex and the inside of the box have points in common."""
+        point = interior_point(self.cells, region)
+        axes, lower, upper = self.view.axes, self.view.lower, self.view.upper
+        if all(low < point[axis] < high for axis, low, high in zip(axes, lower, upper, strict=True)):
+            return True
+        closure = region_polyhedron(self.cells, region)
+        return closure.intersect(self.view.box_in(closure.ambient_dimension)).dimension == self.cells.dimension
 
     def all_cells(self, dimension: int, indices: Sequence[int]) -> Iterator[tuple[int, list[Point]]]:
         """Those of the cells that are seen, with their numbers."""

@@ -16,7 +16,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational
 from polyrelu.network import Network
 from polyrelu.plot.canvas import Canvas, new_figure, plural, save_figure
-from polyrelu.plot.parts import paint_cells, paint_layers, paint_zero_sets, zero_set
+from polyrelu.plot.parts import paint_cells, paint_layers, paint_zero_sets, zero_set, zero_sets_title
 from polyrelu.plot.sets import paint_boundary, paint_level_set
 from polyrelu.plot.slices import on_axes
 from polyrelu.plot.values import paint_graph, paint_surface
@@ -184,7 +184,7 @@ def _complex(canvas: Canvas, cells: PolyhedralComplex, _: int) -> None:
 
 def _zeros(canvas: Canvas, cells: PolyhedralComplex, _: int) -> None:
     paint_zero_sets(canvas, cells)
-    canvas.finish("zero sets of the neurons, by layer")
+    canvas.finish(zero_sets_title(canvas))
 
 
 def _weights(canvas: Canvas, cells: PolyhedralComplex, output: int) -> None:

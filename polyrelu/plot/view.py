@@ -73,6 +73,16 @@ class View:
                 rows.append(tuple(row))
         return tuple(rows)
 
+    def box_in(self, size: int) -> Polyhedron:
+        """The box as a polyhedron in the space of so many coordinates, of which only the axes are bounded."""
+        rows = []
+        for *along, bound in self.sides:
+            row = [0] * size
+            for axis, entry in zip(self.axes, along, strict=True):
+                row[axis] = -entry
+            rows.append((*row, bound))
+        return Polyhedron(size, tuple(rows))
+
 
 def _short(number: Fraction) -> str:
     """Exact if that is short, or six digits."""
@@ -110,14 +120,7 @@ def window(domain: Polyhedron, box: Box | None = None) -> tuple[Polyhedron, View
     DomainError : as `view_of`; or the box does not meet the domain in a set of the same dimension.
     """
     view = _view(domain, box)
-    size = domain.ambient_dimension
-    rows = []
-    for *along, bound in view.sides:
-        row = [0] * size
-        for axis, entry in zip(view.axes, along, strict=True):
-            row[axis] = -entry
-        rows.append((*row, bound))
-    part = domain.intersect(Polyhedron(size, tuple(rows)))
+    part = domain.intersect(view.box_in(domain.ambient_dimension))
     if part.dimension < view.dimension:
         raise DomainError(f"the {view.caption} shows nothing of the inside of the domain; choose another box")
     return part, view

@@ -162,7 +162,7 @@ assert "matplotlib.pyplot" not in sys.modules
 def test_nothing_to_see(network: Network, what: str, says: str) -> None:
     """A picture with a note."""
     found = picture(network, what)
-    assert sum(count for name, count in found.counts.items() if name != "regions") == 0
+    assert sum(count for name, count in found.counts.items() if name != "regions around") == 0
     assert [text.get_text() for text in found.figure.axes[0].texts] == [says]
     assert found.save("empty.png").stat().st_size > 4000
 

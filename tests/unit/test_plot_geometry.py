@@ -33,8 +33,8 @@ from polyrelu.plot import (
 )
 from polyrelu.plot.canvas import new_figure
 from polyrelu.plot.clip import Clipped, floats
-from polyrelu.plot.parts import zero_set
-from polyrelu.plot.sets import classes_of, fringe
+from polyrelu.plot.parts import fringe, zero_set
+from polyrelu.plot.sets import classes_of
 from polyrelu.plot.slices import on_axes
 from polyrelu.plot.values import lifted
 from polyrelu.plot.view import window
