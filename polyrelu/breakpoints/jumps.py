@@ -140,10 +140,32 @@ class BreakpointComplex:
     @property
     def subcomplex(self) -> Subcomplex:
         """The visible cells and their faces: the set where the network is not differentiable, in the domain."""
+        return self._closure(self.visible)
+
+    def bends_of(self, output: int) -> Subcomplex:
+        """The cells across which one output bends, and their faces.
+
+        Raises
+        ------
+        DomainError : there is no such output.
+
+        >>> from polyrelu.complex import canonical_complex
+        >>> from polyrelu.network import from_arrays
+        >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 0], [1, 1]], [0, 0])])
+        >>> breakpoints = breakpoint_complex(canonical_complex(net))
+        >>> [breakpoints.bends_of(output).f_vector for output in range(2)], breakpoints.subcomplex.f_vector
+        ([(1, 2, 0), (1, 4, 0)], (1, 4, 0))
+        """
+        if not 0 <= output < self.weights.shape[1]:
+            raise DomainError(f"there is no output {output}, only 0 to {self.weights.shape[1] - 1}")
+        return self._closure((self.weights[:, output] != 0).astype(bool))
+
+    def _closure(self, chosen: NDArray[np.bool_]) -> Subcomplex:
+        """Some of the `facets` and their faces."""
         if self.cells.dimension == 0:
             return Subcomplex.closure(self.cells, {})
         mask = np.zeros(self.cells.size(self.cells.dimension - 1), dtype=bool)
-        mask[self.facets[self.visible]] = True
+        mask[self.facets[chosen]] = True
         return Subcomplex.closure(self.cells, {self.cells.dimension - 1: mask})
 
     def __repr__(self) -> str:

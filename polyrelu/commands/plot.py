@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -106,12 +107,11 @@ def _picture(
 
     found = picture(network, options.what, domain, box, output, level, progress)
     found.save(options.file)
-    sides = zip(found.view.lower, found.view.upper, strict=True)
     return {
         "domain": options.domain,
         "what": found.what,
         "axes": list(found.view.names),
-        "box": [[str(low), str(high)] for low, high in sides],
+        "box": _box_as_json(zip(found.view.lower, found.view.upper, strict=True)),
         **_asked(found.what, output, level),
         "drawn": found.counts,
         "file": options.file,
@@ -128,6 +128,7 @@ def _mesh(
     progress: Progress,
 ) -> dict[str, object]:
     from polyrelu.plot import save_mesh, surface
+    from polyrelu.plot.view import sides_of
 
     if options.what is None:
         raise DomainError("a mesh is that of a surface; choose --what zeros, weights, boundary or level")
@@ -138,11 +139,16 @@ def _mesh(
         "domain": options.domain,
         "what": options.what,
         "axes": list(mesh.axes),
-        "box": None if options.box is None else options.box,
+        "box": None if box is None else _box_as_json(sides_of(box, len(mesh.axes))),
         **_asked(options.what, output, level),
         "drawn": counts,
         "file": options.file,
     }
+
+
+def _box_as_json(sides: Iterable[tuple[Fraction, Fraction]]) -> list[list[str]]:
+    """[low, high] along each axis."""
+    return [[str(low), str(high)] for low, high in sides]
 
 
 def _asked(what: str, output: int, level: Fraction) -> dict[str, object]:
@@ -203,7 +209,7 @@ def _shown_on(line: ProgressLine) -> Progress:
 
 def _shown(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{count} {name}" for name, count in value.items())
+        return ", ".join(f"{count} {name}" for name, count in value.items() if count) or "nothing"
     if isinstance(value, list):
         return " ".join(" ".join(entry) if isinstance(entry, list) else str(entry) for entry in value)
     return str(value)

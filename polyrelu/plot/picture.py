@@ -139,7 +139,8 @@ def surface(
 ) -> Subcomplex:
     """The surface that ``zeros``, ``weights``, ``boundary`` or ``level`` show, for `save_mesh`.
 
-    Parameters and errors as for `picture`; without a box the whole domain is taken.
+    Parameters and errors as for `picture`; without a box the whole domain is taken. ``weights`` are the cells across
+    which this output bends.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
@@ -158,7 +159,7 @@ def surface(
         raise DomainError(f"{what} is no surface; choose one of zeros, weights, boundary, level")
     cells = finished(canonical_complex(network, polyhedron, progress))
     if what == "weights":
-        return breakpoint_complex(cells).subcomplex
+        return breakpoint_complex(cells).bends_of(output)
     layers = range(1, network.hidden_layers + 1)
     return reduce(or_, (zero_set(cells, layer) for layer in layers), Subcomplex.closure(cells, {}))
 

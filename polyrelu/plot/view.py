@@ -15,7 +15,7 @@ from polyrelu.complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact import Infeasible, Polyhedron, Rational, Unbounded, to_fraction
 
-__all__ = ["Box", "View", "free_axes", "free_of", "view_of", "window"]
+__all__ = ["Box", "View", "free_axes", "free_of", "sides_of", "view_of", "window"]
 
 Point = tuple[Fraction, ...]
 
@@ -133,7 +133,7 @@ def _view(domain: Polyhedron, box: Box | None) -> View:
             f"pictures show 1 to 3 dimensions, the domain has {len(axes)}: give a line, plane or space through points "
             "of it, --domain slice:FILE"
         )
-    sides = _around(domain, axes) if box is None else _sides(box, len(axes))
+    sides = _around(domain, axes) if box is None else sides_of(box, len(axes))
     return View(axes, tuple(low for low, _ in sides), tuple(high for _, high in sides), domain.ambient_dimension, axes)
 
 
@@ -168,7 +168,12 @@ def _around(domain: Polyhedron, axes: Sequence[int]) -> list[tuple[Fraction, Fra
     return found
 
 
-def _sides(box: Box, count: int) -> list[tuple[Fraction, Fraction]]:
+def sides_of(box: Box, count: int) -> list[tuple[Fraction, Fraction]]:
+    """A pair (low, high) for each axis.
+
+    >>> [(str(low), str(high)) for low, high in sides_of([0, "1/2"], 2)]
+    [('0', '1/2'), ('0', '1/2')]
+    """
     pairs = list(box)
     if len(pairs) == 2 and not any(isinstance(entry, (list, tuple)) for entry in pairs):
         pairs = [pairs] * count  # type: ignore[list-item]

@@ -319,6 +319,22 @@ def test_mesh_from_the_command_line(folder: Path, capsys: pytest.CaptureFixture[
     assert names(folder) == {"net.json", "torus.json", "lines.json", "torus.ply"}
 
 
+def test_the_mesh_of_weights_is_that_of_its_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As many facets as the picture shows; the box in the same form."""
+    save(from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 0], [0, 0, 2]], [0, 0])]), "two.json")
+    for output, count in ((0, 8), (1, 4)):
+        options = ["--what", "weights", "--output", str(output), "--box=-1,1"]
+        status, mesh = run_json(capsys, "plot", "two.json", "-o", "w.ply", *options)
+        assert (status, mesh["output"], mesh["drawn"]["faces"]) == (0, output, count)
+        status, drawn = run_json(capsys, "plot", "two.json", "-o", "w.png", *options)
+        assert (status, drawn["drawn"]["visible facets"]) == (0, count)
+        assert mesh["box"] == drawn["box"] == [["-1", "1"]] * 3
+    status, mesh = run_json(capsys, "plot", "two.json", "-o", "w.ply", "--what", "weights", "--domain", "box:-1,1")
+    assert (status, mesh["box"]) == (0, None)
+    with pytest.raises(DomainError, match="no output 2"):
+        surface(from_arrays([([[1, 0, 0]], [0]), ([[1], [1]], [0, 0])]), "weights", output=2)
+
+
 # --- Errors ----------------------------------------------------------------------------------------------
 
 
