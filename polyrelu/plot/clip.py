@@ -23,7 +23,7 @@ from itertools import pairwise, product
 from polyrelu.complex import PolyhedralComplex
 from polyrelu.complex.regions import interior_point, region_polyhedron
 from polyrelu.errors import DomainError
-from polyrelu.exact import RationalMatrix, column_basis, nearest_float, positive_primitive, solve
+from polyrelu.exact import RationalMatrix, column_basis, positive_primitive, solve
 from polyrelu.plot.view import View
 
 __all__ = ["Clipped", "cycle_of", "floats"]
@@ -174,8 +174,18 @@ def cycle_of(cells: PolyhedralComplex, number: int) -> list[int]:
 
 
 def floats(points: Sequence[Point]) -> list[tuple[float, ...]]:
-    """The nearest floats, for matplotlib."""
-    return [tuple(nearest_float(entry.numerator, entry.denominator) for entry in point) for point in points]
+    """The nearest floats.
+
+    Raises
+    ------
+    DomainError : a coordinate is beyond the range of floats.
+    """
+    try:
+        return [tuple(entry.numerator / entry.denominator for entry in point) for point in points]
+    except OverflowError:
+        raise DomainError(
+            "a coordinate is beyond the range of floats (about 1.8e308): give a smaller box, or a smaller domain"
+        ) from None
 
 
 def _strip_of(cells: PolyhedralComplex, view: View) -> tuple[list[int], list[Point]]:

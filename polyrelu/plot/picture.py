@@ -15,7 +15,7 @@ from polyrelu.complex.polyhedral_complex import Progress
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational
 from polyrelu.network import Network
-from polyrelu.plot.canvas import Canvas, new_figure, plural, save_figure
+from polyrelu.plot.canvas import Canvas, check_view, new_figure, plural, save_figure
 from polyrelu.plot.parts import paint_cells, paint_layers, paint_zero_sets, zero_set, zero_sets_title
 from polyrelu.plot.sets import paint_boundary, paint_level_set
 from polyrelu.plot.slices import on_axes
@@ -100,6 +100,7 @@ def picture(
     _check(network, what, output)
     new_figure(1, 1)  # whether there is matplotlib is found out before any work
     network, polyhedron, view = _seen(network, Polyhedron.universe(network.inputs) if domain is None else domain, box)
+    check_view(view)
     what = what or _USUAL[view.dimension]
     if view.dimension not in KINDS[what]:
         fitting = ", ".join(name for name, dimensions in KINDS.items() if view.dimension in dimensions)

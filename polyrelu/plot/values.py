@@ -13,7 +13,7 @@ from polyrelu.breakpoints.jumps import maps_on_hull
 from polyrelu.complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact import nearest_float
-from polyrelu.plot.canvas import INK, Canvas, layer_colour, plural
+from polyrelu.plot.canvas import INK, Canvas, check_interval, layer_colour, plural
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.view import Box, view_of
 
@@ -83,11 +83,12 @@ def paint_graph(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes:
         points = inside.cell(0, facet.facet.index)
         if points and facet.weight[output] and points[0] in known:
             bends.append(known[points[0]])
+    values = _range(pieces)
     canvas.segments("pieces", pieces, layer_colour(1), width=1.8)
     canvas.points("breakpoints", bends, INK, label="breakpoint", size=4.0)
     title = plural([(len(pieces), "piece"), (len(bends), "breakpoint")])
     canvas.ax.grid(visible=True, alpha=0.3)
-    return canvas.finish(f"output {output}: {title}", _range(pieces), f"output {output}")
+    return canvas.finish(f"output {output}: {title}", values, f"output {output}")
 
 
 def paint_surface(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes:
@@ -97,8 +98,8 @@ def paint_surface(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes
     from matplotlib.colors import Normalize
 
     pieces = lifted(cells, Clipped.for_picture(cells, canvas.view), output)
-    heights = [float(np.mean([_float(point[-1]) for point in piece])) for piece in pieces]
     low, high = _range(pieces)
+    heights = [float(np.mean([_float(point[-1]) for point in piece])) for piece in pieces]
     scale = ScalarMappable(Normalize(low, high if high > low else low + 1), colormaps["viridis"])
     colours = [tuple(row) for row in scale.to_rgba(np.array(heights)).tolist()]
     canvas.polygons("pieces", pieces, colours, edge=INK, width=0.2, shaded=False)
@@ -108,8 +109,11 @@ def paint_surface(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes
 
 
 def _range(pieces: Sequence[Sequence[Point]]) -> tuple[float, float]:
-    values = [_float(point[-1]) for piece in pieces for point in piece]
-    return min(values), max(values)
+    """The least and the largest value, if they can be drawn."""
+    values = [point[-1] for piece in pieces for point in piece]
+    low, high = min(values), max(values)
+    check_interval("the range of the output in this box,", low, high, "give another box, or scale the last layer")
+    return _float(low), _float(high)
 
 
 def _float(number: Fraction) -> float:

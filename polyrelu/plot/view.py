@@ -6,8 +6,10 @@ hull leave free; the others depend on them.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -15,7 +17,7 @@ from polyrelu.complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact import Infeasible, Polyhedron, Rational, Unbounded, to_fraction
 
-__all__ = ["Box", "View", "free_axes", "free_of", "sides_of", "view_of", "window"]
+__all__ = ["Box", "View", "free_axes", "free_of", "interval_text", "sides_of", "view_of", "window"]
 
 Point = tuple[Fraction, ...]
 
@@ -59,7 +61,7 @@ class View:
         >>> window(Polyhedron.universe(2), [(-1, 1), (0, "1/3")])[1].caption
         'box [-1, 1] × [0, 1/3]'
         """
-        sides = " × ".join(f"[{_short(low)}, {_short(high)}]" for low, high in zip(self.lower, self.upper, strict=True))
+        sides = " × ".join(itertools.starmap(interval_text, zip(self.lower, self.upper, strict=True)))
         return f"box {sides}" + (f", slice of R^{self.inputs}" if self.inputs > len(self.axes) else "")
 
     @property
@@ -84,10 +86,27 @@ class View:
         return Polyhedron(size, tuple(rows))
 
 
-def _short(number: Fraction) -> str:
-    """Exact if that is short, or six digits."""
-    exact = str(number)
-    return exact if len(exact) <= 8 else f"{float(number):.6g}"
+def interval_text(low: Fraction, high: Fraction) -> str:
+    """Two numbers, exact if that is short, or with as many digits as tell them apart, six at least.
+
+    >>> interval_text(Fraction(-1), Fraction(1, 3))
+    '[-1, 1/3]'
+    >>> interval_text(Fraction(10**400), Fraction(10**400 + 10**393))
+    '[1e+400, 1.0000001e+400]'
+    """
+    exact = [str(low), str(high)]
+    if max(map(len, exact)) <= 8:
+        return f"[{exact[0]}, {exact[1]}]"
+    relative = max(abs(low), abs(high)) // (high - low)
+    digits = 6 + len(str(relative)) - 1
+    texts = [text if len(text) <= 8 else _decimal(end, digits) for text, end in zip(exact, (low, high), strict=True)]
+    return f"[{texts[0]}, {texts[1]}]"
+
+
+def _decimal(number: Fraction, digits: int) -> str:
+    """Rounded to so many digits; numbers beyond the range of floats, too."""
+    with localcontext(prec=digits):
+        return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():g}"
 
 
 def view_of(cells: PolyhedralComplex, box: Box | None = None) -> View:

@@ -16,7 +16,7 @@ import numpy as np
 from polyrelu.breakpoints import BreakpointComplex, TropicalWeight
 from polyrelu.errors import DomainError
 from polyrelu.exact import nearest_float
-from polyrelu.plot.canvas import GREY, INK, Canvas
+from polyrelu.plot.canvas import GREY, INK, Canvas, check_interval
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.view import Box, view_of
 
@@ -116,6 +116,8 @@ def _paint_visible(canvas: Canvas, facets: list[list[Point]], weights: list[floa
     from matplotlib.colors import CenteredNorm
 
     largest = float(np.abs(weights).max())
+    remedy = "scale the last layer (complex --breakpoints FILE writes them exactly)"
+    check_interval(f"the scale of the weights of output {output},", Fraction(-largest), Fraction(largest), remedy)
     usual = float(np.quantile(np.abs(weights), _QUANTILE))
     limit = usual if 0 < usual < largest / 2 else largest
     scale = ScalarMappable(CenteredNorm(0.0, limit), _diverging(colormaps))
