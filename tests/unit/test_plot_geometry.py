@@ -170,6 +170,31 @@ def test_certain_floats_in_place_of_exact_vertices() -> None:
         assert differ
 
 
+def test_edges_past_the_corners_of_the_frame() -> None:
+    """Whether an edge passes on one side of a corner or the other is no matter of floats, in any dimension."""
+    rng, seen = Random("corners"), set()
+    for trial in range(60):
+        inputs = 2 + trial % 2
+        slopes = [Fraction(rng.randint(1, 9), rng.randint(1, 9)) for _ in range(inputs)]
+        off = rng.choice([0, 1, -1]) * Fraction(1, 2 ** rng.choice([50, 56, 64, 90]))
+        rows = [slopes, *([rng.randint(-9, 9) for _ in range(inputs)] for _ in range(2))]
+        network = from_arrays([(rows, [-sum(slopes) + off, 1, 2]), ([[1, 1, 1]], [0])])  # next to (1, …, 1)
+        domain = Polyhedron.box([-7] * inputs, [Fraction(22, 3)] * inputs)
+        cells = canonical_complex(network, domain if trial % 3 else None)
+        view = view_of(cells, [-1, 1])
+        near, whole = Clipped(cells, view, exact=False), Clipped(cells, view)
+        for dimension in range(3):
+            for index in range(cells.size(dimension)):
+                found, expected = near.cell(dimension, index), whole.cell(dimension, index)
+                assert len(found) == len(expected)
+                distances = (
+                    abs(a - b) for pair in zip(found, expected, strict=True) for a, b in zip(*pair, strict=True)
+                )
+                assert max(distances, default=0) <= Fraction(2, 2**20)
+                seen.add((dimension, bool(found)))
+    assert len(seen) == 6
+
+
 def area(points: list[tuple[Fraction, ...]]) -> Fraction:
     """Of a polygon, by the shoelace formula."""
     turned = [*points[1:], points[0]]
