@@ -35,7 +35,8 @@ def vanishing_neuron(cells: PolyhedralComplex, facet: TropicalWeight) -> NeuronI
 def closed_form_jump(breakpoints: BreakpointComplex, facet: int) -> RationalMatrix | None:
     """The gradient on the positive side of a cell of codimension 1 minus that on the other, shape (m, n_0).
 
-    None if more than one neuron vanishes there.
+    On a domain of lower dimension along its affine hull, as `TropicalWeight.jump`. None if more than one neuron
+    vanishes there.
 
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
@@ -50,7 +51,8 @@ def closed_form_jump(breakpoints: BreakpointComplex, facet: int) -> RationalMatr
         return None
     signs = cells.sign_vector(weight.facet)
     gradient = _form(cells.network, signs, neuron).take(columns=range(cells.network.inputs))
-    return output_derivative(cells.network, signs, neuron) @ gradient
+    jump = output_derivative(cells.network, signs, neuron) @ gradient
+    return jump if breakpoints.hull is None else breakpoints.hull.gradients(jump)
 
 
 def output_derivative(network: Network, signs: SignVector, neuron: NeuronId) -> RationalMatrix:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyrelu.breakpoints import breakpoint_complex
+from polyrelu.breakpoints.hull import Hull
 from polyrelu.complex import PolyhedralComplex, Subcomplex, canonical_complex
 from polyrelu.complex.polyhedral_complex import Progress
 from polyrelu.errors import DomainError
@@ -124,9 +125,9 @@ def picture(
 
 def _seen(network: Network, domain: Polyhedron, box: Box | None) -> tuple[Network, Polyhedron, View]:
     """The network and its domain in the coordinates of the axes, inside the box: few inputs make everything faster."""
-    flat, flat_domain, names = on_axes(network, domain)
-    polyhedron, view = window(flat_domain, box)
-    return flat, polyhedron, replace(view, inputs=network.inputs, names=names)
+    flat = on_axes(network, domain)
+    polyhedron, view = window(flat.domain, box)
+    return flat.network, polyhedron, replace(view, inputs=network.inputs, names=flat.axes, linear=flat.linear)
 
 
 def surface(
@@ -190,7 +191,10 @@ def _zeros(canvas: Canvas, cells: PolyhedralComplex, _: int) -> None:
 
 
 def _weights(canvas: Canvas, cells: PolyhedralComplex, output: int) -> None:
-    paint_weights(canvas, breakpoint_complex(cells), output)
+    breakpoints, linear = breakpoint_complex(cells), canvas.view.linear
+    if linear is not None:
+        breakpoints = replace(breakpoints, hull=Hull.spanned_by(linear, in_its_coordinates=True))
+    paint_weights(canvas, breakpoints, output)
 
 
 def _graph(canvas: Canvas, cells: PolyhedralComplex, output: int) -> None:

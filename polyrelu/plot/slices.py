@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import Block, Layer, Network
 from polyrelu.plot.view import free_of
 
-__all__ = ["on_axes"]
+__all__ = ["Flat", "on_axes"]
 
 
-def on_axes(network: Network, domain: Polyhedron) -> tuple[Network, Polyhedron, tuple[int, ...]]:
-    """The network v ↦ f(p + K v) on the affine hull p + K v of a domain, the domain in the coordinates v, and which of
-    the inputs these are.
+class Flat(NamedTuple):
+    """A network on an affine space.
+
+    Attributes
+    ----------
+    network : v ↦ f(p + K v).
+    domain : in the coordinates v.
+    axes : which of the inputs these are.
+    linear : K; None for all inputs.
+    """
+
+    network: Network
+    domain: Polyhedron
+    axes: tuple[int, ...]
+    linear: RationalMatrix | None
+
+
+def on_axes(network: Network, domain: Polyhedron) -> Flat:
+    """The network on the affine hull of a domain.
 
     Raises
     ------
@@ -22,7 +39,7 @@ def on_axes(network: Network, domain: Polyhedron) -> tuple[Network, Polyhedron, 
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 1, 1]], [0]), ([[1]], [0])])
-    >>> flat, part, axes = on_axes(net, Polyhedron.from_constraints([[0, 1, 0]], [3], [[1, 0, 2]], [5]))
+    >>> flat, part, axes, _ = on_axes(net, Polyhedron.from_constraints([[0, 1, 0]], [3], [[1, 0, 2]], [5]))
     >>> str(flat.weight(1)), str(flat.bias(1)), part.inequalities, axes
     ('[1 -1]', '[5]', ((1, 0, 3),), (1, 2))
     """
@@ -31,7 +48,7 @@ def on_axes(network: Network, domain: Polyhedron) -> tuple[Network, Polyhedron, 
     equations = domain.affine_hull()
     axes = free_of(equations, network.inputs)
     if not equations or not axes:
-        return network, domain, axes
+        return Flat(network, domain, axes, None)
     linear, offset = _parametrised(network.inputs, equations, axes)
     layers = tuple(_moved(layer, linear, offset) for layer in network.layers)
     rows = RationalMatrix.from_integers(domain.inequalities, ncols=network.inputs + 1)
@@ -39,7 +56,7 @@ def on_axes(network: Network, domain: Polyhedron) -> tuple[Network, Polyhedron, 
     right = rows.take(columns=[network.inputs]) - matrix @ offset
     kept = [(row, bound) for row, bound in zip((matrix @ linear).rows(), right.entries(), strict=True) if any(row)]
     part = Polyhedron.from_constraints([row for row, _ in kept], [bound for _, bound in kept], (), (), len(axes))
-    return Network(len(axes), layers, network.last), part, axes
+    return Flat(Network(len(axes), layers, network.last), part, axes, linear)
 
 
 def _moved(layer: Layer, linear: RationalMatrix, offset: RationalMatrix) -> Layer:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TypeAlias
 
 from polyrelu.complex import PolyhedralComplex
 from polyrelu.errors import DomainError
-from polyrelu.exact import Infeasible, Polyhedron, Rational, Unbounded, to_fraction
+from polyrelu.exact import Infeasible, Polyhedron, Rational, RationalMatrix, Unbounded, to_fraction
 
 __all__ = ["Box", "View", "free_axes", "free_of", "interval_text", "sides_of", "view_of", "window"]
 
@@ -35,6 +35,7 @@ class View:
     lower, upper : the corners of the box, one number for each axis.
     inputs : of the network; if there are more of them than axes, the others depend on those.
     names : the numbers that the axes have among these inputs.
+    linear : of a slice in the coordinates v of its axes, x = p + K v: K. For lengths.
     """
 
     axes: tuple[int, ...]
@@ -42,6 +43,7 @@ class View:
     upper: Point
     inputs: int
     names: tuple[int, ...]
+    linear: RationalMatrix | None = field(default=None, repr=False, compare=False)
 
     @property
     def dimension(self) -> int:

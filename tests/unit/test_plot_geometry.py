@@ -47,6 +47,7 @@ Polygon = frozenset[Point]
 
 UNIT = [[1, 0], [0, 1]]
 BOX = (Fraction(-3, 2), Fraction(7, 3))
+DIAGONAL = Polyhedron.from_constraints([], [], [[1, -1]], [0])
 
 
 def random_network(inputs: int, layers: int, seed: int, outputs: int = 2) -> Network:
@@ -266,7 +267,7 @@ def test_the_network_on_a_slice() -> None:
     plane = Polyhedron.from_constraints(
         [[1, 0, 0, 0], [0, 1, 1, 0]], [2, 1], [[1, 2, 0, 1], [0, 1, 3, -1]], ["1/2", 2], 4
     )
-    flat, part, axes = on_axes(network, plane)
+    flat, part, axes, _ = on_axes(network, plane)
     assert (flat.inputs, axes) == (2, (2, 3))
     inside = set()
     for s, t in product(range(-4, 5), repeat=2):
@@ -287,6 +288,20 @@ def test_a_slice_is_drawn_like_the_complex_on_it() -> None:
     weights = breakpoint_complex(cells)
     assert found.counts["visible facets"] == sum(facet.weight[0] != 0 for facet in weights)
     assert found.figure.axes[0].get_xlabel() == "$x_{2}$"
+
+
+def test_weights_on_a_slice_are_measured_along_it() -> None:
+    """The colours are those of the complex on the slice, not those of the coordinates on the axes."""
+    network = random_network(4, 2, 1, outputs=1)
+    plane = Polyhedron.from_generators([[1, 0, 2, 1]], (), [[1, 1, 1, 0], [2, 0, 0, 1]], 4)
+    ax = picture(network, "weights", plane, box=BOX).figure.axes[1]  # the scale
+    largest = max(
+        abs(unit_weight(facet, 0)) for facet in breakpoint_complex(canonical_complex(network, window(plane, BOX)[0]))
+    )
+    low, high = ax.get_ylim()
+    assert (low, high) == pytest.approx((-largest, largest)) or high < largest / 2
+    (facet,) = breakpoint_complex(canonical_complex(from_arrays([([[1, 2]], [0]), ([[3]], [0])]), DIAGONAL))
+    assert unit_weight(facet, 0) == pytest.approx(9 / 2**0.5)
 
 
 # --- What matplotlib is given ------------------------------------------------------------------------------

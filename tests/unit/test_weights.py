@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import comb
+from random import Random
 
 import pytest
 
@@ -45,6 +46,42 @@ def test_euclidean_weights_are_for_normals_of_length_one() -> None:
     assert facet.weight == (Fraction(2, 3), Fraction(-1))
     assert [str(entry) for entry in facet.euclidean()] == ["10/3", "-5"]
     assert str(facet.jump) == "[2 8/3]\n[-3 -4]"
+
+
+def test_on_a_slice_lengths_are_those_along_it() -> None:
+    """3 max(x + 2 y, 0) on x = y, whichever coordinate is free: 9/√2 for each step of length 1."""
+    diagonal = Polyhedron.from_constraints([], [], [[1, -1]], [0])
+    for row in ([1, 2], [2, 1]):
+        breakpoints = breakpoint_complex(canonical_complex(from_arrays([([row], [0]), ([[3]], [0])]), diagonal))
+        (facet,) = breakpoints
+        assert (facet.normal, facet.weight) == ((0, 1), (9,))
+        assert (str(facet.jump), str(closed_form_jump(breakpoints, 0))) == ("[9/2 9/2]", "[9/2 9/2]")
+        assert [str(entry) for entry in facet.euclidean()] == ["9*sqrt(2)/2"]
+
+
+def test_lengths_do_not_depend_on_the_order_of_the_inputs() -> None:
+    """So that they do not depend on which coordinates are free; the jump is a direction of the slice, orthogonal to
+    the facet."""
+    rng = Random("order")
+    for _ in range(6):
+        rows = [[rng.randint(-4, 4) for _ in range(4)] for _ in range(3)]
+        directions = [[rng.randint(-3, 3) for _ in range(4)] for _ in range(2)]
+        found = []
+        for order in ([0, 1, 2, 3], [3, 1, 0, 2], [2, 3, 1, 0]):
+            network = from_arrays([([[row[j] for j in order] for row in rows], [1, 2, -1]), ([[1, -2, 3]], [0])])
+            plane = Polyhedron.from_generators([[0] * 4], (), [[row[j] for j in order] for row in directions], 4)
+            facets = [facet for facet in breakpoint_complex(canonical_complex(network, plane)) if facet.visible]
+            lengths = sorted(facet.weight[0] ** 2 * facet.square for facet in facets)
+            found.append(lengths)
+            for facet in facets:
+                (jump,) = facet.jump.rows()
+                assert sum(entry * entry for entry in jump) == facet.weight[0] ** 2 * facet.square
+                assert all(sum(a * b for a, b in zip(row, jump, strict=True)) == 0 for row, _ in _equations(plane))
+        assert found[0] == found[1] == found[2]
+
+
+def _equations(plane: Polyhedron) -> list[tuple[list[int], int]]:
+    return [(list(row[:-1]), row[-1]) for row in plane.affine_hull()]
 
 
 def test_normals_are_primitive_where_the_row_is_not() -> None:
