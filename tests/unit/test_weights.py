@@ -60,8 +60,7 @@ def test_on_a_slice_lengths_are_those_along_it() -> None:
 
 
 def test_lengths_do_not_depend_on_the_order_of_the_inputs() -> None:
-    """So that they do not depend on which coordinates are free; the jump is a direction of the slice, orthogonal to
-    the facet."""
+    """So that they do not depend on which coordinates are free; the jump is a direction of the slice."""
     rng = Random("order")
     for _ in range(6):
         rows = [[rng.randint(-4, 4) for _ in range(4)] for _ in range(3)]
