@@ -78,10 +78,18 @@ class TropicalPolynomial:
         self.terms, self.term_of, self._cells = tuple(terms), term_of, cells
 
     def __call__(self, x: Sequence[Rational]) -> Fraction:
-        """The maximum at a point of the domain."""
+        """The maximum at a point of the domain.
+
+        Raises
+        ------
+        DomainError : a point outside the domain, where other terms may be larger, or with another number of
+            coordinates.
+        """
         point = [*map(to_fraction, x), Fraction(1)]
         if len(point) != len(self.terms[0]):
             raise DomainError(f"a point needs {len(self.terms[0]) - 1} coordinates, got {len(x)}")
+        if not self._cells.domain.contains(point[:-1]):
+            raise DomainError("the point is outside the domain on which the tropical form holds")
         return max(sum((a * b for a, b in zip(term, point, strict=True)), Fraction()) for term in self.terms)
 
     @property

@@ -71,16 +71,22 @@ class WrongCell:
     cell, codimension : of the complex; its codimension in the domain.
     zeros : of neurons and of constraints of the domain.
     point : a point inside the cell.
+    constraints : how many of the zeros are constraints of the domain.
     """
 
     cell: Cell
     codimension: int
     zeros: int
     point: tuple[Fraction, ...]
+    constraints: int = 0
 
     def __str__(self) -> str:
         place = f"cell {self.cell.index} of dimension {self.cell.dimension}, at {point_text(self.point)}"
-        return f"{place}, has codimension {self.codimension} and {self.zeros} zeros"
+        zeros = f"{self.zeros} zero{'' if self.zeros == 1 else 's'}"
+        if self.constraints:
+            are = "is a constraint" if self.constraints == 1 else "are constraints"
+            zeros += f", {self.constraints} of which {are} of the domain"
+        return f"{place}, has codimension {self.codimension} and {zeros}"
 
 
 def supertransversality(cells: PolyhedralComplex) -> Condition[WrongCell]:
@@ -105,6 +111,11 @@ def supertransversality(cells: PolyhedralComplex) -> Condition[WrongCell]:
     >>> concurrent = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
     >>> print(supertransversality(canonical_complex(concurrent)))
     supertransversal: fails, cell 0 of dimension 0, at (0, 0), has codimension 2 and 3 zeros
+    >>> from polyrelu.exact import Polyhedron
+    >>> line = from_arrays([([[1]], [0]), ([[1]], [0])])
+    >>> print(supertransversality(canonical_complex(line, Polyhedron.box([0], [1]))))
+    supertransversal: fails, cell 0 of dimension 0, at (0), has codimension 1 and 2 zeros, 1 of which is a constraint of
+    the domain
     """
     require_whole(cells, "supertransversality")
     cell, count = supertransversality_violation(cells), sum(cells.f_vector)
@@ -113,9 +124,9 @@ def supertransversality(cells: PolyhedralComplex) -> Condition[WrongCell]:
     codimension = cells.dimension - cell.dimension
     zeros = [_zeros(cells, k) for k in range(cells.lineality_dim, cells.dimension + 1)]
     right = sum(int((found == len(zeros) - 1 - k).sum()) for k, found in enumerate(zeros))
-    evidence = WrongCell(
-        cell, codimension, int(zeros[cell.dimension - cells.lineality_dim][cell.index]), point_in(cells, cell)
-    )
+    own = int(zeros[cell.dimension - cells.lineality_dim][cell.index])
+    constraints = int((cells.constraint_signs(cell.dimension)[cell.index] == 0).sum())
+    evidence = WrongCell(cell, codimension, own, point_in(cells, cell), constraints)
     return Condition("supertransversal", "fails", right, "cells", evidence)
 
 

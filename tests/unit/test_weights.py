@@ -29,6 +29,19 @@ def corner() -> PolyhedralComplex:
     return canonical_complex(from_arrays([(UNIT, [0, 0]), ([[1, 2]], [0])]))
 
 
+def test_a_tropical_form_holds_on_its_domain_only() -> None:
+    network = from_arrays([(UNIT, [0, 0]), ([[1, 2]], [0])])
+    (form,) = tropical_form(canonical_complex(network, Polyhedron.box([1, 1], [2, 2])))
+    assert form([1, 2]) == network([1, 2])[0]
+    for part in (form, form.numerator, form.denominator):
+        with pytest.raises(DomainError, match="outside the domain on which the tropical form holds"):
+            part([-1, 1])
+    (form,) = tropical_form(canonical_complex(network, Polyhedron.from_constraints([], [], [[1, -1]], [0])))
+    assert form([3, 3]) == 9
+    with pytest.raises(DomainError, match="outside the domain"):
+        form([3, 4])
+
+
 # --- Weights ---------------------------------------------------------------------------------------------
 
 
