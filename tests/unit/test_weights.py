@@ -67,7 +67,7 @@ def test_on_a_slice_lengths_are_those_along_it() -> None:
     for row in ([1, 2], [2, 1]):
         breakpoints = breakpoint_complex(canonical_complex(from_arrays([([row], [0]), ([[3]], [0])]), diagonal))
         (facet,) = breakpoints
-        assert (facet.normal, facet.weight) == ((0, 1), (9,))
+        assert (facet.normal, facet.weight) == ((0, 1), (Fraction(9),))
         assert (str(facet.jump), str(closed_form_jump(breakpoints, 0))) == ("[9/2 9/2]", "[9/2 9/2]")
         assert [str(entry) for entry in facet.euclidean()] == ["9*sqrt(2)/2"]
 
