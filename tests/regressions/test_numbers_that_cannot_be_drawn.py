@@ -81,7 +81,7 @@ def test_what_can_be_drawn_is_drawn_without_warnings(network: Network, what: str
 
 
 def test_the_caption_tells_the_ends_of_a_side_apart() -> None:
-    drawn = picture(NETWORKS["small"], "complex", box=[10**6, 10**6 + Fraction(1, 1000)])
+    drawn = picture(NETWORKS["small"], "complex", box=[Fraction(10**6), 10**6 + Fraction(1, 1000)])
     assert drawn.view.caption == "box [1000000, 1000000.001] × [1000000, 1000000.001]"
 
 
