@@ -40,8 +40,8 @@ def add_complex(commands: Any) -> None:
         "--domain",
         default="R^n",
         help="R^n (the default), orthant, box:lo,hi, 'box:lo0,hi0;lo1,hi1;…' (in quotes), slice:FILE for the line or "
-        'plane through the points of {"points": …}, or FILE.json with {"A": …, "c": …} for A x ≤ c, also "E", "e" for '
-        'E x = e, or with {"vertices": …, "rays": …, "lines": …}',
+        'plane through the points of {"points": …} (with "range": [[lo, hi], …] for a part of it), or FILE.json with '
+        '{"A": …, "c": …} for A x ≤ c, also "E", "e" for E x = e, or with {"vertices": …, "rays": …, "lines": …}',
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the complex here (.json, .csv, .graphml, .gexf)")
     parser.add_argument(

@@ -23,6 +23,7 @@ from polyrelu.commands.common import (
 from polyrelu.errors import DomainError
 
 if TYPE_CHECKING:
+    from polyrelu.complex import Slice
     from polyrelu.complex.polyhedral_complex import Progress
     from polyrelu.exact import Polyhedron
     from polyrelu.network import Network
@@ -57,7 +58,8 @@ def add_plot(commands: Any) -> None:
     parser.add_argument(
         "--domain",
         default="R^n",
-        help="R^n (the default) or any other of 1 to 3 dimensions, written as for `complex`; of many inputs slice:FILE",
+        help="R^n (the default) or any other of 1 to 3 dimensions, written as for `complex`; of many inputs "
+        "slice:FILE, a slice through points, drawn in its coordinates s, t",
     )
     parser.add_argument(
         "--box",
@@ -70,13 +72,14 @@ def add_plot(commands: Any) -> None:
 
 
 def _plot(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.complex import parse_domain
+    from polyrelu.complex import parse_domain, parse_slice
     from polyrelu.topology import UnfinishedError
 
     suffix = _checked_suffix(options)
     level, output, box = _level(options), _index(options.output), _box(options.box)
     imported = read_network(options, options.network)
-    domain = parse_domain(options.domain, imported.network.inputs)
+    parse = parse_slice if options.domain.startswith("slice:") else parse_domain
+    domain = parse(options.domain, imported.network.inputs)
     draw = _picture if suffix not in (".ply", ".obj") else _mesh
     try:
         with ProgressLine() as line:
@@ -97,7 +100,7 @@ _Sides = list[tuple[Fraction, Fraction]] | tuple[Fraction, Fraction] | None
 def _picture(
     options: argparse.Namespace,
     network: Network,
-    domain: Polyhedron,
+    domain: Polyhedron | Slice,
     box: _Sides,
     output: int,
     level: Fraction,
@@ -121,19 +124,24 @@ def _picture(
 def _mesh(
     options: argparse.Namespace,
     network: Network,
-    domain: Polyhedron,
+    domain: Polyhedron | Slice,
     box: _Sides,
     output: int,
     level: Fraction,
     progress: Progress,
 ) -> dict[str, object]:
+    from polyrelu.complex import Slice
     from polyrelu.plot import save_mesh, surface
+    from polyrelu.plot.slices import on_axes
     from polyrelu.plot.view import sides_of
 
     if options.what is None:
         raise DomainError("a mesh is that of a surface; choose --what zeros, weights, boundary or level")
+    names: tuple[int | str, ...] | None = None
+    if isinstance(domain, Slice):
+        network, domain, names, _ = on_axes(network, domain)
     part = surface(network, options.what, domain, box, output, level, progress)
-    mesh = save_mesh(part, options.file)
+    mesh = save_mesh(part, options.file, names)
     counts = {"vertices": len(mesh.vertices), "faces": len(mesh.faces), "edges alone": len(mesh.edges)}
     return {
         "domain": options.domain,

@@ -82,7 +82,8 @@ def check_view(view: View) -> None:
     """Whether a frame can be drawn; `DomainError` if not."""
     for name, low, high in zip(view.names, view.lower, view.upper, strict=True):
         remedy = "give another box, or scale and move that input of the network"
-        check_interval(f"the side of the box along input {name},", low, high, remedy)
+        along = f"input {name}" if isinstance(name, int) else str(name)
+        check_interval(f"the side of the box along {along},", low, high, remedy)
 
 
 def layer_colour(layer: int) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from polyrelu.breakpoints import breakpoint_complex
 from polyrelu.breakpoints.hull import Hull
-from polyrelu.complex import PolyhedralComplex, Subcomplex, canonical_complex
+from polyrelu.complex import PolyhedralComplex, Slice, Subcomplex, canonical_complex
 from polyrelu.complex.polyhedral_complex import Progress
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational
@@ -19,7 +19,7 @@ from polyrelu.network import Network
 from polyrelu.plot.canvas import Canvas, check_view, new_figure, plural, save_figure
 from polyrelu.plot.parts import paint_cells, paint_layers, paint_zero_sets, zero_set, zero_sets_title
 from polyrelu.plot.sets import paint_boundary, paint_level_set
-from polyrelu.plot.slices import on_axes
+from polyrelu.plot.slices import SLICE_NAMES, on_axes
 from polyrelu.plot.values import paint_graph, paint_surface
 from polyrelu.plot.view import Box, View, window
 from polyrelu.plot.weights import paint_weights
@@ -69,7 +69,7 @@ class Picture:
 def picture(
     network: Network,
     what: str | None = None,
-    domain: Polyhedron | None = None,
+    domain: Polyhedron | Slice | None = None,
     box: Box | None = None,
     output: int = 0,
     level: Rational = 0,
@@ -82,7 +82,8 @@ def picture(
     network : any network; of more than three inputs give a slice as domain.
     what : ``graph`` (1 dimension); ``complex``, ``surface`` (2); ``layers`` (a panel for each), ``zeros`` (all layers
         in one), ``weights`` (breakpoint facets), ``boundary`` (of decisions) or ``level`` (2 or 3). None chooses one.
-    domain : a polyhedron of dimension 1 to 3; None for R^n.
+    domain : a polyhedron or slice of dimension 1 to 3; None for R^n. The axes are inputs, or the coordinates of a slice
+        (see `polyrelu.complex.parse_slice`), and then the frame is in these.
     box : the frame, see `view_of`.
     output : which one, for graph, surface, weights and level.
     level : for level.
@@ -123,17 +124,18 @@ def picture(
     return Picture(what, view, canvas.ax.figure, dict(canvas.counts))
 
 
-def _seen(network: Network, domain: Polyhedron, box: Box | None) -> tuple[Network, Polyhedron, View]:
+def _seen(network: Network, domain: Polyhedron | Slice, box: Box | None) -> tuple[Network, Polyhedron, View]:
     """The network and its domain in the coordinates of the axes, inside the box: few inputs make everything faster."""
     flat = on_axes(network, domain)
-    polyhedron, view = window(flat.domain, box)
+    default = (-1, 2) if flat.axes[:1] == SLICE_NAMES[:1] else (-1, 1)  # so that all points of the slice are seen
+    polyhedron, view = window(flat.domain, box, default)
     return flat.network, polyhedron, replace(view, inputs=network.inputs, names=flat.axes, linear=flat.linear)
 
 
 def surface(
     network: Network,
     what: str,
-    domain: Polyhedron | None = None,
+    domain: Polyhedron | Slice | None = None,
     box: Box | None = None,
     output: int = 0,
     level: Rational = 0,
@@ -141,7 +143,8 @@ def surface(
 ) -> Subcomplex:
     """The surface that ``zeros``, ``weights``, ``boundary`` or ``level`` show, for `save_mesh`.
 
-    Parameters and errors as for `picture`; without a box the whole domain is taken. ``weights`` are the cells across
+    Parameters and errors as for `picture`; without a box the whole domain is taken. On a slice the surface lies in the
+    space of its coordinates s, t, u. ``weights`` are the cells across
     which this output bends.
 
     >>> from polyrelu.network import from_arrays
@@ -150,6 +153,8 @@ def surface(
     (19, 30, 12, 0)
     """
     _check(network, what, output)
+    if isinstance(domain, Slice):
+        network, domain, _, _ = on_axes(network, domain)
     polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
     if box is not None:
         polyhedron = window(polyhedron, box)[0]

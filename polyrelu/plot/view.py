@@ -17,9 +17,12 @@ from polyrelu.complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact import Infeasible, Polyhedron, Rational, RationalMatrix, Unbounded, to_fraction
 
-__all__ = ["Box", "View", "free_axes", "free_of", "interval_text", "sides_of", "view_of", "window"]
+__all__ = ["Box", "Name", "View", "free_axes", "free_of", "interval_text", "sides_of", "view_of", "window"]
 
 Point = tuple[Fraction, ...]
+
+#: The number of an input, or the name of a coordinate of a slice.
+Name: TypeAlias = int | str
 
 #: The same interval (low, high) for every axis, or one for each.
 Box: TypeAlias = Sequence[Rational] | Sequence[Sequence[Rational]]
@@ -34,7 +37,7 @@ class View:
     axes : the inputs of the complex that are drawn along the axes, one to three.
     lower, upper : the corners of the box, one number for each axis.
     inputs : of the network; if there are more of them than axes, the others depend on those.
-    names : the numbers that the axes have among these inputs.
+    names : the numbers that the axes have among these inputs; or s, t, u, the coordinates of a slice through points.
     linear : of a slice in the coordinates v of its axes, x = p + K v: K. For lengths.
     """
 
@@ -42,7 +45,7 @@ class View:
     lower: Point
     upper: Point
     inputs: int
-    names: tuple[int, ...]
+    names: tuple[Name, ...]
     linear: RationalMatrix | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -53,7 +56,7 @@ class View:
     @property
     def labels(self) -> tuple[str, ...]:
         """A name for each axis."""
-        return tuple(f"$x_{{{name}}}$" for name in self.names)
+        return tuple(f"$x_{{{name}}}$" if isinstance(name, int) else f"${name}$" for name in self.names)
 
     @property
     def caption(self) -> str:
@@ -64,6 +67,9 @@ class View:
         'box [-1, 1] × [0, 1/3]'
         """
         sides = " × ".join(itertools.starmap(interval_text, zip(self.lower, self.upper, strict=True)))
+        if isinstance(self.names[0], str):
+            terms = " + ".join(f"{name} (p{i} - p0)" for i, name in enumerate(self.names, 1))
+            return f"box {sides}, slice p0 + {terms} of R^{self.inputs}"
         return f"box {sides}" + (f", slice of R^{self.inputs}" if self.inputs > len(self.axes) else "")
 
     @property
@@ -133,28 +139,28 @@ def view_of(cells: PolyhedralComplex, box: Box | None = None) -> View:
     return _view(cells.domain, box)
 
 
-def window(domain: Polyhedron, box: Box | None = None) -> tuple[Polyhedron, View]:
+def window(domain: Polyhedron, box: Box | None = None, default: tuple[int, int] = (-1, 1)) -> tuple[Polyhedron, View]:
     """The part of a domain inside a box, and the view of it; see `view_of`.
 
     Raises
     ------
     DomainError : as `view_of`; or the box does not meet the domain in a set of the same dimension.
     """
-    view = _view(domain, box)
+    view = _view(domain, box, default)
     part = domain.intersect(view.box_in(domain.ambient_dimension))
     if part.dimension < view.dimension:
         raise DomainError(f"the {view.caption} shows nothing of the inside of the domain; choose another box")
     return part, view
 
 
-def _view(domain: Polyhedron, box: Box | None) -> View:
+def _view(domain: Polyhedron, box: Box | None, default: tuple[int, int] = (-1, 1)) -> View:
     axes = free_axes(domain)
     if not 1 <= len(axes) <= 3:
         raise DomainError(
             f"pictures show 1 to 3 dimensions, the domain has {len(axes)}: give a line, plane or space through points "
             "of it, --domain slice:FILE"
         )
-    sides = _around(domain, axes) if box is None else sides_of(box, len(axes))
+    sides = _around(domain, axes, default) if box is None else sides_of(box, len(axes))
     return View(axes, tuple(low for low, _ in sides), tuple(high for _, high in sides), domain.ambient_dimension, axes)
 
 
@@ -173,7 +179,7 @@ def free_of(equations: Sequence[Sequence[int]], size: int) -> tuple[int, ...]:
     return tuple(j for j in range(size) if j not in pivots)
 
 
-def _around(domain: Polyhedron, axes: Sequence[int]) -> list[tuple[Fraction, Fraction]]:
+def _around(domain: Polyhedron, axes: Sequence[int], default: tuple[int, int]) -> list[tuple[Fraction, Fraction]]:
     """The box around a bounded domain, and the default for others."""
     found = []
     for axis in axes:
@@ -181,7 +187,7 @@ def _around(domain: Polyhedron, axes: Sequence[int]) -> list[tuple[Fraction, Fra
         for sign in (-1, 1):
             best = domain.maximize([sign * int(j == axis) for j in range(domain.ambient_dimension)])
             if isinstance(best, Unbounded):
-                return [(Fraction(-1), Fraction(1))] * len(axes)
+                return [(Fraction(default[0]), Fraction(default[1]))] * len(axes)
             if isinstance(best, Infeasible):
                 raise DomainError("the domain is empty")
             extremes.append(sign * best.value)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise, product
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -13,10 +15,11 @@ import pytest
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped,unused-ignore]
 
 from polyrelu.breakpoints import breakpoint_complex
-from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex, canonical_complex
+from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex, canonical_complex, parse_slice
 from polyrelu.complex.regions import interior_point
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
+from polyrelu.importers import save
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.plot import (
     draw_boundary,
@@ -40,6 +43,7 @@ from polyrelu.plot.values import lifted
 from polyrelu.plot.view import window
 from polyrelu.plot.weights import unit_weight
 from polyrelu.topology import decision_boundary, level_set
+from tests.commands import run_json
 from tests.quantised_networks import KINDS, quantised_network
 
 Point = tuple[Fraction, ...]
@@ -288,6 +292,48 @@ def test_a_slice_is_drawn_like_the_complex_on_it() -> None:
     weights = breakpoint_complex(cells)
     assert found.counts["visible facets"] == sum(facet.weight[0] != 0 for facet in weights)
     assert found.figure.axes[0].get_xlabel() == "$x_{2}$"
+
+
+def test_slices_are_drawn_in_their_coordinates(tmp_path: Path) -> None:
+    """Along p1 - p0 and p2 - p0, so that the points are (0, 0), (1, 0) and (0, 1); also where they fill all of R^n."""
+    for inputs, points in ((4, [[1, 0, 2, 1], [2, 1, 3, 1], [3, 0, 2, 2]]), (2, [[1, 2], [0, 4], [2, 5]])):
+        network = random_network(inputs, 2, 1)
+        (tmp_path / "slice.json").write_text(json.dumps({"points": points}))
+        part = parse_slice(f"slice:{tmp_path}/slice.json", inputs)
+        flat, domain, names, linear = on_axes(network, part)
+        assert (names, domain.inequalities, linear is not None) == (("s", "t"), (), True)
+        for s, t in product((0, 1, Fraction(-1, 3)), repeat=2):
+            x = [p + s * (a - p) + t * (b - p) for p, a, b in zip(*points, strict=True)]
+            assert flat([s, t]) == network(x)
+        found = picture(network, "complex", part)
+        assert found.view.caption == f"box [-1, 2] × [-1, 2], slice p0 + s (p1 - p0) + t (p2 - p0) of R^{inputs}"
+        assert found.figure.axes[0].get_xlabel() == "$s$"
+        assert picture(network, "complex", part, box=[0, 1]).view.upper == (1, 1)
+        (tmp_path / "slice.json").write_text(json.dumps({"points": points, "range": [[0, 3], [-1, 0]]}))
+        part = parse_slice(f"slice:{tmp_path}/slice.json", inputs)
+        assert picture(network, "zeros", part).view.caption.startswith("box [0, 3] × [-1, 0], slice p0")
+
+
+def test_a_mesh_of_a_slice_through_points(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """max(|x|, |y|, |z|) on a skew slice, in its coordinates."""
+    rows = [[2, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]]
+    network = from_arrays([([[s * a for a in row] for row in rows for s in (1, -1)], [0] * 6), ([[1] * 6], [0])])
+    points = [[0, 0, 0, 0], [1, 0, 0, 0], [0, 2, 0, 0], [0, 0, 1, 1]]
+    (tmp_path / "slice.json").write_text(json.dumps({"points": points}))
+    save(network, tmp_path / "net.json")
+    command = [
+        "plot",
+        str(tmp_path / "net.json"),
+        "--domain",
+        f"slice:{tmp_path}/slice.json",
+        "-o",
+        f"{tmp_path}/m.obj",
+    ]
+    status, found = run_json(capsys, *command, "--what", "level", "--level", "2")
+    assert (status, found["axes"], found["drawn"]["faces"]) == (0, ["s", "t", "u"], 8)
+    text = (tmp_path / "m.obj").read_text()
+    assert "x = s, y = t, z = u" in text
+    assert {line for line in text.splitlines() if line.startswith("v 1")} == {"v 1.0 0.0 0.0"}
 
 
 def test_weights_on_a_slice_are_measured_along_it() -> None:
