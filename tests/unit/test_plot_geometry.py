@@ -302,13 +302,13 @@ def test_slices_are_drawn_in_their_coordinates(tmp_path: Path) -> None:
         part = parse_slice(f"slice:{tmp_path}/slice.json", inputs)
         flat, domain, names, linear = on_axes(network, part)
         assert (names, domain.inequalities, linear is not None) == (("s", "t"), (), True)
-        for s, t in product((0, 1, Fraction(-1, 3)), repeat=2):
+        for s, t in product((Fraction(0), Fraction(1), Fraction(-1, 3)), repeat=2):
             x = [p + s * (a - p) + t * (b - p) for p, a, b in zip(*points, strict=True)]
             assert flat([s, t]) == network(x)
         found = picture(network, "complex", part)
         assert found.view.caption == f"box [-1, 2] × [-1, 2], slice p0 + s (p1 - p0) + t (p2 - p0) of R^{inputs}"
         assert found.figure.axes[0].get_xlabel() == "$s$"
-        assert picture(network, "complex", part, box=[0, 1]).view.upper == (1, 1)
+        assert picture(network, "complex", part, box=[0, 1]).view.upper == (Fraction(1), Fraction(1))
         (tmp_path / "slice.json").write_text(json.dumps({"points": points, "range": [[0, 3], [-1, 0]]}))
         part = parse_slice(f"slice:{tmp_path}/slice.json", inputs)
         assert picture(network, "zeros", part).view.caption.startswith("box [0, 3] × [-1, 0], slice p0")
