@@ -15,12 +15,14 @@ from polyrelu.commands.common import (
     add_command,
     add_network,
     check_output,
+    neuron_progress,
     print_object,
     print_reading,
     read_network,
     reading,
 )
 from polyrelu.errors import DomainError
+from polyrelu.limits import NUMBER
 
 if TYPE_CHECKING:
     from polyrelu.complex import Slice
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_plot"]
 
-_NUMBER = re.compile(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399}|(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?)", re.ASCII)
 _FORMATS = (".png", ".svg", ".pdf", ".ply", ".obj")
 #: Kinds of pictures, as in `polyrelu.plot.picture`, which is imported only when something is drawn.
 _KINDS = ("graph", "complex", "layers", "zeros", "weights", "boundary", "level", "surface")
@@ -83,7 +84,7 @@ def _plot(options: argparse.Namespace, started: float) -> int:
     draw = _picture if suffix not in (".ply", ".obj") else _mesh
     try:
         with ProgressLine() as line:
-            found = draw(options, imported.network, domain, box, output, level, _shown_on(line))
+            found = draw(options, imported.network, domain, box, output, level, neuron_progress(line))
     except UnfinishedError:  # after Ctrl-C: there is nothing to keep
         raise KeyboardInterrupt from None
     if options.json:
@@ -182,7 +183,7 @@ def _level(options: argparse.Namespace) -> Fraction:
         return Fraction()
     if options.what != "level":
         raise UsageError("--level: only for --what level")
-    if not _NUMBER.fullmatch(options.level):
+    if not NUMBER.fullmatch(options.level):
         raise UsageError(f"--level {options.level[:40]!r}: expected an integer, a decimal or a fraction such as 1/3")
     return Fraction(options.level)
 
@@ -198,21 +199,10 @@ def _box(text: str | None) -> _Sides:
     if text is None:
         return None
     sides = [side.split(",") for side in text.removeprefix("box:").split(";")]
-    if any(len(side) != 2 or not all(_NUMBER.fullmatch(entry.strip()) for entry in side) for side in sides):
+    if any(len(side) != 2 or not all(NUMBER.fullmatch(entry.strip()) for entry in side) for side in sides):
         raise UsageError(f"--box {text[:60]!r}: every side is two numbers lo,hi, sides are separated by ';'")
     pairs = [(Fraction(low.strip()), Fraction(high.strip())) for low, high in sides]
     return pairs[0] if len(pairs) == 1 else pairs
-
-
-def _shown_on(line: ProgressLine) -> Progress:
-    done = 0
-
-    def show(layer: int, _: int, regions: int) -> None:
-        nonlocal done
-        done += layer > 0
-        line.show(f"neuron {done} (layer {layer}), {regions} regions")
-
-    return show
 
 
 def _shown(value: object) -> str:

@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,10 +21,10 @@ from typing import Any
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix, column_basis, solve
+from polyrelu.limits import NUMBER
 
 __all__ = ["Slice", "parse_domain", "parse_slice"]
 
-_NUMBER = re.compile(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399}|(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?)", re.ASCII)
 _SIZE_LIMIT = 100_000_000  # bytes of a file
 _ENTRY_LIMIT = 10_000_000
 _H_KEYS, _V_KEYS = {"A", "c", "E", "e"}, {"vertices", "rays", "lines"}
@@ -151,7 +150,7 @@ def _box(text: str, inputs: int) -> Polyhedron:
 
 
 def _number(text: str) -> Fraction:
-    if not _NUMBER.fullmatch(text.strip()):
+    if not NUMBER.fullmatch(text.strip()):
         raise DomainError(
             f"{text.strip()[:40]!r} is not a number; write decimals such as -0.25 or 1e-3, or fractions such as 1/3"
         )
@@ -202,7 +201,7 @@ def _vector(name: str, document: dict[str, Any], key: str) -> list[Fraction]:
 
 def _entry(name: str, key: str, entry: object) -> Fraction:
     text = entry.text if isinstance(entry, _Literal) else entry if isinstance(entry, str) else ""
-    if not _NUMBER.fullmatch(text):
+    if not NUMBER.fullmatch(text):
         raise DomainError(f'{name}: an entry of "{key}" is not a number: use integers, decimals, or text like "1/3"')
     return Fraction(text)
 

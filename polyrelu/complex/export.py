@@ -23,7 +23,7 @@ from polyrelu.exact import format_rational
 from polyrelu.network import AffineMap, SignVector, affine_map_table
 from polyrelu.textfiles import layout, write_all
 
-__all__ = ["FORMATS", "REGION_FORMATS", "graph_text", "save_complex", "save_regions", "to_document"]
+__all__ = ["FORMATS", "REGION_FORMATS", "graph_text", "numbers_text", "save_complex", "save_regions", "to_document"]
 
 FORMATS = (".json", ".csv", ".graphml", ".gexf")
 REGION_FORMATS = (".csv", ".graphml", ".gexf")
@@ -47,6 +47,17 @@ def save_complex(cells: PolyhedralComplex, name: str | Path, progress: Written |
     ------
     DomainError : another suffix.
     PolyreluError : the file cannot be written.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> cells = canonical_complex(from_arrays([([[2]], [-1]), ([["1/3"]], [0])]))
+    >>> with TemporaryDirectory() as folder:
+    ...     save_complex(cells, f"{folder}/cells.csv")
+    ...     print(Path(f"{folder}/cells.csv").read_text().rstrip())
+    region,signs,bounded,facets,interior_point,affine_map,complete
+    0,+,0,1,2,2/3 -1/3,1
+    1,-,0,1,0,0 0,1
     """
     path = Path(name)
     if path.suffix not in FORMATS:
@@ -98,13 +109,13 @@ def to_document(cells: PolyhedralComplex, progress: Written | None = None) -> di
         "version": 1,
         "network": cells.network.sha256,
         "domain": {
-            "inequalities": [_numbers(row) for row in cells.domain.inequalities],
-            "equations": [_numbers(row) for row in cells.domain.equations],
+            "inequalities": [numbers_text(row) for row in cells.domain.inequalities],
+            "equations": [numbers_text(row) for row in cells.domain.equations],
         },
         "complete": cells.complete,
         "neurons": [[neuron.layer, neuron.index] for neuron in cells.neurons],
         "f_vector": list(cells.f_vector),
-        "lineality": [_numbers(row) for row in cells.lineality],
+        "lineality": [numbers_text(row) for row in cells.lineality],
         "vertices": [list(point) for point in points],
         "directions": [list(direction) for direction in directions],
         "regions": regions,
@@ -124,13 +135,14 @@ def _region(
 ) -> dict[str, Any]:
     vertices, rays = cells.vertices_and_rays(cells.region_cell(index))
     found = [
-        [table.setdefault(tuple(_numbers(entries)), len(table)) for entries in rows]
+        [table.setdefault(tuple(numbers_text(entries)), len(table)) for entries in rows]
         for table, rows in ((points, vertices), (directions, rays))
     ]
     return {"bounded": bool(cells.bounded[index]), "vertices": found[0], "directions": found[1]}
 
 
-def _numbers(entries: Sequence[Fraction | int]) -> list[str]:
+def numbers_text(entries: Sequence[Fraction] | Sequence[int]) -> list[str]:
+    """Room-internal and for `polyrelu.breakpoints`: exact numbers as they stand in files."""
     return [format_rational(Fraction(entry)) for entry in entries]
 
 

@@ -15,7 +15,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact.rational import format_rational
 from polyrelu.network import Network, NeuronId
 
-__all__ = ["Condition", "Parts", "Status", "combined", "neuron_text", "point_text", "require_plain"]
+__all__ = ["Condition", "Parts", "Status", "UndefinedError", "combined", "neuron_text", "point_text", "require_plain"]
 
 Status = Literal["holds", "fails", "unchecked", "undefined"]
 
@@ -96,10 +96,14 @@ def combined(name: str, parts: Sequence[Condition[Any]]) -> Condition[Parts]:
     return Condition(name, status, holding, "conditions", evidence, reason)
 
 
+class UndefinedError(DomainError):
+    """A condition is not defined for this network or domain."""
+
+
 def require_plain(network: Network, what: str) -> None:
     """Refuse networks with skip connections."""
     if not network.is_plain:
-        raise DomainError(f"{what}: defined for networks without skip connections only")
+        raise UndefinedError(f"{what}: defined for networks without skip connections only")
 
 
 def neuron_text(neuron: NeuronId) -> str:

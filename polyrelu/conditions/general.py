@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.complex.whole import require_whole
 from polyrelu.conditions.collinear import PIECE_LIMIT, noncollinear_pieces
-from polyrelu.conditions.condition import Condition, Parts, combined, require_plain
+from polyrelu.conditions.condition import Condition, Parts, UndefinedError, combined, require_plain
 from polyrelu.conditions.genericity import PRODUCT_LIMIT, masked_ranks, supertransversality
 from polyrelu.conditions.zero_extrema import zero_extrema
-from polyrelu.errors import DomainError
 
 __all__ = ["Limits", "generic", "pl_general", "require_pl"]
 
@@ -89,9 +88,9 @@ def require_pl(cells: PolyhedralComplex) -> None:
     require_plain(cells.network, "general networks")
     require_whole(cells, "general networks")
     if cells.network.last == "relu":
-        raise DomainError("general networks: defined for networks that end in an affine layer only")
+        raise UndefinedError("general networks: defined for networks that end in an affine layer only")
     if cells.dimension < cells.network.inputs:
-        raise DomainError(
+        raise UndefinedError(
             f"general networks: defined on open sets of R^{cells.network.inputs}; put the parametrisation of the "
             f"domain of dimension {cells.dimension} into the first layer"
         )

@@ -36,7 +36,7 @@ import numpy as np
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational, RationalMatrix, meeting_direction, positive_primitive
-from polyrelu.network import Network, NeuronId, SignVector
+from polyrelu.network import Network, NeuronId, SignVector, output_derivative
 from polyrelu.walks.events import EventSearch, Statistics, Track
 from polyrelu.walks.line_walk import walk_line
 from polyrelu.walks.slices import AffineSlice, Point, Row, Signs, exact_vector
@@ -176,7 +176,12 @@ class Ridge(Corner):
         """
         self._check_open()
         switched = {pair: self.v if pair[0] == 0 else self.u for pair in _RAYS}
-        return {pair: not _influence(self.part, self._with(pair), place).is_zero() for pair, place in switched.items()}
+        return {pair: not self._influence(pair, place).is_zero() for pair, place in switched.items()}
+
+    def _influence(self, pair: Pair, place: int) -> RationalMatrix:
+        """The derivative of the outputs by the activation of a neuron on a ray."""
+        signs = self.part.sign_vector(self._with(pair))
+        return output_derivative(self.part.network, signs, self.part.neuron(place))
 
     @cached_property
     def bends(self) -> bool:
@@ -468,23 +473,6 @@ def _plane(network: Network, point: Sequence[Rational], directions: Sequence[Seq
     if len(directions) != 2:
         raise DomainError(f"a plane has two directions, not {len(directions)}")
     return AffineSlice(network, point, directions)
-
-
-def _influence(part: AffineSlice, signs: Signs, place: int) -> RationalMatrix:
-    """The derivative of the outputs by the activation of a neuron, shape (n_L, 1), the other signs being given."""
-    network, own = part.network, part.layer_of(place)
-    start = part.offsets[own - 1]
-    unit = RationalMatrix.column([int(i == place - start) for i in range(network.widths[own])])
-    known = {own: unit}
-    for number in range(own + 1, network.depth + 1):
-        column = RationalMatrix.zeros(network.widths[number], 1)
-        for block in part.layers[number - 1].blocks:
-            if block.source in known:
-                column = column + block @ known[block.source]
-        if number <= network.hidden_layers:
-            column = column.scale_rows((signs[part.part(number)] > 0).astype(int).tolist())
-        known[number] = column
-    return known[network.depth]
 
 
 def _check_limit(limit: int | None, what: str) -> None:

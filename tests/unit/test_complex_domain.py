@@ -83,7 +83,7 @@ def test_slices_in_a_range_of_their_coordinates() -> None:
     points = [[1, 0, 2, 0], [1, 2, 2, "1/2"], [0, 0, 3, 1]]
     part = parse_slice("slice:" + write({"points": points, "range": [[-1, "3/2"], [0, 0.5]]}), 4)
     origin, directions = part.origin, part.directions
-    assert [str(entry) for entry in (*origin, *directions[0])] == "1 0 2 0 0 2 0 1/2".split()
+    assert [str(entry) for entry in (*origin, *directions[0])] == ["1", "0", "2", "0", "0", "2", "0", "1/2"]
     corners = {
         tuple(p + s * a + t * b for p, a, b in zip(origin, *directions, strict=True))
         for s in (Fraction(-1), Fraction(3, 2))

@@ -509,7 +509,7 @@ def test_breakpoints_of_a_graph() -> None:
     network = from_arrays([([[1], [1], [2]], [0, -1, -2]), ([[1, 2, -1]], [5])])
     ax = draw_graph(canonical_complex(network), box=[-2, 3])
     assert np.array(ax.lines[0].get_data()).tolist() == [[0.0], [5.0]]
-    assert ax.get_title() == "output 0: 3 pieces, 1 breakpoint\nbox [-2, 3]"
+    assert ax.get_title() == "output 0: 2 pieces, 1 breakpoint\nbox [-2, 3]"
     assert ax.get_xlim() == (-2, 3)
 
 

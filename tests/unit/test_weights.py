@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import comb
 from random import Random
@@ -15,8 +16,9 @@ from polyrelu.breakpoints import (
     oriented_sum,
     reconstruct,
     tropical_form,
+    unbalanced_ridge,
 )
-from polyrelu.complex import PolyhedralComplex, canonical_complex
+from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import AffineMap, from_arrays
@@ -207,3 +209,30 @@ def test_incomplete_complexes_are_refused() -> None:
     for find in (breakpoint_complex, tropical_form):
         with pytest.raises(DomainError, match="incomplete"):
             find(cells)
+
+
+# --- Weights that are those of no network -----------------------------------------------------------------------
+
+
+def test_wrong_weights_are_found_out() -> None:
+    """Around the vertex, where they do not cancel; on the way around it, where they do not add up."""
+    cells = corner()
+    breakpoints = breakpoint_complex(cells)
+    wrong = replace(breakpoints, weights=breakpoints.weights.copy())
+    wrong.weights[0] += 1
+    assert unbalanced_ridge(breakpoints) is None
+    assert unbalanced_ridge(wrong) == Cell(0, 0)
+    assert any(map(any, oriented_sum(wrong, 0)))
+    with pytest.raises(DomainError, match="no function has these weights: they do not add up around the cell"):
+        reconstruct(wrong, 0, cells.region(0).affine_map)
+
+
+def test_cells_that_have_no_weight() -> None:
+    """Those on the boundary of the domain, and numbers that do not exist."""
+    network = from_arrays([([[1]], [0]), ([[1]], [0])])
+    breakpoints = breakpoint_complex(canonical_complex(network, Polyhedron.box([-1], [1])))
+    (inner,) = breakpoints.facets.tolist()
+    assert breakpoints.weight(inner).weight == (Fraction(1),)
+    for facet in {0, 1, 2, 3, -1} - {inner}:
+        with pytest.raises(DomainError, match="is not between two regions"):
+            breakpoints.weight(facet)
