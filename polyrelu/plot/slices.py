@@ -54,6 +54,8 @@ def on_axes(network: Network, domain: Polyhedron | Slice) -> Flat:
         part, domain = domain, domain.domain
     if domain.ambient_dimension != network.inputs:
         raise DomainError(f"the domain lies in R^{domain.ambient_dimension}, the network has {network.inputs} inputs")
+    if domain.is_empty():
+        raise DomainError("the domain is empty, so that there is nothing to draw")
     equations = domain.affine_hull()
     axes = free_of(equations, network.inputs)
     if part is not None and 0 < len(axes) == len(part.directions) <= len(SLICE_NAMES):

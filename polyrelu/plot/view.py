@@ -154,6 +154,8 @@ def window(domain: Polyhedron, box: Box | None = None, default: tuple[int, int] 
 
 
 def _view(domain: Polyhedron, box: Box | None, default: tuple[int, int] = (-1, 1)) -> View:
+    if domain.is_empty():
+        raise DomainError("the domain is empty, so that there is nothing to draw")
     axes = free_axes(domain)
     if not 1 <= len(axes) <= 3:
         raise DomainError(

@@ -35,6 +35,7 @@ from polyrelu.conditions import (
     transparency,
     zero_extrema,
 )
+from polyrelu.conditions.collinear import _Sums
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
@@ -445,6 +446,46 @@ def test_an_output_that_reads_the_input_along_lines() -> None:
         first = Layer((Block(0, RationalMatrix.from_integers([[1, 0]])),), RationalMatrix.column([0]))
         network = Network(2, (first, Layer(tuple(blocks), RationalMatrix.column([0]))))
         assert zero_extrema(canonical_complex(network)).status == status
+
+
+def test_only_adjacent_layers_are_asked_to_cross() -> None:
+    """Three hidden layers: pairs of the first and the third do not count."""
+    layers: Layers = [(UNIT, [0, 0]), ([[1, 1], [1, -1]], [-1, 0]), ([[1, 2]], [-1]), ([[1]], [0])]
+    evidence = pairwise_crossings(cells_of(layers)).evidence
+    assert evidence is not None
+    pairs = [(crossing.earlier.layer, crossing.later.layer) for crossing in evidence.found]
+    pairs += [(earlier.layer, later.layer) for earlier, later in evidence.missing]
+    assert sorted(pairs) == [(1, 2)] * 4 + [(2, 3)] * 2
+
+
+def test_a_trailing_relu_has_no_outputs_besides_its_neurons() -> None:
+    """max(x + 2 y - 1, 0) is 0 on a half-plane, but no unit has an extremum: its last neuron changes its sign."""
+    plain = from_arrays([(UNIT, [0, 0]), ([[1, 2]], [-1])])
+    cells = canonical_complex(Network(2, plain.layers, "relu"))
+    assert zero_extrema(cells).status == "holds"
+    assert zero_extrema(cells) == zero_extrema(cells, outputs=False)
+
+
+def test_wide_layers_do_not_cost_more_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pieces for the first mask read one of the neurons."""
+    size, asked = 60, list[int]()
+    wide = from_arrays(
+        [
+            ([[1, j] for j in range(size)], [1] * size),
+            ([[1] * size for _ in range(size)], [i + 2 for i in range(size)]),
+            ([[1] * size], [0]),
+        ]
+    )
+    original = _Sums._added_by
+
+    def counted(self: _Sums, j: int) -> list[list[int]]:
+        asked.append(j)
+        return original(self, j)
+
+    monkeypatch.setattr(_Sums, "_added_by", counted)
+    found = noncollinear_pieces(wide, limit=2 * size - 1)
+    assert (found.status, found.checked) == ("unchecked", 2 * size - 1)
+    assert set(asked) == {0}
 
 
 # --- Genericity ------------------------------------------------------------------------------------------

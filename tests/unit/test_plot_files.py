@@ -357,6 +357,11 @@ def test_the_mesh_of_weights_is_that_of_its_output(folder: Path, capsys: pytest.
         (["net.json", "-o", "a.png", "--box=0,one"], "every side is two numbers"),
         (["net.json", "-o", "a.png", "--domain", "slice:missing.json"], "missing.json: cannot read"),
         (["net.json", "-o", "a.png", "--domain", "point.json"], "the domain has 0"),
+        (
+            ["net.json", "-o", "a.png", "--domain", "empty.json"],
+            "the domain is empty, so that there is nothing to draw",
+        ),
+        (["torus.json", "-o", "a.ply", "--what", "zeros", "--box=0,1", "--domain", "none.json"], "the domain is empty"),
     ],
 )
 @pytest.mark.parametrize("as_json", [False, True])
@@ -365,6 +370,8 @@ def test_errors(
 ) -> None:
     Path("folder.png").mkdir()
     Path("point.json").write_text('{"vertices": [[1, 2]]}')
+    Path("empty.json").write_text('{"A": [[1, 0], [-1, 0]], "c": [0, -1]}')
+    Path("none.json").write_text('{"A": [[1, 0, 0], [-1, 0, 0]], "c": [0, -1]}')
     before = names(folder)
     status, out, err = run(capsys, "plot", *arguments, *["--json"] * as_json)
     assert (status, err.count("\n")) == (2, 1)
