@@ -6,6 +6,8 @@ written: the prover looks for other evidence, or answers undecided.
 
 from __future__ import annotations
 
+import re
+
 __all__ = [
     "BIT_LIMIT",
     "DEPTH_LIMIT",
@@ -13,6 +15,7 @@ __all__ = [
     "DETERMINANT_LIMIT",
     "LINE_LIMIT",
     "MINOR_LIMIT",
+    "NUMBER",
     "PAIR_LIMIT",
     "PARAMETER_LIMIT",
     "SCALE_BIT_LIMIT",
@@ -43,6 +46,9 @@ DEPTH_LIMIT_OF_TREES, TREE_COST_LIMIT = 4_000, 2**39
 LINE_LIMIT = 1 << 26
 
 _COST_LIMIT = 2**34
+
+#: Numbers as people write them: an integer, a decimal or a fraction, of a length that is read quickly.
+NUMBER = re.compile(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399}|(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?)", re.ASCII)
 
 
 def is_affordable(operations: int, bits: int) -> bool:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from polyrelu.breakpoints.jumps import BreakpointComplex
 from polyrelu.complex import Cell, PolyhedralComplex
+from polyrelu.complex.whole import require_whole
 from polyrelu.errors import DomainError
 
 __all__ = ["is_balanced", "oriented_sum", "unbalanced_ridge"]
@@ -36,6 +37,10 @@ Integers = NDArray[np.object_]
 def unbalanced_ridge(breakpoints: BreakpointComplex) -> Cell | None:
     """A cell of codimension 2 inside the domain around which the weights do not cancel; None for those of a network.
 
+    Raises
+    ------
+    DomainError : the cells are incomplete or a part.
+
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
@@ -44,6 +49,7 @@ def unbalanced_ridge(breakpoints: BreakpointComplex) -> Cell | None:
     True
     """
     cells = breakpoints.cells
+    require_whole(cells, "balancing")
     fans = _fans(breakpoints, _inner_incidences(cells))
     for ridge, members in fans.by_ridge():
         if any(map(any, _sum(breakpoints, fans, members))):
@@ -52,7 +58,21 @@ def unbalanced_ridge(breakpoints: BreakpointComplex) -> Cell | None:
 
 
 def is_balanced(breakpoints: BreakpointComplex) -> bool:
-    """Whether the weights cancel around every cell of codimension 2 inside the domain."""
+    """Whether the weights cancel around every cell of codimension 2 inside the domain.
+
+    Raises
+    ------
+    DomainError : the cells are incomplete or a part.
+
+    >>> from dataclasses import replace
+    >>> from polyrelu.breakpoints import breakpoint_complex
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 2]], [-1]), ([[5]], [0])])
+    >>> breakpoints = breakpoint_complex(canonical_complex(net))
+    >>> is_balanced(breakpoints), is_balanced(replace(breakpoints, weights=breakpoints.weights + 1))
+    (True, False)
+    """
     return unbalanced_ridge(breakpoints) is None
 
 
@@ -61,8 +81,17 @@ def oriented_sum(breakpoints: BreakpointComplex, ridge: int) -> list[list[Fracti
 
     Raises
     ------
-    DomainError : the cell is on the boundary of the domain, or there is none.
+    DomainError : the cell is on the boundary of the domain, or there is none; the cells are incomplete or a part.
+
+    >>> from polyrelu.breakpoints import breakpoint_complex
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 2]], [-1]), ([[5]], [0])])
+    >>> breakpoints = breakpoint_complex(canonical_complex(net))
+    >>> [[str(entry) for entry in row] for row in oriented_sum(breakpoints, 0)]
+    [['0', '0', '0']]
     """
+    require_whole(breakpoints.cells, "balancing")
     pairs = _inner_incidences(breakpoints.cells)
     pairs = pairs[pairs[:, 0] == ridge]
     if not len(pairs):

@@ -19,7 +19,7 @@ import numpy as np
 from polyrelu.breakpoints.jumps import BreakpointComplex, TropicalWeight
 from polyrelu.complex import PolyhedralComplex
 from polyrelu.exact import RationalMatrix
-from polyrelu.network import Network, NeuronId, SignVector
+from polyrelu.network import Network, NeuronId, SignVector, output_derivative
 
 __all__ = ["closed_form_jump", "output_derivative", "vanishing_neuron"]
 
@@ -35,7 +35,8 @@ def vanishing_neuron(cells: PolyhedralComplex, facet: TropicalWeight) -> NeuronI
 def closed_form_jump(breakpoints: BreakpointComplex, facet: int) -> RationalMatrix | None:
     """The gradient on the positive side of a cell of codimension 1 minus that on the other, shape (m, n_0).
 
-    None if more than one neuron vanishes there.
+    On a domain of lower dimension along its affine hull, as `TropicalWeight.jump`. None if more than one neuron
+    vanishes there.
 
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
@@ -50,28 +51,8 @@ def closed_form_jump(breakpoints: BreakpointComplex, facet: int) -> RationalMatr
         return None
     signs = cells.sign_vector(weight.facet)
     gradient = _form(cells.network, signs, neuron).take(columns=range(cells.network.inputs))
-    return output_derivative(cells.network, signs, neuron) @ gradient
-
-
-def output_derivative(network: Network, signs: SignVector, neuron: NeuronId) -> RationalMatrix:
-    """The derivative of the outputs in the activation of a hidden neuron, other neurons passing by their signs.
-
-    Returns
-    -------
-    A column, shape (m, 1).
-    """
-    unit = [[int(i == neuron.index)] for i in range(network.widths[neuron.layer])]
-    changes = {neuron.layer: RationalMatrix.from_integers(unit)}
-    for number in range(neuron.layer + 1, network.depth + 1):
-        layer = network.layers[number - 1]
-        change = RationalMatrix.zeros(layer.width, 1)
-        for block in layer.blocks:
-            if block.source in changes:
-                change = change + block @ changes[block.source]
-        if number <= network.hidden_layers:
-            change = change.scale_rows([int(sign > 0) for sign in signs.layers[number - 1]])
-        changes[number] = change
-    return changes[network.depth]
+    jump = output_derivative(cells.network, signs, neuron) @ gradient
+    return jump if breakpoints.hull is None else breakpoints.hull.gradients(jump)
 
 
 def _form(network: Network, signs: SignVector, neuron: NeuronId) -> RationalMatrix:

@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 
 from polyrelu.breakpoints.jumps import BreakpointComplex, TropicalWeight
-from polyrelu.complex.export import graph_text
+from polyrelu.complex.export import graph_text, numbers_text
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.errors import DomainError
 from polyrelu.exact import format_rational
@@ -44,8 +42,8 @@ def breakpoints_document(breakpoints: BreakpointComplex) -> dict[str, Any]:
         "version": 1,
         "network": cells.network.sha256,
         "domain": {
-            "inequalities": [_numbers(row) for row in cells.domain.inequalities],
-            "equations": [_numbers(row) for row in cells.domain.equations],
+            "inequalities": [numbers_text(row) for row in cells.domain.inequalities],
+            "equations": [numbers_text(row) for row in cells.domain.equations],
         },
         "dimension": cells.dimension,
         "outputs": cells.network.outputs,
@@ -65,6 +63,17 @@ def save_breakpoints(breakpoints: BreakpointComplex, name: str | Path) -> None:
     ------
     DomainError : another suffix.
     PolyreluError : the file cannot be written.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from polyrelu.breakpoints import breakpoint_complex
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> breakpoints = breakpoint_complex(canonical_complex(from_arrays([([[2, 4]], [1]), ([["1/3"]], [0])])))
+    >>> with TemporaryDirectory() as folder:
+    ...     save_breakpoints(breakpoints, f"{folder}/weights.csv")
+    ...     print(Path(f"{folder}/weights.csv").read_text().rstrip())
+    facet,plus,minus,normal,offset,weight,visible
+    0,0,1,1 2,1/2,2/3,1
     """
     path = Path(name)
     if path.suffix not in BREAKPOINT_FORMATS:
@@ -96,7 +105,7 @@ def weighted_dual_graph(breakpoints: BreakpointComplex) -> nx.Graph:
     graph = dual_graph(breakpoints.cells)
     for facet in breakpoints:
         edge = graph.edges[facet.plus, facet.minus]
-        edge["tropical_weight"] = " ".join(_numbers(facet.weight))
+        edge["tropical_weight"] = " ".join(numbers_text(facet.weight))
         edge["visible"] = facet.visible
     return graph
 
@@ -106,9 +115,9 @@ def _facet(facet: TropicalWeight) -> dict[str, Any]:
         "facet": facet.facet.index,
         "plus": facet.plus,
         "minus": facet.minus,
-        "normal": _numbers(facet.normal),
+        "normal": numbers_text(facet.normal),
         "offset": format_rational(facet.offset),
-        "weight": _numbers(facet.weight),
+        "weight": numbers_text(facet.weight),
         "visible": facet.visible,
     }
 
@@ -118,11 +127,7 @@ def _csv(breakpoints: BreakpointComplex) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["facet", "plus", "minus", "normal", "offset", "weight", "visible"])
     for facet in breakpoints:
-        normal, weight = (" ".join(_numbers(row)) for row in (facet.normal, facet.weight))
+        normal, weight = (" ".join(numbers_text(row)) for row in (facet.normal, facet.weight))
         numbers = (facet.facet.index, facet.plus, facet.minus)
         writer.writerow([*numbers, normal, format_rational(facet.offset), weight, int(facet.visible)])
     return stream.getvalue().rstrip("\n")
-
-
-def _numbers(entries: Sequence[Fraction] | Sequence[int]) -> list[str]:
-    return [format_rational(Fraction(entry)) for entry in entries]

@@ -8,23 +8,26 @@ both sides, so ω does not depend on which region is called C⁺: where it is po
 
 Source: the three-layer paper, Theorem 1. Its weights belong to normals of length 1: they are ω·‖n‖ (see
 `TropicalWeight.euclidean`). On a domain in a lower-dimensional affine space, normals are those covectors along which
-only the coordinates vary that the equations of its affine hull leave free.
+only the coordinates vary that the equations of its affine hull leave free; what is measured, gradients and their
+lengths, is measured along the hull (see `hull`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polyrelu.breakpoints.hull import Hull
 from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex
+from polyrelu.complex.whole import require_whole
 from polyrelu.errors import DomainError
-from polyrelu.exact import RationalMatrix, positive_primitive
+from polyrelu.exact import RationalMatrix, column_basis, positive_primitive
 from polyrelu.network import Network, affine_map_table
 
 __all__ = ["BreakpointComplex", "TropicalWeight", "breakpoint_complex", "maps_on_hull"]
@@ -44,6 +47,7 @@ class TropicalWeight:
     normal : primitive integers, pointing to `plus`.
     offset : β, with normal·x + β = 0 on the cell.
     weight : ω, one number for each output.
+    hull : of the domain, for lengths; None if the domain has full dimension.
     """
 
     facet: Cell
@@ -52,6 +56,7 @@ class TropicalWeight:
     normal: tuple[int, ...]
     offset: Fraction
     weight: tuple[Fraction, ...]
+    hull: Hull | None = field(default=None, repr=False, compare=False)
 
     @property
     def visible(self) -> bool:
@@ -60,11 +65,29 @@ class TropicalWeight:
 
     @property
     def jump(self) -> RationalMatrix:
-        """The gradient on `plus` minus that on `minus`, shape (m, n_0)."""
-        return RationalMatrix.from_rows([[w * n for n in self.normal] for w in self.weight], ncols=len(self.normal))
+        """The gradient on `plus` minus that on `minus`, shape (m, n_0).
+
+        On a domain of lower dimension that is the gradient along its affine hull.
+
+        >>> from polyrelu.complex import canonical_complex
+        >>> from polyrelu.exact import Polyhedron
+        >>> from polyrelu.network import from_arrays
+        >>> diagonal = Polyhedron.from_constraints([], [], [[1, -1]], [0])
+        >>> net = from_arrays([([[1, 2]], [0]), ([[3]], [0])])
+        >>> (facet,) = breakpoint_complex(canonical_complex(net, diagonal))    # 9 max(y, 0)
+        >>> facet.weight, facet.normal, str(facet.jump), facet.euclidean()
+        ((Fraction(9, 1),), (0, 1), '[9/2 9/2]', (9*sqrt(2)/2,))
+        """
+        rows = RationalMatrix.from_rows([[w * n for n in self.normal] for w in self.weight], ncols=len(self.normal))
+        return rows if self.hull is None else self.hull.gradients(rows)
+
+    @property
+    def square(self) -> Fraction:
+        """‖n‖², on a domain of lower dimension along its affine hull."""
+        return Fraction(sum(n * n for n in self.normal)) if self.hull is None else self.hull.square(self.normal)
 
     def euclidean(self) -> tuple[Any, ...]:
-        """The weights for the normal of length 1, as SymPy numbers.
+        """The weights for the normal of length 1, that is the signed lengths of the jump, as SymPy numbers.
 
         >>> from polyrelu.complex import canonical_complex
         >>> from polyrelu.network import from_arrays
@@ -74,7 +97,7 @@ class TropicalWeight:
         """
         import sympy
 
-        length = sympy.sqrt(sum(n * n for n in self.normal))
+        length = sympy.sqrt(sympy.Rational(self.square.numerator, self.square.denominator))
         return tuple(sympy.Rational(w.numerator, w.denominator) * length for w in self.weight)
 
 
@@ -90,6 +113,7 @@ class BreakpointComplex:
     forms : multiples of [n | β] in primitive integers, shape (F, n_0 + 1), positive on `plus`.
     divisors : the greatest common divisor of the normal in each row of `forms`, shape (F,).
     weights : ω, fractions, shape (F, m).
+    hull : as in `TropicalWeight`.
     """
 
     cells: PolyhedralComplex
@@ -99,6 +123,7 @@ class BreakpointComplex:
     forms: Integers
     divisors: Integers
     weights: NDArray[np.object_]
+    hull: Hull | None = None
 
     def __len__(self) -> int:
         return len(self.facets)
@@ -128,6 +153,7 @@ class BreakpointComplex:
             tuple(entry // divisor for entry in normal),
             Fraction(offset, divisor),
             tuple(self.weights[position].tolist()),
+            self.hull,
         )
 
     @property
@@ -139,10 +165,32 @@ class BreakpointComplex:
     @property
     def subcomplex(self) -> Subcomplex:
         """The visible cells and their faces: the set where the network is not differentiable, in the domain."""
+        return self._closure(self.visible)
+
+    def bends_of(self, output: int) -> Subcomplex:
+        """The cells across which one output bends, and their faces.
+
+        Raises
+        ------
+        DomainError : there is no such output.
+
+        >>> from polyrelu.complex import canonical_complex
+        >>> from polyrelu.network import from_arrays
+        >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 0], [1, 1]], [0, 0])])
+        >>> breakpoints = breakpoint_complex(canonical_complex(net))
+        >>> [breakpoints.bends_of(output).f_vector for output in range(2)], breakpoints.subcomplex.f_vector
+        ([(1, 2, 0), (1, 4, 0)], (1, 4, 0))
+        """
+        if not 0 <= output < self.weights.shape[1]:
+            raise DomainError(f"there is no output {output}, only 0 to {self.weights.shape[1] - 1}")
+        return self._closure((self.weights[:, output] != 0).astype(bool))
+
+    def _closure(self, chosen: NDArray[np.bool_]) -> Subcomplex:
+        """Some of the `facets` and their faces."""
         if self.cells.dimension == 0:
             return Subcomplex.closure(self.cells, {})
         mask = np.zeros(self.cells.size(self.cells.dimension - 1), dtype=bool)
-        mask[self.facets[self.visible]] = True
+        mask[self.facets[chosen]] = True
         return Subcomplex.closure(self.cells, {self.cells.dimension - 1: mask})
 
     def __repr__(self) -> str:
@@ -158,7 +206,7 @@ def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
 
     Raises
     ------
-    DomainError : the complex is incomplete.
+    DomainError : the complex is incomplete or a part.
 
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
@@ -169,8 +217,7 @@ def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
     >>> sorted({(facet.normal, facet.weight[0]) for facet in breakpoints if facet.visible})
     [((0, 1), Fraction(3, 1))]
     """
-    if not cells.complete:
-        raise DomainError("the complex is incomplete: the network is not affine on its cells")
+    require_whole(cells, "weights")
     pairs = cells.adjacency()
     pairs = pairs[np.argsort(pairs[:, 2], kind="stable")]
     if not len(pairs):
@@ -180,9 +227,17 @@ def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
     first_is_plus, forms, divisors = _forms(cells, pairs)
     plus = np.where(first_is_plus, pairs[:, 0], pairs[:, 1])
     minus = np.where(first_is_plus, pairs[:, 1], pairs[:, 0])
-    return BreakpointComplex(
-        cells, pairs[:, 2], plus, minus, forms, divisors, _weights(cells, plus, minus, forms, divisors)
-    )
+    weights = _weights(cells, plus, minus, forms, divisors)
+    return BreakpointComplex(cells, pairs[:, 2], plus, minus, forms, divisors, weights, _hull(cells))
+
+
+def _hull(cells: PolyhedralComplex) -> Hull | None:
+    """The affine hull of the domain; None if that is everything."""
+    size = cells.network.inputs
+    if cells.dimension == size:
+        return None
+    columns = cells.frame.on_hull.take(rows=range(size), columns=range(size))  # 0 but for the free coordinates
+    return Hull.spanned_by(columns.take(columns=column_basis(columns)))
 
 
 def _forms(cells: PolyhedralComplex, pairs: Indices) -> tuple[NDArray[np.bool_], Integers, Integers]:

@@ -14,6 +14,7 @@ from fractions import Fraction
 import networkx as nx
 
 from polyrelu.breakpoints.jumps import BreakpointComplex
+from polyrelu.complex.whole import require_whole
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import AffineMap
@@ -34,7 +35,8 @@ def reconstruct(breakpoints: BreakpointComplex, region: int, affine_map: AffineM
 
     Raises
     ------
-    DomainError : there is no such region, the map has another shape, or the weights are those of no function.
+    DomainError : there is no such region, the map has another shape, or the weights are those of no function; the
+        cells are incomplete or a part.
 
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
@@ -46,6 +48,7 @@ def reconstruct(breakpoints: BreakpointComplex, region: int, affine_map: AffineM
     ['[-1]', '[0]', '[1]']
     """
     cells = breakpoints.cells
+    require_whole(cells, "reconstruction")
     shape = (breakpoints.weights.shape[1], cells.network.inputs)
     if affine_map.matrix.shape != shape or not 0 <= region < cells.regions:
         got = f"region {region} with a map of shape {affine_map.matrix.shape}"

@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 
 from polyrelu.breakpoints.jumps import maps_on_hull
 from polyrelu.complex import Cell, PolyhedralComplex
+from polyrelu.complex.whole import require_whole
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational, RationalMatrix, to_fraction
 from polyrelu.network import Block, Layer, Network
@@ -77,10 +78,18 @@ class TropicalPolynomial:
         self.terms, self.term_of, self._cells = tuple(terms), term_of, cells
 
     def __call__(self, x: Sequence[Rational]) -> Fraction:
-        """The maximum at a point of the domain."""
+        """The maximum at a point of the domain.
+
+        Raises
+        ------
+        DomainError : a point outside the domain, where other terms may be larger, or with another number of
+            coordinates.
+        """
         point = [*map(to_fraction, x), Fraction(1)]
         if len(point) != len(self.terms[0]):
             raise DomainError(f"a point needs {len(self.terms[0]) - 1} coordinates, got {len(x)}")
+        if not self._cells.domain.contains(point[:-1]):
+            raise DomainError("the point is outside the domain on which the tropical form holds")
         return max(sum((a * b for a, b in zip(term, point, strict=True)), Fraction()) for term in self.terms)
 
     @property
@@ -157,7 +166,7 @@ def tropical_form(cells: PolyhedralComplex) -> list[TropicalRational]:
 
     Raises
     ------
-    DomainError : the complex is incomplete.
+    DomainError : the complex is incomplete or a part.
 
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
@@ -168,8 +177,7 @@ def tropical_form(cells: PolyhedralComplex) -> list[TropicalRational]:
     >>> [tuple(map(str, term)) for term in form.denominator.terms]
     [('0', '0'), ('2', '-2')]
     """
-    if not cells.complete:
-        raise DomainError("the complex is incomplete: the network is not affine on its cells")
+    require_whole(cells, "tropical forms")
     f, q = maps_on_hull(cells), maps_on_hull(cells, denominator_network(cells.network))
     common = math.lcm(f[0], q[0])
     values = f[1] * (common // f[0]), q[1] * (common // q[0])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from polyrelu.errors import CertificateError, PolyreluError
 
 if TYPE_CHECKING:
+    from polyrelu.complex.polyhedral_complex import Progress
     from polyrelu.importers import Imported
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "add_network",
     "add_reading",
     "check_output",
+    "neuron_progress",
     "print_object",
     "print_reading",
     "read_network",
@@ -181,6 +183,18 @@ class ProgressLine:
     def __exit__(self, *_: object) -> None:
         if self._visible:
             print(f"\r{'':<70}\r", end="", file=sys.stderr, flush=True)
+
+
+def neuron_progress(line: ProgressLine) -> Progress:
+    """Shows how many neurons a complex has been cut along."""
+    done = 0
+
+    def show(layer: int, _: int, regions: int) -> None:
+        nonlocal done
+        done += layer > 0
+        line.show(f"neuron {done} (layer {layer}), {regions} regions")
+
+    return show
 
 
 def say_interrupted() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,21 +15,23 @@ from polyrelu.commands.common import (
     add_command,
     add_network,
     check_output,
+    neuron_progress,
     print_object,
     print_reading,
     read_network,
     reading,
 )
 from polyrelu.errors import DomainError
+from polyrelu.limits import NUMBER
 
 if TYPE_CHECKING:
+    from polyrelu.complex import Slice
     from polyrelu.complex.polyhedral_complex import Progress
     from polyrelu.exact import Polyhedron
     from polyrelu.network import Network
 
 __all__ = ["add_plot"]
 
-_NUMBER = re.compile(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399}|(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?)", re.ASCII)
 _FORMATS = (".png", ".svg", ".pdf", ".ply", ".obj")
 #: Kinds of pictures, as in `polyrelu.plot.picture`, which is imported only when something is drawn.
 _KINDS = ("graph", "complex", "layers", "zeros", "weights", "boundary", "level", "surface")
@@ -56,7 +59,8 @@ def add_plot(commands: Any) -> None:
     parser.add_argument(
         "--domain",
         default="R^n",
-        help="R^n (the default) or any other of 1 to 3 dimensions, written as for `complex`; of many inputs slice:FILE",
+        help="R^n (the default) or any other of 1 to 3 dimensions, written as for `complex`; of many inputs "
+        "slice:FILE, a slice through points, drawn in its coordinates s, t",
     )
     parser.add_argument(
         "--box",
@@ -69,17 +73,18 @@ def add_plot(commands: Any) -> None:
 
 
 def _plot(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.complex import parse_domain
+    from polyrelu.complex import parse_domain, parse_slice
     from polyrelu.topology import UnfinishedError
 
     suffix = _checked_suffix(options)
     level, output, box = _level(options), _index(options.output), _box(options.box)
     imported = read_network(options, options.network)
-    domain = parse_domain(options.domain, imported.network.inputs)
+    parse = parse_slice if options.domain.startswith("slice:") else parse_domain
+    domain = parse(options.domain, imported.network.inputs)
     draw = _picture if suffix not in (".ply", ".obj") else _mesh
     try:
         with ProgressLine() as line:
-            found = draw(options, imported.network, domain, box, output, level, _shown_on(line))
+            found = draw(options, imported.network, domain, box, output, level, neuron_progress(line))
     except UnfinishedError:  # after Ctrl-C: there is nothing to keep
         raise KeyboardInterrupt from None
     if options.json:
@@ -96,7 +101,7 @@ _Sides = list[tuple[Fraction, Fraction]] | tuple[Fraction, Fraction] | None
 def _picture(
     options: argparse.Namespace,
     network: Network,
-    domain: Polyhedron,
+    domain: Polyhedron | Slice,
     box: _Sides,
     output: int,
     level: Fraction,
@@ -106,12 +111,11 @@ def _picture(
 
     found = picture(network, options.what, domain, box, output, level, progress)
     found.save(options.file)
-    sides = zip(found.view.lower, found.view.upper, strict=True)
     return {
         "domain": options.domain,
         "what": found.what,
         "axes": list(found.view.names),
-        "box": [[str(low), str(high)] for low, high in sides],
+        "box": _box_as_json(zip(found.view.lower, found.view.upper, strict=True)),
         **_asked(found.what, output, level),
         "drawn": found.counts,
         "file": options.file,
@@ -121,28 +125,39 @@ def _picture(
 def _mesh(
     options: argparse.Namespace,
     network: Network,
-    domain: Polyhedron,
+    domain: Polyhedron | Slice,
     box: _Sides,
     output: int,
     level: Fraction,
     progress: Progress,
 ) -> dict[str, object]:
+    from polyrelu.complex import Slice
     from polyrelu.plot import save_mesh, surface
+    from polyrelu.plot.slices import on_axes
+    from polyrelu.plot.view import sides_of
 
     if options.what is None:
         raise DomainError("a mesh is that of a surface; choose --what zeros, weights, boundary or level")
+    names: tuple[int | str, ...] | None = None
+    if isinstance(domain, Slice):
+        network, domain, names, _ = on_axes(network, domain)
     part = surface(network, options.what, domain, box, output, level, progress)
-    mesh = save_mesh(part, options.file)
+    mesh = save_mesh(part, options.file, names)
     counts = {"vertices": len(mesh.vertices), "faces": len(mesh.faces), "edges alone": len(mesh.edges)}
     return {
         "domain": options.domain,
         "what": options.what,
         "axes": list(mesh.axes),
-        "box": None if options.box is None else options.box,
+        "box": None if box is None else _box_as_json(sides_of(box, len(mesh.axes))),
         **_asked(options.what, output, level),
         "drawn": counts,
         "file": options.file,
     }
+
+
+def _box_as_json(sides: Iterable[tuple[Fraction, Fraction]]) -> list[list[str]]:
+    """[low, high] along each axis."""
+    return [[str(low), str(high)] for low, high in sides]
 
 
 def _asked(what: str, output: int, level: Fraction) -> dict[str, object]:
@@ -168,7 +183,7 @@ def _level(options: argparse.Namespace) -> Fraction:
         return Fraction()
     if options.what != "level":
         raise UsageError("--level: only for --what level")
-    if not _NUMBER.fullmatch(options.level):
+    if not NUMBER.fullmatch(options.level):
         raise UsageError(f"--level {options.level[:40]!r}: expected an integer, a decimal or a fraction such as 1/3")
     return Fraction(options.level)
 
@@ -184,26 +199,15 @@ def _box(text: str | None) -> _Sides:
     if text is None:
         return None
     sides = [side.split(",") for side in text.removeprefix("box:").split(";")]
-    if any(len(side) != 2 or not all(_NUMBER.fullmatch(entry.strip()) for entry in side) for side in sides):
+    if any(len(side) != 2 or not all(NUMBER.fullmatch(entry.strip()) for entry in side) for side in sides):
         raise UsageError(f"--box {text[:60]!r}: every side is two numbers lo,hi, sides are separated by ';'")
     pairs = [(Fraction(low.strip()), Fraction(high.strip())) for low, high in sides]
     return pairs[0] if len(pairs) == 1 else pairs
 
 
-def _shown_on(line: ProgressLine) -> Progress:
-    done = 0
-
-    def show(layer: int, _: int, regions: int) -> None:
-        nonlocal done
-        done += layer > 0
-        line.show(f"neuron {done} (layer {layer}), {regions} regions")
-
-    return show
-
-
 def _shown(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{count} {name}" for name, count in value.items())
+        return ", ".join(f"{count} {name}" for name, count in value.items() if count) or "nothing"
     if isinstance(value, list):
         return " ".join(" ".join(entry) if isinstance(entry, list) else str(entry) for entry in value)
     return str(value)

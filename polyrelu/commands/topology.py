@@ -13,11 +13,13 @@ from polyrelu.commands.common import (
     UsageError,
     add_command,
     add_network,
+    neuron_progress,
     print_object,
     print_reading,
     read_network,
     reading,
 )
+from polyrelu.limits import NUMBER
 
 if TYPE_CHECKING:
     from polyrelu.complex import Subcomplex
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
     from polyrelu.network import Network
 
 __all__ = ["add_topology"]
-
-_NUMBER = re.compile(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399}|(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?)", re.ASCII)
 
 
 def add_topology(commands: Any) -> None:
@@ -66,7 +66,7 @@ def _topology(options: argparse.Namespace, started: float) -> int:
     found: dict[str, object] = {"domain": options.domain, **question}
     try:
         with deferred_interrupt(_say_stopping), ProgressLine() as line:
-            part = _part(question, network, domain, _shown_on(line))
+            part = _part(question, network, domain, neuron_progress(line))
     except UnfinishedError:
         found |= dict.fromkeys(_FOUND) | {"complete": False}
     else:
@@ -111,7 +111,7 @@ def _number(name: str, text: str) -> str:
     """A number as people write it, as ``p`` or ``p/q``."""
     from polyrelu.exact import format_rational
 
-    if not _NUMBER.fullmatch(text):
+    if not NUMBER.fullmatch(text):
         raise UsageError(
             f"--{name} {text[:40]!r}: expected an integer, a decimal such as 0.25 or a fraction such as 1/3"
         )
@@ -131,17 +131,6 @@ def _part(question: dict[str, Any], network: Network, domain: Polyhedron, progre
         "superlevel": topology.superlevel_set,
     }
     return sets[question["set"]](network, question["level"], question["output"], domain, progress)
-
-
-def _shown_on(line: ProgressLine) -> Progress:
-    done = 0
-
-    def show(layer: int, _: int, regions: int) -> None:
-        nonlocal done
-        done += layer > 0
-        line.show(f"neuron {done} (layer {layer}), {regions} regions")
-
-    return show
 
 
 #: The keys of ``--json`` that are null after Ctrl-C.

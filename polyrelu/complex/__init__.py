@@ -9,7 +9,7 @@ neighbours by linear programs.
 from polyrelu.complex.bent import bent_hyperplane, fold_set, supertransversality_violation
 from polyrelu.complex.cell_points import point_in
 from polyrelu.complex.checks import failed_checks
-from polyrelu.complex.domain import parse_domain
+from polyrelu.complex.domain import Slice, parse_domain, parse_slice
 from polyrelu.complex.export import save_complex, save_regions
 from polyrelu.complex.graphs import dual_graph, face_poset, linear_regions
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex, canonical_complex, stream_complex
@@ -24,6 +24,7 @@ __all__ = [
     "Region",
     "RegionGraph",
     "Skeleton",
+    "Slice",
     "Subcomplex",
     "Visit",
     "bent_hyperplane",
@@ -34,6 +35,7 @@ __all__ = [
     "fold_set",
     "linear_regions",
     "parse_domain",
+    "parse_slice",
     "point_in",
     "region_graph",
     "save_complex",

@@ -4,24 +4,27 @@
   or fractions, and exact: 0.1 is 1/10, and so is 1e-1.
 * A JSON polyhedron is ``{"A": …, "c": …, "E": …, "e": …}`` for A x ≤ c, E x = e, or ``{"vertices": …, "rays": …,
   "lines": …}`` for the hull of points, rays and lines. Every part may be left out.
-* ``slice:FILE`` is the line, plane or larger affine space through the ``{"points": …}`` of a JSON file, cut with
-  A x ≤ c if that is given too. On it the complex of a network with many inputs has few dimensions.
+* ``slice:FILE`` is the line, plane or larger affine space through the ``{"points": …}`` p_0, p_1, … of a JSON file. On
+  it the complex of a network with many inputs has few dimensions. It has the coordinates s, t, …, for
+  p_0 + s (p_1 - p_0) + t (p_2 - p_0) + …, and may be cut with ``"range": [[lo, hi], …]``, an interval for each of them,
+  or with ``"A"`` and ``"c"`` for A x ≤ c.
 """
 
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import Polyhedron
+from polyrelu.exact import Polyhedron, RationalMatrix, column_basis, solve
+from polyrelu.limits import NUMBER
 
-__all__ = ["parse_domain"]
+__all__ = ["Slice", "parse_domain", "parse_slice"]
 
-_NUMBER = re.compile(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399}|(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?)", re.ASCII)
 _SIZE_LIMIT = 100_000_000  # bytes of a file
 _ENTRY_LIMIT = 10_000_000
 _H_KEYS, _V_KEYS = {"A", "c", "E", "e"}, {"vertices", "rays", "lines"}
@@ -43,16 +46,92 @@ def parse_domain(text: str, inputs: int) -> Polyhedron:
         return Polyhedron.orthant(inputs)
     if text.startswith("box:"):
         return _box(text[len("box:") :], inputs)
-    if text == "slice:":
-        raise DomainError("slice: needs the name of a JSON file with points, slice:FILE")
     if text.startswith("slice:"):
-        return _slice(text[len("slice:") :], inputs)
+        return parse_slice(text, inputs).domain
     if Path(text).suffix == ".json":
         return _polyhedron(text, inputs)
     raise DomainError(
         f"domain {text[:60]!r} is not understood; use R^n, orthant, box:lo,hi, box:lo0,hi0;lo1,hi1;…, slice:FILE or a "
         "JSON polyhedron (FILE.json)"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A domain in an affine space with coordinates s, t, …, for x = origin + s directions[0] + t directions[1] + ….
+
+    Attributes
+    ----------
+    domain : in R^{n_0}.
+    origin, directions : p_0, and p_i - p_0, independent.
+    """
+
+    domain: Polyhedron
+    origin: tuple[Fraction, ...]
+    directions: tuple[tuple[Fraction, ...], ...]
+
+
+def parse_slice(text: str, inputs: int) -> Slice:
+    """The domain ``slice:FILE`` in R^inputs, with its coordinates.
+
+    Raises
+    ------
+    DomainError : it is none; the message says why.
+    """
+    name = text.removeprefix("slice:")
+    if not name or name == text:
+        raise DomainError("slice: needs the name of a JSON file with points, slice:FILE")
+    document = _document(name)
+    points = _table(name, document, "points", inputs)
+    if not points or not set(document) <= {"points", "range", "A", "c"}:
+        raise DomainError(
+            f'{name}: a slice needs "points", at least one, and may have "range", or "A" and "c"; nothing else'
+        )
+    directions = [tuple(a - b for a, b in zip(point, points[0], strict=True)) for point in points[1:]]
+    _check_independent(name, directions, inputs)
+    whole = Polyhedron.from_generators(points[:1], (), directions, inputs)
+    part: dict[str, Any] = {key: document[key] for key in ("A", "c") if key in document}
+    domain = whole.intersect(_of_constraints(name, part, inputs))
+    if "range" in document:
+        domain = domain.intersect(_in_range(name, document, points[0], directions))
+    return Slice(domain, tuple(points[0]), tuple(directions))
+
+
+def _check_independent(name: str, directions: Sequence[Sequence[Fraction]], inputs: int) -> None:
+    rows = RationalMatrix.from_rows(directions, ncols=inputs)
+    kept = column_basis(rows.transpose())
+    if len(kept) < len(directions):
+        index = next(i for i in range(len(directions)) if i not in kept) + 1
+        what = (
+            "is equal to the first one" if not any(directions[index - 1]) else "lies in the space through those before"
+        )
+        raise DomainError(f"{name}: point {index} (from 0) {what}; leave it out, or give another one")
+
+
+def _in_range(
+    name: str, document: dict[str, Any], origin: Sequence[Fraction], directions: Sequence[Sequence[Fraction]]
+) -> Polyhedron:
+    """lo ≤ s, t, … ≤ hi: the coordinates are read off from as many entries of x as there are."""
+    bounds = _table(name, document, "range", 2)
+    if len(bounds) != len(directions):
+        raise DomainError(f'{name}: "range" has {len(bounds)} intervals, not one for each point after the first')
+    for low, high in bounds:
+        if low > high:
+            raise DomainError(f'{name}: an interval of "range" is empty, {low} > {high}')
+    along = RationalMatrix.from_rows(directions, ncols=len(origin)).transpose()
+    read = list(column_basis(along.transpose()))
+    inverse = solve(along.take(rows=read), RationalMatrix.identity(len(read)))
+    if inverse is None:
+        raise AssertionError("the directions are independent")
+    rows, sides = [], []
+    for coefficients, (low, high) in zip(inverse.rows(), bounds, strict=True):
+        row = [Fraction()] * len(origin)
+        for column, entry in zip(read, coefficients, strict=True):
+            row[column] = entry
+        start = sum((a * b for a, b in zip(row, origin, strict=True)), Fraction())
+        rows += [row, [-entry for entry in row]]
+        sides += [high + start, -low - start]
+    return Polyhedron.from_constraints(rows, sides, ambient_dimension=len(origin))
 
 
 def _box(text: str, inputs: int) -> Polyhedron:
@@ -71,7 +150,7 @@ def _box(text: str, inputs: int) -> Polyhedron:
 
 
 def _number(text: str) -> Fraction:
-    if not _NUMBER.fullmatch(text.strip()):
+    if not NUMBER.fullmatch(text.strip()):
         raise DomainError(
             f"{text.strip()[:40]!r} is not a number; write decimals such as -0.25 or 1e-3, or fractions such as 1/3"
         )
@@ -91,17 +170,6 @@ def _polyhedron(name: str, inputs: int) -> Polyhedron:
     )
 
 
-def _slice(name: str, inputs: int) -> Polyhedron:
-    document = _document(name)
-    points = _table(name, document, "points", inputs)
-    if not points or not set(document) <= {"points", "A", "c"}:
-        raise DomainError(f'{name}: a slice needs "points", at least one, and may have "A" and "c"; nothing else')
-    directions = [[a - b for a, b in zip(point, points[0], strict=True)] for point in points[1:]]
-    plane = Polyhedron.from_generators(points[:1], (), directions, inputs)
-    part: dict[str, Any] = {key: document[key] for key in ("A", "c") if key in document}
-    return plane.intersect(_of_constraints(name, part, inputs))
-
-
 def _of_constraints(name: str, document: dict[str, Any], inputs: int) -> Polyhedron:
     matrices = [_table(name, document, key, inputs) for key in ("A", "E")]
     sides = [_vector(name, document, key) for key in ("c", "e")]
@@ -119,7 +187,8 @@ def _table(name: str, document: dict[str, Any], key: str, inputs: int) -> list[l
         raise DomainError(f'{name}: "{key}" has more than {_ENTRY_LIMIT} entries')
     for number, row in enumerate(rows):
         if len(row) != inputs:
-            raise DomainError(f'{name}: row {number} of "{key}" has {len(row)} entries, the network {inputs} inputs')
+            wanted = "an interval has 2" if key == "range" else f"the network {inputs} inputs"
+            raise DomainError(f'{name}: row {number} of "{key}" has {len(row)} entries, {wanted}')
     return [[_entry(name, key, entry) for entry in row] for row in rows]
 
 
@@ -132,7 +201,7 @@ def _vector(name: str, document: dict[str, Any], key: str) -> list[Fraction]:
 
 def _entry(name: str, key: str, entry: object) -> Fraction:
     text = entry.text if isinstance(entry, _Literal) else entry if isinstance(entry, str) else ""
-    if not _NUMBER.fullmatch(text):
+    if not NUMBER.fullmatch(text):
         raise DomainError(f'{name}: an entry of "{key}" is not a number: use integers, decimals, or text like "1/3"')
     return Fraction(text)
 

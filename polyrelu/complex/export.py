@@ -8,22 +8,22 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, repeat
 from pathlib import Path
 from typing import Any, TypeVar
 
 import networkx as nx
 
 from polyrelu.complex.graphs import dual_graph
+from polyrelu.complex.interior_points import interior_points
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.complex.region_walk import RegionGraph
-from polyrelu.complex.regions import interior_point
 from polyrelu.errors import DomainError
 from polyrelu.exact import format_rational
-from polyrelu.network import AffineMap, SignVector
+from polyrelu.network import AffineMap, SignVector, affine_map_table
 from polyrelu.textfiles import layout, write_all
 
-__all__ = ["FORMATS", "REGION_FORMATS", "graph_text", "save_complex", "save_regions", "to_document"]
+__all__ = ["FORMATS", "REGION_FORMATS", "graph_text", "numbers_text", "save_complex", "save_regions", "to_document"]
 
 FORMATS = (".json", ".csv", ".graphml", ".gexf")
 REGION_FORMATS = (".csv", ".graphml", ".gexf")
@@ -47,6 +47,17 @@ def save_complex(cells: PolyhedralComplex, name: str | Path, progress: Written |
     ------
     DomainError : another suffix.
     PolyreluError : the file cannot be written.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> cells = canonical_complex(from_arrays([([[2]], [-1]), ([["1/3"]], [0])]))
+    >>> with TemporaryDirectory() as folder:
+    ...     save_complex(cells, f"{folder}/cells.csv")
+    ...     print(Path(f"{folder}/cells.csv").read_text().rstrip())
+    region,signs,bounded,facets,interior_point,affine_map,complete
+    0,+,0,1,2,2/3 -1/3,1
+    1,-,0,1,0,0 0,1
     """
     path = Path(name)
     if path.suffix not in FORMATS:
@@ -98,13 +109,13 @@ def to_document(cells: PolyhedralComplex, progress: Written | None = None) -> di
         "version": 1,
         "network": cells.network.sha256,
         "domain": {
-            "inequalities": [_numbers(row) for row in cells.domain.inequalities],
-            "equations": [_numbers(row) for row in cells.domain.equations],
+            "inequalities": [numbers_text(row) for row in cells.domain.inequalities],
+            "equations": [numbers_text(row) for row in cells.domain.equations],
         },
         "complete": cells.complete,
         "neurons": [[neuron.layer, neuron.index] for neuron in cells.neurons],
         "f_vector": list(cells.f_vector),
-        "lineality": [_numbers(row) for row in cells.lineality],
+        "lineality": [numbers_text(row) for row in cells.lineality],
         "vertices": [list(point) for point in points],
         "directions": [list(direction) for direction in directions],
         "regions": regions,
@@ -124,13 +135,14 @@ def _region(
 ) -> dict[str, Any]:
     vertices, rays = cells.vertices_and_rays(cells.region_cell(index))
     found = [
-        [table.setdefault(tuple(_numbers(entries)), len(table)) for entries in rows]
+        [table.setdefault(tuple(numbers_text(entries)), len(table)) for entries in rows]
         for table, rows in ((points, vertices), (directions, rays))
     ]
     return {"bounded": bool(cells.bounded[index]), "vertices": found[0], "directions": found[1]}
 
 
-def _numbers(entries: Sequence[Fraction | int]) -> list[str]:
+def numbers_text(entries: Sequence[Fraction] | Sequence[int]) -> list[str]:
+    """Room-internal and for `polyrelu.breakpoints`: exact numbers as they stand in files."""
     return [format_rational(Fraction(entry)) for entry in entries]
 
 
@@ -159,14 +171,18 @@ def save_regions(regions: RegionGraph, name: str | Path) -> None:
         text = graph_text(regions.graph, path.suffix, regions.complete)
     else:
         lines = (
-            (one.signs, one.bounded, len(one.polyhedron.inequalities), one.interior_point, one.affine_map)
+            (one.signs, one.bounded, len(one.polyhedron.inequalities), one.interior_point, _rows(one.affine_map))
             for one in regions.all_regions
         )
         text = _csv(lines, regions.complete, None)
     write_all([(path, text)])
 
 
-_CsvLine = tuple[SignVector, bool, int, Sequence[Fraction], AffineMap | None]
+#: Signs, whether it is bounded, its facets, a point inside, and the rows of [A | c], none if they are not known.
+_CsvLine = tuple[SignVector, bool, int, Sequence[Fraction], Iterable[Sequence[Fraction]]]
+
+#: Affine maps with about so many numbers are computed at a time: many, for regions share much of the work.
+_BLOCK = 4_000_000
 
 
 def _csv(regions: Iterable[_CsvLine], complete: bool, progress: Written | None) -> str:
@@ -174,24 +190,31 @@ def _csv(regions: Iterable[_CsvLine], complete: bool, progress: Written | None) 
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["region", "signs", "bounded", "facets", "interior_point", "affine_map", "complete"])
-    for index, (signs, bounded, facets, point, affine_map) in enumerate(_counted(regions, progress)):
+    for index, (signs, bounded, facets, point, rows) in enumerate(_counted(regions, progress)):
         coordinates = " ".join(map(format_rational, point))
-        writer.writerow([index, str(signs), int(bounded), facets, coordinates, _affine_map(affine_map), int(complete)])
+        affine_map = "; ".join(" ".join(map(format_rational, row)) for row in rows)
+        writer.writerow([index, str(signs), int(bounded), facets, coordinates, affine_map, int(complete)])
     return stream.getvalue().rstrip("\n")
 
 
 def _csv_lines(cells: PolyhedralComplex) -> Iterator[_CsvLine]:
     """The regions of an incomplete complex have no affine maps."""
     offsets = cells.facets(cells.dimension)[0]
-    maps = cells.network.affine_maps(cells.signs_of_region(index) for index in range(cells.regions))
-    for index in range(cells.regions):
-        signs = cells.signs_of_region(index)
+    maps = _maps(cells) if cells.complete else repeat([])
+    for index, (point, rows) in enumerate(zip(interior_points(cells), maps, strict=False)):
         facets = int(offsets[index + 1] - offsets[index])
-        affine_map = next(maps) if cells.complete else None
-        yield signs, bool(cells.bounded[index]), facets, interior_point(cells, index), affine_map
+        yield cells.signs_of_region(index), bool(cells.bounded[index]), facets, point, rows
 
 
-def _affine_map(found: AffineMap | None) -> str:
-    """The rows of [matrix | offset]."""
-    rows = [] if found is None else found.matrix.beside(found.offset).rows()
-    return "; ".join(" ".join(map(format_rational, row)) for row in rows)
+def _maps(cells: PolyhedralComplex) -> Iterator[list[list[Fraction]]]:
+    """[A | c] of all regions, some at a time."""
+    active = cells.all_signs[cells.dimension] > 0
+    block = max(1, _BLOCK // (cells.network.outputs * (cells.network.inputs + 1)))
+    for start in range(0, cells.regions, block):
+        denominator, table = affine_map_table(cells.network, active[start : start + block])
+        for rows in table.tolist():
+            yield [[Fraction(entry, denominator) for entry in row] for row in rows]
+
+
+def _rows(found: AffineMap) -> list[tuple[Fraction, ...]]:
+    return list(found.matrix.beside(found.offset).rows())

@@ -13,7 +13,8 @@ __all__ = ["dual_graph", "face_poset", "linear_regions"]
 def dual_graph(cells: PolyhedralComplex) -> nx.Graph:
     """Regions as nodes 0, 1, …, an edge for every cell of codimension 1 between two of them.
 
-    Nodes have the attributes ``signs`` (text) and ``bounded``, edges ``facet``, the number of the cell between.
+    Nodes have the attributes ``signs`` (text, layers separated by "|" as everywhere) and ``bounded``, edges ``facet``,
+    the number of the cell between.
 
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
@@ -22,10 +23,8 @@ def dual_graph(cells: PolyhedralComplex) -> nx.Graph:
     [1, 1, 2]
     """
     graph = nx.Graph()
-    signs = cells.all_signs[cells.dimension]
     for index in range(cells.regions):
-        text = "".join("-0+"[sign + 1] for sign in signs[index])
-        graph.add_node(index, signs=text, bounded=bool(cells.bounded[index]))
+        graph.add_node(index, signs=str(cells.signs_of_region(index)), bounded=bool(cells.bounded[index]))
     for one, other, facet in cells.adjacency().tolist():
         graph.add_edge(one, other, facet=facet)
     return graph

@@ -120,8 +120,8 @@ class RegionGraph:
     def graph(self) -> nx.Graph:
         """The regions as nodes with the attributes ``signs`` and ``bounded``, neighbours joined; see `dual_graph`."""
         graph = nx.Graph()
-        for index, (row, bounded) in enumerate(zip(self.signs.tolist(), self.bounded.tolist(), strict=True)):
-            graph.add_node(index, signs="".join("-0+"[sign + 1] for sign in row), bounded=bounded)
+        for index, (region, bounded) in enumerate(zip(self.all_regions, self.bounded.tolist(), strict=True)):
+            graph.add_node(index, signs=str(region.signs), bounded=bounded)
         graph.add_edges_from(self.adjacency.tolist())
         return graph
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from polyrelu.complex.forms import certain_sign
 from polyrelu.complex.frame import Frame
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix, dot_sign, positive_primitive
@@ -23,7 +25,7 @@ Point = tuple[Fraction, ...]
 Row = list[int]
 
 #: Binary digits tried for a point inside before its exact mean of vertices is taken.
-_DIGITS = (0, 2, 4, 8, 12, 16, 24, 32, 40, 52)
+DIGITS = (0, 2, 4, 8, 12, 16, 24, 32, 40, 52)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +56,21 @@ def region_of(cells: PolyhedralComplex, index: int) -> Region:
         raise DomainError("the complex is incomplete: the network is not affine on its cells")
     _check_index(cells, index)
     signs = cells.signs_of_region(index)
-    rows = _facet_rows(cells, index)
-    polyhedron = polyhedron_in_x(cells.frame, cells.domain, rows)
-    point = _point_inside(cells, index, rows)
+    polyhedron, point = region_polyhedron(cells, index), interior_point(cells, index)
     bounded = bool(cells.bounded[index])
     return Region(index, signs, polyhedron, cells.network.affine_map(signs), point, bounded)
+
+
+def region_polyhedron(cells: PolyhedralComplex, index: int) -> Polyhedron:
+    """The closure of a region, of an incomplete complex too."""
+    _check_index(cells, index)
+    return polyhedron_in_x(cells.frame, cells.domain, _facet_rows(cells, index))
 
 
 def interior_point(cells: PolyhedralComplex, index: int) -> Point:
     """The point inside a region, of an incomplete complex too."""
     _check_index(cells, index)
-    return _point_inside(cells, index, _facet_rows(cells, index))
+    return _point_inside(cells, index)
 
 
 def _check_index(cells: PolyhedralComplex, index: int) -> None:
@@ -72,23 +78,24 @@ def _check_index(cells: PolyhedralComplex, index: int) -> None:
         raise DomainError(f"there is no region {index}, only {cells.regions} regions")
 
 
+def _facet_sides(cells: PolyhedralComplex, index: int) -> tuple[list[int], list[int]]:
+    """The numbers of the forms of the facets that are not at infinity, and their signs inside."""
+    if cells.frame.dimension == 0:
+        return [], []
+    signs = cells.all_signs[cells.dimension][index]
+    numbers, inside = [], []
+    for number in cells.facet_forms[cells.lattice_facets(index)].tolist():
+        layer, member = cells.table.source(number)
+        if (layer, member) != (0, -1):
+            numbers.append(number)
+            inside.append(1 if layer == 0 else int(signs[cells.neuron_positions[layer, member]]))
+    return numbers, inside
+
+
 def _facet_rows(cells: PolyhedralComplex, index: int) -> list[Row]:
     """The forms of the facets over (y, t), positive inside."""
-    dimension = cells.frame.dimension
-    if dimension == 0:
-        return []
-    signs = cells.all_signs[cells.dimension][index]
-    position = cells.neuron_positions
-    rows = []
-    for facet in cells.lattice_facets(index):
-        number = int(cells.facet_forms[facet])
-        layer, member = cells.table.source(number)
-        if (layer, member) == (0, -1):
-            continue  # a facet at infinity
-        row = cells.table.exact_row(number)
-        inside = 1 if layer == 0 else int(signs[position[layer, member]])
-        rows.append(row if inside > 0 else [-entry for entry in row])
-    return rows
+    sides = zip(*_facet_sides(cells, index), strict=True)
+    return [[inside * entry for entry in cells.table.exact_row(number)] for number, inside in sides]
 
 
 def polyhedron_in_x(frame: Frame, domain: Polyhedron, forms: Sequence[Sequence[int]]) -> Polyhedron:
@@ -99,7 +106,7 @@ def polyhedron_in_x(frame: Frame, domain: Polyhedron, forms: Sequence[Sequence[i
     return Polyhedron(domain.ambient_dimension, tuple(rows), () if full else domain.affine_hull())
 
 
-def _point_inside(cells: PolyhedralComplex, index: int, rows: list[Row]) -> Point:
+def _point_inside(cells: PolyhedralComplex, index: int) -> Point:
     """The mean of the vertices plus the directions, rounded if a rounded point is inside too."""
     numbers = cells.vertices_of(cells.frame.dimension, index)
     floats = cells.vertex_store.coordinates.buffer[numbers]
@@ -108,11 +115,34 @@ def _point_inside(cells: PolyhedralComplex, index: int, rows: list[Row]) -> Poin
     with np.errstate(all="ignore"):
         mean = points.mean(axis=0) + directions.sum(axis=0)
     if np.isfinite(mean).all() and np.abs(mean).max(initial=0.0) < 2.0**60:
-        for digits in _DIGITS:
+        sides = _facet_sides(cells, index)
+        for digits in DIGITS:
             rounded = [round(value * 2**digits) for value in mean.tolist()]
-            if all(dot_sign(row, [*rounded, 1 << digits]) > 0 for row in rows):
+            if _is_inside(cells, *sides, [*rounded, 1 << digits]):
                 return cells.frame.embedded([*rounded, 1 << digits])
     return cells.frame.embedded(_exact_mean([cells.vertex_store.exact(number) for number in numbers]))
+
+
+def float_bounds(rows: NDArray[np.float64], errors: NDArray[np.float64], y: NDArray[np.float64]) -> Any:
+    """How far off the values of float forms F with errors E are at points y of floats, computed in any order:
+    |F|₁ (d + 4) u max|y| + 2 E |y|₁ (see `vertices`)."""
+    sizes = np.abs(y)
+    unit = (y.shape[-1] + 4) * 2.0**-53 * (1 + 2.0**-20)
+    return np.abs(rows).sum(axis=-1) * unit * sizes.max(axis=-1) + 2 * (1 + 2.0**-20) * errors * sizes.sum(axis=-1)
+
+
+@np.errstate(all="ignore")
+def _is_inside(cells: PolyhedralComplex, numbers: list[int], inside: list[int], point: list[int]) -> bool:
+    """Whether forms have their signs inside at a point (y, t). Floats decide where they can."""
+    open_ = list(zip(numbers, inside, strict=True))
+    if max(map(abs, point)) <= 1 << 53:
+        q = np.array(point, dtype=np.float64)
+        rows, errors = cells.table.rows.buffer[numbers], cells.table.errors.buffer[numbers]
+        signs = certain_sign(rows @ q, float_bounds(rows, errors, q)) * np.array(inside, dtype=np.int8)
+        if (signs == -1).any():
+            return False
+        open_ = [pair for pair, sign in zip(open_, signs.tolist(), strict=True) if sign != 1]
+    return all(dot_sign(cells.table.exact_row(number), point) * sign > 0 for number, sign in open_)
 
 
 def _exact_mean(vertices: list[Row]) -> Row:

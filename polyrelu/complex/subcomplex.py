@@ -43,6 +43,10 @@ class Subcomplex:
     def closure(cls, cells: PolyhedralComplex, masks: Mapping[int, Mask]) -> Subcomplex:
         """Marked cells and all their faces; dimensions that are not mentioned have no marked cells.
 
+        Raises
+        ------
+        DomainError : a mask of another length, or for a dimension that there is not.
+
         >>> from polyrelu.complex import canonical_complex
         >>> from polyrelu.network import from_arrays
         >>> cells = canonical_complex(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]))
@@ -50,6 +54,8 @@ class Subcomplex:
         (2, 1)
         """
         found = [np.zeros(cells.size(k), dtype=bool) for k in range(cells.dimension + 1)]
+        for k in masks.keys() - range(cells.dimension + 1):
+            raise DomainError(f"a mask for cells of dimension {k}, but the complex has dimension {cells.dimension}")
         for k in range(cells.dimension, -1, -1):
             mask = masks.get(k)
             if mask is not None:

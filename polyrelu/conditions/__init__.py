@@ -9,10 +9,8 @@ from polyrelu.conditions.crossings import Crossing, Crossings, pairwise_crossing
 from polyrelu.conditions.general import Limits, generic, pl_general
 from polyrelu.conditions.genericity import (
     DeficientProduct,
-    Genericity,
     MaskedProduct,
     WrongCell,
-    genericity,
     masked_ranks,
     supertransversality,
 )
@@ -28,7 +26,6 @@ __all__ = [
     "Crossing",
     "Crossings",
     "DeficientProduct",
-    "Genericity",
     "InvisibleFacet",
     "Limits",
     "MaskedProduct",
@@ -39,7 +36,6 @@ __all__ = [
     "affine_pieces",
     "conditions",
     "generic",
-    "genericity",
     "linear_regions_property",
     "masked_ranks",
     "noncollinear_pieces",

@@ -24,9 +24,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 
-from polyrelu.conditions.condition import Condition, point_text, require_plain
+from polyrelu.conditions.condition import Condition, UndefinedError, point_text, require_plain
 from polyrelu.conditions.masks import masks_of
-from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, primitive
 from polyrelu.network import Network, NeuronId
 
@@ -94,7 +93,7 @@ def noncollinear_pieces(network: Network, limit: int = PIECE_LIMIT) -> Condition
     """
     require_plain(network, "collinear pieces")
     if network.last == "relu":
-        raise DomainError("collinear pieces: defined for networks that end in an affine layer only")
+        raise UndefinedError("collinear pieces: defined for networks that end in an affine layer only")
     pieces, checked = affine_pieces(network), 0
     known = _Known(network)
     for piece in islice(pieces, limit):
@@ -169,7 +168,10 @@ def _forms(network: Network, layer: int) -> Iterator[tuple[Masks, RationalMatrix
 
 
 class _Sums:
-    """The pieces of a layer from those of the layer before: sums over masks of what each of its neurons adds."""
+    """The pieces of a layer from those of the layer before: sums over masks of what each of its neurons adds.
+
+    What a neuron adds is computed when a mask asks for it: with wide layers a limit is reached before all have.
+    """
 
     def __init__(self, network: Network, layer: int, forms: RationalMatrix) -> None:
         weight, bias = network.weight(layer), network.bias(layer)
@@ -177,16 +179,22 @@ class _Sums:
         self._denominator = math.lcm(product, bias.denominator)
         factor, bias_factor = self._denominator // product, self._denominator // bias.denominator
         self._constant = [[*[0] * network.inputs, entry * bias_factor] for (entry,) in bias.integer_rows()]
-        rows = forms.integer_rows()
-        self._added = [
-            [[factor * w * entry for entry in row] for w, row in zip(weights, rows, strict=True)]
-            for weights in weight.integer_rows()
-        ]
+        self._factor, self._forms, self._weight = factor, forms, weight
+        self._known: dict[int, list[list[int]]] = {}
 
     def of(self, mask: tuple[int, ...]) -> RationalMatrix:
         """[w | b] of all units of the layer, if these neurons of the layer before are kept."""
+        added = [self._added_by(j) for j in mask]
         rows = [
-            [sum(column) for column in zip(constant, *(added[j] for j in mask), strict=True)]
-            for constant, added in zip(self._constant, self._added, strict=True)
+            [sum(column) for column in zip(*parts, strict=True)] for parts in zip(self._constant, *added, strict=True)
         ]
         return RationalMatrix.from_integers(rows, self._denominator)
+
+    def _added_by(self, j: int) -> list[list[int]]:
+        """What a neuron of the layer before adds to each unit."""
+        if j not in self._known:
+            scale = self._weight.denominator * self._factor  # of integers over the denominators of the whole matrices
+            column = [entry * scale for entry in self._weight.take(columns=[j]).entries()]
+            row = [entry * self._forms.denominator for entry in self._forms.row(j)]
+            self._known[j] = [[int(w * entry) for entry in row] for w in column]
+        return self._known[j]

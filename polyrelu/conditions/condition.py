@@ -11,12 +11,11 @@ from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from typing import Any, Generic, Literal, TypeVar
 
-from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact.rational import format_rational
 from polyrelu.network import Network, NeuronId
 
-__all__ = ["Condition", "Parts", "Status", "combined", "neuron_text", "point_text", "require_plain", "require_whole"]
+__all__ = ["Condition", "Parts", "Status", "UndefinedError", "combined", "neuron_text", "point_text", "require_plain"]
 
 Status = Literal["holds", "fails", "unchecked", "undefined"]
 
@@ -97,23 +96,14 @@ def combined(name: str, parts: Sequence[Condition[Any]]) -> Condition[Parts]:
     return Condition(name, status, holding, "conditions", evidence, reason)
 
 
-def require_whole(cells: PolyhedralComplex, what: str) -> None:
-    """Refuse incomplete complexes, and parts of complexes: they do not have all regions around their cells.
-
-    In a whole complex every cell of codimension 1 inside the domain lies between two regions; the domain is convex, so
-    that a part has some that do not.
-    """
-    if not cells.complete:
-        raise DomainError(f"{what}: the complex is incomplete")
-    k = cells.dimension - 1
-    if k >= cells.lineality_dim and len(cells.adjacency()) != int(cells.inside(k).sum()):
-        raise DomainError(f"{what}: these cells are a part of a complex; canonical_complex makes the whole one")
+class UndefinedError(DomainError):
+    """A condition is not defined for this network or domain."""
 
 
 def require_plain(network: Network, what: str) -> None:
     """Refuse networks with skip connections."""
     if not network.is_plain:
-        raise DomainError(f"{what}: defined for networks without skip connections only")
+        raise UndefinedError(f"{what}: defined for networks without skip connections only")
 
 
 def neuron_text(neuron: NeuronId) -> str:

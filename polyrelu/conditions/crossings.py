@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
-from polyrelu.conditions.condition import Condition, neuron_text, require_plain, require_whole
+from polyrelu.complex.whole import require_whole
+from polyrelu.conditions.condition import Condition, neuron_text, require_plain
 from polyrelu.network import NeuronId
 
 __all__ = ["Crossing", "Crossings", "pairwise_crossings"]

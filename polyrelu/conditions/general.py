@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.complex.whole import require_whole
 from polyrelu.conditions.collinear import PIECE_LIMIT, noncollinear_pieces
-from polyrelu.conditions.condition import Condition, Parts, combined, require_plain, require_whole
+from polyrelu.conditions.condition import Condition, Parts, UndefinedError, combined, require_plain
 from polyrelu.conditions.genericity import PRODUCT_LIMIT, masked_ranks, supertransversality
 from polyrelu.conditions.zero_extrema import zero_extrema
-from polyrelu.errors import DomainError
 
 __all__ = ["Limits", "generic", "pl_general", "require_pl"]
 
@@ -33,7 +33,7 @@ _LIMITS = Limits()
 
 
 def generic(cells: PolyhedralComplex, limits: Limits = _LIMITS) -> Condition[Parts]:
-    """Whether a network is generic on the domain of its complex (see `genericity` for the same in other words).
+    """Whether a network is generic on the domain of its complex.
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ def require_pl(cells: PolyhedralComplex) -> None:
     require_plain(cells.network, "general networks")
     require_whole(cells, "general networks")
     if cells.network.last == "relu":
-        raise DomainError("general networks: defined for networks that end in an affine layer only")
+        raise UndefinedError("general networks: defined for networks that end in an affine layer only")
     if cells.dimension < cells.network.inputs:
-        raise DomainError(
+        raise UndefinedError(
             f"general networks: defined on open sets of R^{cells.network.inputs}; put the parametrisation of the "
             f"domain of dimension {cells.dimension} into the first layer"
         )

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +21,17 @@ from numpy.typing import NDArray
 from polyrelu.complex.bent import supertransversality_violation
 from polyrelu.complex.cell_points import point_in
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
-from polyrelu.conditions.condition import Condition, point_text, require_plain, require_whole
+from polyrelu.complex.whole import require_whole
+from polyrelu.conditions.condition import Condition, point_text, require_plain
 from polyrelu.conditions.masks import masks_of
-from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, rank
 from polyrelu.network import Network
 
 __all__ = [
     "PRODUCT_LIMIT",
     "DeficientProduct",
-    "Genericity",
     "MaskedProduct",
     "WrongCell",
-    "genericity",
     "masked_products",
     "masked_ranks",
     "supertransversality",
@@ -66,50 +63,6 @@ class MaskedProduct:
 
 
 @dataclass(frozen=True, slots=True)
-class Genericity:
-    """The answer, and what proves that it is "not generic".
-
-    Attributes
-    ----------
-    cell : one whose sign vector has not as many zeros as its codimension, or None.
-    product : a masked product of too small a rank, or None.
-    checked_products : how many masked products have the rank that they should.
-    """
-
-    status: Literal["generic", "not generic", "unchecked"]
-    cell: Cell | None
-    product: MaskedProduct | None
-    checked_products: int
-
-
-def genericity(cells: PolyhedralComplex, limit: int = PRODUCT_LIMIT) -> Genericity:
-    """Whether a network is generic on the domain of its complex.
-
-    Parameters
-    ----------
-    cells : a complete complex of a plain stack.
-    limit : at most so many masked products are looked at.
-
-    >>> from polyrelu.complex import canonical_complex
-    >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1, 0], [0, 1]], [1, -1]), ([[2, 3]], [5])])
-    >>> genericity(canonical_complex(net)).status
-    'generic'
-    >>> parallel = from_arrays([([[1, 2], [2, 4]], [1, -1]), ([[2, 3]], [5])])
-    >>> genericity(canonical_complex(parallel)).product
-    MaskedProduct(first=1, masks=((0, 1),), rank=1)
-    """
-    if not cells.complete or not cells.network.is_plain:
-        raise DomainError("genericity is defined for complete complexes of networks without skip connections")
-    cell = supertransversality_violation(cells)
-    ranks = masked_ranks(cells.network, limit)
-    product = ranks.evidence.product if ranks.evidence is not None else None
-    if cell is not None or product is not None:
-        return Genericity("not generic", cell, product, ranks.checked)
-    return Genericity("generic" if ranks.status == "holds" else "unchecked", None, None, ranks.checked)
-
-
-@dataclass(frozen=True, slots=True)
 class WrongCell:
     """A cell whose sign vector has not as many zeros as its codimension.
 
@@ -118,16 +71,22 @@ class WrongCell:
     cell, codimension : of the complex; its codimension in the domain.
     zeros : of neurons and of constraints of the domain.
     point : a point inside the cell.
+    constraints : how many of the zeros are constraints of the domain.
     """
 
     cell: Cell
     codimension: int
     zeros: int
     point: tuple[Fraction, ...]
+    constraints: int = 0
 
     def __str__(self) -> str:
         place = f"cell {self.cell.index} of dimension {self.cell.dimension}, at {point_text(self.point)}"
-        return f"{place}, has codimension {self.codimension} and {self.zeros} zeros"
+        zeros = f"{self.zeros} zero{'' if self.zeros == 1 else 's'}"
+        if self.constraints:
+            are = "is a constraint" if self.constraints == 1 else "are constraints"
+            zeros += f", {self.constraints} of which {are} of the domain"
+        return f"{place}, has codimension {self.codimension} and {zeros}"
 
 
 def supertransversality(cells: PolyhedralComplex) -> Condition[WrongCell]:
@@ -152,6 +111,11 @@ def supertransversality(cells: PolyhedralComplex) -> Condition[WrongCell]:
     >>> concurrent = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
     >>> print(supertransversality(canonical_complex(concurrent)))
     supertransversal: fails, cell 0 of dimension 0, at (0, 0), has codimension 2 and 3 zeros
+    >>> from polyrelu.exact import Polyhedron
+    >>> line = from_arrays([([[1]], [0]), ([[1]], [0])])
+    >>> print(supertransversality(canonical_complex(line, Polyhedron.box([0], [1]))))
+    supertransversal: fails, cell 0 of dimension 0, at (0), has codimension 1 and 2 zeros, 1 of which is a constraint of
+    the domain
     """
     require_whole(cells, "supertransversality")
     cell, count = supertransversality_violation(cells), sum(cells.f_vector)
@@ -160,9 +124,9 @@ def supertransversality(cells: PolyhedralComplex) -> Condition[WrongCell]:
     codimension = cells.dimension - cell.dimension
     zeros = [_zeros(cells, k) for k in range(cells.lineality_dim, cells.dimension + 1)]
     right = sum(int((found == len(zeros) - 1 - k).sum()) for k, found in enumerate(zeros))
-    evidence = WrongCell(
-        cell, codimension, int(zeros[cell.dimension - cells.lineality_dim][cell.index]), point_in(cells, cell)
-    )
+    own = int(zeros[cell.dimension - cells.lineality_dim][cell.index])
+    constraints = int((cells.constraint_signs(cell.dimension)[cell.index] == 0).sum())
+    evidence = WrongCell(cell, codimension, own, point_in(cells, cell), constraints)
     return Condition("supertransversal", "fails", right, "cells", evidence)
 
 

@@ -11,15 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.complex.whole import require_whole
 from polyrelu.conditions.collinear import noncollinear_pieces
-from polyrelu.conditions.condition import Condition, Parts, combined, require_whole
+from polyrelu.conditions.condition import Condition, Parts, UndefinedError, combined
 from polyrelu.conditions.crossings import pairwise_crossings
 from polyrelu.conditions.general import Limits, require_pl
 from polyrelu.conditions.genericity import masked_ranks, supertransversality
 from polyrelu.conditions.linear_regions import linear_regions_property
 from polyrelu.conditions.transparency import transparency
 from polyrelu.conditions.zero_extrema import zero_extrema
-from polyrelu.errors import DomainError
 
 __all__ = ["conditions"]
 
@@ -81,5 +81,5 @@ def _defined(name: str, subject: str, check: Callable[[], Condition[Any]]) -> Co
     """A condition, or that it is undefined, and why; the complex is known to be whole."""
     try:
         return check()
-    except DomainError as error:
+    except UndefinedError as error:
         return Condition(name, "undefined", 0, subject, reason=str(error))

@@ -16,7 +16,8 @@ import numpy as np
 
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.complex.regions import interior_point
-from polyrelu.conditions.condition import Condition, point_text, require_whole
+from polyrelu.complex.whole import require_whole
+from polyrelu.conditions.condition import Condition, point_text
 
 __all__ = ["OpaqueRegion", "transparency"]
 

@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from polyrelu.complex.cell_points import point_in
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
 from polyrelu.complex.subcomplex import Mask, around
-from polyrelu.conditions.condition import Condition, neuron_text, point_text, require_whole
+from polyrelu.complex.whole import require_whole
+from polyrelu.conditions.condition import Condition, neuron_text, point_text
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Network, NeuronId
 

@@ -2,6 +2,7 @@
 
 from polyrelu.network.affine_table import affine_map_table
 from polyrelu.network.build import layer_from_rows, with_output_at_zero_of
+from polyrelu.network.derivative import output_derivative
 from polyrelu.network.document import canonical_bytes, from_document, to_document
 from polyrelu.network.network import (
     AffineMap,
@@ -29,6 +30,7 @@ __all__ = [
     "from_arrays",
     "from_document",
     "layer_from_rows",
+    "output_derivative",
     "permute",
     "related",
     "rescale",

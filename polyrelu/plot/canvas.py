@@ -18,7 +18,7 @@ import numpy as np
 
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.plot.clip import floats
-from polyrelu.plot.view import View
+from polyrelu.plot.view import View, interval_text
 from polyrelu.textfiles import write_all
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ __all__ = [
     "INK",
     "Canvas",
     "check_format",
+    "check_interval",
+    "check_view",
     "layer_colour",
     "new_figure",
     "pale_colour",
@@ -49,6 +51,12 @@ INK = "#222222"
 _LAYERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#a0522d")
 _PALE = ("#f4f6f8", "#e3e9ee", "#fbf7ec", "#eaf2e6", "#f3e9f1", "#e2f0ef", "#efe9df", "#dfe2ee")
 
+#: Larger and smaller numbers than these cannot be drawn: matplotlib multiplies them with each other.
+_LARGEST, _SMALLEST = Fraction(10**100), Fraction(1, 10**100)
+
+#: An interval that is smaller, relative to its ends, cannot be drawn: floats would round its points too coarsely.
+_NARROWEST = Fraction(1, 2**30)
+
 #: Where the light of pictures in space comes from.
 _LIGHT = np.array([0.35, -0.5, 0.79])
 
@@ -57,6 +65,25 @@ def check_format(path: str | Path) -> None:
     """Whether pictures are written in the format of a file's suffix; `DomainError` if not."""
     if Path(path).suffix not in FORMATS:
         raise DomainError(f"{path}: a picture is written as {', '.join(FORMATS)}; choose one of these endings")
+
+
+def check_interval(what: str, low: Fraction, high: Fraction, remedy: str) -> None:
+    """Whether matplotlib can draw what lies between two numbers; `DomainError` if not. Equal ones are no interval."""
+    size, length = max(abs(low), abs(high)), high - low
+    if size > _LARGEST:
+        raise DomainError(f"{what} {interval_text(low, high)} goes beyond 1e100, where nothing can be drawn; {remedy}")
+    if length and (length < size * _NARROWEST or length < _SMALLEST):
+        raise DomainError(
+            f"{what} {interval_text(low, high)} is too narrow for the floats that drawing needs; {remedy}"
+        )
+
+
+def check_view(view: View) -> None:
+    """Whether a frame can be drawn; `DomainError` if not."""
+    for name, low, high in zip(view.names, view.lower, view.upper, strict=True):
+        remedy = "give another box, or scale and move that input of the network"
+        along = f"input {name}" if isinstance(name, int) else str(name)
+        check_interval(f"the side of the box along {along},", low, high, remedy)
 
 
 def layer_colour(layer: int) -> str:
@@ -119,6 +146,7 @@ class Canvas:
     """
 
     def __init__(self, view: View, ax: Axes | None = None, space: bool | None = None) -> None:
+        check_view(view)
         self.view, self.counts = view, Counter[str]()
         self.space = view.dimension == 3 if space is None else space
         if ax is None:
@@ -164,7 +192,7 @@ class Canvas:
             if hatch:
                 drawn.set_hatch(hatch)
             self.ax.add_collection(drawn, autolim=False)
-        self._explain(label, faces[0], patch=True)
+        self._explain(label, faces[0], patch=True, alpha=alpha)
 
     def segments(
         self,
@@ -215,6 +243,16 @@ class Canvas:
         """What the colours mean, as a bar beside the picture."""
         pad = {"pad": 0.1, "shrink": 0.75} if self.space else {}
         self.ax.figure.colorbar(colours, ax=self.ax, label=label, extend=extend, **pad)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of cells that a set of points is counted by, the largest dimension first."""
+        return ("solids", "facets", "edges", "points") if self.space else ("regions", "edges", "points")
+
+    def tally(self) -> str:
+        """How many cells of each kind were drawn, if there are any."""
+        found = [(self.counts[kind], kind[:-1]) for kind in self.kinds if self.counts[kind]]
+        return plural(found) or "empty"
 
     # -- around it --------------------------------------------------------------------------------------------------
 
@@ -275,6 +313,7 @@ class Canvas:
         marker: bool = False,
         dashed: bool = False,
         width: float = 1.2,
+        alpha: float = 1.0,
     ) -> None:
         """An entry of the legend."""
         if not label or label in self._handles:
@@ -283,7 +322,7 @@ class Canvas:
         from matplotlib.patches import Patch
 
         if patch:
-            self._handles[label] = Patch(facecolor=colour, edgecolor=GREY, linewidth=0.5, label=label)
+            self._handles[label] = Patch(facecolor=colour, edgecolor=GREY, linewidth=0.5, alpha=alpha, label=label)
         elif marker:
             self._handles[label] = Line2D([], [], linestyle="none", marker="o", color=colour, label=label)
         else:

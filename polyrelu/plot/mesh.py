@@ -19,7 +19,7 @@ from polyrelu.complex import Subcomplex
 from polyrelu.errors import DomainError
 from polyrelu.plot.clip import cycle_of, floats
 from polyrelu.plot.parts import maximal
-from polyrelu.plot.view import free_axes
+from polyrelu.plot.view import Name, free_axes
 from polyrelu.textfiles import write_all
 
 __all__ = ["MESH_FORMATS", "Mesh", "mesh_of", "save_mesh"]
@@ -35,13 +35,13 @@ class Mesh:
 
     Attributes
     ----------
-    axes : the inputs that are the three coordinates.
+    axes : the inputs that are the three coordinates, or the names of those of a slice.
     vertices : exact points.
     faces : for each polygon the numbers of its corners, in cyclic order.
     edges : pairs of vertices: edges that are sides of no polygon.
     """
 
-    axes: tuple[int, ...]
+    axes: tuple[Name, ...]
     vertices: tuple[Point, ...]
     faces: tuple[tuple[int, ...], ...]
     edges: tuple[tuple[int, int], ...]
@@ -53,8 +53,12 @@ class Mesh:
         return len(self.vertices) - len(sides) - len(self.edges) + len(self.faces)
 
 
-def mesh_of(part: Subcomplex) -> Mesh:
+def mesh_of(part: Subcomplex, names: tuple[Name, ...] | None = None) -> Mesh:
     """The mesh of a subcomplex of dimension 2 or less, in a complex of dimension 3 (a slice of more inputs, too).
+
+    Parameters
+    ----------
+    names : of the coordinates, if they are not numbers of inputs.
 
     Raises
     ------
@@ -79,11 +83,11 @@ def mesh_of(part: Subcomplex) -> Mesh:
     points = tuple(tuple(vertex[axis] for axis in axes) for vertex in vertices)
     faces = [tuple(numbers[vertex] for vertex in cycle_of(cells, int(cells.inner[2][i]))) for i in part.indices(2)]
     edges = (cells.lattice_faces(1, int(cells.inner[1][i])) for i in maximal(part, 1))
-    return Mesh(axes, points, _oriented(points, faces), tuple((numbers[a], numbers[b]) for a, b in edges))
+    return Mesh(names or axes, points, _oriented(points, faces), tuple((numbers[a], numbers[b]) for a, b in edges))
 
 
-def save_mesh(part: Subcomplex, name: str | Path) -> Mesh:
-    """Write the mesh of a subcomplex as ASCII .ply or .obj, all of it or nothing.
+def save_mesh(part: Subcomplex, name: str | Path, names: tuple[Name, ...] | None = None) -> Mesh:
+    """Write the mesh of a subcomplex as ASCII .ply or .obj, all of it or nothing; parameters as for `mesh_of`.
 
     Returns
     -------
@@ -97,7 +101,7 @@ def save_mesh(part: Subcomplex, name: str | Path) -> Mesh:
     path = Path(name)
     if path.suffix not in MESH_FORMATS:
         raise DomainError(f"{name}: a mesh is written as {', '.join(MESH_FORMATS)}; choose one of these endings")
-    mesh = mesh_of(part)
+    mesh = mesh_of(part, names)
     lines = _ply(mesh) if path.suffix == ".ply" else _obj(mesh)
     write_all([(path, "\n".join(lines))])
     return mesh
@@ -202,5 +206,6 @@ def _obj(mesh: Mesh) -> Iterator[str]:
 
 
 def _comment(mesh: Mesh) -> str:
-    axes = ", ".join(f"{letter} = input {axis}" for letter, axis in zip("xyz", mesh.axes, strict=True))
+    names = (f"input {axis}" if isinstance(axis, int) else axis for axis in mesh.axes)
+    axes = ", ".join(f"{letter} = {name}" for letter, name in zip("xyz", names, strict=True))
     return f"polyrelu: {axes}; nearest floats to exact points"

@@ -22,14 +22,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+#: How regions on which a neuron is 0 throughout are counted.
+VANISHING = "regions where a neuron is 0"
+
 __all__ = [
+    "VANISHING",
     "draw_cells",
     "draw_layers",
     "draw_subcomplex",
     "draw_zero_sets",
     "edge_layers",
+    "fringe",
     "maximal",
     "paint_part",
+    "vanishing_regions",
     "zero_set",
 ]
 
@@ -82,21 +88,27 @@ def draw_subcomplex(
     paint_part(canvas, part, colour, label)
     if not any(canvas.counts.values()):
         canvas.note("nothing of it lies in this box")
-    return canvas.finish(label or "subcomplex")
+    return canvas.finish(f"{label or 'subcomplex'}: {canvas.tally()}")
 
 
 def draw_zero_sets(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None) -> Axes:
     """The bent hyperplanes of all neurons, a colour for each layer, on a complex of dimension 2 or 3.
 
+    What belongs to those of several layers has the colour of the first of them.
+
+    Regions on which a neuron is 0 throughout are filled, palely; in space they are counted in the title.
+
     Parameters and errors as for `draw_subcomplex`.
     """
     canvas = Canvas(_view(cells, (2, 3), box), ax)
     paint_zero_sets(canvas, cells)
-    return canvas.finish("zero sets of the neurons, by layer")
+    return canvas.finish(zero_sets_title(canvas))
 
 
 def draw_layers(cells: PolyhedralComplex, figure: Figure | None = None, box: Box | None = None) -> Figure:
     """A panel for each hidden layer: its bent hyperplanes in colour, those of the layers before in grey.
+
+    Regions on which a neuron of the layer is 0 throughout are filled, palely; in space they are counted in the title.
 
     Parameters
     ----------
@@ -117,29 +129,65 @@ def paint_layers(cells: PolyhedralComplex, view: View, figure: Figure | None) ->
     if figure is None:
         figure = new_figure(max(4.1 * columns, 5.0), 4.3 * rows + 0.3)
     parts = [zero_set(cells, layer) for layer in range(1, count + 1)]
-    facets = {}
+    found: dict[str, int] = {}
     for layer, part in enumerate(parts, 1):
         kind = {"projection": "3d"} if view.dimension == 3 else {}
         canvas = Canvas(view, figure.add_subplot(rows, columns, layer, **kind))
         if layer > 1:
             paint_part(canvas, reduce(or_, parts[: layer - 1]), GREY, "", faint=True)
             canvas.counts.clear()
-        paint_part(canvas, part, layer_colour(layer), "")
-        noun = "facet" if view.dimension == 3 else "edge"
-        facets[f"layer {layer}"] = canvas.counts[f"{noun}s"]
-        width = cells.network.widths[layer]
-        canvas.ax.set_title(f"layer {layer}: {plural([(width, 'neuron'), (facets[f'layer {layer}'], noun)])}", size=10)
+        found |= _paint_layer(canvas, part, layer)
         canvas.finish("")
     figure.suptitle(f"zero sets of the neurons; grey: earlier layers\n{view.caption}", fontsize=10)
-    return figure, facets
+    return figure, found
+
+
+def _paint_layer(canvas: Canvas, part: Subcomplex, layer: int) -> dict[str, int]:
+    """The panel of a layer; how many facets it has, and regions on which a neuron is 0, if there are any."""
+    paint_vanishing(canvas, part.cells, layer)
+    vanishing = canvas.counts.pop(VANISHING, 0)
+    paint_part(canvas, part, layer_colour(layer), "")
+    if not any(canvas.counts.values()):
+        canvas.note(_nothing(vanishing))
+    tally = f"{plural([(part.cells.network.widths[layer], 'neuron')])}, {canvas.tally()}"
+    zero = f"\na neuron is 0 on {plural([(vanishing, 'region')])}" if vanishing else ""
+    canvas.ax.set_title(f"layer {layer}: {tally}{zero}", size=10)
+    facets = canvas.counts["facets" if canvas.space else "edges"]
+    return {f"layer {layer}": facets} | ({f"layer {layer}, {VANISHING}": vanishing} if vanishing else {})
 
 
 def paint_zero_sets(canvas: Canvas, cells: PolyhedralComplex) -> None:
-    """Room-internal: the bent hyperplanes of all layers."""
+    """Room-internal: the bent hyperplanes of all layers, each cell once, in the colour of its first layer."""
+    drawn = Subcomplex.closure(cells, {})
     for layer in range(1, cells.network.hidden_layers + 1):
-        paint_part(canvas, zero_set(cells, layer), layer_colour(layer), f"layer {layer}")
-    if not any(canvas.counts.values()):
-        canvas.note("no neuron changes its sign in this box")
+        paint_vanishing(canvas, cells, layer)
+        part = zero_set(cells, layer)
+        paint_part(canvas, part, layer_colour(layer), f"layer {layer}", without=drawn)
+        drawn = drawn | part
+    if not any(count for name, count in canvas.counts.items() if name != VANISHING):
+        canvas.note(_nothing(canvas.counts[VANISHING]))
+
+
+def zero_sets_title(canvas: Canvas) -> str:
+    """Room-internal: of a picture of `paint_zero_sets`."""
+    zero = f"; a neuron is 0 on {plural([(canvas.counts[VANISHING], 'region')])}" if canvas.counts[VANISHING] else ""
+    return f"zero sets of the neurons, by layer: {canvas.tally()}{zero}"
+
+
+def _nothing(vanishing: int) -> str:
+    return "no neuron changes its sign in this box" + (", but some are 0" if vanishing else "")
+
+
+def paint_vanishing(canvas: Canvas, cells: PolyhedralComplex, layer: int) -> None:
+    """Room-internal: the regions on which a neuron of a layer is 0, filled in the plane, counted in space."""
+    inside = Clipped.for_picture(cells, canvas.view)
+    regions = vanishing_regions(cells, layer).tolist()
+    if canvas.space:
+        canvas.counts[VANISHING] += sum(map(inside.meets, regions))
+        return
+    polygons = [points for _, points in inside.all_cells(2, regions)]
+    label = f"layer {layer}: a neuron is 0"
+    canvas.polygons(VANISHING, polygons, layer_colour(layer), alpha=0.2, label=label, order=0.5)
 
 
 def paint_cells(canvas: Canvas, cells: PolyhedralComplex) -> None:
@@ -158,19 +206,36 @@ def paint_cells(canvas: Canvas, cells: PolyhedralComplex) -> None:
         canvas.segments("edges", found, layer_colour(layer), width=1.1, label=f"layer {layer}")
 
 
-def paint_part(canvas: Canvas, part: Subcomplex, colour: str, label: str, faint: bool = False) -> None:
-    """Room-internal: the polygons of a subcomplex, and those edges and points of it that are faces of no other."""
+def paint_part(
+    canvas: Canvas,
+    part: Subcomplex,
+    colour: str,
+    label: str,
+    faint: bool = False,
+    without: Subcomplex | None = None,
+) -> None:
+    """Room-internal: the polygons of a subcomplex, and those edges and points of it that are faces of no other.
+
+    In space a cell of dimension 3 is shown by its surface, where the subcomplex ends there. Cells of `without` are left
+    out.
+    """
     cells, inside = part.cells, Clipped.for_picture(part.cells, canvas.view)
-    polygons = [points for _, points in inside.all_cells(2, part.indices(2).tolist())]
-    edges = [points for _, points in inside.all_cells(1, maximal(part, 1).tolist())]
-    alone = [points[0] for _, points in inside.all_cells(0, maximal(part, 0).tolist())]
+
+    def seen(dimension: int, indices: NDArray[np.int64]) -> list[Any]:
+        if without is not None:
+            indices = indices[~without.masks[dimension][indices]]
+        return [points for _, points in inside.all_cells(dimension, indices.tolist())]
+
     if cells.dimension == 3:
+        canvas.counts["solids"] += sum(map(inside.meets, part.indices(3).tolist()))
         shown = {"alpha": 0.12, "edge": "none"} if faint else {"alpha": 0.8, "edge": INK, "width": 0.25}
+        polygons = seen(2, fringe(part).indices(2))
         canvas.polygons("facets", polygons, colour, label=label, **shown)  # type: ignore[arg-type]
     else:
-        canvas.polygons("regions", polygons, colour, alpha=0.15 if faint else 0.35, label=label)
+        canvas.polygons("regions", seen(2, part.indices(2)), colour, alpha=0.15 if faint else 0.35, label=label)
     thin: dict[str, Any] = {"width": 0.6, "order": 1.5} if faint else {"width": 1.5}
-    canvas.segments("edges", edges, colour, label=label, **thin)
+    canvas.segments("edges", seen(1, maximal(part, 1)), colour, label=label, **thin)
+    alone = [points[0] for points in seen(0, maximal(part, 0))]
     canvas.points("points", alone, colour, label=label, size=2.5 if faint else 5.0)
 
 
@@ -186,6 +251,19 @@ def zero_set(cells: PolyhedralComplex, layer: int) -> Subcomplex:
     none = Subcomplex.closure(cells, {})
     neurons = [neuron for neuron in cells.neurons if neuron.layer == layer]
     return reduce(or_, (bent_hyperplane(cells, neuron) for neuron in neurons), none)
+
+
+def vanishing_regions(cells: PolyhedralComplex, layer: int) -> NDArray[np.int64]:
+    """The regions on which some neuron of a layer is 0 throughout.
+
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> cells = canonical_complex(from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0]), ([[1]], [0])]))
+    >>> [len(vanishing_regions(cells, layer)) for layer in (1, 2)]    # the second layer reads nothing where x, y < 0
+    [0, 1]
+    """
+    columns = [column for column, neuron in enumerate(cells.neurons) if neuron.layer == layer]
+    return np.flatnonzero((cells.all_signs[cells.dimension][:, columns] == 0).any(axis=1))
 
 
 def edge_layers(cells: PolyhedralComplex) -> NDArray[np.int64]:
@@ -220,6 +298,25 @@ def maximal(part: Subcomplex, dimension: int) -> NDArray[np.int64]:
     if dimension < cells.dimension:
         mask = mask & ~marked_facets(cells, dimension + 1, part.masks[dimension + 1])
     return np.flatnonzero(mask)
+
+
+def fringe(part: Subcomplex) -> Subcomplex:
+    """The cells of lower dimension, without those inside open regions that belong to the set.
+
+    >>> import numpy as np
+    >>> from polyrelu.network import from_arrays
+    >>> from polyrelu.topology import level_set
+    >>> corner = level_set(from_arrays([([[1, 0], [0, 1], [1, 2]], [0, 0, 1]), ([[1, 1, 0]], [0])]), 0)    # x, y ≤ 0
+    >>> corner.f_vector, fringe(corner).f_vector
+    ((3, 5, 2), (3, 4, 0))
+    """
+    cells, top = part.cells, part.cells.dimension
+    beside = part.masks[top - 1] & marked_facets(cells, top, ~part.masks[top])
+    found = Subcomplex.closure(cells, {top - 1: beside})
+    lower = [np.zeros_like(mask) for mask in part.masks]
+    for k in range(cells.lineality_dim, top - 1):
+        lower[k][maximal(part, k)] = True
+    return found | Subcomplex.closure(cells, dict(enumerate(lower)))
 
 
 def _separating_colours(cells: PolyhedralComplex) -> list[str]:

@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyrelu.breakpoints import breakpoint_complex
-from polyrelu.complex import PolyhedralComplex, Subcomplex, canonical_complex
+from polyrelu.breakpoints.hull import Hull
+from polyrelu.complex import PolyhedralComplex, Slice, Subcomplex, canonical_complex
 from polyrelu.complex.polyhedral_complex import Progress
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational
 from polyrelu.network import Network
-from polyrelu.plot.canvas import Canvas, new_figure, plural, save_figure
-from polyrelu.plot.parts import paint_cells, paint_layers, paint_zero_sets, zero_set
+from polyrelu.plot.canvas import Canvas, check_view, new_figure, plural, save_figure
+from polyrelu.plot.parts import paint_cells, paint_layers, paint_zero_sets, zero_set, zero_sets_title
 from polyrelu.plot.sets import paint_boundary, paint_level_set
-from polyrelu.plot.slices import on_axes
+from polyrelu.plot.slices import SLICE_NAMES, on_axes
 from polyrelu.plot.values import paint_graph, paint_surface
 from polyrelu.plot.view import Box, View, window
 from polyrelu.plot.weights import paint_weights
@@ -68,7 +69,7 @@ class Picture:
 def picture(
     network: Network,
     what: str | None = None,
-    domain: Polyhedron | None = None,
+    domain: Polyhedron | Slice | None = None,
     box: Box | None = None,
     output: int = 0,
     level: Rational = 0,
@@ -81,7 +82,8 @@ def picture(
     network : any network; of more than three inputs give a slice as domain.
     what : ``graph`` (1 dimension); ``complex``, ``surface`` (2); ``layers`` (a panel for each), ``zeros`` (all layers
         in one), ``weights`` (breakpoint facets), ``boundary`` (of decisions) or ``level`` (2 or 3). None chooses one.
-    domain : a polyhedron of dimension 1 to 3; None for R^n.
+    domain : a polyhedron or slice of dimension 1 to 3; None for R^n. The axes are inputs, or the coordinates of a slice
+        (see `polyrelu.complex.parse_slice`), and then the frame is in these.
     box : the frame, see `view_of`.
     output : which one, for graph, surface, weights and level.
     level : for level.
@@ -100,6 +102,7 @@ def picture(
     _check(network, what, output)
     new_figure(1, 1)  # whether there is matplotlib is found out before any work
     network, polyhedron, view = _seen(network, Polyhedron.universe(network.inputs) if domain is None else domain, box)
+    check_view(view)
     what = what or _USUAL[view.dimension]
     if view.dimension not in KINDS[what]:
         fitting = ", ".join(name for name, dimensions in KINDS.items() if view.dimension in dimensions)
@@ -121,17 +124,18 @@ def picture(
     return Picture(what, view, canvas.ax.figure, dict(canvas.counts))
 
 
-def _seen(network: Network, domain: Polyhedron, box: Box | None) -> tuple[Network, Polyhedron, View]:
+def _seen(network: Network, domain: Polyhedron | Slice, box: Box | None) -> tuple[Network, Polyhedron, View]:
     """The network and its domain in the coordinates of the axes, inside the box: few inputs make everything faster."""
-    flat, flat_domain, names = on_axes(network, domain)
-    polyhedron, view = window(flat_domain, box)
-    return flat, polyhedron, replace(view, inputs=network.inputs, names=names)
+    flat = on_axes(network, domain)
+    default = (-1, 2) if flat.axes[:1] == SLICE_NAMES[:1] else (-1, 1)  # so that all points of the slice are seen
+    polyhedron, view = window(flat.domain, box, default)
+    return flat.network, polyhedron, replace(view, inputs=network.inputs, names=flat.axes, linear=flat.linear)
 
 
 def surface(
     network: Network,
     what: str,
-    domain: Polyhedron | None = None,
+    domain: Polyhedron | Slice | None = None,
     box: Box | None = None,
     output: int = 0,
     level: Rational = 0,
@@ -139,7 +143,9 @@ def surface(
 ) -> Subcomplex:
     """The surface that ``zeros``, ``weights``, ``boundary`` or ``level`` show, for `save_mesh`.
 
-    Parameters and errors as for `picture`; without a box the whole domain is taken.
+    Parameters and errors as for `picture`; without a box the whole domain is taken. On a slice the surface lies in the
+    space of its coordinates s, t, u. ``weights`` are the cells across
+    which this output bends.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
@@ -147,6 +153,8 @@ def surface(
     (19, 30, 12, 0)
     """
     _check(network, what, output)
+    if isinstance(domain, Slice):
+        network, domain, _, _ = on_axes(network, domain)
     polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
     if box is not None:
         polyhedron = window(polyhedron, box)[0]
@@ -158,7 +166,7 @@ def surface(
         raise DomainError(f"{what} is no surface; choose one of zeros, weights, boundary, level")
     cells = finished(canonical_complex(network, polyhedron, progress))
     if what == "weights":
-        return breakpoint_complex(cells).subcomplex
+        return breakpoint_complex(cells).bends_of(output)
     layers = range(1, network.hidden_layers + 1)
     return reduce(or_, (zero_set(cells, layer) for layer in layers), Subcomplex.closure(cells, {}))
 
@@ -184,11 +192,14 @@ def _complex(canvas: Canvas, cells: PolyhedralComplex, _: int) -> None:
 
 def _zeros(canvas: Canvas, cells: PolyhedralComplex, _: int) -> None:
     paint_zero_sets(canvas, cells)
-    canvas.finish("zero sets of the neurons, by layer")
+    canvas.finish(zero_sets_title(canvas))
 
 
 def _weights(canvas: Canvas, cells: PolyhedralComplex, output: int) -> None:
-    paint_weights(canvas, breakpoint_complex(cells), output)
+    breakpoints, linear = breakpoint_complex(cells), canvas.view.linear
+    if linear is not None:
+        breakpoints = replace(breakpoints, hull=Hull.spanned_by(linear, in_its_coordinates=True))
+    paint_weights(canvas, breakpoints, output)
 
 
 def _graph(canvas: Canvas, cells: PolyhedralComplex, output: int) -> None:

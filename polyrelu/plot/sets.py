@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex import Subcomplex
-from polyrelu.complex.subcomplex import marked_facets
 from polyrelu.errors import DomainError
-from polyrelu.plot.canvas import INK, Canvas, plural
+from polyrelu.plot.canvas import INK, Canvas
 from polyrelu.plot.clip import Clipped
-from polyrelu.plot.parts import maximal, paint_part
+from polyrelu.plot.parts import fringe, paint_part
 from polyrelu.plot.view import Box, view_of
+from polyrelu.topology import OutputSet
+from polyrelu.topology.level_sets import largest_outputs, pair_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["classes_of", "draw_boundary", "draw_level_set", "fringe", "paint_boundary", "paint_level_set"]
+__all__ = ["classes_of", "draw_boundary", "draw_level_set", "paint_boundary", "paint_level_set"]
 
 _CLASSES = (
     "#9ecae1", "#fdbf85", "#a5d6a7", "#c994c7", "#f7e08b", "#5aa9a3", "#f08a8a", "#b3956b", "#8c8cd1", "#dce8a4",
@@ -29,7 +29,7 @@ _BELOW, _ABOVE, _SURFACE = "#dbe9f6", "#fde3cf", "#e69f00"
 TIE = -1
 
 
-def draw_boundary(boundary: Subcomplex, outputs: int, ax: Axes | None = None, box: Box | None = None) -> Axes:
+def draw_boundary(boundary: OutputSet, outputs: int, ax: Axes | None = None, box: Box | None = None) -> Axes:
     """A decision boundary; in the plane also the regions of the classes.
 
     Parameters
@@ -40,7 +40,7 @@ def draw_boundary(boundary: Subcomplex, outputs: int, ax: Axes | None = None, bo
 
     Raises
     ------
-    DomainError : another dimension, or a number of outputs that does not fit.
+    DomainError : another dimension, a number of outputs that does not fit, or no decision boundary at all.
     PolyreluError : matplotlib is not installed.
 
     >>> from polyrelu.network import from_arrays
@@ -52,7 +52,7 @@ def draw_boundary(boundary: Subcomplex, outputs: int, ax: Axes | None = None, bo
     return paint_boundary(_canvas(boundary, ax, box), boundary, outputs)
 
 
-def draw_level_set(part: Subcomplex, ax: Axes | None = None, box: Box | None = None, name: str = "level set") -> Axes:
+def draw_level_set(part: OutputSet, ax: Axes | None = None, box: Box | None = None, name: str = "level set") -> Axes:
     """A level set; in the plane also where the output is below and above the level.
 
     Parameters
@@ -64,15 +64,24 @@ def draw_level_set(part: Subcomplex, ax: Axes | None = None, box: Box | None = N
     Raises
     ------
     As `draw_boundary`.
+
+    >>> from polyrelu.network import from_arrays
+    >>> from polyrelu.topology import level_set
+    >>> size = from_arrays([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4], [0])])    # |x| + |y|
+    >>> [draw_level_set(level_set(size, level)).get_title().splitlines()[0] for level in (1, 0)]
+    ['level set: 4 edges', 'level set: 1 point']
     """
     return paint_level_set(_canvas(part, ax, box), part, name)
 
 
-def classes_of(boundary: Subcomplex, outputs: int) -> NDArray[np.int64]:
+def classes_of(boundary: OutputSet, outputs: int) -> NDArray[np.int64]:
     """The class of every region of the complex of a decision boundary: the largest output, -1 where there are several.
 
-    The last neurons of this complex are the differences of the outputs, f_i - f_j for i < j; of a single output f they
-    are f, and the classes are 0 for f < 0 and 1 for f > 0.
+    Of a single output f the classes are 0 for f < 0 and 1 for f > 0.
+
+    Raises
+    ------
+    DomainError : it is no decision boundary of a network with so many outputs.
 
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.topology import decision_boundary
@@ -80,82 +89,81 @@ def classes_of(boundary: Subcomplex, outputs: int) -> NDArray[np.int64]:
     >>> sorted(set(classes_of(decision_boundary(net), 3).tolist()))
     [0, 1, 2]
     """
-    pairs = list(combinations(range(outputs), 2)) or [(1, 0)]
-    cells = boundary.cells
-    if cells.network.outputs != len(pairs):
+    wanted = (tuple(map(tuple, pair_rows(outputs))), "level" if outputs == 1 else "boundary")
+    if not isinstance(boundary, OutputSet) or (boundary.rows, boundary.kind) != wanted or any(boundary.levels):
         raise DomainError(f"this is not the decision boundary of a network with {outputs} outputs")
-    signs = cells.all_signs[cells.dimension][:, -len(pairs) :]
-    largest = np.ones((len(signs), max(outputs, 2)), dtype=bool)
-    for column, (i, j) in enumerate(pairs):
-        largest[:, i] &= signs[:, column] >= 0
-        largest[:, j] &= signs[:, column] <= 0
+    largest = largest_outputs(_signs(boundary), outputs)
     found: NDArray[np.int64] = np.where(largest.sum(axis=1) == 1, largest.argmax(axis=1), TIE)
     return found
 
 
-def paint_boundary(canvas: Canvas, boundary: Subcomplex, outputs: int) -> Axes:
+def paint_boundary(canvas: Canvas, boundary: OutputSet, outputs: int) -> Axes:
     """Room-internal: the picture on a canvas."""
     labels = classes_of(boundary, outputs)
     present = sorted(set(labels.tolist()) - {TIE})
-    if canvas.space:
-        paint_part(canvas, boundary, _SURFACE, "decision boundary")
-    else:
-        names = {label: f"class {label}" if outputs > 1 else ("f < 0", "f > 0")[label] for label in present}
-        colours = {label: _CLASSES[label % len(_CLASSES)] for label in present}
-        names[TIE], colours[TIE] = "tie" if outputs > 1 else "f = 0", "#d0d0d0"
-        _paint_regions(canvas, boundary, labels, names, colours)
-        paint_part(canvas, fringe(boundary), INK, "")
-    found = canvas.counts["facets" if canvas.space else "edges"]
-    if not found:
+    names = {label: f"class {label}" if outputs > 1 else ("f < 0", "f > 0")[label] for label in present}
+    colours = {label: _CLASSES[label % len(_CLASSES)] for label in present}
+    names[TIE], colours[TIE] = "tie" if outputs > 1 else "f = 0", "#bdbdbd"
+    _paint(canvas, boundary, labels, TIE, names, colours)
+    if _nothing(canvas):
         only = f" (class {present[0]} everywhere)" if outputs > 1 and len(present) == 1 else ""
         canvas.note(f"no decision boundary in this box{only}")
-    noun = "facet" if canvas.space else "edge"
-    return canvas.finish(f"decision boundary: {plural([(found, noun)])}")
+    elif _everything(canvas):
+        canvas.note("the whole box is a tie" if outputs > 1 else "f = 0 in the whole box")
+    return canvas.finish(f"decision boundary: {canvas.tally()}")
 
 
-def paint_level_set(canvas: Canvas, part: Subcomplex, name: str) -> Axes:
+def paint_level_set(canvas: Canvas, part: OutputSet, name: str) -> Axes:
     """Room-internal: the picture on a canvas."""
+    if not isinstance(part, OutputSet) or part.kind != "level":
+        raise DomainError(
+            "this is no level set: polyrelu.topology.level_set makes them, and draw_subcomplex shows other sets"
+        )
+    signs = _signs(part)[:, 0].astype(np.int64)
+    names, colours = {-1: "below", 0: "equal", 1: "above"}, {-1: _BELOW, 0: "#bdbdbd", 1: _ABOVE}
+    _paint(canvas, part, signs, 0, names, colours)
+    if _nothing(canvas):
+        canvas.note("the output does not cross this level in this box")
+    elif _everything(canvas):
+        canvas.note("the output has this value in the whole box")
+    return canvas.finish(f"{name}: {canvas.tally()}")
+
+
+def _nothing(canvas: Canvas) -> bool:
+    """Whether nothing of the set was drawn."""
+    return not any(canvas.counts[kind] for kind in canvas.kinds)
+
+
+def _everything(canvas: Canvas) -> bool:
+    """Whether the whole box belongs to the set: it contains something open, and its surface is not seen."""
+    if canvas.space:
+        return bool(canvas.counts["solids"]) and not canvas.counts["facets"]
+    return not canvas.counts["regions around"]
+
+
+def _signs(part: OutputSet) -> NDArray[np.int8]:
+    """The signs of T f - c on all regions."""
+    return part.cells.all_signs[part.cells.dimension][:, -len(part.rows) :]
+
+
+def _paint(
+    canvas: Canvas,
+    part: OutputSet,
+    labels: NDArray[np.int64],
+    own: int,
+    names: dict[int, str],
+    colours: dict[int, str],
+) -> None:
+    """The set; in the plane also the regions by their labels, `own` being that of the regions of the set."""
     if canvas.space:
         paint_part(canvas, part, _SURFACE, "")
-    else:
-        signs = part.cells.all_signs[part.cells.dimension][:, -1].astype(np.int64)
-        names, colours = {-1: "below", 0: "equal", 1: "above"}, {-1: _BELOW, 0: "#bdbdbd", 1: _ABOVE}
-        _paint_regions(canvas, part, signs, names, colours)
-        paint_part(canvas, fringe(part), INK, "")
-    found = canvas.counts["facets" if canvas.space else "edges"]
-    if not found and not canvas.counts["points"]:
-        canvas.note("the output does not cross this level in this box")
-    noun = "facet" if canvas.space else "edge"
-    return canvas.finish(f"{name}: {plural([(found, noun)])}")
-
-
-def _paint_regions(
-    canvas: Canvas, part: Subcomplex, labels: NDArray[np.int64], names: dict[int, str], colours: dict[int, str]
-) -> None:
-    """The regions of the complex of a subcomplex, by their labels."""
+        return
     inside = Clipped.for_picture(part.cells, canvas.view)
     for label in sorted(set(labels.tolist())):
         polygons = [points for _, points in inside.all_cells(2, np.flatnonzero(labels == label).tolist())]
-        canvas.polygons("regions", polygons, colours[label], edge=colours[label], width=0.3, label=names[label])
-
-
-def fringe(part: Subcomplex) -> Subcomplex:
-    """The cells of lower dimension, without those inside open regions that belong to the set.
-
-    >>> import numpy as np
-    >>> from polyrelu.network import from_arrays
-    >>> from polyrelu.topology import level_set
-    >>> corner = level_set(from_arrays([([[1, 0], [0, 1], [1, 2]], [0, 0, 1]), ([[1, 1, 0]], [0])]), 0)    # x, y ≤ 0
-    >>> corner.f_vector, fringe(corner).f_vector
-    ((3, 5, 2), (3, 4, 0))
-    """
-    cells, top = part.cells, part.cells.dimension
-    beside = part.masks[top - 1] & marked_facets(cells, top, ~part.masks[top])
-    found = Subcomplex.closure(cells, {top - 1: beside})
-    lower = [np.zeros_like(mask) for mask in part.masks]
-    for k in range(cells.lineality_dim, top - 1):
-        lower[k][maximal(part, k)] = True
-    return found | Subcomplex.closure(cells, dict(enumerate(lower)))
+        kind = "regions" if label == own else "regions around"
+        canvas.polygons(kind, polygons, colours[label], edge=colours[label], width=0.3, label=names[label])
+    paint_part(canvas, fringe(part), INK, "")
 
 
 def _canvas(part: Subcomplex, ax: Axes | None, box: Box | None) -> Canvas:

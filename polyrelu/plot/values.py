@@ -13,7 +13,7 @@ from polyrelu.breakpoints.jumps import maps_on_hull
 from polyrelu.complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact import nearest_float
-from polyrelu.plot.canvas import INK, Canvas, layer_colour, plural
+from polyrelu.plot.canvas import INK, Canvas, check_interval, layer_colour, plural
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.view import Box, view_of
 
@@ -43,7 +43,7 @@ def draw_graph(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1], [1]], [0, 0, 2]), ([[1, 1, 0]], [0])])
     >>> draw_graph(canonical_complex(net), box=[-3, 3]).get_title()
-    'output 0: 3 pieces, 1 breakpoint\\nbox [-3, 3]'
+    'output 0: 2 pieces, 1 breakpoint\\nbox [-3, 3]'
     """
     _need(cells, 1, output)
     return paint_graph(Canvas(view_of(cells, box), ax), cells, output)
@@ -83,11 +83,14 @@ def paint_graph(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes:
         points = inside.cell(0, facet.facet.index)
         if points and facet.weight[output] and points[0] in known:
             bends.append(known[points[0]])
-    canvas.segments("pieces", pieces, layer_colour(1), width=1.8)
+    values = _range(pieces)
+    canvas.segments("regions", pieces, layer_colour(1), width=1.8)
     canvas.points("breakpoints", bends, INK, label="breakpoint", size=4.0)
-    title = plural([(len(pieces), "piece"), (len(bends), "breakpoint")])
+    (low,), (high,) = canvas.view.lower, canvas.view.upper
+    inner = sum(low < bend[0] < high for bend in bends)
+    title = plural([(inner + 1, "piece"), (len(bends), "breakpoint")])  # of the function: some regions share one
     canvas.ax.grid(visible=True, alpha=0.3)
-    return canvas.finish(f"output {output}: {title}", _range(pieces), f"output {output}")
+    return canvas.finish(f"output {output}: {title}", values, f"output {output}")
 
 
 def paint_surface(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes:
@@ -97,19 +100,22 @@ def paint_surface(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes
     from matplotlib.colors import Normalize
 
     pieces = lifted(cells, Clipped.for_picture(cells, canvas.view), output)
-    heights = [float(np.mean([_float(point[-1]) for point in piece])) for piece in pieces]
     low, high = _range(pieces)
+    heights = [float(np.mean([_float(point[-1]) for point in piece])) for piece in pieces]
     scale = ScalarMappable(Normalize(low, high if high > low else low + 1), colormaps["viridis"])
     colours = [tuple(row) for row in scale.to_rgba(np.array(heights)).tolist()]
-    canvas.polygons("pieces", pieces, colours, edge=INK, width=0.2, shaded=False)
-    canvas.colour_bar(scale, f"output {output} (mean over the corners of a piece)")
-    title = f"graph of output {output}: {plural([(len(pieces), 'piece')])}"
+    canvas.polygons("regions", pieces, colours, edge=INK, width=0.2, shaded=False)
+    canvas.colour_bar(scale, f"output {output} (mean over the corners of a region)")
+    title = f"graph of output {output}: {plural([(len(pieces), 'region')])}"
     return canvas.finish(title, (low, high), f"output {output}")
 
 
 def _range(pieces: Sequence[Sequence[Point]]) -> tuple[float, float]:
-    values = [_float(point[-1]) for piece in pieces for point in piece]
-    return min(values), max(values)
+    """The least and the largest value, if they can be drawn."""
+    values = [point[-1] for piece in pieces for point in piece]
+    low, high = min(values), max(values)
+    check_interval("the range of the output in this box,", low, high, "give another box, or scale the last layer")
+    return _float(low), _float(high)
 
 
 def _float(number: Fraction) -> float:

@@ -6,18 +6,23 @@ hull leave free; the others depend on them.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TypeAlias
 
 from polyrelu.complex import PolyhedralComplex
 from polyrelu.errors import DomainError
-from polyrelu.exact import Infeasible, Polyhedron, Rational, Unbounded, to_fraction
+from polyrelu.exact import Infeasible, Polyhedron, Rational, RationalMatrix, Unbounded, to_fraction
 
-__all__ = ["Box", "View", "free_axes", "free_of", "view_of", "window"]
+__all__ = ["Box", "Name", "View", "free_axes", "free_of", "interval_text", "sides_of", "view_of", "window"]
 
 Point = tuple[Fraction, ...]
+
+#: The number of an input, or the name of a coordinate of a slice.
+Name: TypeAlias = int | str
 
 #: The same interval (low, high) for every axis, or one for each.
 Box: TypeAlias = Sequence[Rational] | Sequence[Sequence[Rational]]
@@ -32,14 +37,16 @@ class View:
     axes : the inputs of the complex that are drawn along the axes, one to three.
     lower, upper : the corners of the box, one number for each axis.
     inputs : of the network; if there are more of them than axes, the others depend on those.
-    names : the numbers that the axes have among these inputs.
+    names : the numbers that the axes have among these inputs; or s, t, u, the coordinates of a slice through points.
+    linear : of a slice in the coordinates v of its axes, x = p + K v: K. For lengths.
     """
 
     axes: tuple[int, ...]
     lower: Point
     upper: Point
     inputs: int
-    names: tuple[int, ...]
+    names: tuple[Name, ...]
+    linear: RationalMatrix | None = field(default=None, repr=False, compare=False)
 
     @property
     def dimension(self) -> int:
@@ -49,7 +56,7 @@ class View:
     @property
     def labels(self) -> tuple[str, ...]:
         """A name for each axis."""
-        return tuple(f"$x_{{{name}}}$" for name in self.names)
+        return tuple(f"$x_{{{name}}}$" if isinstance(name, int) else f"${name}$" for name in self.names)
 
     @property
     def caption(self) -> str:
@@ -59,7 +66,10 @@ class View:
         >>> window(Polyhedron.universe(2), [(-1, 1), (0, "1/3")])[1].caption
         'box [-1, 1] × [0, 1/3]'
         """
-        sides = " × ".join(f"[{_short(low)}, {_short(high)}]" for low, high in zip(self.lower, self.upper, strict=True))
+        sides = " × ".join(itertools.starmap(interval_text, zip(self.lower, self.upper, strict=True)))
+        if isinstance(self.names[0], str):
+            terms = " + ".join(f"{name} (p{i} - p0)" for i, name in enumerate(self.names, 1))
+            return f"box {sides}, slice p0 + {terms} of R^{self.inputs}"
         return f"box {sides}" + (f", slice of R^{self.inputs}" if self.inputs > len(self.axes) else "")
 
     @property
@@ -73,11 +83,38 @@ class View:
                 rows.append(tuple(row))
         return tuple(rows)
 
+    def box_in(self, size: int) -> Polyhedron:
+        """The box as a polyhedron in the space of so many coordinates, of which only the axes are bounded."""
+        rows = []
+        for *along, bound in self.sides:
+            row = [0] * size
+            for axis, entry in zip(self.axes, along, strict=True):
+                row[axis] = -entry
+            rows.append((*row, bound))
+        return Polyhedron(size, tuple(rows))
 
-def _short(number: Fraction) -> str:
-    """Exact if that is short, or six digits."""
-    exact = str(number)
-    return exact if len(exact) <= 8 else f"{float(number):.6g}"
+
+def interval_text(low: Fraction, high: Fraction) -> str:
+    """Two numbers, exact if that is short, or with as many digits as tell them apart, six at least.
+
+    >>> interval_text(Fraction(-1), Fraction(1, 3))
+    '[-1, 1/3]'
+    >>> interval_text(Fraction(10**400), Fraction(10**400 + 10**393))
+    '[1e+400, 1.0000001e+400]'
+    """
+    exact = [str(low), str(high)]
+    if max(map(len, exact)) <= 8:
+        return f"[{exact[0]}, {exact[1]}]"
+    relative = max(abs(low), abs(high)) // (high - low)
+    digits = 6 + len(str(relative)) - 1
+    texts = [text if len(text) <= 8 else _decimal(end, digits) for text, end in zip(exact, (low, high), strict=True)]
+    return f"[{texts[0]}, {texts[1]}]"
+
+
+def _decimal(number: Fraction, digits: int) -> str:
+    """Rounded to so many digits; numbers beyond the range of floats, too."""
+    with localcontext(prec=digits):
+        return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():g}"
 
 
 def view_of(cells: PolyhedralComplex, box: Box | None = None) -> View:
@@ -102,35 +139,30 @@ def view_of(cells: PolyhedralComplex, box: Box | None = None) -> View:
     return _view(cells.domain, box)
 
 
-def window(domain: Polyhedron, box: Box | None = None) -> tuple[Polyhedron, View]:
+def window(domain: Polyhedron, box: Box | None = None, default: tuple[int, int] = (-1, 1)) -> tuple[Polyhedron, View]:
     """The part of a domain inside a box, and the view of it; see `view_of`.
 
     Raises
     ------
     DomainError : as `view_of`; or the box does not meet the domain in a set of the same dimension.
     """
-    view = _view(domain, box)
-    size = domain.ambient_dimension
-    rows = []
-    for *along, bound in view.sides:
-        row = [0] * size
-        for axis, entry in zip(view.axes, along, strict=True):
-            row[axis] = -entry
-        rows.append((*row, bound))
-    part = domain.intersect(Polyhedron(size, tuple(rows)))
+    view = _view(domain, box, default)
+    part = domain.intersect(view.box_in(domain.ambient_dimension))
     if part.dimension < view.dimension:
         raise DomainError(f"the {view.caption} shows nothing of the inside of the domain; choose another box")
     return part, view
 
 
-def _view(domain: Polyhedron, box: Box | None) -> View:
+def _view(domain: Polyhedron, box: Box | None, default: tuple[int, int] = (-1, 1)) -> View:
+    if domain.is_empty():
+        raise DomainError("the domain is empty, so that there is nothing to draw")
     axes = free_axes(domain)
     if not 1 <= len(axes) <= 3:
         raise DomainError(
             f"pictures show 1 to 3 dimensions, the domain has {len(axes)}: give a line, plane or space through points "
             "of it, --domain slice:FILE"
         )
-    sides = _around(domain, axes) if box is None else _sides(box, len(axes))
+    sides = _around(domain, axes, default) if box is None else sides_of(box, len(axes))
     return View(axes, tuple(low for low, _ in sides), tuple(high for _, high in sides), domain.ambient_dimension, axes)
 
 
@@ -149,7 +181,7 @@ def free_of(equations: Sequence[Sequence[int]], size: int) -> tuple[int, ...]:
     return tuple(j for j in range(size) if j not in pivots)
 
 
-def _around(domain: Polyhedron, axes: Sequence[int]) -> list[tuple[Fraction, Fraction]]:
+def _around(domain: Polyhedron, axes: Sequence[int], default: tuple[int, int]) -> list[tuple[Fraction, Fraction]]:
     """The box around a bounded domain, and the default for others."""
     found = []
     for axis in axes:
@@ -157,7 +189,7 @@ def _around(domain: Polyhedron, axes: Sequence[int]) -> list[tuple[Fraction, Fra
         for sign in (-1, 1):
             best = domain.maximize([sign * int(j == axis) for j in range(domain.ambient_dimension)])
             if isinstance(best, Unbounded):
-                return [(Fraction(-1), Fraction(1))] * len(axes)
+                return [(Fraction(default[0]), Fraction(default[1]))] * len(axes)
             if isinstance(best, Infeasible):
                 raise DomainError("the domain is empty")
             extremes.append(sign * best.value)
@@ -165,7 +197,12 @@ def _around(domain: Polyhedron, axes: Sequence[int]) -> list[tuple[Fraction, Fra
     return found
 
 
-def _sides(box: Box, count: int) -> list[tuple[Fraction, Fraction]]:
+def sides_of(box: Box, count: int) -> list[tuple[Fraction, Fraction]]:
+    """A pair (low, high) for each axis.
+
+    >>> [(str(low), str(high)) for low, high in sides_of([0, "1/2"], 2)]
+    [('0', '1/2'), ('0', '1/2')]
+    """
     pairs = list(box)
     if len(pairs) == 2 and not any(isinstance(entry, (list, tuple)) for entry in pairs):
         pairs = [pairs] * count  # type: ignore[list-item]

@@ -2,7 +2,8 @@
 
 A weight ω belongs to the primitive integer normal n of its facet, whose length says nothing: weights of different
 facets are compared, and drawn, as ω·‖n‖, the signed length of the jump of the gradient (the weight for the normal of
-length 1). Where it is positive the output is convex across the facet.
+length 1). Where it is positive the output is convex across the facet. On a slice the lengths are those along the slice
+in the space of all inputs, whatever its axes are.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from polyrelu.breakpoints import BreakpointComplex, TropicalWeight
 from polyrelu.errors import DomainError
 from polyrelu.exact import nearest_float
-from polyrelu.plot.canvas import GREY, INK, Canvas
+from polyrelu.plot.canvas import GREY, INK, Canvas, check_interval
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.view import Box, view_of
 
@@ -61,7 +62,7 @@ def draw_weights(
 
 
 def unit_weight(facet: TropicalWeight, output: int) -> float:
-    """ω·‖n‖ of an output, to float precision.
+    """ω·‖n‖ of an output, to float precision; on a slice ‖n‖ is measured along it.
 
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
@@ -71,7 +72,7 @@ def unit_weight(facet: TropicalWeight, output: int) -> float:
     -10.0
     """
     weight = facet.weight[output]
-    square = weight * weight * sum(n * n for n in facet.normal)
+    square = weight * weight * facet.square
     # the integer root of a large multiple: the square itself may be beyond the range of floats
     root = math.isqrt((square.numerator << 256) // square.denominator)
     size = nearest_float(root, 1 << 128)
@@ -116,6 +117,8 @@ def _paint_visible(canvas: Canvas, facets: list[list[Point]], weights: list[floa
     from matplotlib.colors import CenteredNorm
 
     largest = float(np.abs(weights).max())
+    remedy = "scale the last layer (complex --breakpoints FILE writes them exactly)"
+    check_interval(f"the scale of the weights of output {output},", Fraction(-largest), Fraction(largest), remedy)
     usual = float(np.quantile(np.abs(weights), _QUANTILE))
     limit = usual if 0 < usual < largest / 2 else largest
     scale = ScalarMappable(CenteredNorm(0.0, limit), _diverging(colormaps))

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from polyrelu.certificate import NodeRecord, RegionsCertificate, RegionsClaim, SignRecord, TreeLog
 from polyrelu.complex import PolyhedralComplex, RegionGraph
 from polyrelu.complex.regions import interior_point
+from polyrelu.complex.whole import require_whole
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix
 from polyrelu.interrupts import deferred_interrupt
@@ -60,7 +61,7 @@ def certify_regions(
 
     Raises
     ------
-    DomainError : regions are missing, since the computation of the complex was interrupted.
+    DomainError : regions are missing: the complex is a part, or its computation was interrupted.
 
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
@@ -69,8 +70,10 @@ def certify_regions(
     >>> listed.certificate.claim.count, listed.work.nodes
     (7, 13)
     """
-    if not cells.complete:
-        raise DomainError("the complex is incomplete, so there is no list of its regions to certify")
+    if isinstance(cells, PolyhedralComplex):
+        require_whole(cells, "a list of regions")
+    elif not cells.complete:
+        raise DomainError("a list of regions: the walk from region to region did not reach all of them")
     work = Progress()
     with deferred_interrupt() as interrupt:
         try:

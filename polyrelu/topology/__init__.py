@@ -6,6 +6,7 @@ divisors) → `homology`. Beside it `persistence`, through gudhi.
 
 from polyrelu.topology.homology import Homology, betti_numbers, homology
 from polyrelu.topology.level_sets import (
+    OutputSet,
     UnfinishedError,
     decision_boundary,
     decision_region,
@@ -18,6 +19,7 @@ from polyrelu.topology.persistence import Interval, sublevel_persistence, superl
 __all__ = [
     "Homology",
     "Interval",
+    "OutputSet",
     "UnfinishedError",
     "betti_numbers",
     "decision_boundary",

@@ -19,8 +19,10 @@ are the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,7 @@ from polyrelu.exact import Polyhedron, Rational, RationalMatrix, row_basis, to_f
 from polyrelu.network import Block, Layer, Network
 
 __all__ = [
+    "OutputSet",
     "UnfinishedError",
     "decision_boundary",
     "decision_region",
@@ -49,13 +52,65 @@ class UnfinishedError(DomainError):
     """The complex was interrupted before the set could be cut out."""
 
 
+Kind = Literal["level", "sublevel", "superlevel", "boundary", "class"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutputSet(Subcomplex):
+    """A set of points that the outputs f of a network describe, by the signs of T f - c.
+
+    Attributes
+    ----------
+    cells, masks : as of every subcomplex. The last m neurons of the network of ``cells`` are T f - c.
+    kind : level set, sublevel set, superlevel set, decision boundary or the region of a class.
+    rows, levels : T, shape (m, n_L), and c, shape (m,).
+
+    >>> from polyrelu.network import from_arrays
+    >>> half = level_set(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])]), "1/2")    # |x| = 1/2
+    >>> half.kind, half.rows, half.levels, half.f_vector
+    ('level', ((1,),), (Fraction(1, 2),), (2, 0))
+    """
+
+    kind: Kind
+    rows: tuple[tuple[int, ...], ...]
+    levels: tuple[Fraction, ...]
+
+    @property
+    def outputs(self) -> int:
+        """n_L."""
+        return len(self.rows[0])
+
+
+def pair_rows(outputs: int) -> list[list[int]]:
+    """Room-internal: T of the differences f_i - f_j of all outputs, i < j; of a single one, f itself."""
+    if outputs == 1:
+        return [[1]]
+    return [[int(k == i) - int(k == j) for k in range(outputs)] for i, j in combinations(range(outputs), 2)]
+
+
+def largest_outputs(signs: Signs, outputs: int) -> Mask:
+    """Which outputs are the largest where the differences f_i - f_j, i < j, have given signs; shape (…, outputs).
+
+    Of a single output f, of which these are the signs: whether f ≤ 0 and whether f ≥ 0.
+
+    >>> largest_outputs(np.array([[1, 1, 0], [0, -1, -1]], dtype=np.int8), 3).tolist()    # f_0 first; then f_2
+    [[True, False, False], [False, False, True]]
+    """
+    pairs = list(combinations(range(outputs), 2)) or [(1, 0)]
+    largest = np.ones((len(signs), max(outputs, 2)), dtype=bool)
+    for column, (i, j) in enumerate(pairs):
+        largest[:, i] &= signs[:, column] >= 0
+        largest[:, j] &= signs[:, column] <= 0
+    return largest
+
+
 def level_set(
     network: Network,
     level: Rational,
     output: int = 0,
     domain: Polyhedron | None = None,
     progress: Progress | None = None,
-) -> Subcomplex:
+) -> OutputSet:
     """The points of a domain where an output has a given value.
 
     Parameters
@@ -81,7 +136,7 @@ def level_set(
     >>> circle.f_vector, homology(circle).betti, homology(point).betti
     ((4, 4, 0), (1, 1, 0), (1, 0, 0))
     """
-    return _by_sign(network, level, output, domain, progress, lambda sign: sign == 0)
+    return _by_sign(network, "level", level, output, domain, progress, lambda sign: sign == 0)
 
 
 def sublevel_set(
@@ -90,7 +145,7 @@ def sublevel_set(
     output: int = 0,
     domain: Polyhedron | None = None,
     progress: Progress | None = None,
-) -> Subcomplex:
+) -> OutputSet:
     """The points of a domain where an output is at most a given value; see `level_set`.
 
     >>> from polyrelu.network import from_arrays
@@ -98,7 +153,7 @@ def sublevel_set(
     >>> sublevel_set(net, "1/2").f_vector, sublevel_set(net, -1).f_vector
     ((3, 2), (0, 0))
     """
-    return _by_sign(network, level, output, domain, progress, lambda sign: sign <= 0)
+    return _by_sign(network, "sublevel", level, output, domain, progress, lambda sign: sign <= 0)
 
 
 def superlevel_set(
@@ -107,7 +162,7 @@ def superlevel_set(
     output: int = 0,
     domain: Polyhedron | None = None,
     progress: Progress | None = None,
-) -> Subcomplex:
+) -> OutputSet:
     """The points of a domain where an output is at least a given value; see `level_set`.
 
     >>> from polyrelu.network import from_arrays
@@ -116,12 +171,12 @@ def superlevel_set(
     >>> homology(superlevel_set(net, "1/2")).betti
     (2, 0)
     """
-    return _by_sign(network, level, output, domain, progress, lambda sign: sign >= 0)
+    return _by_sign(network, "superlevel", level, output, domain, progress, lambda sign: sign >= 0)
 
 
 def decision_boundary(
     network: Network, domain: Polyhedron | None = None, progress: Progress | None = None
-) -> Subcomplex:
+) -> OutputSet:
     """The points of a domain where the largest output is attained at least twice; of a single output, where it is 0.
 
     Parameters
@@ -140,23 +195,18 @@ def decision_boundary(
     size = network.outputs
     if size == 1:
         return level_set(network, 0, 0, domain, progress)
-    pairs = list(combinations(range(size), 2))
-    rows = [[int(k == i) - int(k == j) for k in range(size)] for i, j in pairs]
+    rows = pair_rows(size)
 
     def tied(signs: Signs) -> Mask:
-        largest = np.ones((len(signs), size), dtype=bool)
-        for column, (i, j) in enumerate(pairs):
-            largest[:, i] &= signs[:, column] >= 0
-            largest[:, j] &= signs[:, column] <= 0
-        found: Mask = largest.sum(axis=1) >= 2
+        found: Mask = largest_outputs(signs, size).sum(axis=1) >= 2
         return found
 
-    return _where(network, rows, [Fraction(0)] * len(rows), domain, progress, tied)
+    return _where(network, "boundary", rows, [Fraction(0)] * len(rows), domain, progress, tied)
 
 
 def decision_region(
     network: Network, label: int, domain: Polyhedron | None = None, progress: Progress | None = None
-) -> Subcomplex:
+) -> OutputSet:
     """The points of a domain where an output is the largest, alone or not.
 
     Parameters
@@ -186,7 +236,7 @@ def decision_region(
         found: Mask = np.logical_and.reduce(signs >= 0, axis=1)
         return found
 
-    return _where(network, rows, [Fraction(0)] * len(rows), domain, progress, largest)
+    return _where(network, "class", rows, [Fraction(0)] * len(rows), domain, progress, largest)
 
 
 def extended(network: Network, rows: Sequence[Sequence[int]], levels: Sequence[Fraction]) -> Network:
@@ -220,15 +270,16 @@ def extended(network: Network, rows: Sequence[Sequence[int]], levels: Sequence[F
 
 def _by_sign(
     network: Network,
+    kind: Kind,
     level: Rational,
     output: int,
     domain: Polyhedron | None,
     progress: Progress | None,
     chosen: Callable[[Signs], Mask],
-) -> Subcomplex:
+) -> OutputSet:
     """Where the sign of an output minus a level is one of the chosen."""
     row = output_row(network, output)
-    return _where(network, [row], [to_fraction(level)], domain, progress, lambda signs: chosen(signs[:, 0]))
+    return _where(network, kind, [row], [to_fraction(level)], domain, progress, lambda signs: chosen(signs[:, 0]))
 
 
 def output_row(network: Network, output: int) -> list[int]:
@@ -240,18 +291,20 @@ def output_row(network: Network, output: int) -> list[int]:
 
 def _where(
     network: Network,
+    kind: Kind,
     rows: Sequence[Sequence[int]],
     levels: Sequence[Fraction],
     domain: Polyhedron | None,
     progress: Progress | None,
     chosen: Callable[[Signs], Mask],
-) -> Subcomplex:
+) -> OutputSet:
     """The cells with chosen signs of T f - c, shape (number of cells, m)."""
     polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
     cells = canonical_complex(_with_vertices(extended(network, rows, levels), polyhedron), polyhedron, progress)
     if not cells.complete:
         raise UnfinishedError("the complex is incomplete: the signs of the outputs are not known on its cells")
-    return Subcomplex(cells, tuple(_chosen(cells, k, len(rows), chosen) for k in range(cells.dimension + 1)))
+    masks = tuple(_chosen(cells, k, len(rows), chosen) for k in range(cells.dimension + 1))
+    return OutputSet(cells, masks, kind, tuple(map(tuple, rows)), tuple(levels))
 
 
 def _chosen(cells: PolyhedralComplex, dimension: int, count: int, chosen: Callable[[Signs], Mask]) -> Mask:

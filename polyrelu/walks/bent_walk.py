@@ -12,9 +12,12 @@ that is 0 on the piece (neurons that stay 0 whatever is switched here do not cou
   point). Then z_v = 0 is a line around the point. The form of u with v on and the one with v off are equal on this
   line, and change their sign at the point; so on either side of the line there is one ray on which u vanishes.
 * So one piece of v follows, with the opposite sign of u.
-* If all signs around are not 0 otherwise, the sectors are open in R^{n_0} as well. Across a ray only one neuron w is
-  switched, so that f jumps by c z_w, c the derivative of f by the activation of w; as z_w is not constant, the ray is
-  *visible* (the full gradient of f jumps) exactly if c ≠ 0.
+* The neurons that stay 0 read no neuron that is on. If they have no weights on the input either, they are 0 around the
+  point in R^{n_0}, and the sectors lie in open cells of R^{n_0}. Across a ray only one neuron w is switched, so that f
+  jumps by c z_w, c the derivative of f by the activation of w; as z_w is not constant, the ray is *visible* (the full
+  gradient of f jumps) exactly if c ≠ 0.
+* If one of them has weights on the input, the plane lies in its zero set: it takes both signs next to the plane, and f
+  need not have a gradient in the sectors. Then there is none to ask for, and no ray is called visible.
 
 **Ties.** At every other end of a piece the cells around it are worked out exactly (`star`). If exactly one ray of the
 bent hyperplane leaves besides the one the walk came on, it goes on there; otherwise it stops, for nothing says which
@@ -33,13 +36,23 @@ import numpy as np
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational, RationalMatrix, meeting_direction, positive_primitive
-from polyrelu.network import Network, NeuronId, SignVector
+from polyrelu.network import Network, NeuronId, SignVector, output_derivative
 from polyrelu.walks.events import EventSearch, Statistics, Track
 from polyrelu.walks.line_walk import walk_line
 from polyrelu.walks.slices import AffineSlice, Point, Row, Signs, exact_vector
 from polyrelu.walks.star import Ray, Star, star_around
 
-__all__ = ["BentPiece", "BentWalk", "Corner", "Ending", "Ridge", "Tie", "walk_bent_hyperplane", "zero_in_plane"]
+__all__ = [
+    "BentPiece",
+    "BentWalk",
+    "Corner",
+    "Ending",
+    "Ridge",
+    "StepLimitError",
+    "Tie",
+    "walk_bent_hyperplane",
+    "zero_in_plane",
+]
 
 #: Signs of (v, u) at a sector or a ray around a ridge.
 Pair: TypeAlias = tuple[int, int]
@@ -47,6 +60,10 @@ Ending = Literal["unbounded", "closed", "tie", "limit"]
 
 _SECTORS: tuple[Pair, ...] = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 _RAYS: tuple[Pair, ...] = ((0, 1), (0, -1), (1, 0), (-1, 0))
+
+
+class StepLimitError(DomainError):
+    """So many steps as were asked for have decided nothing."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,6 +113,8 @@ class Corner:
 class Ridge(Corner):
     """A point at which exactly two neurons vanish, v that is walked along and u, and four sectors meet.
 
+    Neurons that are 0 on all of the sectors do not count; `zeros` names them with the others.
+
     Attributes
     ----------
     v, u : their places in the flat arrays of signs.
@@ -114,6 +133,13 @@ class Ridge(Corner):
         """u."""
         return self.part.neuron(self.u)
 
+    @cached_property
+    def through_plane(self) -> tuple[NeuronId, ...]:
+        """The neurons that are 0 on all sectors and not around the point in R^{n_0}: their zero sets contain the plane
+        there, so that the sectors lie in no open cells."""
+        others = (place for place in np.flatnonzero(self.at == 0).tolist() if place not in (self.v, self.u))
+        return self.part.neurons(place for place in others if self.part.reads_input(place))
+
     @property
     def sectors(self) -> dict[Pair, SignVector]:
         """The signs of the four sectors, by the signs of (v, u)."""
@@ -128,7 +154,13 @@ class Ridge(Corner):
         """The exact gradient of f on R^{n_0} in each sector, shape (n_L, n_0), by the signs of (v, u).
 
         It takes the time of four products of all weight matrices; `visible` does not need them.
+
+        Raises
+        ------
+        DomainError : the plane lies in the zero set of another neuron (`through_plane`), so that f need not have a
+            gradient there.
         """
+        self._check_open()
         maps = self.part.network.affine_maps(self.sectors.values())
         return {pair: found.matrix for pair, found in zip(_SECTORS, maps, strict=True)}
 
@@ -137,9 +169,19 @@ class Ridge(Corner):
         """Whether the full gradient of f jumps across each of the four rays, by the signs of (v, u).
 
         Neurons that vanish on a whole neighbourhood count as off.
+
+        Raises
+        ------
+        DomainError : as `gradients`.
         """
+        self._check_open()
         switched = {pair: self.v if pair[0] == 0 else self.u for pair in _RAYS}
-        return {pair: not _influence(self.part, self._with(pair), place).is_zero() for pair, place in switched.items()}
+        return {pair: not self._influence(pair, place).is_zero() for pair, place in switched.items()}
+
+    def _influence(self, pair: Pair, place: int) -> RationalMatrix:
+        """The derivative of the outputs by the activation of a neuron on a ray."""
+        signs = self.part.sign_vector(self._with(pair))
+        return output_derivative(self.part.network, signs, self.part.neuron(place))
 
     @cached_property
     def bends(self) -> bool:
@@ -154,6 +196,14 @@ class Ridge(Corner):
             normals.append(self.part.rows(signs, [later])[0])
         (a, b, _), (c, d, _) = normals
         return a * d != b * c
+
+    def _check_open(self) -> None:
+        if self.through_plane:
+            neuron = self.through_plane[0]
+            raise DomainError(
+                f"the plane lies in the zero set of neuron {neuron.index} of layer {neuron.layer}, where f need not "
+                "have a gradient; move the plane a little"
+            )
 
     def _with(self, pair: Pair) -> Signs:
         signs = self.at.copy()
@@ -391,11 +441,12 @@ def zero_in_plane(
 
     Returns
     -------
-    The zero in plane coordinates; None if there is none on the way, or none within the limit.
+    The zero in plane coordinates; None if there is none on the way.
 
     Raises
     ------
-    DomainError : as there; or the heading is 0.
+    DomainError : as there; or the heading is 0. `StepLimitError` if there is none within the limit, but the way goes
+        on.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
@@ -413,8 +464,8 @@ def zero_in_plane(
     for count, cell in enumerate(walk_line(network, part.point, direction), 1):
         if cell.end is not None and not cell.end.at[place]:
             return cell.end.t * h[0], cell.end.t * h[1]
-        if count == limit:
-            break
+        if count == limit and cell.end is not None:
+            raise StepLimitError(f"no zero in the first {limit} cells, but the way goes on; give a larger limit")
     return None
 
 
@@ -422,23 +473,6 @@ def _plane(network: Network, point: Sequence[Rational], directions: Sequence[Seq
     if len(directions) != 2:
         raise DomainError(f"a plane has two directions, not {len(directions)}")
     return AffineSlice(network, point, directions)
-
-
-def _influence(part: AffineSlice, signs: Signs, place: int) -> RationalMatrix:
-    """The derivative of the outputs by the activation of a neuron, shape (n_L, 1), the other signs being given."""
-    network, own = part.network, part.layer_of(place)
-    start = part.offsets[own - 1]
-    unit = RationalMatrix.column([int(i == place - start) for i in range(network.widths[own])])
-    known = {own: unit}
-    for number in range(own + 1, network.depth + 1):
-        column = RationalMatrix.zeros(network.widths[number], 1)
-        for block in part.layers[number - 1].blocks:
-            if block.source in known:
-                column = column + block @ known[block.source]
-        if number <= network.hidden_layers:
-            column = column.scale_rows((signs[part.part(number)] > 0).astype(int).tolist())
-        known[number] = column
-    return known[network.depth]
 
 
 def _check_limit(limit: int | None, what: str) -> None:

@@ -9,8 +9,9 @@ zero on the line, so
     σ_i, then the walk from the cell to q meets exactly one zero, that of j, and no other neuron vanishes there.
 
 **Floats.** They guess the zeros, take a point q between the first and the second one, and the bounds of `local_forms`
-decide these signs. That q lies ahead and not behind is among them: a neuron that vanished at the event before, at the
-back end of the cell, would have the wrong sign behind it.
+decide these signs. That q lies ahead and not behind is among them, as long as j is not the neuron that vanished at the
+event before, at the back end of the cell: that one has sign -σ behind it, so that q is ahead if it keeps its sign. It
+is never taken for j, whatever the floats say about its slope: a form has one zero, and its zero lies behind.
 
 **Exactly.** Where a sign stays open, or where nothing tells ahead from behind yet, q is taken a few zeros farther on,
 where the gap is widest. Neurons that surely have their sign there do not vanish before q; the zeros of the others are
@@ -182,7 +183,10 @@ class EventSearch:
             heading = self._heading(track, row)
         slopes = heading @ columns[:-1]
         values = start @ columns[:-1] + columns[-1]
-        ahead = np.flatnonzero(slopes * track.signs < 0)
+        falls = slopes * track.signs < 0
+        if track.back is not None:
+            falls[track.back] = False  # it rises, although its float slope, if that is all error, may deny it
+        ahead = np.flatnonzero(falls)
         zeros = -values[ahead] / slopes[ahead]
         finite = np.isfinite(zeros)
         ahead, zeros = ahead[finite], zeros[finite]
@@ -195,6 +199,7 @@ class EventSearch:
         return _Guess(start, heading, ahead[order], zeros[order], free, 1 - free)
 
     def _heading(self, track: Track, row: Floats) -> Floats:
+        """The line's direction, ahead if the floats are right: where they are not, the sign of `back` tells."""
         heading: Floats = np.array([-row[1], row[0]]) / np.abs(row[:2]).max()
         if track.ray is not None:
             points_ahead = bool(heading @ _floats(track.ray) > 0)
@@ -213,7 +218,8 @@ class EventSearch:
         return q
 
     def _by_floats(self, track: Track, guess: _Guess) -> int | None:
-        """The one neuron that vanishes first, if the float bounds prove it."""
+        """The one neuron that vanishes first, if the float bounds prove it: it is not `back`, which keeps its sign, so
+        that q lies ahead."""
         q = self._point(track, guess, guess.beyond(1))
         found = self.forms.signs_at(q, track.carrier, guess.free)
         if found is None:

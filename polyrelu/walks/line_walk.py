@@ -102,7 +102,7 @@ class LineCell:
     @property
     def derivative(self) -> tuple[Fraction, ...]:
         """The derivative of every output along the direction, exactly; the whole affine map is
-        ``network.affine_map(cell.signs)``."""
+        ``network.affine_map(cell.signs)``, if no neuron is 0 on the cell and not around it."""
         return tuple(self.part.affine_map(self.signs).matrix.entries())
 
     def __repr__(self) -> str:

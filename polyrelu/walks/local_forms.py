@@ -79,7 +79,7 @@ class LocalForms:
 
     Attributes
     ----------
-    columns, errors : F and E of all hidden neurons, transposed, shape (k + 1, neurons).
+    columns, errors, margins : F, E and G of all hidden neurons, transposed, shape (k + 1, neurons).
     scales : how large the forms are in each coordinate, roughly, shape (k,); for guesses only.
     """
 
@@ -88,7 +88,7 @@ class LocalForms:
         weights = _weights_in_floats(_ByIdentity(part.network))
         self._layers = [_FloatLayer.of(layer.constant, own) for layer, own in zip(part.layers, weights, strict=False)]
         shape = part.dimension + 1, part.size
-        self.columns, self.errors, self._margins = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self.columns, self.errors, self.margins = (np.zeros(shape) for _ in range(3))
         largest = [np.abs(layer.constant[:-1]).max(axis=1, initial=0.0) for layer in self._layers]
         scales = np.max(largest, axis=0) if largest else np.ones(part.dimension)
         self.scales: Floats = np.where(scales > 0, scales, 1.0)
@@ -108,7 +108,7 @@ class LocalForms:
                     columns[c] += weights @ read[c]
                     errors[c] += magnitudes @ unsure[c]
             self.columns[:, part], self.errors[:, part] = columns, errors
-            self._margins[:, part] = errors + 2 * (self._slice.dimension + 4) * _UNIT * np.abs(columns)
+            self.margins[:, part] = errors + 2 * (self._slice.dimension + 4) * _UNIT * np.abs(columns)
 
     @np.errstate(all="ignore")
     def signs_at(self, q: Floats, carrier: int | None, coordinate: int) -> Signs | None:
@@ -120,7 +120,7 @@ class LocalForms:
         """
         point = np.append(q, 1.0)
         values = point @ self.columns
-        bounds = np.abs(point) @ self._margins
+        bounds = np.abs(point) @ self.margins
         if carrier is not None:
             slopes, unsure = np.abs(self.columns[coordinate]), self.errors[coordinate]
             steepness = slopes[carrier] - unsure[carrier]

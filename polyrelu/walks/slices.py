@@ -219,6 +219,12 @@ class AffineSlice:
                     return False
         return True
 
+    def reads_input(self, place: int) -> bool:
+        """Whether a neuron has a weight on the input of the network that is not 0."""
+        own = self.network.layers[self.layer_of(place) - 1]
+        row = [place - self.offsets[self.layer_of(place) - 1]]
+        return any(not block.weight.take(rows=row).is_zero() for block in own.blocks if block.source == 0)
+
     def _read_by(self, layer: int) -> tuple[NDArray[np.bool_], list[tuple[int, NDArray[np.bool_]]]]:
         """Which rows of C are not 0, and for each block which weights are not."""
         if layer not in self._reads:

@@ -589,6 +589,18 @@ def test_weights_as_a_file(suffix: str, capsys: pytest.CaptureFixture[str], monk
     assert Path(f"weights{suffix}").read_bytes() == Path(f"same{suffix}").read_bytes()
 
 
+def test_weights_that_do_not_cancel_are_a_bug(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are checked before they are written, and never told as if nothing was wrong."""
+    wrong = breakpoint_complex(canonical_complex(SMALL))
+    wrong.weights[0] += 1
+    monkeypatch.setattr("polyrelu.breakpoints.breakpoint_complex", lambda cells: wrong)
+    assert cli.main(["complex", "net.json", "--weights", "weights.json"]) == 2
+    assert "a bug in polyrelu, please report it: the weights do not cancel around cell" in capsys.readouterr().err
+    assert not Path("weights.json").exists()
+
+
 def test_weights_that_are_interrupted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(cells: PolyhedralComplex) -> None:
         raise KeyboardInterrupt

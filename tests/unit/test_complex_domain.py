@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from polyrelu.complex import parse_domain
+from polyrelu.complex import parse_domain, parse_slice
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 
@@ -75,8 +75,25 @@ def test_slices() -> None:
     cut = parse_domain("slice:" + write({"points": [[0, 0], [1, 1]], "A": [[1, 0], [-1, 0]], "c": [1, 0.25]}), 2)
     corners = ((Fraction(-1, 4), Fraction(-1, 4)), (Fraction(1), Fraction(1)))
     assert cut.generators().points == corners
-    plane = parse_domain("slice:" + write({"points": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [3, 3, 0]]}), 3)
+    plane = parse_domain("slice:" + write({"points": [[0, 0, 0], [1, 0, 0], [0, 1, 0]]}), 3)
     assert plane.equals(Polyhedron.from_constraints([], [], [[0, 0, 1]], [0]))
+
+
+def test_slices_in_a_range_of_their_coordinates() -> None:
+    points = [[1, 0, 2, 0], [1, 2, 2, "1/2"], [0, 0, 3, 1]]
+    part = parse_slice("slice:" + write({"points": points, "range": [[-1, "3/2"], [0, 0.5]]}), 4)
+    origin, directions = part.origin, part.directions
+    assert [str(entry) for entry in (*origin, *directions[0])] == ["1", "0", "2", "0", "0", "2", "0", "1/2"]
+    corners = {
+        tuple(p + s * a + t * b for p, a, b in zip(origin, *directions, strict=True))
+        for s in (Fraction(-1), Fraction(3, 2))
+        for t in (Fraction(0), Fraction(1, 2))
+    }
+    assert set(part.domain.generators().points) == corners
+    assert part.domain.dimension == 2
+    assert parse_domain("slice:" + write({"points": [[1, 1], [3, 5]], "range": [[0, 1]]}), 2).equals(
+        Polyhedron.from_generators([[1, 1], [3, 5]], (), (), 2)
+    )
 
 
 # --- Errors ----------------------------------------------------------------------------------------------
@@ -180,6 +197,12 @@ def test_json_that_is_no_polyhedron(document: object, message: str) -> None:
     [
         ({"vertices": [[0, 0]]}, "a slice needs"),
         ({"points": []}, "a slice needs"),
+        ({"points": [[1, 2], [1, 2]]}, "point 1 (from 0) is equal to the first one; leave it out, or give another"),
+        ({"points": [[0, 0], [1, 2], [2, 4]]}, "point 2 (from 0) lies in the space through those before; leave it out"),
+        ({"points": [[0, 0], [1, 2]], "range": [[0, 1], [0, 1]]}, "has 2 intervals, not one for each point after"),
+        ({"points": [[0, 0], [1, 2]], "range": [[1, 0]]}, "is empty, 1 > 0"),
+        ({"points": [[0, 0], [1, 2]], "range": [[0, 1, 2]]}, 'row 0 of "range" has 3 entries, an interval has 2'),
+        ({"points": [[0, 0], [1, 2]], "range": [0, 1]}, "must be a list of lists"),
         ({"points": [[0, 0]], "E": [[1, 0]], "e": [0]}, "a slice needs"),
         ({"points": [[0]]}, 'row 0 of "points" has 1 entries, the network 2 inputs'),
         ({"points": [[0, 0]], "A": [[1, 0]]}, '"A" has 1 rows, "c" 0 entries'),

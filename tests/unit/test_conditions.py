@@ -26,7 +26,6 @@ from polyrelu.conditions import (
     ZeroExtremum,
     conditions,
     generic,
-    genericity,
     linear_regions_property,
     masked_ranks,
     noncollinear_pieces,
@@ -36,6 +35,7 @@ from polyrelu.conditions import (
     transparency,
     zero_extrema,
 )
+from polyrelu.conditions.collinear import _Sums
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
@@ -448,6 +448,46 @@ def test_an_output_that_reads_the_input_along_lines() -> None:
         assert zero_extrema(canonical_complex(network)).status == status
 
 
+def test_only_adjacent_layers_are_asked_to_cross() -> None:
+    """Three hidden layers: pairs of the first and the third do not count."""
+    layers: Layers = [(UNIT, [0, 0]), ([[1, 1], [1, -1]], [-1, 0]), ([[1, 2]], [-1]), ([[1]], [0])]
+    evidence = pairwise_crossings(cells_of(layers)).evidence
+    assert evidence is not None
+    pairs = [(crossing.earlier.layer, crossing.later.layer) for crossing in evidence.found]
+    pairs += [(earlier.layer, later.layer) for earlier, later in evidence.missing]
+    assert sorted(pairs) == [(1, 2)] * 4 + [(2, 3)] * 2
+
+
+def test_a_trailing_relu_has_no_outputs_besides_its_neurons() -> None:
+    """max(x + 2 y - 1, 0) is 0 on a half-plane, but no unit has an extremum: its last neuron changes its sign."""
+    plain = from_arrays([(UNIT, [0, 0]), ([[1, 2]], [-1])])
+    cells = canonical_complex(Network(2, plain.layers, "relu"))
+    assert zero_extrema(cells).status == "holds"
+    assert zero_extrema(cells) == zero_extrema(cells, outputs=False)
+
+
+def test_wide_layers_do_not_cost_more_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pieces for the first mask read one of the neurons."""
+    size, asked = 60, list[int]()
+    wide = from_arrays(
+        [
+            ([[1, j] for j in range(size)], [1] * size),
+            ([[1] * size for _ in range(size)], [i + 2 for i in range(size)]),
+            ([[1] * size], [0]),
+        ]
+    )
+    original = _Sums._added_by
+
+    def counted(self: _Sums, j: int) -> list[list[int]]:
+        asked.append(j)
+        return original(self, j)
+
+    monkeypatch.setattr(_Sums, "_added_by", counted)
+    found = noncollinear_pieces(wide, limit=2 * size - 1)
+    assert (found.status, found.checked) == ("unchecked", 2 * size - 1)
+    assert set(asked) == {0}
+
+
 # --- Genericity ------------------------------------------------------------------------------------------
 
 
@@ -461,7 +501,10 @@ def test_the_boundary_counts_for_supertransversality() -> None:
     layers: Layers = [([[1]], [0]), ([[1]], [0])]
     assert supertransversality(cells_of(layers, box((-1, 1)))).status == "holds"
     found = supertransversality(cells_of(layers, box((0, 1))))
-    assert found.evidence == WrongCell(Cell(0, 0), 1, 2, (Fraction(0),))
+    assert found.evidence == WrongCell(Cell(0, 0), 1, 2, (Fraction(0),), constraints=1)
+    assert str(found.evidence).endswith("has codimension 1 and 2 zeros, 1 of which is a constraint of the domain")
+    twice = supertransversality(cells_of(layers, Polyhedron.from_constraints([[1], [2]], [1, 2])))
+    assert str(twice.evidence).endswith("has codimension 1 and 2 zeros, 2 of which are constraints of the domain")
 
 
 def test_a_deficient_product() -> None:
@@ -482,7 +525,6 @@ def test_bounds_on_the_products() -> None:
     )  # fmt: skip
     cells = cells_of(GOOD)
     assert generic(cells, Limits(products=5)).status == "unchecked"
-    assert genericity(cells, 5).status == "unchecked"
     assert pl_general(cells, Limits(products=5)).detail == "masked_ranks unchecked"
     assert pl_general(cells, Limits(pieces=5)).detail == "noncollinear unchecked"
     statuses = {condition.name: condition.status for condition in conditions(cells, Limits(5, 5))}
@@ -495,7 +537,6 @@ def test_bounds_on_the_products() -> None:
 def test_a_violation_settles_what_another_bound_leaves_open() -> None:
     concurrent: Layers = [([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])]
     assert generic(cells_of(concurrent), Limits(products=1)).status == "fails"
-    assert genericity(cells_of(concurrent), 1).status == "not generic"
 
 
 # --- What is not defined ---------------------------------------------------------------------------------

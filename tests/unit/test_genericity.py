@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from polyrelu.complex import canonical_complex, supertransversality_violation
-from polyrelu.conditions import genericity
+from polyrelu.conditions import Limits, generic, masked_ranks, supertransversality
 from polyrelu.conditions.genericity import masked_products
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix
@@ -84,32 +84,44 @@ def test_evidence() -> None:
     for seed in range(40):
         network = random_stack(Random(f"evidence {seed}"), 30 if seed % 2 else 2, 2, 3, 2, 1)
         cells = canonical_complex(network)
-        found = genericity(cells)
-        statuses.add(found.status)
+        ranks, wrong = masked_ranks(network), supertransversality(cells).evidence
         expected = ranks_by_definition(network)
         deficient = {key for key, (rank, allowed) in expected.items() if rank < allowed}
-        assert found.cell == supertransversality_violation(cells)
-        assert (found.product is not None) == bool(deficient)
-        assert found.status == ("not generic" if deficient or found.cell is not None else "generic")
-        if found.product is not None:
-            assert (found.product.first, found.product.masks) in deficient
-            assert found.product.rank == expected[found.product.first, found.product.masks][0]
+        assert (None if wrong is None else wrong.cell) == supertransversality_violation(cells)
+        if ranks.evidence is not None:
+            product = ranks.evidence.product
+            assert (product.first, product.masks) in deficient
+            assert product.rank == expected[product.first, product.masks][0]
         else:
-            assert found.checked_products == len(expected)
-    assert statuses == {"generic", "not generic"}
+            assert not deficient
+            assert ranks.checked == len(expected)
+        statuses.add(generic(cells).status)
+        assert generic(cells).status == ("fails" if deficient or wrong is not None else "holds")
+    assert statuses == {"holds", "fails"}
 
 
 def test_beyond_the_bound_nothing_is_claimed() -> None:
     network = random_stack(Random(2), 10**6, 2, 40, 1)
-    assert genericity(canonical_complex(network), limit=50).status == "unchecked"
+    assert generic(canonical_complex(network), Limits(products=50)).status == "unchecked"
     small = random_stack(Random(2), 10**6, 2, 2, 1)
-    count = genericity(canonical_complex(small)).checked_products
-    assert genericity(canonical_complex(small), limit=count).status == "generic"
-    assert genericity(canonical_complex(small), limit=count - 1).status == "unchecked"
+    count = masked_ranks(small).checked
+    assert generic(canonical_complex(small), Limits(products=count)).status == "holds"
+    assert generic(canonical_complex(small), Limits(products=count - 1)).status == "unchecked"
+
+
+def test_a_rank_beyond_the_number_of_inputs() -> None:
+    """With one input, the product of the layers 2 and 3 may have rank 2, and must."""
+    first, third = ([[1], [2]], [1, -1]), ([[1, 0], [0, 1]], [0, 0])
+    assert masked_ranks(from_arrays([first, ([[1, 2], [3, 4]], [1, 1]), third])).evidence is not None  # zeros in I
+    rows, last = [[1, 2], [3, 4]], ([[1, 2], [3, 5]], [0, 0])
+    assert masked_ranks(from_arrays([first, (rows, [1, 1]), last])).status == "holds"
+    found = masked_ranks(from_arrays([first, ([[1, 2], [2, 4]], [1, 1]), last])).evidence
+    assert found is not None
+    assert (found.product.first, found.product.rank, found.allowed) == (2, 1, 2)
 
 
 def test_skip_connections_are_refused() -> None:
     identity, one = RationalMatrix.identity(2), RationalMatrix.column([1, 1])
     layers = (Layer((Block(0, identity),), one), Layer((Block(0, identity), Block(1, identity)), one))
     with pytest.raises(DomainError, match="skip connections"):
-        genericity(canonical_complex(Network(2, (*layers, Layer((Block(2, identity),), one)))))
+        generic(canonical_complex(Network(2, (*layers, Layer((Block(2, identity),), one)))))

@@ -162,7 +162,7 @@ assert "matplotlib.pyplot" not in sys.modules
 def test_nothing_to_see(network: Network, what: str, says: str) -> None:
     """A picture with a note."""
     found = picture(network, what)
-    assert sum(count for name, count in found.counts.items() if name != "regions") == 0
+    assert sum(count for name, count in found.counts.items() if name != "regions around") == 0
     assert [text.get_text() for text in found.figure.axes[0].texts] == [says]
     assert found.save("empty.png").stat().st_size > 4000
 
@@ -319,6 +319,22 @@ def test_mesh_from_the_command_line(folder: Path, capsys: pytest.CaptureFixture[
     assert names(folder) == {"net.json", "torus.json", "lines.json", "torus.ply"}
 
 
+def test_the_mesh_of_weights_is_that_of_its_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As many facets as the picture shows; the box in the same form."""
+    save(from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 0], [0, 0, 2]], [0, 0])]), "two.json")
+    for output, count in ((0, 8), (1, 4)):
+        options = ["--what", "weights", "--output", str(output), "--box=-1,1"]
+        status, mesh = run_json(capsys, "plot", "two.json", "-o", "w.ply", *options)
+        assert (status, mesh["output"], mesh["drawn"]["faces"]) == (0, output, count)
+        status, drawn = run_json(capsys, "plot", "two.json", "-o", "w.png", *options)
+        assert (status, drawn["drawn"]["visible facets"]) == (0, count)
+        assert mesh["box"] == drawn["box"] == [["-1", "1"]] * 3
+    status, mesh = run_json(capsys, "plot", "two.json", "-o", "w.ply", "--what", "weights", "--domain", "box:-1,1")
+    assert (status, mesh["box"]) == (0, None)
+    with pytest.raises(DomainError, match="no output 2"):
+        surface(from_arrays([([[1, 0, 0]], [0]), ([[1], [1]], [0, 0])]), "weights", output=2)
+
+
 # --- Errors ----------------------------------------------------------------------------------------------
 
 
@@ -341,6 +357,11 @@ def test_mesh_from_the_command_line(folder: Path, capsys: pytest.CaptureFixture[
         (["net.json", "-o", "a.png", "--box=0,one"], "every side is two numbers"),
         (["net.json", "-o", "a.png", "--domain", "slice:missing.json"], "missing.json: cannot read"),
         (["net.json", "-o", "a.png", "--domain", "point.json"], "the domain has 0"),
+        (
+            ["net.json", "-o", "a.png", "--domain", "empty.json"],
+            "the domain is empty, so that there is nothing to draw",
+        ),
+        (["torus.json", "-o", "a.ply", "--what", "zeros", "--box=0,1", "--domain", "none.json"], "the domain is empty"),
     ],
 )
 @pytest.mark.parametrize("as_json", [False, True])
@@ -349,6 +370,8 @@ def test_errors(
 ) -> None:
     Path("folder.png").mkdir()
     Path("point.json").write_text('{"vertices": [[1, 2]]}')
+    Path("empty.json").write_text('{"A": [[1, 0], [-1, 0]], "c": [0, -1]}')
+    Path("none.json").write_text('{"A": [[1, 0, 0], [-1, 0, 0]], "c": [0, -1]}')
     before = names(folder)
     status, out, err = run(capsys, "plot", *arguments, *["--json"] * as_json)
     assert (status, err.count("\n")) == (2, 1)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise, product
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -13,10 +15,11 @@ import pytest
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped,unused-ignore]
 
 from polyrelu.breakpoints import breakpoint_complex
-from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex, canonical_complex
+from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex, canonical_complex, parse_slice
 from polyrelu.complex.regions import interior_point
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
+from polyrelu.importers import save
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.plot import (
     draw_boundary,
@@ -33,13 +36,14 @@ from polyrelu.plot import (
 )
 from polyrelu.plot.canvas import new_figure
 from polyrelu.plot.clip import Clipped, floats
-from polyrelu.plot.parts import zero_set
-from polyrelu.plot.sets import classes_of, fringe
+from polyrelu.plot.parts import fringe, zero_set
+from polyrelu.plot.sets import classes_of
 from polyrelu.plot.slices import on_axes
 from polyrelu.plot.values import lifted
 from polyrelu.plot.view import window
 from polyrelu.plot.weights import unit_weight
 from polyrelu.topology import decision_boundary, level_set
+from tests.commands import run_json
 from tests.quantised_networks import KINDS, quantised_network
 
 Point = tuple[Fraction, ...]
@@ -47,6 +51,7 @@ Polygon = frozenset[Point]
 
 UNIT = [[1, 0], [0, 1]]
 BOX = (Fraction(-3, 2), Fraction(7, 3))
+DIAGONAL = Polyhedron.from_constraints([], [], [[1, -1]], [0])
 
 
 def random_network(inputs: int, layers: int, seed: int, outputs: int = 2) -> Network:
@@ -170,6 +175,31 @@ def test_certain_floats_in_place_of_exact_vertices() -> None:
         assert differ
 
 
+def test_edges_past_the_corners_of_the_frame() -> None:
+    """Whether an edge passes on one side of a corner or the other is no matter of floats, in any dimension."""
+    rng, seen = Random("corners"), set()
+    for trial in range(60):
+        inputs = 2 + trial % 2
+        slopes = [Fraction(rng.randint(1, 9), rng.randint(1, 9)) for _ in range(inputs)]
+        off = rng.choice([0, 1, -1]) * Fraction(1, 2 ** rng.choice([50, 56, 64, 90]))
+        rows = [slopes, *([rng.randint(-9, 9) for _ in range(inputs)] for _ in range(2))]
+        network = from_arrays([(rows, [-sum(slopes) + off, 1, 2]), ([[1, 1, 1]], [0])])  # next to (1, …, 1)
+        domain = Polyhedron.box([-7] * inputs, [Fraction(22, 3)] * inputs)
+        cells = canonical_complex(network, domain if trial % 3 else None)
+        view = view_of(cells, [-1, 1])
+        near, whole = Clipped(cells, view, exact=False), Clipped(cells, view)
+        for dimension in range(3):
+            for index in range(cells.size(dimension)):
+                found, expected = near.cell(dimension, index), whole.cell(dimension, index)
+                assert len(found) == len(expected)
+                distances = (
+                    abs(a - b) for pair in zip(found, expected, strict=True) for a, b in zip(*pair, strict=True)
+                )
+                assert max(distances, default=0) <= Fraction(2, 2**20)
+                seen.add((dimension, bool(found)))
+    assert len(seen) == 6
+
+
 def area(points: list[tuple[Fraction, ...]]) -> Fraction:
     """Of a polygon, by the shoelace formula."""
     turned = [*points[1:], points[0]]
@@ -241,7 +271,7 @@ def test_the_network_on_a_slice() -> None:
     plane = Polyhedron.from_constraints(
         [[1, 0, 0, 0], [0, 1, 1, 0]], [2, 1], [[1, 2, 0, 1], [0, 1, 3, -1]], ["1/2", 2], 4
     )
-    flat, part, axes = on_axes(network, plane)
+    flat, part, axes, _ = on_axes(network, plane)
     assert (flat.inputs, axes) == (2, (2, 3))
     inside = set()
     for s, t in product(range(-4, 5), repeat=2):
@@ -262,6 +292,62 @@ def test_a_slice_is_drawn_like_the_complex_on_it() -> None:
     weights = breakpoint_complex(cells)
     assert found.counts["visible facets"] == sum(facet.weight[0] != 0 for facet in weights)
     assert found.figure.axes[0].get_xlabel() == "$x_{2}$"
+
+
+def test_slices_are_drawn_in_their_coordinates(tmp_path: Path) -> None:
+    """Along p1 - p0 and p2 - p0, so that the points are (0, 0), (1, 0) and (0, 1); also where they fill all of R^n."""
+    for inputs, points in ((4, [[1, 0, 2, 1], [2, 1, 3, 1], [3, 0, 2, 2]]), (2, [[1, 2], [0, 4], [2, 5]])):
+        network = random_network(inputs, 2, 1)
+        (tmp_path / "slice.json").write_text(json.dumps({"points": points}))
+        part = parse_slice(f"slice:{tmp_path}/slice.json", inputs)
+        flat, domain, names, linear = on_axes(network, part)
+        assert (names, domain.inequalities, linear is not None) == (("s", "t"), (), True)
+        for s, t in product((Fraction(0), Fraction(1), Fraction(-1, 3)), repeat=2):
+            x = [p + s * (a - p) + t * (b - p) for p, a, b in zip(*points, strict=True)]
+            assert flat([s, t]) == network(x)
+        found = picture(network, "complex", part)
+        assert found.view.caption == f"box [-1, 2] × [-1, 2], slice p0 + s (p1 - p0) + t (p2 - p0) of R^{inputs}"
+        assert found.figure.axes[0].get_xlabel() == "$s$"
+        assert picture(network, "complex", part, box=[0, 1]).view.upper == (Fraction(1), Fraction(1))
+        (tmp_path / "slice.json").write_text(json.dumps({"points": points, "range": [[0, 3], [-1, 0]]}))
+        part = parse_slice(f"slice:{tmp_path}/slice.json", inputs)
+        assert picture(network, "zeros", part).view.caption.startswith("box [0, 3] × [-1, 0], slice p0")
+
+
+def test_a_mesh_of_a_slice_through_points(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """max(|x|, |y|, |z|) on a skew slice, in its coordinates."""
+    rows = [[2, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]]
+    network = from_arrays([([[s * a for a in row] for row in rows for s in (1, -1)], [0] * 6), ([[1] * 6], [0])])
+    points = [[0, 0, 0, 0], [1, 0, 0, 0], [0, 2, 0, 0], [0, 0, 1, 1]]
+    (tmp_path / "slice.json").write_text(json.dumps({"points": points}))
+    save(network, tmp_path / "net.json")
+    command = [
+        "plot",
+        str(tmp_path / "net.json"),
+        "--domain",
+        f"slice:{tmp_path}/slice.json",
+        "-o",
+        f"{tmp_path}/m.obj",
+    ]
+    status, found = run_json(capsys, *command, "--what", "level", "--level", "2")
+    assert (status, found["axes"], found["drawn"]["faces"]) == (0, ["s", "t", "u"], 8)
+    text = (tmp_path / "m.obj").read_text()
+    assert "x = s, y = t, z = u" in text
+    assert {line for line in text.splitlines() if line.startswith("v 1")} == {"v 1.0 0.0 0.0"}
+
+
+def test_weights_on_a_slice_are_measured_along_it() -> None:
+    """The colours are those of the complex on the slice, not those of the coordinates on the axes."""
+    network = random_network(4, 2, 1, outputs=1)
+    plane = Polyhedron.from_generators([[1, 0, 2, 1]], (), [[1, 1, 1, 0], [2, 0, 0, 1]], 4)
+    ax = picture(network, "weights", plane, box=BOX).figure.axes[1]  # the scale
+    largest = max(
+        abs(unit_weight(facet, 0)) for facet in breakpoint_complex(canonical_complex(network, window(plane, BOX)[0]))
+    )
+    low, high = ax.get_ylim()
+    assert (low, high) == pytest.approx((-largest, largest)) or high < largest / 2
+    (facet,) = breakpoint_complex(canonical_complex(from_arrays([([[1, 2]], [0]), ([[3]], [0])]), DIAGONAL))
+    assert unit_weight(facet, 0) == pytest.approx(9 / 2**0.5)
 
 
 # --- What matplotlib is given ------------------------------------------------------------------------------
@@ -423,7 +509,7 @@ def test_breakpoints_of_a_graph() -> None:
     network = from_arrays([([[1], [1], [2]], [0, -1, -2]), ([[1, 2, -1]], [5])])
     ax = draw_graph(canonical_complex(network), box=[-2, 3])
     assert np.array(ax.lines[0].get_data()).tolist() == [[0.0], [5.0]]
-    assert ax.get_title() == "output 0: 3 pieces, 1 breakpoint\nbox [-2, 3]"
+    assert ax.get_title() == "output 0: 2 pieces, 1 breakpoint\nbox [-2, 3]"
     assert ax.get_xlim() == (-2, 3)
 
 

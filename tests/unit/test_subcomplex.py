@@ -26,6 +26,12 @@ def test_closure_of_everything_and_of_nothing() -> None:
     assert nothing != everything
 
 
+def test_masks_of_dimensions_that_there_are_not() -> None:
+    for dimension in (-1, 3):
+        with pytest.raises(DomainError, match="but the complex has dimension 2"):
+            Subcomplex.closure(three_lines(), {dimension: np.ones(7, dtype=bool)})
+
+
 def test_closure_of_the_triangle() -> None:
     cells = three_lines()
     triangle = Subcomplex.closure(cells, {2: cells.bounded})

@@ -502,6 +502,16 @@ def test_sets_that_are_not_closed() -> None:
         homology(Subcomplex(cells, masks))
 
 
+def test_no_neurons_for_directions_that_the_equations_of_the_domain_see() -> None:
+    """The output reads y, which only the domain y = 2 sees: no vertex is missing, and no cell is cut in two."""
+    network = skipping(2, [({0: [[1, 0]]}, [0]), ({0: [[0, 1]], 1: [[1]]}, [0])])
+    line = Polyhedron.from_constraints([], [], [[0, 1]], [2])
+    part = level_set(network, 3, domain=line)
+    assert part.cells.network.widths[1] == 1
+    assert part.f_vector == (1, 0)
+    assert level_set(network, 3).cells.network.widths[1] == 2
+
+
 def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     import signal
 
@@ -509,6 +519,10 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
         if (layer, neuron) == (1, 2):
             signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(UnfinishedError, match="incomplete"):
-        level_set(NORM, 1, progress=press)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background ignore Ctrl-C
+    try:
+        with pytest.raises(UnfinishedError, match="incomplete"):
+            level_set(NORM, 1, progress=press)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert issubclass(UnfinishedError, DomainError)

@@ -19,6 +19,7 @@ from polyrelu.walks import (
     BentPiece,
     LineCell,
     Ridge,
+    StepLimitError,
     Tie,
     walk_bent_hyperplane,
     walk_line,
@@ -244,6 +245,32 @@ def test_neurons_that_stay_zero_make_no_tie() -> None:
     assert first.end.zeros == (NeuronId(1, 1), NeuronId(1, 2), NeuronId(2, 0), NeuronId(2, 1))
 
 
+def test_planes_in_the_zero_set_of_another_neuron() -> None:
+    """x, y, z, on z = 0: f = max(x, 0) + max(y, 0) + max(z, 0) has no gradient there."""
+    outputs = [[1, 1, 1]]
+    plane = ([0, 0, 0], [[1, 0, 0], [0, 1, 0]])
+    network = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), (outputs, [0])])
+    (ridge,) = (piece.end for piece in walk_bent_hyperplane(network, NeuronId(1, 0), *plane, [0, -1]) if piece.end)
+    assert isinstance(ridge, Ridge)
+    assert (ridge.zeros, ridge.through_plane) == (tuple(NeuronId(1, i) for i in range(3)), (NeuronId(1, 2),))
+    for ask in (ridge.gradients, lambda: ridge.visible):
+        with pytest.raises(DomainError, match="in the zero set of neuron 2 of layer 1, where f need not"):
+            ask()
+    assert [str(signs) for signs in ridge.sectors.values()] == ["++0", "+-0", "-+0", "--0"]
+    deeper = from_arrays(  # the second layer reads z alone, or nothing
+        [([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 2, 0], [0, 0, 3], [0, 0, 0]], [5, 0, 0]), (outputs, [0])]
+    )
+    (ridge,) = (piece.end for piece in walk_bent_hyperplane(deeper, NeuronId(1, 0), *plane, [0, -1]) if piece.end)
+    assert isinstance(ridge, Ridge)
+    assert ridge.through_plane == (NeuronId(1, 2),)
+    dead = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 0]], [0, 0, 0]), (outputs, [0])])
+    (ridge,) = (piece.end for piece in walk_bent_hyperplane(dead, NeuronId(1, 0), *plane, [0, -1]) if piece.end)
+    assert isinstance(ridge, Ridge)
+    assert ridge.through_plane == ()
+    assert all(ridge.visible.values())
+    assert str(ridge.gradients()[1, -1]) == "[1 0 0]"
+
+
 def test_skip_connections() -> None:
     """z = σ(x) + y of the second layer reads the input: it bends at x = 0."""
     layers = (
@@ -287,9 +314,11 @@ def test_zeros_are_found() -> None:
     assert zero_in_plane(DIAMOND, NeuronId(2, 0), [-5, 0], PLANE[1]) == exact(4, 0)
     assert zero_in_plane(DIAMOND, NeuronId(2, 0), [-5, 0], PLANE[1], limit=1) == exact(4, 0)
     assert zero_in_plane(DIAMOND, NeuronId(2, 0), ["1/3", 5], PLANE[1], [0, -1], limit=1) == exact(0, "-13/3")
-    assert zero_in_plane(DIAMOND, NeuronId(2, 0), ["-1/3", "1/5"], PLANE[1], limit=1) is None
+    with pytest.raises(StepLimitError, match="no zero in the first 1 cells, but the way goes on; give a larger limit"):
+        zero_in_plane(DIAMOND, NeuronId(2, 0), ["-1/3", "1/5"], PLANE[1], limit=1)
     assert zero_in_plane(DIAMOND, NeuronId(2, 0), ["-1/3", "1/5"], PLANE[1], limit=2) == exact("17/15", 0)
     assert zero_in_plane(CORNER, NeuronId(2, 0), [-5, -5], PLANE[1], [-1, 0]) is None
+    assert zero_in_plane(CORNER, NeuronId(2, 0), [-5, -5], PLANE[1], [-1, 0], limit=1) is None  # decided
 
 
 # -- errors ---------------------------------------------------------------------------------------------------------

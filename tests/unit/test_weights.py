@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import comb
+from random import Random
 
 import pytest
 
@@ -14,8 +16,9 @@ from polyrelu.breakpoints import (
     oriented_sum,
     reconstruct,
     tropical_form,
+    unbalanced_ridge,
 )
-from polyrelu.complex import PolyhedralComplex, canonical_complex
+from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import AffineMap, from_arrays
@@ -26,6 +29,19 @@ UNIT = [[1, 0], [0, 1]]
 def corner() -> PolyhedralComplex:
     """max(x, 0) + 2 max(y, 0)."""
     return canonical_complex(from_arrays([(UNIT, [0, 0]), ([[1, 2]], [0])]))
+
+
+def test_a_tropical_form_holds_on_its_domain_only() -> None:
+    network = from_arrays([(UNIT, [0, 0]), ([[1, 2]], [0])])
+    (form,) = tropical_form(canonical_complex(network, Polyhedron.box([1, 1], [2, 2])))
+    assert form([1, 2]) == network([1, 2])[0]
+    for part in (form, form.numerator, form.denominator):
+        with pytest.raises(DomainError, match="outside the domain on which the tropical form holds"):
+            part([-1, 1])
+    (form,) = tropical_form(canonical_complex(network, Polyhedron.from_constraints([], [], [[1, -1]], [0])))
+    assert form([3, 3]) == 9
+    with pytest.raises(DomainError, match="outside the domain"):
+        form([3, 4])
 
 
 # --- Weights ---------------------------------------------------------------------------------------------
@@ -45,6 +61,41 @@ def test_euclidean_weights_are_for_normals_of_length_one() -> None:
     assert facet.weight == (Fraction(2, 3), Fraction(-1))
     assert [str(entry) for entry in facet.euclidean()] == ["10/3", "-5"]
     assert str(facet.jump) == "[2 8/3]\n[-3 -4]"
+
+
+def test_on_a_slice_lengths_are_those_along_it() -> None:
+    """3 max(x + 2 y, 0) on x = y, whichever coordinate is free: 9/√2 for each step of length 1."""
+    diagonal = Polyhedron.from_constraints([], [], [[1, -1]], [0])
+    for row in ([1, 2], [2, 1]):
+        breakpoints = breakpoint_complex(canonical_complex(from_arrays([([row], [0]), ([[3]], [0])]), diagonal))
+        (facet,) = breakpoints
+        assert (facet.normal, facet.weight) == ((0, 1), (Fraction(9),))
+        assert (str(facet.jump), str(closed_form_jump(breakpoints, 0))) == ("[9/2 9/2]", "[9/2 9/2]")
+        assert [str(entry) for entry in facet.euclidean()] == ["9*sqrt(2)/2"]
+
+
+def test_lengths_do_not_depend_on_the_order_of_the_inputs() -> None:
+    """So that they do not depend on which coordinates are free; the jump is a direction of the slice."""
+    rng = Random("order")
+    for _ in range(6):
+        rows = [[rng.randint(-4, 4) for _ in range(4)] for _ in range(3)]
+        directions = [[rng.randint(-3, 3) for _ in range(4)] for _ in range(2)]
+        found = []
+        for order in ([0, 1, 2, 3], [3, 1, 0, 2], [2, 3, 1, 0]):
+            network = from_arrays([([[row[j] for j in order] for row in rows], [1, 2, -1]), ([[1, -2, 3]], [0])])
+            plane = Polyhedron.from_generators([[0] * 4], (), [[row[j] for j in order] for row in directions], 4)
+            facets = [facet for facet in breakpoint_complex(canonical_complex(network, plane)) if facet.visible]
+            lengths = sorted(facet.weight[0] ** 2 * facet.square for facet in facets)
+            found.append(lengths)
+            for facet in facets:
+                (jump,) = facet.jump.rows()
+                assert sum(entry * entry for entry in jump) == facet.weight[0] ** 2 * facet.square
+                assert all(sum(a * b for a, b in zip(row, jump, strict=True)) == 0 for row, _ in _equations(plane))
+        assert found[0] == found[1] == found[2]
+
+
+def _equations(plane: Polyhedron) -> list[tuple[list[int], int]]:
+    return [(list(row[:-1]), row[-1]) for row in plane.affine_hull()]
 
 
 def test_normals_are_primitive_where_the_row_is_not() -> None:
@@ -158,3 +209,30 @@ def test_incomplete_complexes_are_refused() -> None:
     for find in (breakpoint_complex, tropical_form):
         with pytest.raises(DomainError, match="incomplete"):
             find(cells)
+
+
+# --- Weights that are those of no network -----------------------------------------------------------------------
+
+
+def test_wrong_weights_are_found_out() -> None:
+    """Around the vertex, where they do not cancel; on the way around it, where they do not add up."""
+    cells = corner()
+    breakpoints = breakpoint_complex(cells)
+    wrong = replace(breakpoints, weights=breakpoints.weights.copy())
+    wrong.weights[0] += 1
+    assert unbalanced_ridge(breakpoints) is None
+    assert unbalanced_ridge(wrong) == Cell(0, 0)
+    assert any(map(any, oriented_sum(wrong, 0)))
+    with pytest.raises(DomainError, match="no function has these weights: they do not add up around the cell"):
+        reconstruct(wrong, 0, cells.region(0).affine_map)
+
+
+def test_cells_that_have_no_weight() -> None:
+    """Those on the boundary of the domain, and numbers that do not exist."""
+    network = from_arrays([([[1]], [0]), ([[1]], [0])])
+    breakpoints = breakpoint_complex(canonical_complex(network, Polyhedron.box([-1], [1])))
+    (inner,) = breakpoints.facets.tolist()
+    assert breakpoints.weight(inner).weight == (Fraction(1),)
+    for facet in {0, 1, 2, 3, -1} - {inner}:
+        with pytest.raises(DomainError, match="is not between two regions"):
+            breakpoints.weight(facet)
