@@ -90,6 +90,8 @@ def test_repeated_sides_of_a_box() -> None:
     net = layer_of([[1], [-1]], [1, 2])
     assert dict(linear_evidence(net, 1, domain).margins) == {0: 0, 1: 0}
     assert linear_evidence(net, 1, domain).verify()
+    halves = Polyhedron.from_constraints([[-1], [-2]], [3, 5])  # x ≥ -5/2: the larger number is the tighter side
+    assert dict(linear_evidence(layer_of([[2]], [5]), 1, halves).margins) == {0: 0}
 
 
 def test_what_is_refused() -> None:
