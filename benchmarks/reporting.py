@@ -1,4 +1,4 @@
-"""What the benchmark scripts share: where results go, bars of them, CPU seconds of a command, the machine."""
+"""What the benchmark scripts share: where results go, bars and lines of them, CPU seconds of a command, the machine."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import platform
 import resource
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["RESULTS", "cpu_seconds", "draw_bars", "write_results"]
+__all__ = ["RESULTS", "cpu_seconds", "draw_bars", "draw_lines", "write_results"]
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -44,6 +44,41 @@ def draw_bars(name: str, groups: Mapping[str, Mapping[str, float]], label: str, 
     axes.set_yscale("log")
     axes.set_ylabel(label)
     axes.set_title(title, fontsize=10)
+    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    figure.tight_layout()
+    figure.savefig(RESULTS / f"{name}.png", dpi=120)
+    plt.close(figure)
+
+
+def draw_lines(
+    name: str,
+    places: Sequence[float],
+    lines: Mapping[str, Sequence[float]],
+    labels: tuple[str, str],
+    title: str,
+    dashed: tuple[str, Sequence[float]] | None = None,
+) -> None:
+    """Write ``results/name.png``: lines of numbers over the same places, both axes logarithmic.
+
+    Parameters
+    ----------
+    labels : of the horizontal and the vertical axis.
+    dashed : a line to compare with, and its name.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8, 4.4))
+    for number, (key, values) in enumerate(lines.items()):
+        axes.loglog(places, values, marker="osD^v"[number % 5], markersize=4, label=key)
+    if dashed is not None:
+        axes.loglog(places, dashed[1], "--", color="grey", linewidth=1, label=dashed[0])
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
+    axes.set_title(title, fontsize=10)
+    axes.grid(alpha=0.3)
     axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     figure.tight_layout()
     figure.savefig(RESULTS / f"{name}.png", dpi=120)

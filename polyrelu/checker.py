@@ -423,28 +423,75 @@ def check_layer(layer: Layer, rows: Matrix, denominator: int) -> None:
     same = mine == [[x * denominator for x in row] for row in layer.augmented()]
     require(same, "same-function", "the layers of `other` as the theorem says", "another one")
 def replacement(one: Network, two: Network, evidence: Any) -> None:
-    """`common` times the difference of the maps is a sum of terms[h, s] max(s h.(u,1), 0), h as in `plane`, s a sign,
-    plus a constant; so it is a sum of |h| and an affine map, both zero. O(n_(l-1) n_l n_(l+1))."""
+    """The maps of layers l and l+1 agree on R^n or, behind a hidden layer, on the orthant."""
     number = changed_layers(one, two, evidence, 2)[0]
+    count = one.widths[number - 1]
+    check_maps(one, two, number, [*[None if number == 1 else 0] * count, 1], [*[None] * count, 1], 0)
+def bounded_replacement(one: Network, two: Network, evidence: Any) -> None:
+    """They agree on the box that interval arithmetic gives. O(size of layers 1 ... l), and as `replacement`."""
+    number = changed_layers(one, two, evidence, 2)[0]
+    low, high = image(one.layers[: number - 1], one.widths[0])
+    rows = [row for network in (one, two) for row in network.layers[number - 1].augmented()]
+    bits = longest([[x or 0 for x in (*low, *high)], *rows])
+    bounded(len(rows) * len(low), 2 * bits, "same-function")
+    check_maps(one, two, number, low, high, 2 * bits)
+Ends = list[int | None]  # lower or upper ends of a box over a common denominator; that one is the last entry, for 1
+def image(layers: Sequence[Layer], inputs: int) -> tuple[Ends, Ends]:
+    """A box that holds the activations of the last of some hidden layers at all inputs; None: an infinite end."""
+    low: Ends = [*[None] * inputs, 1]
+    high = low
+    for layer in layers:
+        rows = layer.augmented()
+        bits = longest([[x or 0 for x in (*low, *high)]]) + longest([*rows, [layer.denominator]])
+        readable(bits <= BITS, "same-function", f"beyond the limits: a box with ends of more than {BITS} bits")
+        bounded(2 * len(rows) * len(low), bits, "same-function")
+        scale = (low[-1] or 1) * layer.denominator
+        ends = [(extreme(row, low, high), extreme(row, high, low)) for row in rows]
+        low, high = [*(max(x or 0, 0) for x, _ in ends), scale], [*(x and max(x, 0) for _, x in ends), scale]
+    return low, high
+def extreme(row: Sequence[int], upper: Ends, lower: Ends) -> int | None:
+    """The largest value of row.(u,1) on a box; with the ends exchanged, the smallest one. None if it is infinite."""
+    total = 0
+    for w, a, b in zip(row, upper, lower, strict=True):
+        if w and (end := a if w > 0 else b) is None:
+            return None
+        total += w * end if w and end else 0
+    return total
+def check_maps(one: Network, two: Network, number: int, low: Ends, high: Ends, bits: int) -> None:
+    """The maps of layers l and l+1 agree on a box. Fixed coordinates of u are put in; the others have an interior.
+    `common` times the difference is a sum of terms[h, s] max(s h.(u,1), 0), h as in `plane`, s a sign, plus a constant;
+    so it is a sum of |h| and an affine map, both zero. O(n_(l-1) n_l n_(l+1)). `bits`: of ends
+    and rows together."""
     pairs = [network.layers[number - 1 : number + 1] for network in (one, two)]
     common, zero = math.lcm(*(x.denominator * y.denominator for x, y in pairs)), [0] * one.widths[number + 1]
-    terms = dict[tuple[Row, int], list[int]]()
-    affine_part = [[0] * (one.widths[number - 1] + 1) for _ in zero]
+    terms, scale = dict[tuple[Row, int], list[int]](), low[-1] or 1
+    free = [k for k, (x, y) in enumerate(zip(low, high, strict=True)) if x is None or x != y]
+    fixed = [(k, x) for k, (x, y) in enumerate(zip(low, high, strict=True)) if x is not None and x == y]
+    lower_ends, upper_ends = ([*(ends[k] for k in free), scale] for ends in (low, high))
+    affine_part = [[0] * (len(free) + 1) for _ in zero]
     for side, (lower, upper) in zip((1, -1), pairs, strict=True):
         factor = side * common // (lower.denominator * upper.denominator)
-        for v, (h, scale) in zip(upper.columns(), map(plane, lower.augmented()), strict=True):
-            key = h, (-1 if scale < 0 else 1)
-            terms[key] = [x + factor * abs(scale) * y for x, y in zip(terms.get(key, zero), v, strict=True)]
+        rows = ([*(row[k] * scale for k in free), sum(row[k] * x for k, x in fixed)] for row in lower.augmented())
+        planes = [plane(row) for row in rows]
+        spent = longest([[size] for _, size in planes]) + factor.bit_length() + longest(upper.rows)
+        bounded(2 * len(planes) * len(zero), spent, "same-function")
+        for v, (h, size) in zip(upper.columns(), planes, strict=True):
+            key = h, (-1 if size < 0 else 1)
+            terms[key] = [x + factor * abs(size) * y for x, y in zip(terms.get(key, zero), v, strict=True)]
         for row, b in zip(affine_part, upper.bias, strict=True):
-            row[-1] += 2 * factor * lower.denominator * b
+            row[-1] += 2 * factor * lower.denominator * scale * b
     left = sum(map(any, terms.values()))  # what does not cancel: the neurons in which the networks differ
-    bounded(left * one.widths[number - 1] * len(zero), longest([*terms.values(), [common]]), "same-function")
+    spent = longest([*terms.values(), [common]]) + bits
+    bounded(left * one.widths[number - 1] * len(zero), spent, "same-function")
     for (h, sign), coefficient in terms.items():
+        if not any(coefficient):
+            continue
         # 2 max(t, 0) is |t| + t where t = s h.(u,1) changes its sign, 2t where t >= 0, and 0 where t <= 0.
-        bending = any(h[:-1]) if number == 1 else min(h) < 0 < max(h)
-        cancels = not bending or [-x for x in coefficient] == terms.get((h, -sign), zero)
+        least, most = extreme(h, lower_ends, upper_ends), extreme(h, upper_ends, lower_ends)
+        below, above = least is None or least < 0, most is None or most > 0
+        cancels = not (below and above) or [-x for x in coefficient] == terms.get((h, -sign), zero)
         require(cancels, "same-function", "equal coefficients of |h|", "different ones")
-        factor = sign if bending else 2 * sign if max(sign * x for x in h) > 0 else 0
+        factor = sign if below and above else 2 * sign if (above if sign > 0 else below) else 0
         for row, c in zip(affine_part, coefficient, strict=True):
             if factor * c:
                 row[:] = [x + factor * c * y for x, y in zip(row, h, strict=True)]
@@ -1020,9 +1067,9 @@ def outputs(network: Network, x: Sequence[Fraction]) -> list[Fraction]:
         activations.append(([(max(a, 0) if number <= last else a) // divisor for a in z], scale // divisor))
     return [Fraction(a, activations[-1][1]) for a in activations[-1][0]]
 # ---- Certificates. A theorem: kind and classes of claims, page of the proof, evidence by hypothesis in order, rule.
-PAGE, SHALLOW, LINE, HIDING, EQUIVALENCE, REGIONS = ("polyrelu/" + page for page in (
-    "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py", "proofs/equivalence.md",
-    "proofs/regions.md"))
+PAGE, SHALLOW, LINE, HIDING, BOX, EQUIVALENCE, REGIONS = ("polyrelu/" + page for page in (
+    "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py", "symmetry/box.md",
+    "proofs/equivalence.md", "proofs/regions.md"))
 def refutation(page: str, evidence: Any, rule: Callable[..., None]) -> tuple[Any, ...]:
     """The entry of a theorem about "not-identifiable", with the evidence and the rule of its `same-function`."""
     shapes = {"architecture": {}, "same-function": evidence, "not-related": {"layer": int}, "membership": MEMBERSHIP}
@@ -1036,6 +1083,7 @@ THEOREMS: dict[str, tuple[Any, ...]] = {
                    {"rank": {"prime": PRIME, "columns": [int]}, "rows": {}, "unique": SUBSETS,
                     "hyperplanes": {"witnesses": [WITNESS]}, "membership": MEMBERSHIP}, bottleneck),
     "replacement": refutation(SHALLOW, {"layer": int}, replacement),
+    "bounded-replacement": refutation(BOX, {"layer": int}, bounded_replacement),
     "translation": refutation(HIDING, {"layer": int, "neuron": int, "shift": RATIONAL}, translation),
     "flip": refutation(HIDING, {"layer": int, "neuron": int, "flipped": [int]}, flip),
     "line-equal": refutation(LINE, {}, line_equal),

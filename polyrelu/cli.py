@@ -22,6 +22,7 @@ from polyrelu.commands.certificates import add_check, add_show
 from polyrelu.commands.common import EXIT, EXIT_STATUS, UsageError
 from polyrelu.commands.complex import add_complex
 from polyrelu.commands.equivalent import add_equivalent
+from polyrelu.commands.fiber import add_fiber
 from polyrelu.commands.identify import add_identify
 from polyrelu.commands.info import add_info
 from polyrelu.commands.plot import add_plot
@@ -94,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     add_info(commands)
     add_complex(commands)
     add_topology(commands)
+    add_fiber(commands)
     add_plot(commands)
     add_identify(commands)
     add_runtime_error(commands)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
+import jsonschema
 import pytest
 
 from polyrelu import cli
@@ -18,7 +21,14 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 
 def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
-    """The exit status and the one object of ``--json``."""
+    """The exit status and the one object of ``--json``, which is as its schema says."""
     status, out, _ = run(capsys, *arguments, "--json")
     found: dict[str, Any] = json.loads(out)
+    _outputs().validate(found)
     return status, found
+
+
+@cache
+def _outputs() -> Any:
+    schema = json.loads((files("polyrelu") / "schemas" / "output.schema.json").read_text())
+    return jsonschema.Draft202012Validator(schema)

@@ -141,6 +141,16 @@ THEOREMS: dict[str, TheoremText] = {
         r"$\sum_h C_h |h\cdot(u,1)| + Mu + m$ are equal.",
         _OTHER,
     ),
+    "bounded-replacement": TheoremText(
+        "two consecutive layers replaced behind a box",
+        "polyrelu/symmetry/box.md",
+        "Interval arithmetic over R^n gives a box that holds all activations of the layer before. Two maps with one hidden layer agree on the box iff "
+        "their absolute-value normal forms there are equal; hyperplanes that miss its interior do not bend.",
+        r"If $\theta$ and $\eta$ are equal in all layers but $\ell$ and $\ell+1$, and $B$ is a box that contains the activations $a_{\ell-1}(x)$ of all $x$, "
+        r"then $f_\theta = f_\eta$ as soon as the maps $u \mapsto V\sigma(Wu+b)+c$ of the two layers agree on $B$, which they do iff their forms "
+        r"$\sum_h C_h |h\cdot(u,1)| + Mu + m$ are equal, $h$ running over the hyperplanes that meet the interior of $B$.",
+        _OTHER,
+    ),
     "translation": TheoremText(
         "a hidden hyperplane translated",
         "polyrelu/symmetry/hiding.py",

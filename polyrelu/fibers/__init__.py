@@ -1,1 +1,47 @@
 """Fibers: all parameters that compute one function, with their dimensions, equations and members."""
+
+from polyrelu.fibers.equations import Conditions, conditions_of, hidden_conditions
+from polyrelu.fibers.fraction import has_identifiable_signs, identifiable_fraction, identifiable_fraction_bounds
+from polyrelu.fibers.hidden import HiddenHyperplane, flip_matrix, hidden_hyperplane, normalised
+from polyrelu.fibers.layer import Assignment, Component, LayerFiber, Neurons, layer_fiber
+from polyrelu.fibers.linear_part import Carriers, LinearPart, Realisation
+from polyrelu.fibers.moves import fiber_moves
+from polyrelu.fibers.network_fiber import Fiber, FiberComponent, HiddenComponent, LayerComponent, fiber
+from polyrelu.fibers.nonnegative_rank import NonnegativeRank, nonnegative_column_rank
+from polyrelu.fibers.not_localizable import NotLocalizable, not_localizable
+from polyrelu.fibers.smallest import Simplified, SmallestLayer, simplify, smallest_layer
+
+__all__ = [
+    "Assignment",
+    "Carriers",
+    "Component",
+    "Conditions",
+    "Fiber",
+    "FiberComponent",
+    "HiddenComponent",
+    "HiddenHyperplane",
+    "LayerComponent",
+    "LayerFiber",
+    "LinearPart",
+    "Neurons",
+    "NonnegativeRank",
+    "NotLocalizable",
+    "Realisation",
+    "Simplified",
+    "SmallestLayer",
+    "conditions_of",
+    "fiber",
+    "fiber_moves",
+    "flip_matrix",
+    "has_identifiable_signs",
+    "hidden_conditions",
+    "hidden_hyperplane",
+    "identifiable_fraction",
+    "identifiable_fraction_bounds",
+    "layer_fiber",
+    "nonnegative_column_rank",
+    "normalised",
+    "not_localizable",
+    "simplify",
+    "smallest_layer",
+]

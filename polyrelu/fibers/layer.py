@@ -26,8 +26,9 @@ from functools import cached_property
 from random import Random
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import RationalMatrix, primitive
+from polyrelu.exact import RationalMatrix, primitive, vanishing_subset
 from polyrelu.fibers.linear_part import Carriers, LinearPart, Realisation
+from polyrelu.fibers.nonnegative_rank import NonnegativeRank, nonnegative_column_rank
 from polyrelu.network import Block, Layer, Network, layer_from_rows
 from polyrelu.symmetry import AbsoluteValueForm, LayerDomain, absolute_value_form_on
 
@@ -72,6 +73,13 @@ class Neurons:
     rows: tuple[Vector, ...]
     columns: tuple[Vector, ...]
     offset: Vector
+
+    def normalised(self) -> Neurons:
+        """The same with rows of absolute sum 1."""
+        sizes = [sum(map(abs, row), Fraction()) or Fraction(1) for row in self.rows]
+        rows = tuple(tuple(a / size for a in row) for row, size in zip(self.rows, sizes, strict=True))
+        columns = tuple(tuple(a * size for a in column) for column, size in zip(self.columns, sizes, strict=True))
+        return Neurons(rows, columns, self.offset)
 
     def layers(self, source: int) -> tuple[Layer, Layer]:
         """As two layers of a plain stack, the first of them reading layer `source`."""
@@ -118,6 +126,15 @@ class LayerFiber:
     def is_simple(self) -> bool:
         """Whether the given layer has one neuron on each visible hyperplane and nothing cancels."""
         return self.own.is_simple
+
+    @cached_property
+    def is_alone(self) -> bool:
+        """Whether the given layer is known to be the only simple one, up to permutation and scaling: it has one neuron
+        on each visible hyperplane, no others, and no sum of matrices v_i w_i vanishes (no set can be flipped)."""
+        if not self.is_simple or self.own.linear or self.own.dead:
+            return False
+        hidden, outgoing = self._neurons.layers(0)
+        return vanishing_subset(outgoing.weight, hidden.weight).evidence is not None
 
     @property
     def outputs(self) -> int:
@@ -177,21 +194,19 @@ class Component:
     @cached_property
     def part(self) -> LinearPart:
         """The linear part that doubled hyperplanes, mixed groups and linear neurons have to make."""
-        fiber, given = self.fiber, self.assignment
-        total = [list(row) for row in fiber.form.matrix]
-        for k, (plus, minus) in enumerate(given.visible):
-            if plus and minus:
-                continue
-            sign = 1 if plus else -1
-            for row, coefficient in zip(total, fiber.form.terms[fiber.normals[k]], strict=True):
-                for j, entry in enumerate(fiber.normals[k][:-1]):
-                    row[j] -= sign * coefficient * entry
-        doubled = [list(fiber.normals[k][:-1]) for k in self.doubled]
-        size = fiber.domain.dimension
-        carriers = Carriers(
-            RationalMatrix.from_integers(doubled, ncols=size), sum(map(_is_mixed, given.groups)), given.linear
+        fiber, given, size = self.fiber, self.assignment, self.fiber.domain.dimension
+        single = [(k, 1 if plus else -1) for k, (plus, minus) in enumerate(given.visible) if not (plus and minus)]
+        heads = [[sign * c for c in fiber.form.terms[fiber.normals[k]]] for k, sign in single]
+        made = RationalMatrix.from_rows(heads, ncols=fiber.outputs).transpose() @ self._linear_parts(
+            [k for k, _ in single]
         )
-        return LinearPart(RationalMatrix.from_rows(total, ncols=size), carriers, fiber.domain)
+        carriers = Carriers(self._linear_parts(self.doubled), sum(map(_is_mixed, given.groups)), given.linear)
+        return LinearPart(RationalMatrix.from_rows(fiber.form.matrix, ncols=size) - made, carriers, fiber.domain)
+
+    def _linear_parts(self, chosen: Sequence[int]) -> RationalMatrix:
+        """The normals of some visible hyperplanes without their offsets, one per row."""
+        rows = [list(self.fiber.normals[k][:-1]) for k in chosen]
+        return RationalMatrix.from_integers(rows, ncols=self.fiber.domain.dimension)
 
     @property
     def doubled(self) -> tuple[int, ...]:
@@ -208,6 +223,18 @@ class Component:
     def is_empty(self) -> bool:
         """Whether no parameter has this assignment and the map."""
         return not self.part.is_realisable
+
+    def evidence(self) -> NonnegativeRank:
+        """For a simple component on the orthant: why it is empty, or not. It is not iff the nonnegative column rank of
+        what the linear neurons have to make is at most their number; a vector y, or λ, says which rank that is.
+
+        Raises
+        ------
+        NetworkError : another component, or another domain.
+        """
+        if self.fiber.domain.kind != "orthant" or not self.assignment.is_simple:
+            raise NetworkError("pointed cones decide about simple components on the orthant")
+        return nonnegative_column_rank(self.part.remainder)
 
     @cached_property
     def dimension(self) -> int | None:
@@ -229,7 +256,7 @@ class Component:
         return carried + on_planes + in_groups + given.dead * (self.fiber.domain.bounded_dimension + m)
 
     def member(self, rng: Random | None = None) -> Neurons | None:
-        """A parameter of the component, or a random one; None if it is empty. Rows have absolute sum 1."""
+        """A parameter of the component, or a random one; None if it is empty. Rows are primitive integers."""
         found = self.part.realisation(rng)
         if found is None:
             return None
@@ -253,15 +280,15 @@ class Component:
     def _in_groups(self, found: Realisation, rng: Random | None) -> Iterator[tuple[Vector, Vector]]:
         """Mixed groups carry a row of the linear part; the others lie anywhere."""
         nothing = (Fraction(),) * self.fiber.outputs
+        taken = set(self.fiber.normals)
         forms = iter(zip(found.pair_forms.rows(), found.pair_heads.transpose().rows(), strict=True))
-        for number, pair in enumerate(self.assignment.groups):
+        for pair in self.assignment.groups:
             if _is_mixed(pair):
                 form, head = next(forms)
-                row = (*form, self._crossing_bias(form, number, rng))
+                row = self._crossing(form, taken, rng)
                 yield from _both_ways(row, nothing, tuple(2 * entry for entry in head), pair, rng)
             else:
-                form = self._any_form(rng)
-                row = (*form, self._crossing_bias(form, number, rng))
+                row = self._crossing(self._any_form(rng), taken, rng)
                 yield from _one_way(row if pair[0] else _negated(row), nothing, max(pair), rng)
 
     def _any_form(self, rng: Random | None) -> Vector:
@@ -269,20 +296,20 @@ class Component:
         numbers = [1] * size if rng is None else [rng.randint(-8, 8) for _ in range(size)]
         return tuple(map(Fraction, numbers if any(numbers) else [1] * size))
 
-    def _crossing_bias(self, form: Vector, number: int, rng: Random | None) -> Fraction:
-        """A bias with which the hyperplane meets the interior, and is none of the visible ones or of other groups."""
+    def _crossing(self, form: Vector, taken: set[Row], rng: Random | None) -> Vector:
+        """A row with this linear part whose hyperplane meets the interior and is none of those that are taken; it is
+        taken then. The biases of such hyperplanes are an open interval, (-sup, -inf) of the form on the domain."""
         domain = self.fiber.domain
-        inside = domain.polyhedron.interior_point()
-        if inside is None:
-            raise ArithmeticError("the domain has an interior")  # pragma: no cover
-        value = sum((a * x for a, x in zip(form, inside, strict=True)), Fraction())
-        step = Fraction(1 + number if rng is None else rng.randint(-64, 64), 1 if rng is None else 8)
-        taken = set(self.fiber.normals)
-        while True:
-            row = (*form, -value + step)
-            if domain.sign(row) == 0 and primitive(row)[0] not in taken:
-                return -value + step
-            step = step * Fraction(7, 16) + Fraction(1, 1024) / (3 + number)
+        least, most = domain.least_bias(_negated(form)), domain.least_bias(form)
+        first = Fraction(1, 2) if rng is None else Fraction(rng.randint(1, 63), 64)
+        for number in itertools.count(3):  # all but as many as are taken will do
+            row = (*form, _inside(None if least is None else -least, most, first))
+            normal = primitive(row)[0]
+            if normal not in taken:
+                taken.add(normal)
+                return row
+            first = Fraction(1, number)
+        raise ArithmeticError("an interval is used up")  # pragma: no cover
 
     def _linear(self, found: Realisation, rng: Random | None) -> Iterator[tuple[Vector, Vector]]:
         heads = found.linear_heads.transpose().rows()
@@ -368,33 +395,43 @@ def _sorted_groups(groups: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], 
 
 
 def _spreads(total: int, places: int) -> Iterator[tuple[int, ...]]:
-    """All ways to distribute a number over so many places."""
-    if places == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        for rest in _spreads(total - first, places - 1):
-            yield (first, *rest)
+    """All ways to distribute a number over so many places: bars between stars."""
+    for bars in itertools.combinations(range(total + places - 1), places - 1):
+        ends = (-1, *bars, total + places - 1)
+        yield tuple(after - before - 1 for before, after in itertools.pairwise(ends))
 
 
 def _rest(count: int) -> Iterator[tuple[tuple[tuple[int, int], ...], int, int]]:
     """Groups, linear and dead neurons that are so many together."""
     for in_groups in range(count + 1):
-        for groups in _group_lists(in_groups, (in_groups, in_groups)):
+        for groups in _group_lists(in_groups):
             for dead in range(count - in_groups + 1):
                 yield groups, count - in_groups - dead, dead
 
 
-def _group_lists(count: int, most: tuple[int, int]) -> Iterator[tuple[tuple[int, int], ...]]:
+def _group_lists(count: int) -> Iterator[tuple[tuple[int, int], ...]]:
     """Lists of groups, descending, with so many neurons together."""
-    if not count:
-        yield ()
-        return
-    for larger in range(count, 0, -1):
-        for smaller in range(min(larger, count - larger), -1, -1):
-            if (larger, smaller) <= most:
-                for rest in _group_lists(count - larger - smaller, (larger, smaller)):
-                    yield ((larger, smaller), *rest)
+    waiting: list[tuple[int, tuple[tuple[int, int], ...]]] = [(count, ())]
+    while waiting:
+        left, groups = waiting.pop()
+        if not left:
+            yield groups
+            continue
+        most = groups[-1] if groups else (left, left)
+        sizes = (
+            (larger, smaller) for larger in range(1, left + 1) for smaller in range(min(larger, left - larger) + 1)
+        )
+        waiting += [(left - sum(pair), (*groups, pair)) for pair in sizes if pair <= most]
+
+
+def _inside(low: Fraction | None, high: Fraction | None, part: Fraction) -> Fraction:
+    """A point of an open interval, whose ends may be infinite (None), for a number between 0 and 1."""
+    if low is not None and high is not None:
+        return low + (high - low) * part
+    reach = part / (1 - part)
+    if low is None and high is None:
+        return reach - 1
+    return low + reach if low is not None else (high or 0) - reach
 
 
 def _one_way(row: Vector, total: Vector, count: int, rng: Random | None) -> Iterator[tuple[Vector, Vector]]:
@@ -427,10 +464,13 @@ def _shares(total: Vector, count: int, rng: Random | None) -> Iterator[Vector]:
 
 
 def _normalised(row: Vector, column: Vector) -> tuple[Vector, Vector]:
-    size = sum(map(abs, row), Fraction())
-    if not size:
+    """The row scaled to primitive integers: other scales would make the numbers of wide layers long."""
+    if not any(row):
         return row, column
-    return tuple(entry / size for entry in row), tuple(entry * size for entry in column)
+    normal, factor = primitive(row)
+    size = abs(factor)
+    sign = 1 if factor > 0 else -1
+    return tuple(Fraction(sign * entry) for entry in normal), tuple(entry * size for entry in column)
 
 
 def _negated(vector: Vector) -> Vector:

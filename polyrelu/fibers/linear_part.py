@@ -7,23 +7,29 @@ R (m × n) is what the bends of a one-hidden-layer map leave over. It can be car
 * *linear* neurons, which are ≥ 0 on the domain: r rows U, each bounded below there; any X.
 
 Without the first two this is the nonnegative column rank of three-layer symmetries, Appendix C.4, on any domain. Let K
-be a basis of the kernel of H, ρ = rank(R K), t = s + r, L the row space of R and H together, and Q the forms in L that
-are bounded below on the domain. On a domain without lines R can be carried iff ρ < t, or ρ ≤ s, or
+be a basis of the kernel of H, ρ = rank(R K), t = s + r (on R^n, where linear neurons are constant: t = s and U = 0), L
+the row space of R and H together, Q the forms in L that are bounded below on the domain, and σ the rank of R on those
+lines of the domain that lie in the kernel of H. R can be carried iff σ ≤ s and: ρ < t, or ρ ≤ s, or
 
     ρ = t and the span of Q has dimension ≥ r modulo the rows of H.                                             (*)
 
 *Proof.* Modulo H the rows G and U span the rows of R, so ρ ≤ t. If ρ ≤ s, pairs suffice. If s < ρ < t: let G be s rows
 of R, B the rest of a basis of its rows modulo H, so that R = P G + Y B + D H, and w a form inside the cone of the forms
 that are bounded below; U = (B_1 + c w, …, c w) with c large, X = (Y, -Σ Y). If ρ = t, G and U are a basis of the rows
-of R modulo H, so U lies in L and in Q, independent modulo H; conversely r such forms are completed by s rows of R. ∎
-For s = 0 and H empty, (*) says that the columns of R that are not 0 lie strictly on one side of a hyperplane: that
-their cone is pointed (Proposition 29 there). On R^n a linear neuron is constant, and U = 0.
+of R modulo H, so U lies in L and in Q, independent modulo H; conversely r such forms are completed by s rows of R. On a
+domain with lines U vanishes there, so G alone makes R on the lines in the kernel of H: σ ≤ s. If so, let G take σ rows
+of R that are independent there; the other rows of a basis, less combinations of these and of H, vanish on the lines,
+and w is a form inside the cone of those that do; then as before. ∎
+On the orthant, for s = 0 and H empty, (*) says that the columns of R that are not 0 lie strictly on one side of a
+hyperplane: that their cone is pointed (Proposition 29 there).
 
 *Dimension* of the set of (D, P, G, X, U): D is determined up to m (|H| - rank H) by the rest, a factorisation Y Z = R K
 with Z = (G; U) K, and each row of Z has rank H further dimensions. The pairs (Y, Z) with rank Y = p < t have dimension
 (p - ρ)(m - p) + t p + n' (t - p), n' the columns of K; positivity cuts nothing off, since Y may be chosen with a
-positive vector in its kernel. Those with the rows of Z in L: s dim L + r dim Q + m (t - ρ) in all, if (*) or ρ < t.
-The largest of these numbers is the dimension.
+positive vector in its kernel. Those with the rows of Z in L: s dim L + r dim Q + m (t - ρ) in all, if there are such
+that still make R: if ρ ≤ s, or r ≥ ρ - s and the span of Q has dimension ≥ ρ - s modulo H; not if s > 0 and L = 0, for
+the rows of G are not 0. The largest of these numbers
+is the dimension; not worked out for pairs and doubled hyperplanes on domains with lines other than R^n.
 """
 
 from __future__ import annotations
@@ -175,14 +181,26 @@ class LinearPart:
     @cached_property
     def _strata(self) -> tuple[int | None, int | None]:
         """The dimensions of the set of (P, G, X, U): of the factors of smaller rank, and of those with G, U in L."""
+        t, rho, own = self._rows, self.rank, self._own
+        smaller = max((size for size, _ in self._by_rank), default=None)
+        if not self._enough or (self.carriers.pairs and not self._span.nrows):  # G has no row 0
+            return smaller, None
+        bounded = self._bounded[0].nrows if self._useful else 0
+        return smaller, self.carriers.pairs * (rho + own) + self._useful * bounded + self.remainder.nrows * (t - rho)
+
+    @property
+    def _is_within(self) -> bool:
+        """Whether those with G and U in L are the larger set."""
+        smaller, within = self._strata
+        return smaller is None or (within is not None and within >= smaller)
+
+    @property
+    def _by_rank(self) -> list[tuple[int, int]]:
+        """The dimension of the factorisations with rank Y = p < t, and t - p, for every p."""
         m, t, rho, own = self.remainder.nrows, self._rows, self.rank, self._own
         free = (self.domain.bounded_dimension or self.domain.dimension) - own
         ranks = range(rho, min(m, t - 1) + 1)
-        smaller = max(((p - rho) * (m - p) + t * p + free * (t - p) + t * own for p in ranks), default=None)
-        if not self._enough:
-            return smaller, None
-        bounded = self._bounded[0].nrows if self._useful else 0
-        return smaller, self.carriers.pairs * (rho + own) + self._useful * bounded + m * (t - rho)
+        return [((p - rho) * (m - p) + t * p + free * (t - p) + t * own, t - p) for p in ranks]
 
     def realisation(self, rng: Random | None = None) -> Realisation | None:
         """One solution, or a random one; None if there is none."""
@@ -199,8 +217,7 @@ class LinearPart:
         """Rows G, then U, that can make R; of the larger stratum."""
         s, r = self.carriers.pairs, self._useful
         basis = self._line_rows_first(self._span.rows()[self._own :])
-        smaller, within = self._strata
-        if r and within is not None and (smaller is None or within >= smaller):
+        if r and self._is_within:
             bounded = self._bounded_forms(r)
             rest = self._completing(bounded, basis, s)
         else:
@@ -235,11 +252,18 @@ class LinearPart:
     def _lifted(self, rows: Sequence[Vector], count: int) -> list[Vector]:
         """(B_1 + c w, …, c w, w, …): forms that are bounded below and span the given ones."""
         inside = self.domain.positive_form()
-        factor = Fraction(1)
-        while not all(self.domain.allows(_sum(row, inside, factor)) for row in rows):
-            factor *= 2
+        factor = self._enough_of(inside, rows)
         lifted = [_sum(row, inside, factor) for row in rows]
         return [*lifted, *([tuple(factor * entry for entry in inside)] * (count - len(lifted)))]
+
+    def _enough_of(self, inside: Vector, rows: Sequence[Vector]) -> Fraction:
+        """A power of 2, so many times `inside` more and all rows are bounded below."""
+        factor = Fraction(1)
+        for ray in self.domain.rays:
+            slope = _dot(inside, ray)
+            while any(_dot(row, ray) + factor * slope < 0 for row in rows):
+                factor *= 2
+        return factor
 
     def _completing(self, chosen: Sequence[Vector], basis: Sequence[Vector], count: int) -> list[Vector]:
         """Rows of the basis that complete the chosen ones modulo H."""
@@ -252,26 +276,47 @@ class LinearPart:
         return [*rows, *([unit] * (count - len(rows)))]
 
     def _mixed(self, forms: list[Vector], rng: Random) -> list[Vector]:
-        """Other forms with the same span modulo H, or a larger one: the U by a nonnegative matrix."""
-        s = self.carriers.pairs
-        pairs, linear = forms[:s], forms[s:]
-        doubled = self.carriers.doubled.rows()
-        mixed = [_combination([*forms, *doubled], _weights(rng, len(forms) + len(doubled), k, -8)) for k in range(s)]
-        moved = [_combination(linear, _weights(rng, len(linear), k, 0)) for k in range(len(linear))]
-        smaller, within = self._strata
-        if smaller is not None and (within is None or within < smaller):
-            moved = [self._shaken(form, rng) for form in moved]
-        usable = self._makes([*mixed, *moved])
-        return [*mixed, *moved] if usable and all(any(row) for row in mixed) else [*pairs, *linear]
+        """Random forms of the larger stratum; those that are given, if the random ones do not make R."""
+        mixed = self._combined(forms, rng) if self._is_within else self._wide(max(self._by_rank)[1], rng)
+        usable = self._makes(mixed) and all(any(row) for row in mixed[: self.carriers.pairs])
+        return mixed if usable else forms
 
-    def _shaken(self, form: Vector, rng: Random) -> Vector:
-        """A form nearby that is bounded below, in any direction: where there are more neurons than needed."""
-        direction = [Fraction(rng.randint(-8, 8), 8) for _ in form]
-        for _ in range(12):
-            moved = tuple(a + d for a, d in zip(form, direction, strict=True))
-            if self.domain.allows(moved):
-                return moved
-            direction = [d / 4 for d in direction]
+    def _combined(self, forms: list[Vector], rng: Random) -> list[Vector]:
+        """Other forms with the same span modulo H: the U by a nonnegative matrix."""
+        s = self.carriers.pairs
+        everything, linear = [*forms, *self.carriers.doubled.rows()], forms[s:]
+        pairs = [_combination(everything, _weights(rng, len(everything), k, -8)) for k in range(s)]
+        return [*pairs, *(_combination(linear, _weights(rng, len(linear), k, 0)) for k in range(len(linear)))]
+
+    def _wide(self, more: int, rng: Random) -> list[Vector]:
+        """Forms that span L and so many further directions."""
+        size = self.domain.dimension
+        inside = self.domain.positive_form()
+        extra = [self._direction(inside, k, rng) for k in range(more)]
+        spanning = (
+            [*self._line_rows_first(self._span.rows()), *extra] if self._own == 0 else [*self._span.rows(), *extra]
+        )
+        found = []
+        for k in range(self._rows):
+            form = _combination(spanning, [_number(rng) for _ in spanning])
+            if k >= self.carriers.pairs:
+                form = self._raised(form, inside)
+            found.append(form or (Fraction(),) * size)
+        return found
+
+    def _direction(self, inside: Vector, number: int, rng: Random) -> Vector:
+        """A random form that is bounded below; any form where only pairs are there to use it."""
+        if not self._useful:
+            return tuple(_number(rng) for _ in inside)
+        return _shaken(inside, rng, self.domain) if number or not any(inside) else inside
+
+    def _raised(self, form: Vector, inside: Vector) -> Vector:
+        """The form plus so much of one from the inside that it is bounded below, if that helps."""
+        factor = Fraction(1)
+        for _ in range(64):
+            if self.domain.allows(_sum(form, inside, factor)):
+                return _sum(form, inside, factor * Fraction(3, 2))  # not just so: the form could be -inside
+            factor *= 2
         return form
 
     def _makes(self, forms: Sequence[Vector]) -> bool:
@@ -300,7 +345,7 @@ class LinearPart:
         if rng is not None:
             on_doubled = on_doubled + _random_left_kernel(self.carriers.doubled, heads.nrows, rng)
         constant = self.carriers.linear - self._useful  # on R^n, linear neurons are constants: any heads
-        numbers = [[Fraction(0 if rng is None else rng.randint(-8, 8)) for _ in range(constant)]] * heads.nrows
+        numbers = [[Fraction(0) if rng is None else _number(rng) for _ in range(constant)]] * heads.nrows
         return Realisation(
             on_doubled,
             heads.take(columns=range(s)),
@@ -310,8 +355,32 @@ class LinearPart:
         )
 
 
+def _dot(left: Sequence[Fraction], right: Sequence[int]) -> Fraction:
+    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction())
+
+
 def _sum(row: Vector, other: Vector, factor: Fraction) -> Vector:
     return tuple(a + factor * b for a, b in zip(row, other, strict=True))
+
+
+def _shaken(form: Vector, rng: Random, domain: LayerDomain) -> Vector:
+    """A form nearby that is bounded below, in a random direction that vanishes on the lines."""
+    lines = RationalMatrix.from_integers([list(line) for line in domain.lines], ncols=domain.dimension)
+    directions = kernel(lines).transpose().rows()
+    if not directions:
+        return form
+    direction = _combination(directions, [_number(rng) for _ in directions])
+    for _ in range(64):
+        moved = _sum(form, direction, Fraction(1))
+        if domain.allows(moved):
+            return moved
+        direction = tuple(entry / 4 for entry in direction)
+    return form
+
+
+def _number(rng: Random) -> Fraction:
+    """A random number that is not 0: zeros would be special."""
+    return Fraction(rng.choice((-1, 1)) * rng.randint(1, 16), 8)
 
 
 def _weights(rng: Random, count: int, own: int, low: int) -> Vector:
@@ -328,5 +397,5 @@ def _combination(rows: Sequence[Vector], weights: Sequence[Fraction]) -> Vector:
 def _random_left_kernel(matrix: RationalMatrix, rows: int, rng: Random) -> RationalMatrix:
     """A random matrix Y with so many rows and Y matrix = 0."""
     basis = kernel(matrix.transpose()).transpose()
-    numbers = [[Fraction(rng.randint(-8, 8), 4) for _ in range(basis.nrows)] for _ in range(rows)]
+    numbers = [[_number(rng) for _ in range(basis.nrows)] for _ in range(rows)]
     return RationalMatrix.from_rows(numbers, ncols=basis.nrows) @ basis

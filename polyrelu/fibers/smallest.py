@@ -66,7 +66,8 @@ class Simplified:
 def simplify(network: Network, domain: Polyhedron | None = None) -> Simplified:
     """Make the hidden layers of a plain stack as narrow as their normal forms allow, the last one first.
 
-    With one hidden layer the result is a smallest network with its function on the domain, where `is_smallest` says so.
+    With one hidden layer and an affine output the result is a smallest network with its function on the domain, where
+    `is_smallest` says so.
     Deeper, each layer is the smallest for all inputs u ≥ 0, though the layers before may not reach all of them.
 
     Parameters
@@ -112,7 +113,7 @@ def smallest_layer(fiber: LayerFiber) -> SmallestLayer:
             return SmallestLayer(neurons, component.assignment, certain, at_least)
         certain = certain and decided
         at_least += certain
-    raise ArithmeticError("no layer has the map")  # pragma: no cover - there is one of the given width
+    raise AssertionError("itertools.count ends")  # pragma: no cover - for the type checker
 
 
 def _first(fiber: LayerFiber, extra: int) -> tuple[Component | None, bool]:

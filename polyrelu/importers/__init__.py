@@ -4,6 +4,7 @@ from polyrelu.importers.float_outputs import FloatOutputs, float_outputs
 from polyrelu.importers.imported import Comparison, Imported
 from polyrelu.importers.load import FORMATS, choices_of, load, read
 from polyrelu.importers.native import save
+from polyrelu.importers.onnx_export import OnnxExport, save_onnx
 from polyrelu.importers.options import Rounding
 from polyrelu.importers.runtime_error import RuntimeErrorBound, runtime_error
 
@@ -12,6 +13,7 @@ __all__ = [
     "Comparison",
     "FloatOutputs",
     "Imported",
+    "OnnxExport",
     "Rounding",
     "RuntimeErrorBound",
     "choices_of",
@@ -20,4 +22,5 @@ __all__ = [
     "read",
     "runtime_error",
     "save",
+    "save_onnx",
 ]

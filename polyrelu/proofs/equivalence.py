@@ -4,10 +4,12 @@
 
 1. whether both are one expression as they stand (`symmetry.forms`: neurons permuted, scaled, flipped, doubled, merged,
    dead or cancelling);
-2. a few points (`witness`), and in many dimensions points where a changed neuron is active (`ascent`);
-3. a split tree (`split_tree`) over the activations of common first layers, taken as coordinates;
-4. one tree for each place in which the networks differ (`parts`);
-5. one tree for the whole. For one hidden layer it has a single node, where the expressions are the absolute-value
+2. a few points (`witness`), and in many dimensions, after 3, points where a changed neuron is active (`ascent`);
+3. for two hidden layers behind a bottleneck, on R^n: whether both have one canonical position, and where they differ if
+   not (`bottleneck_tree`, `bottleneck_points`);
+4. a split tree (`split_tree`) over the activations of common first layers, taken as coordinates;
+5. one tree for each place in which the networks differ (`parts`);
+6. one tree for the whole. For one hidden layer it has a single node, where the expressions are the absolute-value
    normal forms.
 
 Only the last one finds out that networks differ when no point did; the ones before give up where they fail.
@@ -27,12 +29,16 @@ from polyrelu.interrupts import deferred_interrupt
 from polyrelu.limits import BIT_LIMIT, LINE_LIMIT
 from polyrelu.network import Network
 from polyrelu.proofs.ascent import climbing_points
+from polyrelu.proofs.bottleneck_parts import hidden_parts
+from polyrelu.proofs.bottleneck_points import first_layer_rows, places_to_differ
+from polyrelu.proofs.bottleneck_tree import MOST_SPLITS, flipped_atoms, hidden_tree, own_atoms
 from polyrelu.proofs.budget import Budget, CertificateLimit, LimitReached
 from polyrelu.proofs.outcome import Equivalent, NotEquivalent, Search, Undecided, Witness
 from polyrelu.proofs.parts import Part, parts_of
 from polyrelu.proofs.region import Coordinates, Path, Point, lifted_path
 from polyrelu.proofs.split_tree import Failure, Progress, search
 from polyrelu.proofs.witness import difference_point, random_points, simplex_at, simplified
+from polyrelu.symmetry.canonical_position import CanonicalPosition, canonical_position
 from polyrelu.symmetry.forms import JointNetwork
 from polyrelu.symmetry.rows import integer_row
 from polyrelu.version import __version__
@@ -130,6 +136,9 @@ class _Question:
         differing = (point for point in tried if self._differ(point))
         if (point := next(differing, None)) is not None:
             return self._refuted([point, *itertools.islice(differing, _CHOICES - 1)], "points")
+        if (answer := self._by_position(budget.trial(_SHARE))) is not None:
+            return answer
+        budget.check()
         if (point := self._climbed(budget.trial(_SHARE), tried)) is not None:
             return self._refuted([point], "points")
         for attempt in (self._by_prefix, self._by_parts):
@@ -184,10 +193,50 @@ class _Question:
         self._progress = Progress(trees=trees)
         return TreeLog()
 
+    def _by_position(self, budget: Budget) -> Equivalent | NotEquivalent | None:
+        """The answer for two hidden layers behind a bottleneck, on R^n, if their canonical positions tell it."""
+        if not self._coordinates.is_whole_space:
+            return None
+        first, second = canonical_position(self._first), canonical_position(self._second)
+        if first is None or second is None:
+            return None
+        try:
+            joint = JointNetwork(first.network, second.network, self._coordinates.inputs, check=budget.check)
+            if not joint.difference:
+                return self._by_moves((first, second), budget)
+            for x in places_to_differ(first.network, second.network, joint, self._seed):
+                budget.check()
+                point = self._coordinates.point_of(x)
+                if self._differ(point):
+                    return self._refuted([point], "bottleneck")
+        except LimitReached:  # of the attempt, or of the whole: then the next check says so
+            pass
+        return None
+
+    def _by_moves(self, positions: Sequence[CanonicalPosition], budget: Budget) -> Equivalent | None:
+        """A proof where both networks have one canonical position: one tree, or one for each hidden neuron."""
+        own, parts = own_atoms(self._joint), list[Part]()
+        if len(own) > MOST_SPLITS:
+            parts = hidden_parts(self._joint, (self._first, self._second), positions, own)
+            if not parts:
+                return None
+        log = self._attempt(len(parts) or 1)
+        flipped = flipped_atoms(self._joint, first_layer_rows(self._second))
+        differences = [[integer_row(row) for row in part if row] for part in parts] or [self._joint.difference]
+        for difference in differences:
+            joint = self._joint.part(difference)
+            if not hidden_tree(joint, flipped, self._recorder(log), budget, self._progress):
+                return None
+        return self._proved(log, "bottleneck", parts=parts)
+
     def _search(
         self, joint: JointNetwork, path: Path, budget: Budget, log: TreeLog, most: int | None = None
     ) -> Failure | None:
         """One tree, its records appended to a log; `_TooManyNodes` beyond so many nodes."""
+        return search(joint, path, self._recorder(log, most), budget, self._progress)
+
+    def _recorder(self, log: TreeLog, most: int | None = None) -> Callable[[NodeRecord], None]:
+        """What appends records to a log."""
         limit = math.inf if most is None else log.nodes + most
 
         def record(node: NodeRecord) -> None:
@@ -199,7 +248,7 @@ class _Question:
             if self._report is not None:
                 self._report(self.work("none"))
 
-        return search(joint, path, record, budget, self._progress)
+        return record
 
     def _by_prefix(self, budget: Budget, _: list[Point]) -> Equivalent | None:
         """A proof for all values that the activations of common first layers could have, taken as coordinates.

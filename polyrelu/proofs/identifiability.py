@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from polyrelu.certificate import Among, Certificate, Claim, Hypothesis
 from polyrelu.errors import PolyreluError
+from polyrelu.fibers import fiber_moves
 from polyrelu.network import Network
 from polyrelu.proofs import bottleneck, line, shallow
 from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
@@ -25,7 +26,8 @@ _MOVE_LIMIT = 64
 
 _NO_MOVE = (
     "none was found by looking, layer by layer, for unused, dead, linear, duplicate, cancelling and hidden neurons "
-    "by the signs of their rows; other networks with the same function may exist all the same"
+    "by the signs of their rows and by interval bounds, and in the fibers of narrow layers; other networks with the "
+    "same function may exist all the same"
 )
 
 
@@ -91,7 +93,7 @@ def _theorems(network: Network, seed: int) -> Iterator[tuple[str, Among, _Prover
 
 def _refute(network: Network, among: Among | None, seed: int) -> NotIdentifiable | Attempt:
     """The first move into the wanted class; by default one into the generic class is preferred."""
-    candidates = moves(network, seed)
+    candidates = itertools.chain(moves(network, seed), fiber_moves(network, seed))
     first = next(candidates, None)
     if first is None:
         return Attempt("other networks", _NO_MOVE)

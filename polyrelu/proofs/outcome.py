@@ -196,8 +196,8 @@ class Search(Work):
     ----------
     route : what decided: ``expressions`` (both networks are one expression, once neurons are permuted, scaled, flipped,
         merged and left out where their signs show it), ``signs`` (after signs proved by linear programs), ``tree``
-        (after splits), ``prefix`` (a tree over the activations of common first layers), ``points`` (a point that was
-        tried), or ``none``.
+        (after splits), ``prefix`` (a tree over the activations of common first layers), ``bottleneck`` (the canonical
+        positions of two networks with two hidden layers), ``points`` (a point that was tried), or ``none``.
     points : points at which both networks were compared.
     """
 

@@ -69,6 +69,11 @@ class Coordinates:
         """d, the dimension of the domain."""
         return self.inputs.ncols - 1
 
+    @property
+    def is_whole_space(self) -> bool:
+        """Whether the domain is R^n, and y is x."""
+        return self.dimension == self.inputs.nrows and not self.inequalities
+
     def embedded(self, point: Point) -> tuple[Fraction, ...]:
         """x at a point y."""
         image = self.inputs @ RationalMatrix.from_integers([[entry] for entry in point], point[0])

@@ -67,8 +67,11 @@ class LayerDomain:
             return cls.orthant(size)
         if polyhedron.interior_point() is None:
             raise DomainError("the domain has no interior; give one of full dimension")
-        found = polyhedron.generators()
-        return cls(polyhedron, found.rays, found.lines, "polyhedron")
+        if polyhedron.is_bounded():
+            return cls(polyhedron, (), (), "polyhedron")
+        found = _recession_cone(polyhedron).generators()  # of the polyhedron itself there may be very many
+        kind = "polyhedron" if len(found.lines) < size else "space"
+        return cls(polyhedron, found.rays, found.lines, kind)
 
     @property
     def dimension(self) -> int:
@@ -152,6 +155,11 @@ class LayerDomain:
         multipliers = _around(cone, equations, inside)
         forms = RationalMatrix.from_rows(multipliers, ncols=count) @ rows
         return forms, (RationalMatrix.from_rows([inside], ncols=count) @ rows).row(0)
+
+
+def _recession_cone(polyhedron: Polyhedron) -> Polyhedron:
+    rows = [[(*row[:-1], 0) for row in part] for part in (polyhedron.inequalities, polyhedron.equations)]
+    return Polyhedron(polyhedron.ambient_dimension, tuple(rows[0]), tuple(rows[1]))
 
 
 def _around(cone: Polyhedron, equations: Sequence[Row], inside: Vector) -> list[Vector]:

@@ -8,7 +8,8 @@ evidence that is easy to check.
 
 from __future__ import annotations
 
-from fractions import Fraction
+import math
+from typing import NamedTuple
 
 from polyrelu.limits import SCALE_BIT_LIMIT, is_affordable
 from polyrelu.network import Network
@@ -27,12 +28,12 @@ def first_difference(first: Network, second: Network) -> int | None:
     """
     names: dict[object, int] = {}
     checkable = min(_checkable_depth(first), _checkable_depth(second))
-    states = [_inputs(first), _inputs(second)]
+    mine = theirs = _inputs(first)
     for layer in range(1, first.depth + 1):
-        states = [_next(network, layer, state, names) for network, state in zip((first, second), states, strict=True)]
-        colours = [[colour for colour, _ in state] for state in states]
-        if layer < first.depth:
-            colours = [sorted(own) for own in colours]
+        shared = mine is theirs and first.layers[layer - 1] == second.layers[layer - 1]
+        mine = _next(first, layer, mine, names)
+        theirs = mine if shared else _next(second, layer, theirs, names)
+        colours = [state.colours if layer == first.depth else sorted(state.colours) for state in (mine, theirs)]
         if colours[0] != colours[1]:
             return layer if layer <= checkable else None
     return None
@@ -50,19 +51,35 @@ def _checkable_depth(network: Network) -> int:
     return network.depth
 
 
-_State = list[tuple[int, Fraction]]  # colour and scale of each neuron
+class _State(NamedTuple):
+    """Of the neurons of a layer: the colours, and the scales as integers over a common denominator."""
+
+    colours: list[int]
+    scales: list[int]
+    common: int
 
 
 def _inputs(network: Network) -> _State:
-    return [(-1 - i, Fraction(1)) for i in range(network.inputs)]
+    return _State([-1 - i for i in range(network.inputs)], [1] * network.inputs, 1)
 
 
 def _next(network: Network, layer: int, before: _State, names: dict[object, int]) -> _State:
-    state: _State = []
-    for row, bias in zip(network.weight(layer).rows(), network.bias(layer).entries(), strict=True):
-        entries = [(colour, w * scale) for w, (colour, scale) in zip(row, before, strict=True) if w * scale != 0]
-        size = sum((abs(e) for _, e in entries), abs(bias))
-        divisor = size if layer < network.depth and size else Fraction(1)
-        key = (layer, bias / divisor, tuple(sorted((colour, e / divisor) for colour, e in entries)))
-        state.append((names.setdefault(key, len(names)), size))
-    return state
+    table = network.layers[layer - 1].augmented()
+    common = before.common * table.denominator
+    colours, scales = [], []
+    for *weights, b in table.integer_rows():
+        bias = b * before.common
+        entries = [(c, w * s) for w, c, s in zip(weights, before.colours, before.scales, strict=True) if w * s]
+        colours.append(
+            names.setdefault(_key(layer, bias, entries, common if layer == network.depth else 0), len(names))
+        )
+        scales.append(sum((abs(e) for _, e in entries), abs(bias)))
+    divisor = math.gcd(common, *scales)
+    return _State(colours, [scale // divisor for scale in scales], common // divisor)
+
+
+def _key(layer: int, bias: int, entries: list[tuple[int, int]], denominator: int) -> object:
+    """Equal for equal vectors (bias, entries) up to positive scale; with a denominator, for equal vectors over it."""
+    divisor = math.gcd(denominator, bias, *(e for _, e in entries)) or 1
+    reduced = sorted((colour, e // divisor) for colour, e in entries)
+    return layer, denominator // divisor, bias // divisor, tuple(reduced)

@@ -24,12 +24,13 @@ from polyrelu.symmetry.assignments import (
     other_assignment,
     why_not_visible,
 )
+from polyrelu.symmetry.box import bounded_alternatives
 from polyrelu.symmetry.hiding import flip, hidden_neurons, least_shift, translate
 from polyrelu.symmetry.invariants import first_difference
 from polyrelu.symmetry.line import reversed_line
 from polyrelu.symmetry.one_layer import one_layer_alternatives
 
-__all__ = ["Move", "moves"]
+__all__ = ["Move", "is_checkable", "moves"]
 
 _VARIANTS = 6
 
@@ -70,14 +71,15 @@ def moves(network: Network, seed: int = 0) -> Iterator[Move]:
     try:
         for theorem, evidence, other, story in _proposals(network, random.Random(seed)):
             difference = first_difference(network, other)
-            if difference is not None and _is_checkable(network, other, theorem, evidence):
+            if difference is not None and is_checkable(network, other, theorem, evidence):
                 yield Move(theorem, evidence, other, difference, story)
     except NetworkError:  # numbers longer than the files hold: there is no network to show
         return
 
 
-def _is_checkable(network: Network, other: Network, theorem: str, evidence: dict[str, object]) -> bool:
-    """Whether the rule's cost is within the limits of FORMAT.md §3.6; rules that are not named are linear."""
+def is_checkable(network: Network, other: Network, theorem: str, evidence: dict[str, object]) -> bool:
+    """Whether the rule's cost is within the limits of FORMAT.md §3.6; rules that are not named are linear,
+    or were looked at when they were proposed."""
     if theorem == "replacement":
         return _replacement_is_affordable(network, other, int(str(evidence["layer"])))
     if theorem == "line-equal":
@@ -86,15 +88,17 @@ def _is_checkable(network: Network, other: Network, theorem: str, evidence: dict
     return True
 
 
-def _replacement_is_affordable(network: Network, other: Network, layer: int) -> bool:
-    """Only neurons that differ cost anything; the terms of the others cancel."""
+def _replacement_is_affordable(network: Network, other: Network, layer: int, bits_of_box: int = 0) -> bool:
+    """Every neuron costs a coefficient for each output, but only those that differ more: the others' terms cancel."""
     sides = [
         list(zip(net.layers[layer - 1].augmented().rows(), net.weight(layer + 1).transpose().rows(), strict=True))
         for net in (network, other)
     ]
     differing = sum(mine != theirs for mine, theirs in zip(*sides, strict=True))
     bits = sum(net.layers[number].bits for net in (network, other) for number in (layer - 1, layer)) + 16
-    return is_affordable(2 * differing * network.widths[layer - 1] * network.widths[layer + 1], bits)
+    bits += 2 * bits_of_box  # once in the coefficients, once in the rows
+    before, own, after = network.widths[layer - 1 : layer + 2]
+    return is_affordable(2 * differing * before * after, bits) and is_affordable(2 * own * after, bits)
 
 
 def _proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
@@ -107,6 +111,15 @@ def _proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
     if turned is not None:
         story = "the function of one variable is constant on both sides, so it can be read from the other side"
         yield "line-equal", {}, turned, story
+    yield from _bounded_proposals(network, rng)
+
+
+def _bounded_proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
+    for layer, story, other, bits in bounded_alternatives(network, rng):
+        if is_affordable(2 * network.widths[layer] * (network.widths[layer - 1] + 1), bits) and (
+            _replacement_is_affordable(network, other, layer, bits)
+        ):
+            yield "bounded-replacement", {"layer": layer}, other, story
 
 
 def _assignment_proposals(network: Network) -> Iterator[_Proposal]:

@@ -15,16 +15,16 @@ from fractions import Fraction
 from polyrelu.exact import RationalMatrix, primitive, vanishing_subset
 from polyrelu.network import Block, Layer, Network, layer_from_rows
 
-__all__ = ["one_layer_alternatives"]
+__all__ = ["Alternative", "LayerPair", "Vector", "layer_pair", "one_layer_alternatives", "plus"]
 
 _VARIANTS = 6
 
 Vector = tuple[Fraction, ...]
-_Alternative = tuple[str, Network]
+Alternative = tuple[str, Network]
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class LayerPair:
     """Layers ℓ and ℓ+1 of a network, as rows [w | b], columns v and offset c."""
 
     network: Network
@@ -53,18 +53,23 @@ class _Pair:
         return f"neuron {neuron} of layer {self.layer}"
 
 
-def one_layer_alternatives(network: Network, layer: int, rng: random.Random) -> Iterator[_Alternative]:
-    """Networks that differ from a plain stack in layers ℓ = `layer` and ℓ+1 only, with the same function, each with
-    its reason."""
+def layer_pair(network: Network, layer: int) -> LayerPair:
+    """Layers ℓ = `layer` and ℓ+1 of a plain stack."""
     hidden, after = network.layers[layer - 1], network.layers[layer]
-    pair = _Pair(
+    return LayerPair(
         network,
         layer,
         tuple(hidden.augmented().rows()),
         tuple(after.weight.transpose().rows()),
         tuple(after.bias.entries()),
     )
-    kinds: tuple[Callable[[_Pair, random.Random], Iterator[_Alternative]], ...] = (
+
+
+def one_layer_alternatives(network: Network, layer: int, rng: random.Random) -> Iterator[Alternative]:
+    """Networks that differ from a plain stack in layers ℓ = `layer` and ℓ+1 only, with the same function, each with
+    its reason."""
+    pair = layer_pair(network, layer)
+    kinds: tuple[Callable[[LayerPair, random.Random], Iterator[Alternative]], ...] = (
         _unused_neurons,
         _dead_neurons,
         _linear_neurons,
@@ -75,7 +80,7 @@ def one_layer_alternatives(network: Network, layer: int, rng: random.Random) -> 
         yield from kind(pair, rng)
 
 
-def _unused_neurons(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
+def _unused_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
     for i, column in enumerate(pair.columns):
         if not any(column):
             row = pair.rows[i]
@@ -84,7 +89,7 @@ def _unused_neurons(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
                 yield story, pair.replaced({i: (*row[:-1], bias)}, {})
 
 
-def _dead_neurons(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
+def _dead_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
     """Never positive: on the orthant no positive entry, on R^n a constant b ≤ 0."""
     for i, row in enumerate(pair.rows):
         if max(row) > 0 or (any(row[:-1]) and not pair.on_orthant):
@@ -98,7 +103,7 @@ def _dead_neurons(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
             yield story, pair.replaced({i: (*row[:-1], Fraction(0 if row[-1] else -1))}, {})
 
 
-def _linear_neurons(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
+def _linear_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
     """Never negative: the neuron is affine on the domain, and its bias can move into the next layer's."""
     for i, row in enumerate(pair.rows):
         if min(row) < 0 or not any(row) or (any(row[:-1]) and not pair.on_orthant):
@@ -107,10 +112,10 @@ def _linear_neurons(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
         shifts = [-row[-1]] if not any(row[:-1]) else [Fraction(rng.randint(1, 64), 16) for _ in range(_VARIANTS)]
         for shift in shifts:
             changed = (*row[:-1], row[-1] + shift)
-            yield story, pair.replaced({i: changed}, {}, _plus(pair.offset, pair.columns[i], -shift))
+            yield story, pair.replaced({i: changed}, {}, plus(pair.offset, pair.columns[i], -shift))
 
 
-def _shared_hyperplanes(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
+def _shared_hyperplanes(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
     """Two neurons on one hyperplane: one orientation (weights can be traded), or opposite and cancelling (they can
     move)."""
     seen: dict[tuple[tuple[int, ...], bool], tuple[int, Fraction]] = {}
@@ -126,27 +131,29 @@ def _shared_hyperplanes(pair: _Pair, rng: random.Random) -> Iterator[_Alternativ
         seen[normal, scale > 0] = (i, scale)
 
 
-def _traded(pair: _Pair, first: tuple[int, Fraction], second: tuple[int, Fraction]) -> Iterator[_Alternative]:
+def _traded(pair: LayerPair, first: tuple[int, Fraction], second: tuple[int, Fraction]) -> Iterator[Alternative]:
     """σ(s h) and σ(s' h) with s, s' of one sign: v + s'·t and v' - s·t make the same sum, for every vector t."""
     (i, s), (k, t) = first, second
     ones = (Fraction(1),) * len(pair.offset)
     story = f"neurons {i} and {k} of layer {pair.layer} have one row up to scale, so they can trade outgoing weights"
     for factor in (1, 2):  # one of them may merely exchange the two neurons
-        columns = {i: _plus(pair.columns[i], ones, factor * abs(t)), k: _plus(pair.columns[k], ones, -factor * abs(s))}
+        columns = {i: plus(pair.columns[i], ones, factor * abs(t)), k: plus(pair.columns[k], ones, -factor * abs(s))}
         yield story, pair.replaced({}, columns)
 
 
-def _moved_together(pair: _Pair, first: tuple[int, Fraction], second: tuple[int, Fraction]) -> Iterator[_Alternative]:
+def _moved_together(
+    pair: LayerPair, first: tuple[int, Fraction], second: tuple[int, Fraction]
+) -> Iterator[Alternative]:
     """v σ(s h) + v' σ(s' h) with s, s' of opposite signs and s v = s' v' is linear, so the hyperplane may move."""
     (i, s), (k, t) = first, second
     if any(abs(s) * a + abs(t) * b for a, b in zip(pair.columns[i], pair.columns[k], strict=True)):
         return
     rows = {i: (*pair.rows[i][:-1], pair.rows[i][-1] + s), k: (*pair.rows[k][:-1], pair.rows[k][-1] + t)}
     story = f"neurons {i} and {k} of layer {pair.layer} bend on one hyperplane and cancel there, so it can move"
-    yield story, pair.replaced(rows, {}, _plus(pair.offset, pair.columns[i], -s))
+    yield story, pair.replaced(rows, {}, plus(pair.offset, pair.columns[i], -s))
 
 
-def _vanishing_sums(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
+def _vanishing_sums(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
     """Σ_{i∈S} v_i w_i = 0: by σ(t) = t + σ(-t), all rows of S can be negated at the price of a constant."""
     after, hidden = pair.network.layers[pair.layer], pair.network.layers[pair.layer - 1]
     subset = vanishing_subset(after.weight, hidden.weight).subset
@@ -155,11 +162,12 @@ def _vanishing_sums(pair: _Pair, rng: random.Random) -> Iterator[_Alternative]:
     rows = {i: tuple(-entry for entry in pair.rows[i]) for i in subset}
     offset = pair.offset
     for i in subset:
-        offset = _plus(offset, pair.columns[i], pair.rows[i][-1])
+        offset = plus(offset, pair.columns[i], pair.rows[i][-1])
     names = ", ".join(map(str, subset))
     story = f"neurons {names} of layer {pair.layer} can be flipped together: their linear parts cancel"
     yield story, pair.replaced(rows, {}, offset)
 
 
-def _plus(vector: Vector, direction: Vector, factor: Fraction) -> Vector:
+def plus(vector: Vector, direction: Vector, factor: Fraction) -> Vector:
+    """vector + factor · direction."""
     return tuple(a + factor * b for a, b in zip(vector, direction, strict=True))

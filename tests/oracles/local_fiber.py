@@ -24,7 +24,7 @@ What to keep in mind when reading the number:
   never too small; it is too large only if both primes divide all maximal non-zero minors.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from random import Random
 from typing import NamedTuple
@@ -57,6 +57,12 @@ def local_fiber_dimension(layers: Network) -> LocalFiber:
         dimension=parameters - _rank(jacobian) - hidden,
         regular=all(0 not in signs for signs in open_cells),
     )
+
+
+def jacobian_rank(layers: Network, patterns: Iterable[SignVector]) -> int:
+    """The rank of the Jacobian of the affine maps of cells with these patterns (1: active), by all parameters."""
+    integers = integer_form(layers)
+    return _rank([row for pattern in sorted(patterns) for row in _jacobian_rows(integers, pattern)])
 
 
 def is_locally_rigid(layers: Network) -> bool | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polyrelu import from_arrays, save
+from polyrelu import from_arrays, hidden_hyperplane, save
 from polyrelu.network import Network, permute, rescale
 from tests.commands import run, run_json
 from tests.onnx_files import constant, model, node, write
@@ -138,15 +138,20 @@ def test_ctrl_c(tmp_path: Path) -> None:
         save(network, name)
     code = (
         "import sys\nfrom polyrelu.proofs import equivalence\nfrom polyrelu.cli import main\n"
-        "equivalence._MOST_COORDINATES = 0\nsys.exit(main())"
+        "search = equivalence.search\n"
+        "def told(*arguments):\n    print('started', file=sys.stderr, flush=True)\n    return search(*arguments)\n"
+        "equivalence._MOST_COORDINATES, equivalence.search = 0, told\n"
+        "equivalence.canonical_position = lambda network: None\nsys.exit(main())"
     )
     command = [sys.executable, "-c", code, "equivalent", *names, "-o", str(tmp_path / "cert.json"), "--json"]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
     )
-    time.sleep(5)
+    assert process.stderr is not None
+    assert process.stderr.readline() == "started\n"
+    time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 3, (out, err)
     found = json.loads(out)
     assert (found["status"], found["certificate"]) == ("undecided", None)
@@ -179,3 +184,15 @@ def test_real_networks(
     assert os.path.getsize(certificate) > 0
     if "cnn" not in one:  # its 18 million weights take minutes to check
         assert run(capsys, "check", certificate)[0] == 0
+
+
+def test_a_pair_behind_a_bottleneck(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A hidden hyperplane moved and the others flipped."""
+    first = from_arrays([([[1, 2], [1, -1]], [1, 3]), ([[2, -3]], [-2]), ([[1]], [0])])
+    found = hidden_hyperplane(first, 1)
+    assert found is not None
+    names = [str(tmp_path / f"{name}.json") for name in ("one", "two")]
+    for network, name in zip((first, found.member([1], "-1/2")), names, strict=True):
+        save(network, name)
+    status, shown = run_json(capsys, "equivalent", *names)
+    assert (status, shown["route"]) == (0, "bottleneck")
