@@ -123,6 +123,7 @@ def test_a_panel_without_anything_says_so() -> None:
     point = from_arrays([(FOUR, [0] * 4), ([[1] * 4], [0]), ([[1]], [0])])
     ax = draw_layers(canonical_complex(point)).axes[1]
     assert (ax.get_title(), notes(ax)) == ("layer 2: 1 neuron, 1 point", [])
+    assert picture(point, "layers").counts == {"layer 1": 4, "layer 2": 0, "layer 2, points": 1}
 
 
 def test_every_cell_is_counted_once() -> None:
