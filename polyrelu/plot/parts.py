@@ -177,7 +177,7 @@ def zero_sets_title(canvas: Canvas) -> str:
 
 
 def _nothing(vanishing: int) -> str:
-    return "no neuron changes its sign in this box" + (", but some are 0" if vanishing else "")
+    return "no neuron changes its sign in this box" + (",\nbut some are 0" if vanishing else "")
 
 
 def paint_vanishing(canvas: Canvas, cells: PolyhedralComplex, layer: int) -> None:
