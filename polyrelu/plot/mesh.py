@@ -95,16 +95,23 @@ def save_mesh(part: Subcomplex, name: str | Path, names: tuple[Name, ...] | None
 
     Raises
     ------
-    DomainError : another suffix, or as `mesh_of`.
+    DomainError : another suffix, as `mesh_of`, or floats cannot hold the vertices, or not apart from each other.
     PolyreluError : the file cannot be written.
     """
     path = Path(name)
     if path.suffix not in MESH_FORMATS:
         raise DomainError(f"{name}: a mesh is written as {', '.join(MESH_FORMATS)}; choose one of these endings")
     mesh = mesh_of(part, names)
+    _check_distinct(mesh)
     lines = _ply(mesh) if path.suffix == ".ply" else _obj(mesh)
     write_all([(path, "\n".join(lines))])
     return mesh
+
+
+def _check_distinct(mesh: Mesh) -> None:
+    """Raise an error if two vertices have the same nearest floats: programs would see another surface."""
+    if len(set(floats(mesh.vertices))) < len(mesh.vertices):
+        raise DomainError("two vertices are one point in floats: give a smaller box, or move the network towards 0")
 
 
 def _check_bounded(part: Subcomplex) -> None:

@@ -143,7 +143,7 @@ def paint_layers(cells: PolyhedralComplex, view: View, figure: Figure | None) ->
 
 
 def _paint_layer(canvas: Canvas, part: Subcomplex, layer: int) -> dict[str, int]:
-    """The panel of a layer; how many facets it has, and regions on which a neuron is 0, if there are any."""
+    """The panel of a layer; how many facets it has, and cells of other kinds, if there are any."""
     paint_vanishing(canvas, part.cells, layer)
     vanishing = canvas.counts.pop(VANISHING, 0)
     paint_part(canvas, part, layer_colour(layer), "")
@@ -152,8 +152,10 @@ def _paint_layer(canvas: Canvas, part: Subcomplex, layer: int) -> dict[str, int]
     tally = f"{plural([(part.cells.network.widths[layer], 'neuron')])}, {canvas.tally()}"
     zero = f"\na neuron is 0 on {plural([(vanishing, 'region')])}" if vanishing else ""
     canvas.ax.set_title(f"layer {layer}: {tally}{zero}", size=10)
-    facets = canvas.counts["facets" if canvas.space else "edges"]
-    return {f"layer {layer}": facets} | ({f"layer {layer}, {VANISHING}": vanishing} if vanishing else {})
+    main = "facets" if canvas.space else "edges"
+    others = {kind: canvas.counts[kind] for kind in canvas.kinds if kind != main} | {VANISHING: vanishing}
+    named = {f"layer {layer}, {kind}": count for kind, count in others.items() if count}
+    return {f"layer {layer}": canvas.counts[main]} | named
 
 
 def paint_zero_sets(canvas: Canvas, cells: PolyhedralComplex) -> None:
@@ -175,7 +177,7 @@ def zero_sets_title(canvas: Canvas) -> str:
 
 
 def _nothing(vanishing: int) -> str:
-    return "no neuron changes its sign in this box" + (", but some are 0" if vanishing else "")
+    return "no neuron changes its sign in this box" + (",\nbut some are 0" if vanishing else "")
 
 
 def paint_vanishing(canvas: Canvas, cells: PolyhedralComplex, layer: int) -> None:

@@ -25,6 +25,7 @@ NETWORKS = {
     "space": from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [-(2**1200), 0, 0]), ([[1, 1, 1]], [0])]),
     "small": from_arrays([([[1, 1], [1, -1]], [0, 0]), ([[1, 1]], [0])]),
     "offset": from_arrays([([[1, 1]], [0]), ([[1]], [10**30])]),
+    "far": from_arrays([(SIX, [-(10**20), 10**20, 0, 0, 0, 0]), ([[1] * 6], [0])]),
     "octahedron": from_arrays([(SIX, [0] * 6), ([[1] * 6], [0])]),
 }
 
@@ -42,6 +43,7 @@ NETWORKS = {
         ("small", "-o a.png --box=-1e-200,1e-200", "is too narrow for the floats"),
         ("offset", "-o a.png --what surface", "is too narrow for the floats that drawing needs; give another box, or"),
         ("octahedron", "-o a.ply --what level --level 1e400", "a coordinate is beyond the range of floats"),
+        ("far", "-o a.ply --what level --level 1", "two vertices are one point in floats: give a smaller box, or move"),
         ("octahedron", "-o a.obj --what level --level 1e400", "a coordinate is beyond the range of floats"),
     ],
 )

@@ -116,13 +116,14 @@ def test_regions_where_a_neuron_is_zero_are_filled() -> None:
 def test_a_panel_without_anything_says_so() -> None:
     for network in (ZERO, NOTHING):
         (ax, *_) = picture(network, "layers").figure.axes
-        assert notes(ax) == ["no neuron changes its sign in this box, but some are 0"]
+        assert notes(ax) == ["no neuron changes its sign in this box,\nbut some are 0"]
         assert "a neuron is 0 on 1 region" in ax.get_title()
         assert notes(picture(network, "zeros").figure.axes[0]) == notes(ax)
     assert notes(draw_layers(canonical_complex(OUTSIDE)).axes[0]) == ["no neuron changes its sign in this box"]
     point = from_arrays([(FOUR, [0] * 4), ([[1] * 4], [0]), ([[1]], [0])])
     ax = draw_layers(canonical_complex(point)).axes[1]
     assert (ax.get_title(), notes(ax)) == ("layer 2: 1 neuron, 1 point", [])
+    assert picture(point, "layers").counts == {"layer 1": 4, "layer 2": 0, "layer 2, points": 1}
 
 
 def test_every_cell_is_counted_once() -> None:
