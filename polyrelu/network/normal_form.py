@@ -215,12 +215,16 @@ def _orderings(network: Network, colours: _Colours, budget: list[int]) -> Iterat
         yield _sorted_by(network, colours)
         return
     number, members = tied
-    for chosen in members:
-        split = list(colours)
-        split[number] = [2 * colour + (i != chosen) for i, colour in enumerate(colours[number])]
+    split = list(colours)
+    if _are_twins(network, number, members):  # every order gives the same network
+        size = len(colours[number])
+        places = {neuron: place for place, neuron in enumerate(members)}
+        split[number] = [size * colour + places.get(i, 0) for i, colour in enumerate(colours[number])]
         yield from _orderings(network, _refined(network, split), budget)
-        if _are_twins(network, number, members):
-            break  # the other branches give the same network
+        return
+    for chosen in members:
+        split[number] = [2 * colour + (i != chosen) for i, colour in enumerate(colours[number])]
+        yield from _orderings(network, _refined(network, list(split)), budget)
 
 
 def _are_twins(network: Network, layer: int, members: Sequence[int]) -> bool:

@@ -537,3 +537,12 @@ def test_regular_graphs_that_colours_cannot_tell_apart() -> None:
     assert not related(network(cycle), network(triangles))
     assert related(network(cycle), _shuffled(random.Random(1), network(cycle)))
     assert related(network(triangles), _shuffled(random.Random(1), network(triangles)))
+
+
+def test_many_twins() -> None:
+    """A thousand equal neurons are told apart at once."""
+    rows, heads = [[1, 2]] * 1000 + [[3, 1]], [[1] * 1000 + [5]]
+    net = from_arrays([(rows, [1] * 1001), (heads, [0])])
+    turned = permute(rescale(net, 1, [3] * 1001), 1, range(1000, -1, -1))
+    assert related(net, turned)
+    assert not related(net, from_arrays([(rows, [1] * 1000 + [2]), (heads, [0])]))
