@@ -1,8 +1,8 @@
 """Theorem D, the good ridges: what the gradients of f show around a point where two neurons vanish (proofs/deep.md).
 
-A *ridge* is a cell of codimension 2 with exactly two zeros u = (k, ·) and v = (l, ·), k ≤ l. Four sectors lie around it,
-and four rays: on two of them u vanishes, on two v. A ray is visible if the gradient of f jumps across it. A ridge is
-good if it is of type
+A *ridge* is a cell of codimension 2 with exactly two zeros u = (k, ·) and v = (l, ·), k ≤ l. Four sectors lie around
+it, and four rays: on two of them u vanishes, on two v. A ray is visible if the gradient of f jumps across it. A ridge
+is good if it is of type
 
 * A: k = l, all four rays are visible;
 * B: k < l, z_v bends at u, all four rays are visible;
@@ -179,9 +179,7 @@ def ridge_at(space: AffineSlice, point: Sequence[Rational]) -> Ridge | NoRidge:
     bends = space.layer_of(u) < space.layer_of(v) and _dependent(off, on) is False
     visible, constant = _visible(space, at, u, v), _constant(space, at, u, v)
     kind, reason = _kind(space.layer_of(u) == space.layer_of(v), bends, visible, constant)
-    return Ridge(
-        x, space.neuron(u), space.neuron(v), space.sign_vector(at), visible, constant, bends, kind, reason
-    )
+    return Ridge(x, space.neuron(u), space.neuron(v), space.sign_vector(at), visible, constant, bends, kind, reason)
 
 
 def flat_signs(signs: SignVector) -> Signs:
