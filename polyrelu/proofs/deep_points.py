@@ -8,20 +8,25 @@ hidden neuron (ℓ, i), such that
 Join to it other families of the neuron, as `deep_neurons` says; what follows is about the pieces of all of them. Let
 
 * (D2) *weights*: if ℓ ≥ 2, every neuron h of layer ℓ-1 be on at some piece of (ℓ, i), and W[ℓ]_ih ≠ 0;
-* (D3) *signs*: for each hidden layer m a homogeneous linear system have only the solution 0.
+* (D3) *signs*: for each layer m < L-1 a homogeneous linear system have only the solution 0; or some neuron of layer m+1
+  be crossed by all neurons of layer m, and for each v of layer m+1 the equations below have no other solution with all
+  p_h = 0 = t_vh.
 
-The unknowns of (D3) for m < L-1 are a number p_h for each neuron h of layer m that is not oriented and crosses some
-neuron of layer m+1, and numbers s_vh and t_vh for each neuron v of layer m+1 and each h that does not cross it, t_vh
-only if h is not oriented. At each piece of each v an equation holds, Σ_h c_h ∇z_h = 0 with
+The unknowns are a number p_h for each neuron h of layer m that is not oriented and crosses some neuron of layer m+1,
+and numbers s_vh and t_vh for each neuron v of layer m+1 and each h that does not cross it, t_vh only if h is not
+oriented. At each piece of each v an equation holds, Σ_h c_h ∇z_h = 0 with
 
 * c_h = W[m+1]_vh p_h if h crosses v (0 if h is oriented),
 * c_h = s_vh if h does not cross v and is on, c_h = t_vh if it is off (0 if it is oriented).
 
-For m = L-1 the unknowns are p_h for each h that is not oriented, and the equations Σ_h p_h W[L]_oh ∇z_h = 0 for each
-output o and each cell of full dimension. *Oriented* is a neuron with f constant on one side of one of its pieces, on
-which it is off.
+*Oriented* is a neuron with f constant on one side of one of its pieces, on which it is off.
 
 Then every competitor η (supertransversal, all masked products with nonempty masks nonzero) with f_η = f_θ has η ~ θ.
+
+*Which signs the points show.* Where the whole system of (D3) has only the solution 0, no competitor whatever can have
+other signs (*flips*) in layer m; for m = L-1 the same is shown by the equations Σ_h p_h W[L]_oh ∇z_h = 0 for each
+output o and each cell of full dimension, p_h for each h that is not oriented. Elsewhere flips are excluded by the class
+of competitors alone: a network with such a flip has a masked product that is 0, and so has θ.
 
 Only a part of all pieces and cells is known from the points. More of them never hurt: a longer list gives longer
 chains, larger families, more equations.
@@ -90,10 +95,13 @@ class DeepHypotheses:
     ----------
     known : the chosen family of each neuron that has a piece, with those that were joined to it.
     missing : empty if all hypotheses hold.
+    by_class : the layers in which flips are excluded by the class of competitors alone. If there are flips, then
+        neither the network nor any competitor with its function is in the class.
     """
 
     known: dict[NeuronId, Portrait]
     missing: tuple[Missing, ...]
+    by_class: tuple[int, ...]
 
     @property
     def hold(self) -> bool:
@@ -137,11 +145,14 @@ def evaluate(space: AffineSlice, ridges: Sequence[Ridge], families: Families) ->
     missing = [Missing("piece", neuron.layer, neuron) for neuron in absent]
     missing += _layers(network, known)
     missing += _weights(network, known)
+    by_class: list[int] = []
     if not absent:
         for layer in range(1, network.depth - 1):
-            missing += _signs(space, layer, known)
-        missing += _last_signs(space, ridges, known)
-    return DeepHypotheses(known, tuple(missing))
+            signs = _signs(space, layer, known)
+            missing += signs.missing
+            by_class += [layer] * signs.by_class
+        by_class += [network.depth - 1] * (not _last_signs_shown(space, ridges, known))
+    return DeepHypotheses(known, tuple(missing), tuple(by_class))
 
 
 def _layers(network: Network, known: dict[NeuronId, Portrait]) -> Iterator[Missing]:
@@ -167,11 +178,30 @@ def _weights(network: Network, known: dict[NeuronId, Portrait]) -> Iterator[Miss
                 yield Missing("weight", neuron.layer, neuron, NeuronId(before, h))
 
 
-def _signs(space: AffineSlice, layer: int, known: dict[NeuronId, Portrait]) -> Iterator[Missing]:
-    """(D3) for a layer m < L-1. For each v its own unknowns are eliminated; what is left has the p_h only."""
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """(D3) for one layer: what is missing, and whether the signs rest on the class of competitors alone."""
+
+    missing: tuple[Missing, ...]
+    by_class: bool
+
+
+def _signs(space: AffineSlice, layer: int, known: dict[NeuronId, Portrait]) -> _Signs:
+    """(D3) for a layer m < L-1."""
     width = space.network.widths[layer]
     above = [known[NeuronId(layer + 1, i)] for i in range(space.network.widths[layer + 1])]
     open_ = np.array([not known[NeuronId(layer, h)].oriented for h in range(width)])
+    missing = tuple(_short(space, layer, above, open_))
+    if not missing or not any(v.crossed.all() for v in above):
+        return _Signs(missing, by_class=False)
+    return _Signs(tuple(_short(space, layer, above, np.zeros(width, dtype=bool))), by_class=True)
+
+
+def _short(space: AffineSlice, layer: int, above: list[Portrait], open_: NDArray[np.bool_]) -> Iterator[Missing]:
+    """By how much the system is short of full rank, with p_h and t_vh for the h that are marked only.
+
+    For each v its own unknowns are eliminated; what is left has the p_h only.
+    """
     unknown = np.flatnonzero(open_ & np.logical_or.reduce([v.crossed for v in above])).tolist()
     left: list[list[int]] = []
     for row, v in zip(space.network.weight(layer + 1).integer_rows(), above, strict=True):
@@ -180,7 +210,9 @@ def _signs(space: AffineSlice, layer: int, known: dict[NeuronId, Portrait]) -> I
         if rank < own:
             yield Missing("independent", layer + 1, v.neuron, short=own - rank)
         left += rest
-    yield from _undetermined(layer, left, len(unknown))
+    rank = eliminate_mod(left, len(unknown))[0]
+    if rank < len(unknown):
+        yield Missing("signs", layer, short=len(unknown) - rank)
 
 
 def _equations(
@@ -210,8 +242,8 @@ def _cells(layer: int, v: Portrait, apart: list[int]) -> Iterable[SignVector]:
     return cells.values()
 
 
-def _last_signs(space: AffineSlice, ridges: Sequence[Ridge], known: dict[NeuronId, Portrait]) -> Iterator[Missing]:
-    """(D3) for m = L-1, from the sectors of all ridges; it stops as soon as the rank is full."""
+def _last_signs_shown(space: AffineSlice, ridges: Sequence[Ridge], known: dict[NeuronId, Portrait]) -> bool:
+    """Whether the sectors of the ridges determine the signs of layer L-1; it stops as soon as the rank is full."""
     network = space.network
     layer = network.depth - 1
     weights = network.weight(network.depth).integer_rows()
@@ -220,11 +252,10 @@ def _last_signs(space: AffineSlice, ridges: Sequence[Ridge], known: dict[NeuronI
     for signs in _distinct_before(layer, ridges):
         if len(basis) == len(unknown):
             break
-        equations = [
-            [row[h] * gradient[h] for h in unknown] for gradient in _gradients(space, layer, signs) for row in weights
-        ]
+        gradients = _gradients(space, layer, signs)
+        equations = [[row[h] * gradient[h] for h in unknown] for gradient in gradients for row in weights]
         basis = eliminate_mod([*basis, *equations], 0)[1]
-    yield from _undetermined(layer, basis, len(unknown))
+    return len(basis) == len(unknown)
 
 
 def _distinct_before(layer: int, ridges: Sequence[Ridge]) -> Iterator[SignVector]:
@@ -240,12 +271,6 @@ def _distinct_before(layer: int, ridges: Sequence[Ridge]) -> Iterator[SignVector
 def _gradients(space: AffineSlice, layer: int, signs: SignVector) -> list[list[int]]:
     """For each coordinate of x the derivatives of all z_h of a layer on a cell, times one positive number."""
     return space.forms(flat_signs(signs), layer).transpose().integer_rows()[:-1]
-
-
-def _undetermined(layer: int, equations: list[list[int]], unknowns: int) -> Iterator[Missing]:
-    rank = eliminate_mod(equations, unknowns)[0] if equations else 0
-    if rank < unknowns:
-        yield Missing("signs", layer, short=unknowns - rank)
 
 
 def _name(neuron: NeuronId | None) -> str:
