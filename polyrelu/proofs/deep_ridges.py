@@ -34,7 +34,6 @@ Kind = Literal["A", "B", "C"]
 Pair: TypeAlias = tuple[int, int]
 
 _SECTORS: tuple[Pair, ...] = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-_RAYS: tuple[Pair, ...] = ((0, 1), (0, -1), (1, 0), (-1, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,19 +201,22 @@ def _dependent(a: Sequence[int], b: Sequence[int]) -> bool:
 
 def _visible(space: AffineSlice, at: Signs, u: int, v: int) -> frozenset[Pair]:
     """Across a ray one neuron w is switched, so that f jumps by c z_w, c its derivative by the activation of w; z_w is
-    not constant, so that the ray is visible exactly if c ≠ 0."""
-    switched = {pair: u if pair[0] == 0 else v for pair in _RAYS}
-    return frozenset(
-        pair for pair, w in switched.items() if _has_influence(space, _with(at, (u, pair[0]), (v, pair[1])), w)
-    )
+    not constant, so that the ray is visible exactly if c ≠ 0. For v, c is the same on both sides of u."""
+    found: set[Pair] = {(1, 0), (-1, 0)} if _has_influence(space, at, v) else set()
+    for sign in (1, -1):
+        if _has_influence(space, _with(at, (v, sign)), u):
+            found.add((0, sign))
+    return frozenset(found)
 
 
 def _has_influence(space: AffineSlice, signs: Signs, place: int) -> bool:
     """Whether the derivative of the outputs by the activation of a neuron is not 0, all other signs being given."""
     network, own = space.network, space.layer_of(place)
-    column = network.weight(own + 1).take(columns=[place - space.offsets[own - 1]])
-    for layer in range(own + 1, network.depth):
-        column = column.scale_rows((signs[space.part(layer)] > 0).astype(int).tolist())
+    start, stop = space.offsets[own - 1 : own + 1]
+    column = RationalMatrix.column([int(i == place) for i in range(start, stop)])
+    for layer in range(own, network.depth):
+        if layer > own:
+            column = column.scale_rows((signs[space.part(layer)] > 0).astype(int).tolist())
         column = network.layers[layer].blocks[0] @ column
     return not column.is_zero()
 
