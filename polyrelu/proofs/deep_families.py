@@ -30,7 +30,8 @@ class Family:
     neuron : (ℓ, i).
     pieces : in the order in which they were found.
     up, down : the lengths of the longest chains of levels that lead up and down from its own.
-    oriented : whether f is constant on one side of one of the pieces, on which the neuron is off.
+    oriented : whether no other neuron of the layer is on at one of the pieces, so that f is constant on the side on
+        which the neuron is off.
     """
 
     neuron: NeuronId

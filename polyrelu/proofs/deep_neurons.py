@@ -73,7 +73,7 @@ class Portrait:
 
     @property
     def oriented(self) -> bool:
-        """Whether f is constant on one side of a piece, on which the neuron is off."""
+        """Whether no other neuron of its layer is on at one of the pieces, so that f is constant on the off side."""
         return any(family.oriented for family in self.families)
 
 

@@ -19,7 +19,7 @@ oriented. At each piece of each v an equation holds, Σ_h c_h ∇z_h = 0 with
 * c_h = W[m+1]_vh p_h if h crosses v (0 if h is oriented),
 * c_h = s_vh if h does not cross v and is on, c_h = t_vh if it is off (0 if it is oriented).
 
-*Oriented* is a neuron with f constant on one side of one of its pieces, on which it is off.
+*Oriented* is a neuron with a piece at which no other neuron of its layer is on, so that f is constant on one side.
 
 Then every competitor η (supertransversal, all masked products with nonempty masks nonzero) with f_η = f_θ has η ~ θ.
 
@@ -45,8 +45,7 @@ from polyrelu.exact import Rational, eliminate_mod
 from polyrelu.network import Network, NeuronId, SignVector
 from polyrelu.proofs.deep_families import Families
 from polyrelu.proofs.deep_neurons import Portrait, portraits
-from polyrelu.proofs.deep_ridges import Ridge, flat_signs, ridge_at, whole_space
-from polyrelu.walks import AffineSlice
+from polyrelu.proofs.deep_ridges import Ridge, Space, ridge_at, whole_space
 
 __all__ = ["DeepHypotheses", "Missing", "deep_hypotheses", "evaluate"]
 
@@ -137,7 +136,7 @@ def deep_hypotheses(network: Network, points: Iterable[Sequence[Rational]]) -> D
     return evaluate(space, ridges, Families(ridges))
 
 
-def evaluate(space: AffineSlice, ridges: Sequence[Ridge], families: Families) -> DeepHypotheses:
+def evaluate(space: Space, ridges: Sequence[Ridge], families: Families) -> DeepHypotheses:
     """The hypotheses, with the ridges and their families already worked out; `space` is that of `whole_space`."""
     network = space.network
     known = portraits(network, families.all())
@@ -186,7 +185,7 @@ class _Signs:
     by_class: bool
 
 
-def _signs(space: AffineSlice, layer: int, known: dict[NeuronId, Portrait]) -> _Signs:
+def _signs(space: Space, layer: int, known: dict[NeuronId, Portrait]) -> _Signs:
     """(D3) for a layer m < L-1."""
     width = space.network.widths[layer]
     above = [known[NeuronId(layer + 1, i)] for i in range(space.network.widths[layer + 1])]
@@ -197,7 +196,7 @@ def _signs(space: AffineSlice, layer: int, known: dict[NeuronId, Portrait]) -> _
     return _Signs(tuple(_short(space, layer, above, np.zeros(width, dtype=bool))), by_class=True)
 
 
-def _short(space: AffineSlice, layer: int, above: list[Portrait], open_: NDArray[np.bool_]) -> Iterator[Missing]:
+def _short(space: Space, layer: int, above: list[Portrait], open_: NDArray[np.bool_]) -> Iterator[Missing]:
     """By how much the system is short of full rank, with p_h and t_vh for the h that are marked only.
 
     For each v its own unknowns are eliminated; what is left has the p_h only.
@@ -216,7 +215,7 @@ def _short(space: AffineSlice, layer: int, above: list[Portrait], open_: NDArray
 
 
 def _equations(
-    space: AffineSlice, layer: int, v: Portrait, weights: list[int], open_: NDArray[np.bool_], unknown: list[int]
+    space: Space, layer: int, v: Portrait, weights: list[int], open_: NDArray[np.bool_], unknown: list[int]
 ) -> tuple[int, list[list[int]]]:
     """The equations at the pieces of v: how many s_vh and t_vh there are, whose columns come first, and the rows."""
     ons = np.flatnonzero(~v.crossed & v.on).tolist()
@@ -225,7 +224,7 @@ def _equations(
     equations: list[list[int]] = []
     for signs in _cells(layer, v, np.flatnonzero(~v.crossed).tolist()):
         sign = signs.layers[layer - 1]
-        for gradient in _gradients(space, layer, signs):
+        for gradient in space.gradients(layer, signs):
             row = [gradient[h] if sign[h] > 0 else 0 for h in ons]
             row += [gradient[h] if sign[h] < 0 else 0 for h in offs]
             equations.append(row + [f * gradient[h] for f, h in zip(factors, unknown, strict=True)])
@@ -242,7 +241,7 @@ def _cells(layer: int, v: Portrait, apart: list[int]) -> Iterable[SignVector]:
     return cells.values()
 
 
-def _last_signs_shown(space: AffineSlice, ridges: Sequence[Ridge], known: dict[NeuronId, Portrait]) -> bool:
+def _last_signs_shown(space: Space, ridges: Sequence[Ridge], known: dict[NeuronId, Portrait]) -> bool:
     """Whether the sectors of the ridges determine the signs of layer L-1; it stops as soon as the rank is full."""
     network = space.network
     layer = network.depth - 1
@@ -252,7 +251,7 @@ def _last_signs_shown(space: AffineSlice, ridges: Sequence[Ridge], known: dict[N
     for signs in _distinct_before(layer, ridges):
         if len(basis) == len(unknown):
             break
-        gradients = _gradients(space, layer, signs)
+        gradients = space.gradients(layer, signs)
         equations = [[row[h] * gradient[h] for h in unknown] for gradient in gradients for row in weights]
         basis = eliminate_mod([*basis, *equations], 0)[1]
     return len(basis) == len(unknown)
@@ -266,11 +265,6 @@ def _distinct_before(layer: int, ridges: Sequence[Ridge]) -> Iterator[SignVector
             if signs.layers[: layer - 1] not in seen:
                 seen.add(signs.layers[: layer - 1])
                 yield signs
-
-
-def _gradients(space: AffineSlice, layer: int, signs: SignVector) -> list[list[int]]:
-    """For each coordinate of x the derivatives of all z_h of a layer on a cell, times one positive number."""
-    return space.forms(flat_signs(signs), layer).transpose().integer_rows()[:-1]
 
 
 def _name(neuron: NeuronId | None) -> str:

@@ -6,7 +6,8 @@ is good if it is of type
 
 * A: k = l, all four rays are visible;
 * B: k < l, z_v bends at u, all four rays are visible;
-* C: k < l, z_v bends at u, all rays are visible but the one with u = 0 > v, and f is constant on v < 0.
+* C: k < l, z_v bends at u, all rays are visible but the one with u = 0 > v, and no neuron of layer l is on at the ridge
+  (so f is constant on v < 0).
 
 Everything is worked out from one rational point, exactly, because a cell is its sign vector.
 """
@@ -15,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -24,9 +24,9 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import Rational, RationalMatrix
 from polyrelu.network import Network, NeuronId, SignVector
 from polyrelu.walks import AffineSlice
-from polyrelu.walks.slices import Point, Signs
+from polyrelu.walks.slices import Point, Signs, exact_vector
 
-__all__ = ["Crossing", "Kind", "NoRidge", "Pair", "Piece", "Ridge", "flat_signs", "ridge_at", "whole_space"]
+__all__ = ["Crossing", "Kind", "NoRidge", "Pair", "Piece", "Ridge", "Space", "flat_signs", "ridge_at", "whole_space"]
 
 Kind = Literal["A", "B", "C"]
 
@@ -74,7 +74,6 @@ class Ridge:
     u, v : the two neurons, u not in a later layer than v.
     signs : at the point.
     visible : the rays, by the signs of (u, v), across which the gradient of f jumps.
-    constant : the sectors, by the signs of (u, v), on which f is constant.
     bends : whether z_v has independent gradients on the two sides of u.
     kind : the type of a good ridge; None if it is not good.
     reason : why it is not good; empty if it is.
@@ -85,7 +84,6 @@ class Ridge:
     v: NeuronId
     signs: SignVector
     visible: frozenset[Pair]
-    constant: frozenset[Pair]
     bends: bool
     kind: Kind | None
     reason: str
@@ -126,16 +124,34 @@ class Ridge:
 
     @property
     def oriented(self) -> tuple[Piece, ...]:
-        """The visible pieces with f constant on the side on which their neuron is off."""
-        found = []
-        for pair in sorted(self.visible):
-            off = (-1, pair[1]) if pair[0] == 0 else (pair[0], -1)
-            if off in self.constant:
-                found.append(self.piece(pair))
-        return tuple(found)
+        """The visible pieces at which no neuron of the own layer is on, so that f is constant where theirs is off."""
+        return tuple(piece for piece in self.pieces if not piece.signs.active(piece.neuron.layer))
 
 
-def whole_space(network: Network) -> AffineSlice:
+class Space:
+    """A network on R^{n_0}, made by `whole_space`: what is worked out once for all of its ridges."""
+
+    def __init__(self, network: Network) -> None:
+        """Use `whole_space`."""
+        self.network = network
+        self.part = AffineSlice(network, [0] * network.inputs, RationalMatrix.identity(network.inputs).rows())
+        self._weights = [layer.weight.integer_rows() for layer in network.layers]
+
+    def gradients(self, layer: int, signs: SignVector) -> list[list[int]]:
+        """For each coordinate of x the derivatives of all z of a hidden layer on a cell, times one positive number."""
+        return self.part.forms(flat_signs(signs), layer).transpose().integer_rows()[:-1]
+
+    def has_influence(self, signs: Signs, place: int) -> bool:
+        """Whether the derivative of f by the activation of a neuron is not 0, the signs of later layers being given."""
+        own = self.part.layer_of(place)
+        column = [row[place - self.part.offsets[own - 1]] for row in self._weights[own]]
+        for layer in range(own + 1, self.network.depth):
+            on = np.flatnonzero(signs[self.part.part(layer)] > 0).tolist()
+            column = [sum(row[j] * column[j] for j in on) for row in self._weights[layer]]
+        return any(column)
+
+
+def whole_space(network: Network) -> Space:
     """The network on R^{n_0}, in the coordinates of its input, for `ridge_at`.
 
     Raises
@@ -146,11 +162,10 @@ def whole_space(network: Network) -> AffineSlice:
         raise DomainError("Theorem D is about plain stacks with hidden layers and an affine output")
     if network.inputs < 2:
         raise DomainError("Theorem D needs at least two inputs: there are no ridges on a line")
-    origin = [0] * network.inputs
-    return AffineSlice(network, origin, RationalMatrix.identity(network.inputs).rows())
+    return Space(network)
 
 
-def ridge_at(space: AffineSlice, point: Sequence[Rational]) -> Ridge | NoRidge:
+def ridge_at(space: Space, point: Sequence[Rational]) -> Ridge | NoRidge:
     """The ridge through a rational point, exactly.
 
     Parameters
@@ -166,19 +181,20 @@ def ridge_at(space: AffineSlice, point: Sequence[Rational]) -> Ridge | NoRidge:
     >>> ridge_at(whole_space(net), [0, 3]).reason
     '1 neuron vanishes here, not two'
     """
-    x = tuple(map(Fraction, RationalMatrix.column(point).entries()))
-    at = space.signs_at(x)
+    part, x = space.part, exact_vector("the point", point, space.network.inputs)
+    at = part.signs_at(x)
     zeros = np.flatnonzero(at == 0).tolist()
     if len(zeros) != 2:
         return NoRidge(x, f"{len(zeros)} neuron{' vanishes' if len(zeros) == 1 else 's vanish'} here, not two")
     u, v = zeros
-    normal, off, on = (row[:-1] for row in (*space.rows(at, [u, v]), *space.rows(_with(at, (u, 1)), [v])))
+    normal, off, on = (row[:-1] for row in (*part.rows(at, [u, v]), *part.rows(_with(at, u, 1), [v])))
     if _dependent(normal, off):
         return NoRidge(x, "the two gradients are dependent")
-    bends = space.layer_of(u) < space.layer_of(v) and _dependent(off, on) is False
-    visible, constant = _visible(space, at, u, v), _constant(space, at, u, v)
-    kind, reason = _kind(space.layer_of(u) == space.layer_of(v), bends, visible, constant)
-    return Ridge(x, space.neuron(u), space.neuron(v), space.sign_vector(at), visible, constant, bends, kind, reason)
+    same = part.layer_of(u) == part.layer_of(v)
+    bends = not same and not _dependent(off, on)
+    visible = _visible(space, at, u, v)
+    kind, reason = _kind(same, bends, visible, dead=not (at[part.part(part.layer_of(v))] > 0).any())
+    return Ridge(x, part.neuron(u), part.neuron(v), part.sign_vector(at), visible, bends, kind, reason)
 
 
 def flat_signs(signs: SignVector) -> Signs:
@@ -186,10 +202,9 @@ def flat_signs(signs: SignVector) -> Signs:
     return np.array([sign for layer in signs.layers for sign in layer], dtype=np.int8)
 
 
-def _with(at: Signs, *changes: tuple[int, int]) -> Signs:
+def _with(at: Signs, place: int, sign: int) -> Signs:
     signs = at.copy()
-    for place, sign in changes:
-        signs[place] = sign
+    signs[place] = sign
     return signs
 
 
@@ -199,41 +214,15 @@ def _dependent(a: Sequence[int], b: Sequence[int]) -> bool:
     return pivot is None or all(a[pivot] * y == b[pivot] * x for x, y in zip(a, b, strict=True))
 
 
-def _visible(space: AffineSlice, at: Signs, u: int, v: int) -> frozenset[Pair]:
+def _visible(space: Space, at: Signs, u: int, v: int) -> frozenset[Pair]:
     """Across a ray one neuron w is switched, so that f jumps by c z_w, c its derivative by the activation of w; z_w is
     not constant, so that the ray is visible exactly if c ≠ 0. For v, c is the same on both sides of u."""
-    found: set[Pair] = {(1, 0), (-1, 0)} if _has_influence(space, at, v) else set()
-    for sign in (1, -1):
-        if _has_influence(space, _with(at, (v, sign)), u):
-            found.add((0, sign))
-    return frozenset(found)
+    found: set[Pair] = {(1, 0), (-1, 0)} if space.has_influence(at, v) else set()
+    return frozenset(found | {(0, sign) for sign in (1, -1) if space.has_influence(_with(at, v, sign), u)})
 
 
-def _has_influence(space: AffineSlice, signs: Signs, place: int) -> bool:
-    """Whether the derivative of the outputs by the activation of a neuron is not 0, all other signs being given."""
-    network, own = space.network, space.layer_of(place)
-    start, stop = space.offsets[own - 1 : own + 1]
-    column = RationalMatrix.column([int(i == place) for i in range(start, stop)])
-    for layer in range(own, network.depth):
-        if layer > own:
-            column = column.scale_rows((signs[space.part(layer)] > 0).astype(int).tolist())
-        column = network.layers[layer].blocks[0] @ column
-    return not column.is_zero()
-
-
-def _constant(space: AffineSlice, at: Signs, u: int, v: int) -> frozenset[Pair]:
-    return frozenset(pair for pair in _SECTORS if _is_constant(space, _with(at, (u, pair[0]), (v, pair[1]))))
-
-
-def _is_constant(space: AffineSlice, signs: Signs) -> bool:
-    """Whether f is constant on the cell with these signs, none of which is 0."""
-    network = space.network
-    if not all((signs[space.part(layer)] > 0).any() for layer in range(1, network.depth)):
-        return True
-    return space.forms(signs, network.depth).take(columns=range(network.inputs)).is_zero()
-
-
-def _kind(same: bool, bends: bool, visible: frozenset[Pair], constant: frozenset[Pair]) -> tuple[Kind | None, str]:
+def _kind(same: bool, bends: bool, visible: frozenset[Pair], dead: bool) -> tuple[Kind | None, str]:
+    """`dead`: no neuron of the layer of v is on at the ridge."""
     if not same and not bends:
         return None, "the later neuron does not bend at the earlier one"
     if len(visible) == 4:
@@ -243,6 +232,6 @@ def _kind(same: bool, bends: bool, visible: frozenset[Pair], constant: frozenset
     # Three rays are visible: both of v, because its jumps are multiples of one vector, and one of u.
     if (0, -1) in visible:
         return None, "the earlier neuron is invisible where the later one is on"
-    if (1, -1) not in constant:
-        return None, "the earlier neuron is invisible where the later one is off, but f is not constant there"
+    if not dead:
+        return None, "the earlier neuron is invisible where the later one is off, but others of its layer are on"
     return "C", ""

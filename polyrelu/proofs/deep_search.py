@@ -157,7 +157,7 @@ class DeepSearch:
 
     def _form(self, neuron: NeuronId, piece: Piece, place: Point) -> tuple[NDArray[np.float64], float]:
         """The gradient of a neuron on a piece, and its value at a point, in floats."""
-        form = self._space.forms(flat_signs(piece.signs), neuron.layer).to_floats()[neuron.index]
+        form = self._space.part.forms(flat_signs(piece.signs), neuron.layer).to_floats()[neuron.index]
         return form[:-1], float(form[:-1] @ np.array([float(x) for x in place]) + form[-1])
 
     def _distance(self, neuron: NeuronId, piece: Piece, place: Point) -> float:
