@@ -90,7 +90,7 @@ def _masked_product(network: Network, first: int, masks: tuple[tuple[int, ...], 
 @pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize("widths", WIDTHS, ids=str)
 def test_no_local_fiber(widths: tuple[int, ...], kind: str) -> None:
-    for seed in range(25):
+    for seed in range(15):
         layers = stack(widths, kind, Random(f"{widths} {kind} {seed}"))
         if everything_seen(exact_network(layers)).hold:
             assert local_fiber_dimension(layers).dimension <= 0, (widths, kind, seed)
@@ -237,7 +237,7 @@ SYMMETRIES: dict[str, Callable[[Stack, int], None]] = {
 @pytest.mark.parametrize("name", SYMMETRIES)
 @pytest.mark.parametrize("widths", [(2, 2, 2, 1), (3, 2, 2, 2), (2, 2, 3, 2, 1)], ids=str)
 def test_symmetries_are_never_certified(widths: tuple[int, ...], name: str) -> None:
-    for seed in range(12):
+    for seed in range(8):
         layers = _gaussian(widths, (widths, name, seed))
         SYMMETRIES[name](layers, seed % (len(widths) - 2))
         assert not everything_seen(exact_network(layers)).hold, (widths, name, seed)

@@ -13,9 +13,11 @@ from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
 from polyrelu.proofs.deep_families import Families
 from polyrelu.proofs.deep_points import Missing, deep_hypotheses
 from polyrelu.proofs.deep_ridges import NoRidge, Ridge, ridge_at, whole_space
+from polyrelu.proofs.deep_unseen import sources
 from tests.ridge_points import ridge_points
 
 Rows = Sequence[Sequence[Rational]]
+Stack = Sequence[tuple[list[list[int]], list[int]]]
 
 
 def two_layers(rows: Rows, outputs: Rows) -> Network:
@@ -225,9 +227,10 @@ def test_a_neuron_that_is_never_crossed() -> None:
     ("network", "missing"),
     [
         pytest.param(
-            from_arrays([([[1, 0], [0, 1], [-1, 0]], [0, 0, -1]), ([[1, 1, 1], [1, 1, -2]], [-1, 5]), ([[1, 1]], [0])]),
-            ["(1, 0) is not on at any known piece of (2, 1)"],
-            id="(2, 1) vanishes only where x_1 < 0",
+            from_arrays([([[1, -1], [3, -1], [-1, 2]], [2, 1, -3]), ([[-3, 2, -3], [1, -3, -2]], [2, -3]),
+                         ([[-1, 3]], [-2])]),
+            ["(1, 2) is not on at any known piece of (2, 1)"],
+            id="a weight that is free: the local fiber has dimension 1",
         ),
         pytest.param(
             from_arrays([([[2, 0], [1, 1]], [-2, 1]), ([[1, -2], [0, 1]], [1, -1]), ([[2, 1]], [0])]),
@@ -250,6 +253,45 @@ def test_a_neuron_that_is_never_crossed() -> None:
 )  # fmt: skip
 def test_one_thing_is_missing(network: Network, missing: list[str]) -> None:
     assert [str(part) for part in deep_hypotheses(network, ridge_points(network)).missing] == missing
+
+
+def test_a_weight_that_the_pieces_of_its_neuron_do_not_show() -> None:
+    """(2, 1) vanishes only where x_1 < 0, but it is on where x_1 = 0, and f bends there."""
+    network = from_arrays([
+        ([[1, 0], [0, 1], [-1, 0]], [0, 0, -1]),
+        ([[1, 1, 1], [1, 1, -2]], [-1, 5]),
+        ([[1, 1]], [0]),
+    ])  # fmt: skip
+    found = deep_hypotheses(network, ridge_points(network))
+    assert found.hold
+    assert sources(network, found.known) == {0: [1]}
+
+
+@pytest.mark.parametrize(
+    ("weights", "unseen", "shown"),
+    [
+        pytest.param(
+            [([[-3, 2], [-3, 3], [-1, 2]], [2, 2, -3]), ([[-1, 3, -3], [1, -2, -2]], [1, 2]), ([[-1, -1]], [-3])],
+            {0: [1]}, True, id="one source",
+        ),
+        pytest.param(
+            [([[1, -3], [-3, 1], [-1, -2]], [-3, -2, 1]), ([[3, 3, 3], [-3, -1, -2]], [-3, 3]), ([[2, 2]], [-1])],
+            {0: [0, 1]}, True, id="one source for two neurons",
+        ),
+        pytest.param(
+            [([[2, -2], [-3, -3], [-3, 2]], [-3, 3, 1]), ([[2, 2, -3], [3, 1, -3]], [2, -1]), ([[3, -2]], [-1])],
+            {0: [0], 2: [1]}, True, id="two sources",
+        ),
+        pytest.param(
+            [([[1, -1], [3, -1], [-1, 2]], [2, 1, -3]), ([[-3, 2, -3], [1, -3, -2]], [2, -3]), ([[-1, 3]], [-2])],
+            {2: [1]}, False, id="a free weight",
+        ),
+    ],
+)  # fmt: skip
+def test_unseen_weights(weights: Stack, unseen: dict[int, list[int]], shown: bool) -> None:
+    network = from_arrays(weights)
+    found = deep_hypotheses(network, ridge_points(network))
+    assert (found.hold, sources(network, found.known)) == (shown, unseen)
 
 
 def test_signs_that_rest_on_the_class() -> None:
