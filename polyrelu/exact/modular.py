@@ -6,6 +6,7 @@ rank, for any prime; only an unlucky prime makes the bound weak, and then anothe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flint import fmpz_mat, nmod_mat
@@ -13,7 +14,7 @@ from flint import fmpz_mat, nmod_mat
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.limits import DETERMINANT_LIMIT
 
-__all__ = ["PRIMES", "Minor", "independent_entries", "nonzero_minor", "rank_mod"]
+__all__ = ["PRIMES", "Minor", "eliminate_mod", "independent_entries", "nonzero_minor", "rank_mod"]
 
 #: The primes of the certificates (FORMAT.md §3.3): 2^31 - 1 keeps the checker fast, 2^61 - 1 is the second try.
 PRIMES = (2**31 - 1, 2**61 - 1)
@@ -106,3 +107,28 @@ def _independent_mod(
         if taken >= m:
             return None
         taken *= 2
+
+
+def eliminate_mod(rows: Sequence[Sequence[int]], first: int, prime: int = PRIMES[-1]) -> tuple[int, list[list[int]]]:
+    """Gaussian elimination of the first columns of an integer matrix, modulo a prime.
+
+    Parameters
+    ----------
+    rows : integers, equally many in each row.
+    first : how many columns are eliminated.
+
+    Returns
+    -------
+    The rank of the first columns; and independent rows that span what the rows modulo the prime contain with zeros in
+    all of the first columns, without these. So the columns are independent modulo the prime, and then independent, if
+    and only if the rank is `first` and the columns of the rows returned are independent.
+
+    >>> eliminate_mod([[1, 1, 2], [2, 2, 5], [3, 3, 7]], 1)
+    (1, [[0, 1]])
+    """
+    width = len(rows[0]) if rows else first
+    flat = [entry % prime for row in rows for entry in row]
+    echelon, rank = nmod_mat(len(rows), width, flat, prime).rref()
+    table = [[int(entry) for entry in row] for row in echelon.table()[:rank]]
+    rest = [row[first:] for row in table if not any(row[:first])]
+    return rank - len(rest), rest
