@@ -38,17 +38,15 @@ class AbsoluteValueForm:
     offset: Vector
 
 
-def absolute_value_form(hidden: Layer, outgoing: Layer, on_orthant: bool) -> AbsoluteValueForm:
-    """The normal form of u ↦ V σ(W u + b) + c on R^n or on the orthant u ≥ 0.
+def absolute_value_form(hidden: Layer, outgoing: Layer) -> AbsoluteValueForm:
+    """The normal form of u ↦ V σ(W u + b) + c on R^n.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
-    >>> absolute_value_form(*net.layers, on_orthant=False).terms
+    >>> absolute_value_form(*net.layers).terms
     {(1, 0): (Fraction(1, 1),)}
     """
-    size = hidden.weight.ncols
-    domain = LayerDomain.orthant(size) if on_orthant else LayerDomain.whole_space(size)
-    return absolute_value_form_on(hidden, outgoing, domain)
+    return absolute_value_form_on(hidden, outgoing, LayerDomain.whole_space(hidden.weight.ncols))
 
 
 def absolute_value_form_on(hidden: Layer, outgoing: Layer, domain: LayerDomain) -> AbsoluteValueForm:

@@ -116,7 +116,7 @@ def hyperplanes(network: Network) -> Hyperplanes:
     doubled = tuple(k for k, group in enumerate(groups.values()) if len(group) == 2)
     signs = {k: 1 if group[0][1] > 0 else -1 for k, group in enumerate(groups.values()) if len(group) == 1}
     hidden, outgoing = network.layers
-    form = absolute_value_form(hidden, outgoing, on_orthant=False)
+    form = absolute_value_form(hidden, outgoing)
     return Hyperplanes(normals, form, Assignment(doubled, signs, 0))
 
 
