@@ -7,7 +7,8 @@ hidden neuron (ℓ, i), such that
 
 Join to it other families of the neuron, as `deep_neurons` says; what follows is about the pieces of all of them. Let
 
-* (D2) *weights*: if ℓ ≥ 2, every neuron h of layer ℓ-1 be on at some piece of (ℓ, i), and W[ℓ]_ih ≠ 0;
+* (D2) *weights*: if ℓ ≥ 2, for every neuron h of layer ℓ-1 W[ℓ]_ih ≠ 0, and h be on at some piece of (ℓ, i); if
+  ℓ = L-1, the weight may be shown otherwise instead (`deep_unseen`);
 * (D3) *signs*: for each layer m < L-1 a homogeneous linear system have only the solution 0; or some neuron of layer m+1
   be crossed by all neurons of layer m, and for each v of layer m+1 the equations below have no other solution with all
   p_h = 0 = t_vh.
@@ -46,6 +47,7 @@ from polyrelu.network import Network, NeuronId, SignVector
 from polyrelu.proofs.deep_families import Families
 from polyrelu.proofs.deep_neurons import Portrait, portraits
 from polyrelu.proofs.deep_ridges import Ridge, Space, ridge_at, whole_space
+from polyrelu.proofs.deep_unseen import admissible, sources, unshown_pairs
 
 __all__ = ["DeepHypotheses", "Missing", "deep_hypotheses", "evaluate"]
 
@@ -143,7 +145,7 @@ def evaluate(space: Space, ridges: Sequence[Ridge], families: Families) -> DeepH
     absent = [neuron for neuron in network.neurons() if neuron not in known]
     missing = [Missing("piece", neuron.layer, neuron) for neuron in absent]
     missing += _layers(network, known)
-    missing += _weights(network, known)
+    missing += _weights(network, known, unshown_pairs(space, ridges, known))
     by_class: list[int] = []
     if not absent:
         for layer in range(1, network.depth - 1):
@@ -165,13 +167,14 @@ def _layers(network: Network, known: dict[NeuronId, Portrait]) -> Iterator[Missi
             yield Missing("down", neuron.layer, neuron, short=down)
 
 
-def _weights(network: Network, known: dict[NeuronId, Portrait]) -> Iterator[Missing]:
-    """(D2). Where h crosses, the weight is not 0, because the neuron bends there."""
+def _weights(network: Network, known: dict[NeuronId, Portrait], unshown: set[tuple[int, int]]) -> Iterator[Missing]:
+    """(D2). Where h crosses, the weight is not 0, because the neuron bends there. Of the last hidden layer there are
+    only some pairs whose weight is not shown elsewhere."""
     for neuron, portrait in known.items():
         before = neuron.layer - 1
         weights = network.weight(neuron.layer).signs()[neuron.index]
         for h in range(network.widths[before] if before else 0):
-            if not portrait.on[h]:
+            if not portrait.on[h] and (neuron.layer < network.depth - 1 or (neuron.index, h) in unshown):
                 yield Missing("on", neuron.layer, neuron, NeuronId(before, h))
             elif not weights[h]:
                 yield Missing("weight", neuron.layer, neuron, NeuronId(before, h))
@@ -248,7 +251,10 @@ def _last_signs_shown(space: Space, ridges: Sequence[Ridge], known: dict[NeuronI
     weights = network.weight(network.depth).integer_rows()
     unknown = [h for h in range(network.widths[layer]) if not known[NeuronId(layer, h)].oriented]
     basis: list[list[int]] = []
-    for signs in _distinct_before(layer, ridges):
+    cells: Iterable[SignVector] = (signs for ridge in ridges for signs in ridge.sectors)
+    if left := sources(network, known):
+        cells = admissible(network, left, cells)
+    for signs in _distinct_before(layer, cells):
         if len(basis) == len(unknown):
             break
         gradients = space.gradients(layer, signs)
@@ -257,14 +263,13 @@ def _last_signs_shown(space: Space, ridges: Sequence[Ridge], known: dict[NeuronI
     return len(basis) == len(unknown)
 
 
-def _distinct_before(layer: int, ridges: Sequence[Ridge]) -> Iterator[SignVector]:
-    """Sectors of ridges with different signs in the layers before the given one."""
+def _distinct_before(layer: int, cells: Iterable[SignVector]) -> Iterator[SignVector]:
+    """Cells with different signs in the layers before the given one."""
     seen: set[tuple[tuple[int, ...], ...]] = set()
-    for ridge in ridges:
-        for signs in ridge.sectors:
-            if signs.layers[: layer - 1] not in seen:
-                seen.add(signs.layers[: layer - 1])
-                yield signs
+    for signs in cells:
+        if signs.layers[: layer - 1] not in seen:
+            seen.add(signs.layers[: layer - 1])
+            yield signs
 
 
 def _name(neuron: NeuronId | None) -> str:
