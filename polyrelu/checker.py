@@ -413,10 +413,11 @@ class Classes(dict[Cell, Cell]):
     def join(self, one: Cell, other: Cell) -> None:
         """Unite two sets."""
         self[self.root(one)] = self.root(other)
-class Crossing(NamedTuple):
+class Ridge(NamedTuple):
     u: int
     v: int
-    kind: str
+    mask: int
+    kind: str  # "" if it is not good
     pieces: tuple[Cell, Cell]  # of u and of v
 class Seen:
     """Pieces of one neuron v, of one family or of several: where neurons of the layer before are on, off, or crossed,
@@ -443,6 +444,10 @@ def reduce_into(basis: dict[int, list[int]], row: list[int]) -> None:
                 basis[c] = [y * inverse % P for y in row]
                 return
             row = [(y - x * z) % P for y, z in zip(row, basis[c], strict=True)]
+def apart(a: Sequence[int], b: Sequence[int], places: list[int]) -> bool:
+    """Whether two rows are independent modulo P at some places."""
+    first = next((h for h in places if a[h] or b[h]), 0)
+    return any((a[first] * b[h] - a[h] * b[first]) % P for h in places)
 class Deep:
     """The network, and what its ridges show."""
     def __init__(self, network: Network) -> None:
@@ -453,7 +458,7 @@ class Deep:
         self.layer = [number for number, width in enumerate(self.widths) for _ in range(width)]  # from 0
         self.rows = [[[x % P for x in row] for row in layer.primitive()] for layer in network.layers]
         self.columns = [list(zip(*rows, strict=True)) for rows in self.rows]
-        self.links, self.crossings = Classes(), list[Crossing]()
+        self.links, self.ridges = Classes(), list[Ridge]()
     def part(self, mask: int, layer: int) -> int:
         """The bits of one layer."""
         return mask >> self.starts[layer] & (1 << self.widths[layer]) - 1
@@ -472,7 +477,7 @@ class Deep:
         for u, v, mask in entry["ridges"]:
             self.ridge(forms, scale * first.denominator, u, v, integer(mask))
     def ridge(self, forms: list[Any], scale: int, u: int, v: int, mask: int) -> None:
-        """The point of the plane where u and v vanish lies on a good ridge, and the mask has the other signs there."""
+        """The point of the plane where u and v vanish lies on a ridge, and the mask has the other signs there."""
         count, place = self.starts[-1], f"neurons {u}, {v}"
         good = u < v < count and mask >> count == 0 and not mask >> u & 1 and not mask >> v & 1
         require(good, "ridges", f"neurons u < v below {count}, not on, and a mask of {count} bits", place)
@@ -494,23 +499,21 @@ class Deep:
             value = dot(form, point) if point[0] > 0 else -dot(form, point)
             good = i in (u, v) or (value > 0 if mask >> i & 1 else value < 0)
             require(good, "ridges", "exactly two zeros, and the signs of the mask", f"{place}: sign of neuron {i}")
-        self.add(u, v, mask, on, place)
-    def add(self, u: int, v: int, mask: int, on: list[list[int]], place: str) -> None:
+        self.add(u, v, mask, on)
+    def add(self, u: int, v: int, mask: int, on: list[list[int]]) -> None:
         """The type, from the rays across which the gradient of f jumps. The jump at u is a product of `off`, or of
         `off` + c * `late` where v is on, with the gradient of u; that at v has `late`."""
         (_, late), (c, off) = self.jump(v, v, on), self.jump(u, v, on)
         both, same = [(x + c * y) % P for x, y in zip(off, late, strict=True)], self.layer[u] == self.layer[v]
         kind = "A" if same else "B" if any(off) else "C"
         good = any(late) and any(both) and (any(off) if same else c != 0 and (kind == "B" or not on[self.layer[v]]))
-        require(good, "ridges", "a ridge that is good", f"{place}: rays are invisible, or v does not bend")
         size = self.starts[-1] // 8 + 1
         off_on = [(w, [m.to_bytes(size, "little") for m in (mask, mask | 1 << other)]) for w, other in ((u, v), (v, u))]
         own, across = ([(w, text) for text in texts] for w, texts in off_on)
-        self.links.join(*across)
-        self.links.root(own[1])
-        if kind != "C":
-            self.links.join(*own)
-        self.crossings.append(Crossing(u, v, kind, (own[1], across[1])))
+        self.ridges.append(Ridge(u, v, mask, kind if good else "", (own[1], across[1])))
+        if good:
+            self.links.join(*across)
+            self.links.join(own[1], own[1 if kind == "C" else 0])
     def jump(self, w: int, v: int, on: list[list[int]]) -> tuple[int, list[int]]:
         """Derivatives by the activation of neuron w while u and v are off: that of z_v, and those of the outputs."""
         first, c = self.layer[w], 0
@@ -529,9 +532,10 @@ class Deep:
         (up, down, levels), used = self.chains(), set[Cell]()
         def family(w: int, ridge: int) -> Seen:
             """Of neuron w at a ridge. It is placed: its chains are as long as they can be."""
-            require(w < count and ridge < len(self.crossings), "families", "a neuron and a ridge", f"{w}, {ridge}")
-            crossing, layer = self.crossings[ridge], self.layer[w]
-            require(w in crossing[:2], "families", f"a ridge of neuron {w}", f"ridge {ridge}")
+            require(w < count and ridge < len(self.ridges), "families", "a neuron and a ridge", f"{w}, {ridge}")
+            crossing, layer = self.ridges[ridge], self.layer[w]
+            good = w in crossing[:2] and crossing.kind != ""
+            require(good, "families", f"a good ridge of neuron {w}", f"ridge {ridge}")
             root = self.links.root(crossing.pieces[w == crossing.v])
             require(root not in used, "families", "families that are listed once", f"neuron {w}, ridge {ridge}")
             used.add(root)
@@ -558,12 +562,11 @@ class Deep:
     def chains(self) -> tuple[dict[Cell, int], dict[Cell, int], Classes]:
         """The longest chains up and down from each level; those who meet at type A are in one level."""
         levels, up, down = Classes(), dict[Cell, int](), dict[Cell, int]()
-        ends = [[self.links.root(cell) for cell in crossing.pieces] for crossing in self.crossings]
-        for crossing, (low, high) in zip(self.crossings, ends, strict=True):
-            if crossing.kind == "A":
+        ends = [(ridge.kind, [self.links.root(cell) for cell in ridge.pieces]) for ridge in self.ridges if ridge.kind]
+        for kind, (low, high) in ends:
+            if kind == "A":
                 levels.join(low, high)
-        steps = [(levels.root(low), levels.root(high))
-                 for crossing, (low, high) in zip(self.crossings, ends, strict=True) if crossing.kind != "A"]
+        steps = [(levels.root(low), levels.root(high)) for kind, (low, high) in ends if kind != "A"]
         for low, high in sorted(steps, key=lambda step: -self.layer[step[0][0]]):
             up[low] = max(up.get(low, 0), up.get(high, 0) + 1)
         for low, high in sorted(steps, key=lambda step: self.layer[step[1][0]]):
@@ -575,15 +578,55 @@ class Deep:
         a, b = (self.rows[layer][k - self.starts[layer]] for k in (v, w))
         common = bits_of(self.part(one.crossed & other.crossed, layer - 1))
         self.meter.spend(self.widths[layer - 1], 128)
-        return any((a[common[0]] * b[h] - a[h] * b[common[0]]) % P for h in common[1:])
+        return apart(a, b, common)
     # -- weights (D2) and signs (D3)
-    def weights(self, seen: list[Seen]) -> None:
-        """Every neuron of the layer before is on at some piece, and has a weight that is not 0."""
+    def weights(self, seen: list[Seen], order: list[int]) -> None:
+        """No weight is 0, every neuron of the layer before is on at some piece; in the last layer some may not be."""
+        last = len(self.widths) - 1
+        unseen = {w: list[int]() for w in range(self.widths[last - 1])} if last else {}
         for v, own in enumerate(seen):
             if layer := self.layer[v]:
-                good = self.part(own.on, layer - 1) == (1 << self.widths[layer - 1]) - 1
-                good = good and all(self.network.layers[layer].rows[v - self.starts[layer]])
-                require(good, "weights", "all neurons of the layer before on somewhere, and no weight 0", f"neuron {v}")
+                off = bits_of(~self.part(own.on, layer - 1) & (1 << self.widths[layer - 1]) - 1)
+                good = all(self.network.layers[layer].rows[v - self.starts[layer]]) and (layer == last or not off)
+                require(good, "weights", "no weight 0, all neurons of the layer before on somewhere", f"neuron {v}")
+                for h in off:
+                    unseen[h].append(v)
+        unseen = {h: neurons for h, neurons in unseen.items() if neurons}
+        require(sorted(order) == sorted(unseen), "weights", "an order of the sources", f"{len(unseen)} sources")
+        if order:
+            self.sources(seen, order, unseen)
+    def sources(self, seen: list[Seen], order: list[int], unseen: dict[int, list[int]]) -> None:
+        """(D2'): neurons h of layer L-2 that are on at no piece of some v of layer L-1 are seen at their own zeros."""
+        low, high = len(self.widths) - 2, len(self.widths) - 1
+        top, base = range(self.starts[high], self.starts[high + 1]), self.starts[low]
+        rows = [[x % P for x in row] for row in self.network.layers[high].augmented()]
+        for v, w in combinations(top, 2):
+            common = [*bits_of(self.part(seen[v].on & seen[w].on, low)), self.widths[low]]
+            self.meter.spend(3 * len(common), 128)
+            require(apart(rows[v - top[0]], rows[w - top[0]], common), "weights", f"seen rows {v}, {w} that are apart")
+        left = sum(1 << base + h for h in order)
+        sectors = (mask for ridge in self.ridges for mask in self.around(ridge) if not mask & left)
+        good = any(all(self.part(mask, layer) for layer in range(high)) for mask in sectors)
+        require(good, "weights", "a sector where all sources are off")
+        for h in order:
+            left ^= 1 << base + h
+            self.meter.spend(len(self.ridges), 64)
+            basis, marks, neurons = dict[int, list[int]](), set[tuple[bool, ...]](), unseen[h]
+            for ridge in self.ridges:
+                if base + h in ridge[:2]:
+                    other = ridge.u + ridge.v - base - h
+                    self.meter.spend(2 * len(neurons), 64)
+                    rays = (mask for mask in (ridge.mask, ridge.mask | 1 << other) if not mask & left)
+                    marks.update(tuple(bool(mask >> v & 1) for v in neurons) for mask in rays)
+            for mark in marks:
+                for row in self.rows[high + 1]:
+                    self.meter.spend(len(neurons) ** 2, 128)
+                    reduce_into(basis, [row[v - top[0]] * on for v, on in zip(neurons, mark, strict=True)])
+            require(len(basis) == len(neurons), "weights", f"full rank for source {h}", str(len(basis)))
+    def around(self, ridge: Ridge) -> list[int]:
+        """The masks of the four sectors."""
+        bits = 1 << ridge.u, 1 << ridge.v
+        return [ridge.mask | x | y for x in (0, bits[0]) for y in (0, bits[1])]
     def signs(self, layer: int, seen: list[Seen]) -> None:
         """The system of layer + 1, by rows modulo P; for each v above first its own unknowns, then the p_h."""
         width, above = self.widths[layer], range(self.starts[layer + 1], self.starts[layer + 2])
@@ -641,7 +684,7 @@ def deep(network: Network, _: Network, evidence: Any) -> None:
     for entry in slices:
         subject.slice(entry)
     seen = subject.families(evidence["families"])
-    subject.weights(seen)
+    subject.weights(seen, evidence["weights"]["order"])
     for layer in range(len(subject.widths) - 1):
         subject.signs(layer, seen)
 # ---- Rules for the claim "not-identifiable": each checks `same-function`; the rest is common to them.
@@ -1333,6 +1376,8 @@ def outputs(network: Network, x: Sequence[Fraction]) -> list[Fraction]:
 PAGE, SHALLOW, LINE, HIDING, BOX, EQUIVALENCE, REGIONS = ("polyrelu/" + page for page in (
     "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py", "symmetry/box.md",
     "proofs/equivalence.md", "proofs/regions.md"))
+ON_MINORS = {"generic": "minors imply G2 (polyrelu/proofs/bottleneck.md)",
+             "transversal": "minors imply G2 (polyrelu/proofs/bottleneck.md), generic implies transversal (FORMAT.md)"}
 def refutation(page: str, evidence: Any, rule: Callable[..., None]) -> tuple[Any, ...]:
     """The entry of a theorem about "not-identifiable", with the evidence and the rule of its `same-function`."""
     shapes = {"architecture": {}, "same-function": evidence, "not-related": {"layer": int}, "membership": MEMBERSHIP}
@@ -1347,7 +1392,7 @@ THEOREMS: dict[str, tuple[Any, ...]] = {
                     "hyperplanes": {"witnesses": [WITNESS]}, "membership": MEMBERSHIP}, bottleneck),
     "deep": ("identifiable", ("transversal",), "polyrelu/proofs/deep.md", {
         "ridges": {"slices": [{"axes": (int, int), "fixed": [RATIONAL], "ridges": [(int, int, NATURAL)]}]},
-        "families": {"chosen": [int], "joined": [(int, int)]}, "weights": {}, "signs": {},
+        "families": {"chosen": [int], "joined": [(int, int)]}, "weights": {"order": [int]}, "signs": {},
         "membership": MEMBERSHIP}, deep),
     "replacement": refutation(SHALLOW, {"layer": int}, replacement),
     "bounded-replacement": refutation(BOX, {"layer": int}, bounded_replacement),
@@ -1367,9 +1412,9 @@ TEXTS = {
     "unique": "no other orientations give this function", "direction": "the first layer is not constant",
     "bends": "all bends of the second layer are there and different", "rank": "W[1] has full row rank",
     "rows": "second-layer hyperplanes are visible and different",
-    "ridges": "each listed point lies on a good ridge",
+    "ridges": "each listed plane meets a ridge where exactly two neurons vanish",
     "families": "every hidden neuron has a placed family, and what is joined to it can be",
-    "weights": "every weight between hidden layers is nonzero, and is seen at a piece",
+    "weights": "every weight between hidden layers is nonzero and is seen",
     "signs": "the linear systems of the hidden layers have no other solution",
     "architecture": "both networks have one architecture", "hyperplanes": "every first-layer hyperplane has a witness",
     "same-function": "they compute the same real function",
@@ -1436,7 +1481,7 @@ def check(data: bytes, search: Search) -> Report:
     texts = {**TEXTS, "membership": f"membership of network {two.sha256[:12]} in the class {among}: {status}"}
     proved = [{"id": key, "statement": texts[key], "status": "proved"} for key in hypotheses]
     trusted = [f"theorem {name} as proved in {page}", PAGE, "Python's integers, json and hashlib"]
-    trusted += ["minors imply G2 (polyrelu/proofs/bottleneck.md)"] * (among != "all" and status == "verified")
+    trusted += [ON_MINORS.get(among, "")] * (among in ON_MINORS and status == "verified")
     hashes = tuple(network.sha256 for network in networks)
     if kind in ("runtime-error", "not-equivalent"):
         pair = kind == "not-equivalent"

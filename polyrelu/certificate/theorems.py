@@ -149,11 +149,11 @@ THEOREMS: dict[str, TheoremText] = {
         r"layer is fixed by chains of crossings up and down, (D2) $(W_\ell)_{ih} \ne 0$, and a piece of $(\ell, i)$ at which $h$ is on, for all $\ell \ge 2$, $i$, $h$, and (D3) that "
         r"for each layer the linear system in its signs has no other solution. Then every transversal $\eta$ of the same widths with $f_\eta = f_\theta$ has $\eta \sim \theta$.",
         {
-            "ridges": "each listed point lies on a good ridge: exactly two neurons vanish there, with independent gradients, the later one bends at the "
-            "earlier one, and the gradient of f jumps as the type of the ridge says",
-            "families": "(D1) every hidden neuron has a family of linked pieces with chains of crossings up to the last hidden layer and down to the first "
-            "one, and the families that are joined to it can be",
-            "weights": "(D2) every weight between hidden layers is nonzero, and every neuron is on at some piece of every neuron of the next layer",
+            "ridges": "each listed plane meets a ridge: exactly two neurons vanish there, with independent gradients",
+            "families": "(D1) every hidden neuron has a family of pieces, linked at good ridges, with chains of crossings up to the last hidden layer and "
+            "down to the first one, and the families that are joined to it can be",
+            "weights": "(D2) every weight between hidden layers is nonzero, and is seen at a piece of its neuron or, in the last hidden layer, at zeros of the "
+            "neuron before",
             "signs": "(D3) for each hidden layer but the last one the linear system has no solution that means other signs or weights",
             "membership": "what is known of the network's own membership in the transversal class",
         },

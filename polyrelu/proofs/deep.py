@@ -20,6 +20,7 @@ from polyrelu.proofs.deep_points import DeepHypotheses, Missing, evaluate
 from polyrelu.proofs.deep_ridges import whole_space
 from polyrelu.proofs.deep_search import DeepSearch
 from polyrelu.proofs.deep_selection import few_ridges
+from polyrelu.proofs.deep_unseen import shown_sources
 from polyrelu.proofs.membership import transversal_membership
 from polyrelu.proofs.outcome import Attempt
 
@@ -58,7 +59,7 @@ def prove(network: Network, seed: int = 0, time_limit: float | None = None) -> l
     return [
         Hypothesis(THEOREM, "ridges", evidence),
         Hypothesis(THEOREM, "families", families_evidence(space, ridges, known)),
-        Hypothesis(THEOREM, "weights"),
+        Hypothesis(THEOREM, "weights", {"order": shown_sources(space, ridges, known)}),
         Hypothesis(THEOREM, "signs"),
         Hypothesis(THEOREM, "membership", transversal_membership(network)),
     ]

@@ -150,7 +150,7 @@ class _Selection:
             self._walk(part, self._best(part, tree), tree)
 
     def _tree(self, part: _Part) -> dict[Piece, tuple[Piece, int]]:
-        """Shortest ways from what is kept to all pieces: the one before, and the ridge between them; near ones first."""
+        """Shortest ways from what is kept to all pieces, near ones first: the one before, the ridge between them."""
         tree: dict[Piece, tuple[Piece, int]] = {}
         queue = [piece for piece in part.family.pieces if piece in part.pieces]
         for piece in queue:
