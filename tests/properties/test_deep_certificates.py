@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from fractions import Fraction
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -41,7 +42,7 @@ def random_net(widths: tuple[int, ...], seed: int) -> Network:
 
     return polyrelu.from_arrays([
         ([[number(1) for _ in range(n)] for _ in range(m)], [number(0.5) for _ in range(m)])
-        for n, m in zip(widths, widths[1:], strict=False)
+        for n, m in pairwise(widths)
     ])  # fmt: skip
 
 
@@ -189,7 +190,7 @@ def linear(layers: Any) -> Any:
 
 def hidden(layers: Any) -> Any:
     """A further neuron of the first layer, with its hyperplane hidden from the second layer."""
-    (weight, bias), (upper, c), *rest = layers
+    (weight, bias), (upper, _), *rest = layers
     rows = [[*(-abs(x) for x in row), 1] for row in upper]
     return [([*weight, [1] * len(weight[0])], [*bias, 1]), (rows, [-1 - i for i in range(len(rows))]), *rest]
 
