@@ -14,13 +14,16 @@ from dataclasses import dataclass, field
 
 from polyrelu.network import NeuronId
 from polyrelu.proofs.deep_families import Families, Family
-from polyrelu.proofs.deep_points import DeepHypotheses, evaluate
+from polyrelu.proofs.deep_points import DeepHypotheses, Missing, evaluate
 from polyrelu.proofs.deep_ridges import Piece, Ridge, Space
 
 __all__ = ["few_ridges"]
 
 #: So many ridges are evaluated, all trials together, to leave some of them out.
-_TRIALS = 40_000
+_TRIALS = 60_000
+
+#: So often what is still missing is added to the ridges that were picked.
+_REPAIRS = 6
 
 
 def few_ridges(space: Space, ridges: Sequence[Ridge], hypotheses: DeepHypotheses) -> list[Ridge]:
@@ -36,8 +39,8 @@ def few_ridges(space: Space, ridges: Sequence[Ridge], hypotheses: DeepHypotheses
     True
     """
     good = [ridge for ridge in ridges if ridge.kind is not None]
-    for chosen in _selections(good, hypotheses):
-        if _hold(space, chosen):
+    for chosen in (_picked(space, good, hypotheses), _in_use(good, hypotheses), good):
+        if chosen is not None and _hold(space, chosen):
             return _thinned(space, chosen)
     return list(ridges)
 
@@ -46,18 +49,44 @@ def _hold(space: Space, ridges: Sequence[Ridge]) -> bool:
     return evaluate(space, ridges, Families(ridges)).hold
 
 
-def _selections(good: list[Ridge], hypotheses: DeepHypotheses) -> Iterable[list[Ridge]]:
-    """Few ridges, then with everything in the families that are used, then all of them."""
-    picked = _Selection(good, hypotheses)
-    yield [good[i] for i in sorted(picked.used)]
+def _picked(space: Space, good: list[Ridge], hypotheses: DeepHypotheses) -> list[Ridge] | None:
+    """Few ridges, and all at the pieces of neurons for which these are too few; None if that is not enough."""
+    used = _Selection(good, hypotheses).used
+    for _ in range(_REPAIRS):
+        chosen = [good[i] for i in sorted(used)]
+        missing = evaluate(space, chosen, Families(chosen)).missing
+        if not missing:
+            return chosen
+        pieces = {
+            piece for part in map(hypotheses.known.get, _neurons(space, missing)) if part for piece in part.pieces
+        }
+        more = {i for i, ridge in enumerate(good) if not pieces.isdisjoint(ridge.pieces)}
+        if more <= used:
+            return None
+        used |= more
+    return None
+
+
+def _neurons(space: Space, missing: Iterable[Missing]) -> set[NeuronId]:
+    """The neurons whose pieces may show what is missing."""
+    found: set[NeuronId] = set()
+    for entry in missing:
+        if entry.neuron is not None:
+            found.add(entry.neuron)
+        else:
+            found |= {NeuronId(entry.layer + 1, i) for i in range(space.network.widths[entry.layer + 1])}
+    return found
+
+
+def _in_use(good: list[Ridge], hypotheses: DeepHypotheses) -> list[Ridge]:
+    """All ridges of the families that are used."""
     kept = {piece for portrait in hypotheses.known.values() for piece in portrait.pieces}
-    yield [ridge for ridge in good if all(not kept.isdisjoint(link) for link in ridge.links)]
-    yield good
+    return [ridge for ridge in good if all(not kept.isdisjoint(link) for link in ridge.links)]
 
 
 def _thinned(space: Space, ridges: list[Ridge]) -> list[Ridge]:
     """Without parts, large ones first, that are not needed; as far as the trials go."""
-    size, left = len(ridges) // 2, _TRIALS
+    size, left = len(ridges) // 2, _TRIALS + 10 * len(ridges)
     while size and left > 0:
         start = 0
         while start < len(ridges) and left > 0:
