@@ -245,7 +245,7 @@ def _statement(certificate: CertificateText) -> str:
             f"{certificate.other} {verb} on {certificate.domain}."
         )
     domain = "on all of R^n" if certificate.domain == "R^n" else f"on {certificate.domain}"
-    among = _CLASSES[certificate.among]
+    among = _CLASSES.get(certificate.among, GENERIC)
     if certificate.kind == "identifiable":
         verb = (
             "is identifiable: every parameter of the class with the same function equals it "

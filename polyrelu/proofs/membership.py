@@ -60,7 +60,7 @@ def transversal_membership(network: Network) -> dict[str, Any]:
     Generic networks are transversal; refutation looks for two terms of a masked product of two layers that cancel.
 
     >>> from polyrelu.network import from_arrays
-    >>> layers = [([[1, 2], [3, 4]], [5, 6]), ([[1, 2], [3, -1]], [7, 8]), ([[1, 3], [2, 6]], [0, 0]), ([[1, 1]], [0])]
+    >>> layers = [([[1, 2], [3, 4]], [5, 6]), ([[1, 2], [3, -1]], [7, 8]), ([[1, 2], [2, 6]], [0, 0]), ([[1, 1]], [0])]
     >>> transversal_membership(from_arrays(layers))
     {'status': 'refuted', 'method': 'masks', 'layer': 1, 'masks': [[1], [0, 1], [0]]}
     """

@@ -14,7 +14,7 @@ import pytest
 import polyrelu
 from polyrelu import Network, Proved, checker
 from polyrelu.certificate import Certificate, Claim, Hypothesis
-from polyrelu.network import NeuronId
+from polyrelu.network import NeuronId, to_document
 from polyrelu.proofs import deep
 from polyrelu.proofs.deep_evidence import families_evidence, ridges_evidence
 from polyrelu.proofs.deep_families import Families
@@ -23,6 +23,7 @@ from polyrelu.proofs.deep_points import deep_hypotheses, evaluate
 from polyrelu.proofs.deep_ridges import Ridge, Space, whole_space
 from polyrelu.proofs.deep_search import DeepSearch
 from polyrelu.proofs.deep_unseen import shown_sources
+from polyrelu.proofs.membership import transversal_membership
 from polyrelu.proofs.outcome import Attempt
 from tests.judge import plain
 from tests.oracles.local_fiber import is_locally_rigid
@@ -238,3 +239,17 @@ def test_a_proof_among_transversal_parameters_is_one_among_generic_ones() -> Non
     assert polyrelu.identify(network, among="all", time_limit=20).status != "proved"
     three = polyrelu.from_arrays(THREE)  # no generic class
     assert polyrelu.identify(three, among="generic", time_limit=20).status == "undecided"
+
+
+def test_membership_refuted_by_a_masked_product() -> None:
+    """W[3]_0 W[2] has a zero entry: no transversal parameter can have such weights, and the certificate says so."""
+    layers = [([[1, 2], [3, 4]], [5, 6]), ([[1, 2], [3, -1]], [7, 8]), ([[1, 2], [2, 6]], [0, 0]), ([[1, 1]], [0])]
+    network = polyrelu.from_arrays(layers)
+    refuted = transversal_membership(network)
+    assert refuted == {"status": "refuted", "method": "masks", "layer": 1, "masks": [[1], [0, 1], [0]]}
+    document = checker.read_network(to_document(network), "network")
+    checker.check_membership("identifiable", "transversal", document, refuted)
+    with pytest.raises(checker.Stop):
+        checker.check_membership("identifiable", "transversal", document, {**refuted, "masks": [[0], [0, 1], [0]]})
+    with pytest.raises(checker.Stop):
+        checker.check_membership("identifiable", "generic", document, refuted)
