@@ -23,7 +23,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import chain, combinations, groupby, pairwise, product
+from itertools import accumulate, chain, combinations, groupby, pairwise, product
 from typing import IO, Any, NamedTuple
 
 CERTIFICATE_BYTES, NETWORK_BYTES = 64 << 20, 1 << 30  # FORMAT.md, section 1; no shape below nests 16 levels
@@ -229,7 +229,8 @@ SUBSETS = OneOf(({"method": "independent", "prime": PRIME, "entries": [(int, int
 MEMBERSHIP = OneOf(({"status": "open"}, {"status": "verified", "method": "every"},
                     {"status": "verified", "method": "minors", "prime": PRIME, "columns": [int]},
                     {"status": "refuted", "method": "bias", "row": int},
-                    {"status": "refuted", "method": "product", "rows": [int], "column": int}))
+                    {"status": "refuted", "method": "product", "rows": [int], "column": int},
+                    {"status": "refuted", "method": "masks", "layer": int, "masks": [[int]]}))
 def check_depth(network: Network, depth: int, step: str = "theorem") -> list[Layer]:
     """The layers of a network of so many, with an affine output."""
     require(len(network.layers) == depth and network.last == "affine", step, f"L = {depth}, last affine", str(network))
@@ -264,8 +265,12 @@ def check_membership(kind: str, among: str, network: Network, evidence: Any) -> 
     step, form, status = "membership", evidence.get("method", "open"), evidence["status"]
     require((form == "every") == (among == "all"), step, f"evidence for the class {among}", form)
     require(kind == "identifiable" or status == "verified", step, "verified membership", status)
+    allowed = form in ("open", "minors", "product", "masks") if among == "transversal" else form != "masks"
+    require(allowed, step, f"evidence for the class {among}", form)
     if form in ("every", "open"):
         return
+    if form == "masks":
+        return check_masks(network, evidence["layer"], evidence["masks"])
     first, lower, upper = check_depth(network, 3, step)
     if form == "minors":
         check_rank(step, evidence, first)
@@ -277,6 +282,19 @@ def check_membership(kind: str, among: str, network: Network, evidence: Any) -> 
         check_indices(step, chosen, len(lower.rows))
         require(len(chosen) > 0 and j < len(lower.rows[0]), step, "some rows and a column of A")
         require(not any(sum(v[i] * lower.rows[i][j] for i in chosen) for v in upper.rows), step, "a sum that vanishes")
+def check_masks(network: Network, bottom: int, masks: list[list[int]]) -> None:
+    """A masked product I_l W[l] ... W[k+1] I_k vanishes, k = `bottom`, nonempty masks; I_0 and I_L keep everything."""
+    step, top, meter = "membership", bottom + len(masks) - 1, Meter(COST, "membership")
+    require(bottom < top <= len(network.layers), step, "masks of at least two layers of the network", str(len(masks)))
+    for k, mask in enumerate(masks, bottom):
+        check_indices(step, mask, network.widths[k], None if 0 < k < len(network.layers) else network.widths[k])
+        require(len(mask) > 0, step, "nonempty masks", f"layer {k}")
+    columns = [[int(i == j) for i in masks[0]] for j in masks[0]]
+    for layer, mask, kept in zip(network.layers[bottom:top], masks, masks[1:], strict=False):
+        rows = [[layer.rows[i][j] for j in mask] for i in kept]
+        meter.spend(len(columns) * len(kept) * len(mask), longest(columns) + longest(rows))
+        columns = [[dot(row, column) for row in rows] for column in columns]
+    require(not any(map(any, columns)), step, "a masked product that vanishes")
 def check_generic(lower: Layer, upper: Layer) -> None:
     """At most 5,000 minors of [A|a], all of them nonzero, which implies G2; at most 2^16 sums V_{.i} A_ij, all of them
     nonzero: G3. A vector of sums s_o, all |s_o| < 2^(b-1), vanishes iff the integer sum of the s_o 2^(bo) does."""
@@ -381,6 +399,294 @@ def check_flat(lower: Layer, upper: Layer, j: int, witness: Any) -> None:
         require(one_sign, "hyperplanes", "every h_i of one sign where z_j = 0", f"j = {j}")
     jump = any(sum(v[k] * lower.rows[k][j] for k, a in enumerate(lower.bias) if a > 0) for v in upper.rows)
     require(jump, "hyperplanes", "a nonzero sum of V_i A_ij over a_i > 0", f"j = {j}: zero")
+# ---- Theorem D, section 3.9. Hidden neurons are numbered layer by layer; the bits of a mask say which of them are on.
+# Signs are exact; everything else only has to be nonzero, or of full rank, and is shown to be so modulo P.
+P, DEEP_BITS = 2**61 - 1, 2**28
+Cell = tuple[int, bytes]  # a piece: the one neuron that vanishes on it, and the mask
+class Classes(dict[Cell, Cell]):
+    """Disjoint sets, each with a representative."""
+    def root(self, cell: Cell) -> Cell:
+        """The representative; a new cell is a set of its own. Paths are halved on the way."""
+        while (above := self.setdefault(cell, cell)) != cell:
+            self[cell] = cell = self[above]
+        return cell
+    def join(self, one: Cell, other: Cell) -> None:
+        """Unite two sets."""
+        self[self.root(one)] = self.root(other)
+class Ridge(NamedTuple):
+    u: int
+    v: int
+    mask: int
+    kind: str  # "" if it is not good
+    pieces: tuple[Cell, Cell]  # of u and of v
+class Seen:
+    """Pieces of one neuron v, of one family or of several: where neurons of the layer before are on, off, or crossed,
+    that is, both within one family."""
+    def __init__(self, masks: list[int], before: int) -> None:
+        """Of one family; `before` masks the layer before."""
+        self.masks, self.on, self.off = list(masks), 0, 0
+        for mask in masks:
+            self.on, self.off = self.on | mask & before, self.off | ~mask & before
+        self.crossed = self.on & self.off
+    def join(self, other: Seen) -> None:
+        """With the pieces of another family."""
+        self.masks.extend(other.masks)
+        self.on, self.off, self.crossed = self.on | other.on, self.off | other.off, self.crossed | other.crossed
+def bits_of(mask: int) -> list[int]:
+    """The places of the ones in a mask, ascending."""
+    return [i for i, digit in enumerate(reversed(f"{mask:b}")) if digit == "1"]
+def reduce_into(basis: dict[int, list[int]], row: list[int]) -> None:
+    """A row joins an echelon form modulo P, by the column of its first nonzero entry; 0 leaves it as it is."""
+    for c in range(len(row)):
+        if x := row[c]:
+            if c not in basis:
+                inverse = pow(x, -1, P)
+                basis[c] = [y * inverse % P for y in row]
+                return
+            row = [(y - x * z) % P for y, z in zip(row, basis[c], strict=True)]
+def apart(a: Sequence[int], b: Sequence[int], places: list[int]) -> bool:
+    """Whether two rows are independent modulo P at some places."""
+    first = next((h for h in places if a[h] or b[h]), 0)
+    return any((a[first] * b[h] - a[h] * b[first]) % P for h in places)
+class Deep:
+    """The network, and what its ridges show."""
+    def __init__(self, network: Network) -> None:
+        good = len(network.layers) >= 2 and network.last == "affine" and network.widths[0] >= 2
+        require(good, "theorem", "a hidden layer, n_0 >= 2, last affine", str(network))
+        self.network, self.meter, self.widths = network, Meter(TREE_COST, "ridges"), network.widths[1:-1]
+        self.starts = [0, *accumulate(self.widths)]
+        self.layer = [number for number, width in enumerate(self.widths) for _ in range(width)]  # from 0
+        self.rows = [[[x % P for x in row] for row in layer.primitive()] for layer in network.layers]
+        self.columns = [list(zip(*rows, strict=True)) for rows in self.rows]
+        self.links, self.ridges = Classes(), list[Ridge]()
+    def part(self, mask: int, layer: int) -> int:
+        """The bits of one layer."""
+        return mask >> self.starts[layer] & (1 << self.widths[layer]) - 1
+    def slice(self, entry: Any) -> None:
+        """Ridges in a plane where all coordinates but two have given values. A form is (constant, slope, slope)."""
+        axes, fixed, first = entry["axes"], [rational(x) for x in entry["fixed"]], self.network.layers[0]
+        check_indices("ridges", axes, self.network.widths[0], 2)
+        good = len(fixed) == self.network.widths[0] - 2
+        require(good, "ridges", "values of all coordinates but two", str(len(fixed)))
+        scale, others = common_denominator(fixed, "ridges"), [k for k in range(len(fixed) + 2) if k not in axes]
+        values = [int(x * scale) for x in fixed]
+        bits = longest([values]) + longest([*first.rows, first.bias]) + scale.bit_length()
+        self.meter.spend(len(first.rows) * (len(values) + 3), bits)
+        forms = [(sum(row[k] * x for k, x in zip(others, values, strict=True)) + b * scale,
+                  *(row[k] * scale for k in axes)) for row, b in zip(first.rows, first.bias, strict=True)]
+        for u, v, mask in entry["ridges"]:
+            self.ridge(forms, scale * first.denominator, u, v, integer(mask))
+    def ridge(self, forms: list[Any], scale: int, u: int, v: int, mask: int) -> None:
+        """The point of the plane where u and v vanish lies on a ridge, and the mask has the other signs there."""
+        count, place = self.starts[-1], f"neurons {u}, {v}"
+        good = u < v < count and mask >> count == 0 and not mask >> u & 1 and not mask >> v & 1
+        require(good, "ridges", f"neurons u < v below {count}, not on, and a mask of {count} bits", place)
+        on = [bits_of(self.part(mask, layer)) for layer in range(len(self.widths))]
+        found = list(forms)
+        for number, layer in enumerate(self.network.layers[1:-1]):
+            bits = longest(forms) + longest([*layer.rows, layer.bias]) + scale.bit_length()
+            self.meter.spend(3 * (len(layer.rows) * (len(on[number]) + 1)), bits)
+            sources = [(j, *forms[j]) for j in on[number]]
+            forms = [(sum(row[j] * x for j, x, _, _ in sources) + b * scale, sum(row[j] * x for j, _, x, _ in sources),
+                      sum(row[j] * x for j, _, _, x in sources)) for row, b in zip(layer.rows, layer.bias, strict=True)]
+            scale *= layer.denominator
+            found += forms
+        self.meter.spend(3 * count, 3 * longest(found))
+        (c, a, b), (z, x, y) = found[u], found[v]
+        point = a * y - b * x, b * z - c * y, c * x - a * z  # of homogeneous coordinates, the first one for 1
+        require(point[0] != 0, "ridges", "independent gradients", place)
+        for i, form in enumerate(found):
+            value = dot(form, point) if point[0] > 0 else -dot(form, point)
+            good = i in (u, v) or (value > 0 if mask >> i & 1 else value < 0)
+            require(good, "ridges", "exactly two zeros, and the signs of the mask", f"{place}: sign of neuron {i}")
+        self.add(u, v, mask, on)
+    def add(self, u: int, v: int, mask: int, on: list[list[int]]) -> None:
+        """The type, from the rays across which the gradient of f jumps. The jump at u is a product of `off`, or of
+        `off` + c * `late` where v is on, with the gradient of u; that at v has `late`."""
+        (_, late), (c, off) = self.jump(v, v, on), self.jump(u, v, on)
+        both, same = [(x + c * y) % P for x, y in zip(off, late, strict=True)], self.layer[u] == self.layer[v]
+        kind = "A" if same else "B" if any(off) else "C"
+        good = any(late) and any(both) and (any(off) if same else c != 0 and (kind == "B" or not on[self.layer[v]]))
+        size = self.starts[-1] // 8 + 1
+        off_on = [(w, [m.to_bytes(size, "little") for m in (mask, mask | 1 << other)]) for w, other in ((u, v), (v, u))]
+        own, across = ([(w, text) for text in texts] for w, texts in off_on)
+        self.ridges.append(Ridge(u, v, mask, kind if good else "", (own[1], across[1])))
+        if good:
+            self.links.join(*across)
+            self.links.join(own[1], own[1 if kind == "C" else 0])
+    def jump(self, w: int, v: int, on: list[list[int]]) -> tuple[int, list[int]]:
+        """Derivatives by the activation of neuron w while u and v are off: that of z_v, and those of the outputs."""
+        first, c = self.layer[w], 0
+        column: Sequence[int] = self.columns[first + 1][w - self.starts[first]]
+        for layer in range(first + 1, len(self.widths)):
+            c = column[v - self.starts[layer]] if layer == self.layer[v] else c
+            self.meter.spend(len(self.rows[layer + 1]) * (len(on[layer]) + 1), 128)
+            column = [sum(row[j] * column[j] for j in on[layer]) % P for row in self.rows[layer + 1]]
+        return c, list(column)
+    # -- families (D1)
+    def families(self, evidence: Any) -> list[Seen]:
+        """The pieces of each neuron: those of a chosen family, and of others that were joined to it."""
+        count, members = self.starts[-1], dict[Cell, list[int]]()
+        for cell in list(self.links):
+            members.setdefault(self.links.root(cell), []).append(int.from_bytes(cell[1], "little"))
+        (up, down, levels), used = self.chains(), set[Cell]()
+        def family(w: int, ridge: int) -> Seen:
+            """Of neuron w at a ridge. It is placed: its chains are as long as they can be."""
+            require(w < count and ridge < len(self.ridges), "families", "a neuron and a ridge", f"{w}, {ridge}")
+            crossing, layer = self.ridges[ridge], self.layer[w]
+            good = w in crossing[:2] and crossing.kind != ""
+            require(good, "families", f"a good ridge of neuron {w}", f"ridge {ridge}")
+            root = self.links.root(crossing.pieces[w == crossing.v])
+            require(root not in used, "families", "families that are listed once", f"neuron {w}, ridge {ridge}")
+            used.add(root)
+            chains = up.get(levels.root(root), 0), down.get(levels.root(root), 0)
+            require(chains == (len(self.widths) - 1 - layer, layer), "families", f"chains from neuron {w}", str(chains))
+            before = (1 << self.starts[layer]) - (1 << self.starts[layer - 1]) if layer else 0
+            self.meter.spend(len(members[root]), count)
+            return Seen(members[root], before)
+        require(len(evidence["chosen"]) == count, "families", f"{count} chosen ones", str(len(evidence["chosen"])))
+        seen, ready = [family(w, ridge) for w, ridge in enumerate(evidence["chosen"])], set[int]()
+        for w, ridge in evidence["joined"]:
+            new, layer = family(w, ridge), self.layer[w]
+            peers = range(self.starts[layer], self.starts[layer + 1])
+            if layer > 0:
+                if layer not in ready:  # the chosen ones; what is joined to them keeps them apart
+                    ready.add(layer)
+                    good = all(self.apart(i, seen[i], k, seen[k]) for i, k in combinations(peers, 2))
+                    require(good, "families", f"chosen families of layer {layer + 1} that are told apart")
+                good = new.crossed & seen[w].crossed != 0
+                good = good and all(self.apart(w, new, k, seen[k]) for k in peers if k != w)
+                require(good, "families", "a family that can be joined", f"neuron {w}, ridge {ridge}")
+            seen[w].join(new)
+        return seen
+    def chains(self) -> tuple[dict[Cell, int], dict[Cell, int], Classes]:
+        """The longest chains up and down from each level; those who meet at type A are in one level."""
+        levels, up, down = Classes(), dict[Cell, int](), dict[Cell, int]()
+        ends = [(ridge.kind, [self.links.root(cell) for cell in ridge.pieces]) for ridge in self.ridges if ridge.kind]
+        for kind, (low, high) in ends:
+            if kind == "A":
+                levels.join(low, high)
+        steps = [(levels.root(low), levels.root(high)) for kind, (low, high) in ends if kind != "A"]
+        for low, high in sorted(steps, key=lambda step: -self.layer[step[0][0]]):
+            up[low] = max(up.get(low, 0), up.get(high, 0) + 1)
+        for low, high in sorted(steps, key=lambda step: self.layer[step[1][0]]):
+            down[high] = max(down.get(high, 0), down.get(low, 0) + 1)
+        return up, down, levels
+    def apart(self, v: int, one: Seen, w: int, other: Seen) -> bool:
+        """Whether the rows of two neurons of a layer are independent on the neurons that both families cross."""
+        layer = self.layer[v]
+        a, b = (self.rows[layer][k - self.starts[layer]] for k in (v, w))
+        common = bits_of(self.part(one.crossed & other.crossed, layer - 1))
+        self.meter.spend(self.widths[layer - 1], 128)
+        return apart(a, b, common)
+    # -- weights (D2) and signs (D3)
+    def weights(self, seen: list[Seen], order: list[int]) -> None:
+        """No weight is 0, every neuron of the layer before is on at some piece; in the last layer some may not be."""
+        last = len(self.widths) - 1
+        unseen = {w: list[int]() for w in range(self.widths[last - 1])} if last else {}
+        for v, own in enumerate(seen):
+            if layer := self.layer[v]:
+                off = bits_of(~self.part(own.on, layer - 1) & (1 << self.widths[layer - 1]) - 1)
+                good = all(self.network.layers[layer].rows[v - self.starts[layer]]) and (layer == last or not off)
+                require(good, "weights", "no weight 0, all neurons of the layer before on somewhere", f"neuron {v}")
+                for h in off:
+                    unseen[h].append(v)
+        unseen = {h: neurons for h, neurons in unseen.items() if neurons}
+        require(sorted(order) == sorted(unseen), "weights", "an order of the sources", f"{len(unseen)} sources")
+        if order:
+            self.sources(seen, order, unseen)
+    def sources(self, seen: list[Seen], order: list[int], unseen: dict[int, list[int]]) -> None:
+        """(D2'): neurons h of layer L-2 that are on at no piece of some v of layer L-1 are seen at their own zeros."""
+        low, high = len(self.widths) - 2, len(self.widths) - 1
+        top, base = range(self.starts[high], self.starts[high + 1]), self.starts[low]
+        rows = [[x % P for x in row] for row in self.network.layers[high].augmented()]
+        for v, w in combinations(top, 2):
+            common = [*bits_of(self.part(seen[v].on & seen[w].on, low)), self.widths[low]]
+            self.meter.spend(3 * len(common), 128)
+            require(apart(rows[v - top[0]], rows[w - top[0]], common), "weights", f"seen rows {v}, {w} that are apart")
+        left = sum(1 << base + h for h in order)
+        sectors = (mask for ridge in self.ridges for mask in self.around(ridge) if not mask & left)
+        good = any(all(self.part(mask, layer) for layer in range(high)) for mask in sectors)
+        require(good, "weights", "a sector where all sources are off")
+        for h in order:
+            left ^= 1 << base + h
+            self.meter.spend(len(self.ridges), 64)
+            basis, marks, neurons = dict[int, list[int]](), set[tuple[bool, ...]](), unseen[h]
+            for ridge in self.ridges:
+                if base + h in ridge[:2]:
+                    other = ridge.u + ridge.v - base - h
+                    self.meter.spend(2 * len(neurons), 64)
+                    rays = (mask for mask in (ridge.mask, ridge.mask | 1 << other) if not mask & left)
+                    marks.update(tuple(bool(mask >> v & 1) for v in neurons) for mask in rays)
+            for mark in marks:
+                for row in self.rows[high + 1]:
+                    self.meter.spend(len(neurons) ** 2, 128)
+                    reduce_into(basis, [row[v - top[0]] * on for v, on in zip(neurons, mark, strict=True)])
+            require(len(basis) == len(neurons), "weights", f"full rank for source {h}", str(len(basis)))
+    def around(self, ridge: Ridge) -> list[int]:
+        """The masks of the four sectors."""
+        bits = 1 << ridge.u, 1 << ridge.v
+        return [ridge.mask | x | y for x in (0, bits[0]) for y in (0, bits[1])]
+    def signs(self, layer: int, seen: list[Seen]) -> None:
+        """The system of layer + 1, by rows modulo P; for each v above first its own unknowns, then the p_h."""
+        width, above = self.widths[layer], range(self.starts[layer + 1], self.starts[layer + 2])
+        crossed = {v: self.part(seen[v].crossed, layer) for v in above}
+        full, unknown, total, free = (1 << width) - 1, list[int](), dict[int, list[int]](), 0
+        if full not in crossed.values():  # else the class excludes other signs: all p_h = 0 = t_vh
+            own = seen[self.starts[layer]:self.starts[layer + 1]]
+            free = sum(all(self.part(mask, layer) for mask in part.masks) << h for h, part in enumerate(own))
+            unknown = [h for h in bits_of(free) if any(mask >> h & 1 for mask in crossed.values())]
+        for v in above:
+            ons = bits_of(~crossed[v] & self.part(seen[v].on, layer))
+            offs = bits_of(~crossed[v] & self.part(seen[v].off, layer) & free)
+            basis = self.equations(layer, v, seen[v].masks, crossed[v], (ons, offs, unknown))
+            count = len(ons) + len(offs)
+            rank = sum(c < count for c in basis)
+            require(rank == count, "signs", f"full rank for neuron {v}", f"{rank} of {count}")
+            for c, row in basis.items():
+                if c >= count:
+                    self.meter.spend(len(unknown) ** 2, 128)
+                    reduce_into(total, row[count:])
+        good = len(total) == len(unknown)
+        require(good, "signs", f"full rank for layer {layer + 1}", f"{len(total)} of {len(unknown)}")
+    def equations(self, layer: int, v: int, masks: list[int], crossed: int, unknowns: tuple[list[int], ...]
+                  ) -> dict[int, list[int]]:
+        """The sum of c_h times the gradient of h, at the pieces of v, until the rank is full."""
+        (ons, offs, unknown), basis, seen = unknowns, dict[int, list[int]](), set[bytes]()
+        size, weights = sum(map(len, unknowns)), self.rows[layer + 1][v - self.starts[layer + 1]]
+        for mask in masks:
+            if len(basis) == size:
+                break
+            on, below = self.part(mask, layer), mask & (1 << self.starts[layer]) - 1
+            key = (below << self.widths[layer] | on & ~crossed).to_bytes(self.starts[-1] // 8 + 1, "little")
+            if key in seen:
+                continue
+            seen.add(key)
+            for slope in self.gradients(layer, mask):
+                row = [slope[h] if on >> h & 1 else 0 for h in ons] + [0 if on >> h & 1 else slope[h] for h in offs]
+                row += [weights[h] * slope[h] % P if crossed >> h & 1 else 0 for h in unknown]
+                self.meter.spend(size**2, 128)
+                reduce_into(basis, row)
+        return basis
+    def gradients(self, layer: int, mask: int) -> Iterator[Sequence[int]]:
+        """For each input the derivatives of all neurons of a layer where these neurons are on."""
+        on = [bits_of(self.part(mask, k)) for k in range(layer)]
+        for column in self.columns[0]:
+            for rows, part in zip(self.rows[1:], on, strict=False):
+                self.meter.spend(len(rows) * (len(part) + 1), 128)
+                column = tuple(sum(row[j] * column[j] for j in part) % P for row in rows)
+            yield column
+def deep(network: Network, _: Network, evidence: Any) -> None:
+    """Theorem D. A product for each weight and each column of the forms at each ridge; ranks in cubic time."""
+    subject, slices = Deep(network), evidence["ridges"]["slices"]
+    count = sum(len(entry["ridges"]) for entry in slices)
+    readable(count * subject.starts[-1] <= DEEP_BITS, "ridges", f"beyond the limits: {DEEP_BITS} signs at ridges")
+    for entry in slices:
+        subject.slice(entry)
+    seen = subject.families(evidence["families"])
+    subject.weights(seen, evidence["weights"]["order"])
+    for layer in range(len(subject.widths) - 1):
+        subject.signs(layer, seen)
 # ---- Rules for the claim "not-identifiable": each checks `same-function`; the rest is common to them.
 def counterexample(one: Network, two: Network, evidence: Any, same_function: Callable[..., None]) -> None:
     """The hypotheses in their order. O(sum of n_l n_(l-1)), and what `same_function` and the membership take."""
@@ -1070,6 +1376,8 @@ def outputs(network: Network, x: Sequence[Fraction]) -> list[Fraction]:
 PAGE, SHALLOW, LINE, HIDING, BOX, EQUIVALENCE, REGIONS = ("polyrelu/" + page for page in (
     "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py", "symmetry/box.md",
     "proofs/equivalence.md", "proofs/regions.md"))
+ON_MINORS = {"generic": "minors imply G2 (polyrelu/proofs/bottleneck.md)",
+             "transversal": "minors imply G2 (polyrelu/proofs/bottleneck.md), generic implies transversal (FORMAT.md)"}
 def refutation(page: str, evidence: Any, rule: Callable[..., None]) -> tuple[Any, ...]:
     """The entry of a theorem about "not-identifiable", with the evidence and the rule of its `same-function`."""
     shapes = {"architecture": {}, "same-function": evidence, "not-related": {"layer": int}, "membership": MEMBERSHIP}
@@ -1082,6 +1390,10 @@ THEOREMS: dict[str, tuple[Any, ...]] = {
     "bottleneck": ("identifiable", ("generic",), "polyrelu/proofs/bottleneck.md",
                    {"rank": {"prime": PRIME, "columns": [int]}, "rows": {}, "unique": SUBSETS,
                     "hyperplanes": {"witnesses": [WITNESS]}, "membership": MEMBERSHIP}, bottleneck),
+    "deep": ("identifiable", ("transversal",), "polyrelu/proofs/deep.md", {
+        "ridges": {"slices": [{"axes": (int, int), "fixed": [RATIONAL], "ridges": [(int, int, NATURAL)]}]},
+        "families": {"chosen": [int], "joined": [(int, int)]}, "weights": {"order": [int]}, "signs": {},
+        "membership": MEMBERSHIP}, deep),
     "replacement": refutation(SHALLOW, {"layer": int}, replacement),
     "bounded-replacement": refutation(BOX, {"layer": int}, bounded_replacement),
     "translation": refutation(HIDING, {"layer": int, "neuron": int, "shift": RATIONAL}, translation),
@@ -1100,11 +1412,15 @@ TEXTS = {
     "unique": "no other orientations give this function", "direction": "the first layer is not constant",
     "bends": "all bends of the second layer are there and different", "rank": "W[1] has full row rank",
     "rows": "second-layer hyperplanes are visible and different",
+    "ridges": "each listed plane meets a ridge where exactly two neurons vanish",
+    "families": "every hidden neuron has a placed family, and what is joined to it can be",
+    "weights": "every weight between hidden layers is nonzero and is seen",
+    "signs": "the linear systems of the hidden layers have no other solution",
     "architecture": "both networks have one architecture", "hyperplanes": "every first-layer hyperplane has a witness",
     "same-function": "they compute the same real function",
     "not-related": "they differ in an invariant of permutations and positive scalings"}
 REFERENCE = OneOf(({"sha256": SHA256, "inline": object}, {"sha256": SHA256, "file": FILE_NAME}))
-CLAIM = {"network": REFERENCE, "domain": "R^n", "among": re.compile("all|generic")}
+CLAIM = {"network": REFERENCE, "domain": "R^n", "among": re.compile("all|generic|transversal")}
 CERTIFICATE = {
     "format": "polyrelu-certificate", "version": 1, "unverified": object,
     "claim": OneOf(({"kind": "identifiable", **CLAIM}, {"kind": "not-identifiable", **CLAIM, "other": REFERENCE},
@@ -1165,7 +1481,7 @@ def check(data: bytes, search: Search) -> Report:
     texts = {**TEXTS, "membership": f"membership of network {two.sha256[:12]} in the class {among}: {status}"}
     proved = [{"id": key, "statement": texts[key], "status": "proved"} for key in hypotheses]
     trusted = [f"theorem {name} as proved in {page}", PAGE, "Python's integers, json and hashlib"]
-    trusted += ["minors imply G2 (polyrelu/proofs/bottleneck.md)"] * ((among, status) == ("generic", "verified"))
+    trusted += [ON_MINORS.get(among, "")] * (among in ON_MINORS and status == "verified")
     hashes = tuple(network.sha256 for network in networks)
     if kind in ("runtime-error", "not-equivalent"):
         pair = kind == "not-equivalent"

@@ -24,7 +24,7 @@ from polyrelu.textfiles import layout, write_all
 __all__ = ["Among", "Certificate", "Claim", "Hypothesis", "PairClaim", "RegionsClaim", "RuntimeClaim"]
 
 FORMAT, VERSION = "polyrelu-certificate", 1
-Among = Literal["all", "generic"]
+Among = Literal["all", "generic", "transversal"]
 Kind = Literal["identifiable", "not-identifiable"]
 
 #: Networks with more parameters than this go to a file of their own.
@@ -52,13 +52,13 @@ class Claim:
 
     def __str__(self) -> str:
         shape = f"The {self.network.architecture} network {self.network.sha256[:12]}…"
-        members = "every parameter" if self.among == "all" else "every generic parameter"
+        members = "every parameter" if self.among == "all" else f"every {self.among} parameter"
         if self.kind == "identifiable":
             return (
                 f"{shape} is identifiable among {self.among} parameters on {self.domain}: {members} of its "
                 "architecture with the same function is this one up to permutation and positive scaling of neurons."
             )
-        member = "another" if self.among == "all" else "a generic"
+        member = "another" if self.among == "all" else f"a {self.among}"
         return (
             f"{shape} is not identifiable among {self.among} parameters on {self.domain}: {member} parameter of its "
             "architecture, not related to it by permutation and positive scaling, computes the same function."

@@ -19,6 +19,7 @@ from polyrelu.certificate.theorems import (
     REGIONS_MEANING,
     RUNTIME_MEANING,
     THEOREMS,
+    TRANSVERSAL,
     TheoremText,
 )
 from polyrelu.errors import CertificateError
@@ -111,6 +112,9 @@ def describe_latex(certificate: CertificateText) -> str:
         r"\end{remark}",
     ]
     return "\n".join(lines)
+
+
+_CLASSES = {"all": "all parameters of its architecture", "generic": GENERIC, "transversal": TRANSVERSAL}
 
 
 def _meaning(certificate: CertificateText) -> str:
@@ -241,7 +245,7 @@ def _statement(certificate: CertificateText) -> str:
             f"{certificate.other} {verb} on {certificate.domain}."
         )
     domain = "on all of R^n" if certificate.domain == "R^n" else f"on {certificate.domain}"
-    among = "all parameters of its architecture" if certificate.among == "all" else GENERIC
+    among = _CLASSES.get(certificate.among, GENERIC)
     if certificate.kind == "identifiable":
         verb = (
             "is identifiable: every parameter of the class with the same function equals it "
@@ -266,6 +270,10 @@ def _evidence_note(evidence: dict[str, Any]) -> str:
     if "witnesses" in evidence:
         flat = sum(1 for witness in evidence["witnesses"] if "flat" in witness)
         return f" ({len(evidence['witnesses']) - flat} by points, {flat} flat)"
+    if "slices" in evidence:
+        return f" ({sum(len(entry['ridges']) for entry in evidence['slices'])} planes and ridges)"
+    if "chosen" in evidence:
+        return f" ({len(evidence['chosen'])} chosen, {len(evidence['joined'])} joined)"
     return f" ({evidence['method']})" if "method" in evidence else ""
 
 

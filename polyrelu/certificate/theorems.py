@@ -13,6 +13,7 @@ __all__ = [
     "REGIONS_MEANING",
     "RUNTIME_MEANING",
     "THEOREMS",
+    "TRANSVERSAL",
     "TheoremText",
     "hypothesis_statement",
 ]
@@ -44,6 +45,11 @@ RUNTIME_MEANING = (
 GENERIC = (
     "generic parameters: rank W[1] = n_1, supertransversal (a cell of codimension k has exactly k zeros), "
     "and no masked product with nonempty masks vanishes; all parameters but a set of measure zero, if n_0 >= n_1"
+)
+
+TRANSVERSAL = (
+    "transversal parameters: supertransversal (a cell of codimension k has exactly k zeros), and no masked product with "
+    "nonempty masks vanishes; all parameters but a set of measure zero, whatever the widths"
 )
 
 
@@ -131,6 +137,25 @@ THEOREMS: dict[str, TheoremText] = {
             "unique": _UNIQUE.format(layer="second-layer", product="V_i A_i"),
             "hyperplanes": "every first-layer hyperplane is recognised: by a point (c), or as a flat visible hyperplane (c')",
             "membership": "what is known of the network's own membership in the generic class",
+        },
+    ),
+    "deep": TheoremText(
+        "Theorem D: any depth, transversal competitors",
+        "polyrelu/proofs/deep.md",
+        "If at listed points, on ridges where two neurons vanish, chains of crossings fix the layer of every hidden neuron, every weight between hidden "
+        "layers is seen, and linear systems exclude other signs, then every transversal parameter with this function is the given one up to permutation "
+        "and positive scaling.",
+        r"Let $L \ge 2$ and $n_0 \ge 2$. Suppose that good ridges, where exactly two neurons vanish, show (D1) for every hidden neuron a family of pieces whose "
+        r"layer is fixed by chains of crossings up and down, (D2) $(W_\ell)_{ih} \ne 0$, and a piece of $(\ell, i)$ at which $h$ is on, for all $\ell \ge 2$, $i$, $h$, and (D3) that "
+        r"for each layer the linear system in its signs has no other solution. Then every transversal $\eta$ of the same widths with $f_\eta = f_\theta$ has $\eta \sim \theta$.",
+        {
+            "ridges": "each listed plane meets a ridge: exactly two neurons vanish there, with independent gradients",
+            "families": "(D1) every hidden neuron has a family of pieces, linked at good ridges, with chains of crossings up to the last hidden layer and "
+            "down to the first one, and the families that are joined to it can be",
+            "weights": "(D2) every weight between hidden layers is nonzero, and is seen at a piece of its neuron or, in the last hidden layer, at zeros of the "
+            "neuron before",
+            "signs": "(D3) for each hidden layer but the last one the linear system has no solution that means other signs or weights",
+            "membership": "what is known of the network's own membership in the transversal class",
         },
     ),
     "replacement": TheoremText(

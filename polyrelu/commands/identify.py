@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyrelu.commands.common import (
     EXIT,
+    UsageError,
     add_command,
     add_network,
     check_output,
@@ -33,8 +34,8 @@ def add_identify(commands: Any) -> None:
     parser.add_argument("-o", "--output", metavar="CERT", help="write the certificate here")
     parser.add_argument(
         "--among",
-        choices=["all", "generic"],
-        help="class of competitors; by default the strongest statement found (a proof among all includes generic)",
+        choices=["all", "generic", "transversal"],
+        help="class of competitors; by default the strongest statement found (a proof among all includes the others)",
     )
     parser.add_argument(
         "--domain", default="R^n", help="where the functions agree; only R^n (the default) for this command"
@@ -43,16 +44,25 @@ def add_identify(commands: Any) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, help="seed of the search; the same seed gives the same certificate"
     )
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="for the search of ridges, which is for two or more hidden layers (default 60); 0: no search",
+    )
 
 
 def _identify(options: argparse.Namespace, started: float) -> int:
     from polyrelu.proofs import identify
 
     _check_outputs(options)
+    if not options.time_limit >= 0:
+        raise UsageError(f"--time-limit {options.time_limit}: must be 0 or more")
     if options.domain != "R^n":
         raise DomainError(f"--domain {options.domain}: identify proves on R^n only; leave the option out")
     imported = read_network(options, options.network)
-    outcome = identify(imported.network, options.among, options.seed)
+    outcome = identify(imported.network, options.among, options.seed, options.time_limit)
     written = _write_outcome(options, outcome, imported.provenance)
     if options.json:
         certificate = str(written[-1]) if written and options.output else None

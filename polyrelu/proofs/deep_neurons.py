@@ -26,7 +26,7 @@ from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.deep_families import Family
 from polyrelu.proofs.deep_ridges import Piece
 
-__all__ = ["Portrait", "portraits"]
+__all__ = ["Portrait", "joins_in_order", "portraits"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +89,21 @@ def portraits(network: Network, families: Iterable[Family]) -> dict[NeuronId, Po
         parts = [found[NeuronId(layer, i)] for i in range(network.widths[layer])]
         result.update({portrait.neuron: portrait for portrait in _joined(network, layer, parts)})
     return result
+
+
+def joins_in_order(network: Network, known: dict[NeuronId, Portrait]) -> list[Family]:
+    """The families that were joined to chosen ones, each after those that it needs; `known` is of `portraits`."""
+    order: list[Family] = []
+    for layer in range(1, network.depth):
+        rows = network.weight(layer).integer_rows()
+        own = [known[NeuronId(layer, i)] for i in range(network.widths[layer])]
+        chosen = [Portrait.of(portrait.families[0]) for portrait in own]
+        waiting = [Portrait.of(family) for portrait in own for family in portrait.families[1:]]
+        while waiting:
+            later = [part for part in waiting if not _join(rows, layer, chosen, part)]
+            order += [part.families[0] for part in waiting if part not in later]
+            waiting = later
+    return order
 
 
 def is_placed(network: Network, family: Family) -> bool:

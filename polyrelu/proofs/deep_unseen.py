@@ -23,7 +23,7 @@ from polyrelu.network import Network, NeuronId, SignVector
 from polyrelu.proofs.deep_neurons import Portrait
 from polyrelu.proofs.deep_ridges import Ridge, Space
 
-__all__ = ["admissible", "sources", "unshown_pairs"]
+__all__ = ["admissible", "shown_sources", "sources", "unshown_pairs"]
 
 #: For each source h, by its index, the indices of the neurons v of the last hidden layer that have it on at no piece.
 Sources = dict[int, list[int]]
@@ -50,16 +50,21 @@ def admissible(network: Network, left: Iterable[int], cells: Iterable[SignVector
 
 def unshown_pairs(space: Space, ridges: Sequence[Ridge], known: dict[NeuronId, Portrait]) -> set[tuple[int, int]]:
     """The pairs (v, h) of sources whose weight the ridges do not show, by their indices."""
+    shown = shown_sources(space, ridges, known)
+    return {(v, h) for h, neurons in sources(space.network, known).items() if h not in shown for v in neurons}
+
+
+def shown_sources(space: Space, ridges: Sequence[Ridge], known: dict[NeuronId, Portrait]) -> list[int]:
+    """The sources whose weights the ridges show, in an order in which they do."""
     network = space.network
-    left = sources(network, known)
+    left, order = sources(network, known), list[int]()
     cells = (signs for ridge in ridges for signs in ridge.sectors)
-    if not left:
-        return set()
-    if _rows_are_apart(network, known) and next(admissible(network, left, cells), None) is not None:
+    if left and _rows_are_apart(network, known) and next(admissible(network, left, cells), None) is not None:
         facets = _facets(network.depth - 2, left, ridges)
         while done := [h for h in left if _is_shown(space, h, left, facets[h])]:
             left = {h: neurons for h, neurons in left.items() if h not in done}
-    return {(v, h) for h, neurons in left.items() for v in neurons}
+            order += done
+    return order
 
 
 def _rows_are_apart(network: Network, known: dict[NeuronId, Portrait]) -> bool:

@@ -1,8 +1,8 @@
 """Is a network identifiable: does its function determine its parameters up to permutation and positive scaling?
 
 The theorems that apply to the architecture are tried first. If none proves the claim, moves along the fiber are
-tried: another concrete network with the same function refutes it. What remains is undecided, with the hypothesis
-that failed.
+tried: another concrete network with the same function refutes it. Then, for a limited time, Theorem D is tried, which
+is a search. What remains is undecided, with the hypothesis that failed.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from polyrelu.certificate import Among, Certificate, Claim, Hypothesis
 from polyrelu.errors import PolyreluError
 from polyrelu.fibers import fiber_moves
 from polyrelu.network import Network
-from polyrelu.proofs import bottleneck, line, shallow
+from polyrelu.proofs import bottleneck, deep, line, shallow
 from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
 from polyrelu.proofs.outcome import Attempt, Identifiable, NotIdentifiable, Outcome, Undecided
 from polyrelu.symmetry import Move, moves
 from polyrelu.version import __version__
 
 __all__ = ["identify"]
+
+#: Seconds for the search of ridges (Theorem D).
+TIME_LIMIT = 60.0
 
 _MOVE_LIMIT = 64
 
@@ -31,20 +34,25 @@ _NO_MOVE = (
 )
 
 
-def identify(network: Network, among: Among | None = None, seed: int = 0) -> Outcome:
+def identify(
+    network: Network, among: Among | None = None, seed: int = 0, time_limit: float | None = TIME_LIMIT
+) -> Outcome:
     """Prove or refute that a network is identifiable on R^n.
 
     Parameters
     ----------
     network : a plain stack; other networks are `Undecided`.
-    among : the class of competitors, ``"all"`` or ``"generic"`` parameters of the architecture (FORMAT.md §3.1).
-        By default the strongest statement that is found.
-    seed : for the search of points and shifts; the same seed gives the same certificate.
+    among : the class of competitors, ``"all"``, ``"generic"`` or ``"transversal"`` parameters of the architecture
+        (FORMAT.md §3.1). By default the theorems among all and generic ones are tried, then another network with the
+        same function is looked for, then Theorem D is tried among transversal ones.
+    seed : for the search of points, shifts and ridges; the same seed gives the same certificate.
+    time_limit : seconds for the search of ridges, the one part that may take long; None: no limit, and it may not end.
 
     Returns
     -------
     `Identifiable`, `NotIdentifiable` (with another network) or `Undecided` (with what was tried). A proof among all
-    parameters is also one among generic ones and is given whenever it is found.
+    parameters is also one among generic and transversal ones and is given whenever it is found; with two hidden layers
+    one among transversal parameters is one among generic ones, which are transversal.
 
     >>> from polyrelu.network import from_arrays
     >>> identify(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])).status
@@ -54,31 +62,57 @@ def identify(network: Network, among: Among | None = None, seed: int = 0) -> Out
     """
     if not isinstance(network, Network):
         raise PolyreluError(f"identify takes a Network, not {type(network).__name__}; polyrelu.load reads a file")
-    if among not in (None, "all", "generic"):
-        raise PolyreluError(f"among is 'all' or 'generic', not {str(among)[:40]!r}")
+    if among not in (None, "all", "generic", "transversal"):
+        raise PolyreluError(f"among is 'all', 'generic' or 'transversal', not {str(among)[:40]!r}")
+    if time_limit is not None and not time_limit >= 0:
+        raise PolyreluError(f"time_limit {time_limit}: must be 0 or more")
     if not network.is_plain:
         return Undecided("no theorem here covers networks with skip connections")
     attempts: list[Attempt] = []
-    for theorem, class_of_competitors, prover in _theorems(network, seed):
-        if among == "all" and class_of_competitors == "generic":
-            attempts.append(Attempt(theorem, "its competitors are the generic parameters only"))
-            continue
-        found = prover()
-        if not isinstance(found, Attempt):
-            claim = Claim("identifiable", network, class_of_competitors)
-            return Identifiable(_certificate(claim, theorem, found))
+    for theorem, competitors, prover in _theorems(network, seed):
+        found = _tried(network, among, theorem, competitors, prover)
+        if isinstance(found, Identifiable):
+            return found
         attempts.append(found)
     refuted = _refute(network, among, seed)
     if isinstance(refuted, NotIdentifiable):
         return refuted
+    if _may_be_deep(network):
+        proof = _tried(network, among, deep.THEOREM, "transversal", lambda: deep.prove(network, seed, time_limit))
+        if isinstance(proof, Identifiable):
+            return proof
+        attempts.append(proof)
     return Undecided(_reason(network, attempts), (*attempts, refuted))
+
+
+def _tried(
+    network: Network, among: Among | None, theorem: str, competitors: Among, prover: _Prover
+) -> Identifiable | Attempt:
+    """A theorem for the wanted class, if its own class of competitors contains that one."""
+    if not _implies(network, competitors, among):
+        return Attempt(theorem, f"its competitors are the {competitors} parameters only")
+    found = prover()
+    if isinstance(found, Attempt):
+        return found
+    return Identifiable(_certificate(Claim("identifiable", network, competitors), theorem, found))
+
+
+def _implies(network: Network, competitors: Among, among: Among | None) -> bool:
+    """Whether a proof among some competitors is one among the wanted ones."""
+    within = competitors == "transversal" and among == "generic" and has_generic_class(network)
+    return competitors == "all" or among in (None, competitors) or within
+
+
+def _may_be_deep(network: Network) -> bool:
+    """Whether Theorem D is tried. With one hidden layer the theorem for that asks for less."""
+    return network.last == "affine" and network.depth >= 3 and network.inputs >= 2
 
 
 _Prover = Callable[[], "list[Hypothesis] | Attempt"]
 
 
 def _theorems(network: Network, seed: int) -> Iterator[tuple[str, Among, _Prover]]:
-    """The theorems for the architecture, with the class of competitors of each."""
+    """The theorems for the architecture that need no long search, with the class of competitors of each."""
     if network.last != "affine":
         return
     if network.depth == 1:
@@ -97,13 +131,14 @@ def _refute(network: Network, among: Among | None, seed: int) -> NotIdentifiable
     first = next(candidates, None)
     if first is None:
         return Attempt("other networks", _NO_MOVE)
-    if among != "all" and can_be_verified(network):
+    if among in (None, "generic") and can_be_verified(network):
         for move in itertools.chain([first], itertools.islice(candidates, _MOVE_LIMIT)):
             membership = generic_membership(move.other)
             if membership["status"] == "verified":
                 return _refuted(network, "generic", move, membership)
-    if among == "generic":
-        return Attempt(first.theorem, f"{first.story}; but {_why_not_generic(network)}; `--among all` refutes")
+    if among in ("generic", "transversal"):
+        why = _why_not_generic(network) if among == "generic" else "it is not known to be transversal"
+        return Attempt(first.theorem, f"{first.story}; but {why}; `--among all` refutes")
     return _refuted(network, "all", first, {"status": "verified", "method": "every"})
 
 

@@ -17,7 +17,7 @@ from polyrelu.exact import RationalMatrix, determinant, nonzero_minor, vanishing
 from polyrelu.limits import MINOR_LIMIT, SUM_BIT_LIMIT, SUM_LIMIT, is_affordable
 from polyrelu.network import Network
 
-__all__ = ["can_be_verified", "generic_membership", "has_generic_class"]
+__all__ = ["can_be_verified", "generic_membership", "has_generic_class", "transversal_membership"]
 
 OPEN: dict[str, Any] = {"status": "open"}
 
@@ -52,6 +52,41 @@ def generic_membership(network: Network) -> dict[str, Any]:
     if minor is None or not can_be_verified(network) or not _all_minors_nonzero(network):
         return dict(OPEN)
     return {"status": "verified", "method": "minors", "prime": str(minor.prime), "columns": list(minor.columns)}
+
+
+def transversal_membership(network: Network) -> dict[str, Any]:
+    """Evidence on the membership of a plain stack with an affine output in the class *transversal* (FORMAT.md §3.1).
+
+    Generic networks are transversal; refutation looks for two terms of a masked product of two layers that cancel.
+
+    >>> from polyrelu.network import from_arrays
+    >>> layers = [([[1, 2], [3, 4]], [5, 6]), ([[1, 2], [3, -1]], [7, 8]), ([[1, 2], [2, 6]], [0, 0]), ([[1, 1]], [0])]
+    >>> transversal_membership(from_arrays(layers))
+    {'status': 'refuted', 'method': 'masks', 'layer': 1, 'masks': [[1], [0, 1], [0]]}
+    """
+    if has_generic_class(network):
+        generic = generic_membership(network)
+        if generic["status"] == "verified" or generic.get("method") == "product":
+            return generic
+    for layer in range(1, network.depth - 2):
+        found = _cancelling_pair(network, layer)
+        if found is not None:
+            j, pair, i = found
+            return {"status": "refuted", "method": "masks", "layer": layer, "masks": [[j], list(pair), [i]]}
+    return dict(OPEN)
+
+
+def _cancelling_pair(network: Network, layer: int) -> tuple[int, tuple[int, int], int] | None:
+    """j, (h, k) and i with W[ℓ+2]_ih W[ℓ+1]_hj + W[ℓ+2]_ik W[ℓ+1]_kj = 0, all of them hidden neurons, j of layer ℓ."""
+    columns = network.weight(layer + 1).transpose().integer_rows()
+    for i, row in enumerate(network.weight(layer + 2).integer_rows()):
+        for j, column in enumerate(columns):
+            seen: dict[int, int] = {}
+            for h, product in enumerate(a * b for a, b in zip(row, column, strict=True)):
+                if -product in seen:
+                    return j, (seen[-product], h), i
+                seen[product] = h
+    return None
 
 
 def _minors(network: Network) -> int:

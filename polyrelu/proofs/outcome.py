@@ -134,7 +134,8 @@ class Identifiable(Proved[Certificate]):
         return str(found)
 
     def _remarks(self) -> list[str]:
-        return [_MEMBERSHIP[self.membership]] if self.certificate.claim.among == "generic" else []
+        among = self.certificate.claim.among
+        return [_MEMBERSHIP[self.membership].format(among=among)] if among != "all" else []
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -282,10 +283,10 @@ class Undecided(_Answer):
 Outcome: TypeAlias = Identifiable | NotIdentifiable | Undecided
 
 _MEMBERSHIP = {
-    "verified": "The network itself is generic (verified).",
-    "refuted": "The network itself is not generic (verified): the theorem says that no generic parameter computes its "
+    "verified": "The network itself is {among} (verified).",
+    "refuted": "The network itself is not {among} (verified): the theorem says that no {among} parameter computes its "
     "function.",
-    "open": "Whether the network itself is generic is left open; if not, no generic parameter computes its function.",
+    "open": "Whether the network itself is {among} is left open; if not, no {among} parameter computes its function.",
 }
 
 

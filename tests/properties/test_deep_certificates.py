@@ -1,291 +1,255 @@
-"""Theorem D against routes that share nothing with it, on random small networks of two to four hidden layers.
-
-* Where all hypotheses hold, the exact dimension of the local fiber is 0, and no known move leads to a competitor.
-* Types of ridges are those of the exact complex.
-* Networks with symmetries beyond the trivial ones never satisfy the hypotheses, whatever the points.
-* On a small grid, no certified network has the function of another one that is a competitor.
-
-A network outside the class of competitors may have other networks with its function though the hypotheses hold: so
-what is compared with is in the class, or is a positive dimension.
-"""
+"""Certificates of Theorem D: prover against checker, subsets of ridges, forged ones for networks with symmetries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import copy
+import json
 from fractions import Fraction
-from itertools import combinations, islice, pairwise, product
+from itertools import pairwise
 from random import Random
+from typing import Any
 
 import pytest
 
-from polyrelu.breakpoints import breakpoint_complex
-from polyrelu.complex import Cell, canonical_complex
-from polyrelu.conditions import supertransversality
-from polyrelu.exact import RationalMatrix
-from polyrelu.fibers import fiber_moves, not_localizable
-from polyrelu.network import Network, SignVector, from_arrays
-from polyrelu.proofs.deep_points import DeepHypotheses, deep_hypotheses
-from polyrelu.proofs.deep_ridges import Ridge, ridge_at, whole_space
+import polyrelu
+from polyrelu import Network, Proved, checker
+from polyrelu.certificate import Certificate, Claim, Hypothesis
+from polyrelu.network import NeuronId, to_document
+from polyrelu.proofs import deep
+from polyrelu.proofs.deep_evidence import families_evidence, ridges_evidence
+from polyrelu.proofs.deep_families import Families
+from polyrelu.proofs.deep_neurons import Portrait
+from polyrelu.proofs.deep_points import deep_hypotheses, evaluate
+from polyrelu.proofs.deep_ridges import Ridge, Space, whole_space
 from polyrelu.proofs.deep_search import DeepSearch
-from polyrelu.symmetry import moves
-from tests.oracles.grid import grid_table, member_indices_on_grid, related
-from tests.oracles.local_fiber import local_fiber_dimension
-from tests.oracles.plain import Network as Stack
-from tests.ridge_points import ridge_points
-from tests.strategies import exact_network
+from polyrelu.proofs.deep_unseen import shown_sources
+from polyrelu.proofs.membership import transversal_membership
+from polyrelu.proofs.outcome import Attempt
+from tests.judge import plain
+from tests.oracles.local_fiber import is_locally_rigid
 
-Number = Callable[[Random], Fraction]
-
-NUMBERS: dict[str, Number] = {
-    "gaussian": lambda rng: Fraction(round(rng.gauss(0, 1) * 1024) or 1, 1024),
-    "small": lambda rng: Fraction(rng.randint(-2, 2)),
-    "no zeros": lambda rng: Fraction(rng.choice([-3, -2, -1, 1, 2, 3])),
-}
-WIDTHS = ((2, 3, 1), (2, 2, 2, 1), (3, 2, 2, 1), (2, 3, 2, 2), (2, 2, 1, 1), (2, 2, 2, 2, 1), (2, 2, 2, 2, 2, 1))
+SOURCES = [([[-2, -1], [3, 2], [1, 1]], [0, -2, 0]), ([[-1, 1, 3], [1, 1, -2]], [1, 1]), ([[-1, 3]], [-1])]
+THREE = [([[-2, -2], [1, -3]], [-3, 0]), ([[-3, -1], [-2, 3]], [3, 0]), ([[1, -2], [-3, 1]], [2, -2]),
+         ([[-2, -2]], [0])]  # fmt: skip
+PLANES = [([[1, 0, 1], [0, 1, -1], [1, 1, 2]], [0, 1, -1]), ([[1, -2, 1], [-1, 1, 2], [2, 1, -1]], [1, -1, 2]),
+          ([[1, 2, -1]], [0])]  # fmt: skip
 
 
-def stack(widths: tuple[int, ...], kind: str, rng: Random) -> Stack:
-    number = NUMBERS[kind]
-    return [
-        ([[number(rng) for _ in range(n)] for _ in range(m)], [number(rng) for _ in range(m)])
+def random_net(widths: tuple[int, ...], seed: int) -> Network:
+    rng = Random(seed)
+
+    def number(size: float) -> Fraction:
+        return Fraction(round(rng.gauss(0, size) * 256) or 1, 256)
+
+    return polyrelu.from_arrays([
+        ([[number(1) for _ in range(n)] for _ in range(m)], [number(0.5) for _ in range(m)])
         for n, m in pairwise(widths)
-    ]
+    ])  # fmt: skip
 
 
-def everything_seen(network: Network) -> DeepHypotheses:
-    """The hypotheses at all ridges there are."""
-    return deep_hypotheses(network, ridge_points(network))
+def document(network: Network, hypotheses: list[Hypothesis]) -> dict[str, Any]:
+    claim = Claim("identifiable", network, "transversal")
+    return Certificate(claim, "deep", tuple(hypotheses)).to_document()[0]
 
 
-def is_competitor(network: Network) -> bool:
-    """Whether a network is in the class: no masked product vanishes, and it is supertransversal."""
-    depth, widths = network.depth, network.widths
-    for first, last in combinations(range(depth + 1), 2):
-        masks = [[tuple(range(widths[m]))] if m in (0, depth) else list(_masks(widths[m])) for m in range(depth + 1)]
-        for chosen in product(*masks[first : last + 1]):
-            if _masked_product(network, first, chosen).is_zero():
-                return False
-    return supertransversality(canonical_complex(network)).status == "holds"
+def verdict(found: dict[str, Any]) -> checker.Report:
+    return checker.check_bytes(json.dumps(found).encode())
 
 
-def _masks(width: int) -> Iterator[tuple[int, ...]]:
-    return (mask for size in range(1, width + 1) for mask in combinations(range(width), size))
+def evidence(found: dict[str, Any], name: str) -> dict[str, Any]:
+    entries: list[dict[str, Any]] = found["proof"]["hypotheses"]
+    return next(dict(entry)["evidence"] for entry in entries if entry["id"] == name)
 
 
-def _masked_product(network: Network, first: int, masks: tuple[tuple[int, ...], ...]) -> RationalMatrix:
-    """I_l W[l] ⋯ W[k+1] I_k, without the zero rows and columns."""
-    factors = [
-        network.weight(first + 1 + i).take(rows=above, columns=below)
-        for i, (below, above) in enumerate(pairwise(masks))
-    ]
-    result = factors[0]
-    for factor in factors[1:]:
-        result = factor @ result
-    return result
+def proved(network: Network) -> dict[str, Any]:
+    found = deep.prove(network, time_limit=20)
+    assert not isinstance(found, Attempt), found
+    return document(network, found)
 
 
-# -- where the hypotheses hold ------------------------------------------------------------------------------------
+def forged(space: Space, ridges: list[Ridge]) -> tuple[dict[str, Any], bool]:
+    """The best certificate that some ridges give, and whether the hypotheses hold."""
+    network = space.network
+    listed, ridges = ridges_evidence(space, ridges)
+    result = evaluate(space, ridges, Families(ridges))
+    families: dict[str, Any] = {"chosen": [0] * sum(network.widths[1:-1]), "joined": []}
+    if all(_listed(ridges, result.known, neuron) for neuron in network.neurons()):
+        families = families_evidence(space, ridges, result.known)
+    order = shown_sources(space, ridges, result.known)
+    made = {"ridges": listed, "families": families, "weights": {"order": order}, "signs": {},
+            "membership": {"status": "open"}}  # fmt: skip
+    return document(network, [Hypothesis("deep", name, entry) for name, entry in made.items()]), result.hold
 
 
-@pytest.mark.parametrize("kind", NUMBERS)
-@pytest.mark.parametrize("widths", WIDTHS, ids=str)
-def test_no_local_fiber(widths: tuple[int, ...], kind: str) -> None:
-    for seed in range(15):
-        layers = stack(widths, kind, Random(f"{widths} {kind} {seed}"))
-        if everything_seen(exact_network(layers)).hold:
-            assert local_fiber_dimension(layers).dimension <= 0, (widths, kind, seed)
+def _listed(ridges: list[Ridge], known: dict[NeuronId, Portrait], neuron: NeuronId) -> bool:
+    """Whether every family of the neuron has a piece at a good ridge."""
+    at = {piece for ridge in ridges if ridge.kind is not None for piece in ridge.pieces}
+    return neuron in known and all(not at.isdisjoint(family.pieces) for family in known[neuron].families)
 
 
-@pytest.mark.parametrize("widths", WIDTHS[1:4], ids=str)
-def test_no_move_to_a_competitor(widths: tuple[int, ...]) -> None:
-    for seed in range(40):
-        network = exact_network(stack(widths, "small", Random(f"{widths} moves {seed}")))
-        if everything_seen(network).hold:
-            for move in islice((*moves(network), *islice(fiber_moves(network), 4)), 8):
-                assert not is_competitor(move.other), (widths, seed, move.story)
+@pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
+def test_identify(layers: Any) -> None:
+    network = polyrelu.from_arrays(layers)
+    outcome = polyrelu.identify(network, among="transversal", time_limit=20)
+    assert isinstance(outcome, Proved)
+    assert (outcome.theorem, outcome.certificate.claim.among) == ("deep", "transversal")
+    assert verdict(outcome.certificate.to_document()[0]).verdict == "accepted"
+    assert is_locally_rigid(plain(network)) is not False
 
 
-def test_two_hidden_layers_are_complete() -> None:
-    """With n_0 = n_1 = n_2 = 2 and Gaussian weights the hypotheses hold wherever the local fiber is a point."""
-    held = 0
-    for seed in range(40):
-        layers = stack((2, 2, 2, 1), "gaussian", Random(f"complete {seed}"))
-        hold = everything_seen(exact_network(layers)).hold
-        assert hold == (local_fiber_dimension(layers).dimension == 0), seed
-        held += hold
-    assert held > 10
+@pytest.mark.parametrize(
+    ("widths", "seeds"),
+    [
+        ((3, 4, 3, 3, 2), 3),
+        ((6, 5, 5, 2), 2),
+        ((3, 5, 4, 2), 2),
+        ((2, 4, 3, 1), 2),
+        ((2, 2, 2, 2, 1), 2),
+        ((2, 3, 1), 2),
+    ],
+    ids=str,
+)
+def test_what_is_proved_is_accepted(widths: tuple[int, ...], seeds: int) -> None:
+    """And nothing that is accepted has a curve of parameters with its function."""
+    for seed in range(seeds):
+        network = random_net(widths, seed)
+        found = deep.prove(network, time_limit=1)
+        if isinstance(found, Attempt):
+            assert "not found in 1 s" in found.reason
+            continue
+        report = verdict(document(network, found))
+        assert report.verdict == "accepted", report
+        assert len(network.widths) > 4 or is_locally_rigid(plain(network)) is not False
 
 
-def test_against_all_networks_on_a_grid() -> None:
-    """All weights in {-1, 0, 1} are competitors for some certified networks with weights in it."""
-    values = (-1, 0, 1)
-    table = grid_table((2, 2, 1, 1), tuple(map(Fraction, values)))
-    rng, held = Random(5), 0
-    while held < 12:
-        layers = [([[Fraction(rng.choice(values)) for _ in range(n)] for _ in range(m)],
-                   [Fraction(rng.choice(values)) for _ in range(m)]) for n, m in pairwise((2, 2, 1, 1))]  # fmt: skip
-        if everything_seen(exact_network(layers)).hold:
-            held += 1
-            members = [table.network(int(index)) for index in member_indices_on_grid(layers, values)]
-            others = [member for member in members if not related(layers, member)]
-            assert not any(is_competitor(exact_network(other)) for other in others)
+@pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
+def test_subsets_of_ridges(layers: Any) -> None:
+    """The checker accepts what some ridges give iff `deep_hypotheses` says that the hypotheses hold."""
+    network = polyrelu.from_arrays(layers)
+    search, space, rng = DeepSearch(network), whole_space(network), Random(1)
+    search.run(time_limit=20)
+    ridges, verdicts = list(search.ridges.values()), set[bool]()
+    for _ in range(60):
+        some = rng.sample(ridges, rng.randint(1, len(ridges)))
+        found, hold = forged(space, some)
+        assert hold == deep_hypotheses(network, [ridge.point for ridge in some]).hold
+        report = verdict(found)
+        assert report.verdict == ("accepted" if hold else "rejected"), report
+        verdicts.add(hold)
+    assert verdicts == {True, False}
 
 
-# -- ridges and the complex ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
+def test_no_ridge_can_be_dropped_and_any_can_be_repeated(layers: Any) -> None:
+    found = proved(polyrelu.from_arrays(layers))
+    slices = evidence(found, "ridges")["slices"]
+    starts = [sum(len(entry["ridges"]) for entry in slices[:i]) for i in range(len(slices))]
+    for i, entry in enumerate(slices):
+        for k in range(len(entry["ridges"])):
+            shorter = copy.deepcopy(found)
+            del evidence(shorter, "ridges")["slices"][i]["ridges"][k]
+            gone = starts[i] + k
+            families = evidence(shorter, "families")
+            families["chosen"] = [max(r - (r > gone), 0) for r in families["chosen"]]
+            families["joined"] = [[w, max(r - (r > gone), 0)] for w, r in families["joined"]]
+            assert verdict(shorter).verdict == "rejected"
+            longer = copy.deepcopy(found)
+            evidence(longer, "ridges")["slices"].append({**entry, "ridges": [entry["ridges"][k]]})
+            assert verdict(longer).verdict == "accepted"
 
 
-@pytest.mark.parametrize("kind", NUMBERS)
-@pytest.mark.parametrize("widths", [(2, 3, 2, 1), (2, 2, 2, 2, 1), (2, 2, 3, 2), (3, 2, 2, 1)], ids=str)
-def test_ridges_are_those_of_the_complex(widths: tuple[int, ...], kind: str) -> None:
-    for seed in range(6):
-        network = exact_network(stack(widths, kind, Random(f"{widths} ridges {kind} {seed}")))
-        cells, space = canonical_complex(network), whole_space(network)
-        breaks = breakpoint_complex(cells)
-        visible = {
-            cells.sign_vector(Cell(network.inputs - 1, int(facet))): bool(seen)
-            for facet, seen in zip(breaks.facets, breaks.visible, strict=True)
-        }
-        regions = {cells.sign_vector(cell) for cell in cells.cells(network.inputs)}
-        for point in ridge_points(network):
-            ridge = ridge_at(space, point)
-            assert isinstance(ridge, Ridge)
-            assert set(ridge.sectors) <= regions
-            assert _seen(ridge) == {pair: visible[ridge.at(pair)] for pair in RAYS}
-            assert ridge.kind == _kind(network, ridge)
+def test_moved_planes() -> None:
+    """A plane that is moved a little still meets the ridge; far away it does not."""
+    found = proved(polyrelu.from_arrays(PLANES))
+    verdicts = []
+    for shift in (Fraction(0), Fraction(1, 10**6), Fraction(10**6)):
+        moved = copy.deepcopy(found)
+        for entry in evidence(moved, "ridges")["slices"]:
+            entry["fixed"] = [str(Fraction(x) + shift) for x in entry["fixed"]]
+        verdicts.append(verdict(moved).verdict)
+    assert (verdicts[0], verdicts[2]) == ("accepted", "rejected")
 
 
-RAYS = ((0, 1), (0, -1), (1, 0), (-1, 0))
-SECTORS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+def twin(layers: Any) -> Any:
+    """A neuron of the second layer twice, its outgoing weights shared."""
+    first, (weight, bias), (out, c), *rest = layers
+    shared = [[Fraction(row[0], 2), *row[1:], Fraction(row[0], 2)] for row in out]
+    return [first, ([*weight, weight[0]], [*bias, bias[0]]), (shared, c), *rest]
 
 
-def _seen(ridge: Ridge) -> dict[tuple[int, int], bool]:
-    return {pair: pair in ridge.visible for pair in RAYS}
+def dead(layers: Any) -> Any:
+    """A further neuron of the second layer that is off everywhere."""
+    first, (weight, bias), (out, c), *rest = layers
+    return [first, ([*weight, [-1] * len(weight[0])], [*bias, -1]), ([[*row, 1] for row in out], c), *rest]
 
 
-def _kind(network: Network, ridge: Ridge) -> str | None:
-    """The type by the affine maps of the sectors, and by the definition."""
-    maps = {pair: network.affine_map(ridge.at(pair)).matrix for pair in SECTORS}
-    jumps = {
-        (0, 1): maps[1, 1] != maps[-1, 1],
-        (0, -1): maps[1, -1] != maps[-1, -1],
-        (1, 0): maps[1, 1] != maps[1, -1],
-        (-1, 0): maps[-1, 1] != maps[-1, -1],
-    }
-    if ridge.u.layer == ridge.v.layer:
-        return "A" if all(jumps.values()) else None
-    if not _bends(network, ridge):
-        return None
-    if all(jumps.values()):
-        return "B"
-    constant = maps[1, -1].is_zero() and maps[-1, -1].is_zero()
-    own = ridge.signs.layers[ridge.v.layer - 1]
-    return "C" if jumps == {**dict.fromkeys(RAYS, True), (0, -1): False} and constant and max(own) == 0 else None
+def linear(layers: Any) -> Any:
+    """A further neuron of the second layer that is on everywhere."""
+    first, (weight, bias), (out, c), *rest = layers
+    return [first, ([*weight, [1] * len(weight[0])], [*bias, 1]), ([[*row, 1] for row in out], c), *rest]
 
 
-def _bends(network: Network, ridge: Ridge) -> bool:
-    """Whether the gradients of z_v with u on and with u off are independent."""
-    gradients = []
-    for sign in (1, -1):
-        form = RationalMatrix.identity(network.inputs)
-        signs: SignVector = ridge.at((sign, 0))
-        for layer in range(1, ridge.v.layer):
-            form = (network.weight(layer) @ form).scale_rows([int(s > 0) for s in signs.layers[layer - 1]])
-        gradients.append((network.weight(ridge.v.layer) @ form).row(ridge.v.index))
-    one, other = gradients
-    return any(one[i] * other[k] != one[k] * other[i] for i, k in combinations(range(network.inputs), 2))
+def hidden(layers: Any) -> Any:
+    """A further neuron of the first layer, with its hyperplane hidden from the second layer."""
+    (weight, bias), (upper, _), *rest = layers
+    rows = [[*(-abs(x) for x in row), 1] for row in upper]
+    return [([*weight, [1] * len(weight[0])], [*bias, 1]), (rows, [-1 - i for i in range(len(rows))]), *rest]
 
 
-# -- symmetries ---------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("change", [twin, dead, linear, hidden])
+@pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
+def test_networks_with_symmetries_are_never_accepted(layers: Any, change: Any) -> None:
+    network = polyrelu.from_arrays(change(layers))
+    search, space, rng = DeepSearch(network), whole_space(network), Random(2)
+    search.run(rounds=20)
+    assert not search.hypotheses.hold
+    ridges = list(search.ridges.values())
+    for _ in range(10):
+        some = rng.sample(ridges, rng.randint(1, len(ridges)))
+        found, hold = forged(space, some)
+        assert not hold
+        families, count = evidence(found, "families"), len(evidence(found, "families")["chosen"])
+        for _ in range(10):
+            assert verdict(found).verdict == "rejected"
+            families["chosen"] = [rng.randrange(len(some)) for _ in range(count)]
+            families["joined"] = [[rng.randrange(count), rng.randrange(len(some))] for _ in range(rng.randint(0, 3))]
 
 
-def _gaussian(widths: tuple[int, ...], seed: object) -> Stack:
-    return stack(widths, "gaussian", Random(str(seed)))
+def test_reasons() -> None:
+    """What cannot hold is said without a search; what was not found is shortened."""
+    zero = deep.prove(polyrelu.from_arrays([SOURCES[0], ([[0, 1, 3], [1, 1, -2]], [1, 1]), SOURCES[2]]))
+    assert isinstance(zero, Attempt)
+    assert zero.reason == "weights: the weight of (2, 0) on (1, 0) is 0"
+    narrow = deep.prove(polyrelu.from_arrays([([[1, 2]], [0]), ([[1], [-1]], [-1, 2]), ([[1, 1]], [0])]))
+    assert isinstance(narrow, Attempt)
+    assert "layer 1 has one neuron" in narrow.reason
+    outcome = polyrelu.identify(polyrelu.from_arrays(SOURCES), time_limit=0)
+    assert outcome.status == "undecided"
+    assert "not found in 0 s, with 0 ridges: (1, 0) has no piece; and 4 more" in str(outcome).replace("\n    ", " ")
 
 
-def _hiding(layers: Stack) -> None:
-    """All rows of layer 2 hide neuron (1, 0)."""
-    weight, bias = layers[1]
-    for i, row in enumerate(weight):
-        weight[i], bias[i] = [abs(row[0]), *(-abs(w) for w in row[1:])], -abs(bias[i])
+def test_the_same_seed_gives_the_same_certificate() -> None:
+    one, two = (proved(polyrelu.from_arrays(SOURCES)) for _ in range(2))
+    assert one == two
 
 
-def _one_sided(layers: Stack, sign: int, layer: int) -> None:
-    weight, bias = layers[layer]
-    weight[0], bias[0] = [sign * abs(w) for w in weight[0]], sign * abs(bias[0])
+def test_a_proof_among_transversal_parameters_is_one_among_generic_ones() -> None:
+    network = polyrelu.from_arrays(SOURCES)
+    assert polyrelu.identify(network, among="generic", time_limit=20).status == "proved"
+    assert polyrelu.identify(network, among="all", time_limit=20).status != "proved"
+    three = polyrelu.from_arrays(THREE)  # no generic class
+    assert polyrelu.identify(three, among="generic", time_limit=20).status == "undecided"
 
 
-def _doubled(layers: Stack, layer: int, factor: int) -> None:
-    weight, bias = layers[layer]
-    weight[0], bias[0] = [factor * w for w in weight[1]], factor * bias[1]
-
-
-def _unused(layers: Stack, layer: int) -> None:
-    for row in layers[layer + 1][0]:
-        row[0] = Fraction(0)
-
-
-SYMMETRIES: dict[str, Callable[[Stack, int], None]] = {
-    "hidden": lambda layers, layer: _hiding(layers),
-    "dead": lambda layers, layer: _one_sided(layers, -1, max(layer, 1)),
-    "linear": lambda layers, layer: _one_sided(layers, 1, max(layer, 1)),
-    "doubled": lambda layers, layer: _doubled(layers, layer, 2),
-    "opposite": lambda layers, layer: _doubled(layers, layer, -1),
-    "unused": _unused,
-}
-
-
-@pytest.mark.parametrize("name", SYMMETRIES)
-@pytest.mark.parametrize("widths", [(2, 2, 2, 1), (3, 2, 2, 2), (2, 2, 3, 2, 1)], ids=str)
-def test_symmetries_are_never_certified(widths: tuple[int, ...], name: str) -> None:
-    for seed in range(8):
-        layers = _gaussian(widths, (widths, name, seed))
-        SYMMETRIES[name](layers, seed % (len(widths) - 2))
-        assert not everything_seen(exact_network(layers)).hold, (widths, name, seed)
-
-
-def test_members_of_a_fiber_are_never_certified() -> None:
-    """A network with a move to another one in the class is not certified, and neither is that one."""
-    found = 0
-    for seed in range(60):
-        network = exact_network(_gaussian((2, 2, 2, 1), ("fiber", seed)))
-        for move in islice((*moves(network), *islice(fiber_moves(network), 2)), 3):
-            if is_competitor(network) and is_competitor(move.other):
-                found += 1
-                assert not everything_seen(network).hold
-                assert not everything_seen(move.other).hold
-    assert found > 5
-
-
-@pytest.mark.parametrize("widths", [(2, 2, 2, 1, 1), (2, 2, 1, 2, 1)], ids=str)
-def test_not_localizable_networks_are_never_certified(widths: tuple[int, ...]) -> None:
-    for seed in range(3):
-        assert not everything_seen(not_localizable(widths, seed).network).hold
-
-
-# -- the search ---------------------------------------------------------------------------------------------------
-
-
-def test_the_search_is_reproducible_and_its_points_suffice() -> None:
-    network = exact_network(_gaussian((3, 3, 3, 1), 2))
-    first, second = DeepSearch(network, seed=1), DeepSearch(network, seed=1)
-    found = first.run(rounds=12)
-    assert found.missing == second.run(rounds=12).missing
-    assert first.points == second.points
-    assert deep_hypotheses(network, first.points).hold == found.hold
-    assert all(isinstance(ridge_at(whole_space(network), point), Ridge) for point in first.points)
-
-
-def test_the_search_finds_what_the_complex_shows() -> None:
-    held = 0
-    for seed in range(8):
-        network = exact_network(_gaussian((2, 2, 2, 1), ("search", seed)))
-        if everything_seen(network).hold:
-            held += 1
-            assert DeepSearch(network, seed).run(rounds=60).hold, seed
-    assert held > 2
-
-
-def test_a_search_that_cannot_end_is_stopped() -> None:
-    dead = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[-1, -1], [1, -2]], [-1, 1]), ([[1, 1]], [0])])
-    assert not DeepSearch(dead).run(time_limit=0.2).hold
-    assert not DeepSearch(dead).run(rounds=2).hold
+def test_membership_refuted_by_a_masked_product() -> None:
+    """W[3]_0 W[2] has a zero entry: no transversal parameter can have such weights, and the certificate says so."""
+    layers = [([[1, 2], [3, 4]], [5, 6]), ([[1, 2], [3, -1]], [7, 8]), ([[1, 2], [2, 6]], [0, 0]), ([[1, 1]], [0])]
+    network = polyrelu.from_arrays(layers)
+    refuted = transversal_membership(network)
+    assert refuted == {"status": "refuted", "method": "masks", "layer": 1, "masks": [[1], [0, 1], [0]]}
+    document = checker.read_network(to_document(network), "network")
+    checker.check_membership("identifiable", "transversal", document, refuted)
+    with pytest.raises(checker.Stop):
+        checker.check_membership("identifiable", "transversal", document, {**refuted, "masks": [[0], [0, 1], [0]]})
+    with pytest.raises(checker.Stop):
+        checker.check_membership("identifiable", "generic", document, refuted)

@@ -176,11 +176,11 @@ def test_refuted(folder: Path) -> None:
 
 def test_undecided_writes_nothing(folder: Path) -> None:
     before = _names(folder)
-    found = _run(folder, "identify", "open.npz", "-o", "proof.json", "--other", "other.json")
+    found = _run(folder, "identify", "open.npz", "--time-limit", "0", "-o", "proof.json", "--other", "other.json")
     assert found.returncode == 3
     assert found.stdout.startswith("undecided")
     assert "no certificate was written" in found.stdout
-    as_json = _run(folder, "identify", "open.npz", "-o", "proof.json", "--json")
+    as_json = _run(folder, "identify", "open.npz", "--time-limit", "0", "-o", "proof.json", "--json")
     assert as_json.returncode == 3
     document = json.loads(as_json.stdout)
     assert document["status"] == "undecided"
@@ -191,7 +191,7 @@ def test_undecided_writes_nothing(folder: Path) -> None:
 
 def test_old_certificate_survives_an_undecided_run(folder: Path) -> None:
     (folder / "proof.json").write_text("precious")
-    assert _run(folder, "identify", "open.npz", "-o", "proof.json").returncode == 3
+    assert _run(folder, "identify", "open.npz", "--time-limit", "0", "-o", "proof.json").returncode == 3
     assert (folder / "proof.json").read_text() == "precious"
 
 
