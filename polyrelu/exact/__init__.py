@@ -9,7 +9,15 @@ from polyrelu.exact.floats import nearest_float
 from polyrelu.exact.linalg import column_basis, determinant, kernel, left_kernel, rank, row_basis, solve
 from polyrelu.exact.lp import Flat, Infeasible, Interior, LinearProgram, Multipliers, Optimal, Unbounded
 from polyrelu.exact.matrix import RationalMatrix, integer_product
-from polyrelu.exact.modular import PRIMES, Minor, eliminate_mod, independent_entries, nonzero_minor, rank_mod
+from polyrelu.exact.modular import (
+    PRIMES,
+    Minor,
+    eliminate_mod,
+    float_prime,
+    independent_entries,
+    nonzero_minor,
+    rank_mod,
+)
 from polyrelu.exact.polyhedron import Generators, Polyhedron
 from polyrelu.exact.predicates import dot_sign, meeting_direction
 from polyrelu.exact.rational import (
@@ -68,6 +76,7 @@ __all__ = [
     "dot_sign",
     "eliminate_mod",
     "exact_root",
+    "float_prime",
     "format_integer",
     "format_rational",
     "independent_entries",

@@ -6,15 +6,16 @@ rank, for any prime; only an unlucky prime makes the bound weak, and then anothe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flint import fmpz_mat, nmod_mat
+from flint import fmpz, fmpz_mat, nmod_mat
 
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.limits import DETERMINANT_LIMIT
 
-__all__ = ["PRIMES", "Minor", "eliminate_mod", "independent_entries", "nonzero_minor", "rank_mod"]
+__all__ = ["PRIMES", "Minor", "eliminate_mod", "float_prime", "independent_entries", "nonzero_minor", "rank_mod"]
 
 #: The primes of the certificates (FORMAT.md §3.3): 2^31 - 1 keeps the checker fast, 2^61 - 1 is the second try.
 PRIMES = (2**31 - 1, 2**61 - 1)
@@ -132,3 +133,15 @@ def eliminate_mod(rows: Sequence[Sequence[int]], first: int, prime: int = PRIMES
     table = [[int(entry) for entry in row] for row in echelon.table()[:rank]]
     rest = [row[first:] for row in table if not any(row[:first])]
     return rank - len(rest), rest
+
+
+def float_prime(terms: int) -> int:
+    """The largest prime p for which so many products of numbers below p add up to less than 2^53, exactly in floats.
+
+    >>> float_prime(4), float_prime(784) ** 2 * 784 < 2**53
+    (47453111, True)
+    """
+    prime = math.isqrt(2**53 // terms)
+    while not fmpz(prime).is_prime():
+        prime -= 1
+    return prime

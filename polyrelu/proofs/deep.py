@@ -14,13 +14,11 @@ from collections import Counter
 
 from polyrelu.certificate import Hypothesis
 from polyrelu.network import Network, NeuronId
-from polyrelu.proofs.deep_evidence import families_evidence, ridges_evidence
+from polyrelu.proofs.deep_evidence import evidence
 from polyrelu.proofs.deep_families import Families
 from polyrelu.proofs.deep_points import DeepHypotheses, Missing, evaluate
-from polyrelu.proofs.deep_ridges import whole_space
 from polyrelu.proofs.deep_search import DeepSearch
 from polyrelu.proofs.deep_selection import few_ridges
-from polyrelu.proofs.deep_unseen import shown_sources
 from polyrelu.proofs.membership import transversal_membership
 from polyrelu.proofs.outcome import Attempt
 
@@ -44,23 +42,26 @@ def prove(network: Network, seed: int = 0, time_limit: float | None = None) -> l
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
     >>> [h.id for h in prove(net, time_limit=60)]
-    ['ridges', 'families', 'weights', 'signs', 'membership']
+    ['ridges', 'families', 'signs', 'weights', 'membership']
     """
-    space = whole_space(network)
+    search = DeepSearch(network, seed)
     impossible = _impossible(network)
     if impossible is not None:
         return Attempt(THEOREM, impossible)
-    search = DeepSearch(network, seed)
     found = search.run(time_limit)
     if not found.hold:
         return Attempt(THEOREM, _not_found(found, len(search.ridges), time_limit))
-    evidence, ridges = ridges_evidence(space, few_ridges(space, list(search.ridges.values()), found))
-    known = evaluate(space, ridges, Families(ridges)).known
+    return hypotheses(search)
+
+
+def hypotheses(search: DeepSearch) -> list[Hypothesis]:
+    """The hypotheses with evidence, from a search that found that they hold."""
+    space, network = search.space, search.network
+    some = few_ridges(space, list(search.ridges), search.hypotheses)
+    ridges = {ridge: search.ridges[ridge] for ridge in some}
+    found = evidence(space, search.planes, ridges, evaluate(space, some, Families(space, some)), range(space.size))
     return [
-        Hypothesis(THEOREM, "ridges", evidence),
-        Hypothesis(THEOREM, "families", families_evidence(space, ridges, known)),
-        Hypothesis(THEOREM, "weights", {"order": shown_sources(space, ridges, known)}),
-        Hypothesis(THEOREM, "signs"),
+        *(Hypothesis(THEOREM, name, entry) for name, entry in found.items()),
         Hypothesis(THEOREM, "membership", transversal_membership(network)),
     ]
 

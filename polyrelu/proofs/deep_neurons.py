@@ -1,75 +1,82 @@
 """Theorem D, one neuron from its families: which families belong to one neuron of every competitor (proofs/deep.md).
 
-A family *crosses* a neuron h of the layer before if h is on at some of its pieces and off at others; then two of them
-are linked at a ridge of h. Let `placed` mean that its chains up and down are as long as they can be, so that in a
-competitor it lies in its own layer ℓ. One placed family is chosen for each neuron. Another placed family of the same
-neuron can be joined to it
+A family *crosses* a neuron h of the layer before if h is on at some of its pieces and off at others. It is *placed* if
+its chain up is as long as it can be, so that in a competitor it lies in its own layer ℓ. One placed family is chosen
+for each neuron. Another placed family of the same neuron can be joined to it
 
 * if ℓ = 1: always, because the hyperplanes of the neurons of the first layer are different;
-* if ℓ > 1: if it and the chosen family of v cross a common h, and if all the chosen families of layer ℓ are pairwise
-  told apart, and it is told apart from those of the other neurons of the layer. The families of two neurons v ≠ w are
-  *told apart* if the rows v and w of W[ℓ] are linearly independent on the h that both cross: a competitor has multiples
-  of these rows there.
-
-What is joined crosses what its parts cross.
+* if ℓ > 1, *by crossing*: if it and the set of v cross a common h, and if all the chosen families of layer ℓ are
+  pairwise told apart, and it is told apart from those of the other neurons of the layer. Sets of two neurons v ≠ w are
+  *told apart* if the rows v and w of W[ℓ] are independent on the h that both cross;
+* if ℓ > 1 and the layer before is known with its signs, *by sight*: the same with "see" for "cross" (`deep_rows`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.deep_families import Family
-from polyrelu.proofs.deep_ridges import Piece
+from polyrelu.proofs.deep_ridges import DeepNetwork
 
-__all__ = ["Portrait", "joins_in_order", "portraits"]
+__all__ = [
+    "Portrait",
+    "Portraits",
+    "all_placed",
+    "bits_of",
+    "enlarged",
+    "is_placed",
+    "pairwise_apart",
+    "portraits",
+    "told_apart",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Portrait:
-    """What is known of one neuron (ℓ, i).
+    """What is known of one neuron v = (ℓ, i); the masks are of layer ℓ-1.
 
     Attributes
     ----------
-    neuron : (ℓ, i).
-    families : the chosen family and those that were joined to it.
-    on, off : whether each neuron of layer ℓ-1 is on, off, at some piece (no entries if ℓ = 1).
+    place : of v.
+    families : the chosen family and those that were joined to it, in this order.
+    on, off : whether each neuron is on, off, at some piece.
     crossed : whether one of the families crosses it.
+    seen : whether its weight is determined up to the factor of v, once the signs of layer ℓ-1 are.
     """
 
-    neuron: NeuronId
+    place: int
     families: tuple[Family, ...]
-    on: NDArray[np.bool_]
-    off: NDArray[np.bool_]
-    crossed: NDArray[np.bool_]
+    on: int
+    off: int
+    crossed: int
+    seen: int
 
     @classmethod
-    def of(cls, family: Family) -> Portrait:
+    def of(cls, family: Family, seen: int = 0) -> Portrait:
         """Of one family."""
-        before = family.neuron.layer - 2
-        signs = [piece.signs.layers[before] if before >= 0 else () for piece in family.pieces]
-        table = np.array(signs, dtype=np.int8)
-        on, off = (np.logical_or.reduce(there, axis=0) for there in (table > 0, table < 0))
-        return cls(family.neuron, (family,), on, off, on & off)
+        return cls(family.place, (family,), family.on, family.off, family.crossed, family.crossed | seen)
 
     def joined(self, other: Portrait) -> Portrait:
         """With the families of another one."""
         return Portrait(
-            self.neuron,
+            self.place,
             (*self.families, *other.families),
             self.on | other.on,
             self.off | other.off,
             self.crossed | other.crossed,
+            self.seen | other.seen,
         )
 
+    def seeing(self, seen: int) -> Portrait:
+        """With more that is seen."""
+        return Portrait(self.place, self.families, self.on, self.off, self.crossed, self.seen | seen)
+
     @property
-    def pieces(self) -> list[Piece]:
-        """The pieces of all the families."""
-        return [piece for family in self.families for piece in family.pieces]
+    def masks(self) -> Iterator[int]:
+        """Of the pieces of all the families."""
+        return (mask for family in self.families for mask in family.masks)
 
     @property
     def oriented(self) -> bool:
@@ -77,77 +84,122 @@ class Portrait:
         return any(family.oriented for family in self.families)
 
 
-def portraits(network: Network, families: Iterable[Family]) -> dict[NeuronId, Portrait]:
-    """One portrait for each neuron that has a piece, with all families that can be joined."""
-    found: dict[NeuronId, list[Portrait]] = {neuron: [] for neuron in network.neurons()}
+@dataclass(frozen=True, slots=True, eq=False)
+class Portraits:
+    """What some families show, layer by layer.
+
+    Attributes
+    ----------
+    chosen : one portrait for each neuron that has a piece, by its place, with what was joined by crossing.
+    left : the portraits of placed families that were not joined.
+    order : the families that were joined by crossing, in the order in which that is allowed.
+    """
+
+    chosen: dict[int, Portrait]
+    left: dict[int, list[Portrait]]
+    order: list[Family]
+
+
+def portraits(space: DeepNetwork, families: Iterable[Family]) -> Portraits:
+    """Choose and join families."""
+    found: defaultdict[int, list[Family]] = defaultdict(list)
     for family in families:
-        found[family.neuron].append(Portrait.of(family))
-    for own in found.values():
-        own.sort(key=lambda part: _merit(network, part), reverse=True)
-    result: dict[NeuronId, Portrait] = {}
-    for layer in range(1, network.depth):
-        parts = [found[NeuronId(layer, i)] for i in range(network.widths[layer])]
-        result.update({portrait.neuron: portrait for portrait in _joined(network, layer, parts)})
+        found[family.place].append(family)
+    result = Portraits({}, defaultdict(list), [])
+    for place, own in found.items():
+        best = max(own, key=lambda family: _merit(space, family))
+        rest = [family for family in own if family is not best and is_placed(space, family)]
+        rest.sort(key=lambda family: _merit(space, family), reverse=True)
+        result.chosen[place] = Portrait.of(best)
+        result.left[place] = list(map(Portrait.of, rest))
+    for layer in range(1, space.network.depth):
+        places = space.places(layer)
+        if all_placed(space, places, result.chosen):
+            crossed = {place: result.chosen[place].crossed for place in places}
+            if layer == 1 or pairwise_apart(space, places, crossed):
+                result.order.extend(enlarged(space, places, result.chosen, result.left, by_sight=False))
     return result
 
 
-def joins_in_order(network: Network, known: dict[NeuronId, Portrait]) -> list[Family]:
-    """The families that were joined to chosen ones, each after those that it needs; `known` is of `portraits`."""
-    order: list[Family] = []
-    for layer in range(1, network.depth):
-        rows = network.weight(layer).integer_rows()
-        own = [known[NeuronId(layer, i)] for i in range(network.widths[layer])]
-        chosen = [Portrait.of(portrait.families[0]) for portrait in own]
-        waiting = [Portrait.of(family) for portrait in own for family in portrait.families[1:]]
-        while waiting:
-            later = [part for part in waiting if not _join(rows, layer, chosen, part)]
-            order += [part.families[0] for part in waiting if part not in later]
-            waiting = later
+def all_placed(space: DeepNetwork, places: Iterable[int], chosen: dict[int, Portrait]) -> bool:
+    """Whether each of some neurons has a family that is placed."""
+    return all(place in chosen and is_placed(space, chosen[place].families[0]) for place in places)
+
+
+def enlarged(
+    space: DeepNetwork,
+    places: Sequence[int],
+    chosen: dict[int, Portrait],
+    left: dict[int, list[Portrait]],
+    by_sight: bool,
+) -> list[Family]:
+    """Join to the chosen portraits of a layer, which are pairwise told apart, what can be joined and shows something
+    more. Both dictionaries are changed; the families that were joined, in the order in which that is allowed."""
+    waiting, order, found = [part for place in places for part in left[place]], list[Family](), True
+    while found:
+        later, found = list[Portrait](), False
+        for part in waiting:
+            if _is_useless(chosen[part.place], part):
+                continue
+            if _can_join(space, places, chosen, part, by_sight):
+                chosen[part.place], found = chosen[part.place].joined(part), True
+                order += part.families
+            else:
+                later.append(part)
+        waiting = later
+    for place in places:
+        left[place] = [part for part in waiting if part.place == place]
     return order
 
 
-def is_placed(network: Network, family: Family) -> bool:
-    """Whether chains up and down fix the layer of a family in every competitor."""
-    layer = family.neuron.layer
-    return family.up == network.depth - 1 - layer and family.down == layer - 1
+def is_placed(space: DeepNetwork, family: Family) -> bool:
+    """Whether a chain up fixes the layer of a family in every competitor, given the layers before."""
+    return family.up == space.network.depth - 1 - space.layer_of[family.place]
 
 
-def _merit(network: Network, part: Portrait) -> tuple[bool, int, int, int]:
+def pairwise_apart(space: DeepNetwork, places: Sequence[int], known: dict[int, int]) -> bool:
+    """Whether the rows of the neurons of a layer are pairwise independent on what is known of both, given as masks."""
+    return all(told_apart(space, v, w, known[v] & known[w]) for i, v in enumerate(places) for w in places[:i])
+
+
+def told_apart(space: DeepNetwork, v: int, w: int, common: int) -> bool:
+    """Whether the rows of two neurons of a layer are independent on some neurons of the layer before."""
+    a, b, start = space.row(v), space.row(w), space.starts[space.layer_of[v] - 2]
+    first = -1
+    for h in bits_of(common >> start):
+        if first < 0 and (a[h] or b[h]):
+            first = h
+        elif first >= 0 and a[first] * b[h] != a[h] * b[first]:
+            return True
+    return False
+
+
+def bits_of(mask: int) -> Iterator[int]:
+    """The places of the ones in a mask, ascending."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def _merit(space: DeepNetwork, family: Family) -> tuple[bool, int, int, int]:
     """What makes a family a good choice."""
-    (family,) = part.families
-    return is_placed(network, family), int(part.crossed.sum()), int(part.on.sum()), len(family.pieces)
+    return is_placed(space, family), family.crossed.bit_count(), family.on.bit_count(), len(family.masks)
 
 
-def _joined(network: Network, layer: int, parts: Sequence[Sequence[Portrait]]) -> list[Portrait]:
-    """One portrait for each neuron of a layer that has a piece, from the portraits of its families, best ones first."""
-    chosen = [own[0] for own in parts if own]
-    if len(chosen) < len(parts) or not all(is_placed(network, own.families[0]) for own in chosen):
-        return chosen
-    rows = network.weight(layer).integer_rows()
-    if layer > 1 and not all(_told_apart(rows, a, b) for i, a in enumerate(chosen) for b in chosen[:i]):
-        return chosen
-    waiting = [part for own in parts for part in own[1:] if is_placed(network, part.families[0])]
-    while True:
-        later = [part for part in waiting if not _join(rows, layer, chosen, part)]
-        if len(later) == len(waiting):
-            return chosen
-        waiting = later
+def _is_useless(own: Portrait, part: Portrait) -> bool:
+    """Whether a family shows nothing that is not known."""
+    orients = part.oriented and not own.oriented
+    return not (part.on & ~own.on or part.crossed & ~own.crossed or part.seen & ~own.seen or orients)
 
 
-def _join(rows: list[list[int]], layer: int, chosen: list[Portrait], part: Portrait) -> bool:
-    """Join a portrait to that of its neuron, if it can be; whether it was."""
-    own = part.neuron.index
-    if layer > 1:
-        if not (part.crossed & chosen[own].crossed).any():
-            return False
-        if not all(_told_apart(rows, part, other) for i, other in enumerate(chosen) if i != own):
-            return False
-    chosen[own] = chosen[own].joined(part)
-    return True
-
-
-def _told_apart(rows: list[list[int]], one: Portrait, other: Portrait) -> bool:
-    """Whether the rows are independent on what both cross; the weights there are not 0."""
-    common = np.flatnonzero(one.crossed & other.crossed).tolist()
-    a, b = rows[one.neuron.index], rows[other.neuron.index]
-    return any(a[common[0]] * b[h] != a[h] * b[common[0]] for h in common[1:])
+def _can_join(
+    space: DeepNetwork, places: Sequence[int], chosen: dict[int, Portrait], part: Portrait, by_sight: bool
+) -> bool:
+    if space.layer_of[part.place] == 1:
+        return True
+    known = part.seen if by_sight else part.crossed
+    others = {place: chosen[place].seen if by_sight else chosen[place].crossed for place in places}
+    return bool(known & others[part.place]) and all(
+        told_apart(space, part.place, w, known & others[w]) for w in places if w != part.place
+    )

@@ -3,31 +3,24 @@
 **Theorem D.** Let θ be a plain stack with hidden layers 1 … L-1, n_0 ≥ 2. Choose one family (`deep_families`) for each
 hidden neuron (ℓ, i), such that
 
-* (D1) *layers*: a chain of L-1-ℓ crossings leads up from its level, and a chain of ℓ-1 crossings leads down.
+* (D1) *layers*: a chain of L-1-ℓ crossings leads up from its level.
 
 Join to it other families of the neuron, as `deep_neurons` says; what follows is about the pieces of all of them. Let
 
-* (D2) *weights*: if ℓ ≥ 2, for every neuron h of layer ℓ-1 W[ℓ]_ih ≠ 0, and h be on at some piece of (ℓ, i); if
-  ℓ = L-1, the weight may be shown otherwise instead (`deep_unseen`);
-* (D3) *signs*: for each layer m < L-1 a homogeneous linear system have only the solution 0; or some neuron of layer m+1
-  be crossed by all neurons of layer m, and for each v of layer m+1 the equations below have no other solution with all
-  p_h = 0 = t_vh.
-
-The unknowns are a number p_h for each neuron h of layer m that is not oriented and crosses some neuron of layer m+1,
-and numbers s_vh and t_vh for each neuron v of layer m+1 and each h that does not cross it, t_vh only if h is not
-oriented. At each piece of each v an equation holds, Σ_h c_h ∇z_h = 0 with
-
-* c_h = W[m+1]_vh p_h if h crosses v (0 if h is oriented),
-* c_h = s_vh if h does not cross v and is on, c_h = t_vh if it is off (0 if it is oriented).
-
-*Oriented* is a neuron with a piece at which no other neuron of its layer is on, so that f is constant on one side.
+* (D2) *weights*: if ℓ ≥ 2, for every neuron h of layer ℓ-1 W[ℓ]_ih ≠ 0, and (ℓ, i) see h (`deep_rows`): h is on at
+  some piece, and it crosses, or a linear system has full rank; if ℓ = L-1, the weight may be shown otherwise instead
+  if h is on at no piece (`deep_unseen`);
+* (D3) *signs*: for each layer m < L-1 some neuron of layer m+1 be crossed by all neurons of layer m; or a linear system
+  (`deep_rows`) have only the solution 0.
 
 Then every competitor η (supertransversal, all masked products with nonempty masks nonzero) with f_η = f_θ has η ~ θ.
 
-*Which signs the points show.* Where the whole system of (D3) has only the solution 0, no competitor whatever can have
-other signs (*flips*) in layer m; for m = L-1 the same is shown by the equations Σ_h p_h W[L]_oh ∇z_h = 0 for each
-output o and each cell of full dimension, p_h for each h that is not oriented. Elsewhere flips are excluded by the class
-of competitors alone: a network with such a flip has a masked product that is 0, and so has θ.
+*Which signs the points show.* Where the system of (D3) has only the solution 0, no competitor whatever can have
+other signs (*flips*) in layer m. Elsewhere flips are excluded by the class of competitors alone: a network with such a
+flip has a masked product that is 0, and so has θ.
+
+**In part.** If something is missing in some layer, what holds for the layers before still determines them
+(`determined`).
 
 Only a part of all pieces and cells is known from the points. More of them never hurt: a longer list gives longer
 chains, larger families, more equations.
@@ -39,19 +32,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
+from polyrelu.exact import Rational
+from polyrelu.network import Network, NeuronId
+from polyrelu.proofs.deep_families import Families, Family
+from polyrelu.proofs.deep_neurons import Portrait, Portraits, bits_of, is_placed, portraits
+from polyrelu.proofs.deep_ridges import DeepNetwork, Ridge, deep_network, ridge_at
+from polyrelu.proofs.deep_rows import by_sight, is_crossed_by_all, looking, signs_of
+from polyrelu.proofs.deep_unseen import shown_sources, sources
 
-from polyrelu.exact import Rational, eliminate_mod
-from polyrelu.network import Network, NeuronId, SignVector
-from polyrelu.proofs.deep_families import Families
-from polyrelu.proofs.deep_neurons import Portrait, portraits
-from polyrelu.proofs.deep_ridges import Ridge, Space, ridge_at, whole_space
-from polyrelu.proofs.deep_unseen import admissible, sources, unshown_pairs
+__all__ = ["DeepHypotheses", "Determined", "Missing", "deep_hypotheses", "evaluate", "sketch"]
 
-__all__ = ["DeepHypotheses", "Missing", "deep_hypotheses", "evaluate"]
-
-Want = Literal["piece", "up", "down", "on", "weight", "independent", "signs"]
+Want = Literal["piece", "up", "on", "weight", "independent", "signs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +51,13 @@ class Missing:
 
     Attributes
     ----------
-    want : ``piece``: the neuron has none (no family can be chosen); ``up`` and ``down`` (D1): its chains are too short;
-        ``on`` (D2): none of its pieces has `other` on; ``weight`` (D2): its weight on `other` is 0; ``independent``
-        (D3): the s_vh and t_vh of the neuron v are not determined; ``signs`` (D3): the p_h of the layer are not.
-    layer : of the neuron, or of the p_h.
+    want : ``piece``: the neuron has none (no family can be chosen); ``up`` (D1): its chain is too short; ``on`` (D2):
+        none of its pieces has `other` on; ``weight`` (D2): its weight on `other` is 0; ``independent`` (D2): its
+        weights on some neurons that are on, but do not cross it, are not determined; ``signs`` (D3): those of the
+        layer are not.
+    layer : of the neuron, or of the signs.
     neuron, other : None where they have no meaning.
-    short : by how many crossings, or by how much in rank; 0 where this has no meaning.
+    short : by how many crossings, or by how much in rank, or how many weights; 0 where this has no meaning.
     """
 
     want: Want
@@ -75,17 +67,30 @@ class Missing:
     short: int = 0
 
     def __str__(self) -> str:
+        weights = "1 weight" if self.short == 1 else f"{self.short} weights"
         texts: dict[Want, str] = {
             "piece": f"{_name(self.neuron)} has no piece",
             "up": f"the chain up from {_name(self.neuron)} is too short by {self.short}",
-            "down": f"the chain down from {_name(self.neuron)} is too short by {self.short}",
             "on": f"{_name(self.other)} is not on at any known piece of {_name(self.neuron)}",
             "weight": f"the weight of {_name(self.neuron)} on {_name(self.other)} is 0",
-            "independent": f"the weights of {_name(self.neuron)} on neurons that do not cross it are not determined: "
-            f"rank short by {self.short}",
+            "independent": f"{weights} of {_name(self.neuron)} on neurons that do not cross it: not determined",
             "signs": f"the signs of layer {self.layer} are not determined: rank short by {self.short}",
         }
         return texts[self.want]
+
+
+@dataclass(frozen=True, slots=True)
+class Determined:
+    """What Theorem D says in part of all competitors with the same function.
+
+    Attributes
+    ----------
+    layers : M: layers before M are determined, and the rows of layer M up to signs; 0 if nothing is.
+    neurons : indices of neurons of layer M+1 whose rows are determined up to signs; then the signs of layer M are too.
+    """
+
+    layers: int
+    neurons: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,15 +99,17 @@ class DeepHypotheses:
 
     Attributes
     ----------
-    known : the chosen family of each neuron that has a piece, with those that were joined to it.
+    known : by its place, the chosen family of each neuron that has a piece, with those that were joined to it.
+    by_crossing, by_sight : the families that were joined, in an order in which that is allowed.
     missing : empty if all hypotheses hold.
-    by_class : the layers in which flips are excluded by the class of competitors alone. If there are flips, then
-        neither the network nor any competitor with its function is in the class.
+    determined : what they show in part; meaningful if something is missing.
     """
 
-    known: dict[NeuronId, Portrait]
+    known: dict[int, Portrait]
+    by_crossing: list[Family]
+    by_sight: list[Family]
     missing: tuple[Missing, ...]
-    by_class: tuple[int, ...]
+    determined: Determined
 
     @property
     def hold(self) -> bool:
@@ -133,143 +140,103 @@ def deep_hypotheses(network: Network, points: Iterable[Sequence[Rational]]) -> D
     >>> print(deep_hypotheses(net, points[:3]))
     (1, 1) has no piece
     """
-    space = whole_space(network)
+    space = deep_network(network)
     ridges = [found for point in points if isinstance(found := ridge_at(space, point), Ridge)]
-    return evaluate(space, ridges, Families(ridges))
+    return evaluate(space, ridges, Families(space, ridges))
 
 
-def evaluate(space: Space, ridges: Sequence[Ridge], families: Families) -> DeepHypotheses:
-    """The hypotheses, with the ridges and their families already worked out; `space` is that of `whole_space`."""
-    network = space.network
-    known = portraits(network, families.all())
-    absent = [neuron for neuron in network.neurons() if neuron not in known]
-    missing = [Missing("piece", neuron.layer, neuron) for neuron in absent]
-    missing += _layers(network, known)
-    missing += _weights(network, known, unshown_pairs(space, ridges, known))
-    by_class: list[int] = []
-    if not absent:
-        for layer in range(1, network.depth - 1):
-            signs = _signs(space, layer, known)
-            missing += signs.missing
-            by_class += [layer] * signs.by_class
-        by_class += [network.depth - 1] * (not _last_signs_shown(space, ridges, known))
-    return DeepHypotheses(known, tuple(missing), tuple(by_class))
+def evaluate(space: DeepNetwork, ridges: Sequence[Ridge], families: Families) -> DeepHypotheses:
+    """The hypotheses, with the ridges and their families already worked out; `space` is that of `deep_network`."""
+    found = portraits(space, families.all())
+    signs = {layer: list(_signs(space, layer, found.chosen)) for layer in range(1, space.network.depth - 1)}
+    joined: list[Family] = []
+    for layer in range(2, space.network.depth):
+        joined += by_sight(space, layer, found)
+    missing = [*_layers(space, found.chosen), *_weights(space, found, _unshown(space, ridges, found.chosen))]
+    missing += [entry for layer in signs.values() for entry in layer]
+    return DeepHypotheses(found.chosen, found.order, joined, tuple(missing), _determined(space, found, missing))
 
 
-def _layers(network: Network, known: dict[NeuronId, Portrait]) -> Iterator[Missing]:
+def sketch(space: DeepNetwork, families: Families) -> DeepHypotheses:
+    """What is missing of chains and of neurons that are on, without any linear system: much faster, and not all."""
+    found = portraits(space, families.all())
+    missing = [*_layers(space, found.chosen), *_unseen(space, found)]
+    return DeepHypotheses(found.chosen, found.order, [], tuple(missing), Determined(0, ()))
+
+
+def _unseen(space: DeepNetwork, found: Portraits) -> Iterator[Missing]:
+    for place, portrait in found.chosen.items():
+        for h in bits_of(space.before(place) & ~portrait.on):
+            yield Missing("on", space.layer_of[place], space.neuron(place), space.neuron(h))
+
+
+def _layers(space: DeepNetwork, known: dict[int, Portrait]) -> Iterator[Missing]:
     """(D1)."""
-    for neuron, portrait in known.items():
-        family = portrait.families[0]
-        up, down = network.depth - 1 - neuron.layer - family.up, neuron.layer - 1 - family.down
-        if up:
+    for place in range(space.size):
+        neuron = space.neuron(place)
+        if place not in known:
+            yield Missing("piece", neuron.layer, neuron)
+        elif not is_placed(space, known[place].families[0]):
+            up = space.network.depth - 1 - neuron.layer - known[place].families[0].up
             yield Missing("up", neuron.layer, neuron, short=up)
-        if down:
-            yield Missing("down", neuron.layer, neuron, short=down)
 
 
-def _weights(network: Network, known: dict[NeuronId, Portrait], unshown: set[tuple[int, int]]) -> Iterator[Missing]:
-    """(D2). Where h crosses, the weight is not 0, because the neuron bends there. Of the last hidden layer there are
-    only some pairs whose weight is not shown elsewhere."""
-    for neuron, portrait in known.items():
-        before = neuron.layer - 1
-        weights = network.weight(neuron.layer).signs()[neuron.index]
-        for h in range(network.widths[before] if before else 0):
-            if not portrait.on[h] and (neuron.layer < network.depth - 1 or (neuron.index, h) in unshown):
-                yield Missing("on", neuron.layer, neuron, NeuronId(before, h))
-            elif not weights[h]:
-                yield Missing("weight", neuron.layer, neuron, NeuronId(before, h))
+def _unshown(space: DeepNetwork, ridges: Sequence[Ridge], known: dict[int, Portrait]) -> set[int]:
+    """The places of the sources whose weights the ridges do not show elsewhere."""
+    left = sources(space, known)
+    return set(left) - set(shown_sources(space, ridges, known)) if left else set()
 
 
-@dataclass(frozen=True, slots=True)
-class _Signs:
-    """(D3) for one layer: what is missing, and whether the signs rest on the class of competitors alone."""
+def _weights(space: DeepNetwork, found: Portraits, unshown: set[int]) -> Iterator[Missing]:
+    """(D2). Where h crosses, the weight is not 0, because the neuron bends there."""
+    for place, portrait in found.chosen.items():
+        neuron, before = space.neuron(place), space.before(place)
+        if neuron.layer == 1:
+            continue
+        for h, weight in enumerate(space.row(place)):
+            if not weight:
+                yield Missing("weight", neuron.layer, neuron, NeuronId(neuron.layer - 1, h))
+        for h in bits_of(before & ~portrait.on):
+            if neuron.layer < space.network.depth - 1 or h in unshown:
+                yield Missing("on", neuron.layer, neuron, space.neuron(h))
+        if unseen := (portrait.on & ~portrait.seen).bit_count():
+            yield Missing("independent", neuron.layer, neuron, short=unseen)
 
-    missing: tuple[Missing, ...]
-    by_class: bool
 
-
-def _signs(space: Space, layer: int, known: dict[NeuronId, Portrait]) -> _Signs:
+def _signs(space: DeepNetwork, layer: int, known: dict[int, Portrait]) -> Iterator[Missing]:
     """(D3) for a layer m < L-1."""
-    width = space.network.widths[layer]
-    above = [known[NeuronId(layer + 1, i)] for i in range(space.network.widths[layer + 1])]
-    open_ = np.array([not known[NeuronId(layer, h)].oriented for h in range(width)])
-    missing = tuple(_short(space, layer, above, open_))
-    if not missing or not any(v.crossed.all() for v in above):
-        return _Signs(missing, by_class=False)
-    return _Signs(tuple(_short(space, layer, above, np.zeros(width, dtype=bool))), by_class=True)
+    above = [known[place] for place in space.places(layer + 1) if place in known]
+    placed = [part for part in above if is_placed(space, part.families[0])]
+    if not is_crossed_by_all(space, placed):
+        signs = signs_of(space, layer, known, placed)
+        if not signs.hold:
+            yield Missing("signs", layer, short=signs.short)
 
 
-def _short(space: Space, layer: int, above: list[Portrait], open_: NDArray[np.bool_]) -> Iterator[Missing]:
-    """By how much the system is short of full rank, with p_h and t_vh for the h that are marked only.
-
-    For each v its own unknowns are eliminated; what is left has the p_h only.
-    """
-    unknown = np.flatnonzero(open_ & np.logical_or.reduce([v.crossed for v in above])).tolist()
-    left: list[list[int]] = []
-    for row, v in zip(space.network.weight(layer + 1).integer_rows(), above, strict=True):
-        own, equations = _equations(space, layer, v, row, open_, unknown)
-        rank, rest = eliminate_mod(equations, own)
-        if rank < own:
-            yield Missing("independent", layer + 1, v.neuron, short=own - rank)
-        left += rest
-    rank = eliminate_mod(left, len(unknown))[0]
-    if rank < len(unknown):
-        yield Missing("signs", layer, short=len(unknown) - rank)
-
-
-def _equations(
-    space: Space, layer: int, v: Portrait, weights: list[int], open_: NDArray[np.bool_], unknown: list[int]
-) -> tuple[int, list[list[int]]]:
-    """The equations at the pieces of v: how many s_vh and t_vh there are, whose columns come first, and the rows."""
-    ons = np.flatnonzero(~v.crossed & v.on).tolist()
-    offs = np.flatnonzero(~v.crossed & v.off & open_).tolist()
-    factors = [weights[h] if v.crossed[h] else 0 for h in unknown]
-    equations: list[list[int]] = []
-    for signs in _cells(layer, v, np.flatnonzero(~v.crossed).tolist()):
-        sign = signs.layers[layer - 1]
-        for gradient in space.gradients(layer, signs):
-            row = [gradient[h] if sign[h] > 0 else 0 for h in ons]
-            row += [gradient[h] if sign[h] < 0 else 0 for h in offs]
-            equations.append(row + [f * gradient[h] for f, h in zip(factors, unknown, strict=True)])
-    return len(ons) + len(offs), equations
+def _determined(space: DeepNetwork, found: Portraits, missing: Sequence[Missing]) -> Determined:
+    """The theorem in part: as many layers as possible, and neurons of the next one."""
+    last = space.network.depth - 1
+    bad = {entry.neuron.layer for entry in missing if entry.neuron is not None}
+    unsigned = {entry.layer for entry in missing if entry.want == "signs"}
+    layers = 0
+    while layers < last - 1 and layers not in unsigned and layers + 1 not in bad:
+        layers += 1
+    if not layers or layers in unsigned:
+        return Determined(layers, ())
+    parts = [_alone(space, found.chosen[place]) for place in space.places(layers + 1) if place in found.chosen]
+    if layers + 1 not in bad:  # then all of them, and families may be joined
+        parts = [found.chosen[place] for place in space.places(layers + 1)]
+    good = [part for part in parts if is_placed(space, part.families[0]) and part.seen == space.before(part.place)]
+    good = [part for part in good if all(space.row(part.place))]
+    if not is_crossed_by_all(space, good) and not signs_of(space, layers, found.chosen, good).hold:
+        good = []
+    return Determined(layers, tuple(space.neuron(part.place).index for part in good))
 
 
-def _cells(layer: int, v: Portrait, apart: list[int]) -> Iterable[SignVector]:
-    """Signs at pieces of v that give different equations: these depend on the layers before m, and on what does not
-    cross."""
-    cells = {}
-    for piece in v.pieces:
-        signs = piece.signs.layers
-        cells[signs[: layer - 1], tuple(signs[layer - 1][h] for h in apart)] = piece.signs
-    return cells.values()
-
-
-def _last_signs_shown(space: Space, ridges: Sequence[Ridge], known: dict[NeuronId, Portrait]) -> bool:
-    """Whether the sectors of the ridges determine the signs of layer L-1; it stops as soon as the rank is full."""
-    network = space.network
-    layer = network.depth - 1
-    weights = network.weight(network.depth).integer_rows()
-    unknown = [h for h in range(network.widths[layer]) if not known[NeuronId(layer, h)].oriented]
-    basis: list[list[int]] = []
-    cells: Iterable[SignVector] = (signs for ridge in ridges for signs in ridge.sectors)
-    if left := sources(network, known):
-        cells = admissible(network, left, cells)
-    for signs in _distinct_before(layer, cells):
-        if len(basis) == len(unknown):
-            break
-        gradients = space.gradients(layer, signs)
-        equations = [[row[h] * gradient[h] for h in unknown] for gradient in gradients for row in weights]
-        basis = eliminate_mod([*basis, *equations], 0)[1]
-    return len(basis) == len(unknown)
-
-
-def _distinct_before(layer: int, cells: Iterable[SignVector]) -> Iterator[SignVector]:
-    """Cells with different signs in the layers before the given one."""
-    seen: set[tuple[tuple[int, ...], ...]] = set()
-    for signs in cells:
-        if signs.layers[: layer - 1] not in seen:
-            seen.add(signs.layers[: layer - 1])
-            yield signs
+def _alone(space: DeepNetwork, part: Portrait) -> Portrait:
+    """The chosen family without those that were joined."""
+    own = Portrait.of(part.families[0])
+    return looking(space, own) if own.on == space.before(own.place) else own
 
 
 def _name(neuron: NeuronId | None) -> str:

@@ -9,51 +9,103 @@ is good if it is of type
 * C: k < l, z_v bends at u, all rays are visible but the one with u = 0 > v, and no neuron of layer l is on at the ridge
   (so f is constant on v < 0).
 
-Everything is worked out from one rational point, exactly, because a cell is its sign vector.
+A cell is its sign vector. Searches meet a hundred thousand of them, so that a sign vector without zeros is kept as a
+*mask* here, an integer with a bit for each hidden neuron that is on; neurons are known by their places, counted from 0,
+layer by layer.
+
+**Modulo a prime.** The derivatives that tell the type are computed modulo a prime p, so small that products of vectors
+of floats are exact. What is not 0 modulo p is not 0. What is 0 modulo p may differ from 0; then a good ridge is not
+used, or f is taken for constant in (C), where the masks of layer l decide the rest: nothing wrong is claimed, since
+(B) and (C) only differ in what is used of u where v < 0.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from itertools import accumulate
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import Rational, RationalMatrix
-from polyrelu.network import Network, NeuronId, SignVector
+from polyrelu.exact import Rational, RationalMatrix, float_prime
+from polyrelu.network import Network, NeuronId
 from polyrelu.walks import AffineSlice
 from polyrelu.walks.slices import Point, Signs, exact_vector
 
-__all__ = ["Crossing", "Kind", "NoRidge", "Pair", "Piece", "Ridge", "Space", "flat_signs", "ridge_at", "whole_space"]
+__all__ = ["Crossing", "DeepNetwork", "Kind", "NoRidge", "Piece", "Ridge", "deep_network", "mask_of", "ridge_at"]
 
 Kind = Literal["A", "B", "C"]
+Floats = NDArray[np.float64]
 
-#: Signs of (u, v) on a sector or on a ray.
-Pair: TypeAlias = tuple[int, int]
+_Table = TypeVar("_Table", NDArray[np.int64], Floats)
 
-_SECTORS: tuple[Pair, ...] = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A cell of codimension 1 across which the gradient of f jumps; `neuron` is the only one that vanishes on it."""
-
-    neuron: NeuronId
-    signs: SignVector
-
-    def __str__(self) -> str:
-        return f"({self.neuron.layer}, {self.neuron.index}) at {self.signs}"
+#: So many matrices of gradients and of float forms are remembered.
+_REMEMBERED = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
+class Piece(NamedTuple):
+    """A cell of codimension 1: the place of the one neuron that vanishes on it, and the mask of those that are on."""
+
+    place: int
+    mask: int
+
+
+class Crossing(NamedTuple):
     """A piece of u and a piece of v that meet at a good ridge of the given type."""
 
     kind: Kind
     u: Piece
     v: Piece
+
+
+class Ridge(NamedTuple):
+    """A cell of codimension 2 with exactly two zeros.
+
+    Attributes
+    ----------
+    u, v : the places of the neurons that vanish, u < v.
+    mask : of the neurons that are on.
+    kind : the type of a good ridge; None if it is not good.
+    """
+
+    u: int
+    v: int
+    mask: int
+    kind: Kind | None
+
+    def ray(self, place: int, on: bool) -> Piece:
+        """The ray on which u (v) vanishes and the other one is on, or off."""
+        other = self.v if place == self.u else self.u
+        return Piece(place, self.mask | on << other)
+
+    @property
+    def sectors(self) -> tuple[int, ...]:
+        """The masks of the four sectors: cells of full dimension on which no neuron vanishes."""
+        u, v = 1 << self.u, 1 << self.v
+        return self.mask | u | v, self.mask | u, self.mask | v, self.mask
+
+    @property
+    def links(self) -> tuple[tuple[Piece, Piece], ...]:
+        """Pairs of pieces that belong to one family; none if the ridge is not good."""
+        if self.kind is None:
+            return ()
+        of_v = self.ray(self.v, True), self.ray(self.v, False)
+        return (of_v,) if self.kind == "C" else (of_v, (self.ray(self.u, True), self.ray(self.u, False)))
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The pieces on the visible rays; none if the ridge is not good."""
+        links = tuple(piece for link in self.links for piece in link)
+        return (*links, self.ray(self.u, True)) if self.kind == "C" else links
+
+    @property
+    def crossing(self) -> Crossing | None:
+        """A piece of u and a piece of v that meet here; None if the ridge is not good."""
+        return None if self.kind is None else Crossing(self.kind, self.ray(self.u, True), self.ray(self.v, True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,95 +116,141 @@ class NoRidge:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ridge:
-    """What is seen around a point where exactly two neurons vanish, with independent gradients.
+class DeepNetwork:
+    """A network for Theorem D, made by `deep_network`: what is worked out once for all of its ridges.
 
     Attributes
     ----------
-    point : x, exact.
-    u, v : the two neurons, u not in a later layer than v.
-    signs : at the point.
-    visible : the rays, by the signs of (u, v), across which the gradient of f jumps.
-    bends : whether z_v has independent gradients on the two sides of u.
-    kind : the type of a good ridge; None if it is not good.
-    reason : why it is not good; empty if it is.
+    network : the network.
+    starts : the place of the first neuron of each hidden layer, and how many there are in all.
+    layer_of : the layer, from 1, of the neuron at each place.
+    layer_mask : by the number of a hidden layer, the mask of its neurons; 0 for layer 0.
+    prime : a prime modulo which products of vectors of floats are exact.
     """
 
-    point: Point
-    u: NeuronId
-    v: NeuronId
-    signs: SignVector
-    visible: frozenset[Pair]
-    bends: bool
-    kind: Kind | None
-    reason: str
-
-    def at(self, pair: Pair) -> SignVector:
-        """The signs of a sector or a ray, by the signs of (u, v)."""
-        layers = [list(layer) for layer in self.signs.layers]
-        for neuron, sign in zip((self.u, self.v), pair, strict=True):
-            layers[neuron.layer - 1][neuron.index] = sign
-        return SignVector(tuple(map(tuple, layers)))
-
-    @property
-    def sectors(self) -> tuple[SignVector, ...]:
-        """The signs of the four sectors: cells of full dimension on which no neuron vanishes."""
-        return tuple(map(self.at, _SECTORS))
-
-    def piece(self, pair: Pair) -> Piece:
-        """The cell on a ray; a piece if the ray is visible."""
-        return Piece(self.u if pair[0] == 0 else self.v, self.at(pair))
-
-    @property
-    def pieces(self) -> tuple[Piece, ...]:
-        """The pieces on the visible rays."""
-        return tuple(map(self.piece, sorted(self.visible)))
-
-    @property
-    def links(self) -> tuple[tuple[Piece, Piece], ...]:
-        """Pairs of pieces that belong to one family; none if the ridge is not good."""
-        if self.kind is None:
-            return ()
-        of_v = self.piece((1, 0)), self.piece((-1, 0))
-        return (of_v,) if self.kind == "C" else (of_v, (self.piece((0, 1)), self.piece((0, -1))))
-
-    @property
-    def crossing(self) -> Crossing | None:
-        """A piece of u and a piece of v that meet here; None if the ridge is not good."""
-        return None if self.kind is None else Crossing(self.kind, self.piece((0, 1)), self.piece((1, 0)))
-
-    @property
-    def oriented(self) -> tuple[Piece, ...]:
-        """The visible pieces at which no neuron of the own layer is on, so that f is constant where theirs is off."""
-        return tuple(piece for piece in self.pieces if not piece.signs.active(piece.neuron.layer))
-
-
-class Space:
-    """A network on R^{n_0}, made by `whole_space`: what is worked out once for all of its ridges."""
-
     def __init__(self, network: Network) -> None:
-        """Use `whole_space`."""
+        """Use `deep_network`."""
         self.network = network
-        self.part = AffineSlice(network, [0] * network.inputs, RationalMatrix.identity(network.inputs).rows())
-        self._weights = [layer.weight.integer_rows() for layer in network.layers]
+        widths = network.widths[1:-1]
+        self.starts = (0, *accumulate(widths))
+        self.layer_of = [layer for layer, width in enumerate(widths, 1) for _ in range(width)]
+        self.layer_mask = [0, *(((1 << width) - 1) << start for width, start in zip(widths, self.starts, strict=False))]
+        self.prime = float_prime(max(network.widths))
+        self.rows = [layer.weight.integer_rows() for layer in network.layers]
+        self._modular = [np.array([[w % self.prime for w in row] for row in rows], dtype=float) for rows in self.rows]
+        self._floats = [layer.augmented().to_floats() for layer in network.layers]
+        self._gradients: OrderedDict[tuple[int, int], NDArray[np.int64]] = OrderedDict()
+        self._forms: OrderedDict[tuple[int, int], Floats] = OrderedDict()
+        self._whole: AffineSlice | None = None
 
-    def gradients(self, layer: int, signs: SignVector) -> list[list[int]]:
-        """For each coordinate of x the derivatives of all z of a hidden layer on a cell, times one positive number."""
-        return self.part.forms(flat_signs(signs), layer).transpose().integer_rows()[:-1]
+    # -- names ----------------------------------------------------------------------------------------------------
 
-    def has_influence(self, signs: Signs, place: int) -> bool:
-        """Whether the derivative of f by the activation of a neuron is not 0, the signs of later layers being given."""
-        own = self.part.layer_of(place)
-        column = [row[place - self.part.offsets[own - 1]] for row in self._weights[own]]
-        for layer in range(own + 1, self.network.depth):
-            on = np.flatnonzero(signs[self.part.part(layer)] > 0).tolist()
-            column = [sum(row[j] * column[j] for j in on) for row in self._weights[layer]]
-        return any(column)
+    @property
+    def size(self) -> int:
+        """The number of hidden neurons."""
+        return self.starts[-1]
+
+    def place(self, neuron: NeuronId) -> int:
+        """The place of a hidden neuron."""
+        return self.starts[neuron.layer - 1] + neuron.index
+
+    def neuron(self, place: int) -> NeuronId:
+        """The neuron at a place."""
+        layer = self.layer_of[place]
+        return NeuronId(layer, place - self.starts[layer - 1])
+
+    def places(self, layer: int) -> range:
+        """The places of the neurons of a hidden layer."""
+        return range(self.starts[layer - 1], self.starts[layer])
+
+    def before(self, place: int) -> int:
+        """The mask of the layer before that of a neuron; 0 in the first layer."""
+        return self.layer_mask[self.layer_of[place] - 1]
+
+    def below(self, mask: int, layer: int) -> int:
+        """A mask without the neurons from a layer on: it tells all forms of that layer."""
+        return mask & ((1 << self.starts[layer - 1]) - 1)
+
+    def bits(self, mask: int) -> NDArray[np.bool_]:
+        """A mask as an array, an entry for each hidden neuron."""
+        text = np.frombuffer(mask.to_bytes(self.size // 8 + 1, "little"), dtype=np.uint8)
+        return np.unpackbits(text, count=self.size, bitorder="little").view(np.bool_)
+
+    def row(self, place: int) -> list[int]:
+        """A positive multiple, in integers, of the weights of a neuron; one factor for the whole layer."""
+        layer = self.layer_of[place]
+        return self.rows[layer - 1][place - self.starts[layer - 1]]
+
+    # -- derivatives ----------------------------------------------------------------------------------------------
+
+    def ridge(self, u: int, v: int, mask: int) -> Ridge:
+        """The ridge with two zeros, u < v, whose gradients are known to be independent, and its type."""
+        on = self.bits(mask)
+        _, late = self._derivatives(v, v, on)
+        if not late.any():
+            return Ridge(u, v, mask, None)
+        c, off = self._derivatives(u, v, on)
+        same = self.layer_of[u] == self.layer_of[v]
+        if same:
+            return Ridge(u, v, mask, "A" if off.any() else None)
+        if not c or not np.mod(off + np.mod(c * late, self.prime), self.prime).any():
+            return Ridge(u, v, mask, None)
+        if off.any():
+            return Ridge(u, v, mask, "B")
+        return Ridge(u, v, mask, None if mask & self.layer_mask[self.layer_of[v]] else "C")
+
+    def _derivatives(self, w: int, v: int, on: NDArray[np.bool_]) -> tuple[float, Floats]:
+        """By the activation of a neuron w, where u and v are off: that of z_v, and those of the outputs, modulo p."""
+        first, c = self.layer_of[w], 0.0
+        column: Floats = self._modular[first][:, w - self.starts[first - 1]]
+        for layer in range(first + 1, len(self._modular)):
+            start, stop = self.starts[layer - 1 : layer + 1]
+            if start <= v < stop:
+                c = float(column[v - start])
+            column = np.mod(self._modular[layer] @ (column * on[start:stop]), self.prime)
+        return c, column
+
+    def gradients(self, layer: int, mask: int) -> NDArray[np.int64]:
+        """∇z of all neurons of a hidden layer on a cell, times one number, modulo p, shape (n_ℓ, n_0)."""
+        key = layer, self.below(mask, layer)
+        found = self._gradients.get(key)
+        if found is None:
+            on, product = self.bits(mask), self._modular[0]
+            for number in range(2, layer + 1):
+                active = on[self.starts[number - 2] : self.starts[number - 1]]
+                product = np.mod(self._modular[number - 1][:, active] @ product[active], self.prime)
+            found = _remember(self._gradients, key, product.astype(np.int64))
+        return found
+
+    # -- guesses --------------------------------------------------------------------------------------------------
+
+    def float_forms(self, layer: int, mask: int) -> Floats:
+        """[∇z | z(0)] of all neurons of a hidden layer on a cell, in floats, shape (n_ℓ, n_0 + 1)."""
+        key = layer, self.below(mask, layer)
+        found = self._forms.get(key)
+        if found is None:
+            on, product = self.bits(mask), self._floats[0]
+            for number in range(2, layer + 1):
+                active = on[self.starts[number - 2] : self.starts[number - 1]]
+                weights = self._floats[number - 1]
+                product = weights[:, :-1][:, active] @ product[active]
+                product[:, -1] += weights[:, -1]
+            found = _remember(self._forms, key, product)
+        return found
+
+    # -- exact ----------------------------------------------------------------------------------------------------
+
+    @property
+    def whole(self) -> AffineSlice:
+        """R^{n_0} as a slice, in the coordinates of the input."""
+        if self._whole is None:
+            inputs = self.network.inputs
+            self._whole = AffineSlice(self.network, [0] * inputs, RationalMatrix.identity(inputs).rows())
+        return self._whole
 
 
-def whole_space(network: Network) -> Space:
-    """The network on R^{n_0}, in the coordinates of its input, for `ridge_at`.
+def deep_network(network: Network) -> DeepNetwork:
+    """A network that Theorem D is about.
 
     Raises
     ------
@@ -162,50 +260,38 @@ def whole_space(network: Network) -> Space:
         raise DomainError("Theorem D is about plain stacks with hidden layers and an affine output")
     if network.inputs < 2:
         raise DomainError("Theorem D needs at least two inputs: there are no ridges on a line")
-    return Space(network)
+    return DeepNetwork(network)
 
 
-def ridge_at(space: Space, point: Sequence[Rational]) -> Ridge | NoRidge:
+def ridge_at(space: DeepNetwork, point: Sequence[Rational]) -> Ridge | NoRidge:
     """The ridge through a rational point, exactly.
 
     Parameters
     ----------
-    space : of `whole_space`.
+    space : of `deep_network`.
     point : x, n_0 exact numbers.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
-    >>> ridge = ridge_at(whole_space(net), [0, 1])
-    >>> ridge.kind, ridge.u, ridge.v, str(ridge.signs), len(ridge.visible)
-    ('C', NeuronId(layer=1, index=0), NeuronId(layer=2, index=0), '0+|0-', 3)
-    >>> ridge_at(whole_space(net), [0, 3]).reason
+    >>> ridge = ridge_at(deep_network(net), [0, 1])
+    >>> ridge.kind, ridge.u, ridge.v, bin(ridge.mask)
+    ('C', 0, 2, '0b10')
+    >>> ridge_at(deep_network(net), [0, 3]).reason
     '1 neuron vanishes here, not two'
     """
-    part, x = space.part, exact_vector("the point", point, space.network.inputs)
+    part, x = space.whole, exact_vector("the point", point, space.network.inputs)
     at = part.signs_at(x)
     zeros = np.flatnonzero(at == 0).tolist()
     if len(zeros) != 2:
         return NoRidge(x, f"{len(zeros)} neuron{' vanishes' if len(zeros) == 1 else 's vanish'} here, not two")
-    u, v = zeros
-    normal, off, on = (row[:-1] for row in (*part.rows(at, [u, v]), *part.rows(_with(at, u, 1), [v])))
-    if _dependent(normal, off):
+    if _dependent(*(row[:-1] for row in part.rows(at, zeros))):
         return NoRidge(x, "the two gradients are dependent")
-    same = part.layer_of(u) == part.layer_of(v)
-    bends = not same and not _dependent(off, on)
-    visible = _visible(space, at, u, v)
-    kind, reason = _kind(same, bends, visible, dead=not (at[part.part(part.layer_of(v))] > 0).any())
-    return Ridge(x, part.neuron(u), part.neuron(v), part.sign_vector(at), visible, bends, kind, reason)
+    return space.ridge(zeros[0], zeros[1], mask_of(at))
 
 
-def flat_signs(signs: SignVector) -> Signs:
-    """Layer by layer in one array, as `AffineSlice` has them."""
-    return np.array([sign for layer in signs.layers for sign in layer], dtype=np.int8)
-
-
-def _with(at: Signs, place: int, sign: int) -> Signs:
-    signs = at.copy()
-    signs[place] = sign
-    return signs
+def mask_of(signs: Signs) -> int:
+    """The mask of the neurons that are on."""
+    return int.from_bytes(np.packbits(signs > 0, bitorder="little").tobytes(), "little")
 
 
 def _dependent(a: Sequence[int], b: Sequence[int]) -> bool:
@@ -214,24 +300,8 @@ def _dependent(a: Sequence[int], b: Sequence[int]) -> bool:
     return pivot is None or all(a[pivot] * y == b[pivot] * x for x, y in zip(a, b, strict=True))
 
 
-def _visible(space: Space, at: Signs, u: int, v: int) -> frozenset[Pair]:
-    """Across a ray one neuron w is switched, so that f jumps by c z_w, c its derivative by the activation of w; z_w is
-    not constant, so that the ray is visible exactly if c ≠ 0. For v, c is the same on both sides of u."""
-    found: set[Pair] = {(1, 0), (-1, 0)} if space.has_influence(at, v) else set()
-    return frozenset(found | {(0, sign) for sign in (1, -1) if space.has_influence(_with(at, v, sign), u)})
-
-
-def _kind(same: bool, bends: bool, visible: frozenset[Pair], dead: bool) -> tuple[Kind | None, str]:
-    """`dead`: no neuron of the layer of v is on at the ridge."""
-    if not same and not bends:
-        return None, "the later neuron does not bend at the earlier one"
-    if len(visible) == 4:
-        return ("A" if same else "B"), ""
-    if len(visible) < 3:
-        return None, f"{len(visible)} of the four rays are visible"
-    # Three rays are visible: both of v, because its jumps are multiples of one vector, and one of u.
-    if (0, -1) in visible:
-        return None, "the earlier neuron is invisible where the later one is on"
-    if not dead:
-        return None, "the earlier neuron is invisible where the later one is off, but others of its layer are on"
-    return "C", ""
+def _remember(memory: OrderedDict[tuple[int, int], _Table], key: tuple[int, int], value: _Table) -> _Table:
+    memory[key] = value
+    if len(memory) > _REMEMBERED:
+        memory.popitem(last=False)
+    return value

@@ -1,45 +1,78 @@
-"""Theorem D: a search for ridge points that show the hypotheses (`deep_points` evaluates them).
+"""Theorem D: a search for ridges that show the hypotheses (`deep_points` evaluates them).
 
-Bent hyperplanes are walked along in planes, from cell to cell. First planes are random; then the search goes for what
-is missing: if a neuron v has no piece with h on, or no crossing with h that a chain needs, a plane is laid through a
-known piece of v so that one of its directions leads along the bent hyperplane of v towards the zeros of h.
+Bent hyperplanes are walked along in planes, from cell to cell. The signs of a walk are certain, so that what it meets
+are ridges; floats choose the planes and nothing else. First planes are random; then the search goes for what is
+missing:
 
-Floats choose the planes and nothing else. Planes and starts have few digits, which keeps the points short.
+* a chain up from a family of v: it *climbs*, from a crossing with a neuron of the next layer along that neuron's bent
+  hyperplane, in the same plane, until this one crosses the next layer, and so on;
+* pieces of v with h on (or on and off): it *aims*, in a plane through a known piece of v, one direction of which leads
+  along the bent hyperplane of v towards the zeros of an h.
+
+Planes and starts have few digits, which keeps exact arithmetic fast.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from random import Random
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import DomainError
-from polyrelu.network import Network, NeuronId, SignVector
+from polyrelu.exact import meeting_direction
+from polyrelu.network import Network
 from polyrelu.proofs.deep_families import Families
-from polyrelu.proofs.deep_points import DeepHypotheses, Missing, evaluate
-from polyrelu.proofs.deep_ridges import Piece, Ridge, flat_signs, ridge_at, whole_space
-from polyrelu.walks import BentPiece, walk_bent_hyperplane, zero_in_plane
+from polyrelu.proofs.deep_neurons import bits_of
+from polyrelu.proofs.deep_points import DeepHypotheses, Missing, evaluate, sketch
+from polyrelu.proofs.deep_ridges import DeepNetwork, Piece, Ridge, deep_network, mask_of
+from polyrelu.walks import AffineSlice, bent_walk_from, first_zero
 from polyrelu.walks import Ridge as WalkedRidge
-from polyrelu.walks.slices import Point
+from polyrelu.walks.slices import Signs
 
-__all__ = ["DeepSearch"]
+__all__ = ["DeepSearch", "Plane", "Spot"]
 
-#: A random walk, an aimed one, and the way to a start meet so many cells at most.
-_RANDOM, _AIMED, _WAY = 60, 40, 300
+_Point: TypeAlias = tuple[Fraction, Fraction]
+
+#: A random walk, an aimed one, one that climbs, and the ways to a start, anywhere and near, meet so many cells at most.
+_RANDOM, _AIMED, _CLIMB, _WAY, _NEAR = 60, 40, 25, 300, 20
 
 #: Binary digits of the coordinates of points that planes are laid through, and the largest entry of their directions.
 _DIGITS, _LARGEST = 24, 1000
 
-#: So many walks, for each hidden neuron, between two evaluations.
-_WALKS = 2
+#: At least so many walks, for each hidden neuron, between two evaluations; and at least this share of all walks.
+_WALKS, _GROWTH = 2, 0.25
 
-#: The share of random walks, and so many pieces from which a walk may start are compared.
-_SHARE, _STARTS = 0.2, 8
+#: So many walks without a new ridge, and half of all, end a search.
+_IDLE = 200
+
+#: The share of walks in random planes, and so many pieces from which a walk may start are compared.
+_SHARE, _STARTS = 0.1, 8
+
+#: So many crossings are tried to climb from, and so many planes are remembered.
+_TRIES, _PLANES = 4, 64
+
+
+class Plane(NamedTuple):
+    """The points p + s B_1 + t B_2 of R^{n_0}."""
+
+    point: tuple[Fraction, ...]
+    directions: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+class Spot(NamedTuple):
+    """Where a ridge was found: the number of a plane, and about where in it."""
+
+    plane: int
+    s: float
+    t: float
 
 
 class DeepSearch:
@@ -52,7 +85,11 @@ class DeepSearch:
 
     Attributes
     ----------
-    ridges : what was found, by the signs at the ridges.
+    space : the network with what is worked out for its ridges.
+    seed : as given.
+    random : the source of all choices.
+    planes : in which there were walks.
+    ridges : what was found, and where.
     walks : how many walks there were.
 
     >>> from polyrelu.network import from_arrays
@@ -60,158 +97,326 @@ class DeepSearch:
     >>> search = DeepSearch(net)
     >>> print(search.run(rounds=20))
     all hypotheses hold
-    >>> all(len(point) == 2 for point in search.points)
-    True
     """
 
     def __init__(self, network: Network, seed: int = 0) -> None:
-        self.network = network
-        self.ridges: dict[SignVector, Ridge] = {}
+        self.network, self.seed = network, seed
+        self.space: DeepNetwork = deep_network(network)
+        self.planes: list[Plane] = []
+        self.ridges: dict[Ridge, Spot] = {}
         self.walks = 0
-        self._space = whole_space(network)
-        self._random = Random(seed)
-        self._families = Families()
-        self._places: dict[NeuronId, dict[Piece, Point]] = {}
+        self.random = Random(seed)
+        self._families = Families(self.space)
+        self._places: dict[Piece, Spot] = {}
+        self._steps_up: defaultdict[int, list[Ridge]] = defaultdict(list)
+        self._slices: OrderedDict[int, AffineSlice] = OrderedDict()
+        self._first: dict[int, Piece] = {}
+        self._last_success = self._evaluated = 0
         self._hypotheses: DeepHypotheses | None = None
-
-    @property
-    def points(self) -> list[Point]:
-        """The points of all ridges: `deep_hypotheses` finds at them what the search has found."""
-        return [ridge.point for ridge in self.ridges.values()]
 
     @property
     def hypotheses(self) -> DeepHypotheses:
         """What the ridges show so far."""
         if self._hypotheses is None:
-            self._hypotheses = evaluate(self._space, list(self.ridges.values()), self._families)
+            self._hypotheses = evaluate(self.space, list(self.ridges), self._families)
         return self._hypotheses
 
-    def run(self, time_limit: float | None = None, rounds: int | None = None) -> DeepHypotheses:
-        """Search until the hypotheses hold, or for so many seconds or rounds; what was found is kept.
+    @property
+    def idle(self) -> bool:
+        """Whether so many walks have met no new ridge that there may be no others."""
+        return self.walks - self._last_success > _IDLE + self.walks // 2
 
-        Without a limit it may not end, because there are networks for which the hypotheses do not hold.
+    def run(
+        self,
+        time_limit: float | None = None,
+        rounds: int | None = None,
+        progress: Callable[[DeepSearch], None] | None = None,
+    ) -> DeepHypotheses:
+        """Search until the hypotheses hold, or nothing new is met any more (`idle`), or for so many seconds or rounds;
+        what was found is kept. `progress` is called after each round.
         """
         deadline = None if time_limit is None else time.monotonic() + time_limit
-        count = 0
-        while not self.hypotheses.hold and (rounds is None or count < rounds):
-            for _ in range(_WALKS * sum(self.network.widths[1:-1])):
-                if deadline is not None and time.monotonic() > deadline:
-                    return self.hypotheses
-                self._step(self._random.choice(self.hypotheses.missing))
-            self._hypotheses = None
+        count, found = 0, self.hypotheses
+        while found.missing and not self.idle and (rounds is None or count < rounds):
+            if not self._round(found, deadline):
+                break
+            found = self._look(found)
             count += 1
+            if progress is not None:
+                progress(self)
         return self.hypotheses
 
-    def _step(self, missing: Missing) -> None:
-        """One walk for something that is missing."""
+    def _look(self, before: DeepHypotheses) -> DeepHypotheses:
+        """What is missing now. All hypotheses are evaluated if chains and neurons that are on are there, and whenever
+        twice as many walks were made as the last time."""
+        self._hypotheses = None
+        if self.walks < 2 * self._evaluated:
+            found = sketch(self.space, self._families)
+            if found.missing:
+                return found
+        self._evaluated = self.walks
+        return self.hypotheses
+
+    def add(self, ridge: Ridge, spot: Spot) -> None:
+        """Take in a ridge."""
+        if ridge in self.ridges:
+            return
+        self.ridges[ridge] = spot
+        self._families.add(ridge)
+        self._last_success = self.walks
+        for piece in ridge.pieces:
+            self._places.setdefault(piece, spot)
+            self._first.setdefault(piece.place, piece)
+        if self._leads_up(ridge):
+            self._steps_up[ridge.u].append(ridge)
+
+    # -- what to do next ------------------------------------------------------------------------------------------
+
+    def _round(self, found: DeepHypotheses, deadline: float | None) -> bool:
+        """Some walks for what is missing; whether there was time for all of them."""
+        wanted = self._wanted(found)
+        for _ in range(max(_WALKS * self.space.size, int(_GROWTH * self.walks))):
+            if deadline is not None and time.monotonic() > deadline:
+                self._hypotheses = None
+                return False
+            if not wanted:
+                return True
+            neuron = self.random.choice(list(wanted))
+            if not self._step(found, neuron, wanted[neuron]):
+                del wanted[neuron]
+        return True
+
+    def _wanted(self, found: DeepHypotheses) -> dict[int, _Want]:
+        """For each neuron that misses something, what to go for."""
+        wanted: dict[int, _Want] = {}
+        for missing in found.missing:
+            if missing.want == "signs":
+                for place in self._most_crossed(found, missing.layer + 1):
+                    wanted.setdefault(place, _Want(crossed=True))
+            elif missing.neuron is not None and missing.want != "weight":
+                want = wanted.setdefault(self.space.place(missing.neuron), _Want())
+                want.include(missing)
+        return wanted
+
+    def _most_crossed(self, found: DeepHypotheses, layer: int) -> list[int]:
+        """The neurons of a layer that are crossed by most neurons of the layer before."""
+        known = found.known
+        places = [place for place in self.space.places(layer) if place in known]
+        return sorted(places, key=lambda place: -known[place].crossed.bit_count())[:3]
+
+    def _step(self, found: DeepHypotheses, place: int, want: _Want) -> bool:
+        """One walk for a neuron; whether it still misses something, as far as that is easily told."""
         self.walks += 1
-        pair = None if self._random.random() < _SHARE else self._pair(missing)
-        if pair is not None and pair[0] in self._places:
-            self._aim(*pair)
-        else:
-            self._explore(self._neuron(missing))
-
-    def _neuron(self, missing: Missing) -> NeuronId:
-        """The neuron that a random walk should follow."""
-        return missing.neuron or self._any(missing.layer + 1)
-
-    def _pair(self, missing: Missing) -> tuple[NeuronId, NeuronId] | None:
-        """The neuron to walk along, and the one whose zeros should be met."""
-        if missing.want in ("on", "weight") and missing.neuron is not None and missing.other is not None:
-            return missing.neuron, missing.other
-        if missing.want in ("up", "down") and missing.neuron is not None:
-            other = self._any(missing.layer + (1 if missing.want == "up" else -1))
-            return (missing.neuron, other) if self._random.random() < 1 / 2 else (other, missing.neuron)
-        return self._uncrossed(self._neuron(missing)) if missing.want in ("independent", "signs") else None
-
-    def _any(self, layer: int) -> NeuronId:
-        layer = min(layer, self.network.depth - 1)
-        return NeuronId(layer, self._random.randrange(self.network.widths[layer]))
-
-    def _uncrossed(self, neuron: NeuronId) -> tuple[NeuronId, NeuronId] | None:
-        portrait = self.hypotheses.known.get(neuron)
-        left = [] if portrait is None else np.flatnonzero(~portrait.crossed).tolist()
-        return (neuron, NeuronId(neuron.layer - 1, self._random.choice(left))) if left else None
+        known = found.known.get(place)
+        first = known.families[0].key if known is not None else self._first.get(place)
+        if first is None or self.random.random() < _SHARE:
+            self._explore(place)
+            return True
+        root = self._families.root(first)
+        members = self._families.members(root)
+        if want.up and self.random.random() < 1 / 2:
+            return not self._climb(root)
+        shown = members.on & members.off if want.crossed or want.piece else members.on | (known.on if known else 0)
+        open_ = self.space.before(place) & ~shown
+        self._aim(self._start(place, members.masks, open_), open_)
+        return bool(open_ or want.up or want.piece)
 
     # -- walks ----------------------------------------------------------------------------------------------------
 
-    def _explore(self, neuron: NeuronId) -> None:
+    def _explore(self, place: int) -> None:
         """Both ways along a bent hyperplane in a random plane."""
-        size = Fraction(2) ** self._random.randint(-6, 4)
-        point = [size * self._random.randint(-64, 64) / 16 for _ in range(self.network.inputs)]
-        plane = [[self._random.randint(-9, 9) for _ in range(self.network.inputs)] for _ in range(2)]
-        self._walk(neuron, point, plane, ((1, 0), (-1, 0)), (False, True), _RANDOM)
-
-    def _aim(self, neuron: NeuronId, other: NeuronId) -> None:
-        """Along the bent hyperplane of one neuron, from a known piece, towards the zeros of another one."""
-        pieces = list(self._places[neuron].items())
-        chosen = self._random.sample(pieces, min(len(pieces), _STARTS))
-        piece, place = min(chosen, key=lambda item: self._distance(other, *item))
-        normal, _ = self._form(neuron, piece, place)
-        gradient, value = self._form(other, piece, place)
-        along = -np.sign(value) * (gradient - (gradient @ normal) / (normal @ normal or 1) * normal)
-        noise = np.array([self._random.gauss(0, 1) for _ in along])
-        along = along + self._random.choice((0, 0.1, 1)) * np.linalg.norm(along) * noise / np.linalg.norm(noise)
-        point = [Fraction(round(x * 2**_DIGITS), 2**_DIGITS) for x in place]
-        self._walk(neuron, point, [_short(along), _short(normal)], ((0, 1), (0, -1)), (False,), _AIMED)
-
-    def _form(self, neuron: NeuronId, piece: Piece, place: Point) -> tuple[NDArray[np.float64], float]:
-        """The gradient of a neuron on a piece, and its value at a point, in floats."""
-        form = self._space.part.forms(flat_signs(piece.signs), neuron.layer).to_floats()[neuron.index]
-        return form[:-1], float(form[:-1] @ np.array([float(x) for x in place]) + form[-1])
-
-    def _distance(self, neuron: NeuronId, piece: Piece, place: Point) -> float:
-        """About how far the zeros of a neuron are."""
-        gradient, value = self._form(neuron, piece, place)
-        size = float(np.linalg.norm(gradient))
-        return abs(value) / size if size else float("inf")
-
-    def _walk(
-        self,
-        neuron: NeuronId,
-        point: Sequence[Fraction],
-        plane: Sequence[Sequence[int]],
-        headings: Sequence[tuple[int, int]],
-        ways: Sequence[bool],
-        limit: int,
-    ) -> None:
-        for ridge in _met(self.network, neuron, point, plane, headings, ways, limit):
-            if ridge.signs not in self.ridges:
-                found = ridge_at(self._space, ridge.embedded)
-                if isinstance(found, Ridge):
-                    self._add(found)
-
-    def _add(self, ridge: Ridge) -> None:
-        self.ridges[ridge.signs] = ridge
-        self._families.add(ridge)
-        for piece in ridge.pieces:
-            self._places.setdefault(piece.neuron, {}).setdefault(piece, ridge.point)
-
-
-def _met(
-    network: Network,
-    neuron: NeuronId,
-    point: Sequence[Fraction],
-    plane: Sequence[Sequence[int]],
-    headings: Sequence[tuple[int, int]],
-    ways: Sequence[bool],
-    limit: int,
-) -> Iterator[WalkedRidge]:
-    """The ridges on walks from the first zero of the neuron on one of the headings; none if there is no zero, if the
-    directions are dependent, or if the bent hyperplane branches at the zero."""
-    try:
-        starts = (zero_in_plane(network, neuron, point, plane, heading, _WAY) for heading in headings)
-        start = next((found for found in starts if found is not None), None)
-        if start is None:
+        size, inputs = Fraction(2) ** self.random.randint(-6, 4), self.network.inputs
+        point = tuple(size * self.random.randint(-64, 64) / 16 for _ in range(inputs))
+        first, second = (tuple(self.random.randint(-9, 9) for _ in range(inputs)) for _ in range(2))
+        number = self._add_plane(Plane(point, (first, second)))
+        if number is None:
             return
-        for reverse in ways:
-            walk: Iterator[BentPiece] = walk_bent_hyperplane(network, neuron, point, plane, start, reverse=reverse)
-            yield from (piece.end for piece in islice(walk, limit) if isinstance(piece.end, WalkedRidge))
-    except DomainError:
-        return
+        start = self._zero(number, place, ((1, 0), (-1, 0)), _WAY)
+        for reverse in (False, True):
+            self._walk(number, place, start, reverse, _RANDOM)
+
+    def _start(self, place: int, masks: Sequence[int], open_: int) -> Piece:
+        """Of some pieces the one that is nearest to a zero of one of some neurons; any piece if there are none."""
+        pieces = dict.fromkeys(Piece(place, self.random.choice(masks)) for _ in range(_STARTS if open_ else 1))
+        return next(iter(pieces)) if not open_ else min(pieces, key=lambda piece: self._way(piece, open_)[0])
+
+    def _aim(self, piece: Piece, open_: int) -> None:
+        """Along the bent hyperplane of a neuron, from a known piece, towards the zeros of some neurons that are on (or
+        off) at all its known pieces; in a random direction if there are none."""
+        normal = self._form(piece)[:-1]
+        noise = np.array([self.random.gauss(0, 1) for _ in normal])
+        along = noise / np.linalg.norm(noise)
+        if open_:
+            way = self._way(piece, open_)[1]
+            along = way / (np.linalg.norm(way) or 1) + self.random.choice((0, 0.1, 1)) * along
+        point = tuple(Fraction(round(x * 2**_DIGITS), 2**_DIGITS) for x in self._where(piece).tolist())
+        number = self._add_plane(Plane(point, (_short(along), _short(normal))))
+        if number is not None:
+            start = self._on_piece(number, piece) or self._zero(number, piece.place, ((0, 1), (0, -1)), _NEAR)
+            self._walk(number, piece.place, start, False, _AIMED)
+
+    def _way(self, piece: Piece, open_: int) -> tuple[float, NDArray[np.float64]]:
+        """About how far the nearest zero of some neurons of the layer before is, and the way there on the piece."""
+        layer, x = self.space.layer_of[piece.place], np.append(self._where(piece), 1.0)
+        normal = self._form(piece)[:-1]
+        start = self.space.starts[layer - 2]
+        forms = self.space.float_forms(layer - 1, piece.mask)[[h - start for h in bits_of(open_)]]
+        values, ways = forms @ x, forms[:, :-1]
+        ways = ways - np.outer(ways @ normal / (normal @ normal or 1), normal)
+        sizes = np.linalg.norm(ways, axis=1)
+        with np.errstate(all="ignore"):
+            distances = np.where(sizes > 0, np.abs(values) / sizes, np.inf)
+        i = int(np.argmin(distances))
+        return float(distances[i]), -np.sign(values[i]) * ways[i]
+
+    def _climb(self, root: Piece) -> bool:
+        """From crossings of a family with the next layer on upwards, in the plane of each; whether it got to the last
+        hidden layer."""
+        masks = set(self._families.members(root).masks)
+        fitting = [ridge for ridge in self._steps_up[root.place] if ridge.ray(ridge.u, True).mask in masks]
+        for ridge in self.random.sample(fitting, min(len(fitting), _TRIES)):
+            found: Ridge | None = ridge
+            while found is not None and self.space.layer_of[found.v] < self.network.depth - 1:
+                found = self._next_step_up(found)
+            if found is not None:
+                return True
+        return False
+
+    def _next_step_up(self, ridge: Ridge) -> Ridge | None:
+        """From a ridge along the bent hyperplane of its later neuron to a crossing with the layer after that one."""
+        number = self.ridges[ridge].plane
+        start = self._point_of(number, ridge)
+        for reverse in (False, True):
+            for found in self._met(number, ridge.v, start, reverse, _CLIMB):
+                if found.u == ridge.v and self._leads_up(found):
+                    return found
+        return None
+
+    def _leads_up(self, ridge: Ridge) -> bool:
+        """Whether a neuron of one layer meets one of the next layer."""
+        return ridge.kind in ("B", "C") and self.space.layer_of[ridge.v] == self.space.layer_of[ridge.u] + 1
+
+    def _walk(self, number: int, place: int, start: _Point | None, reverse: bool, limit: int) -> None:
+        for _ in self._met(number, place, start, reverse, limit) if start is not None else ():
+            pass
+
+    def _met(self, number: int, place: int, start: _Point, reverse: bool, limit: int) -> Iterator[Ridge]:
+        """The ridges on a walk; none if the bent hyperplane branches at the start."""
+        try:
+            walk = bent_walk_from(self._slice(number), self.space.neuron(place), start, reverse=reverse)
+            for piece in islice(walk, limit):
+                start_of, end = piece.start, piece.end
+                if start_of is not None and end is not None:  # better than the ridge at its end
+                    middle = ((a + b) / 2 for a, b in zip(start_of.near, end.near, strict=True))
+                    self._places[Piece(place, mask_of(piece.track.signs))] = Spot(number, *middle)
+                if isinstance(end, WalkedRidge) and np.count_nonzero(end.at == 0) == 2:
+                    u, v = sorted((end.u, end.v))
+                    ridge = self.space.ridge(u, v, mask_of(end.at))
+                    self.add(ridge, Spot(number, *end.near))
+                    yield ridge
+        except DomainError:
+            return
+
+    # -- planes and points ----------------------------------------------------------------------------------------
+
+    def _add_plane(self, plane: Plane) -> int | None:
+        """The number of a new plane; None if its directions are dependent."""
+        try:
+            part = AffineSlice(self.network, plane.point, plane.directions)
+        except DomainError:
+            return None
+        self.planes.append(plane)
+        return self._keep(len(self.planes) - 1, part)
+
+    def _keep(self, number: int, part: AffineSlice) -> int:
+        self._slices[number] = part
+        if len(self._slices) > _PLANES:
+            self._slices.popitem(last=False)
+        return number
+
+    def _slice(self, number: int) -> AffineSlice:
+        if number not in self._slices:
+            plane = self.planes[number]
+            self._keep(number, AffineSlice(self.network, plane.point, plane.directions))
+        return self._slices[number]
+
+    def _zero(self, number: int, place: int, headings: Sequence[tuple[int, int]], limit: int) -> _Point | None:
+        """The first zero of a neuron on the ways from the origin of a plane."""
+        for heading in headings:
+            try:
+                found = first_zero(self._slice(number), self.space.neuron(place), heading, limit)
+            except DomainError:
+                continue
+            if found is not None:
+                return found
+        return None
+
+    def _on_piece(self, number: int, piece: Piece) -> _Point | None:
+        """The point of a piece on the second axis of a plane, if there is one."""
+        part, signs = self._slice(number), self._signs(piece.mask)
+        signs[piece.place] = 0
+        ((_, slope, value),) = part.rows(signs, [piece.place])
+        if not slope:
+            return None
+        start = Fraction(0), Fraction(-value, slope)
+        return start if np.array_equal(part.signs_at(start), signs) else None
+
+    def confirms(self, ridge: Ridge) -> bool:
+        """Whether the plane that is kept for a ridge meets it in one point, exactly.
+
+        It does if the search met the ridge itself; a file may say otherwise (`deep_state`).
+        """
+        number = self.ridges[ridge].plane
+        try:
+            at = self._slice(number).signs_at(self._point_of(number, ridge))
+        except (DomainError, ValueError):  # dependent directions, or forms
+            return False
+        return np.flatnonzero(at == 0).tolist() == [ridge.u, ridge.v] and mask_of(at) == ridge.mask
+
+    def _point_of(self, number: int, ridge: Ridge) -> _Point:
+        """A ridge in a plane, exactly, in coordinates of the plane."""
+        signs = self._signs(ridge.mask)
+        signs[[ridge.u, ridge.v]] = 0
+        x, y, w = meeting_direction(self._slice(number).rows(signs, [ridge.u, ridge.v]))
+        if not w:
+            raise DomainError("a ridge that its plane does not meet")
+        return Fraction(x, w), Fraction(y, w)
+
+    def _signs(self, mask: int) -> Signs:
+        return np.where(self.space.bits(mask), 1, -1).astype(np.int8)
+
+    def _where(self, piece: Piece) -> NDArray[np.float64]:
+        """A point near a piece."""
+        number, s, t = self._places[piece]
+        plane = self.planes[number]
+        first, second = (np.array(direction, dtype=float) for direction in plane.directions)
+        return np.array(plane.point, dtype=float) + s * first + t * second
+
+    def _form(self, piece: Piece) -> NDArray[np.float64]:
+        """[∇z | z(0)] of its own neuron on a piece, in floats."""
+        layer = self.space.layer_of[piece.place]
+        found: NDArray[np.float64] = self.space.float_forms(layer, piece.mask)[
+            piece.place - self.space.starts[layer - 1]
+        ]
+        return found
 
 
-def _short(vector: NDArray[np.float64]) -> list[int]:
+@dataclass(slots=True)
+class _Want:
+    """What is missing of a neuron: a piece; a chain up; that neurons are on, or that they cross."""
+
+    piece: bool = False
+    up: bool = False
+    crossed: bool = False
+
+    def include(self, missing: Missing) -> None:
+        """One thing more."""
+        self.piece |= missing.want == "piece"
+        self.up |= missing.want == "up"
+        self.crossed |= missing.want == "independent"
+
+
+def _short(vector: NDArray[np.float64]) -> tuple[int, ...]:
     """A direction in short integers."""
     largest = float(np.abs(vector).max())
-    return [round(float(x) / largest * _LARGEST) if largest else 0 for x in vector]
+    return tuple(round(float(x) / largest * _LARGEST) if largest else 0 for x in vector)

@@ -13,94 +13,83 @@ differences x_vh of the weights satisfy Σ_v W[L]_v x_vh = 0. What is needed:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-import numpy as np
-
 from polyrelu.exact import eliminate_mod
-from polyrelu.network import Network, NeuronId, SignVector
-from polyrelu.proofs.deep_neurons import Portrait
-from polyrelu.proofs.deep_ridges import Ridge, Space
+from polyrelu.proofs.deep_neurons import Portrait, bits_of
+from polyrelu.proofs.deep_ridges import DeepNetwork, Ridge
 
-__all__ = ["admissible", "shown_sources", "sources", "unshown_pairs"]
+__all__ = ["shown_sources", "sources"]
 
-#: For each source h, by its index, the indices of the neurons v of the last hidden layer that have it on at no piece.
+#: For each source, by its place, the places of the neurons of the last hidden layer that have it on at no piece.
 Sources = dict[int, list[int]]
 
 
-def sources(network: Network, known: dict[NeuronId, Portrait]) -> Sources:
+def sources(space: DeepNetwork, known: dict[int, Portrait]) -> Sources:
     """The sources of the last hidden layer, which is not the first one."""
-    last = network.depth - 1
+    last = space.network.depth - 1
     found: Sources = {}
-    for v in range(network.widths[last]) if last > 1 else ():
-        portrait = known.get(NeuronId(last, v))
-        for h in () if portrait is None else np.flatnonzero(~portrait.on).tolist():
-            found.setdefault(h, []).append(v)
+    for place in space.places(last) if last > 1 else ():
+        if place in known:
+            for h in bits_of(space.before(place) & ~known[place].on):
+                found.setdefault(h, []).append(place)
     return found
 
 
-def admissible(network: Network, left: Iterable[int], cells: Iterable[SignVector]) -> Iterator[SignVector]:
-    """The cells on which all the given sources are off, and every layer before the last hidden one has neurons on."""
-    before, off = network.depth - 2, list(left)
-    for signs in cells:
-        if all(signs.layers[before - 1][h] < 0 for h in off) and all(map(signs.active, range(1, before + 1))):
-            yield signs
-
-
-def unshown_pairs(space: Space, ridges: Sequence[Ridge], known: dict[NeuronId, Portrait]) -> set[tuple[int, int]]:
-    """The pairs (v, h) of sources whose weight the ridges do not show, by their indices."""
-    shown = shown_sources(space, ridges, known)
-    return {(v, h) for h, neurons in sources(space.network, known).items() if h not in shown for v in neurons}
-
-
-def shown_sources(space: Space, ridges: Sequence[Ridge], known: dict[NeuronId, Portrait]) -> list[int]:
-    """The sources whose weights the ridges show, in an order in which they do."""
-    network = space.network
-    left, order = sources(network, known), list[int]()
-    cells = (signs for ridge in ridges for signs in ridge.sectors)
-    if left and _rows_are_apart(network, known) and next(admissible(network, left, cells), None) is not None:
-        facets = _facets(network.depth - 2, left, ridges)
+def shown_sources(space: DeepNetwork, ridges: Sequence[Ridge], known: dict[int, Portrait]) -> list[int]:
+    """The places of the sources whose weights the ridges show, in an order in which they do."""
+    left, order = sources(space, known), list[int]()
+    if left and _rows_are_apart(space, known) and _has_cell(space, _mask(left), ridges):
+        facets = _facets(left, ridges)
         while done := [h for h in left if _is_shown(space, h, left, facets[h])]:
             left = {h: neurons for h, neurons in left.items() if h not in done}
             order += done
     return order
 
 
-def _rows_are_apart(network: Network, known: dict[NeuronId, Portrait]) -> bool:
-    last = network.depth - 1
-    rows = network.layers[last - 1].augmented().integer_rows()
-    seen = [np.append(known[NeuronId(last, v)].on, True) for v in range(len(rows)) if NeuronId(last, v) in known]
-    if len(seen) < len(rows):
+def _mask(places: Iterable[int]) -> int:
+    return sum(1 << place for place in places)
+
+
+def _has_cell(space: DeepNetwork, off: int, ridges: Sequence[Ridge]) -> bool:
+    """Whether there is a sector where some neurons are off, and every layer before the last hidden one has neurons
+    on."""
+    layers = space.layer_mask[1:-1]
+    return any(not mask & off and all(mask & layer for layer in layers) for ridge in ridges for mask in ridge.sectors)
+
+
+def _rows_are_apart(space: DeepNetwork, known: dict[int, Portrait]) -> bool:
+    last = space.network.depth - 1
+    places, rows = space.places(last), space.network.layers[last - 1].augmented().integer_rows()
+    if any(place not in known for place in places):
         return False
+    start = space.starts[last - 2]
     for v, w in combinations(range(len(rows)), 2):
-        common = np.flatnonzero(seen[v] & seen[w]).tolist()
+        common = [h - start for h in bits_of(known[places[v]].on & known[places[w]].on)] + [-1]
         if eliminate_mod([[rows[v][k], rows[w][k]] for k in common], 2)[0] < 2:
             return False
     return True
 
 
-def _facets(layer: int, left: Sources, ridges: Sequence[Ridge]) -> dict[int, list[SignVector]]:
-    """Cells of codimension 1 on which a source alone vanishes."""
-    found: dict[int, list[SignVector]] = {h: [] for h in left}
+def _facets(left: Sources, ridges: Sequence[Ridge]) -> dict[int, set[int]]:
+    """The masks of cells of codimension 1 on which a source alone vanishes."""
+    found: dict[int, set[int]] = {h: set() for h in left}
     for ridge in ridges:
-        for neuron, pairs in ((ridge.u, ((0, 1), (0, -1))), (ridge.v, ((1, 0), (-1, 0)))):
-            if neuron.layer == layer and neuron.index in left:
-                found[neuron.index] += map(ridge.at, pairs)
+        for place in (ridge.u, ridge.v):
+            if place in left:
+                found[place].update(ridge.ray(place, on).mask for on in (True, False))
     return found
 
 
-def _is_shown(space: Space, h: int, left: Sources, facets: Sequence[SignVector]) -> bool:
+def _is_shown(space: DeepNetwork, h: int, left: Sources, facets: Iterable[int]) -> bool:
     """Whether the jumps across zeros of h determine its weights on the neurons that do not see it."""
-    network, neurons = space.network, left[h]
-    others = [other for other in left if other != h]
-    on = {
-        tuple(signs.layers[-1][v] > 0 for v in neurons)
-        for signs in facets
-        if all(signs.layers[-2][other] < 0 for other in others)
-    }
-    outputs = network.weight(network.depth).integer_rows()
+    neurons, others = left[h], _mask(other for other in left if other != h)
+    on = {tuple(bool(mask >> v & 1) for v in neurons) for mask in facets if not mask & others}
+    start, outputs = space.starts[-2], space.rows[-1]
     rows = [
-        [row[v] if is_on else 0 for v, is_on in zip(neurons, marks, strict=True)] for marks in on for row in outputs
+        [row[v - start] if is_on else 0 for v, is_on in zip(neurons, marks, strict=True)]
+        for marks in on
+        for row in outputs
     ]
     return eliminate_mod(rows, len(neurons))[0] == len(neurons)

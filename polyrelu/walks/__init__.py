@@ -12,6 +12,8 @@ from polyrelu.walks.bent_walk import (
     Ridge,
     StepLimitError,
     Tie,
+    bent_walk_from,
+    first_zero,
     walk_bent_hyperplane,
     zero_in_plane,
 )
@@ -35,6 +37,8 @@ __all__ = [
     "Statistics",
     "StepLimitError",
     "Tie",
+    "bent_walk_from",
+    "first_zero",
     "walk_bent_hyperplane",
     "walk_line",
     "zero_in_plane",

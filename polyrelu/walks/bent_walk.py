@@ -39,6 +39,7 @@ from polyrelu.exact import Rational, RationalMatrix, meeting_direction, positive
 from polyrelu.network import Network, NeuronId, SignVector, output_derivative
 from polyrelu.walks.events import EventSearch, Statistics, Track
 from polyrelu.walks.line_walk import walk_line
+from polyrelu.walks.local_forms import Floats
 from polyrelu.walks.slices import AffineSlice, Point, Row, Signs, exact_vector
 from polyrelu.walks.star import Ray, Star, star_around
 
@@ -50,6 +51,8 @@ __all__ = [
     "Ridge",
     "StepLimitError",
     "Tie",
+    "bent_walk_from",
+    "first_zero",
     "walk_bent_hyperplane",
     "zero_in_plane",
 ]
@@ -74,11 +77,13 @@ class Corner:
     ----------
     track : of the piece before it.
     at : signs at the point.
+    near : about where the point is, in plane coordinates; a guess in floats.
     """
 
     part: AffineSlice
     track: Track
     at: Signs
+    near: tuple[float, float]
 
     @cached_property
     def point(self) -> tuple[Fraction, Fraction]:
@@ -308,7 +313,8 @@ class BentWalk(Iterator[BentPiece]):
         while track is not None:
             self._update(search, signs, track.signs, everything=count == 0)
             signs, count = track.signs, count + 1
-            end, following = self._end_of(track, search.next(track))
+            vanishing = search.next(track)
+            end, following = self._end_of(track, vanishing, search.position)
             ending = self._ending(end, following, ray, count)
             yield BentPiece(self.part, track, start, end, ending, self._origin)
             start, track = end, None if ending else following
@@ -327,22 +333,23 @@ class BentWalk(Iterator[BentPiece]):
         carrier = next(place for place in (self._place, *zeros) if any(rows[place][:-1]))
         return Track(ray.signs, carrier, None, ray.direction)
 
-    def _end_of(self, track: Track, vanishing: list[int]) -> tuple[Ridge | Tie | None, Track | None]:
+    def _end_of(self, track: Track, vanishing: list[int], position: Floats) -> tuple[Ridge | Tie | None, Track | None]:
         """The end of a piece, and the next one if there is one way on."""
         if not vanishing:
             return None, None
+        near = float(position[0]), float(position[1])
         part, at = self.part, track.signs.copy()
         at[vanishing] = 0
         if len(vanishing) == 1 and self._is_ridge(track, vanishing[0]):
             (u,) = vanishing
             beyond = track.signs.copy()
             beyond[u] = -beyond[u]
-            return Ridge(part, track, at, self._place, u), Track(beyond, track.carrier, u, None)
+            return Ridge(part, track, at, near, self._place, u), Track(beyond, track.carrier, u, None)
         self.statistics.ties += 1
         star = star_around(part, at)
         rays = star.rays_of(self._place)
         onwards = [ray for ray in rays if not np.array_equal(ray.signs, track.signs)]
-        return Tie(part, track, at, star, tuple(rays)), self._along(onwards[0]) if len(onwards) == 1 else None
+        return Tie(part, track, at, near, star, tuple(rays)), self._along(onwards[0]) if len(onwards) == 1 else None
 
     def _is_ridge(self, track: Track, u: int) -> bool:
         """Whether all that is 0 on the piece, but v, stays 0 when v and u are switched."""
@@ -401,7 +408,25 @@ def walk_bent_hyperplane(
     ++|0 None (NeuronId(layer=1, index=1), (Fraction(1, 1), Fraction(0, 1)), True)
     +-|0 unbounded None
     """
-    part = _plane(network, point, directions)
+    return bent_walk_from(_plane(network, point, directions), neuron, start, reverse=reverse, limit=limit)
+
+
+def bent_walk_from(
+    part: AffineSlice,
+    neuron: NeuronId,
+    start: Sequence[Rational] = (0, 0),
+    *,
+    reverse: bool = False,
+    limit: int | None = None,
+) -> BentWalk:
+    """As `walk_bent_hyperplane`, in a plane that is there already; several walks in one plane share its work.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
+    >>> plane = AffineSlice(net, [0, 0], [[1, 0], [0, 1]])
+    >>> [str(piece.signs) for piece in bent_walk_from(plane, NeuronId(2, 0), ["1/2", "1/2"])]
+    ['++|0', '+-|0']
+    """
     place = part.place(neuron)
     s, t = exact_vector("the start", start, 2)
     _check_limit(limit, "pieces")
@@ -453,15 +478,27 @@ def zero_in_plane(
     >>> zero_in_plane(net, NeuronId(2, 0), [0, "1/3"], [[1, 0], [0, 1]])
     (Fraction(2, 3), Fraction(0, 1))
     """
+    return first_zero(_plane(network, point, directions), neuron, heading, limit)
+
+
+def first_zero(
+    part: AffineSlice, neuron: NeuronId, heading: Sequence[Rational] = (1, 0), limit: int | None = None
+) -> tuple[Fraction, Fraction] | None:
+    """As `zero_in_plane`, in a plane that is there already.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
+    >>> first_zero(AffineSlice(net, [0, "1/3"], [[1, 0], [0, 1]]), NeuronId(2, 0))
+    (Fraction(2, 3), Fraction(0, 1))
+    """
     _check_limit(limit, "cells")
-    part = _plane(network, point, directions)
     place = part.place(neuron)
     h = exact_vector("the heading", heading, 2)
     if not part.signs_at((0, 0))[place]:
         return Fraction(0), Fraction(0)
     target = part.embed(h)
     direction = [x - p for x, p in zip(target, part.point, strict=True)]
-    for count, cell in enumerate(walk_line(network, part.point, direction), 1):
+    for count, cell in enumerate(walk_line(part.network, part.point, direction), 1):
         if cell.end is not None and not cell.end.at[place]:
             return cell.end.t * h[0], cell.end.t * h[1]
         if count == limit and cell.end is not None:
