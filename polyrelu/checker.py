@@ -27,7 +27,7 @@ from itertools import accumulate, chain, combinations, compress, groupby, pairwi
 from operator import mul
 from typing import IO, Any, NamedTuple
 
-CERTIFICATE_BYTES, NETWORK_BYTES = 64 << 20, 1 << 30  # FORMAT.md, section 1; no shape below nests 16 levels
+CERTIFICATE_BYTES, LINE_BYTES, NETWORK_BYTES = 256 << 20, 64 << 20, 1 << 30  # section 1; no shape nests 16 levels
 LAYERS, WIDTH, NUMBERS = 10_000, 10**6, 3 * 10**7  # section 2
 SUMS, PAIRS, MINORS, DETERMINANT, BITS = 40, 2**16, 5_000, 1_024, 2**16  # section 3; BITS: of numbers computed
 DEPTH, TREE_BYTES, TREE_COST = 4_096, 2**36, 2**40  # section 5: levels, bytes and cost of a tree
@@ -440,17 +440,24 @@ def bits_of(mask: int) -> list[int]:
 def product_sum(left: Iterable[int], right: Iterable[int]) -> int:
     """The scalar product of two sequences that are known to be equally long."""
     return sum(map(mul, left, right))
-def reduce_into(basis: dict[int, list[int]], row: list[int]) -> None:
+def pack(row: Iterable[int]) -> int:
+    """Numbers from 0 to P-1 in one, 18 bytes for each: a million products of two of them can be added there."""
+    return int.from_bytes(b"".join(x.to_bytes(18, "little") for x in row), "little")
+def unpack(packed: int, count: int) -> list[int]:
+    """The numbers modulo P."""
+    data = packed.to_bytes(18 * count, "little")
+    return [int.from_bytes(data[i:i + 18], "little") % P for i in range(0, 18 * count, 18)]
+def reduce_into(basis: dict[int, int], row: Sequence[int]) -> None:
     """A row joins an echelon form modulo P, by the column of its first nonzero entry; 0 leaves it as it is. Of a row of
-    the form only what comes after this entry, 1, is kept."""
+    the form only what comes after this entry, 1, is kept, packed."""
+    rest = pack(row)
     for c in range(len(row)):
-        x, *row = row
-        if x:
-            if c not in basis:
-                inverse = pow(x, -1, P)
-                basis[c] = [y * inverse % P for y in row]
-                return
-            row = [(y - x * z) % P for y, z in zip(row, basis[c], strict=True)]
+        x, rest = (rest & (1 << 144) - 1) % P, rest >> 144
+        if x and c not in basis:
+            inverse = pow(x, -1, P)
+            basis[c] = pack(y * inverse % P for y in unpack(rest, len(row) - c - 1))
+            return
+        rest += (P - x) * basis[c] if x else 0
 def apart(a: Sequence[int], b: Sequence[int], places: list[int]) -> bool:
     """Whether two rows are independent modulo P at some places."""
     first = next((h for h in places if a[h] or b[h]), 0)
@@ -511,8 +518,8 @@ class Deep:
         if mask != self.digits[0]:
             self.digits = mask, [*map(int, reversed(f"{mask:0{self.starts[-1]}b}"))]
         return self.digits[1] if layer is None else self.digits[1][self.starts[layer]:self.starts[layer + 1]]
-    def slice(self, entry: Any) -> None:
-        """Ridges in the plane point + s B_1 + t B_2. Its coordinates s and t may be scaled."""
+    def plane(self, entry: Any) -> Plane:
+        """The plane point + s B_1 + t B_2. Its coordinates s and t may be scaled."""
         point, *directions = ([rational(x) for x in row] for row in (entry["point"], *entry["directions"]))
         inputs, first, vectors = self.network.widths[0], self.network.layers[0], list[list[int]]()
         good = all(len(row) == inputs for row in (point, *directions))
@@ -525,9 +532,7 @@ class Deep:
         self.meter.spend(len(first.rows) * (inputs + 3), 3 * width + self.bits[0])
         columns = [a + (b << width) + (c << 2 * width) for a, b, c in zip(*vectors, strict=True)]
         packed = [product_sum(row, columns) + b * scale for row, b in zip(first.rows, first.bias, strict=True)]
-        place = Plane(width, scale * first.denominator, packed, len(self.widths))
-        for u, v, mask in entry["ridges"]:
-            self.ridge(place, u, v, integer(mask))
+        return Plane(width, scale * first.denominator, packed, len(self.widths))
     def ridge(self, place: Plane, u: int, v: int, mask: int) -> None:
         """The point of the plane where u and v vanish lies on a ridge, and the mask has the other signs there."""
         count, name = self.starts[-1], f"neurons {u}, {v}"
@@ -682,7 +687,7 @@ class Deep:
         """Some neuron of the layer above is crossed by all of this one, or the systems of some of them have no solution
         but 0: for each v first its own unknowns, s_vh and t_vh, then the p_h. Any set of neurons above will do."""
         above = [own for v, own in seen.items() if self.layer[v] == layer + 1]
-        full, total, wanted = (1 << self.widths[layer]) - 1, dict[int, list[int]](), set[int]()
+        full, total, wanted = (1 << self.widths[layer]) - 1, dict[int, int](), set[int]()
         if not above or any(self.part(own.crossed, layer) == full for own in above):
             return
         below = [seen[h].masks for h in range(self.starts[layer], self.starts[layer + 1])]
@@ -697,18 +702,19 @@ class Deep:
                 if len(basis) == count + len(signs):
                     return
                 wanted.update(h for h, _, _ in signs)
-                for c, row in basis.items():
-                    if c >= count:
-                        values = dict(zip((h for h, _, _ in signs[c - count:]), (1, *row), strict=True))
+                for c, packed in basis.items():
+                    if (rest := signs[c - count:] if c >= count else []):
+                        row = [1, *unpack(packed, len(rest) - 1)]
+                        values = dict(zip((h for h, _, _ in rest), row, strict=True))
                         self.meter.spend(self.widths[layer] ** 2, 128)
                         reduce_into(total, [values.get(h, 0) for h in range(self.widths[layer])])
                 if len(total) == len(wanted):
                     return
         require(False, "signs", f"full rank for layer {layer + 1}", f"{len(total)} of {len(wanted)}")
-    def system(self, own: Seen, unknowns: list[tuple[int, tuple[bool, ...], int]]) -> dict[int, list[int]]:
+    def system(self, own: Seen, unknowns: list[tuple[int, tuple[bool, ...], int]]) -> dict[int, int]:
         """The equations that the gradients of the layer before, each times its factor and unknown, have the sum 0 at
         the pieces of a neuron, until the rank is full. An unknown (h, states, factor) counts where h is on, or off."""
-        layer, size, basis, seen = self.layer[own.neuron] - 1, len(unknowns), dict[int, list[int]](), set[bytes]()
+        layer, size, basis, seen = self.layer[own.neuron] - 1, len(unknowns), dict[int, int](), set[bytes]()
         which = sum(1 << self.starts[layer] + h for h, states, _ in unknowns if len(states) == 1)
         for mask in own.masks:
             if len(basis) == size:
@@ -790,7 +796,7 @@ class Deep:
         for h in order:
             left ^= 1 << base + h
             self.meter.spend(len(self.ridges), 64)
-            basis, marks, neurons = dict[int, list[int]](), set[tuple[bool, ...]](), unseen[h]
+            basis, marks, neurons = dict[int, int](), set[tuple[bool, ...]](), unseen[h]
             for ridge in self.ridges:
                 if base + h in ridge[:2]:
                     other = ridge.u + ridge.v - base - h
@@ -813,7 +819,9 @@ def deep(network: Network, claim: Any, evidence: Any) -> None:
     count = sum(len(entry["ridges"]) for entry in slices)
     readable(count * subject.starts[-1] <= DEEP_BITS, "ridges", f"beyond the limits: {DEEP_BITS} signs at ridges")
     for entry in slices:
-        subject.slice(entry)
+        plane = subject.plane(entry)
+        for u, v, mask in entry["ridges"]:
+            subject.ridge(plane, u, v, integer(mask))
     seen = subject.families(evidence["families"])
     for layer in range(len(subject.widths) - 1):
         subject.signs(layer, seen)
@@ -1397,14 +1405,14 @@ class Lines:
     def read(self) -> tuple[str, Any]:
         """The next line: its place and its value."""
         self.number, place = self.number + 1, f"line {self.number + 1}"
-        line = self.file.readline(CERTIFICATE_BYTES + 1)
+        line = self.file.readline(LINE_BYTES + 1)
         self.size += len(line)
-        good = line.endswith(b"\n") and len(line) <= CERTIFICATE_BYTES and self.size <= TREE_BYTES
+        good = line.endswith(b"\n") and len(line) <= LINE_BYTES and self.size <= TREE_BYTES
         good = good and (self.number > 1 or line.startswith(TREE_START))
         readable(good, place, "the file ends early, or a line or the file is too long")
         self.before = self.digest.hexdigest()
         self.digest.update(line)
-        return place, parse(line[:-1], place, CERTIFICATE_BYTES)
+        return place, parse(line[:-1], place, LINE_BYTES)
 def tree(joint: Joint, used: list[int], lines: Lines, leaf: Any, close: Callable[[Node, Any, str], None]) -> int:
     """Every node of a tree, in prefix order, `close` for leaves of the shape `leaf`; returns the number of nodes.
     Memory grows with the depth, not with the tree."""

@@ -152,7 +152,7 @@ def _tree_header(path: Path) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-_TREE_START, _LINE_LIMIT = b'{"format": "polyrelu-tree", ', 1 << 26
+_TREE_START, _LINE_LIMIT = b'{"format": "polyrelu-tree", ', 1 << 28
 
 
 def _tree_text(header: dict[str, Any]) -> CertificateText:
