@@ -464,8 +464,8 @@ def apart(a: Sequence[int], b: Sequence[int], places: list[int]) -> bool:
     return any((a[first] * b[h] - a[h] * b[first]) % P for h in places)
 class Plane:
     """A plane in R^n_0, and the forms of all hidden neurons on it where the neurons of a mask are on, layer by layer: a
-    form is (constant, slope, slope), up to a common factor of each. They are also packed into one integer, since the
-    weights then take one product for all three. A layer stays while the mask has the same neurons before it."""
+    form is (constant, slope, slope), times a number that the layer has in common. It is also packed into one integer,
+    since weights then take one product for all three. A layer stays while the mask has the same neurons before it."""
     def __init__(self, width: int, scale: int, packed: list[int], depth: int) -> None:
         """`width` is that of a place in a packed form, in bits; `packed` are the forms of the first layer."""
         self.width, self.scales, self.below = width, [scale] * depth, [0] + [-1] * (depth - 1)
