@@ -23,10 +23,11 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import accumulate, chain, combinations, groupby, pairwise, product
+from itertools import accumulate, chain, combinations, compress, groupby, pairwise, product
+from operator import mul
 from typing import IO, Any, NamedTuple
 
-CERTIFICATE_BYTES, NETWORK_BYTES = 64 << 20, 1 << 30  # FORMAT.md, section 1; no shape below nests 16 levels
+CERTIFICATE_BYTES, LINE_BYTES, NETWORK_BYTES = 256 << 20, 64 << 20, 1 << 30  # section 1; no shape nests 16 levels
 LAYERS, WIDTH, NUMBERS = 10_000, 10**6, 3 * 10**7  # section 2
 SUMS, PAIRS, MINORS, DETERMINANT, BITS = 40, 2**16, 5_000, 1_024, 2**16  # section 3; BITS: of numbers computed
 DEPTH, TREE_BYTES, TREE_COST = 4_096, 2**36, 2**40  # section 5: levels, bytes and cost of a tree
@@ -264,7 +265,7 @@ def check_membership(kind: str, among: str, network: Network, evidence: Any) -> 
     """Section 3.4: the network's own membership in the class, as far as the evidence goes."""
     step, form, status = "membership", evidence.get("method", "open"), evidence["status"]
     require((form == "every") == (among == "all"), step, f"evidence for the class {among}", form)
-    require(kind == "identifiable" or status == "verified", step, "verified membership", status)
+    require(kind != "not-identifiable" or status == "verified", step, "verified membership", status)
     allowed = form in ("open", "minors", "product", "masks") if among == "transversal" else form != "masks"
     require(allowed, step, f"evidence for the class {among}", form)
     if form in ("every", "open"):
@@ -312,7 +313,7 @@ def check_generic(lower: Layer, upper: Layer) -> None:
         nonzero = all(nonempty_sums(v * row[j] for v, row in zip(packed, lower.rows, strict=True)))
         require(nonzero, step, "nonzero sums in G3", f"a zero for j = {j}")
 # ---- Rules for the claim "identifiable". Each raises Stop, or returns; `check` looks at the membership afterwards.
-def shallow(network: Network, _: Network, evidence: Any) -> None:
+def shallow(network: Network, _: Any, evidence: Any) -> None:
     """L = 2. O(n_1 (n_0 + n_2)), sorting n_1 rows, and the method for `unique`."""
     (lower, upper), step, unique = check_depth(network, 2), "visible", evidence["unique"]
     require(all(map(any, lower.rows)) and all(map(any, upper.columns())), step, "w_i and v_i nonzero", "a zero")
@@ -350,7 +351,7 @@ def check_assignments(lower: Layer, upper: Layer, linear: Matrix, bends: Matrix,
             left = len(pivots([*kernel, *rest])) - len(pivots(kernel))  # rank of R(D, eps) on the common kernel
             good = signs == own or left > (e - len(free)) // 2
             require(good, step, "only the network's own assignment", f"D = {free}, signs {signs}, rank {left}")
-def line(network: Network, _: Network, evidence: Any) -> None:
+def line(network: Network, _: Any, evidence: Any) -> None:
     """L = 3, n_1 = 1. O(n_0 + n_2 log n_2), and the method for `unique`."""
     first, lower, upper = check_depth(network, 3)
     require(len(first.rows) == 1, "theorem", "n_1 = 1", str(network))
@@ -360,7 +361,7 @@ def line(network: Network, _: Network, evidence: Any) -> None:
     require(len({plane(bend)[0] for bend in bends}) == len(bends), "bends", "pairwise different quotients a_i/A_i")
     require(min(bends)[0] < 0 < max(bends)[0], "bends", "some A_i > 0 and some A_i < 0", "one sign only")
     check_subsets(evidence["unique"], lower, upper)
-def bottleneck(network: Network, _: Network, evidence: Any) -> None:
+def bottleneck(network: Network, _: Any, evidence: Any) -> None:
     """L = 3, n_1 >= 2, among generic: Theorem P. O(n_1^3 + q^3 + n_1 n_2 (n_1 + n_3)), q = n_2."""
     first, lower, upper = check_depth(network, 3)
     rows, witnesses, count = lower.augmented(), evidence["hyperplanes"]["witnesses"], len(first.rows)
@@ -401,7 +402,7 @@ def check_flat(lower: Layer, upper: Layer, j: int, witness: Any) -> None:
     require(jump, "hyperplanes", "a nonzero sum of V_i A_ij over a_i > 0", f"j = {j}: zero")
 # ---- Theorem D, section 3.9. Hidden neurons are numbered layer by layer; the bits of a mask say which of them are on.
 # Signs are exact; everything else only has to be nonzero, or of full rank, and is shown to be so modulo P.
-P, DEEP_BITS = 2**61 - 1, 2**28
+P, ON_OUTPUTS, DEEP_BITS, DEEP_COST, SLOPES = 2**61 - 1, 1234567890123456789, 2**28, 2**44, 2**21
 Cell = tuple[int, bytes]  # a piece: the one neuron that vanishes on it, and the mask
 class Classes(dict[Cell, Cell]):
     """Disjoint sets, each with a representative."""
@@ -420,182 +421,366 @@ class Ridge(NamedTuple):
     kind: str  # "" if it is not good
     pieces: tuple[Cell, Cell]  # of u and of v
 class Seen:
-    """Pieces of one neuron v, of one family or of several: where neurons of the layer before are on, off, or crossed,
-    that is, both within one family."""
-    def __init__(self, masks: list[int], before: int) -> None:
-        """Of one family; `before` masks the layer before."""
-        self.masks, self.on, self.off = list(masks), 0, 0
-        for mask in masks:
-            self.on, self.off = self.on | mask & before, self.off | ~mask & before
-        self.crossed = self.on & self.off
-    def join(self, other: Seen) -> None:
-        """With the pieces of another family."""
+    """Pieces of one neuron, of families that were joined: where neurons of the layer before are on, off, or crossed,
+    that is, both within one family, and which of them are seen, that is, their weights are known; crossed ones are."""
+    def __init__(self, neuron: int) -> None:
+        """No pieces yet."""
+        self.neuron, self.masks, self.families = neuron, list[int](), list[Seen]()
+        self.on = self.off = self.crossed = self.seen = 0
+    def join(self, other: Seen) -> Seen:
+        """With a family."""
         self.masks.extend(other.masks)
-        self.on, self.off, self.crossed = self.on | other.on, self.off | other.off, self.crossed | other.crossed
+        self.families.append(other)
+        self.on, self.off = self.on | other.on, self.off | other.off
+        self.crossed, self.seen = self.crossed | other.crossed, self.seen | other.seen
+        return self
 def bits_of(mask: int) -> list[int]:
     """The places of the ones in a mask, ascending."""
     return [i for i, digit in enumerate(reversed(f"{mask:b}")) if digit == "1"]
-def reduce_into(basis: dict[int, list[int]], row: list[int]) -> None:
-    """A row joins an echelon form modulo P, by the column of its first nonzero entry; 0 leaves it as it is."""
+def product_sum(left: Iterable[int], right: Iterable[int]) -> int:
+    """The scalar product of two sequences that are known to be equally long."""
+    return sum(map(mul, left, right))
+def pack(row: Iterable[int]) -> int:
+    """Numbers from 0 to P-1 in one, 18 bytes for each: a million products of two of them can be added there."""
+    return int.from_bytes(b"".join(x.to_bytes(18, "little") for x in row), "little")
+def unpack(packed: int, count: int) -> list[int]:
+    """The numbers modulo P."""
+    data = packed.to_bytes(18 * count, "little")
+    return [int.from_bytes(data[i:i + 18], "little") % P for i in range(0, 18 * count, 18)]
+def reduce_into(basis: dict[int, int], row: Sequence[int]) -> None:
+    """A row joins an echelon form modulo P, by the column of its first nonzero entry; 0 leaves it as it is. Of a row of
+    the form only what comes after this entry, 1, is kept, packed."""
+    rest = pack(row)
     for c in range(len(row)):
-        if x := row[c]:
-            if c not in basis:
-                inverse = pow(x, -1, P)
-                basis[c] = [y * inverse % P for y in row]
-                return
-            row = [(y - x * z) % P for y, z in zip(row, basis[c], strict=True)]
+        x, rest = (rest & (1 << 144) - 1) % P, rest >> 144
+        if x and c not in basis:
+            inverse = pow(x, -1, P)
+            basis[c] = pack(y * inverse % P for y in unpack(rest, len(row) - c - 1))
+            return
+        rest += (P - x) * basis[c] if x else 0
 def apart(a: Sequence[int], b: Sequence[int], places: list[int]) -> bool:
     """Whether two rows are independent modulo P at some places."""
     first = next((h for h in places if a[h] or b[h]), 0)
     return any((a[first] * b[h] - a[h] * b[first]) % P for h in places)
+class Plane:
+    """A plane in R^n_0, and the forms of all hidden neurons on it where the neurons of a mask are on, layer by layer: a
+    form is (constant, slope, slope), times a number that the layer has in common. It is also packed into one integer,
+    since weights then take one product for all three. A layer stays while the mask has the same neurons before it."""
+    def __init__(self, width: int, scale: int, packed: list[int], depth: int) -> None:
+        """`width` is that of a place in a packed form, in bits; `packed` are the forms of the first layer."""
+        self.width, self.scales, self.below = width, [scale] * depth, [0] + [-1] * (depth - 1)
+        self.digit, self.half = (1 << width) - 1, 1 << width - 1
+        self.halves = self.half * (1 + (1 << width) + (1 << 2 * width))
+        self.packed, self.forms = [packed] * depth, [self.unpacked(packed)] * depth
+    def unpacked(self, packed: list[int]) -> list[tuple[int, int, int]]:
+        """The forms; all numbers are shifted by `half` to be positive."""
+        width, digit, half = self.width, self.digit, self.half
+        return [((x & digit) - half, (x >> width & digit) - half, (x >> 2 * width) - half)
+                for x in map(self.halves.__add__, packed)]
 class Deep:
-    """The network, and what its ridges show."""
-    def __init__(self, network: Network) -> None:
+    """The network, and what its ridges show. `layers` and `neurons` say how much is to be determined: all neurons of so
+    many hidden layers, and some of the next one."""
+    def __init__(self, network: Network, claim: Mapping[str, Any]) -> None:
         good = len(network.layers) >= 2 and network.last == "affine" and network.widths[0] >= 2
         require(good, "theorem", "a hidden layer, n_0 >= 2, last affine", str(network))
-        self.network, self.meter, self.widths = network, Meter(TREE_COST, "ridges"), network.widths[1:-1]
-        self.starts = [0, *accumulate(self.widths)]
+        self.network, self.meter, self.widths = network, Meter(DEEP_COST, "ridges"), network.widths[1:-1]
+        self.starts, depth = [0, *accumulate(self.widths)], len(self.widths)
         self.layer = [number for number, width in enumerate(self.widths) for _ in range(width)]  # from 0
-        self.rows = [[[x % P for x in row] for row in layer.primitive()] for layer in network.layers]
+        self.layers, neurons = claim.get("layers", depth), claim.get("neurons", [])
+        good = 1 <= self.layers < depth or claim["kind"] == "identifiable"
+        require(good, "claim", f"from 1 to {depth - 1} layers, the next one hidden", str(self.layers))
+        if neurons:
+            check_indices("claim", neurons, self.widths[self.layers])
+        self.listed = [*range(self.starts[self.layers]), *(self.starts[self.layers] + i for i in neurons)]
+        self.full = self.layers + (neurons != [] and len(neurons) == self.widths[self.layers])  # layers without gaps
+        self.rows = [[[(x + P // 2) % P - P // 2 for x in row] for row in one.primitive()] for one in network.layers]
         self.columns = [list(zip(*rows, strict=True)) for rows in self.rows]
+        self.bits = [longest([*one.rows, one.bias]) for one in network.layers]
+        norms = [max(one.denominator, *(sum(map(abs, [*row, b])) for row, b in zip(one.rows, one.bias, strict=True)))
+                 for one in network.layers]
+        self.growth = [norm.bit_length() for norm in norms]
         self.links, self.ridges = Classes(), list[Ridge]()
+        self.members, self.used = dict[Cell, list[int]](), set[Cell]()
+        self.levels, self.up = Classes(), dict[Cell, int]()
+        self.digits, self.influences = (-1, list[int]()), [(-1, list[int]())] * depth
+        self.slopes, self.stored = dict[tuple[int, int, bytes], list[int]](), 0
     def part(self, mask: int, layer: int) -> int:
         """The bits of one layer."""
         return mask >> self.starts[layer] & (1 << self.widths[layer]) - 1
-    def slice(self, entry: Any) -> None:
-        """Ridges in a plane where all coordinates but two have given values. A form is (constant, slope, slope)."""
-        axes, fixed, first = entry["axes"], [rational(x) for x in entry["fixed"]], self.network.layers[0]
-        check_indices("ridges", axes, self.network.widths[0], 2)
-        good = len(fixed) == self.network.widths[0] - 2
-        require(good, "ridges", "values of all coordinates but two", str(len(fixed)))
-        scale, others = common_denominator(fixed, "ridges"), [k for k in range(len(fixed) + 2) if k not in axes]
-        values = [int(x * scale) for x in fixed]
-        bits = longest([values]) + longest([*first.rows, first.bias]) + scale.bit_length()
-        self.meter.spend(len(first.rows) * (len(values) + 3), bits)
-        forms = [(sum(row[k] * x for k, x in zip(others, values, strict=True)) + b * scale,
-                  *(row[k] * scale for k in axes)) for row, b in zip(first.rows, first.bias, strict=True)]
-        for u, v, mask in entry["ridges"]:
-            self.ridge(forms, scale * first.denominator, u, v, integer(mask))
-    def ridge(self, forms: list[Any], scale: int, u: int, v: int, mask: int) -> None:
+    def below(self, mask: int, layer: int) -> int:
+        """The bits of the layers before."""
+        return mask & (1 << self.starts[layer]) - 1
+    def text(self, mask: int) -> bytes:
+        """A mask as a key of a dictionary: nobody can make the hashes of many collide."""
+        return mask.to_bytes(self.starts[-1] // 8 + 1, "little")
+    def on(self, mask: int, layer: int | None = None) -> list[int]:
+        """For each neuron, of a layer or of all of them, 1 if it is on, otherwise 0."""
+        if mask != self.digits[0]:
+            self.digits = mask, [*map(int, reversed(f"{mask:0{self.starts[-1]}b}"))]
+        return self.digits[1] if layer is None else self.digits[1][self.starts[layer]:self.starts[layer + 1]]
+    def plane(self, entry: Any) -> Plane:
+        """The plane point + s B_1 + t B_2. Its coordinates s and t may be scaled."""
+        point, *directions = ([rational(x) for x in row] for row in (entry["point"], *entry["directions"]))
+        inputs, first, vectors = self.network.widths[0], self.network.layers[0], list[list[int]]()
+        good = all(len(row) == inputs for row in (point, *directions))
+        require(good, "ridges", f"a point and two directions of {inputs} coordinates")
+        scale = common_denominator(point, "ridges")
+        for row in (point, *directions):
+            common = common_denominator(row, "ridges")
+            vectors.append([x.numerator * (common // x.denominator) for x in row])
+        width = max(longest(vectors), scale.bit_length()) + sum(self.growth[:-1]) + 2
+        self.meter.spend(len(first.rows) * (inputs + 3), 3 * width + self.bits[0])
+        columns = [a + (b << width) + (c << 2 * width) for a, b, c in zip(*vectors, strict=True)]
+        packed = [product_sum(row, columns) + b * scale for row, b in zip(first.rows, first.bias, strict=True)]
+        return Plane(width, scale * first.denominator, packed, len(self.widths))
+    def ridge(self, place: Plane, u: int, v: int, mask: int) -> None:
         """The point of the plane where u and v vanish lies on a ridge, and the mask has the other signs there."""
-        count, place = self.starts[-1], f"neurons {u}, {v}"
+        count, name = self.starts[-1], f"neurons {u}, {v}"
         good = u < v < count and mask >> count == 0 and not mask >> u & 1 and not mask >> v & 1
-        require(good, "ridges", f"neurons u < v below {count}, not on, and a mask of {count} bits", place)
-        on = [bits_of(self.part(mask, layer)) for layer in range(len(self.widths))]
-        found = list(forms)
-        for number, layer in enumerate(self.network.layers[1:-1]):
-            bits = longest(forms) + longest([*layer.rows, layer.bias]) + scale.bit_length()
-            self.meter.spend(3 * (len(layer.rows) * (len(on[number]) + 1)), bits)
-            sources = [(j, *forms[j]) for j in on[number]]
-            forms = [(sum(row[j] * x for j, x, _, _ in sources) + b * scale, sum(row[j] * x for j, _, x, _ in sources),
-                      sum(row[j] * x for j, _, _, x in sources)) for row, b in zip(layer.rows, layer.bias, strict=True)]
-            scale *= layer.denominator
-            found += forms
-        self.meter.spend(3 * count, 3 * longest(found))
-        (c, a, b), (z, x, y) = found[u], found[v]
-        point = a * y - b * x, b * z - c * y, c * x - a * z  # of homogeneous coordinates, the first one for 1
-        require(point[0] != 0, "ridges", "independent gradients", place)
-        for i, form in enumerate(found):
-            value = dot(form, point) if point[0] > 0 else -dot(form, point)
-            good = i in (u, v) or (value > 0 if mask >> i & 1 else value < 0)
-            require(good, "ridges", "exactly two zeros, and the signs of the mask", f"{place}: sign of neuron {i}")
-        self.add(u, v, mask, on)
-    def add(self, u: int, v: int, mask: int, on: list[list[int]]) -> None:
-        """The type, from the rays across which the gradient of f jumps. The jump at u is a product of `off`, or of
-        `off` + c * `late` where v is on, with the gradient of u; that at v has `late`."""
-        (_, late), (c, off) = self.jump(v, v, on), self.jump(u, v, on)
-        both, same = [(x + c * y) % P for x, y in zip(off, late, strict=True)], self.layer[u] == self.layer[v]
-        kind = "A" if same else "B" if any(off) else "C"
-        good = any(late) and any(both) and (any(off) if same else c != 0 and (kind == "B" or not on[self.layer[v]]))
-        size = self.starts[-1] // 8 + 1
-        off_on = [(w, [m.to_bytes(size, "little") for m in (mask, mask | 1 << other)]) for w, other in ((u, v), (v, u))]
+        require(good, "ridges", f"neurons u < v below {count}, not on, and a mask of {count} bits", name)
+        self.move(place, mask)
+        (c, a, b), (z, x, y) = (place.forms[self.layer[w]][w - self.starts[self.layer[w]]] for w in (u, v))
+        p, q, r = a * y - b * x, b * z - c * y, c * x - a * z  # homogeneous coordinates, p for 1
+        require(p != 0, "ridges", "forms with exactly one common zero", name)
+        p, q, r = (p, q, r) if p > 0 else (-p, -q, -r)
+        self.meter.spend(3 * count, 3 * place.width)
+        values = [c * p + a * q + b * r for forms in place.forms for c, a, b in forms]
+        good = [x > 0 for x in values] == self.on(mask) and values.count(0) == 2
+        require(good, "ridges", "exactly two zeros, and the signs of the mask", name)
+        self.add(u, v, mask)
+    def move(self, place: Plane, mask: int) -> None:
+        """The forms with the neurons of a mask on."""
+        for number, layer in enumerate(self.network.layers[1:-1], 1):
+            if (below := self.below(mask, number)) != place.below[number]:
+                on, scale = self.on(mask, number - 1), place.scales[number - 1]
+                active = [*compress(place.packed[number - 1], on)]
+                self.meter.spend(len(layer.rows) * (len(active) + 4), 3 * place.width + self.bits[number])
+                packed = [product_sum(compress(row, on), active) + b * scale
+                          for row, b in zip(layer.rows, layer.bias, strict=True)]
+                place.below[number], place.packed[number], place.forms[number] = below, packed, place.unpacked(packed)
+                place.scales[number] = scale * layer.denominator
+    def add(self, u: int, v: int, mask: int) -> None:
+        """The type, from the rays across which the gradient of f jumps. The jump at v is a product of `late` with a
+        gradient, that at u one of `off`, or of `off` + c * `late` where v is on."""
+        late, off, c = self.influence(v, mask), self.influence(u, mask), self.bend(u, v, mask)
+        same, kind = self.layer[u] == self.layer[v], "B" if off else "C"
+        good = late != 0 and (off + c * late) % P != 0
+        if same:
+            kind = "A"
+        else:
+            good = good and c != 0 and (kind == "B" or not self.part(mask, self.layer[v]))
+        off_on = [(w, [self.text(m) for m in (mask, mask | 1 << other)]) for w, other in ((u, v), (v, u))]
         own, across = ([(w, text) for text in texts] for w, texts in off_on)
         self.ridges.append(Ridge(u, v, mask, kind if good else "", (own[1], across[1])))
         if good:
             self.links.join(*across)
             self.links.join(own[1], own[1 if kind == "C" else 0])
-    def jump(self, w: int, v: int, on: list[list[int]]) -> tuple[int, list[int]]:
-        """Derivatives by the activation of neuron w while u and v are off: that of z_v, and those of the outputs."""
-        first, c = self.layer[w], 0
-        column: Sequence[int] = self.columns[first + 1][w - self.starts[first]]
-        for layer in range(first + 1, len(self.widths)):
-            c = column[v - self.starts[layer]] if layer == self.layer[v] else c
-            self.meter.spend(len(self.rows[layer + 1]) * (len(on[layer]) + 1), 128)
-            column = [sum(row[j] * column[j] for j in on[layer]) % P for row in self.rows[layer + 1]]
-        return c, list(column)
+    def influence(self, w: int, mask: int) -> int:
+        """The derivative of a sum of multiples of the outputs by the activation of a neuron; if it is not 0, neither is
+        that of some output."""
+        layer = self.layer[w]
+        column = self.columns[layer + 1][w - self.starts[layer]]
+        if layer + 1 < len(self.widths):
+            column = tuple(compress(column, self.on(mask, layer + 1)))
+        return product_sum(column, self.influences_of(layer + 1, mask)) % P
+    def influences_of(self, layer: int, mask: int) -> list[int]:
+        """The same by the activations of the neurons of a layer that are on; for the outputs, the multiples."""
+        if layer == len(self.widths):
+            return [pow(ON_OUTPUTS, o, P) for o in range(1, self.network.widths[-1] + 1)]
+        above = mask >> self.starts[layer]
+        if self.influences[layer][0] != above:
+            behind, own = self.influences_of(layer + 1, mask), self.on(mask, layer)
+            columns = [*compress(self.columns[layer + 1], own)]
+            if layer + 1 < len(self.widths):
+                later = self.on(mask, layer + 1)
+                columns = [tuple(compress(column, later)) for column in columns]
+            self.meter.spend(len(columns) * (len(behind) + 1), 128)
+            self.influences[layer] = above, [product_sum(column, behind) % P for column in columns]
+        return self.influences[layer][1]
+    def bend(self, u: int, v: int, mask: int) -> int:
+        """The derivative of z_v by the activation of u in an earlier layer; 0 in the same one."""
+        first, last = self.layer[u], self.layer[v]
+        if first == last:
+            return 0
+        def kept(layer: int, entries: Sequence[Any]) -> list[Any]:
+            """Those of v, or those of the neurons that are on in a layer between."""
+            return [entries[v - self.starts[last]]] if layer == last else [*compress(entries, self.on(mask, layer))]
+        column = kept(first + 1, self.columns[first + 1][u - self.starts[first]])
+        for layer in range(first + 2, last + 1):
+            on, rows = self.on(mask, layer - 1), kept(layer, self.rows[layer])
+            self.meter.spend(len(rows) * (len(column) + 1), 128)
+            column = [product_sum(compress(row, on), column) % P for row in rows]
+        return int(column[0]) % P
     # -- families (D1)
-    def families(self, evidence: Any) -> list[Seen]:
-        """The pieces of each neuron: those of a chosen family, and of others that were joined to it."""
-        count, members = self.starts[-1], dict[Cell, list[int]]()
+    def families(self, evidence: Any) -> dict[int, Seen]:
+        """The pieces of each neuron: those of a chosen family, and of others that were joined to it by crossing."""
         for cell in list(self.links):
-            members.setdefault(self.links.root(cell), []).append(int.from_bytes(cell[1], "little"))
-        (up, down, levels), used = self.chains(), set[Cell]()
-        def family(w: int, ridge: int) -> Seen:
-            """Of neuron w at a ridge. It is placed: its chains are as long as they can be."""
-            require(w < count and ridge < len(self.ridges), "families", "a neuron and a ridge", f"{w}, {ridge}")
-            crossing, layer = self.ridges[ridge], self.layer[w]
-            good = w in crossing[:2] and crossing.kind != ""
-            require(good, "families", f"a good ridge of neuron {w}", f"ridge {ridge}")
-            root = self.links.root(crossing.pieces[w == crossing.v])
-            require(root not in used, "families", "families that are listed once", f"neuron {w}, ridge {ridge}")
-            used.add(root)
-            chains = up.get(levels.root(root), 0), down.get(levels.root(root), 0)
-            require(chains == (len(self.widths) - 1 - layer, layer), "families", f"chains from neuron {w}", str(chains))
-            before = (1 << self.starts[layer]) - (1 << self.starts[layer - 1]) if layer else 0
-            self.meter.spend(len(members[root]), count)
-            return Seen(members[root], before)
-        require(len(evidence["chosen"]) == count, "families", f"{count} chosen ones", str(len(evidence["chosen"])))
-        seen, ready = [family(w, ridge) for w, ridge in enumerate(evidence["chosen"])], set[int]()
-        for w, ridge in evidence["joined"]:
-            new, layer = family(w, ridge), self.layer[w]
-            peers = range(self.starts[layer], self.starts[layer + 1])
-            if layer > 0:
-                if layer not in ready:  # the chosen ones; what is joined to them keeps them apart
-                    ready.add(layer)
-                    good = all(self.apart(i, seen[i], k, seen[k]) for i, k in combinations(peers, 2))
-                    require(good, "families", f"chosen families of layer {layer + 1} that are told apart")
-                good = new.crossed & seen[w].crossed != 0
-                good = good and all(self.apart(w, new, k, seen[k]) for k in peers if k != w)
-                require(good, "families", "a family that can be joined", f"neuron {w}, ridge {ridge}")
-            seen[w].join(new)
+            self.members.setdefault(self.links.root(cell), []).append(int.from_bytes(cell[1], "little"))
+        self.chains()
+        good = [w for w, _ in evidence["chosen"]] == self.listed
+        require(good, "families", f"families of {len(self.listed)} neurons, in order", str(len(evidence["chosen"])))
+        seen = {w: Seen(w).join(self.family("families", w, ridge)) for w, ridge in evidence["chosen"]}
+        self.join("families", seen, evidence["joined"])
         return seen
-    def chains(self) -> tuple[dict[Cell, int], dict[Cell, int], Classes]:
-        """The longest chains up and down from each level; those who meet at type A are in one level."""
-        levels, up, down = Classes(), dict[Cell, int](), dict[Cell, int]()
+    def chains(self) -> None:
+        """The longest chain up from each level; families that meet at type A are in one level."""
         ends = [(ridge.kind, [self.links.root(cell) for cell in ridge.pieces]) for ridge in self.ridges if ridge.kind]
         for kind, (low, high) in ends:
             if kind == "A":
-                levels.join(low, high)
-        steps = [(levels.root(low), levels.root(high)) for kind, (low, high) in ends if kind != "A"]
+                self.levels.join(low, high)
+        steps = [(self.levels.root(low), self.levels.root(high)) for kind, (low, high) in ends if kind != "A"]
         for low, high in sorted(steps, key=lambda step: -self.layer[step[0][0]]):
-            up[low] = max(up.get(low, 0), up.get(high, 0) + 1)
-        for low, high in sorted(steps, key=lambda step: self.layer[step[1][0]]):
-            down[high] = max(down.get(high, 0), down.get(low, 0) + 1)
-        return up, down, levels
-    def apart(self, v: int, one: Seen, w: int, other: Seen) -> bool:
-        """Whether the rows of two neurons of a layer are independent on the neurons that both families cross."""
-        layer = self.layer[v]
-        a, b = (self.rows[layer][k - self.starts[layer]] for k in (v, w))
-        common = bits_of(self.part(one.crossed & other.crossed, layer - 1))
+            self.up[low] = max(self.up.get(low, 0), self.up.get(high, 0) + 1)
+    def family(self, step: str, w: int, ridge: int) -> Seen:
+        """The family of neuron w at a ridge. It is placed: its chain is as long as it can be."""
+        good = w < self.starts[-1] and ridge < len(self.ridges)
+        require(good, step, "a neuron and a ridge", f"{w}, {ridge}")
+        crossing, layer, new = self.ridges[ridge], self.layer[w], Seen(w)
+        good = w in crossing[:2] and crossing.kind != ""
+        require(good, step, f"a good ridge of neuron {w}", f"ridge {ridge}")
+        root = self.links.root(crossing.pieces[w == crossing.v])
+        require(root not in self.used, step, "families that are listed once", f"neuron {w}, ridge {ridge}")
+        self.used.add(root)
+        chain = self.up.get(self.levels.root(root), 0)
+        require(chain == len(self.widths) - 1 - layer, step, f"a chain up from neuron {w}", f"one of {chain}")
+        new.masks, before = self.members[root], self.below(-1, layer) ^ self.below(-1, max(layer - 1, 0))
+        self.meter.spend(len(new.masks), self.starts[-1])
+        for mask in new.masks:
+            new.on, new.off = new.on | mask & before, new.off | ~mask & before
+        new.crossed = new.seen = new.on & new.off
+        return new
+    def join(self, step: str, seen: dict[int, Seen], joined: list[tuple[int, int]]) -> None:
+        """Families are joined in their order: by what they cross in the step `families`, else by what they see."""
+        ready = set[int]()
+        for w, ridge in joined:
+            new, layer = self.family(step, w, ridge), self.layer[w]
+            require(layer < self.full, step, "a neuron of a layer that is listed as a whole", f"neuron {w}")
+            if step == "families" and layer == 0:  # nothing else is required
+                seen[w].join(new)
+                continue
+            peers = [seen[k] for k in range(self.starts[layer], self.starts[layer + 1])]
+            if layer not in ready:  # what is joined to these sets keeps them apart
+                ready.add(layer)
+                good = all(self.apart(step, one, other) for one, other in combinations(peers, 2))
+                require(good, step, f"sets of layer {layer + 1} that are told apart", "not so")
+            if step != "families":
+                self.look(new)
+            good = self.common(step, new, seen[w]) != 0
+            good = good and all(self.apart(step, new, other) for other in peers if other.neuron != w)
+            require(good, step, "a family that can be joined", f"neuron {w}, ridge {ridge}")
+            seen[w].join(new)
+            if step != "families":
+                self.look(seen[w])
+    def common(self, step: str, one: Seen, other: Seen) -> int:
+        """What two sets of families both cross, or both see."""
+        return one.crossed & other.crossed if step == "families" else one.seen & other.seen
+    def apart(self, step: str, one: Seen, other: Seen) -> bool:
+        """Whether the rows of two neurons of a layer are independent where both cross, or both see."""
+        layer = self.layer[one.neuron]
+        if layer == 0:
+            return False
+        a, b = (self.rows[layer][own.neuron - self.starts[layer]] for own in (one, other))
         self.meter.spend(self.widths[layer - 1], 128)
-        return apart(a, b, common)
-    # -- weights (D2) and signs (D3)
-    def weights(self, seen: list[Seen], order: list[int]) -> None:
-        """No weight is 0, every neuron of the layer before is on at some piece; in the last layer some may not be."""
-        last = len(self.widths) - 1
-        unseen = {w: list[int]() for w in range(self.widths[last - 1])} if last else {}
-        for v, own in enumerate(seen):
+        return apart(a, b, bits_of(self.part(self.common(step, one, other), layer - 1)))
+    # -- signs (D3)
+    def signs(self, layer: int, seen: dict[int, Seen]) -> None:
+        """Some neuron of the layer above is crossed by all of this one, or the systems of some of them have no solution
+        but 0: for each v first its own unknowns, s_vh and t_vh, then the p_h. Any set of neurons above will do."""
+        above = [own for v, own in seen.items() if self.layer[v] == layer + 1]
+        full, total, wanted = (1 << self.widths[layer]) - 1, dict[int, int](), set[int]()
+        if not above or any(self.part(own.crossed, layer) == full for own in above):
+            return
+        below = [seen[h].masks for h in range(self.starts[layer], self.starts[layer + 1])]
+        free = sum(all(self.part(mask, layer) for mask in masks) << h for h, masks in enumerate(below))  # not oriented
+        for own in above:
+            crossed, weights = self.part(own.crossed, layer), self.rows[layer + 1][own.neuron - self.starts[layer + 1]]
+            ons = [(h, (True,), 1) for h in bits_of(~crossed & self.part(own.on, layer))]
+            offs = [(h, (False,), 1) for h in bits_of(~crossed & self.part(own.off, layer) & free)]
+            signs = [(h, (True, False), weights[h]) for h in bits_of(crossed & free)]
+            count, basis = len(ons) + len(offs), self.system(own, [*ons, *offs, *signs])
+            if sum(c < count for c in basis) == count:
+                if len(basis) == count + len(signs):
+                    return
+                wanted.update(h for h, _, _ in signs)
+                for c, packed in basis.items():
+                    if (rest := signs[c - count:] if c >= count else []):
+                        row = [1, *unpack(packed, len(rest) - 1)]
+                        values = dict(zip((h for h, _, _ in rest), row, strict=True))
+                        self.meter.spend(self.widths[layer] ** 2, 128)
+                        reduce_into(total, [values.get(h, 0) for h in range(self.widths[layer])])
+                if len(total) == len(wanted):
+                    return
+        require(False, "signs", f"full rank for layer {layer + 1}", f"{len(total)} of {len(wanted)}")
+    def system(self, own: Seen, unknowns: list[tuple[int, tuple[bool, ...], int]]) -> dict[int, int]:
+        """The equations that the gradients of the layer before, each times its factor and unknown, have the sum 0 at
+        the pieces of a neuron, until the rank is full. An unknown (h, states, factor) counts where h is on, or off."""
+        layer, size, basis, seen = self.layer[own.neuron] - 1, len(unknowns), dict[int, int](), set[bytes]()
+        which = sum(1 << self.starts[layer] + h for h, states, _ in unknowns if len(states) == 1)
+        for mask in own.masks:
+            if len(basis) == size:
+                break
+            if (key := self.text(mask & which | self.below(mask, layer))) in seen:
+                continue
+            seen.add(key)
+            part, on = self.part(mask, layer), self.on(mask, layer - 1) if layer else []
+            places = [(c, h, f) for c, (h, states, f) in enumerate(unknowns) if (part >> h & 1 == 1) in states]
+            rows = [self.rows[layer][h] if layer == 0 else [*compress(self.rows[layer][h], on)] for _, h, _ in places]
+            for k in range(self.network.widths[0]):
+                row, below = [0] * size, self.slope(layer - 1, mask, k) if layer else []
+                self.meter.spend(len(rows) * (len(below) + 2) + size * size, 128)
+                for (c, _, factor), weights in zip(places, rows, strict=True):
+                    row[c] = (product_sum(weights, below) if layer else weights[k]) * factor % P
+                reduce_into(basis, row)
+                if len(basis) == size:
+                    break
+        return basis
+    def slope(self, layer: int, mask: int, k: int) -> list[int]:
+        """The derivatives by input k of those neurons of a layer that are on."""
+        key = layer, k, self.text(self.below(mask, layer + 1))
+        if key not in self.slopes:
+            on = self.on(mask, layer)
+            value = [*compress(self.columns[0][k], on)]
+            if layer > 0:
+                below, before = self.slope(layer - 1, mask, k), self.on(mask, layer - 1)
+                self.meter.spend(sum(on) * (len(below) + 1), 128)
+                value = [product_sum(compress(row, before), below) % P for row in compress(self.rows[layer], on)]
+            if (stored := self.stored + len(value)) > SLOPES:
+                stored = len(value)
+                self.slopes.clear()
+            self.slopes[key], self.stored = value, stored
+        return self.slopes[key]
+    # -- weights (D2)
+    def look(self, own: Seen) -> None:
+        """What is on at some piece is seen if a system has no solution but 0."""
+        layer = self.layer[own.neuron]
+        unknowns = bits_of(self.part(own.on & ~own.seen, layer - 1)) if layer else []
+        if len(self.system(own, [(h, (True,), 1) for h in unknowns])) == len(unknowns):
+            own.seen |= own.on
+    def weights(self, seen: dict[int, Seen], evidence: Any) -> None:
+        """No weight is 0, and all are seen; those of the last layer on neurons that are on nowhere by (D2')."""
+        last, order = len(self.widths) - 1 if self.layers == len(self.widths) else -1, evidence["order"]
+        for own in seen.values():
+            self.look(own)
+            if own.on & ~own.seen and len(own.families) > 1:
+                for family in own.families:
+                    self.look(family)
+                    own.seen |= family.seen
+                self.look(own)
+        self.join("weights", seen, evidence["joined"])
+        unseen = {w: list[int]() for w in range(self.widths[last - 1])} if last > 0 else {}
+        for v, own in seen.items():
             if layer := self.layer[v]:
+                good = all(self.network.layers[layer].rows[v - self.starts[layer]]) and not own.on & ~own.seen
                 off = bits_of(~self.part(own.on, layer - 1) & (1 << self.widths[layer - 1]) - 1)
-                good = all(self.network.layers[layer].rows[v - self.starts[layer]]) and (layer == last or not off)
-                require(good, "weights", "no weight 0, all neurons of the layer before on somewhere", f"neuron {v}")
+                good = good and (layer == last or not off)
+                require(good, "weights", "no weight 0, and all of them seen", f"neuron {v}")
                 for h in off:
                     unseen[h].append(v)
         unseen = {h: neurons for h, neurons in unseen.items() if neurons}
         require(sorted(order) == sorted(unseen), "weights", "an order of the sources", f"{len(unseen)} sources")
         if order:
             self.sources(seen, order, unseen)
-    def sources(self, seen: list[Seen], order: list[int], unseen: dict[int, list[int]]) -> None:
+    def sources(self, seen: dict[int, Seen], order: list[int], unseen: dict[int, list[int]]) -> None:
         """(D2'): neurons h of layer L-2 that are on at no piece of some v of layer L-1 are seen at their own zeros."""
         low, high = len(self.widths) - 2, len(self.widths) - 1
         top, base = range(self.starts[high], self.starts[high + 1]), self.starts[low]
@@ -611,7 +796,7 @@ class Deep:
         for h in order:
             left ^= 1 << base + h
             self.meter.spend(len(self.ridges), 64)
-            basis, marks, neurons = dict[int, list[int]](), set[tuple[bool, ...]](), unseen[h]
+            basis, marks, neurons = dict[int, int](), set[tuple[bool, ...]](), unseen[h]
             for ridge in self.ridges:
                 if base + h in ridge[:2]:
                     other = ridge.u + ridge.v - base - h
@@ -621,72 +806,26 @@ class Deep:
             for mark in marks:
                 for row in self.rows[high + 1]:
                     self.meter.spend(len(neurons) ** 2, 128)
-                    reduce_into(basis, [row[v - top[0]] * on for v, on in zip(neurons, mark, strict=True)])
+                    reduce_into(basis, [row[v - top[0]] * on % P for v, on in zip(neurons, mark, strict=True)])
             require(len(basis) == len(neurons), "weights", f"full rank for source {h}", str(len(basis)))
     def around(self, ridge: Ridge) -> list[int]:
         """The masks of the four sectors."""
         bits = 1 << ridge.u, 1 << ridge.v
         return [ridge.mask | x | y for x in (0, bits[0]) for y in (0, bits[1])]
-    def signs(self, layer: int, seen: list[Seen]) -> None:
-        """The system of layer + 1, by rows modulo P; for each v above first its own unknowns, then the p_h."""
-        width, above = self.widths[layer], range(self.starts[layer + 1], self.starts[layer + 2])
-        crossed = {v: self.part(seen[v].crossed, layer) for v in above}
-        full, unknown, total, free = (1 << width) - 1, list[int](), dict[int, list[int]](), 0
-        if full not in crossed.values():  # else the class excludes other signs: all p_h = 0 = t_vh
-            own = seen[self.starts[layer]:self.starts[layer + 1]]
-            free = sum(all(self.part(mask, layer) for mask in part.masks) << h for h, part in enumerate(own))
-            unknown = [h for h in bits_of(free) if any(mask >> h & 1 for mask in crossed.values())]
-        for v in above:
-            ons = bits_of(~crossed[v] & self.part(seen[v].on, layer))
-            offs = bits_of(~crossed[v] & self.part(seen[v].off, layer) & free)
-            basis = self.equations(layer, v, seen[v].masks, crossed[v], (ons, offs, unknown))
-            count = len(ons) + len(offs)
-            rank = sum(c < count for c in basis)
-            require(rank == count, "signs", f"full rank for neuron {v}", f"{rank} of {count}")
-            for c, row in basis.items():
-                if c >= count:
-                    self.meter.spend(len(unknown) ** 2, 128)
-                    reduce_into(total, row[count:])
-        good = len(total) == len(unknown)
-        require(good, "signs", f"full rank for layer {layer + 1}", f"{len(total)} of {len(unknown)}")
-    def equations(self, layer: int, v: int, masks: list[int], crossed: int, unknowns: tuple[list[int], ...]
-                  ) -> dict[int, list[int]]:
-        """The sum of c_h times the gradient of h, at the pieces of v, until the rank is full."""
-        (ons, offs, unknown), basis, seen = unknowns, dict[int, list[int]](), set[bytes]()
-        size, weights = sum(map(len, unknowns)), self.rows[layer + 1][v - self.starts[layer + 1]]
-        for mask in masks:
-            if len(basis) == size:
-                break
-            on, below = self.part(mask, layer), mask & (1 << self.starts[layer]) - 1
-            key = (below << self.widths[layer] | on & ~crossed).to_bytes(self.starts[-1] // 8 + 1, "little")
-            if key in seen:
-                continue
-            seen.add(key)
-            for slope in self.gradients(layer, mask):
-                row = [slope[h] if on >> h & 1 else 0 for h in ons] + [0 if on >> h & 1 else slope[h] for h in offs]
-                row += [weights[h] * slope[h] % P if crossed >> h & 1 else 0 for h in unknown]
-                self.meter.spend(size**2, 128)
-                reduce_into(basis, row)
-        return basis
-    def gradients(self, layer: int, mask: int) -> Iterator[Sequence[int]]:
-        """For each input the derivatives of all neurons of a layer where these neurons are on."""
-        on = [bits_of(self.part(mask, k)) for k in range(layer)]
-        for column in self.columns[0]:
-            for rows, part in zip(self.rows[1:], on, strict=False):
-                self.meter.spend(len(rows) * (len(part) + 1), 128)
-                column = tuple(sum(row[j] * column[j] for j in part) % P for row in rows)
-            yield column
-def deep(network: Network, _: Network, evidence: Any) -> None:
-    """Theorem D. A product for each weight and each column of the forms at each ridge; ranks in cubic time."""
-    subject, slices = Deep(network), evidence["ridges"]["slices"]
+def deep(network: Network, claim: Any, evidence: Any) -> None:
+    """Theorem D, as a whole or in part. A product for each weight and each column of the forms at each ridge; ranks in
+    cubic time."""
+    subject, slices = Deep(network, claim), evidence["ridges"]["slices"]
     count = sum(len(entry["ridges"]) for entry in slices)
     readable(count * subject.starts[-1] <= DEEP_BITS, "ridges", f"beyond the limits: {DEEP_BITS} signs at ridges")
     for entry in slices:
-        subject.slice(entry)
+        plane = subject.plane(entry)
+        for u, v, mask in entry["ridges"]:
+            subject.ridge(plane, u, v, integer(mask))
     seen = subject.families(evidence["families"])
-    subject.weights(seen, evidence["weights"]["order"])
     for layer in range(len(subject.widths) - 1):
         subject.signs(layer, seen)
+    subject.weights(seen, evidence["weights"])
 # ---- Rules for the claim "not-identifiable": each checks `same-function`; the rest is common to them.
 def counterexample(one: Network, two: Network, evidence: Any, same_function: Callable[..., None]) -> None:
     """The hypotheses in their order. O(sum of n_l n_(l-1)), and what `same_function` and the membership take."""
@@ -1266,14 +1405,14 @@ class Lines:
     def read(self) -> tuple[str, Any]:
         """The next line: its place and its value."""
         self.number, place = self.number + 1, f"line {self.number + 1}"
-        line = self.file.readline(CERTIFICATE_BYTES + 1)
+        line = self.file.readline(LINE_BYTES + 1)
         self.size += len(line)
-        good = line.endswith(b"\n") and len(line) <= CERTIFICATE_BYTES and self.size <= TREE_BYTES
+        good = line.endswith(b"\n") and len(line) <= LINE_BYTES and self.size <= TREE_BYTES
         good = good and (self.number > 1 or line.startswith(TREE_START))
         readable(good, place, "the file ends early, or a line or the file is too long")
         self.before = self.digest.hexdigest()
         self.digest.update(line)
-        return place, parse(line[:-1], place, CERTIFICATE_BYTES)
+        return place, parse(line[:-1], place, LINE_BYTES)
 def tree(joint: Joint, used: list[int], lines: Lines, leaf: Any, close: Callable[[Node, Any, str], None]) -> int:
     """Every node of a tree, in prefix order, `close` for leaves of the shape `leaf`; returns the number of nodes.
     Memory grows with the depth, not with the tree."""
@@ -1382,6 +1521,10 @@ def refutation(page: str, evidence: Any, rule: Callable[..., None]) -> tuple[Any
     """The entry of a theorem about "not-identifiable", with the evidence and the rule of its `same-function`."""
     shapes = {"architecture": {}, "same-function": evidence, "not-related": {"layer": int}, "membership": MEMBERSHIP}
     return "not-identifiable", ("all", "generic"), page, shapes, partial(counterexample, same_function=rule)
+DEEP = {"ridges": {"slices": [{"point": [RATIONAL], "directions": ([RATIONAL], [RATIONAL]),
+                               "ridges": [(int, int, NATURAL)]}]},
+        "families": {"chosen": [(int, int)], "joined": [(int, int)]}, "signs": {},
+        "weights": {"joined": [(int, int)], "order": [int]}, "membership": MEMBERSHIP}
 THEOREMS: dict[str, tuple[Any, ...]] = {
     "affine": ("identifiable", ("all",), SHALLOW, {}, lambda one, two, evidence: check_depth(one, 1)),
     "shallow": ("identifiable", ("all",), SHALLOW, {"visible": {},
@@ -1390,10 +1533,8 @@ THEOREMS: dict[str, tuple[Any, ...]] = {
     "bottleneck": ("identifiable", ("generic",), "polyrelu/proofs/bottleneck.md",
                    {"rank": {"prime": PRIME, "columns": [int]}, "rows": {}, "unique": SUBSETS,
                     "hyperplanes": {"witnesses": [WITNESS]}, "membership": MEMBERSHIP}, bottleneck),
-    "deep": ("identifiable", ("transversal",), "polyrelu/proofs/deep.md", {
-        "ridges": {"slices": [{"axes": (int, int), "fixed": [RATIONAL], "ridges": [(int, int, NATURAL)]}]},
-        "families": {"chosen": [int], "joined": [(int, int)]}, "weights": {"order": [int]}, "signs": {},
-        "membership": MEMBERSHIP}, deep),
+    "deep": ("identifiable", ("transversal",), "polyrelu/proofs/deep.md", DEEP, deep),
+    "deep-part": ("determined", ("transversal",), "polyrelu/proofs/deep.md", DEEP, deep),
     "replacement": refutation(SHALLOW, {"layer": int}, replacement),
     "bounded-replacement": refutation(BOX, {"layer": int}, bounded_replacement),
     "translation": refutation(HIDING, {"layer": int, "neuron": int, "shift": RATIONAL}, translation),
@@ -1412,10 +1553,10 @@ TEXTS = {
     "unique": "no other orientations give this function", "direction": "the first layer is not constant",
     "bends": "all bends of the second layer are there and different", "rank": "W[1] has full row rank",
     "rows": "second-layer hyperplanes are visible and different",
-    "ridges": "each listed plane meets a ridge where exactly two neurons vanish",
-    "families": "every hidden neuron has a placed family, and what is joined to it can be",
-    "weights": "every weight between hidden layers is nonzero and is seen",
-    "signs": "the linear systems of the hidden layers have no other solution",
+    "ridges": "each listed plane meets its ridges, where exactly two neurons vanish",
+    "families": "every hidden neuron of the claim has a placed family, and what is joined to it can be",
+    "signs": "other signs in a hidden layer are excluded by crossings or by linear systems",
+    "weights": "every weight between hidden layers of the claim is nonzero and is seen",
     "architecture": "both networks have one architecture", "hyperplanes": "every first-layer hyperplane has a witness",
     "same-function": "they compute the same real function",
     "not-related": "they differ in an invariant of permutations and positive scalings"}
@@ -1424,6 +1565,7 @@ CLAIM = {"network": REFERENCE, "domain": "R^n", "among": re.compile("all|generic
 CERTIFICATE = {
     "format": "polyrelu-certificate", "version": 1, "unverified": object,
     "claim": OneOf(({"kind": "identifiable", **CLAIM}, {"kind": "not-identifiable", **CLAIM, "other": REFERENCE},
+                    {"kind": "determined", **CLAIM, "layers": int, "neurons": [int]},
                     {"kind": "not-equivalent", "network": REFERENCE, "other": REFERENCE, "domain": DOMAIN},
                     {"kind": "runtime-error", "network": REFERENCE, "arithmetic": re.compile("|".join(ARITHMETIC)),
                      "domain": {"lower": [RATIONAL], "upper": [RATIONAL]}, "at-most": [RATIONAL]})),
@@ -1474,7 +1616,7 @@ def check(data: bytes, search: Search) -> Report:
     require(good, "claim", f"{kind} among {' or '.join(classes)}", f"{claim['kind']} among {among}")
     good = kind == "not-equivalent" or (one.plain() and two.plain())
     readable(good, "claim", f"only plain stacks have claims of the kind {kind}")
-    rule(one, {"runtime-error": claim, "not-equivalent": (two, claim)}.get(kind, two), evidence)
+    rule(one, {"not-identifiable": two, "not-equivalent": (two, claim)}.get(kind, claim), evidence)
     if "membership" in evidence:
         check_membership(kind, among, two, evidence["membership"])
         status = evidence["membership"]["status"]
@@ -1487,7 +1629,7 @@ def check(data: bytes, search: Search) -> Report:
         pair = kind == "not-equivalent"
         text = pair_sentence(one, two, claim["domain"], False) if pair else float_sentence(one, claim)
     else:
-        text = sentence(kind, among, one, two, status)
+        text = sentence(kind, claim, one, two, status)
     return Report("accepted", "", "", "", text, name, proved, trusted, hashes)
 TREE_START, GZIP_START = b'{"format": "polyrelu-tree", ', b"\x1f\x8b"
 TREE = {"format": "polyrelu-tree", "version": 1, "unverified": object}
@@ -1541,15 +1683,27 @@ def float_sentence(network: Network, claim: Any) -> str:
     worst, name = quote(max(claim["at-most"], key=rational)), claim["arithmetic"]
     return (f"Network {network.sha256[:12]}, {network}, computed layer by layer in {name} (FORMAT.md, section 3.7) at "
             f"{name} inputs in the given box, has a runtime-error of at most {worst}: the distance to its function.")
-def sentence(kind: str, among: str, one: Network, two: Network, status: str) -> str:
+def sentence(kind: str, claim: Any, one: Network, two: Network, status: str) -> str:
     """The claim in English: about exact weights and real arithmetic, as FORMAT.md says."""
-    head = f"Network {one.sha256[:12]}, {one}, is {kind} on R^n among {among} parameters: "
-    related = "related to it by permuting and positively scaling hidden neurons"
+    head = f"Network {one.sha256[:12]}, {one}, is {kind} on R^n among {claim['among']} parameters"
+    every = "all of them that have this architecture and compute the same real function"
+    moving = "permuting and positively scaling hidden neurons"
     if kind == "not-identifiable":
-        return f"{head}network {two.sha256[:12]} is one of them, computes the same real function, and is not {related}."
+        return (f"{head}: network {two.sha256[:12]} is one of them, computes the same real function, and is not "
+                f"related to it by {moving}.")
     known = {"verified": "; it is itself in the class", "open": "; whether it is itself in the class is open",
              "refuted": "; it is itself not in the class, so nobody in the class computes its function"}.get(status, "")
-    return f"{head}all of them that have this architecture and compute the same real function are {related}{known}."
+    if kind == "determined":
+        return f"{head} in {part_words(claim)}: {every} agree with it there after {moving}{known}."
+    return f"{head}: {every} are related to it by {moving}{known}."
+def part_words(claim: Any) -> str:
+    """Which hidden layers and neurons are determined; their rows [W|b] are."""
+    number, neurons = claim["layers"], claim["neurons"]
+    names = ", ".join(map(str, neurons)) if len(neurons) <= 16 else f"{len(neurons)} neurons"
+    whole, last = (number, f"{names} of layer {number + 1}") if neurons else (number - 1, f"layer {number}")
+    before = ["", "layer 1 and in ", f"layers 1 to {whole} and in "][min(whole, 2)]
+    noun = {0: "", 1: "neuron "}.get(len(neurons), "neurons " * (len(neurons) <= 16))
+    return f"{before}{noun}{last} up to signs of rows [W|b]"
 def guarded(start: Callable[[], IO[bytes]], search: Search) -> Report:
     """Check a file of either form, packed or not: whatever happens becomes a report."""
     try:

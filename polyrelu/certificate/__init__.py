@@ -6,11 +6,12 @@ from polyrelu.certificate.certificate import (
     Claim,
     Hypothesis,
     PairClaim,
+    PartClaim,
     RegionsClaim,
     RuntimeClaim,
 )
 from polyrelu.certificate.describe import CertificateText, describe, describe_latex, read_certificate
-from polyrelu.certificate.text import domain_text, number_text, vector_text
+from polyrelu.certificate.text import domain_text, number_text, part_text, vector_text
 from polyrelu.certificate.theorems import (
     MEANING,
     PAIR_MEANING,
@@ -35,6 +36,7 @@ __all__ = [
     "Hypothesis",
     "NodeRecord",
     "PairClaim",
+    "PartClaim",
     "RegionsCertificate",
     "RegionsClaim",
     "RuntimeClaim",
@@ -47,6 +49,7 @@ __all__ = [
     "domain_text",
     "hypothesis_statement",
     "number_text",
+    "part_text",
     "read_certificate",
     "vector_text",
 ]

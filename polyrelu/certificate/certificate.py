@@ -15,13 +15,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from polyrelu.certificate.text import domain_text
+from polyrelu.certificate.text import domain_text, part_text
 from polyrelu.certificate.theorems import hypothesis_statement
 from polyrelu.exact import Polyhedron, decimal_above, format_integer, format_rational
 from polyrelu.network import Network, to_document
 from polyrelu.textfiles import layout, write_all
 
-__all__ = ["Among", "Certificate", "Claim", "Hypothesis", "PairClaim", "RegionsClaim", "RuntimeClaim"]
+__all__ = ["Among", "Certificate", "Claim", "Hypothesis", "PairClaim", "PartClaim", "RegionsClaim", "RuntimeClaim"]
 
 FORMAT, VERSION = "polyrelu-certificate", 1
 Among = Literal["all", "generic", "transversal"]
@@ -62,6 +62,42 @@ class Claim:
         return (
             f"{shape} is not identifiable among {self.among} parameters on {self.domain}: {member} parameter of its "
             "architecture, not related to it by permutation and positive scaling, computes the same function."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PartClaim:
+    """That the function determines a part of the parameters among transversal ones (FORMAT.md §3.2).
+
+    Attributes
+    ----------
+    layers : M; the rows [W|b] of the hidden layers 1 … M are determined, those of the layer M up to their signs if
+        `neurons` is empty.
+    neurons : indices of neurons of the layer M+1, ascending; their rows are determined up to signs.
+    """
+
+    network: Network
+    layers: int
+    neurons: tuple[int, ...] = ()
+    kind: Literal["determined"] = "determined"
+    among: Among = "transversal"
+    domain: str = "R^n"
+
+    @property
+    def networks(self) -> dict[str, Network]:
+        """The network by its key."""
+        return {"network": self.network}
+
+    def terms(self) -> dict[str, Any]:
+        """The rest of the claim, as it stands in a certificate."""
+        return {"domain": self.domain, "among": self.among, "layers": self.layers, "neurons": list(self.neurons)}
+
+    def __str__(self) -> str:
+        return (
+            f"The {self.network.architecture} network {self.network.sha256[:12]}… is determined among {self.among} "
+            f"parameters on {self.domain} in {part_text(self.layers, self.neurons)}: every {self.among} parameter of "
+            "its architecture with the same function agrees with it there after permutation and positive scaling of "
+            "neurons."
         )
 
 
@@ -198,7 +234,7 @@ class Certificate:
     unverified : remarks for people that no verdict depends on.
     """
 
-    claim: Claim | RuntimeClaim | PairClaim
+    claim: Claim | PartClaim | RuntimeClaim | PairClaim
     theorem: str
     hypotheses: tuple[Hypothesis, ...]
     unverified: dict[str, str] = field(default_factory=dict)

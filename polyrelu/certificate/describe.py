@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from polyrelu.certificate.text import domain_text, vector_text
+from polyrelu.certificate.text import domain_text, part_text, vector_text
 from polyrelu.certificate.theorems import (
     GENERIC,
     MEANING,
@@ -36,7 +36,8 @@ class CertificateText:
     Attributes
     ----------
     kind, among, domain, theorem : as in FORMAT.md §3. `among` is empty where there are no competitors; of a claim about
-        a float runtime `domain` is the box with the bound in words, of one about regions their number with the domain.
+        a float runtime `domain` is the box with the bound in words, of one about regions their number with the domain,
+        of one about a part of the parameters the domain with this part.
     sha256, other : the hashes of the network and, for ``not-identifiable``, of the other one.
     network : the architecture if the network stands in the certificate, else the file it is in.
     hypotheses : pairs of an id and a statement with a note on the evidence.
@@ -151,7 +152,7 @@ def _tree_header(path: Path) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-_TREE_START, _LINE_LIMIT = b'{"format": "polyrelu-tree", ', 1 << 26
+_TREE_START, _LINE_LIMIT = b'{"format": "polyrelu-tree", ', 1 << 28
 
 
 def _tree_text(header: dict[str, Any]) -> CertificateText:
@@ -198,6 +199,8 @@ def _text(document: dict[str, Any]) -> CertificateText:
 def _domain(claim: dict[str, Any]) -> str:
     if claim["kind"] == "runtime-error":
         return _runtime_terms(claim)
+    if claim["kind"] == "determined":
+        return f"{claim['domain']} in {part_text(int(claim['layers']), list(map(int, claim['neurons'])))}"
     return claim["domain"] if isinstance(claim["domain"], str) else domain_text(claim["domain"])
 
 
@@ -244,6 +247,13 @@ def _statement(certificate: CertificateText) -> str:
             f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} and the network with SHA-256 "
             f"{certificate.other} {verb} on {certificate.domain}."
         )
+    if certificate.kind == "determined":
+        return (
+            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} is determined by its function on all "
+            f"of {certificate.domain}: every parameter of the class with the same function agrees with it there after "
+            "permutation and positive scaling. Class of competitors: "
+            f"{_CLASSES.get(certificate.among, TRANSVERSAL)}."
+        )
     domain = "on all of R^n" if certificate.domain == "R^n" else f"on {certificate.domain}"
     among = _CLASSES.get(certificate.among, GENERIC)
     if certificate.kind == "identifiable":
@@ -271,9 +281,12 @@ def _evidence_note(evidence: dict[str, Any]) -> str:
         flat = sum(1 for witness in evidence["witnesses"] if "flat" in witness)
         return f" ({len(evidence['witnesses']) - flat} by points, {flat} flat)"
     if "slices" in evidence:
-        return f" ({sum(len(entry['ridges']) for entry in evidence['slices'])} planes and ridges)"
+        slices = evidence["slices"]
+        return f" ({sum(len(entry['ridges']) for entry in slices)} ridges in {len(slices)} planes)"
     if "chosen" in evidence:
-        return f" ({len(evidence['chosen'])} chosen, {len(evidence['joined'])} joined)"
+        return f" ({len(evidence['chosen'])} chosen, {len(evidence['joined'])} joined by crossing)"
+    if "order" in evidence:
+        return f" ({len(evidence['joined'])} families joined by sight, {len(evidence['order'])} sources)"
     return f" ({evidence['method']})" if "method" in evidence else ""
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from polyrelu.exact import format_rational, parse_rational
 
-__all__ = ["domain_text", "number_text", "vector_text"]
+__all__ = ["domain_text", "number_text", "part_text", "vector_text"]
 
 #: Entries of a vector, and constraints, that are listed.
 _ENTRIES, _CONSTRAINTS = 12, 12
@@ -41,6 +41,22 @@ def vector_text(texts: Sequence[str]) -> str:
     listed = [f"[{i}] = {number_text(text)}" for i, text in enumerate(texts) if text != "0"]
     more = f", and {len(listed) - _ENTRIES} more" if len(listed) > _ENTRIES else ""
     return f"{', '.join(listed[:_ENTRIES]) or '0'}{more} (of {len(texts)} numbers, the others are 0)"
+
+
+def part_text(layers: int, neurons: Sequence[int]) -> str:
+    """Which part of the parameters a claim *determined* is about (FORMAT.md §3.2).
+
+    >>> part_text(1, []), part_text(3, [])
+    ('layer 1 up to signs of rows [W|b]', 'layers 1 to 2 and in layer 3 up to signs of rows [W|b]')
+    >>> part_text(1, [0]), part_text(2, [1, 4])[:34]
+    ('layer 1 and in neuron 0 of layer 2 up to signs of rows [W|b]', 'layers 1 to 2 and in neurons 1, 4 ')
+    """
+    names = ", ".join(map(str, neurons))
+    names = f"{len(neurons)} neurons" if len(neurons) > _ENTRIES else f"neuron{'s' * (len(neurons) > 1)} {names}"
+    last = f"{names} of layer {layers + 1}" if neurons else f"layer {layers}"
+    whole = layers if neurons else layers - 1
+    before = "" if whole == 0 else "layer 1 and in " if whole == 1 else f"layers 1 to {whole} and in "
+    return f"{before}{last} up to signs of rows [W|b]"
 
 
 def domain_text(domain: Mapping[str, Sequence[str]]) -> str:

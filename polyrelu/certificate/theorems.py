@@ -80,6 +80,17 @@ _OTHER = {
     "membership": "the other network belongs to the class of competitors",
 }
 
+_DEEP = {
+    "ridges": "each listed plane meets its ridges: exactly two neurons vanish there, with independent gradients",
+    "families": "(D1) every hidden neuron of the claim has a family of pieces, linked at good ridges, with a chain of crossings up to the last hidden layer, "
+    "and the families that are joined to it by crossing can be",
+    "signs": "(D3) for each hidden layer but the last one some neuron of the next layer is crossed by all of it, or linear systems of neurons of the next layer "
+    "have only the solution 0",
+    "weights": "(D2) every weight between hidden layers is nonzero, and is seen at pieces of its neuron or, in the last hidden layer, at zeros of the "
+    "neuron before; the families that are joined by sight can be",
+    "membership": "what is known of the network's own membership in the transversal class",
+}
+
 THEOREMS: dict[str, TheoremText] = {
     "affine": TheoremText(
         "no hidden layer",
@@ -142,21 +153,25 @@ THEOREMS: dict[str, TheoremText] = {
     "deep": TheoremText(
         "Theorem D: any depth, transversal competitors",
         "polyrelu/proofs/deep.md",
-        "If at listed points, on ridges where two neurons vanish, chains of crossings fix the layer of every hidden neuron, every weight between hidden "
-        "layers is seen, and linear systems exclude other signs, then every transversal parameter with this function is the given one up to permutation "
-        "and positive scaling.",
-        r"Let $L \ge 2$ and $n_0 \ge 2$. Suppose that good ridges, where exactly two neurons vanish, show (D1) for every hidden neuron a family of pieces whose "
-        r"layer is fixed by chains of crossings up and down, (D2) $(W_\ell)_{ih} \ne 0$, and a piece of $(\ell, i)$ at which $h$ is on, for all $\ell \ge 2$, $i$, $h$, and (D3) that "
-        r"for each layer the linear system in its signs has no other solution. Then every transversal $\eta$ of the same widths with $f_\eta = f_\theta$ has $\eta \sim \theta$.",
-        {
-            "ridges": "each listed plane meets a ridge: exactly two neurons vanish there, with independent gradients",
-            "families": "(D1) every hidden neuron has a family of pieces, linked at good ridges, with chains of crossings up to the last hidden layer and "
-            "down to the first one, and the families that are joined to it can be",
-            "weights": "(D2) every weight between hidden layers is nonzero, and is seen at a piece of its neuron or, in the last hidden layer, at zeros of the "
-            "neuron before",
-            "signs": "(D3) for each hidden layer but the last one the linear system has no solution that means other signs or weights",
-            "membership": "what is known of the network's own membership in the transversal class",
-        },
+        "If at listed points, on ridges where two neurons vanish, chains of crossings bound the layer of every hidden neuron, other signs are excluded "
+        "by crossings or linear systems, and every weight between hidden layers is seen, then every transversal parameter with this function is the given "
+        "one up to permutation and positive scaling.",
+        r"Let $L \ge 2$ and $n_0 \ge 2$. Suppose that good ridges, where exactly two neurons vanish, show (D1) for every hidden neuron a family of pieces from "
+        r"which a chain of crossings leads up to the last hidden layer, (D2) $(W_\ell)_{ih} \ne 0$, and that pieces of $(\ell, i)$ see it, for all $\ell \ge 2$, $i$, $h$, and (D3) "
+        r"for each layer $m \le L-2$ a neuron of layer $m+1$ that is crossed by all of layer $m$, or neurons of layer $m+1$ whose linear system in the signs of layer $m$ has only "
+        r"the solution $0$. Then every transversal $\eta$ of the same widths with $f_\eta = f_\theta$ has $\eta \sim \theta$.",
+        _DEEP,
+    ),
+    "deep-part": TheoremText(
+        "Theorem D, in part",
+        "polyrelu/proofs/deep.md",
+        "If the hypotheses of Theorem D are shown for the hidden layers up to some layer M, and for some neurons of the next one, then every transversal parameter "
+        "with this function has, up to permutation and positive scaling, the same rows [W|b] there, those of the last part up to signs.",
+        r"Let $L \ge 3$, $n_0 \ge 2$, $1 \le M \le L-2$, and let $Q$ be a set of neurons of layer $M+1$. Suppose that good ridges show (D1) for the neurons of the layers $\le M$ and "
+        r"of $Q$, (D2) for the layers $2, \dots, M$ and $Q$, and (D3) for $m < M$ and, if $Q \ne \emptyset$, with neurons of $Q$ for $m = M$. Then every transversal $\eta$ of the same widths "
+        r"with $f_\eta = f_\theta$ is equivalent to one whose layers $< M$ are those of $\theta$ and whose rows $[W|b]$ of layer $M$ are those of $\theta$ up to signs; if $Q \ne \emptyset$, "
+        r"without these signs, and with different neurons in layer $M+1$, one for each $q \in Q$, whose rows are those of $q$ up to signs.",
+        _DEEP,
     ),
     "replacement": TheoremText(
         "two consecutive layers replaced",

@@ -22,6 +22,7 @@ from polyrelu.certificate import (
     Claim,
     Hypothesis,
     PairClaim,
+    PartClaim,
     RegionsCertificate,
     RegionsClaim,
     TreeCertificate,
@@ -295,7 +296,7 @@ def _meaning(certificate: Certificate | TreeCertificate | RegionsCertificate) ->
         return PAIR_MEANING
     if isinstance(certificate.claim, RegionsClaim):
         return REGIONS_MEANING
-    return MEANING if isinstance(certificate.claim, Claim) else RUNTIME_MEANING
+    return MEANING if isinstance(certificate.claim, Claim | PartClaim) else RUNTIME_MEANING
 
 
 def _theorem_lines(certificate: Certificate | TreeCertificate | RegionsCertificate) -> list[str]:

@@ -79,7 +79,7 @@ def is_locally_rigid(layers: Network) -> bool | None:
     if fiber.dimension > 1:
         return None
     integers = integer_form(layers)
-    direction = _direction_beyond_scalings(layers, integers)
+    direction = _direction_beyond_scalings(layers)
     points = list(_sample_points(layers))
     motions = list(_motions(len(layers[0][0][0]), max(map(abs, direction))))
     return all(
@@ -103,18 +103,24 @@ def _changes(layers: IntegerNetwork, step: list[int], point: list[Fraction], mot
     return _one_sided_derivative(layers, step, point, motion) != _one_sided_derivative(layers, still, point, motion)
 
 
-def _direction_beyond_scalings(layers: Network, integers: IntegerNetwork) -> list[int]:
+def _direction_beyond_scalings(layers: Network) -> list[int]:
     """A kernel vector of the Jacobian that is not a combination of scalings."""
-    patterns = {tuple(int(s > 0) for s in signs) for signs in cells(layers, full_dimensional_only=True)}
-    jacobian = fmpz_mat([row for pattern in sorted(patterns) for row in _jacobian_rows(integers, pattern)])
-    basis, nullity = jacobian.nullspace()
-    span = _scalings(integers)
+    motions, span = motions_and_scalings(layers)
     rank = fmpz_mat(span).rank() if span else 0
-    for column in range(nullity):
-        vector = [int(basis[row, column]) for row in range(jacobian.ncols())]
+    for vector in motions:
         if fmpz_mat([*span, vector]).rank() > rank:
             return vector
     raise ValueError("the kernel consists of scalings")
+
+
+def motions_and_scalings(layers: Network) -> tuple[list[list[int]], list[list[int]]]:
+    """A basis of the directions of the integer form that keep the affine maps of all open cells, and the scalings."""
+    integers = integer_form(layers)
+    patterns = {tuple(int(s > 0) for s in signs) for signs in cells(layers, full_dimensional_only=True)}
+    jacobian = fmpz_mat([row for pattern in sorted(patterns) for row in _jacobian_rows(integers, pattern)])
+    basis, nullity = jacobian.nullspace()
+    motions = [[int(basis[row, column]) for row in range(jacobian.ncols())] for column in range(nullity)]
+    return motions, _scalings(integers)
 
 
 def _scalings(layers: IntegerNetwork) -> list[list[int]]:

@@ -1,0 +1,112 @@
+"""The best certificate of Theorem D that some points give, put together without the prover: the checker's own families
+are listed, and each is joined where the checker lets it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+from polyrelu import Network, checker
+from polyrelu.network import to_document
+
+__all__ = ["best_document", "verdict"]
+
+Point = Sequence[Fraction]
+Part = tuple[int, Sequence[int]]
+
+
+def verdict(document: dict[str, Any]) -> checker.Report:
+    """What the checker says."""
+    return checker.check_bytes(json.dumps(document).encode())
+
+
+def best_document(network: Network, points: Sequence[Point], part: Part | None = None) -> dict[str, Any] | None:
+    """A certificate that is accepted, or None. `part`: the claim *determined*, layers and neurons; else the whole.
+
+    The points must lie on ridges. Sources are not looked for.
+    """
+    terms: dict[str, Any] = {"kind": "identifiable"}
+    if part is not None:
+        terms = {"kind": "determined", "layers": part[0], "neurons": list(part[1])}
+    slices = [_slice(network, point) for point in points]
+    chosen, rest = _families(network, terms, slices)
+    if chosen is None:
+        return None
+    crossing: list[list[int]] = []
+    sight: list[list[int]] = []
+
+    def made() -> dict[str, Any]:
+        return _document(network, terms, slices, {"chosen": chosen, "joined": crossing}, sight)
+
+    for pair in rest:
+        crossing.append(pair)
+        if verdict(made()).step == "families":
+            crossing.pop()
+    for pair in [pair for pair in rest if pair not in crossing] * 2:
+        if pair not in sight:
+            sight.append(pair)
+            if verdict(made()).expected.startswith(("a family", "sets", "a neuron of a layer")):
+                sight.pop()
+    return made() if verdict(made()).verdict == "accepted" else None
+
+
+def _document(network: Network, terms: dict[str, Any], slices: Any, families: Any, sight: Any) -> dict[str, Any]:
+    evidence = {"ridges": {"slices": slices}, "families": families, "signs": {},
+                "weights": {"joined": sight, "order": []}, "membership": {"status": "open"}}  # fmt: skip
+    reference = {"sha256": network.sha256, "inline": to_document(network)}
+    return {
+        "format": "polyrelu-certificate",
+        "version": 1,
+        "claim": {"network": reference, "domain": "R^n", "among": "transversal", **terms},
+        "proof": {
+            "theorem": "deep" if terms["kind"] == "identifiable" else "deep-part",
+            "hypotheses": [{"id": key, "status": "proved", "evidence": entry} for key, entry in evidence.items()],
+        },
+        "unverified": {},
+    }
+
+
+def _slice(network: Network, point: Point) -> dict[str, Any]:
+    """A random plane through a point, with the ridge there."""
+    signs, x = list[int](), list(point)
+    for layer in network.layers[:-1]:
+        z = [sum((w * t for w, t in zip(row, x, strict=True)), b)
+             for row, b in zip(layer.weight.rows(), layer.bias.entries(), strict=True)]  # fmt: skip
+        signs += [(value > 0) - (value < 0) for value in z]
+        x = [max(value, Fraction(0)) for value in z]
+    zeros, rng = [w for w, sign in enumerate(signs) if sign == 0], Random(str(point))
+    mask = sum(1 << w for w, sign in enumerate(signs) if sign > 0)
+    directions = [[str(rng.randint(-9, 9) + 99 * (k == i)) for k in range(len(point))] for i in range(2)]
+    return {"point": list(map(str, point)), "directions": directions, "ridges": [[*zeros, str(mask)]]}
+
+
+def _families(
+    network: Network, terms: dict[str, Any], slices: list[dict[str, Any]]
+) -> tuple[list[list[int]] | None, list[list[int]]]:
+    """For each neuron of the claim its largest placed family, and the others; None if a neuron has none."""
+    subject = checker.Deep(checker.read_network(to_document(network), "network"), terms)
+    for entry in slices:
+        u, v, mask = entry["ridges"][0]
+        subject.ridge(subject.plane(entry), u, v, int(mask))
+    subject.chains()
+    found: dict[int, dict[checker.Cell, int]] = {}
+    size: dict[checker.Cell, int] = {}
+    for cell in list(subject.links):
+        root = subject.links.root(cell)
+        size[root] = size.get(root, 0) + 1
+    for number, ridge in enumerate(subject.ridges):
+        for w, piece in zip(ridge[:2], ridge.pieces, strict=True) if ridge.kind else ():
+            root = subject.links.root(piece)
+            if subject.up.get(subject.levels.root(root), 0) == len(subject.widths) - 1 - subject.layer[w]:
+                found.setdefault(w, {}).setdefault(root, number)
+    if not set(subject.listed) <= set(found):
+        return None, []
+    chosen, rest = list[list[int]](), list[list[int]]()
+    for w in subject.listed:
+        first, *others = sorted(found[w], key=lambda root: -size[root])
+        chosen.append([w, found[w][first]])
+        rest += [[w, found[w][root]] for root in others]
+    return chosen, rest
