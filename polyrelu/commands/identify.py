@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyrelu.commands.common import (
     EXIT,
+    ProgressLine,
     UsageError,
     add_command,
     add_network,
@@ -16,12 +17,16 @@ from polyrelu.commands.common import (
     print_reading,
     read_network,
     reading,
+    say_interrupted,
     written_lines,
 )
 from polyrelu.errors import DomainError
+from polyrelu.interrupts import deferred_interrupt
 
 if TYPE_CHECKING:
     from polyrelu.proofs import Outcome
+    from polyrelu.proofs.deep_search import DeepSearch
+    from polyrelu.proofs.outcome import PartlyIdentifiable
 
 __all__ = ["add_identify"]
 
@@ -31,7 +36,12 @@ def add_identify(commands: Any) -> None:
     summary = "prove or refute that the function determines the parameters, up to permutation and positive scaling"
     parser = add_command(commands, "identify", _identify, summary)
     add_network(parser)
-    parser.add_argument("-o", "--output", metavar="CERT", help="write the certificate here")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="CERT",
+        help="write the certificate here; if undecided, that of what is proved in part",
+    )
     parser.add_argument(
         "--among",
         choices=["all", "generic", "transversal"],
@@ -51,6 +61,11 @@ def add_identify(commands: Any) -> None:
         metavar="SECONDS",
         help="for the search of ridges, which is for two or more hidden layers (default 60); 0: no search",
     )
+    parser.add_argument(
+        "--keep",
+        metavar="FILE",
+        help="keep this search in FILE (.gz packs it), and go on from there if the file exists",
+    )
 
 
 def _identify(options: argparse.Namespace, started: float) -> int:
@@ -62,7 +77,15 @@ def _identify(options: argparse.Namespace, started: float) -> int:
     if options.domain != "R^n":
         raise DomainError(f"--domain {options.domain}: identify proves on R^n only; leave the option out")
     imported = read_network(options, options.network)
-    outcome = identify(imported.network, options.among, options.seed, options.time_limit)
+    with deferred_interrupt(say_interrupted) as interrupt, ProgressLine() as line:
+
+        def watch(search: DeepSearch) -> bool:
+            line.show(f"ridges: {len(search.ridges)} in {search.walks} walks")
+            return not interrupt.requested
+
+        outcome = identify(
+            imported.network, options.among, options.seed, options.time_limit, keep=options.keep, watch=watch
+        )
     written = _write_outcome(options, outcome, imported.provenance)
     if options.json:
         certificate = str(written[-1]) if written and options.output else None
@@ -80,7 +103,7 @@ def _identify(options: argparse.Namespace, started: float) -> int:
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Outputs that cannot be written, or would overwrite the input, are found out before any work is done."""
-    for option, name in (("-o", options.output), ("--other", options.other)):
+    for option, name in (("-o", options.output), ("--other", options.other), ("--keep", options.keep)):
         if name is not None:
             check_output(option, name, [options.network])
 
@@ -91,8 +114,9 @@ def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: di
     from polyrelu.proofs import NotIdentifiable, Undecided
 
     also = {Path(options.other): outcome.other} if options.other and isinstance(outcome, NotIdentifiable) else {}
-    if options.output and not isinstance(outcome, Undecided):
-        return outcome.with_provenance(provenance).certificate.save(options.output, also)
+    proved = outcome.part if isinstance(outcome, Undecided) else outcome
+    if options.output and proved is not None:
+        return proved.with_provenance(provenance).certificate.save(options.output, also)
     for path, network in also.items():
         save(network, path)
     return list(also)
@@ -106,14 +130,30 @@ def _what_was_written(options: argparse.Namespace, outcome: Outcome, written: li
     return lines
 
 
+def _part_object(part: PartlyIdentifiable | None) -> dict[str, Any] | None:
+    """What could be proved of an undecided question."""
+    if part is None:
+        return None
+    certificate = part.certificate
+    return {
+        "theorem": certificate.theorem,
+        "competitors": certificate.claim.among,
+        **{key: value for key, value in certificate.claim.terms().items() if key in ("layers", "neurons")},
+        "statement": str(certificate.claim),
+    }
+
+
 def _outcome_object(outcome: Outcome) -> dict[str, Any]:
     from polyrelu.proofs import Identifiable, NotIdentifiable, Undecided
 
     if isinstance(outcome, Undecided):
-        attempts = [{"theorem": attempt.theorem, "reason": attempt.reason} for attempt in outcome.attempts]
+        attempts = [
+            {"theorem": attempt.theorem, "reason": attempt.reason, "missing": list(attempt.missing)}
+            for attempt in outcome.attempts
+        ]
         return {
             "theorem": None, "competitors": None, "domain": "R^n", "hypotheses": [], "assumed": [],
-            "reason": outcome.reason, "attempts": attempts,
+            "reason": outcome.reason, "attempts": attempts, "part": _part_object(outcome.part),
         }  # fmt: skip
     certificate, claim = outcome.certificate, outcome.certificate.claim
     found: dict[str, Any] = {

@@ -10,21 +10,27 @@ masked product vanishes. All parameters but a set of measure zero are, whatever 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TypeAlias
 
-from polyrelu.certificate import Hypothesis
+from polyrelu.certificate import Hypothesis, PartClaim
+from polyrelu.errors import DomainError
 from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.deep_evidence import evidence
 from polyrelu.proofs.deep_families import Families
 from polyrelu.proofs.deep_points import DeepHypotheses, Missing, evaluate
 from polyrelu.proofs.deep_search import DeepSearch
 from polyrelu.proofs.deep_selection import few_ridges
+from polyrelu.proofs.deep_state import load_search, save_search
 from polyrelu.proofs.membership import transversal_membership
 from polyrelu.proofs.outcome import Attempt
 
-__all__ = ["THEOREM", "prove"]
+__all__ = ["PART", "THEOREM", "Watch", "impossible", "part", "prove", "searched", "whole"]
 
-THEOREM = "deep"
+THEOREM, PART = "deep", "deep-part"
+
+Watch: TypeAlias = Callable[[DeepSearch], bool]
 
 #: So many things that are missing are named.
 _NAMED = 3
@@ -44,29 +50,78 @@ def prove(network: Network, seed: int = 0, time_limit: float | None = None) -> l
     >>> [h.id for h in prove(net, time_limit=60)]
     ['ridges', 'families', 'signs', 'weights', 'membership']
     """
-    search = DeepSearch(network, seed)
-    impossible = _impossible(network)
-    if impossible is not None:
-        return Attempt(THEOREM, impossible)
-    found = search.run(time_limit)
-    if not found.hold:
-        return Attempt(THEOREM, _not_found(found, len(search.ridges), time_limit))
-    return hypotheses(search)
+    return whole(searched(network, seed, time_limit))
 
 
-def hypotheses(search: DeepSearch) -> list[Hypothesis]:
-    """The hypotheses with evidence, from a search that found that they hold."""
-    space, network = search.space, search.network
-    some = few_ridges(space, list(search.ridges), search.hypotheses)
+def searched(
+    network: Network,
+    seed: int = 0,
+    time_limit: float | None = None,
+    keep: str | Path | None = None,
+    watch: Watch | None = None,
+) -> DeepSearch:
+    """A search for ridges, of so many seconds; none if it is known that the hypotheses fail.
+
+    Parameters
+    ----------
+    keep : a file from which the search goes on, if it is there, and in which it is kept in the end, whatever ends it.
+    watch : called before each walk; the search ends if it says no.
+    """
+    search = DeepSearch(network, seed) if keep is None else load_search(network, keep, seed)
+    if impossible(network) is None:
+        try:
+            search.run(time_limit, watch=watch)
+        finally:
+            if keep is not None:
+                save_search(search, keep)
+    return search
+
+
+def whole(search: DeepSearch) -> list[Hypothesis] | Attempt:
+    """The hypotheses with evidence, or what the search has not found."""
+    reason = impossible(search.network)
+    if reason is not None:
+        return Attempt(THEOREM, reason)
+    if not search.hypotheses.hold:
+        return _not_found(search)
+    return _evidence(search, THEOREM, range(search.space.size), lambda found: found.hold)
+
+
+def part(search: DeepSearch) -> tuple[PartClaim, list[Hypothesis]] | None:
+    """What the theorem says in part, with evidence; None if that is nothing."""
+    found = search.hypotheses.determined
+    if not found.layers or impossible(search.network) is not None:
+        return None
+
+    def is_enough(other: DeepHypotheses) -> bool:
+        other_part = other.determined
+        return other.hold or (
+            other_part.layers >= found.layers
+            and (other_part.layers > found.layers or set(found.neurons) <= set(other_part.neurons))
+        )
+
+    start = search.space.starts[found.layers]
+    places = [*range(start), *(start + i for i in found.neurons)]
+    return PartClaim(search.network, found.layers, found.neurons), _evidence(search, PART, places, is_enough)
+
+
+def _evidence(
+    search: DeepSearch, theorem: str, places: Collection[int], enough: Callable[[DeepHypotheses], bool]
+) -> list[Hypothesis]:
+    space = search.space
+    some = few_ridges(space, list(search.ridges), search.hypotheses, places, enough)
+    for ridge in some:
+        if not search.confirms(ridge):
+            raise DomainError("the file of the search shows a ridge that is not there; delete it and search again")
     ridges = {ridge: search.ridges[ridge] for ridge in some}
-    found = evidence(space, search.planes, ridges, evaluate(space, some, Families(space, some)), range(space.size))
+    found = evidence(space, search.planes, ridges, evaluate(space, some, Families(space, some)), places)
     return [
-        *(Hypothesis(THEOREM, name, entry) for name, entry in found.items()),
-        Hypothesis(THEOREM, "membership", transversal_membership(network)),
+        *(Hypothesis(theorem, name, entry) for name, entry in found.items()),
+        Hypothesis(theorem, "membership", transversal_membership(search.network)),
     ]
 
 
-def _impossible(network: Network) -> str | None:
+def impossible(network: Network) -> str | None:
     """What makes the hypotheses fail whatever ridges there are."""
     for layer in range(1, network.depth):
         signs = network.weight(layer).signs()
@@ -78,18 +133,19 @@ def _impossible(network: Network) -> str | None:
     return None
 
 
-def _not_found(found: DeepHypotheses, ridges: int, time_limit: float | None) -> str:
-    """What is missing, shortened."""
-    counts = Counter(missing.want for missing in found.missing)
+def _not_found(search: DeepSearch) -> Attempt:
+    """What is missing: shortened, and all of it."""
+    missing = search.hypotheses.missing
     named: list[Missing] = []
-    for missing in found.missing:  # one of each sort first
-        if all(missing.want != other.want for other in named):
-            named.append(missing)
-    texts = [str(missing) for missing in named[:_NAMED]]
-    rest = sum(counts.values()) - len(texts)
+    for entry in missing:  # one of each sort first
+        if all(entry.want != other.want for other in named):
+            named.append(entry)
+    texts = [str(entry) for entry in named[:_NAMED]]
+    rest = len(missing) - len(texts)
     more = f"; and {rest} more" if rest else ""
-    limit = "" if time_limit is None else f" in {time_limit:g} s"
-    return f"not found{limit}, with {ridges} ridges: {'; '.join(texts)}{more}"
+    end = ", and the last walks met no new one" if search.idle else ""
+    reason = f"not found, with {len(search.ridges)} ridges{end}: {'; '.join(texts)}{more}"
+    return Attempt(THEOREM, reason, tuple(map(str, missing)))
 
 
 def _name(neuron: NeuronId) -> str:

@@ -6,7 +6,7 @@ point itself, whose coordinates are long, does not appear; the checker works it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from polyrelu.exact import format_integer, format_rational
@@ -24,7 +24,7 @@ def evidence(
     planes: Sequence[Plane],
     ridges: Mapping[Ridge, Spot],
     hypotheses: DeepHypotheses,
-    places: Iterable[int],
+    places: Collection[int],
 ) -> dict[str, dict[str, Any]]:
     """The evidence for each hypothesis but the membership.
 
@@ -32,7 +32,8 @@ def evidence(
     ----------
     planes, ridges : some ridges, each with the number of a plane that it meets.
     hypotheses : of `evaluate` at these ridges.
-    places : of the neurons that the claim is about; what concerns others is left out.
+    places : of the neurons that the claim is about, ascending; what concerns others is left out. No family is joined
+        in a layer some of whose neurons are not among them.
     """
     slices, order = _slices(planes, ridges)
     families, first = Families(space, order), dict[Piece, int]()
@@ -44,17 +45,21 @@ def evidence(
         return [family.place, first[families.root(family.key)]]
 
     chosen = [hypotheses.known[place].families[0] for place in places]
-    concerned = set(places)
-    sources = shown_sources(space, order, hypotheses.known)
+    whole = {layer for layer in range(1, space.network.depth) if set(space.places(layer)) <= set(places)}
+    joined, sighted = (
+        [entry(family) for family in some if space.layer_of[family.place] in whole]
+        for some in (hypotheses.by_crossing, hypotheses.by_sight)
+    )
+    sources = shown_sources(space, order, hypotheses.known) if len(places) == space.size else []
     return {
         "ridges": {"slices": slices},
         "families": {
             "chosen": [entry(family) for family in chosen],
-            "joined": [entry(family) for family in hypotheses.by_crossing if family.place in concerned],
+            "joined": joined,
         },
         "signs": {},
         "weights": {
-            "joined": [entry(family) for family in hypotheses.by_sight if family.place in concerned],
+            "joined": sighted,
             "order": [h - space.starts[-3] for h in sources],
         },
     }

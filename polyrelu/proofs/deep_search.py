@@ -130,23 +130,25 @@ class DeepSearch:
         self,
         time_limit: float | None = None,
         rounds: int | None = None,
-        progress: Callable[[DeepSearch], None] | None = None,
+        watch: Callable[[DeepSearch], bool] | None = None,
     ) -> DeepHypotheses:
         """Search until the hypotheses hold, or nothing new is met any more (`idle`), or for so many seconds or rounds;
-        what was found is kept. `progress` is called after each round.
+        what was found is kept. `watch` is called before each walk, and ends the search if it says no.
         """
         deadline = None if time_limit is None else time.monotonic() + time_limit
+
+        def goes_on() -> bool:
+            return (deadline is None or time.monotonic() < deadline) and (watch is None or watch(self))
+
         count, found = 0, self.hypotheses
         while found.missing and not self.idle and (rounds is None or count < rounds):
-            if not self._round(found, deadline):
+            if not self._round(found, goes_on):
                 break
-            found = self._look(found)
+            found = self._look()
             count += 1
-            if progress is not None:
-                progress(self)
         return self.hypotheses
 
-    def _look(self, before: DeepHypotheses) -> DeepHypotheses:
+    def _look(self) -> DeepHypotheses:
         """What is missing now. All hypotheses are evaluated if chains and neurons that are on are there, and whenever
         twice as many walks were made as the last time."""
         self._hypotheses = None
@@ -172,15 +174,15 @@ class DeepSearch:
 
     # -- what to do next ------------------------------------------------------------------------------------------
 
-    def _round(self, found: DeepHypotheses, deadline: float | None) -> bool:
+    def _round(self, found: DeepHypotheses, goes_on: Callable[[], bool]) -> bool:
         """Some walks for what is missing; whether there was time for all of them."""
         wanted = self._wanted(found)
         for _ in range(max(_WALKS * self.space.size, int(_GROWTH * self.walks))):
-            if deadline is not None and time.monotonic() > deadline:
-                self._hypotheses = None
-                return False
             if not wanted:
                 return True
+            if not goes_on():
+                self._hypotheses = None
+                return False
             neuron = self.random.choice(list(wanted))
             if not self._step(found, neuron, wanted[neuron]):
                 del wanted[neuron]

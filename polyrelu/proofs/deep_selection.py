@@ -2,14 +2,14 @@
 
 A search meets thousands of ridges; most of them are not needed. What is needed of a family: a crossing that leads up,
 to a family that is placed itself, and pieces that show the neurons of the layer before on and off. `few_ridges` picks
-crossings and short paths of links to such pieces, makes sure that what is wanted still holds, and leaves out what can be
-left out on top of that.
+crossings and short paths of links to such pieces, makes sure that what is wanted still holds, and leaves out what can
+be left out on top of that.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from polyrelu.proofs.deep_families import Families, Family
@@ -30,6 +30,7 @@ def few_ridges(
     space: DeepNetwork,
     ridges: Sequence[Ridge],
     hypotheses: DeepHypotheses,
+    places: Collection[int],
     enough: Callable[[DeepHypotheses], bool] = lambda found: found.hold,
 ) -> list[Ridge]:
     """Some of the ridges that are enough.
@@ -37,6 +38,7 @@ def few_ridges(
     Parameters
     ----------
     hypotheses : of all the ridges.
+    places : of the neurons that the claim is about.
     enough : whether what was evaluated at some ridges is enough; it is for all of them.
 
     >>> from polyrelu.network import from_arrays
@@ -44,7 +46,7 @@ def few_ridges(
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
     >>> search = DeepSearch(net)
     >>> hypotheses = search.run(rounds=20)
-    >>> found = few_ridges(search.space, list(search.ridges), hypotheses)
+    >>> found = few_ridges(search.space, list(search.ridges), hypotheses, range(4))
     >>> 2 <= len(found) <= len(search.ridges)
     True
     """
@@ -52,18 +54,19 @@ def few_ridges(
     def hold(some: Sequence[Ridge]) -> bool:
         return enough(evaluate(space, some, Families(space, some)))
 
-    picked = _picked(space, ridges, hypotheses, enough)
+    wanted = [family for place in places for family in hypotheses.known[place].families]
+    picked = _picked(space, ridges, wanted, enough)
     return _thinned(picked if picked is not None else list(ridges), hold)
 
 
 def _picked(
     space: DeepNetwork,
     ridges: Sequence[Ridge],
-    hypotheses: DeepHypotheses,
+    wanted: Sequence[Family],
     enough: Callable[[DeepHypotheses], bool],
 ) -> list[Ridge] | None:
     """Few ridges, and all at the pieces of neurons for which these are too few; None if that is not enough."""
-    used = _Selection(space, ridges, hypotheses).used
+    used = _Selection(space, ridges, wanted).used
     for _ in range(_REPAIRS):
         chosen = [ridges[i] for i in sorted(used)]
         found = evaluate(space, chosen, Families(space, chosen))
@@ -122,7 +125,7 @@ class _Part:
 class _Selection:
     """Picks ridges; `used` has their places in the list."""
 
-    def __init__(self, space: DeepNetwork, ridges: Sequence[Ridge], hypotheses: DeepHypotheses) -> None:
+    def __init__(self, space: DeepNetwork, ridges: Sequence[Ridge], wanted: Sequence[Family]) -> None:
         self._space, self._ridges = space, ridges
         self.used: set[int] = set()
         self._families = Families(space, ridges)
@@ -132,7 +135,6 @@ class _Selection:
         self._beside: defaultdict[Piece, list[int]] = defaultdict(list)
         for i, ridge in enumerate(ridges):
             self._enter(i, ridge)
-        wanted = [family for portrait in hypotheses.known.values() for family in portrait.families]
         self._parts = {self._families.root(family.key): _Part(family) for family in wanted}
         waiting = list(self._parts.values())
         while waiting:

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
-from polyrelu.certificate import Among, Certificate, Claim, Hypothesis
+from polyrelu.certificate import Among, Certificate, Claim, Hypothesis, PartClaim
 from polyrelu.errors import PolyreluError
 from polyrelu.fibers import fiber_moves
 from polyrelu.network import Network
 from polyrelu.proofs import bottleneck, deep, line, shallow
+from polyrelu.proofs.deep_search import DeepSearch
 from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
-from polyrelu.proofs.outcome import Attempt, Identifiable, NotIdentifiable, Outcome, Undecided
+from polyrelu.proofs.outcome import Attempt, Identifiable, NotIdentifiable, Outcome, PartlyIdentifiable, Undecided
 from polyrelu.symmetry import Move, moves
 from polyrelu.version import __version__
 
@@ -35,7 +37,12 @@ _NO_MOVE = (
 
 
 def identify(
-    network: Network, among: Among | None = None, seed: int = 0, time_limit: float | None = TIME_LIMIT
+    network: Network,
+    among: Among | None = None,
+    seed: int = 0,
+    time_limit: float | None = TIME_LIMIT,
+    keep: str | Path | None = None,
+    watch: deep.Watch | None = None,
 ) -> Outcome:
     """Prove or refute that a network is identifiable on R^n.
 
@@ -47,12 +54,15 @@ def identify(
         same function is looked for, then Theorem D is tried among transversal ones.
     seed : for the search of points, shifts and ridges; the same seed gives the same certificate.
     time_limit : seconds for the search of ridges, the one part that may take long; None: no limit, and it may not end.
+    keep : a file in which this search is kept: it goes on from there if the file exists.
+    watch : called before each walk of this search with the `DeepSearch`; the search ends if it says no.
 
     Returns
     -------
-    `Identifiable`, `NotIdentifiable` (with another network) or `Undecided` (with what was tried). A proof among all
-    parameters is also one among generic and transversal ones and is given whenever it is found; with two hidden layers
-    one among transversal parameters is one among generic ones, which are transversal.
+    `Identifiable`, `NotIdentifiable` (with another network) or `Undecided` (with what was tried, and what could be
+    proved in part). A proof among all parameters is also one among generic and transversal ones and is given whenever
+    it is found; with two hidden layers one among transversal parameters is one among generic ones, which are
+    transversal.
 
     >>> from polyrelu.network import from_arrays
     >>> identify(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])).status
@@ -77,12 +87,23 @@ def identify(
     refuted = _refute(network, among, seed)
     if isinstance(refuted, NotIdentifiable):
         return refuted
-    if _may_be_deep(network):
-        proof = _tried(network, among, deep.THEOREM, "transversal", lambda: deep.prove(network, seed, time_limit))
-        if isinstance(proof, Identifiable):
-            return proof
-        attempts.append(proof)
-    return Undecided(_reason(network, attempts), (*attempts, refuted))
+    if not _may_be_deep(network) or not _implies(network, "transversal", among):
+        return Undecided(_reason(network, attempts), (*attempts, refuted))
+    search = deep.searched(network, seed, time_limit, keep, watch)
+    proof = _tried(network, among, deep.THEOREM, "transversal", lambda: deep.whole(search))
+    if isinstance(proof, Identifiable):
+        return proof
+    attempts.append(proof)
+    return Undecided(_reason(network, attempts), (*attempts, refuted), part=_part(search))
+
+
+def _part(search: DeepSearch) -> PartlyIdentifiable | None:
+    """What Theorem D proves in part."""
+    found = deep.part(search)
+    if found is None:
+        return None
+    claim, hypotheses = found
+    return PartlyIdentifiable(_certificate(claim, deep.PART, hypotheses))
 
 
 def _tried(
@@ -159,7 +180,7 @@ def _refuted(network: Network, among: Among, move: Move, membership: dict[str, o
     return NotIdentifiable(_certificate(claim, move.theorem, hypotheses), move.other, move.story)
 
 
-def _certificate(claim: Claim, theorem: str, hypotheses: list[Hypothesis]) -> Certificate:
+def _certificate(claim: Claim | PartClaim, theorem: str, hypotheses: list[Hypothesis]) -> Certificate:
     return Certificate(claim, theorem, tuple(hypotheses), {"tool": f"polyrelu {__version__}"})
 
 

@@ -40,6 +40,7 @@ __all__ = [
     "NotEquivalent",
     "NotIdentifiable",
     "Outcome",
+    "PartlyIdentifiable",
     "Proved",
     "Refuted",
     "RegionsListed",
@@ -93,10 +94,11 @@ class _Decided(_Answer, Generic[AnyCertificate]):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A theorem that was tried and did not decide, and why."""
+    """A theorem that was tried and did not decide, and why; `missing` has all that was not found, if that is known."""
 
     theorem: str
     reason: str
+    missing: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.theorem}: {self.reason}"
@@ -144,6 +146,11 @@ class Refuted(_Decided[Certificate]):
     """The claim fails, and the certificate has a counterexample."""
 
     status: ClassVar[str] = "refuted"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PartlyIdentifiable(Proved[Certificate]):
+    """The function determines a part of the parameters, as the claim says (`PartClaim`)."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -267,18 +274,20 @@ class NotEquivalent(Refuted):
 @dataclass(frozen=True, slots=True, repr=False)
 class Undecided(_Answer):
     """No theorem applied, and `attempts` lists what was tried and which hypothesis failed; or a limit was reached, and
-    `search` says how far."""
+    `search` says how far. `part` is what could be proved of the question, if something could."""
 
     reason: str
     attempts: tuple[Attempt, ...] = field(default=())
     search: Work | None = None
+    part: PartlyIdentifiable | None = None
     status: ClassVar[str] = "undecided"
 
     def __str__(self) -> str:
         work = str(self.search).removeprefix("route none: ")
         reached = [f"reached: {work}, {100 * self.search.closed:.3g} % of the tree"] if self.search else []
         tried = [f"  tried {attempt}" for attempt in self.attempts]
-        return _wrapped([f"undecided: {self.reason}", *tried, *reached])
+        in_part = [] if self.part is None else ["in part:", str(self.part)]
+        return "\n".join([_wrapped([f"undecided: {self.reason}", *tried, *reached]), *in_part])
 
 
 Outcome: TypeAlias = Identifiable | NotIdentifiable | Undecided
