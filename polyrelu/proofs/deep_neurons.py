@@ -14,7 +14,7 @@ for each neuron. Another placed family of the same neuron can be joined to it
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from polyrelu.proofs.deep_families import Family
@@ -117,7 +117,7 @@ def portraits(space: DeepNetwork, families: Iterable[Family]) -> Portraits:
         if all_placed(space, places, result.chosen):
             crossed = {place: result.chosen[place].crossed for place in places}
             if layer == 1 or pairwise_apart(space, places, crossed):
-                result.order.extend(enlarged(space, places, result.chosen, result.left, by_sight=False))
+                result.order.extend(enlarged(space, places, result.chosen, result.left))
     return result
 
 
@@ -131,21 +131,28 @@ def enlarged(
     places: Sequence[int],
     chosen: dict[int, Portrait],
     left: dict[int, list[Portrait]],
-    by_sight: bool,
+    look: Callable[[Portrait], Portrait] | None = None,
 ) -> list[Family]:
     """Join to the chosen portraits of a layer, which are pairwise told apart, what can be joined and shows something
-    more. Both dictionaries are changed; the families that were joined, in the order in which that is allowed."""
+    more: by crossing, or by sight if it is given how to look. Both dictionaries are changed.
+
+    Returns
+    -------
+    The families that were joined, in the order in which that is allowed.
+    """
     waiting, order, found = [part for place in places for part in left[place]], list[Family](), True
     while found:
         later, found = list[Portrait](), False
         for part in waiting:
-            if _is_useless(chosen[part.place], part):
+            own = chosen[part.place]
+            if _is_useless(own, part):
                 continue
-            if _can_join(space, places, chosen, part, by_sight):
-                chosen[part.place], found = chosen[part.place].joined(part), True
+            seeing = part if look is None else look(part)
+            if _can_join(space, places, chosen, seeing, by_sight=look is not None):
+                chosen[part.place], found = own.joined(seeing), True
                 order += part.families
             else:
-                later.append(part)
+                later.append(seeing)
         waiting = later
     for place in places:
         left[place] = [part for part in waiting if part.place == place]

@@ -28,7 +28,7 @@ chains, larger families, more equations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -158,15 +158,22 @@ def evaluate(space: DeepNetwork, ridges: Sequence[Ridge], families: Families) ->
 
 
 def sketch(space: DeepNetwork, families: Families) -> DeepHypotheses:
-    """What is missing of chains and of neurons that are on, without any linear system: much faster, and not all."""
+    """What is missing of chains and of neurons that are on, without any linear system: much faster, and not all.
+
+    Neurons that are on at no piece of any family come first; only if there are none, those that are on at no piece of
+    the chosen family and of what is joined to it by crossing.
+    """
     found = portraits(space, families.all())
-    missing = [*_layers(space, found.chosen), *_unseen(space, found)]
+    missing = list(_layers(space, found.chosen))
+    missing += _unseen(space, found.chosen, families.on)
+    if not missing:
+        missing += _unseen(space, found.chosen, {place: portrait.on for place, portrait in found.chosen.items()})
     return DeepHypotheses(found.chosen, found.order, [], tuple(missing), Determined(0, ()))
 
 
-def _unseen(space: DeepNetwork, found: Portraits) -> Iterator[Missing]:
-    for place, portrait in found.chosen.items():
-        for h in bits_of(space.before(place) & ~portrait.on):
+def _unseen(space: DeepNetwork, places: Iterable[int], on: Mapping[int, int]) -> Iterator[Missing]:
+    for place in places:
+        for h in bits_of(space.before(place) & ~on[place]):
             yield Missing("on", space.layer_of[place], space.neuron(place), space.neuron(h))
 
 

@@ -139,8 +139,8 @@ class DeepNetwork:
         self.rows = [layer.weight.integer_rows() for layer in network.layers]
         self._modular = [np.array([[w % self.prime for w in row] for row in rows], dtype=float) for rows in self.rows]
         self._floats = [layer.augmented().to_floats() for layer in network.layers]
-        self._gradients: OrderedDict[tuple[int, int], NDArray[np.int64]] = OrderedDict()
-        self._forms: OrderedDict[tuple[int, int], Floats] = OrderedDict()
+        self._gradients: OrderedDict[tuple[int, int, int], NDArray[np.int64]] = OrderedDict()
+        self._forms: OrderedDict[tuple[int, int, int], Floats] = OrderedDict()
         self._whole: AffineSlice | None = None
 
     # -- names ----------------------------------------------------------------------------------------------------
@@ -210,12 +210,14 @@ class DeepNetwork:
             column = np.mod(self._modular[layer] @ (column * on[start:stop]), self.prime)
         return c, column
 
-    def gradients(self, layer: int, mask: int) -> NDArray[np.int64]:
-        """∇z of all neurons of a hidden layer on a cell, times one number, modulo p, shape (n_ℓ, n_0)."""
-        key = layer, self.below(mask, layer)
+    def gradients(self, layer: int, mask: int, count: int) -> NDArray[np.int64]:
+        """∂z/∂x_k of all neurons of a hidden layer on a cell, times one number, modulo p, for so many inputs k that are
+        spread evenly, all of them if there are fewer; shape (n_ℓ, count)."""
+        key = layer, self.below(mask, layer), count
         found = self._gradients.get(key)
         if found is None:
-            on, product = self.bits(mask), self._modular[0]
+            columns = np.linspace(0, self.network.inputs - 1, min(count, self.network.inputs)).astype(np.int64)
+            on, product = self.bits(mask), self._modular[0][:, columns]
             for number in range(2, layer + 1):
                 active = on[self.starts[number - 2] : self.starts[number - 1]]
                 product = np.mod(self._modular[number - 1][:, active] @ product[active], self.prime)
@@ -226,7 +228,7 @@ class DeepNetwork:
 
     def float_forms(self, layer: int, mask: int) -> Floats:
         """[∇z | z(0)] of all neurons of a hidden layer on a cell, in floats, shape (n_ℓ, n_0 + 1)."""
-        key = layer, self.below(mask, layer)
+        key = layer, self.below(mask, layer), 0
         found = self._forms.get(key)
         if found is None:
             on, product = self.bits(mask), self._floats[0]
@@ -237,6 +239,14 @@ class DeepNetwork:
                 product[:, -1] += weights[:, -1]
             found = _remember(self._forms, key, product)
         return found
+
+    def float_mask(self, point: Floats) -> int:
+        """The mask of the neurons that are on at a point, as floats see it."""
+        values, mask = point, 0
+        for start, weights in zip(self.starts, self._floats[:-1], strict=False):
+            values = np.maximum(weights[:, :-1] @ values + weights[:, -1], 0.0)
+            mask |= int.from_bytes(np.packbits(values > 0, bitorder="little").tobytes(), "little") << start
+        return mask
 
     # -- exact ----------------------------------------------------------------------------------------------------
 
@@ -300,7 +310,7 @@ def _dependent(a: Sequence[int], b: Sequence[int]) -> bool:
     return pivot is None or all(a[pivot] * y == b[pivot] * x for x, y in zip(a, b, strict=True))
 
 
-def _remember(memory: OrderedDict[tuple[int, int], _Table], key: tuple[int, int], value: _Table) -> _Table:
+def _remember(memory: OrderedDict[tuple[int, int, int], _Table], key: tuple[int, int, int], value: _Table) -> _Table:
     memory[key] = value
     if len(memory) > _REMEMBERED:
         memory.popitem(last=False)

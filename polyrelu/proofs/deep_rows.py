@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +29,8 @@ from polyrelu.proofs.deep_ridges import DeepNetwork
 
 __all__ = ["Signs", "by_sight", "is_crossed_by_all", "looking", "sees", "signs_of"]
 
-#: So many pieces give equations at a time.
-_BATCH = 8
+#: So many more equations than unknowns are taken at a time.
+_SPARE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,29 +60,37 @@ def is_crossed_by_all(space: DeepNetwork, above: Iterable[Portrait]) -> bool:
 def signs_of(space: DeepNetwork, layer: int, known: dict[int, Portrait], above: Sequence[Portrait]) -> Signs:
     """(D3) for a layer m < L-1, the second case, with what is known of neurons of layer m+1.
 
-    For each v its own unknowns are eliminated; what is left has the p_h only.
+    For each v its own unknowns are eliminated; what is left has the p_h only. It ends as soon as one v alone, or those
+    so far together, are enough.
     """
-    start = space.starts[layer - 1]
-    open_ = sum(
-        1 << place for place in space.places(layer) if not (place in known and known[place].oriented)
-    )  # not oriented
-    systems = [_system(space, layer, v, open_) for v in above]
-    team = [system for system in systems if system.short == 0]
-    crossed = 0
-    for system in team:
-        crossed |= system.portrait.crossed
-    unknown = [h - start for h in bits_of(crossed & open_)]
-    left = [[row[h] for h in unknown] for system in team for row in system.rest]
-    rank = eliminate_mod(left, len(unknown), space.prime)[0]
-    short = len(unknown) - rank if team else max(1, open_.bit_count())
-    return Signs(short, {system.portrait.place: system.short for system in systems if system.short})
+    open_ = sum(1 << place for place in space.places(layer) if not (place in known and known[place].oriented))
+    crossed, rows, least, apart = 0, list[list[int]](), max(1, open_.bit_count()), dict[int, int]()
+    for v in sorted(above, key=lambda part: -part.crossed.bit_count()):
+        system = _system(space, layer, v, open_)
+        if system.short:
+            apart[v.place] = system.short
+            continue
+        crossed, rows = crossed | v.crossed, [*rows, *system.rest]
+        least = min(
+            least,
+            _rank_is_short(space, layer, v.crossed & open_, system.rest),
+            _rank_is_short(space, layer, crossed & open_, rows),
+        )
+        if not least:
+            break
+    return Signs(least, apart)
+
+
+def _rank_is_short(space: DeepNetwork, layer: int, unknown: int, rows: list[list[int]]) -> int:
+    """By how much, in the p_h of a mask."""
+    columns = [h - space.starts[layer - 1] for h in bits_of(unknown)]
+    return len(columns) - eliminate_mod([[row[h] for h in columns] for row in rows], len(columns), space.prime)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _System:
     """The equations of one v: by how much its own unknowns are short of rank, and what is left for the p_h."""
 
-    portrait: Portrait
     short: int
     rest: list[list[int]]
 
@@ -95,22 +102,18 @@ def _system(space: DeepNetwork, layer: int, v: Portrait, open_: int) -> _System:
     weights = np.array([w % space.prime for w in space.row(v.place)])
     factors = np.where(_marks(v.crossed & open_, start, width), weights, 0)
     own, rows = len(ons) + len(offs), list[list[int]]()
-    for equations in _equations(space, layer, v.masks, ~v.crossed):
+    wanted = own + int(np.count_nonzero(factors))
+    for equations in _equations(space, layer, v.masks, ~v.crossed, wanted):
         block = [
             np.hstack([np.where(on[ons], slopes[:, ons], 0), np.where(on[offs], 0, slopes[:, offs]),
                        slopes * factors % space.prime])
             for on, slopes in equations
         ]  # fmt: skip
-        rows = _reduced([*rows, *np.vstack(block).tolist()], own + width, space.prime)
-        if len(rows) == own + int(np.count_nonzero(factors)):
+        rows = eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1]
+        if len(rows) == wanted:
             break
-    rank, rest = eliminate_mod(rows, own, space.prime) if rows else (0, [])
-    return _System(v, own - rank, rest)
-
-
-def _reduced(rows: list[list[int]], width: int, prime: int) -> list[list[int]]:
-    """Independent rows with the same span."""
-    return eliminate_mod(rows, 0, prime)[1] if rows else [[0] * width][:0]
+    rank, rest = eliminate_mod(rows, own, space.prime)
+    return _System(own - rank, rest)
 
 
 def sees(space: DeepNetwork, layer: int, masks: Iterable[int], unknown: int) -> bool:
@@ -118,33 +121,32 @@ def sees(space: DeepNetwork, layer: int, masks: Iterable[int], unknown: int) -> 
     start, width = space.starts[layer - 1], space.network.widths[layer]
     wanted = np.array([h - start for h in bits_of(unknown)], dtype=np.int64)
     rows = list[list[int]]()
-    for equations in _equations(space, layer, masks, unknown):
+    for equations in _equations(space, layer, masks, unknown, len(wanted)):
         block = [np.where(on[wanted], slopes[:, wanted], 0) for on, slopes in equations]
-        rows = _reduced([*rows, *np.vstack(block).tolist()], width, space.prime)
+        rows = eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1]
         if len(rows) == len(wanted):
             return True
     return not len(wanted)
 
 
 def _equations(
-    space: DeepNetwork, layer: int, masks: Iterable[int], apart: int
+    space: DeepNetwork, layer: int, masks: Iterable[int], apart: int, wanted: int
 ) -> Iterator[list[tuple[NDArray[np.bool_], NDArray[np.int64]]]]:
     """For pieces, several at a time: which neurons of the layer are on, and the gradients of all of them as columns.
 
-    Pieces with the same signs in the layers before and in `apart`, a mask, give the same equations.
+    Pieces with the same signs in the layers before and in `apart`, a mask, give the same equations. Nothing comes if
+    all pieces together have fewer equations than are wanted.
     """
     start, width, own = space.starts[layer - 1], space.network.widths[layer], space.layer_mask[layer]
     kept = ((1 << start) - 1) | (apart & own)
-    different = iter({mask & kept: mask for mask in masks}.values())
-    columns = _some_columns(space, layer)
-    while some := list(islice(different, _BATCH)):
-        yield [(_marks(mask, start, width), space.gradients(layer, mask)[:, columns].T) for mask in some]
-
-
-def _some_columns(space: DeepNetwork, layer: int) -> NDArray[np.int64]:
-    """Inputs to take derivatives by: twice as many as there are neurons in the layer, if there are more."""
-    count = min(space.network.inputs, 2 * space.network.widths[layer])
-    return np.linspace(0, space.network.inputs - 1, count).astype(np.int64)
+    different = list({mask & kept: mask for mask in masks}.values())
+    count = min(space.network.inputs, wanted + _SPARE)
+    if count * len(different) < wanted:
+        return
+    batch = -(-(wanted + _SPARE) // count)
+    for first in range(0, len(different), batch):
+        some = different[first : first + batch]
+        yield [(_marks(mask, start, width), space.gradients(layer, mask, count).T) for mask in some]
 
 
 def _marks(mask: int, start: int, width: int) -> NDArray[np.bool_]:
@@ -158,16 +160,13 @@ def by_sight(space: DeepNetwork, layer: int, found: Portraits) -> list[Family]:
     places = [place for place in space.places(layer) if place in found.chosen]
     for place in places:
         found.chosen[place] = looking(space, found.chosen[place])
-    if not all_placed(space, space.places(layer), found.chosen) or all(
-        _sees_all(space, found.chosen[place]) for place in places
-    ):
+    if not all_placed(space, space.places(layer), found.chosen):
+        return []
+    if all(found.chosen[place].seen == space.before(place) for place in places):
         return []
     if not pairwise_apart(space, places, {place: found.chosen[place].seen for place in places}):
         return []
-    for place in places:
-        wanted = space.before(place) & ~found.chosen[place].seen
-        found.left[place] = [looking(space, part) for part in found.left[place] if part.on & wanted]
-    order = enlarged(space, places, found.chosen, found.left, by_sight=True)
+    order = enlarged(space, places, found.chosen, found.left, lambda part: looking(space, part))
     for place in places:
         found.chosen[place] = looking(space, found.chosen[place])
     return order
@@ -178,7 +177,3 @@ def looking(space: DeepNetwork, part: Portrait) -> Portrait:
     unknown = part.on & ~part.seen
     layer = space.layer_of[part.place] - 1
     return part.seeing(unknown) if unknown and sees(space, layer, part.masks, unknown) else part
-
-
-def _sees_all(space: DeepNetwork, part: Portrait) -> bool:
-    return part.seen == space.before(part.place)

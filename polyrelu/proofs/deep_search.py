@@ -50,11 +50,24 @@ _DIGITS, _LARGEST = 24, 1000
 #: At least so many walks, for each hidden neuron, between two evaluations; and at least this share of all walks.
 _WALKS, _GROWTH = 2, 0.25
 
+#: All hypotheses are evaluated whenever there are so many times as many walks as the last time.
+_PATIENCE = 2
+
 #: So many walks without a new ridge, and half of all, end a search.
 _IDLE = 200
 
 #: The share of walks in random planes, and so many pieces from which a walk may start are compared.
 _SHARE, _STARTS = 0.1, 8
+
+#: The share of known ridges among the points from which a zero is looked for; a neuron without a piece gets all its walks
+#: as long as it has had so few of them.
+_FROM_KNOWN, _HOPE = 0.3, 4
+
+#: The share of aimed walks that go for many neurons at once.
+_TOGETHER = 0.4
+
+#: The share of walks elsewhere, for a neuron that some neurons are never on with.
+_AFRESH = 0.25
 
 #: So many crossings are tried to climb from, and so many planes are remembered.
 _TRIES, _PLANES = 4, 64
@@ -111,6 +124,8 @@ class DeepSearch:
         self._steps_up: defaultdict[int, list[Ridge]] = defaultdict(list)
         self._slices: OrderedDict[int, AffineSlice] = OrderedDict()
         self._first: dict[int, Piece] = {}
+        self._climbed: set[Piece] = set()
+        self._tries: defaultdict[int, int] = defaultdict(int)
         self._last_success = self._evaluated = 0
         self._hypotheses: DeepHypotheses | None = None
 
@@ -150,12 +165,11 @@ class DeepSearch:
 
     def _look(self) -> DeepHypotheses:
         """What is missing now. All hypotheses are evaluated if chains and neurons that are on are there, and whenever
-        twice as many walks were made as the last time."""
+        so many walks were made since the last time that there may be enough."""
         self._hypotheses = None
-        if self.walks < 2 * self._evaluated:
-            found = sketch(self.space, self._families)
-            if found.missing:
-                return found
+        found = sketch(self.space, self._families)
+        if found.missing and self.walks < _PATIENCE * self._evaluated:
+            return found
         self._evaluated = self.walks
         return self.hypotheses
 
@@ -184,6 +198,8 @@ class DeepSearch:
                 self._hypotheses = None
                 return False
             neuron = self.random.choice(list(wanted))
+            if wanted[neuron].piece and self.random.random() * (1 + self._tries[neuron]) > _HOPE:
+                continue  # it may have no zero at all
             if not self._step(found, neuron, wanted[neuron]):
                 del wanted[neuron]
         return True
@@ -215,61 +231,99 @@ class DeepSearch:
             self._explore(place)
             return True
         root = self._families.root(first)
-        members = self._families.members(root)
+        members, before = self._families.members(root), self.space.before(place)
         if want.up and self.random.random() < 1 / 2:
             return not self._climb(root)
-        shown = members.on & members.off if want.crossed or want.piece else members.on | (known.on if known else 0)
-        open_ = self.space.before(place) & ~shown
+        if want.crossed or want.piece:
+            open_ = before & ~(members.on & members.off)
+        else:
+            nowhere = before & ~self._families.on[place]
+            open_ = nowhere or before & ~(members.on | (known.on if known else 0))
+            if nowhere and self.random.random() < _AFRESH:
+                self._explore(place)
+                return True
+            if nowhere and self.random.random() < 1 / 2:  # from any family
+                start = self._start(place, self._families.pieces[place], open_)
+                self._aim(start, open_)
+                self._place(start)
+                return True
         self._aim(self._start(place, members.masks, open_), open_)
         return bool(open_ or want.up or want.piece)
 
     # -- walks ----------------------------------------------------------------------------------------------------
 
     def _explore(self, place: int) -> None:
-        """Both ways along a bent hyperplane in a random plane."""
-        size, inputs = Fraction(2) ** self.random.randint(-6, 4), self.network.inputs
-        point = tuple(size * self.random.randint(-64, 64) / 16 for _ in range(inputs))
-        first, second = (tuple(self.random.randint(-9, 9) for _ in range(inputs)) for _ in range(2))
-        number = self._add_plane(Plane(point, (first, second)))
+        """Both ways along a bent hyperplane, from a zero that is looked for from some point, in a random plane."""
+        self._tries[place] += 1
+        number = self._add_plane(self._plane_for(place))
         if number is None:
             return
         start = self._zero(number, place, ((1, 0), (-1, 0)), _WAY)
         for reverse in (False, True):
             self._walk(number, place, start, reverse, _RANDOM)
 
+    def _plane_for(self, place: int) -> Plane:
+        """A plane through a random point, the first direction of which leads towards zeros of a neuron, as far as that
+        is seen from there."""
+        layer, x = self.space.layer_of[place], self._anywhere()
+        form = self.space.float_forms(layer, self.space.float_mask(x))[place - self.space.starts[layer - 1]]
+        way = -np.sign(form @ np.append(x, 1.0)) * form[:-1] / (float(np.linalg.norm(form[:-1])) or 1.0)
+        second = tuple(self.random.randint(-9, 9) for _ in x)
+        return Plane(_rounded(x), (_short(way + self._noise(len(x)) / 4), second))
+
+    def _anywhere(self) -> NDArray[np.float64]:
+        """A random point, at any scale, or a known ridge."""
+        if self._first and self.random.random() < _FROM_KNOWN:
+            seen = self.random.choice(list(self._first))
+            return self._where(Piece(seen, self.random.choice(self._families.pieces[seen])))
+        scale = 2.0 ** self.random.randint(-6, 4)
+        return np.array([scale * self.random.randint(-64, 64) / 16 for _ in range(self.network.inputs)])
+
+    def _noise(self, size: int) -> NDArray[np.float64]:
+        """A random unit vector."""
+        noise = np.array([self.random.gauss(0, 1) for _ in range(size)])
+        return np.asarray(noise / np.linalg.norm(noise), dtype=np.float64)
+
     def _start(self, place: int, masks: Sequence[int], open_: int) -> Piece:
         """Of some pieces the one that is nearest to a zero of one of some neurons; any piece if there are none."""
         pieces = dict.fromkeys(Piece(place, self.random.choice(masks)) for _ in range(_STARTS if open_ else 1))
-        return next(iter(pieces)) if not open_ else min(pieces, key=lambda piece: self._way(piece, open_)[0])
+        return (
+            next(iter(pieces))
+            if not open_
+            else min(pieces, key=lambda piece: self._targets(piece, open_).distances.min())
+        )
 
     def _aim(self, piece: Piece, open_: int) -> None:
         """Along the bent hyperplane of a neuron, from a known piece, towards the zeros of some neurons that are on (or
-        off) at all its known pieces; in a random direction if there are none."""
+        off) at all its known pieces, the nearest one or many at once; in a random direction if there are none."""
         normal = self._form(piece)[:-1]
-        noise = np.array([self.random.gauss(0, 1) for _ in normal])
-        along = noise / np.linalg.norm(noise)
+        along, limit = self._noise(len(normal)), _AIMED
         if open_:
-            way = self._way(piece, open_)[1]
+            targets = self._targets(piece, open_)
+            together = len(targets.values) > 1 and self.random.random() < _TOGETHER
+            way = targets.to_many(len(normal) - 1) if together else targets.to_nearest()
+            limit += 2 * len(targets.values) if together else 0
             along = way / (np.linalg.norm(way) or 1) + self.random.choice((0, 0.1, 1)) * along
-        point = tuple(Fraction(round(x * 2**_DIGITS), 2**_DIGITS) for x in self._where(piece).tolist())
-        number = self._add_plane(Plane(point, (_short(along), _short(normal))))
+        number = self._add_plane(Plane(_rounded(self._where(piece)), (_short(along), _short(normal))))
         if number is not None:
             start = self._on_piece(number, piece) or self._zero(number, piece.place, ((0, 1), (0, -1)), _NEAR)
-            self._walk(number, piece.place, start, False, _AIMED)
+            self._walk(number, piece.place, start, False, limit)
 
-    def _way(self, piece: Piece, open_: int) -> tuple[float, NDArray[np.float64]]:
-        """About how far the nearest zero of some neurons of the layer before is, and the way there on the piece."""
+    def _targets(self, piece: Piece, open_: int) -> _Targets:
+        """Neurons of the layer before, seen from a piece."""
         layer, x = self.space.layer_of[piece.place], np.append(self._where(piece), 1.0)
         normal = self._form(piece)[:-1]
         start = self.space.starts[layer - 2]
         forms = self.space.float_forms(layer - 1, piece.mask)[[h - start for h in bits_of(open_)]]
-        values, ways = forms @ x, forms[:, :-1]
-        ways = ways - np.outer(ways @ normal / (normal @ normal or 1), normal)
-        sizes = np.linalg.norm(ways, axis=1)
-        with np.errstate(all="ignore"):
-            distances = np.where(sizes > 0, np.abs(values) / sizes, np.inf)
-        i = int(np.argmin(distances))
-        return float(distances[i]), -np.sign(values[i]) * ways[i]
+        ways = forms[:, :-1]
+        return _Targets(forms @ x, ways - np.outer(ways @ normal / (normal @ normal or 1), normal))
+
+    def _place(self, piece: Piece) -> None:
+        """Climb from the family of a piece, once."""
+        root = self._families.root(piece)
+        if root not in self._climbed and self.space.layer_of[piece.place] < self.network.depth - 1:
+            self._climbed.add(root)
+            self._climb(root)
 
     def _climb(self, root: Piece) -> bool:
         """From crossings of a family with the next layer on upwards, in the plane of each; whether it got to the last
@@ -403,6 +457,33 @@ class DeepSearch:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Targets:
+    """Neurons whose zeros a walk along a bent hyperplane should meet: their values where it starts, and their gradients
+    along it, as rows. In floats."""
+
+    values: NDArray[np.float64]
+    gradients: NDArray[np.float64]
+
+    @property
+    def distances(self) -> NDArray[np.float64]:
+        """About how far the zeros are."""
+        sizes = np.linalg.norm(self.gradients, axis=1)
+        with np.errstate(all="ignore"):
+            return np.asarray(np.where(sizes > 0, np.abs(self.values) / sizes, np.inf), dtype=np.float64)
+
+    def to_nearest(self) -> NDArray[np.float64]:
+        """The direction to the nearest zero."""
+        i = int(np.argmin(self.distances))
+        return -np.sign(self.values[i]) * self.gradients[i]
+
+    def to_many(self, most: int) -> NDArray[np.float64]:
+        """The way to where all the neurons have the other sign, at most so many of them, near ones first."""
+        near = np.argsort(self.distances, kind="stable")[:most]
+        found = np.linalg.lstsq(self.gradients[near], -2 * self.values[near], rcond=1e-6)[0]
+        return np.asarray(found, dtype=np.float64)
+
+
 @dataclass(slots=True)
 class _Want:
     """What is missing of a neuron: a piece; a chain up; that neurons are on, or that they cross."""
@@ -416,6 +497,11 @@ class _Want:
         self.piece |= missing.want == "piece"
         self.up |= missing.want == "up"
         self.crossed |= missing.want == "independent"
+
+
+def _rounded(point: NDArray[np.float64]) -> tuple[Fraction, ...]:
+    """A point with few digits."""
+    return tuple(Fraction(round(x * 2**_DIGITS), 2**_DIGITS) for x in point.tolist())
 
 
 def _short(vector: NDArray[np.float64]) -> tuple[int, ...]:
