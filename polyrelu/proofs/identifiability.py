@@ -16,6 +16,7 @@ from polyrelu.fibers import fiber_moves
 from polyrelu.network import Network
 from polyrelu.proofs import bottleneck, deep, line, shallow
 from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
+from polyrelu.proofs.one_sided import one_sided_moves
 from polyrelu.proofs.outcome import Attempt, Identifiable, NotIdentifiable, Outcome, Undecided
 from polyrelu.symmetry import Move, moves
 from polyrelu.version import __version__
@@ -25,12 +26,16 @@ __all__ = ["identify"]
 #: Seconds for the search of ridges (Theorem D).
 TIME_LIMIT = 60.0
 
+#: Seconds for the linear programs that look for neurons of one sign.
+SIGN_LIMIT = 5.0
+
 _MOVE_LIMIT = 64
 
 _NO_MOVE = (
     "none was found by looking, layer by layer, for unused, dead, linear, duplicate, cancelling and hidden neurons "
-    "by the signs of their rows and by interval bounds, and in the fibers of narrow layers; other networks with the "
-    "same function may exist all the same"
+    "by the signs of their rows and by interval bounds, in the fibers of narrow layers, and for neurons that linear "
+    "programs show to have one sign wherever another one is on; other networks with the same function may exist all "
+    "the same"
 )
 
 
@@ -129,6 +134,9 @@ def _refute(network: Network, among: Among | None, seed: int) -> NotIdentifiable
     """The first move into the wanted class; by default one into the generic class is preferred."""
     candidates = itertools.chain(moves(network, seed), fiber_moves(network, seed))
     first = next(candidates, None)
+    if first is None:  # these take linear programs
+        candidates = itertools.chain(one_sided_moves(network, None, SIGN_LIMIT, seed))
+        first = next(candidates, None)
     if first is None:
         return Attempt("other networks", _NO_MOVE)
     if among in (None, "generic") and can_be_verified(network):
