@@ -98,10 +98,10 @@ def one_sided_moves(
 def _proved(
     facts: Facts, suspects: Iterable[Suspect] | None, time_limit: float | None, seed: int
 ) -> Iterator[OneSided]:
-    """The suspects that are proved within the time, dead and linear neurons of layers of which this is known already
-    left out as sources."""
+    """The suspects that are proved within the time. On R^n itself no neuron has one sign but constant ones, which
+    other moves see."""
     network = facts.network
-    if not network.is_plain:
+    if not network.is_plain or network.depth < 3:
         return
     deadline = None if time_limit is None else time.monotonic() + time_limit
     chosen = seen_suspects(network, seed) if suspects is None else list(suspects)
@@ -171,7 +171,8 @@ def _changed(row: Sequence[Fraction], place: int, shift: Fraction) -> tuple[Frac
 
 
 def _evidence(facts: Facts, group: Sequence[OneSided], other: Network) -> dict[str, object] | None:
-    """The evidence of FORMAT.md §3.3 for a network with other weights in the layer, or None if it is beyond the limits of §3.6."""
+    """The evidence of FORMAT.md §3.3 that another network has the same function; None if it is beyond the limits of
+    §3.6."""
     neuron, _, source = group[0].suspect
     layer, on = neuron.layer, None if source is None else facts.number(source)
     first = 2 * facts.count(layer)

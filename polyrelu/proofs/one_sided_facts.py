@@ -148,7 +148,8 @@ class Facts:
         bound = self._solve(form, _View(stop, on, ()))
         if bound is not None and bound.value >= 0:
             return bound
-        nested = tuple(k for k in range(stop) if k != on)
+        last = self.count(layer - 1)
+        nested = tuple(k for k in range(stop) if k != on and (k < last or form.get(self._first + k, 0) < 0))
         better = self._solve(form, _View(stop, on, nested))
         return bound if better is None else better
 
@@ -219,21 +220,20 @@ class Facts:
         limit = _ENTRIES if view.nested else _PLAIN_ENTRIES
         if len(rows) * len(columns) > limit:
             return None
-        exponents = [max(abs(w) for w in column.form.values()).bit_length() for column in columns]
-        table: list[list[Fraction | int]] = [[0] * len(columns) for _ in rows]
-        costs: list[Fraction | int] = [0] * len(columns)
-        for j, (column, exponent) in enumerate(zip(columns, exponents, strict=True)):
+        *bits, own = (_bits(entries) for entries in (*(column.form for column in columns), form))
+        most = max(*bits, own)  # the program has columns of one size, and integers are read fastest
+        table, costs = [[0] * len(columns) for _ in rows], [0] * len(columns)
+        for j, column in enumerate(columns):
             for part, symbol, w in self._entries(column):
-                if part or symbol:
-                    table[rows[part, symbol]][j] = Fraction(w, 1 << exponent)
-                else:
-                    costs[j] = Fraction(w, 1 << exponent)
-        answer = _minimum(table, costs, [form.get(symbol, 0) if not part else 0 for part, symbol in rows],
-                          [0 < symbol < self._first for _, symbol in rows])  # fmt: skip
+                line = table[rows[part, symbol]] if part or symbol else costs
+                line[j] = w << most - bits[j]
+        right = [0 if part else form.get(symbol, 0) << most - own for part, symbol in rows]
+        answer = _minimum(table, costs, right, [0 < symbol < self._first for _, symbol in rows])
         if answer is None:
             return None
-        values = [x / (1 << e) for x, e in zip(answer.point, exponents, strict=True)]
-        return self._written(form.get(0, 0) - answer.value, columns, values, view.source)
+        values = [x * Fraction(2) ** (own - b) for x, b in zip(answer.point, bits, strict=True)]
+        value = form.get(0, 0) - answer.value / (1 << most - own)
+        return self._written(value, columns, values, view.source)
 
     def _columns(self, view: _View) -> Iterator[_Column]:
         """The unknowns of the sum, then those of the steps."""
@@ -273,18 +273,26 @@ class Facts:
         self, value: Fraction, columns: list[_Column], values: list[Fraction], source: int | None
     ) -> Bound | None:
         """The steps of an answer are appended, and its bound is written with them."""
-        sums, gaps, aboves, scales = dict[Key, Fraction](), _Multiples(), _Multiples(), dict[int, Fraction]()
+        sums: dict[Key, Fraction] = {}
+        scales: dict[int, Fraction] = {}
+        gaps: dict[int, dict[Key, Fraction]] = {}
+        aboves: dict[int, dict[Key, Fraction]] = {}
         for column, x in zip(columns, values, strict=True):
             if not x:
                 continue
             if column.key is None:
                 scales[column.part] = x
+                aboves.setdefault(column.part, {})
             elif not column.part:
                 sums[column.key] = x
             else:
                 (aboves if column.is_bound else gaps).setdefault(column.part, {})[column.key] = x
-        for part, scale in scales.items():
-            above, gap = aboves.get(part, {}), gaps.get(part, {})
+        for part, above in aboves.items():
+            scale, gap = scales.get(part), gaps.get(part, {})
+            if scale is None:  # a sum of facts that is no bound of anything
+                for key, x in above.items():
+                    sums[key] = sums.get(key, Fraction()) + x
+                continue
             common = math.lcm(*(x.denominator for x in (scale, *above.values(), *gap.values())))
             step = Step(part - 1, int(scale * common), _scaled(above, common), _scaled(gap, common), {})
             sums[self._append(step, source)] = Fraction(1, common)
@@ -292,12 +300,7 @@ class Facts:
         return Bound(value, common, _scaled(sums, common))
 
 
-_Multiples: TypeAlias = dict[int, dict[Key, Fraction]]
-
-
-def _minimum(
-    table: list[list[Fraction | int]], costs: list[Fraction | int], right: list[int], equal: list[bool]
-) -> Optimal | None:
+def _minimum(table: list[list[int]], costs: list[int], right: list[int], equal: list[bool]) -> Optimal | None:
     """The least costs·x for x ≥ 0 with table x ≤ right, or = where it says so; None if there is none."""
     program = LinearProgram(len(costs), lower=[0] * len(costs))
     for is_equation, add in ((False, program.add_inequalities), (True, program.add_equations)):
@@ -310,6 +313,10 @@ def _minimum(
 
 def _scaled(multiples: Mapping[Key, Fraction], factor: int) -> dict[Key, int]:
     return {key: int(x * factor) for key, x in multiples.items()}
+
+
+def _bits(form: Form) -> int:
+    return max(map(abs, form.values()), default=0).bit_length()
 
 
 def _add(sums: Form, form: Form, factor: int) -> None:

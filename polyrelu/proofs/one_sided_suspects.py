@@ -91,12 +91,12 @@ def bounded_suspects(network: Network, seed: int = 0) -> dict[NeuronId, set[int]
 def _points(network: Network, rng: np.random.Generator) -> Floats:
     """Points of all sizes around the origin, and around common zeros of neurons of the first layer."""
     weight, bias = network.weight(1).to_floats(), network.bias(1).to_floats()[:, 0]
-    steps = rng.standard_normal((_POINTS, network.inputs)) * rng.choice(_SIZES, (_POINTS, 1))
-    centres = np.zeros_like(steps)
-    for i in range(_POINTS // 2):
-        chosen = rng.choice(len(bias), min(len(bias), network.inputs), replace=False)
-        centres[i] = np.linalg.lstsq(weight[chosen], -bias[chosen], rcond=None)[0]
-    return centres + steps
+    steps: Floats = rng.standard_normal((_POINTS, network.inputs)) * rng.choice(_SIZES, (_POINTS, 1))
+    count = min(len(bias), network.inputs)
+    chosen = rng.permuted(np.tile(np.arange(len(bias)), (_POINTS // 2, 1)), axis=1)[:, :count]
+    corners = np.linalg.pinv(weight[chosen]) @ -bias[chosen][..., None]
+    steps[: _POINTS // 2] += np.nan_to_num(corners[..., 0])
+    return steps
 
 
 def _signs(network: Network, points: Floats, with_bias: bool) -> list[NDArray[np.int8]]:
