@@ -13,7 +13,7 @@ part of it: the multiples in all their G are unknowns too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -31,7 +31,7 @@ Key: TypeAlias = int
 ONE, SOURCE = -1, -2
 
 #: Numbers of a linear program with unknown steps, at most, and of one without.
-_ENTRIES, _PLAIN_ENTRIES = 150_000, 1_500_000
+_ENTRIES, _PLAIN_ENTRIES = 1_000_000, 1_500_000
 _SHORT = 16  # significant bits of the bounds of neurons
 
 
@@ -66,11 +66,13 @@ class _Column(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """The facts that a program may use: those of the neurons before a layer, steps, and the source."""
+    """The facts that a program may use: those of the neurons before `stop`, of known steps, and of the source; neurons
+    for which it may make steps, and the neurons that these may read."""
 
     stop: int
     source: int | None
-    nested: tuple[int, ...]
+    nested: tuple[int, ...] = ()
+    giving: tuple[int, ...] = ()
 
 
 class Facts:
@@ -145,12 +147,13 @@ class Facts:
         """
         on = None if source is None else self.number(source)
         stop = self.count(layer)
-        bound = self._solve(form, _View(stop, on, ()))
+        bound = self._solve(form, _View(stop, on))
         if bound is not None and bound.value >= 0:
             return bound
         last = self.count(layer - 1)
-        nested = tuple(k for k in range(stop) if k != on and (k < last or form.get(self._first + k, 0) < 0))
-        better = self._solve(form, _View(stop, on, nested))
+        owed = tuple(k for k in range(stop) if k != on and (k < last or form.get(self._first + k, 0) < 0))
+        giving = tuple(k for k in range(stop) if k == on or k < last or form.get(self._first + k, 0) > 0)
+        better = self._solve(form, _View(stop, on, owed, giving))
         return bound if better is None else better
 
     def learn(self, bounded: Mapping[NeuronId, Iterable[int]], layer: int) -> None:
@@ -220,7 +223,7 @@ class Facts:
         limit = _ENTRIES if view.nested else _PLAIN_ENTRIES
         if len(rows) * len(columns) > limit:
             return None
-        *bits, own = (_bits(entries) for entries in (*(column.form for column in columns), form))
+        bits, own = [_bits(column.form) for column in columns], _bits(form)
         most = max(*bits, own)  # the program has columns of one size, and integers are read fastest
         table, costs = [[0] * len(columns) for _ in rows], [0] * len(columns)
         for j, column in enumerate(columns):
@@ -237,22 +240,33 @@ class Facts:
 
     def _columns(self, view: _View) -> Iterator[_Column]:
         """The unknowns of the sum, then those of the steps."""
-        for part in (0, *(k + 1 for k in view.nested)):
-            stop = view.stop if part == 0 else self.count(self._layers[part - 1] + 1)
-            gaps = [2 * k + 1 for k in range(stop)] + [SOURCE] * (view.source is not None and view.source < stop)
-            gaps += [key for key in self._known if self.step(key).neuron < stop]
-            forms = [(key, self.fact(key, view.source)) for key in gaps]
-            yield from (_Column(part, key, False, form) for key, form in forms)
-            if part:
-                yield _Column(part, None, True, self._gap(part - 1))
-                signs = [(key, self.fact(key)) for key in (ONE, *range(0, 2 * stop, 2))]
-                yield from (_Column(part, key, True, form) for key, form in forms + signs)
+        yield from (_Column(0, key, False, form) for key, form in self._gaps(range(view.stop), view.source))
+        for k in view.nested:
+            neurons = self._read(view, k)
+            gaps = self._gaps(neurons, view.source)
+            signs = [(key, self.fact(key)) for key in (ONE, *(2 * j for j in neurons))]
+            yield _Column(k + 1, None, True, self._gap(k))
+            yield from (_Column(k + 1, key, False, form) for key, form in gaps)
+            yield from (_Column(k + 1, key, True, form) for key, form in gaps + signs)
+
+    def _read(self, view: _View, neuron: int) -> list[int]:
+        """The neurons that a step for one may read: no later layers."""
+        stop = self.count(self._layers[neuron] + 1)
+        return [k for k in view.giving if k < stop]
+
+    def _gaps(self, neurons: Sequence[int], source: int | None) -> list[tuple[Key, Form]]:
+        """The facts about some neurons, but a ≥ 0."""
+        allowed = {*range(self._first), *(self._first + k for k in neurons)}
+        keys = [2 * k + 1 for k in neurons] + [SOURCE] * (source in neurons)
+        forms = [(key, self.fact(key, source)) for key in (*keys, *self._known)]
+        return [(key, form) for key, form in forms if form.keys() <= allowed]
 
     def _row_numbers(self, view: _View) -> dict[tuple[int, int], int]:
         """One row for each symbol of each part; the constant of the sum is what is minimised."""
         found = [(0, symbol) for symbol in range(1, self._first + view.stop)]
         for k in view.nested:
-            found += [(k + 1, symbol) for symbol in range(self._starts[self._layers[k] + 1])]
+            found += [(k + 1, symbol) for symbol in range(self._first)]
+            found += [(k + 1, self._first + j) for j in self._read(view, k)]
         return {place: number for number, place in enumerate(found)}
 
     def _entries(self, column: _Column) -> Iterator[tuple[int, int, int]]:
