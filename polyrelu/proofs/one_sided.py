@@ -18,7 +18,7 @@ from fractions import Fraction
 from random import Random
 from typing import NamedTuple
 
-from polyrelu.errors import NetworkError
+from polyrelu.errors import NetworkError, PolyreluError
 from polyrelu.exact import LinearProgram, Optimal
 from polyrelu.limits import BIT_LIMIT, is_affordable
 from polyrelu.network import Network, NeuronId
@@ -51,7 +51,7 @@ def one_sided_neurons(
 
     Parameters
     ----------
-    network : a plain stack.
+    network : a plain stack; one with less than three layers, or another network, has none.
     suspects : what is tried, in this order; by default what random points do not contradict.
     time_limit : seconds for the proofs, None for no limit.
     seed : for the points.
@@ -59,7 +59,7 @@ def one_sided_neurons(
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [-1, -1]), ([[2, -1], [-1, 1]], [0, -1]), ([[1, 1]], [0])])
     >>> [(s.neuron.index, s.sign, s.source.index) for s in one_sided_neurons(net)]
-    [(1, -1, 0), (0, 1, 0), (0, -1, 1)]
+    [(1, -1, 0), (0, -1, 1), (0, 1, 0)]
     """
     return [found.suspect for found in _proved(Facts(network), suspects, time_limit, seed)]
 
@@ -79,13 +79,16 @@ def one_sided_moves(
     >>> move.other([3]) == net([3])
     True
     """
+    if not _has_room(network):
+        return
     facts, rng = Facts(network), Random(seed)
-    positive: dict[tuple[int, NeuronId], list[OneSided]] = {}
+    raised: dict[NeuronId, list[OneSided]] = {}
+    chosen = _of_use(network, seen_suspects(network, seed) if suspects is None else suspects)
     try:
-        for found in _proved(facts, suspects, time_limit, seed):
+        for found in _proved(facts, chosen, time_limit, seed):
             group = [found]
-            if found.suspect.sign > 0 and found.suspect.source is not None:
-                group = positive.setdefault((found.suspect.neuron.layer, found.suspect.source), [])
+            if _is_raised(found.suspect):
+                group = raised.setdefault(found.suspect.source or found.suspect.neuron, [])
                 group.append(found)
             for story, other in _alternatives(network, group, rng):
                 difference, evidence = first_difference(network, other), _evidence(facts, group, other)
@@ -95,13 +98,45 @@ def one_sided_moves(
         return
 
 
+def _has_room(network: Network) -> bool:
+    """Whether the network is a plain stack with a layer that reads activations and is read by another one."""
+    return network.is_plain and network.depth >= 3
+
+
+def _is_raised(suspect: Suspect) -> bool:
+    """Whether it is of use only together with others of its source, whose weights on it are raised together."""
+    return suspect.sign > 0 and suspect.source is not None
+
+
+def _of_use(network: Network, suspects: Iterable[Suspect]) -> list[Suspect]:
+    """The suspects that lead to another network if they are proved."""
+    chosen, groups = list(suspects), dict[NeuronId, list[Suspect]]()
+    for suspect in filter(_is_raised, chosen):
+        groups.setdefault(suspect.source or suspect.neuron, []).append(suspect)
+    useless: set[Suspect] = set()
+    for group in groups.values():
+        pair = layer_pair(network, group[0].neuron.layer)
+        useless |= {suspect for suspect in group if _shares(pair, [s.neuron.index for s in group], suspect) is None}
+    return [suspect for suspect in chosen if suspect not in useless]
+
+
+def _shares(pair: LayerPair, neurons: Sequence[int], wanted: Suspect) -> tuple[Fraction, ...] | None:
+    """By how much the weights of some neurons can be raised so that the next layer sees no change, that of a wanted one
+    among them; None if they cannot be."""
+    program = LinearProgram(len(neurons), lower=[0] * len(neurons))
+    program.add_equations(list(zip(*(pair.columns[v] for v in neurons), strict=True)), [0] * len(pair.offset))
+    program.add_inequalities([[1] * len(neurons)], [1])
+    answer = program.maximize([int(v == wanted.neuron.index) for v in neurons])
+    return answer.point if isinstance(answer, Optimal) and answer.value else None
+
+
 def _proved(
     facts: Facts, suspects: Iterable[Suspect] | None, time_limit: float | None, seed: int
 ) -> Iterator[OneSided]:
     """The suspects that are proved within the time. On R^n itself no neuron has one sign but constant ones, which
     other moves see."""
     network = facts.network
-    if not network.is_plain or network.depth < 3:
+    if not _has_room(network):
         return
     deadline = None if time_limit is None else time.monotonic() + time_limit
     chosen = seen_suspects(network, seed) if suspects is None else list(suspects)
@@ -109,10 +144,10 @@ def _proved(
     for suspect in chosen:
         neuron, sign, source = suspect
         if neuron.layer >= network.depth or (source is not None and source.layer != neuron.layer - 1):
-            raise NetworkError(f"{neuron} is not hidden below another layer, or {source} not of the layer before")
+            raise PolyreluError(f"{neuron} is not hidden below another layer, or {source} not of the layer before")
         if deadline is not None and time.monotonic() > deadline:
             return
-        facts.learn(bounded, neuron.layer)
+        facts.learn(bounded, neuron.layer, deadline)
         bound = facts.below(facts.preactivation(neuron, sign), neuron.layer, source)
         if bound is not None and bound.value >= 0:
             yield OneSided(suspect, bound)
@@ -147,19 +182,14 @@ def _traded(pair: LayerPair, group: Sequence[OneSided], source: NeuronId, rng: R
     """Neurons that are on wherever the source is on raise their weights on it, so that the next layer sees no
     change; the last one takes part."""
     neurons = [found.suspect.neuron.index for found in group]
-    program = LinearProgram(len(neurons), lower=[0] * len(neurons))
-    program.add_equations(list(zip(*(pair.columns[v] for v in neurons), strict=True)), [0] * len(pair.offset))
-    program.add_inequalities([[1] * len(neurons)], [1])
-    answer = program.maximize([0] * (len(neurons) - 1) + [1])
-    if not isinstance(answer, Optimal) or not answer.value:
+    shares = _shares(pair, neurons, group[-1].suspect)
+    if shares is None:
         return
     story = f"neurons of layer {pair.layer} are on wherever neuron {source.index} of layer {source.layer} is on, so "
     story += "their weights on it can be raised together"
     for _ in range(_VARIANTS):
         factor = Fraction(rng.randint(1, 64), 16)
-        rows = {
-            v: _changed(pair.rows[v], source.index, factor * t) for v, t in zip(neurons, answer.point, strict=True) if t
-        }
+        rows = {v: _changed(pair.rows[v], source.index, factor * t) for v, t in zip(neurons, shares, strict=True) if t}
         yield story, pair.replaced(rows, {})
 
 

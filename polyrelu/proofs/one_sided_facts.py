@@ -13,6 +13,7 @@ part of it: the multiples in all their G are unknowns too.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -156,10 +157,11 @@ class Facts:
         better = self._solve(form, _View(stop, on, owed, giving))
         return bound if better is None else better
 
-    def learn(self, bounded: Mapping[NeuronId, Iterable[int]], layer: int) -> None:
-        """Bound neurons of the layers before one, where this is worth a try: from above (1), from below (-1)."""
+    def learn(self, bounded: Mapping[NeuronId, Iterable[int]], layer: int, deadline: float | None = None) -> None:
+        """Bound neurons of the layers before one, where this is worth a try: from above (1), from below (-1); until
+        a time of the monotonic clock."""
         for neuron, sides in sorted(bounded.items()):
-            if self._learnt <= neuron.layer < layer:
+            if self._learnt <= neuron.layer < layer and (deadline is None or time.monotonic() < deadline):
                 self._bound(neuron, set(sides))
         self._learnt = max(self._learnt, layer)
 
@@ -231,7 +233,11 @@ class Facts:
                 line = table[rows[part, symbol]] if part or symbol else costs
                 line[j] = w << most - bits[j]
         right = [0 if part else form.get(symbol, 0) << most - own for part, symbol in rows]
-        answer = _minimum(table, costs, right, [0 < symbol < self._first for _, symbol in rows])
+        equal = [0 < symbol < self._first for _, symbol in rows]
+        # A bound above 2^own is worth no more than that one; without a limit there may be no best one, if the source
+        # is never on.
+        table.append([-w for w in costs])
+        answer = _minimum(table, costs, [*right, (1 << own) - form.get(0, 0) << most - own], [*equal, False])
         if answer is None:
             return None
         values = [x * Fraction(2) ** (own - b) for x, b in zip(answer.point, bits, strict=True)]

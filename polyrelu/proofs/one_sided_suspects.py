@@ -33,27 +33,28 @@ class Suspect(NamedTuple):
 def seen_suspects(network: Network, seed: int = 0) -> list[Suspect]:
     """What points of all sizes, and points near corners of the first layer's hyperplanes, do not contradict.
 
-    Suspects without a source come first. A source is seen on at some points, and its neurons are not suspected anyway.
+    Layer by layer, because later layers take longer, those without a source first. A source is seen on at some points,
+    and its neurons are not suspected anyway.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [-1, -1]), ([[2, -1], [1, 1]], [0, 1]), ([[1, 1]], [0])])
     >>> for suspect in seen_suspects(net):
     ...     print(suspect.neuron, suspect.sign, suspect.source)
     NeuronId(layer=2, index=1) 1 None
-    NeuronId(layer=2, index=0) 1 NeuronId(layer=1, index=0)
     NeuronId(layer=2, index=0) -1 NeuronId(layer=1, index=1)
+    NeuronId(layer=2, index=0) 1 NeuronId(layer=1, index=0)
     """
-    alone, pairs = list[Suspect](), list[Suspect]()
+    found: list[Suspect] = []
     with np.errstate(all="ignore"):
         signs = _signs(network, _points(network, np.random.default_rng(seed)), True)
     for number in range(1, network.depth):
         here = signs[number - 1]
         seen = {side: (here == side).any(axis=0) for side in (1, -1)}
         for side in (-1, 1):
-            alone += [Suspect(NeuronId(number, int(v)), side) for v in np.flatnonzero(~seen[-side])]
+            found += [Suspect(NeuronId(number, int(v)), side) for v in np.flatnonzero(~seen[-side])]
         if number > 1:
-            pairs += _pairs(number, signs[number - 2], here, seen)
-    return alone + pairs
+            found += _pairs(number, signs[number - 2], here, seen)
+    return found
 
 
 def _pairs(
