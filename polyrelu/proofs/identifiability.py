@@ -27,7 +27,7 @@ __all__ = ["identify"]
 TIME_LIMIT = 60.0
 
 #: Seconds for the linear programs that look for neurons of one sign.
-SIGN_LIMIT = 5.0
+SIGN_LIMIT = 10.0
 
 _MOVE_LIMIT = 64
 
@@ -132,10 +132,10 @@ def _theorems(network: Network, seed: int) -> Iterator[tuple[str, Among, _Prover
 
 def _refute(network: Network, among: Among | None, seed: int) -> NotIdentifiable | Attempt:
     """The first move into the wanted class; by default one into the generic class is preferred."""
-    candidates = itertools.chain(moves(network, seed), fiber_moves(network, seed))
+    candidates: Iterator[Move] = itertools.chain(moves(network, seed), fiber_moves(network, seed))
     first = next(candidates, None)
     if first is None:  # these take linear programs
-        candidates = itertools.chain(one_sided_moves(network, None, SIGN_LIMIT, seed))
+        candidates = one_sided_moves(network, None, SIGN_LIMIT, seed)
         first = next(candidates, None)
     if first is None:
         return Attempt("other networks", _NO_MOVE)

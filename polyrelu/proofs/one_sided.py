@@ -32,7 +32,7 @@ __all__ = ["THEOREM", "OneSided", "one_sided_moves", "one_sided_neurons"]
 THEOREM = "one-sided"
 
 #: Seconds for all linear programs.
-TIME_LIMIT = 5.0
+TIME_LIMIT = 10.0
 
 _VARIANTS = 2
 

@@ -32,7 +32,7 @@ Key: TypeAlias = int
 ONE, SOURCE = -1, -2
 
 #: Numbers of a linear program with unknown steps, at most, and of one without.
-_ENTRIES, _PLAIN_ENTRIES = 1_000_000, 1_500_000
+_ENTRIES, _PLAIN_ENTRIES = 5_000_000, 5_000_000
 _SHORT = 16  # significant bits of the bounds of neurons
 
 
@@ -327,8 +327,7 @@ def _minimum(table: list[list[int]], costs: list[int], right: list[int], equal: 
         chosen = [i for i, flag in enumerate(equal) if flag is is_equation]
         if chosen:
             add([table[i] for i in chosen], [right[i] for i in chosen])
-    answer = program.minimize(costs)
-    return answer if isinstance(answer, Optimal) else None
+    return program.minimum_if_seen(costs)
 
 
 def _scaled(multiples: Mapping[Key, Fraction], factor: int) -> dict[Key, int]:
