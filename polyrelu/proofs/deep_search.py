@@ -470,7 +470,8 @@ class _Targets:
         """About how far the zeros are."""
         sizes = np.linalg.norm(self.gradients, axis=1)
         with np.errstate(all="ignore"):
-            return np.asarray(np.where(sizes > 0, np.abs(self.values) / sizes, np.inf), dtype=np.float64)
+            found: NDArray[np.float64] = np.where(sizes > 0, np.abs(self.values) / sizes, np.inf)
+        return found
 
     def to_nearest(self) -> NDArray[np.float64]:
         """The direction to the nearest zero."""

@@ -18,6 +18,7 @@ from polyrelu.network import Network
 from polyrelu.proofs import bottleneck, deep, line, shallow
 from polyrelu.proofs.deep_search import DeepSearch
 from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
+from polyrelu.proofs.one_sided import one_sided_moves
 from polyrelu.proofs.outcome import Attempt, Identifiable, NotIdentifiable, Outcome, PartlyIdentifiable, Undecided
 from polyrelu.symmetry import Move, moves
 from polyrelu.version import __version__
@@ -27,12 +28,16 @@ __all__ = ["identify"]
 #: Seconds for the search of ridges (Theorem D).
 TIME_LIMIT = 60.0
 
+#: Seconds for the linear programs that look for neurons of one sign.
+SIGN_LIMIT = 10.0
+
 _MOVE_LIMIT = 64
 
 _NO_MOVE = (
     "none was found by looking, layer by layer, for unused, dead, linear, duplicate, cancelling and hidden neurons "
-    "by the signs of their rows and by interval bounds, and in the fibers of narrow layers; other networks with the "
-    "same function may exist all the same"
+    "by the signs of their rows and by interval bounds, in the fibers of narrow layers, and for neurons that linear "
+    "programs show to have one sign wherever another one is on; other networks with the same function may exist all "
+    "the same"
 )
 
 
@@ -148,8 +153,11 @@ def _theorems(network: Network, seed: int) -> Iterator[tuple[str, Among, _Prover
 
 def _refute(network: Network, among: Among | None, seed: int) -> NotIdentifiable | Attempt:
     """The first move into the wanted class; by default one into the generic class is preferred."""
-    candidates = itertools.chain(moves(network, seed), fiber_moves(network, seed))
+    candidates: Iterator[Move] = itertools.chain(moves(network, seed), fiber_moves(network, seed))
     first = next(candidates, None)
+    if first is None:  # these take linear programs
+        candidates = one_sided_moves(network, None, SIGN_LIMIT, seed)
+        first = next(candidates, None)
     if first is None:
         return Attempt("other networks", _NO_MOVE)
     if among in (None, "generic") and can_be_verified(network):
