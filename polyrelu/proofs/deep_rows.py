@@ -118,7 +118,7 @@ def _system(space: DeepNetwork, layer: int, v: Portrait, open_: int) -> _System:
 
 def sees(space: DeepNetwork, layer: int, masks: Iterable[int], unknown: int) -> bool:
     """Whether the pieces determine the weights on all the neurons of layer m in a mask, those on others being right."""
-    start, width = space.starts[layer - 1], space.network.widths[layer]
+    start = space.starts[layer - 1]
     wanted = np.array([h - start for h in bits_of(unknown)], dtype=np.int64)
     rows = list[list[int]]()
     for equations in _equations(space, layer, masks, unknown, len(wanted)):

@@ -59,8 +59,8 @@ _IDLE = 200
 #: The share of walks in random planes, and so many pieces from which a walk may start are compared.
 _SHARE, _STARTS = 0.1, 8
 
-#: The share of known ridges among the points from which a zero is looked for; a neuron without a piece gets all its walks
-#: as long as it has had so few of them.
+#: The share of known ridges among the points from which a zero is looked for; a neuron without a piece gets all its
+#: walks as long as it has had so few of them.
 _FROM_KNOWN, _HOPE = 0.3, 4
 
 #: The share of aimed walks that go for many neurons at once.
@@ -476,7 +476,7 @@ class _Targets:
     def to_nearest(self) -> NDArray[np.float64]:
         """The direction to the nearest zero."""
         i = int(np.argmin(self.distances))
-        return -np.sign(self.values[i]) * self.gradients[i]
+        return np.asarray(-np.sign(self.values[i]) * self.gradients[i], dtype=np.float64)
 
     def to_many(self, most: int) -> NDArray[np.float64]:
         """The way to where all the neurons have the other sign, at most so many of them, near ones first."""
