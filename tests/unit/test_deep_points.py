@@ -9,7 +9,7 @@ import pytest
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational
-from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
+from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.proofs.deep_families import Families
 from polyrelu.proofs.deep_points import Determined, Missing, deep_hypotheses
 from polyrelu.proofs.deep_ridges import DeepNetwork, NoRidge, Piece, Ridge, deep_network, ridge_at
