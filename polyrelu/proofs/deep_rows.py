@@ -6,8 +6,9 @@ v on h and the sign of h are right.
 
 * *Signs* (D3). Unknowns p_h, for each h that is not oriented and crosses some v of a set T, and s_vh and t_vh for the h
   that do not cross v ∈ T: c_h = W_vh p_h if h crosses v, s_vh where it is on, t_vh where it is off (0 instead of p_h
-  and t_vh if it is oriented). If only 0 solves the system, the signs are right. T has all v here whose own unknowns
-  are determined by what is left when the p_h are taken for unknown right-hand sides.
+  and t_vh if it is oriented). If only 0 solves the system, the signs are right. T can have those v only whose own
+  unknowns are determined when the p_h are taken for known. A large T has more equations, and more unknowns p_h: each
+  such v alone is tried, and the first few of them, as in the checker.
 * *Rows* (D2). If the signs are right, s_h alone is left, for the h that are on and not yet seen. If only 0 solves this
   system, the weights on them are right: v *sees* them.
 
@@ -40,7 +41,7 @@ class Signs:
 
     Attributes
     ----------
-    short : by how much the rank in the p_h is short.
+    short : by how much the rank in the p_h is short, with all of T.
     apart : for neurons of layer m+1 that do not belong to T, by how much the rank in their own unknowns is short.
     """
 
@@ -63,25 +64,29 @@ def signs_of(space: DeepNetwork, layer: int, known: dict[int, Portrait], above: 
 
     For each v its own unknowns are eliminated; what is left has the p_h only.
     """
-    start = space.starts[layer - 1]
-    open_ = sum(
-        1 << place for place in space.places(layer) if not (place in known and known[place].oriented)
-    )  # not oriented
+    oriented = sum(1 << place for place in space.places(layer) if place in known and known[place].oriented)
+    open_ = space.layer_mask[layer] & ~oriented
     systems = [_system(space, layer, v, open_) for v in above]
-    team = [system for system in systems if system.short == 0]
-    crossed = 0
-    for system in team:
-        crossed |= system.portrait.crossed
-    unknown = [h - start for h in bits_of(crossed & open_)]
-    left = [[row[h] for h in unknown] for system in team for row in system.rest]
-    rank = eliminate_mod(left, len(unknown), space.prime)[0]
-    short = len(unknown) - rank if team else max(1, open_.bit_count())
-    return Signs(short, {system.portrait.place: system.short for system in systems if system.short})
+    apart = {system.portrait.place: system.short for system in systems if system.short}
+    crossed, left, short = 0, list[list[int]](), max(1, open_.bit_count())
+    for system in systems:
+        if system.short:
+            continue
+        own = system.portrait.crossed & open_
+        if len(system.rest) == own.bit_count():  # it alone is enough
+            return Signs(0, apart)
+        crossed |= own
+        left = _reduced([*left, *system.rest], space.network.widths[layer], space.prime)
+        short = crossed.bit_count() - len(left)
+        if not short:
+            break
+    return Signs(short, apart)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _System:
-    """The equations of one v: by how much its own unknowns are short of rank, and what is left for the p_h."""
+    """The equations of one v: by how much its own unknowns are short of rank, and independent ones that are left for
+    the p_h."""
 
     portrait: Portrait
     short: int

@@ -1,5 +1,5 @@
-"""Certificates of Theorem D: prover against checker, whole and in part, subsets of ridges, forged ones for networks with
-symmetries."""
+"""Certificates of Theorem D: prover against checker, whole and in part, subsets of ridges, forged ones for networks
+with symmetries."""
 
 from __future__ import annotations
 
