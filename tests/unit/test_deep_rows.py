@@ -3,6 +3,7 @@ ranks against elimination with fractions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
@@ -53,19 +54,18 @@ def rank(rows: list[list[Fraction]]) -> int:
     return found
 
 
+def dot(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
+    return sum((x * y for x, y in zip(one, other, strict=True)), Fraction())
+
+
 def gradients(network: Network, layer: int, mask: int) -> list[list[Fraction]]:
     """∇z of the neurons of a layer where those of a mask are on: rows of a product of matrices."""
     found, start = [list(row) for row in network.weight(1).rows()], 0
     for number in range(2, layer + 1):
         active = [[x * (mask >> start + i & 1) for x in row] for i, row in enumerate(found)]
         start += len(found)
-        found = [
-            [
-                sum((w * row[k] for w, row in zip(weights, active, strict=True)), Fraction())
-                for k in range(network.inputs)
-            ]
-            for weights in network.weight(number).rows()
-        ]
+        columns = list(zip(*active, strict=True))
+        found = [[dot(weights, column) for column in columns] for weights in network.weight(number).rows()]
     return found
 
 
@@ -101,8 +101,7 @@ def shows(space: DeepNetwork, layer: int, oriented: set[int], team: list[Portrai
 
 def members(space: DeepNetwork, layer: int, oriented: set[int], above: list[Portrait]) -> list[Portrait]:
     """The neurons whose own unknowns are determined if all p_h are 0."""
-    all_oriented = oriented | {h for v in above for h in bits_of(v.crossed)}
-    return [v for v in above if shows(space, layer, all_oriented, [v])]
+    return [v for v in above if shows(space, layer, oriented | set(bits_of(v.crossed)), [v])]
 
 
 def unknowns(space: DeepNetwork, layer: int, oriented: set[int], team: list[Portrait]) -> list[tuple[str, int, int]]:
@@ -248,8 +247,8 @@ def test_joining_by_sight_where_it_is_needed() -> None:
         found = Portraits({3: Portrait.of(v), 4: Portrait.of(w)}, {3: list(map(Portrait.of, joined)), 4: []}, [])
         assert by_sight(space, 2, found) == ([seeing] if enough else [])
         assert found.chosen[3].seen == (0b111 if enough else 0b011)
-    same = from_arrays([*((layer.weight, layer.bias) for layer in network.layers[:1]), ([[1, 2, 1], [2, 4, 1]], [-5, -5]),
-                        ([[1, 2]], [0])])  # fmt: skip
+    first, _, last = ((layer.weight, layer.bias) for layer in network.layers)
+    same = from_arrays([first, ([[1, 2, 1], [2, 4, 1]], [-5, -5]), last])
     found = Portraits({3: Portrait.of(v), 4: Portrait.of(w)}, {3: [Portrait.of(seeing)], 4: []}, [])
     assert by_sight(deep_network(same), 2, found) == []  # v and w are not told apart on x and y
 
