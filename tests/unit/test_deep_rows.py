@@ -132,7 +132,7 @@ def equations(
     return [[factor(name) * slopes[name[2] - start][k] for name in names] for k in range(space.network.inputs)]
 
 
-@pytest.mark.parametrize("widths", [(2, 2, 2, 1), (3, 3, 3, 1), (2, 3, 4, 2, 1), (3, 2, 2, 2, 1)], ids=str)
+@pytest.mark.parametrize("widths", [(2, 2, 2, 1), (2, 3, 3, 1), (2, 3, 4, 2, 1), (3, 2, 2, 2, 1)], ids=str)
 def test_signs_against_fractions(widths: tuple[int, ...]) -> None:
     """Each neuron whose own unknowns are determined is tried alone, and the first few of them together."""
     rng, verdicts, proper = Random(str(widths)), set[bool](), 0
