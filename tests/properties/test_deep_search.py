@@ -17,6 +17,7 @@ from polyrelu.proofs.deep_points import deep_hypotheses
 from polyrelu.proofs.deep_ridges import Ridge, ridge_at
 from polyrelu.proofs.deep_search import DeepSearch
 from tests.deep_searches import accepted, document
+from tests.properties.test_deep_certificates import hidden
 from tests.properties.test_deep_parts import random_layers, stays, with_symmetry
 from tests.ridge_points import ridge_points
 
@@ -161,13 +162,17 @@ def test_ridges_are_those_of_the_complex() -> None:
         assert len(search.ridges) >= len(cells) / 3
 
 
-@pytest.mark.parametrize("kind", ["none", "twin", "dead", "linear", "permuted"])
+@pytest.mark.parametrize("kind", ["none", "twin", "dead", "linear", "hidden", "permuted"])
 def test_what_is_determined_stays(kind: str) -> None:
     """With all ridges there are: no direction in which all affine pieces stay moves the rows that are determined."""
     rng, parts = Random(f"stays {kind}"), 0
     for _ in range(16):
         widths = rng.choice(((2, 2, 2, 1), (2, 3, 2, 1), (2, 2, 3, 1), (2, 2, 2, 2, 1)))
-        layers = with_symmetry(random_layers(widths, rng), kind if kind != "permuted" else "twin", rng)
+        layers = random_layers(widths, rng)
+        if kind == "hidden":
+            layers = hidden(layers)
+        else:
+            layers = with_symmetry(layers, kind if kind != "permuted" else "twin", rng)
         if kind == "permuted":
             layers = permuted(layers, rng)
         network = polyrelu.from_arrays(layers)
@@ -176,7 +181,7 @@ def test_what_is_determined_stays(kind: str) -> None:
         if found.determined.layers:
             assert stays(network, found.determined.layers, list(found.determined.neurons))
             parts += 1
-    assert parts
+    assert parts or kind == "hidden"
 
 
 def permuted(layers: list[tuple[list[list[int]], list[int]]], rng: Random) -> list[tuple[list[list[int]], list[int]]]:
