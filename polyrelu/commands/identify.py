@@ -103,9 +103,12 @@ def _identify(options: argparse.Namespace, started: float) -> int:
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Outputs that cannot be written, or would overwrite the input, are found out before any work is done."""
-    for option, name in (("-o", options.output), ("--other", options.other), ("--keep", options.keep)):
+    kept = [] if options.keep is None else [options.keep]
+    for option, name in (("-o", options.output), ("--other", options.other)):
         if name is not None:
-            check_output(option, name, [options.network])
+            check_output(option, name, [options.network, *kept])
+    for name in kept:
+        check_output("--keep", name, [options.network])
 
 
 def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: dict[str, str]) -> list[Path]:

@@ -149,12 +149,15 @@ def evaluate(space: DeepNetwork, ridges: Sequence[Ridge], families: Families) ->
     """The hypotheses, with the ridges and their families already worked out; `space` is that of `deep_network`."""
     found = portraits(space, families.all())
     signs = {layer: list(_signs(space, layer, found.chosen)) for layer in range(1, space.network.depth - 1)}
+    by_crossing = dict(found.chosen)  # what signs are about
     joined: list[Family] = []
     for layer in range(2, space.network.depth):
         joined += by_sight(space, layer, found)
     missing = [*_layers(space, found.chosen), *_weights(space, found, _unshown(space, ridges, found.chosen))]
     missing += [entry for layer in signs.values() for entry in layer]
-    return DeepHypotheses(found.chosen, found.order, joined, tuple(missing), _determined(space, found, missing))
+    return DeepHypotheses(
+        found.chosen, found.order, joined, tuple(missing), _determined(space, found, by_crossing, missing)
+    )
 
 
 def sketch(space: DeepNetwork, families: Families) -> DeepHypotheses:
@@ -220,22 +223,22 @@ def _signs(space: DeepNetwork, layer: int, known: dict[int, Portrait]) -> Iterat
             yield Missing("signs", layer, short=signs.short)
 
 
-def _determined(space: DeepNetwork, found: Portraits, missing: Sequence[Missing]) -> Determined:
-    """The theorem in part: as many layers as possible, and neurons of the next one."""
+def _determined(
+    space: DeepNetwork, found: Portraits, by_crossing: dict[int, Portrait], missing: Sequence[Missing]
+) -> Determined:
+    """The theorem in part: as many layers as possible, and neurons of the next one, in which nothing is joined."""
     last = space.network.depth - 1
     bad = {entry.neuron.layer for entry in missing if entry.neuron is not None}
     unsigned = {entry.layer for entry in missing if entry.want == "signs"}
     layers = 0
     while layers < last - 1 and layers not in unsigned and layers + 1 not in bad:
         layers += 1
-    if not layers or layers in unsigned:
-        return Determined(layers, ())
+    if not layers:
+        return Determined(0, ())
     parts = [_alone(space, found.chosen[place]) for place in space.places(layers + 1) if place in found.chosen]
-    if layers + 1 not in bad:  # then all of them, and families may be joined
-        parts = [found.chosen[place] for place in space.places(layers + 1)]
     good = [part for part in parts if is_placed(space, part.families[0]) and part.seen == space.before(part.place)]
     good = [part for part in good if all(space.row(part.place))]
-    if not is_crossed_by_all(space, good) and not signs_of(space, layers, found.chosen, good).hold:
+    if not is_crossed_by_all(space, good) and not signs_of(space, layers, by_crossing, good).hold:
         good = []
     return Determined(layers, tuple(space.neuron(part.place).index for part in good))
 

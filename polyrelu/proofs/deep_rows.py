@@ -6,8 +6,9 @@ v on h and the sign of h are right.
 
 * *Signs* (D3). Unknowns p_h, for each h that is not oriented and crosses some v of a set T, and s_vh and t_vh for the h
   that do not cross v ∈ T: c_h = W_vh p_h if h crosses v, s_vh where it is on, t_vh where it is off (0 instead of p_h
-  and t_vh if it is oriented). If only 0 solves the system, the signs are right. T has all v here whose own unknowns
-  are determined by what is left when the p_h are taken for unknown right-hand sides.
+  and t_vh if it is oriented). If only 0 solves the system, the signs are right. T can have those v only whose own
+  unknowns are determined when the p_h are taken for known. A large T has more equations, and more unknowns p_h: each
+  such v alone is tried, and the first few of them, as in the checker.
 * *Rows* (D2). If the signs are right, s_h alone is left, for the h that are on and not yet seen. If only 0 solves this
   system, the weights on them are right: v *sees* them.
 
@@ -39,7 +40,7 @@ class Signs:
 
     Attributes
     ----------
-    short : by how much the rank in the p_h is short.
+    short : by how much the rank in the p_h is short, with all of T.
     apart : for neurons of layer m+1 that do not belong to T, by how much the rank in their own unknowns is short.
     """
 
@@ -63,33 +64,29 @@ def signs_of(space: DeepNetwork, layer: int, known: dict[int, Portrait], above: 
     For each v its own unknowns are eliminated; what is left has the p_h only. It ends as soon as one v alone, or those
     so far together, are enough.
     """
-    open_ = sum(1 << place for place in space.places(layer) if not (place in known and known[place].oriented))
-    crossed, rows, least, apart = 0, list[list[int]](), max(1, open_.bit_count()), dict[int, int]()
-    for v in sorted(above, key=lambda part: -part.crossed.bit_count()):
+    oriented = sum(1 << place for place in space.places(layer) if place in known and known[place].oriented)
+    open_ = space.layer_mask[layer] & ~oriented
+    crossed, left, short, apart = 0, list[list[int]](), max(1, open_.bit_count()), dict[int, int]()
+    for v in above:  # in the order of the checker, which tries each alone, and then those so far
         system = _system(space, layer, v, open_)
         if system.short:
             apart[v.place] = system.short
             continue
-        crossed, rows = crossed | v.crossed, [*rows, *system.rest]
-        least = min(
-            least,
-            _rank_is_short(space, layer, v.crossed & open_, system.rest),
-            _rank_is_short(space, layer, crossed & open_, rows),
-        )
-        if not least:
+        own = v.crossed & open_
+        if len(system.rest) == own.bit_count():
+            return Signs(0, apart)
+        crossed |= own
+        left = eliminate_mod([*left, *system.rest], 0, space.prime)[1]
+        short = crossed.bit_count() - len(left)
+        if not short:
             break
-    return Signs(least, apart)
-
-
-def _rank_is_short(space: DeepNetwork, layer: int, unknown: int, rows: list[list[int]]) -> int:
-    """By how much, in the p_h of a mask."""
-    columns = [h - space.starts[layer - 1] for h in bits_of(unknown)]
-    return len(columns) - eliminate_mod([[row[h] for h in columns] for row in rows], len(columns), space.prime)[0]
+    return Signs(short, apart)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _System:
-    """The equations of one v: by how much its own unknowns are short of rank, and what is left for the p_h."""
+    """The equations of one v: by how much its own unknowns are short of rank, and independent ones that are left for
+    the p_h."""
 
     short: int
     rest: list[list[int]]
@@ -103,7 +100,7 @@ def _system(space: DeepNetwork, layer: int, v: Portrait, open_: int) -> _System:
     factors = np.where(_marks(v.crossed & open_, start, width), weights, 0)
     own, rows = len(ons) + len(offs), list[list[int]]()
     wanted = own + int(np.count_nonzero(factors))
-    for equations in _equations(space, layer, v.masks, ~v.crossed, wanted):
+    for equations in _equations(space, layer, v.masks, ~v.crossed, (own, wanted)):
         block = [
             np.hstack([np.where(on[ons], slopes[:, ons], 0), np.where(on[offs], 0, slopes[:, offs]),
                        slopes * factors % space.prime])
@@ -121,7 +118,7 @@ def sees(space: DeepNetwork, layer: int, masks: Iterable[int], unknown: int) -> 
     start = space.starts[layer - 1]
     wanted = np.array([h - start for h in bits_of(unknown)], dtype=np.int64)
     rows = list[list[int]]()
-    for equations in _equations(space, layer, masks, unknown, len(wanted)):
+    for equations in _equations(space, layer, masks, unknown, (len(wanted), len(wanted))):
         block = [np.where(on[wanted], slopes[:, wanted], 0) for on, slopes in equations]
         rows = eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1]
         if len(rows) == len(wanted):
@@ -130,20 +127,21 @@ def sees(space: DeepNetwork, layer: int, masks: Iterable[int], unknown: int) -> 
 
 
 def _equations(
-    space: DeepNetwork, layer: int, masks: Iterable[int], apart: int, wanted: int
+    space: DeepNetwork, layer: int, masks: Iterable[int], apart: int, ranks: tuple[int, int]
 ) -> Iterator[list[tuple[NDArray[np.bool_], NDArray[np.int64]]]]:
     """For pieces, several at a time: which neurons of the layer are on, and the gradients of all of them as columns.
 
-    Pieces with the same signs in the layers before and in `apart`, a mask, give the same equations. Nothing comes if
-    all pieces together have fewer equations than are wanted.
+    Pieces with the same signs in the layers before and in `apart`, a mask, give the same equations. `ranks`: the least
+    rank that is of use, and the largest one that there can be; nothing comes if there are fewer equations than that.
     """
     start, width, own = space.starts[layer - 1], space.network.widths[layer], space.layer_mask[layer]
     kept = ((1 << start) - 1) | (apart & own)
     different = list({mask & kept: mask for mask in masks}.values())
-    count = min(space.network.inputs, wanted + _SPARE)
-    if count * len(different) < wanted:
+    least, most = ranks
+    count = min(space.network.inputs, most + _SPARE)
+    if count * len(different) < least:
         return
-    batch = -(-(wanted + _SPARE) // count)
+    batch = -(-(most + _SPARE) // count)
     for first in range(0, len(different), batch):
         some = different[first : first + batch]
         yield [(_marks(mask, start, width), space.gradients(layer, mask, count).T) for mask in some]
