@@ -37,7 +37,7 @@ from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.deep_families import Families, Family
 from polyrelu.proofs.deep_neurons import Portrait, Portraits, bits_of, is_placed, portraits
 from polyrelu.proofs.deep_ridges import DeepNetwork, Ridge, deep_network, ridge_at
-from polyrelu.proofs.deep_rows import by_sight, is_crossed_by_all, looking, signs_of
+from polyrelu.proofs.deep_rows import by_sight, is_crossed_by_all, looking, signs_short_of
 from polyrelu.proofs.deep_unseen import shown_sources, sources
 
 __all__ = ["DeepHypotheses", "Determined", "Missing", "deep_hypotheses", "evaluate", "sketch"]
@@ -218,9 +218,9 @@ def _signs(space: DeepNetwork, layer: int, known: dict[int, Portrait]) -> Iterat
     above = [known[place] for place in space.places(layer + 1) if place in known]
     placed = [part for part in above if is_placed(space, part.families[0])]
     if not is_crossed_by_all(space, placed):
-        signs = signs_of(space, layer, known, placed)
-        if not signs.hold:
-            yield Missing("signs", layer, short=signs.short)
+        short = signs_short_of(space, layer, known, placed)
+        if short:
+            yield Missing("signs", layer, short=short)
 
 
 def _determined(
@@ -238,7 +238,7 @@ def _determined(
     parts = [_alone(space, found.chosen[place]) for place in space.places(layers + 1) if place in found.chosen]
     good = [part for part in parts if is_placed(space, part.families[0]) and part.seen == space.before(part.place)]
     good = [part for part in good if all(space.row(part.place))]
-    if not is_crossed_by_all(space, good) and not signs_of(space, layers, by_crossing, good).hold:
+    if not is_crossed_by_all(space, good) and signs_short_of(space, layers, by_crossing, good):
         good = []
     return Determined(layers, tuple(space.neuron(part.place).index for part in good))
 

@@ -28,29 +28,10 @@ from polyrelu.proofs.deep_families import Family
 from polyrelu.proofs.deep_neurons import Portrait, Portraits, all_placed, bits_of, enlarged, pairwise_apart
 from polyrelu.proofs.deep_ridges import DeepNetwork
 
-__all__ = ["Signs", "by_sight", "is_crossed_by_all", "looking", "sees", "signs_of"]
+__all__ = ["by_sight", "is_crossed_by_all", "looking", "sees", "signs_short_of"]
 
 #: So many more equations than unknowns are taken at a time.
 _SPARE = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Signs:
-    """(D3) for one layer m, by rank: `short` is 0 if the signs are determined.
-
-    Attributes
-    ----------
-    short : by how much the rank in the p_h is short, with all of T.
-    apart : for neurons of layer m+1 that do not belong to T, by how much the rank in their own unknowns is short.
-    """
-
-    short: int
-    apart: dict[int, int]
-
-    @property
-    def hold(self) -> bool:
-        """Whether the system has no solution but 0."""
-        return not self.short
 
 
 def is_crossed_by_all(space: DeepNetwork, above: Iterable[Portrait]) -> bool:
@@ -58,29 +39,29 @@ def is_crossed_by_all(space: DeepNetwork, above: Iterable[Portrait]) -> bool:
     return any(v.crossed == space.before(v.place) for v in above)
 
 
-def signs_of(space: DeepNetwork, layer: int, known: dict[int, Portrait], above: Sequence[Portrait]) -> Signs:
-    """(D3) for a layer m < L-1, the second case, with what is known of neurons of layer m+1.
+def signs_short_of(space: DeepNetwork, layer: int, known: dict[int, Portrait], above: Sequence[Portrait]) -> int:
+    """(D3) for a layer m < L-1, the second case, with what is known of neurons of layer m+1: by how much the rank in
+    the p_h is short; 0 if the signs are determined.
 
     For each v its own unknowns are eliminated; what is left has the p_h only. It ends as soon as one v alone, or those
     so far together, are enough.
     """
     oriented = sum(1 << place for place in space.places(layer) if place in known and known[place].oriented)
     open_ = space.layer_mask[layer] & ~oriented
-    crossed, left, short, apart = 0, list[list[int]](), max(1, open_.bit_count()), dict[int, int]()
+    crossed, left, short = 0, list[list[int]](), max(1, open_.bit_count())
     for v in above:  # in the order of the checker, which tries each alone, and then those so far
         system = _system(space, layer, v, open_)
         if system.short:
-            apart[v.place] = system.short
             continue
         own = v.crossed & open_
         if len(system.rest) == own.bit_count():
-            return Signs(0, apart)
+            return 0
         crossed |= own
         left = eliminate_mod([*left, *system.rest], 0, space.prime)[1]
         short = crossed.bit_count() - len(left)
         if not short:
             break
-    return Signs(short, apart)
+    return short
 
 
 @dataclass(frozen=True, slots=True, eq=False)

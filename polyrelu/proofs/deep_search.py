@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import meeting_direction
+from polyrelu.exact import meeting_direction, nearest_float
 from polyrelu.network import Network
 from polyrelu.proofs.deep_families import Families
 from polyrelu.proofs.deep_neurons import bits_of
@@ -68,6 +68,9 @@ _TOGETHER = 0.4
 
 #: The share of walks elsewhere, for a neuron that some neurons are never on with.
 _AFRESH = 0.25
+
+#: Points farther out than this are moved here before a plane is laid through them.
+_FAR = 2.0**200
 
 #: So many crossings are tried to climb from, and so many planes are remembered.
 _TRIES, _PLANES = 4, 64
@@ -445,8 +448,9 @@ class DeepSearch:
         """A point near a piece."""
         number, s, t = self._places[piece]
         plane = self.planes[number]
-        first, second = (np.array(direction, dtype=float) for direction in plane.directions)
-        return np.array(plane.point, dtype=float) + s * first + t * second
+        first, second = (_floats(direction) for direction in plane.directions)
+        with np.errstate(all="ignore"):
+            return np.clip(np.nan_to_num(_floats(plane.point) + s * first + t * second), -_FAR, _FAR)
 
     def _form(self, piece: Piece) -> NDArray[np.float64]:
         """[∇z | z(0)] of its own neuron on a piece, in floats."""
@@ -498,6 +502,11 @@ class _Want:
         self.piece |= missing.want == "piece"
         self.up |= missing.want == "up"
         self.crossed |= missing.want == "independent"
+
+
+def _floats(numbers: Iterable[Fraction | int]) -> NDArray[np.float64]:
+    """Exact numbers, huge ones cut to the largest float."""
+    return np.array([nearest_float(x.numerator, x.denominator) for x in numbers], dtype=np.float64)
 
 
 def _rounded(point: NDArray[np.float64]) -> tuple[Fraction, ...]:

@@ -48,7 +48,7 @@ def kept(path: Path, network: Network = OPEN) -> DeepSearch:
 @pytest.mark.parametrize("name", ["kept", "kept.gz"])
 def test_keeping(folder: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     """The second run goes on."""
-    arguments = ("identify", "open.json", "--time-limit", "0.3", "--keep", name)
+    arguments = ("identify", "open.json", "--among", "transversal", "--time-limit", "0.3", "--keep", name)
     assert run(capsys, *arguments)[0] == EXIT["undecided"]
     first = kept(folder / name)
     assert first.walks > 0
@@ -80,7 +80,9 @@ def test_a_search_that_is_done_needs_no_more_time(folder: Path, capsys: pytest.C
 )
 def test_where_nothing_can_be_kept(folder: Path, capsys: pytest.CaptureFixture[str], name: str, text: str) -> None:
     before = (folder / "open.json").read_bytes()
-    status, out, err = run(capsys, "identify", "open.json", "--time-limit", "0", f"--keep={name}")
+    status, out, err = run(
+        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "0", f"--keep={name}"
+    )
     assert (status, out) == (2, "")
     assert text in err
     assert err.count("\n") == 1
@@ -89,7 +91,19 @@ def test_where_nothing_can_be_kept(folder: Path, capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize("option", ["-o", "--other"])
 def test_one_name_for_two_things(folder: Path, capsys: pytest.CaptureFixture[str], option: str) -> None:
-    status, _, err = run(capsys, "identify", "open.json", "--time-limit", "0", "--keep", "same", option, "./same")
+    status, _, err = run(
+        capsys,
+        "identify",
+        "open.json",
+        "--among",
+        "transversal",
+        "--time-limit",
+        "0",
+        "--keep",
+        "same",
+        option,
+        "./same",
+    )
     assert status == 2
     assert err.count("\n") == 1
     assert not (folder / "same").exists()
@@ -101,7 +115,7 @@ def test_one_name_for_two_things(folder: Path, capsys: pytest.CaptureFixture[str
 def test_the_search_of_something_else(
     folder: Path, capsys: pytest.CaptureFixture[str], network: str, seed: str, text: str
 ) -> None:
-    run(capsys, "identify", "open.json", "--time-limit", "0.1", "--keep", "kept")
+    run(capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "0.1", "--keep", "kept")
     before = (folder / "kept").read_bytes()
     arguments = ("identify", network, "--seed", seed, "--among", "transversal", "--keep", "kept", "--time-limit", "0")
     status, out, err = run(capsys, *arguments)
@@ -115,7 +129,9 @@ def test_the_search_of_something_else(
 
 def test_a_file_that_is_no_search(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "precious").write_text("a letter\n")
-    status, _, err = run(capsys, "identify", "open.json", "--time-limit", "0", "--keep", "precious")
+    status, _, err = run(
+        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "0", "--keep", "precious"
+    )
     assert status == 2
     assert "precious: not a search of ridges" in err
     assert (folder / "precious").read_text() == "a letter\n"
@@ -125,7 +141,9 @@ def test_a_file_that_is_no_search(folder: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_a_certificate_in_part(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, "identify", "open.json", "--time-limit", "2", "-o", "part.json")
+    status, out, _ = run(
+        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "2", "-o", "part.json"
+    )
     assert status == EXIT["undecided"]
     assert out.startswith("undecided")
     text = " ".join(out.split())
@@ -139,13 +157,15 @@ def test_a_certificate_in_part(folder: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_what_is_proved_in_part_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = polyrelu.identify(OPEN, time_limit=2)
+    outcome = polyrelu.identify(OPEN, "transversal", time_limit=2)
     assert isinstance(outcome, Undecided)
     assert outcome.part is not None
     sentence = str(outcome.part.certificate.claim)
-    _, out, _ = run(capsys, "identify", "open.json", "--time-limit", "2")
+    _, out, _ = run(capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "2")
     assert " ".join(sentence.split()) in " ".join(out.split())
-    _, found = run_json(capsys, "identify", "open.json", "--time-limit", "2", "-o", "part.json")
+    _, found = run_json(
+        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "2", "-o", "part.json"
+    )
     assert found["status"] == "undecided"
     assert found["part"] == {
         "theorem": "deep-part",
@@ -162,7 +182,9 @@ def test_what_is_proved_in_part_is_said(folder: Path, capsys: pytest.CaptureFixt
 
 
 def test_nothing_in_part(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, found = run_json(capsys, "identify", "open.json", "--time-limit", "0", "-o", "part.json")
+    status, found = run_json(
+        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "0", "-o", "part.json"
+    )
     assert (status, found["part"], found["certificate"]) == (EXIT["undecided"], None, None)
     (deep,) = (attempt for attempt in found["attempts"] if attempt["theorem"] == "deep")
     assert deep["missing"][0] == "(1, 0) has no piece"
@@ -172,7 +194,9 @@ def test_nothing_in_part(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_nothing_in_part_among_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What is proved among transversal competitors is no part of an answer about all of them."""
-    status, found = run_json(capsys, "identify", "open.json", "--among", "all", "--keep", "kept")
+    rows = ([[1, 2], [2, 4]], [1, 1]), ([[1, -2], [-3, 1]], [1, 2]), ([[1, 1]], [0])
+    polyrelu.save(polyrelu.from_arrays(list(rows)), folder / "parallel.json")
+    status, found = run_json(capsys, "identify", "parallel.json", "--among", "all", "--keep", "kept")
     assert (status, found["part"]) == (EXIT["undecided"], None)
     assert not (folder / "kept").exists()
 

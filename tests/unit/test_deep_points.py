@@ -13,7 +13,7 @@ from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.proofs.deep_families import Families
 from polyrelu.proofs.deep_points import Determined, Missing, deep_hypotheses
 from polyrelu.proofs.deep_ridges import DeepNetwork, NoRidge, Piece, Ridge, deep_network, ridge_at
-from polyrelu.proofs.deep_rows import is_crossed_by_all, signs_of
+from polyrelu.proofs.deep_rows import is_crossed_by_all, signs_short_of
 from polyrelu.proofs.deep_unseen import sources
 from tests.ridge_points import ridge_points
 
@@ -351,7 +351,7 @@ def test_wide_first_layers_rest_on_the_class() -> None:
     assert found.hold
     above = [found.known[4]]
     assert is_crossed_by_all(deep_network(network), above)
-    assert signs_of(deep_network(network), 1, found.known, above).short >= 2
+    assert signs_short_of(deep_network(network), 1, found.known, above) >= 2
 
 
 def test_no_points_no_pieces() -> None:
