@@ -189,9 +189,9 @@ def bits_of(mask: int) -> Iterator[int]:
         mask ^= low
 
 
-def _merit(space: DeepNetwork, family: Family) -> tuple[bool, int, int, int]:
-    """What makes a family a good choice."""
-    return is_placed(space, family), family.crossed.bit_count(), family.on.bit_count(), len(family.masks)
+def _merit(space: DeepNetwork, family: Family) -> tuple[bool, int, int]:
+    """What makes a family a good choice: what crosses it tells it apart, and so does what is on, by sight."""
+    return is_placed(space, family), family.crossed.bit_count() + family.on.bit_count(), len(family.masks)
 
 
 def _is_useless(own: Portrait, part: Portrait) -> bool:

@@ -59,8 +59,8 @@ _IDLE = 200
 #: The share of walks in random planes, and so many pieces from which a walk may start are compared.
 _SHARE, _STARTS = 0.1, 8
 
-#: The share of known ridges among the points from which a zero is looked for; a neuron without a piece gets all its
-#: walks as long as it has had so few of them.
+#: The share of known ridges among the points from which a zero is looked for; so many times a neuron without a piece
+#: has as good a chance as the others.
 _FROM_KNOWN, _HOPE = 0.3, 4
 
 #: The share of aimed walks that go for many neurons at once.
@@ -200,12 +200,15 @@ class DeepSearch:
             if not goes_on():
                 self._hypotheses = None
                 return False
-            neuron = self.random.choice(list(wanted))
-            if wanted[neuron].piece and self.random.random() * (1 + self._tries[neuron]) > _HOPE:
-                continue  # it may have no zero at all
+            hopes = [self._hope(place, want) for place, want in wanted.items()]
+            (neuron,) = self.random.choices(list(wanted), hopes)
             if not self._step(found, neuron, wanted[neuron]):
                 del wanted[neuron]
         return True
+
+    def _hope(self, place: int, want: _Want) -> float:
+        """How often to walk for a neuron: less and less if it may have no zero at all."""
+        return min(1.0, _HOPE / (1 + self._tries[place])) if want.piece else 1.0
 
     def _wanted(self, found: DeepHypotheses) -> dict[int, _Want]:
         """For each neuron that misses something, what to go for."""

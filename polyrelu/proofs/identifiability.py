@@ -2,7 +2,8 @@
 
 The theorems that apply to the architecture are tried first. If none proves the claim, moves along the fiber are
 tried: another concrete network with the same function refutes it. Then, for a limited time, Theorem D is tried, which
-is a search. What remains is undecided, with the hypothesis that failed.
+is a search; signs that it met on one side only may refute the claim as well. What remains is undecided, with the
+hypothesis that failed and with what is proved in part.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from polyrelu.fibers import fiber_moves
 from polyrelu.network import Network
 from polyrelu.proofs import bottleneck, deep, line, shallow
 from polyrelu.proofs.deep_search import DeepSearch
+from polyrelu.proofs.deep_suspects import suspects
 from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
 from polyrelu.proofs.one_sided import one_sided_moves
 from polyrelu.proofs.outcome import Attempt, Identifiable, NotIdentifiable, Outcome, PartlyIdentifiable, Undecided
@@ -99,6 +101,9 @@ def identify(
     if isinstance(proof, Identifiable):
         return proof
     attempts.append(proof)
+    late = _refute_by(network, among, one_sided_moves(network, suspects(search), SIGN_LIMIT, seed))
+    if isinstance(late, NotIdentifiable):
+        return late
     return Undecided(_reason(network, attempts), (*attempts, refuted), part=_part(search))
 
 
@@ -156,8 +161,13 @@ def _refute(network: Network, among: Among | None, seed: int) -> NotIdentifiable
     candidates: Iterator[Move] = itertools.chain(moves(network, seed), fiber_moves(network, seed))
     first = next(candidates, None)
     if first is None:  # these take linear programs
-        candidates = one_sided_moves(network, None, SIGN_LIMIT, seed)
-        first = next(candidates, None)
+        return _refute_by(network, among, one_sided_moves(network, None, SIGN_LIMIT, seed))
+    return _refute_by(network, among, itertools.chain([first], candidates))
+
+
+def _refute_by(network: Network, among: Among | None, candidates: Iterator[Move]) -> NotIdentifiable | Attempt:
+    """The first of some moves into the wanted class."""
+    first = next(candidates, None)
     if first is None:
         return Attempt("other networks", _NO_MOVE)
     if among in (None, "generic") and can_be_verified(network):
