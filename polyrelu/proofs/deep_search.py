@@ -207,8 +207,10 @@ class DeepSearch:
         return True
 
     def _hope(self, place: int, want: _Want) -> float:
-        """How often to walk for a neuron: less and less if it may have no zero at all."""
-        return min(1.0, _HOPE / (1 + self._tries[place])) if want.piece else 1.0
+        """How often to walk for a neuron: more if it misses more, and less and less if it may have no zero at all."""
+        if want.piece:
+            return min(1.0, _HOPE / (1 + self._tries[place]))
+        return max(0.2, want.off / (self.space.before(place).bit_count() or 1))
 
     def _wanted(self, found: DeepHypotheses) -> dict[int, _Want]:
         """For each neuron that misses something, what to go for."""
@@ -494,17 +496,19 @@ class _Targets:
 
 @dataclass(slots=True)
 class _Want:
-    """What is missing of a neuron: a piece; a chain up; that neurons are on, or that they cross."""
+    """What is missing of a neuron: a piece; a chain up; that neurons cross it; how many are never on."""
 
     piece: bool = False
     up: bool = False
     crossed: bool = False
+    off: int = 0
 
     def include(self, missing: Missing) -> None:
         """One thing more."""
         self.piece |= missing.want == "piece"
         self.up |= missing.want == "up"
         self.crossed |= missing.want == "independent"
+        self.off += missing.want == "on"
 
 
 def _floats(numbers: Iterable[Fraction | int]) -> NDArray[np.float64]:
