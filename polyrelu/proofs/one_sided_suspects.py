@@ -17,6 +17,8 @@ __all__ = ["Suspect", "bounded_suspects", "seen_suspects"]
 Floats = NDArray[np.float64]
 
 _POINTS = 6000
+_MEETING = 24  # so many hyperplanes meet at most at a point that is looked at
+_ROOM = 2_000_000  # numbers in the matrices of all these points together
 _SIZES = 10.0 ** np.arange(-2, 5)
 _BLUR = 1e-9  # values below this share of the sum of the terms' sizes may be 0
 
@@ -90,13 +92,15 @@ def bounded_suspects(network: Network, seed: int = 0) -> dict[NeuronId, set[int]
 
 
 def _points(network: Network, rng: np.random.Generator) -> Floats:
-    """Points of all sizes around the origin, and around common zeros of neurons of the first layer."""
+    """Points of all sizes around the origin, and around common zeros of neurons of the first layer: fewer of these if
+    there are many inputs, because each takes a matrix of its own."""
     weight, bias = network.weight(1).to_floats(), network.bias(1).to_floats()[:, 0]
     steps: Floats = rng.standard_normal((_POINTS, network.inputs)) * rng.choice(_SIZES, (_POINTS, 1))
-    count = min(len(bias), network.inputs)
-    chosen = rng.permuted(np.tile(np.arange(len(bias)), (_POINTS // 2, 1)), axis=1)[:, :count]
+    count = min(len(bias), network.inputs, _MEETING)
+    many = max(1, min(_POINTS // 2, _ROOM // (count * network.inputs)))
+    chosen = rng.permuted(np.tile(np.arange(len(bias)), (many, 1)), axis=1)[:, :count]
     corners = np.linalg.pinv(weight[chosen]) @ -bias[chosen][..., None]
-    steps[: _POINTS // 2] += np.nan_to_num(corners[..., 0])
+    steps[:many] += np.nan_to_num(corners[..., 0])
     return steps
 
 
