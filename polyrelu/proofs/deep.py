@@ -39,7 +39,8 @@ _NAMED = 3
 def prove(network: Network, seed: int = 0, time_limit: float | None = None) -> list[Hypothesis] | Attempt:
     """The hypotheses with evidence, or what was not found in so many seconds.
 
-    Without a limit the search may not end. What it finds depends on the seed only.
+    Without a limit the search ends when it has met nothing new for long (`DeepSearch.idle`), which may take very long.
+    What it meets depends on the seed only, how much of that on the time.
 
     Raises
     ------
@@ -98,7 +99,7 @@ def part(search: DeepSearch) -> tuple[PartClaim, list[Hypothesis]] | None:
         own = other.determined
         if not found.neurons:
             return own.layers >= found.layers
-        return own.layers == found.layers and set(found.neurons) <= set(own.neurons)
+        return own == found  # with other neurons than those of the claim the signs may rest on these others
 
     start = search.space.starts[found.layers]
     places = [*range(start), *(start + i for i in found.neurons)]

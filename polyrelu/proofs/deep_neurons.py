@@ -1,7 +1,8 @@
 """Theorem D, one neuron from its families: which families belong to one neuron of every competitor (proofs/deep.md).
 
 A family *crosses* a neuron h of the layer before if h is on at some of its pieces and off at others. It is *placed* if
-its chain up is as long as it can be, so that in a competitor it lies in its own layer ℓ. One placed family is chosen
+its chain up is as long as it can be: then it lies in no later layer of a competitor than its own, ℓ, and in no earlier
+one, because these are known when layer ℓ is looked at. One placed family is chosen
 for each neuron. Another placed family of the same neuron can be joined to it
 
 * if ℓ = 1: always, because the hyperplanes of the neurons of the first layer are different;

@@ -15,15 +15,16 @@ Join to it other families of the neuron, as `deep_neurons` says; what follows is
 
 Then every competitor η (supertransversal, all masked products with nonempty masks nonzero) with f_η = f_θ has η ~ θ.
 
-*Which signs the points show.* Where the system of (D3) has only the solution 0, no competitor whatever can have
-other signs (*flips*) in layer m. Elsewhere flips are excluded by the class of competitors alone: a network with such a
+*Which signs the points show.* Where the system of (D3) has only the solution 0, other signs (*flips*) in layer m would
+make a weight of the competitor 0. Elsewhere flips are excluded by the class of competitors alone: a network with such a
 flip has a masked product that is 0, and so has θ.
 
 **In part.** If something is missing in some layer, what holds for the layers before still determines them
 (`determined`).
 
 Only a part of all pieces and cells is known from the points. More of them never hurt: a longer list gives longer
-chains, larger families, more equations.
+chains, larger families, more equations. The theorem leaves the choice of families free, and the order of the joins; one
+choice is made here, the one that promises most, so that in rare cases more points show less *here*.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ is good if it is of type
 * C: k < l, z_v bends at u, all rays are visible but the one with u = 0 > v, and no neuron of layer l is on at the ridge
   (so f is constant on v < 0).
 
-A cell is its sign vector. Searches meet a hundred thousand of them, so that a sign vector without zeros is kept as a
-*mask* here, an integer with a bit for each hidden neuron that is on; neurons are known by their places, counted from 0,
-layer by layer.
+A cell is known by the signs of the hidden neurons on it. Searches meet a hundred thousand cells, so that the signs are
+kept as a *mask* here, an integer with a bit for each neuron that is on; which neurons vanish is said beside it. Neurons
+are known by their places, counted from 0, layer by layer.
 
 **Modulo a prime.** The derivatives that tell the type are computed modulo a prime p, so small that products of vectors
 of floats are exact. What is not 0 modulo p is not 0. What is 0 modulo p may differ from 0; then a good ridge is not

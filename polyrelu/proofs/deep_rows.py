@@ -8,7 +8,7 @@ v on h and the sign of h are right.
   that do not cross v ∈ T: c_h = W_vh p_h if h crosses v, s_vh where it is on, t_vh where it is off (0 instead of p_h
   and t_vh if it is oriented). If only 0 solves the system, the signs are right. T can have those v only whose own
   unknowns are determined when the p_h are taken for known. A large T has more equations, and more unknowns p_h: each
-  such v alone is tried, and the first few of them, as in the checker.
+  such v alone is tried, and the first k of them for every k, as in the checker.
 * *Rows* (D2). If the signs are right, s_h alone is left, for the h that are on and not yet seen. If only 0 solves this
   system, the weights on them are right: v *sees* them.
 

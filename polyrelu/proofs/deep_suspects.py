@@ -20,7 +20,7 @@ from polyrelu.proofs.one_sided_suspects import Suspect
 
 __all__ = ["suspects"]
 
-#: At most so many ridges are looked at.
+#: At most so many sectors are looked at.
 _SAMPLE = 20_000
 
 
@@ -43,7 +43,8 @@ def suspects(search: DeepSearch) -> list[Suspect]:
 
 
 def _signs_around(space: DeepNetwork, ridges: Iterable[Ridge]) -> NDArray[np.bool_]:
-    """Which neurons are on in a sector of each of some ridges, a row for each of them."""
+    """Which neurons are on in two opposite sectors of each ridge, a row for each sector; if there are many, a part of
+    them, evenly spread."""
     masks = [sector for ridge in ridges for sector in (ridge.sectors[0], ridge.sectors[-1])]
     step = -(-len(masks) // _SAMPLE) or 1
     return np.array([space.bits(mask) for mask in masks[::step]], dtype=bool)

@@ -60,7 +60,7 @@ def identify(
         (FORMAT.md §3.1). By default the theorems among all and generic ones are tried, then another network with the
         same function is looked for, then Theorem D is tried among transversal ones.
     seed : for the search of points, shifts and ridges; the same seed gives the same certificate.
-    time_limit : seconds for the search of ridges, the one part that may take long; None: no limit, and it may not end.
+    time_limit : seconds for the search of ridges, the one part that may take long; None: until it meets nothing new.
     keep : a file in which this search is kept: it goes on from there if the file exists.
     watch : called before each walk of this search with the `DeepSearch`; the search ends if it says no.
 

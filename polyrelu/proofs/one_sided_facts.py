@@ -31,8 +31,8 @@ Form: TypeAlias = dict[int, int]
 Key: TypeAlias = int
 ONE, SOURCE = -1, -2
 
-#: Numbers of a linear program with unknown steps, at most, and of one without.
-_ENTRIES, _PLAIN_ENTRIES = 5_000_000, 5_000_000
+#: Numbers in the table of a linear program, at most.
+_ENTRIES = 5_000_000
 _SHORT = 16  # significant bits of the bounds of neurons
 
 
@@ -222,8 +222,7 @@ class Facts:
     def _solve(self, form: Form, view: _View) -> Bound | None:
         columns = list(self._columns(view))
         rows = self._row_numbers(view)
-        limit = _ENTRIES if view.nested else _PLAIN_ENTRIES
-        if len(rows) * len(columns) > limit:
+        if len(rows) * len(columns) > _ENTRIES:
             return None
         bits, own = [_bits(column.form) for column in columns], _bits(form)
         most = max(*bits, own)  # the program has columns of one size, and integers are read fastest
