@@ -146,7 +146,7 @@ def enlarged(
         later, found = list[Portrait](), False
         for part in waiting:
             own = chosen[part.place]
-            if _is_useless(own, part):
+            if not _shows_more(own, part) if look is None else not part.on & ~own.seen:
                 continue
             seeing = part if look is None else look(part)
             if _can_join(space, places, chosen, seeing, by_sight=look is not None):
@@ -195,10 +195,9 @@ def _merit(space: DeepNetwork, family: Family) -> tuple[bool, int, int]:
     return is_placed(space, family), family.crossed.bit_count() + family.on.bit_count(), len(family.masks)
 
 
-def _is_useless(own: Portrait, part: Portrait) -> bool:
-    """Whether a family shows nothing that is not known."""
-    orients = part.oriented and not own.oriented
-    return not (part.on & ~own.on or part.crossed & ~own.crossed or part.seen & ~own.seen or orients)
+def _shows_more(own: Portrait, part: Portrait) -> bool:
+    """Whether a family shows something that is not known, before anything is seen but by crossing."""
+    return bool(part.on & ~own.on or part.crossed & ~own.crossed or (part.oriented and not own.oriented))
 
 
 def _can_join(
