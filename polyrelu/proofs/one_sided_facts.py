@@ -223,7 +223,7 @@ class Facts:
         columns = list(self._columns(view))
         rows = self._row_numbers(view)
         limit = _ENTRIES if view.nested else _PLAIN_ENTRIES
-        if len(rows) * len(columns) > limit:
+        if not columns or len(rows) * len(columns) > limit:
             return None
         bits, own = [_bits(column.form) for column in columns], _bits(form)
         most = max(*bits, own)  # the program has columns of one size, and integers are read fastest
