@@ -21,9 +21,11 @@ used, or f is taken for constant in (C), where the masks of layer l decide the r
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeVar
 
@@ -32,7 +34,7 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational, RationalMatrix, float_prime
-from polyrelu.network import Network, NeuronId
+from polyrelu.network import Network, NeuronId, rescale
 from polyrelu.walks import AffineSlice
 from polyrelu.walks.slices import Point, Signs, exact_vector
 
@@ -45,6 +47,9 @@ _Table = TypeVar("_Table", NDArray[np.int64], Floats)
 
 #: So many matrices of gradients and of float forms are remembered.
 _REMEMBERED = 64
+
+#: Floats are taken as they are if values can grow to this power of 2 only, from inputs of size 1.
+_LARGE = 300.0
 
 
 class Piece(NamedTuple):
@@ -138,7 +143,7 @@ class DeepNetwork:
         self.prime = float_prime(max(network.widths))
         self.rows = [layer.weight.integer_rows() for layer in network.layers]
         self._modular = [np.array([[w % self.prime for w in row] for row in rows], dtype=float) for rows in self.rows]
-        self._floats = [layer.augmented().to_floats() for layer in network.layers]
+        self._floats = _float_rows(network)
         self._gradients: OrderedDict[tuple[int, int, int], NDArray[np.int64]] = OrderedDict()
         self._forms: OrderedDict[tuple[int, int, int], Floats] = OrderedDict()
         self._whole: AffineSlice | None = None
@@ -302,6 +307,25 @@ def ridge_at(space: DeepNetwork, point: Sequence[Rational]) -> Ridge | NoRidge:
 def mask_of(signs: Signs) -> int:
     """The mask of the neurons that are on."""
     return int.from_bytes(np.packbits(signs > 0, bitorder="little").tobytes(), "little")
+
+
+def _float_rows(network: Network) -> list[Floats]:
+    """[W|b] of each layer in floats; if products of them could be too large for floats, those of a network that is
+    equal up to positive scaling, with entries below 1 in the hidden layers: its neurons have the same zeros."""
+    found = [layer.augmented().to_floats() for layer in network.layers]
+    with np.errstate(over="ignore"):
+        sizes = [float(np.abs(rows).sum(axis=1).max()) for rows in found[:-1]]
+    if sum(math.log2(max(size, 1.0)) for size in sizes) <= _LARGE:
+        return found
+    for layer in range(1, network.depth):
+        largest = [max(map(abs, row)) for row in network.layers[layer - 1].augmented().rows()]
+        network = rescale(network, layer, [_above(x) if x else 1 for x in largest])
+    return [layer.augmented().to_floats() for layer in network.layers]
+
+
+def _above(number: Fraction) -> Fraction:
+    """The reciprocal of a power of 2 that is larger than a positive number, and less than four times as large."""
+    return Fraction(2) ** (number.denominator.bit_length() - number.numerator.bit_length() - 1)
 
 
 def _dependent(a: Sequence[int], b: Sequence[int]) -> bool:

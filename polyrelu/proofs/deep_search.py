@@ -311,7 +311,7 @@ class DeepSearch:
             together = len(targets.values) > 1 and self.random.random() < _TOGETHER
             way = targets.to_many(len(normal) - 1) if together else targets.to_nearest()
             limit += 2 * len(targets.values) if together else 0
-            along = way / (np.linalg.norm(way) or 1) + self.random.choice((0, 0.1, 1)) * along
+            along = _unit(way) + self.random.choice((0, 0.1, 1)) * along
         number = self._add_plane(Plane(_rounded(self._where(piece)), (_short(along), _short(normal))))
         if number is not None:
             start = self._on_piece(number, piece) or self._zero(number, piece.place, ((0, 1), (0, -1)), _NEAR)
@@ -519,6 +519,16 @@ def _floats(numbers: Iterable[Fraction | int]) -> NDArray[np.float64]:
 def _rounded(point: NDArray[np.float64]) -> tuple[Fraction, ...]:
     """A point with few digits."""
     return tuple(Fraction(round(x * 2**_DIGITS), 2**_DIGITS) for x in point.tolist())
+
+
+def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A vector of length 1 in the same direction; 0 stays 0."""
+    with np.errstate(over="ignore"):
+        size = np.linalg.norm(vector)
+    if not np.isfinite(size):  # too long for floats
+        vector = np.nan_to_num(vector) * 2.0**-600
+        size = np.linalg.norm(vector)
+    return np.asarray(vector / (size or 1), dtype=np.float64)
 
 
 def _short(vector: NDArray[np.float64]) -> tuple[int, ...]:

@@ -62,7 +62,8 @@ def load_search(network: Network, path: str | Path, seed: int) -> DeepSearch:
     except _ForeignError as error:
         raise DomainError(f"{file}: {error}") from None
     except (OSError, EOFError, zlib.error, ValueError, TypeError, LookupError, RecursionError, NetworkError) as error:
-        text = " ".join(str(error).split())[:100]
+        strange = isinstance(error, TypeError | LookupError)  # Python's words for these mean nothing to a reader
+        text = "an entry is missing or of another kind" if strange else " ".join(str(error).split())[:100]
         raise DomainError(f"{file}: not a search of ridges ({text}); delete it or name another file") from None
     return search
 

@@ -62,7 +62,8 @@ def identify(
     seed : for the search of points, shifts and ridges; the same seed gives the same certificate.
     time_limit : seconds for the search of ridges, the one part that may take long; None: until it meets nothing new.
     keep : a file in which this search is kept: it goes on from there if the file exists.
-    watch : called before each walk of this search with the `DeepSearch`; the search ends if it says no.
+    watch : called before each walk of this search with the `DeepSearch`, and after the last one; if it says no, the
+        search ends, and no other network is looked for afterwards.
 
     Returns
     -------
@@ -101,9 +102,10 @@ def identify(
     if isinstance(proof, Identifiable):
         return proof
     attempts.append(proof)
-    late = _refute_by(network, among, one_sided_moves(network, suspects(search), SIGN_LIMIT, seed))
-    if isinstance(late, NotIdentifiable):
-        return late
+    if watch is None or watch(search):
+        late = _refute_by(network, among, one_sided_moves(network, suspects(search), SIGN_LIMIT, seed))
+        if isinstance(late, NotIdentifiable):
+            return late
     return Undecided(_reason(network, attempts), (*attempts, refuted), part=_part(search))
 
 

@@ -222,7 +222,7 @@ class Facts:
     def _solve(self, form: Form, view: _View) -> Bound | None:
         columns = list(self._columns(view))
         rows = self._row_numbers(view)
-        if len(rows) * len(columns) > _ENTRIES:
+        if not columns or len(rows) * len(columns) > _ENTRIES:
             return None
         bits, own = [_bits(column.form) for column in columns], _bits(form)
         most = max(*bits, own)  # the program has columns of one size, and integers are read fastest
