@@ -1,0 +1,164 @@
+"""What is true of a small network, from its whole exact complex: the yardstick for Theorem D.
+
+* `dimension` is that of the local fiber modulo positive scalings: parameters, minus the rank of the Jacobian of the
+  affine maps of all regions, minus hidden neurons. The rank is that of random combinations of its rows modulo a prime,
+  so that it is never too large: 0 is exact, and more than 0 is wrong with a chance below 10⁻⁵ (two tries). What is more
+  than 0 is a bound only where the network is degenerate (a neuron vanishes on a region; parameters on the boundary of a
+  stratum, `tests/oracles/local_fiber.py`). For random dyadic weights this does not happen.
+* `best` evaluates the theorem at every ridge there is: what it says is missing no search can find.
+* `reasons` are neurons that are never on (dead), never off (linear), and pairs of a neuron and one of the next layer
+  that are never on together: their weight is free. All of these leave a positive dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.complex import PolyhedralComplex, canonical_complex
+from polyrelu.exact import eliminate_mod, float_prime
+from polyrelu.network import Network
+from polyrelu.proofs.deep_families import Families
+from polyrelu.proofs.deep_points import DeepHypotheses, evaluate
+from polyrelu.proofs.deep_ridges import DeepNetwork, Ridge, deep_network, mask_of
+from tests.judge import plain
+from tests.oracles.plain import integer_form
+
+__all__ = ["Truth", "local_dimension", "ridges_of"]
+
+Floats = NDArray[np.float64]
+
+#: So many rows of the Jacobian are combined at a time.
+_ROWS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """A network with its whole complex."""
+
+    network: Network
+    cells: PolyhedralComplex
+
+    @classmethod
+    def of(cls, network: Network) -> Truth:
+        """Work out the complex."""
+        return cls(network, canonical_complex(network))
+
+    @cached_property
+    def signs(self) -> NDArray[np.int8]:
+        """Of all hidden neurons on all regions."""
+        return self.cells.signs(self.network.inputs)
+
+    @property
+    def regular(self) -> bool:
+        """Whether no neuron vanishes on a region."""
+        return bool(self.signs.all())
+
+    @cached_property
+    def dimension(self) -> int:
+        """Of the local fiber, modulo positive scalings."""
+        return local_dimension(self.network, self.signs > 0)
+
+    @cached_property
+    def best(self) -> DeepHypotheses:
+        """What all ridges show."""
+        space = deep_network(self.network)
+        ridges = ridges_of(space, self.cells)
+        return evaluate(space, ridges, Families(space, ridges))
+
+    @cached_property
+    def reasons(self) -> dict[str, int]:
+        """How many dead and linear neurons there are, and other pairs that are never on together."""
+        on, off = (self.signs > 0).any(axis=0), (self.signs < 0).any(axis=0)
+        apart = sum(1 for _ in self._never_together())
+        found = {"dead": int((~on).sum()), "linear": int((on & ~off).sum()), "never together": apart}
+        return {reason: count for reason, count in found.items() if count}
+
+    def _never_together(self) -> Iterator[tuple[int, int]]:
+        on, starts = self.signs > 0, np.cumsum((0, *self.network.widths[1:-1]))
+        for layer in range(1, self.network.hidden_layers):
+            for h in range(*starts[layer - 1 : layer + 1]):
+                for v in range(*starts[layer : layer + 2]):
+                    if on[:, h].any() and on[:, v].any() and not (on[:, h] & on[:, v]).any():
+                        yield h, v
+
+
+def ridges_of(space: DeepNetwork, cells: PolyhedralComplex) -> list[Ridge]:
+    """All ridges: the cells of codimension 2 with exactly two zeros."""
+    dimension = space.network.inputs - 2
+    if dimension < cells.lineality_dim:
+        return []
+    signs = cells.signs(dimension)
+    found = signs[(signs == 0).sum(axis=1) == 2]
+    return [space.ridge(*np.flatnonzero(row == 0).tolist(), mask_of(row)) for row in found]
+
+
+def local_dimension(network: Network, on: NDArray[np.bool_]) -> int:
+    """The dimension of the local fiber modulo scalings, from the masks of some regions; of all, to be exact."""
+    parameters = sum(layer.width * (columns + 1) for layer, columns in zip(network.layers, network.widths, strict=False))
+    least = parameters - on.shape[1]
+    rank = 0
+    for seed in range(2):
+        rank = max(rank, _rank(network, on, parameters, least, seed))
+        if rank == least:
+            break
+    return least - rank
+
+
+def _rank(network: Network, on: NDArray[np.bool_], parameters: int, enough: int, seed: int) -> int:
+    rng, prime = np.random.default_rng(seed), float_prime(_ROWS)
+    integers = integer_form(plain(network))
+    modular: list[tuple[Floats, Floats]] = [(_modulo(w, prime), _modulo(b, prime)) for w, b in integers]
+    order = rng.permutation(len(on))
+    step = max(1, _ROWS // (network.widths[-1] * (network.inputs + 1)))
+    total, rank, looked = np.zeros((parameters, parameters)), 0, 1
+    for number, start in enumerate(range(0, len(order), step), 1):
+        block = _jacobian(modular, on[order[start : start + step]], network.widths, prime)
+        weights = rng.integers(0, prime, (parameters, len(block))).astype(float)
+        total = np.mod(total + np.mod(weights @ block, prime), prime)
+        if number == 2 * looked or start + step >= len(order):  # a look now and then
+            looked = number
+            rank = eliminate_mod(total.astype(np.int64).tolist(), parameters, prime)[0]
+            if rank == enough:
+                break
+    return rank
+
+
+def _modulo(entries: Any, prime: int) -> Floats:
+    if entries and isinstance(entries[0], list):
+        return np.array([[w % prime for w in row] for row in entries], dtype=float)
+    return np.array([b % prime for b in entries], dtype=float)
+
+
+def _jacobian(
+    layers: list[tuple[Floats, Floats]], on: NDArray[np.bool_], widths: Sequence[int], prime: int
+) -> Floats:
+    """Derivatives of all entries of the affine maps of some regions by all parameters, modulo p.
+
+    The entry (o, c) of a map has the derivative δ_l[o, i] a_{l-1}[j, c] by W_l[i, j], where a_{l-1} is the affine map
+    of the layer before, with the constant 1 as a last row, and δ_l that of the outputs by z_l.
+    """
+    count, size = len(on), widths[0] + 1
+    marks = np.split(on.astype(float), np.cumsum(widths[1:-1])[:-1], axis=1)
+    inputs, deltas = [np.broadcast_to(np.eye(size), (count, size, size))], list[Floats]()
+    for (weight, bias), mark in zip(layers[:-1], marks, strict=True):
+        z = np.mod(weight @ inputs[-1][:, :-1], prime)
+        z[:, :, -1] = np.mod(z[:, :, -1] + bias, prime)
+        one = np.zeros((count, 1, size))
+        one[:, :, -1] = 1
+        inputs.append(np.concatenate([z * mark[:, :, None], one], axis=1))
+    delta = np.broadcast_to(np.eye(widths[-1]), (count, widths[-1], widths[-1]))
+    for (weight, _), mark in zip(reversed(layers), [None, *reversed(marks)], strict=True):
+        delta = delta if mark is None else delta * mark[:, None, :]
+        deltas.append(delta)
+        delta = np.mod(delta @ weight, prime)
+    blocks = [
+        np.mod(np.einsum("roi,rjc->rocij", d, a), prime).reshape(count * widths[-1] * size, -1)
+        for d, a in zip(reversed(deltas), inputs, strict=True)
+    ]
+    return np.hstack(blocks)
