@@ -112,7 +112,6 @@ class Case:
     seconds: float
     rigid: bool
     regular: bool
-    dimension: int
     why: str = ""
     search: str = ""
     number: int = -1
@@ -163,7 +162,7 @@ def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
     outcome: Any = polyrelu.identify(network, "transversal", time_limit=limit, watch=watch)
     verdict = "proved" if isinstance(outcome, Proved) else _refuted(network)
     seconds, truth = time.perf_counter() - started, Truth.of(network)
-    case = Case(kind, network.widths, verdict, seconds, not truth.dimension, truth.regular, truth.dimension)
+    case = Case(kind, network.widths, verdict, seconds, truth.rigid, truth.regular)
     if verdict == "proved" or (verdict != "undecided" and not case.rigid):
         return case
     if not case.rigid:

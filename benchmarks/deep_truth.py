@@ -29,7 +29,7 @@ from polyrelu.proofs.deep_ridges import DeepNetwork, Ridge, deep_network, mask_o
 from tests.judge import plain
 from tests.oracles.plain import integer_form
 
-__all__ = ["Truth", "local_dimension", "ridges_of"]
+__all__ = ["Truth", "combined_jacobian", "local_dimension", "rank_mod", "ridges_of"]
 
 Floats = NDArray[np.float64]
 
@@ -53,6 +53,11 @@ class Truth:
     def signs(self) -> NDArray[np.int8]:
         """Of all hidden neurons on all regions."""
         return self.cells.signs(self.network.inputs)
+
+    @cached_property
+    def rigid(self) -> bool:
+        """Whether the dimension is 0; each of the `reasons` makes it positive."""
+        return not self.reasons and not self.dimension
 
     @property
     def regular(self) -> bool:
@@ -111,22 +116,40 @@ def local_dimension(network: Network, on: NDArray[np.bool_]) -> int:
 
 
 def _rank(network: Network, on: NDArray[np.bool_], parameters: int, enough: int, seed: int) -> int:
+    rank, looked = 0, 1
+    for number, rows in enumerate(_combinations(network, on, parameters, seed), 1):
+        if number == 2 * looked:  # a look now and then
+            looked, rank = number, rank_mod(rows)
+            if rank == enough:
+                return rank
+    return rank_mod(rows)
+
+
+def rank_mod(rows: Floats) -> int:
+    """The rank of a matrix modulo the prime of `combined_jacobian`."""
+    return eliminate_mod(rows.astype(np.int64).tolist(), rows.shape[1], float_prime(_ROWS))[0]
+
+
+def combined_jacobian(network: Network, on: NDArray[np.bool_]) -> Floats:
+    """Random combinations, modulo a prime, of the rows of the Jacobian of some regions, as many as parameters."""
+    parameters = sum(layer.width * (columns + 1) for layer, columns in zip(network.layers, network.widths, strict=False))
+    for rows in _combinations(network, on, parameters, 0):
+        total = rows
+    return total
+
+
+def _combinations(network: Network, on: NDArray[np.bool_], parameters: int, seed: int) -> Iterator[Floats]:
+    """Random combinations of the rows of more and more regions, up to all."""
     rng, prime = np.random.default_rng(seed), float_prime(_ROWS)
-    integers = integer_form(plain(network))
-    modular: list[tuple[Floats, Floats]] = [(_modulo(w, prime), _modulo(b, prime)) for w, b in integers]
+    modular = [(_modulo(w, prime), _modulo(b, prime)) for w, b in integer_form(plain(network))]
     order = rng.permutation(len(on))
     step = max(1, _ROWS // (network.widths[-1] * (network.inputs + 1)))
-    total, rank, looked = np.zeros((parameters, parameters)), 0, 1
-    for number, start in enumerate(range(0, len(order), step), 1):
+    total = np.zeros((parameters, parameters))
+    for start in range(0, len(order), step):
         block = _jacobian(modular, on[order[start : start + step]], network.widths, prime)
         weights = rng.integers(0, prime, (parameters, len(block))).astype(float)
         total = np.mod(total + np.mod(weights @ block, prime), prime)
-        if number == 2 * looked or start + step >= len(order):  # a look now and then
-            looked = number
-            rank = eliminate_mod(total.astype(np.int64).tolist(), parameters, prime)[0]
-            if rank == enough:
-                break
-    return rank
+        yield total
 
 
 def _modulo(entries: Any, prime: int) -> Floats:
