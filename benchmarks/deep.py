@@ -30,7 +30,7 @@ from random import Random
 from typing import Any
 
 import polyrelu
-from benchmarks.deep_growth import files, growth
+from benchmarks.deep_growth import draw, files, growth
 from benchmarks.deep_truth import Truth
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu import NotIdentifiable, Proved
@@ -67,6 +67,8 @@ def main() -> None:
     for part in options.parts.split(","):
         results[part] = run[part]()
         write_results("deep", {name: results[name] for name in PARTS if name in results})
+    if "growth" in results:
+        draw(results["growth"])
 
 
 # -- networks ---------------------------------------------------------------------------------------------------------
@@ -168,7 +170,7 @@ def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
     if not case.rigid:
         case.why = "deficient: " + (" and ".join(truth.reasons) or "for another reason")
         return case
-    if verdict == "undecided":
+    if verdict in ("undecided", "proved among generic"):
         _look_longer(case, network, searches[0] if searches else None, truth, longer)
     return case
 

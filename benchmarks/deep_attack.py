@@ -305,7 +305,7 @@ def _exact(layers: Layers) -> Any:
 
 
 def _groups() -> tuple[Ints, Ints]:
-    """The numbers of all parameters, ordered by the values of their functions at some points, and where groups start."""
+    """The numbers of all parameters, ordered by the values of their functions at points, and where groups start."""
     size = int(np.prod([len(values) for values in _VALUES]))
     hashes = np.concatenate([_hashes(_entries(np.arange(i, min(i + _CHUNK, size)))) for i in range(0, size, _CHUNK)])
     order = np.argsort(hashes, kind="stable")

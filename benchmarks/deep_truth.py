@@ -100,13 +100,14 @@ def ridges_of(space: DeepNetwork, cells: PolyhedralComplex) -> list[Ridge]:
         return []
     signs = cells.signs(dimension)
     found = signs[(signs == 0).sum(axis=1) == 2]
-    return [space.ridge(*np.flatnonzero(row == 0).tolist(), mask_of(row)) for row in found]
+    pairs = [np.flatnonzero(row == 0).tolist() for row in found]
+    return [space.ridge(u, v, mask_of(row)) for (u, v), row in zip(pairs, found, strict=True)]
 
 
 def local_dimension(network: Network, on: NDArray[np.bool_]) -> int:
     """The dimension of the local fiber modulo scalings, from the masks of some regions; of all, to be exact."""
-    parameters = sum(layer.width * (columns + 1) for layer, columns in zip(network.layers, network.widths, strict=False))
-    least = parameters - on.shape[1]
+    parameters = _parameters(network)
+    least: int = parameters - on.shape[1]
     rank = 0
     for seed in range(2):
         rank = max(rank, _rank(network, on, parameters, least, seed))
@@ -132,10 +133,14 @@ def rank_mod(rows: Floats) -> int:
 
 def combined_jacobian(network: Network, on: NDArray[np.bool_]) -> Floats:
     """Random combinations, modulo a prime, of the rows of the Jacobian of some regions, as many as parameters."""
-    parameters = sum(layer.width * (columns + 1) for layer, columns in zip(network.layers, network.widths, strict=False))
+    parameters = _parameters(network)
     for rows in _combinations(network, on, parameters, 0):
         total = rows
     return total
+
+
+def _parameters(network: Network) -> int:
+    return sum(layer.width * (columns + 1) for layer, columns in zip(network.layers, network.widths, strict=False))
 
 
 def _combinations(network: Network, on: NDArray[np.bool_], parameters: int, seed: int) -> Iterator[Floats]:
@@ -158,9 +163,7 @@ def _modulo(entries: Any, prime: int) -> Floats:
     return np.array([b % prime for b in entries], dtype=float)
 
 
-def _jacobian(
-    layers: list[tuple[Floats, Floats]], on: NDArray[np.bool_], widths: Sequence[int], prime: int
-) -> Floats:
+def _jacobian(layers: list[tuple[Floats, Floats]], on: NDArray[np.bool_], widths: Sequence[int], prime: int) -> Floats:
     """Derivatives of all entries of the affine maps of some regions by all parameters, modulo p.
 
     The entry (o, c) of a map has the derivative δ_l[o, i] a_{l-1}[j, c] by W_l[i, j], where a_{l-1} is the affine map
