@@ -168,7 +168,7 @@ def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
     if verdict == "proved" or (verdict != "undecided" and not case.rigid):
         return case
     if not case.rigid:
-        case.why = "deficient: " + (" and ".join(truth.reasons) or "for another reason")
+        case.why = "deficient: " + (" and ".join(truth.reasons or truth.others) or "for another reason")
         return case
     if verdict in ("undecided", "proved among generic"):
         _look_longer(case, network, searches[0] if searches else None, truth, longer)

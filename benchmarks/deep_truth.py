@@ -7,11 +7,12 @@
   stratum, `tests/oracles/local_fiber.py`). For random dyadic weights this does not happen.
 * `best` evaluates the theorem at every ridge there is: what it says is missing no search can find.
 * `reasons` are neurons that are never on (dead), never off (linear), and pairs of a neuron and one of the next layer
-  that are never on together: their weight is free. All of these leave a positive dimension.
+  that are never on together: their weight is free. All of these leave a positive dimension. `others` explains more.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -84,6 +85,24 @@ class Truth:
         found = {"dead": int((~on).sum()), "linear": int((on & ~off).sum()), "never together": apart}
         return {reason: count for reason, count in found.items() if count}
 
+    @cached_property
+    def others(self) -> dict[str, int]:
+        """Reasons to first order: *traded*, neurons h whose weights on some neurons that are on with h can change
+        together, since no output shows it where h is on; *dependent*, neurons v for which the activations of the
+        layer before are linearly dependent, with the constant, where v is on."""
+        on, starts = self.signs > 0, np.cumsum((0, *self.network.widths[1:-1]))
+        prime, found = float_prime(_ROWS), Counter[str]()
+        modular = [(_modulo(w, prime), _modulo(b, prime)) for w, b in integer_form(plain(self.network))]
+        inputs, deltas = _maps(modular, on, self.network.widths, prime)
+        for layer in range(1, self.network.hidden_layers):
+            below, own = (range(*starts[k - 1 : k + 1]) for k in (layer, layer + 1))
+            for h in below:
+                found["traded"] += _has_kernel(deltas[layer][on[:, h]][:, :, on[on[:, h]][:, own].any(axis=0)])
+            for v in own:
+                some = np.append(on[on[:, v]][:, below].any(axis=0), True)
+                found["dependent"] += _has_kernel(inputs[layer][on[:, v]][:, some].swapaxes(1, 2))
+        return {reason: count for reason, count in found.items() if count}
+
     def _never_together(self) -> Iterator[tuple[int, int]]:
         on, starts = self.signs > 0, np.cumsum((0, *self.network.widths[1:-1]))
         for layer in range(1, self.network.hidden_layers):
@@ -102,6 +121,11 @@ def ridges_of(space: DeepNetwork, cells: PolyhedralComplex) -> list[Ridge]:
     found = signs[(signs == 0).sum(axis=1) == 2]
     pairs = [np.flatnonzero(row == 0).tolist() for row in found]
     return [space.ridge(u, v, mask_of(row)) for (u, v), row in zip(pairs, found, strict=True)]
+
+
+def _has_kernel(rows: Floats) -> bool:
+    """Whether there are numbers, not all 0, that all rows, the last axis, multiply to 0."""
+    return bool(rank_mod(rows.reshape(-1, rows.shape[-1])) < rows.shape[-1])
 
 
 def local_dimension(network: Network, on: NDArray[np.bool_]) -> int:
@@ -169,6 +193,19 @@ def _jacobian(layers: list[tuple[Floats, Floats]], on: NDArray[np.bool_], widths
     The entry (o, c) of a map has the derivative δ_l[o, i] a_{l-1}[j, c] by W_l[i, j], where a_{l-1} is the affine map
     of the layer before, with the constant 1 as a last row, and δ_l that of the outputs by z_l.
     """
+    inputs, deltas = _maps(layers, on, widths, prime)
+    size = widths[0] + 1
+    blocks = [
+        np.mod(np.einsum("roi,rjc->rocij", d, a), prime).reshape(len(on) * widths[-1] * size, -1)
+        for d, a in zip(deltas, inputs, strict=True)
+    ]
+    return np.hstack(blocks)
+
+
+def _maps(
+    layers: list[tuple[Floats, Floats]], on: NDArray[np.bool_], widths: Sequence[int], prime: int
+) -> tuple[list[Floats], list[Floats]]:
+    """For each layer the affine maps of what it reads, and the derivatives of the outputs by z, modulo p."""
     count, size = len(on), widths[0] + 1
     marks = np.split(on.astype(float), np.cumsum(widths[1:-1])[:-1], axis=1)
     inputs, deltas = [np.broadcast_to(np.eye(size), (count, size, size))], list[Floats]()
@@ -183,8 +220,4 @@ def _jacobian(layers: list[tuple[Floats, Floats]], on: NDArray[np.bool_], widths
         delta = delta if mark is None else delta * mark[:, None, :]
         deltas.append(delta)
         delta = np.mod(delta @ weight, prime)
-    blocks = [
-        np.mod(np.einsum("roi,rjc->rocij", d, a), prime).reshape(count * widths[-1] * size, -1)
-        for d, a in zip(reversed(deltas), inputs, strict=True)
-    ]
-    return np.hstack(blocks)
+    return inputs, deltas[::-1]
