@@ -12,7 +12,8 @@
 * *growth*: seconds and bytes against parameters, for random networks.
 * *files*: trained networks, `--file-limit` seconds each.
 
-Parts that are not run keep their last results in results/deep.json. Wall-clock seconds, one thread.
+Parts that are not run keep their last results in results/deep.json. Seconds are CPU seconds of one thread in the first
+two parts, wall-clock ones in the others.
 """
 
 from __future__ import annotations
@@ -56,8 +57,6 @@ def main() -> None:
     parser.add_argument("--file-limit", type=float, default=60.0)
     parser.add_argument("--nets", type=Path, default=Path("../shared/nets"))
     options = parser.parse_args()
-    path = RESULTS / "deep.json"
-    results: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     run: dict[str, Callable[[], Any]] = {
         "random": lambda: campaign(options, options.networks, random_case),
         "bottleneck": lambda: campaign(options, options.bottleneck, bottleneck_case),
@@ -65,8 +64,14 @@ def main() -> None:
         "files": lambda: files(options.nets, options.file_limit),
     }
     for part in options.parts.split(","):
-        results[part] = run[part]()
-        write_results("deep", {name: results[name] for name in PARTS if name in results})
+        _write(part, run[part]())
+
+
+def _write(part: str, found: dict[str, Any]) -> None:
+    """Put the results of a part beside those of the others, and draw."""
+    path = RESULTS / "deep.json"
+    results: dict[str, Any] = {**(json.loads(path.read_text()) if path.exists() else {}), part: found}
+    write_results("deep", {name: results[name] for name in PARTS if name in results})
     if "growth" in results:
         draw(results["growth"])
 
@@ -131,7 +136,7 @@ class Case:
 
 def campaign(options: argparse.Namespace, count: int, make: Callable[[Random], tuple[str, Network]]) -> dict[str, Any]:
     """Decide so many networks, and count."""
-    started, rng, cases = time.perf_counter(), Random(f"{options.seed} {make.__name__}"), list[Case]()
+    started, rng, cases = time.process_time(), Random(f"{options.seed} {make.__name__}"), list[Case]()
     for number in range(count):
         kind, network = make(rng)
         case = decide(kind, network, options.time_limit, options.longer)
@@ -149,21 +154,21 @@ def campaign(options: argparse.Namespace, count: int, make: Callable[[Random], t
         **{kind: _summary([case for case in cases if case.kind == kind]) for kind in sorted({c.kind for c in cases})},
         "contradictions": [str(case) for case in cases if case.is_contradiction],
         "rigid and undecided": [str(case) for case in cases if case.rigid and case.verdict == "undecided"],
-        "seconds": round(time.perf_counter() - started),
+        "seconds": round(time.process_time() - started),
     }
 
 
 def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
     """A verdict on one network, and the truth."""
-    started, searches = time.perf_counter(), list[DeepSearch]()
+    started, searches = time.process_time(), list[DeepSearch]()
 
     def watch(search: DeepSearch) -> bool:
         searches[:] = [search]
-        return True
+        return time.process_time() < started + limit
 
-    outcome: Any = polyrelu.identify(network, "transversal", time_limit=limit, watch=watch)
+    outcome: Any = polyrelu.identify(network, "transversal", time_limit=None, watch=watch)
     verdict = "proved" if isinstance(outcome, Proved) else _refuted(network)
-    seconds, truth = time.perf_counter() - started, Truth.of(network)
+    seconds, truth = time.process_time() - started, Truth.of(network)
     case = Case(kind, network.widths, verdict, seconds, truth.rigid, truth.regular)
     if verdict == "proved" or (verdict != "undecided" and not case.rigid):
         return case
@@ -188,8 +193,11 @@ def _look_longer(case: Case, network: Network, search: DeepSearch | None, truth:
     if search is None:
         case.why = f"rigid, theorem: {deep.impossible(network)}"
         return
-    if search.run(longer).hold:
-        case.verdict, case.seconds = "proved after a longer search", case.seconds + longer
+    started = time.process_time()
+    holds = search.run(watch=lambda _: time.process_time() < started + longer).hold
+    case.seconds += time.process_time() - started
+    if holds:
+        case.verdict = "proved after a longer search"
         return
     ended = "ended by itself" if search.idle else f"{longer} s were not enough"
     case.search = f"{len(search.ridges)} ridges, {search.walks} walks, {ended}"
