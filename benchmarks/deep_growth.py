@@ -37,12 +37,26 @@ FILES = (
     "acasxu_1_1.nnet", "mnist_256x4.onnx",
 )  # fmt: skip
 
+#: So many random networks of one shape are tried.
+_TRIES = 4
+
 _T = TypeVar("_T")
 
 
 def growth(limit: float) -> dict[str, Any]:
-    """Random networks: Gaussian weights over the square root of the width, in multiples of 2⁻¹⁶."""
-    return {"-".join(map(str, widths)): _shown(widths, measure(_network(widths), limit)) for widths in SHAPES}
+    """Random networks: Gaussian weights over the square root of the width, in multiples of 2⁻¹⁶. Where the theorem says
+    something in part only after a quarter of the time, another network is tried, up to four."""
+    return {"-".join(map(str, widths)): _shown(widths, _first_proved(widths, limit)) for widths in SHAPES}
+
+
+def _first_proved(widths: tuple[int, ...], limit: float) -> dict[str, Any]:
+    tried: list[Any] = []
+    for seed in range(_TRIES):
+        found = measure(_network(widths, seed), limit / _TRIES)
+        if found["proved"] == "all":
+            return {**found, "tried before": tried}
+        tried.append({key: found[key] for key in ("missing", "proved", "ridges", "walks")})
+    return {**found, "tried before": tried[:-1]}
 
 
 def files(folder: Path, limit: float) -> dict[str, Any]:
@@ -125,8 +139,8 @@ def draw(results: dict[str, Any]) -> None:
     )
 
 
-def _network(widths: tuple[int, ...]) -> Network:
-    rng = Random(str(widths))
+def _network(widths: tuple[int, ...], seed: int) -> Network:
+    rng = Random(f"{widths} {seed}")
 
     def number(size: float) -> Fraction:
         return Fraction(round(rng.gauss(0, size) * 2**16) or 1, 2**16)
