@@ -5,9 +5,9 @@
 * *Motions*: where the hypotheses hold at all ridges, the exact local fiber is a point modulo scalings; where they hold
   in part, no direction in which all affine pieces stay moves the layers and rows that are determined, other than
   scalings do. Half of the networks have a symmetry on purpose: a twin, dead, linear or hidden neuron.
-* *Grid*: all 2-2-2-1 networks with W1, b1, b2 in {-1, 0, 1}, W2 in {±1, ±2} and W3 in {±1}, the output up to a
-  constant. Networks are drawn from those that share their function with networks that are not related to them. None of
-  the class may be among these if the hypotheses hold, and what is determined in part must be there in all of the class.
+* *Grids*: all 2-2-2-1 and 2-2-2-2-1 networks with small integer weights (`GRIDS`), the output up to a constant.
+  Networks are drawn from those that share their function with networks that are not related to them. None of the class
+  may be among these if the hypotheses hold, and what is determined in part must be there in all of the class.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import chain, combinations, pairwise
+from itertools import combinations, pairwise, permutations, product
 from math import gcd
 from random import Random
 from typing import Any
@@ -58,7 +58,8 @@ def main() -> None:
     started = time.perf_counter()
     found: dict[str, Any] = {"seed": options.seed}
     found["motions"] = motions(options.networks, Random(f"{options.seed} motions"))
-    found["grid"] = grid(options.groups, Random(f"{options.seed} grid"))
+    for name in GRIDS:
+        found[f"grid {name}"] = grid(name, options.groups, Random(f"{options.seed} {name}"))
     write_results("deep_attack", {**found, "seconds": round(time.perf_counter() - started)})
 
 
@@ -173,17 +174,72 @@ def _scalings(network: Network) -> NDArray[np.float64]:
     return np.array(rows, dtype=float)
 
 
-# -- the grid ---------------------------------------------------------------------------------------------------------
+# -- grids ------------------------------------------------------------------------------------------------------------
 
-_SMALL, _MIDDLE, _OUTER = (-1, 0, 1), (-2, -1, 1, 2), (-1, 1)
-_VALUES = (_SMALL,) * 6 + (_MIDDLE, _MIDDLE, _SMALL) * 2 + (_OUTER,) * 2
-#: Parts of the grid that are worked out at a time.
+_SIGNS, _SMALL, _MIDDLE = (-1, 1), (-1, 0, 1), (-2, -1, 1, 2)
+
+#: For each layer but the last the values of its weights and of its biases; then those of the last weights.
+GRIDS: dict[str, tuple[tuple[tuple[int, ...], ...], ...]] = {
+    "2-2-2-1": ((_SMALL, _SMALL), (_MIDDLE, _SMALL), (_SIGNS,)),
+    "2-2-2-2-1": ((_SIGNS, _SMALL), (_SIGNS, _SMALL), (_SIGNS, _SMALL), (_SIGNS,)),
+}
+
+#: So many parameters are worked out at a time.
 _CHUNK = 1 << 17
 
 
-def grid(count: int, rng: Random) -> dict[str, Any]:
+class Grid:
+    """All networks of layers of two neurons, one output, with entries in some values."""
+
+    def __init__(self, values: tuple[tuple[tuple[int, ...], ...], ...]) -> None:
+        self.hidden = len(values) - 1
+        self.values = [kind for w, b in values[:-1] for kind in (w, w, b, w, w, b)] + [values[-1][0]] * 2
+        sizes = [len(values) for values in self.values]
+        self.size = int(np.prod(sizes))
+        self._sizes = sizes
+
+    def entries(self, indices: Ints) -> Ints:
+        """The entries of some parameters, a row for each: for each neuron its weights and its bias."""
+        columns = np.unravel_index(indices, self._sizes)
+        return np.stack([np.array(v)[column] for v, column in zip(self.values, columns, strict=True)], axis=1)
+
+    def layers(self, index: int) -> Layers:
+        """A network; its output bias is 0."""
+        e: list[int] = self.entries(np.array([index]))[0].tolist()
+        blocks = [e[6 * k : 6 * k + 6] for k in range(self.hidden)]
+        return [*(([b[0:2], b[3:5]], [b[2], b[5]]) for b in blocks), ([e[-2:]], [0])]
+
+    def groups(self) -> tuple[Ints, Ints]:
+        """The numbers of all parameters, ordered by the values of their functions at points, and where groups start."""
+        parts = (np.arange(i, min(i + _CHUNK, self.size)) for i in range(0, self.size, _CHUNK))
+        hashes = np.concatenate([self._hashes(self.entries(part)) for part in parts])
+        order = np.argsort(hashes, kind="stable")
+        starts = np.flatnonzero(np.diff(hashes[order], prepend=~hashes[order[0]]))
+        return order, np.append(starts, self.size)
+
+    def _hashes(self, entries: Ints) -> NDArray[np.uint64]:
+        """Of the values, less that at 0, at points with coordinates in multiples of 1/4."""
+        rng = Random(0)
+        points = [(rng.randint(-size, size), rng.randint(-size, size)) for size in (6, 12, 24, 90) for _ in range(10)]
+        result, zero = np.zeros(len(entries), dtype=np.uint64), self._values(entries, (0, 0))
+        for point in points:
+            value = (self._values(entries, point) - zero).astype(np.uint64)
+            result = (result * np.uint64(0x9E3779B97F4A7C15)) ^ (value + (result >> np.uint64(29)))
+        return result
+
+    def _values(self, entries: Ints, point: tuple[int, int]) -> Ints:
+        """Four times the values of the networks at a point that is given times four."""
+        e, (x, y) = entries.T, (np.array(point[0]), np.array(point[1]))
+        for k in range(0, 6 * self.hidden, 6):
+            x, y = (np.maximum(e[i] * x + e[i + 1] * y + 4 * e[i + 2], 0) for i in (k, k + 3))
+        values: Ints = e[-2] * x + e[-1] * y
+        return values
+
+
+def grid(name: str, count: int, rng: Random) -> dict[str, Any]:
     """Networks from groups with one function that are not all related."""
-    order, starts = _groups()
+    table = Grid(GRIDS[name])
+    order, starts = table.groups()
     counts, wrong = Counter[str](), list[str]()
     counts["parameters"] = len(order)
     counts["functions"] = len(starts) - 1
@@ -193,8 +249,7 @@ def grid(count: int, rng: Random) -> dict[str, Any]:
         if len(members) > 300:  # those of dead neurons, that nothing is said of
             counts["groups too large"] += 1
             continue
-        others = _unrelated([_layers(int(index)) for index in members.tolist()], rng)
-        _confront(others, counts, wrong)
+        _confront(_unrelated([table.layers(int(index)) for index in members.tolist()], rng), counts, wrong)
     return {**dict(sorted(counts.items())), "contradictions": wrong}
 
 
@@ -206,7 +261,7 @@ def _confront(members: list[Layers], counts: Counter[str], wrong: list[str]) -> 
     counts["hold, in groups all related"] += best.hold and alone
     if alone or not (best.hold or best.determined.layers):
         return
-    what = "hold" if best.hold else "determined in part"
+    what = "hold" if best.hold else f"{best.determined.layers} layers determined"
     counts[f"{what}, in groups that are not all related"] += 1
     for other in members[1:]:
         if not is_competitor(other):
@@ -216,59 +271,75 @@ def _confront(members: list[Layers], counts: Counter[str], wrong: list[str]) -> 
         else:
             counts[f"{what}: others of the class, with the same function"] += 1
             if best.hold or not _agrees(members[0], other, best.determined):
-                wrong.append(f"{best.determined if not best.hold else what}: {members[0]} and {other}")
+                wrong.append(f"{'hold' if best.hold else best.determined}: {members[0]} and {other}")
                 print(wrong[-1], flush=True)
 
 
 def _agrees(layers: Layers, other: Layers, part: Determined) -> bool:
-    """Whether a competitor has what is determined of two hidden layers: the first up to signs, or rows of the second
-    after the first without signs. Rows of the first layer are compared up to positive factors."""
-    signed = bool(part.neurons)
-    for places in ((0, 1), (1, 0)):
-        factors = [_factor(_row(layers[0], i), _row(other[0], j), signed) for i, j in enumerate(places)]
-        if all(factors):
-            rows = [[*(Fraction(w) * f for w, f in zip((_row(other[1], k)[j] for j in places), factors, strict=True)),
-                     _row(other[1], k)[-1]] for k in range(2)]  # fmt: skip
-            if all(any(_factor(_row(layers[1], q), row, False) for row in rows) for q in part.neurons):
-                return True
-    return False
+    """Whether a competitor has what is determined: the layers before M and the rows of M up to signs; or all these
+    without signs, and different neurons of the next layer with the rows of some up to signs."""
+    orders = product(*([[0, 1], [1, 0]] for _ in range(part.layers)))
+    return any(_agrees_in(layers, other, part, order) for order in orders)
 
 
-def _row(layer: tuple[list[list[int]], list[int]], i: int) -> list[int]:
-    return [*layer[0][i], layer[1][i]]
+def _agrees_in(layers: Layers, other: Layers, part: Determined, orders: Sequence[Sequence[int]]) -> bool:
+    columns, factors = [0, 1], [Fraction(1), Fraction(1)]
+    for number, order in enumerate(orders):
+        rows = [_row(other[number], k, columns, factors) for k in order]
+        factors = [_factor(_row(layers[number], i), row) for i, row in enumerate(rows)]
+        may_flip = number == part.layers - 1 and not part.neurons
+        if not all(factor > 0 or (factor and may_flip) for factor in factors):
+            return False
+        columns = list(order)
+    rows = [_row(other[part.layers], k, columns, factors) for k in range(2)]
+    own = [_row(layers[part.layers], q) for q in part.neurons]
+    return any(all(map(_factor, own, some)) for some in permutations(rows, len(own)))
 
 
-def _factor(row: Any, other: Any, signed: bool) -> Fraction:
-    """The factor that makes one row the other one; 0 if there is none, or a negative one that is not wanted."""
+def _row(
+    layer: tuple[list[list[int]], list[int]],
+    i: int,
+    columns: Sequence[int] = (0, 1),
+    factors: Sequence[Fraction] = (Fraction(1), Fraction(1)),
+) -> list[Fraction]:
+    """A row with its bias, its columns in another order and times numbers."""
+    weights = [layer[0][i][k] * factor for k, factor in zip(columns, factors, strict=True)]
+    return [*weights, Fraction(layer[1][i])]
+
+
+def _factor(row: list[Fraction], other: list[Fraction]) -> Fraction:
+    """The factor that makes one row the other one; 0 if there is none."""
     pivot = next((i for i, entry in enumerate(row) if entry), None)
     if pivot is None:
         return Fraction(0)
-    factor = Fraction(other[pivot]) / row[pivot]
-    same = all(factor * a == b for a, b in zip(row, other, strict=True))
-    return factor if same and (factor > 0 or not signed) else Fraction(0)
+    factor = other[pivot] / row[pivot]
+    return factor if all(factor * a == b for a, b in zip(row, other, strict=True)) else Fraction(0)
 
 
 def is_competitor(layers: Layers) -> bool:
-    """Whether a network with two hidden layers is transversal, exactly."""
-    return _has_no_vanishing_product(layers) and supertransversality_violation(
-        Truth.of(polyrelu.from_arrays(layers)).cells
-    ) is None  # fmt: skip
+    """Whether a network is transversal, exactly."""
+    if not _has_no_vanishing_product(layers):
+        return False
+    return supertransversality_violation(Truth.of(polyrelu.from_arrays(layers)).cells) is None
 
 
 def _has_no_vanishing_product(layers: Layers) -> bool:
-    """Whether all masked products of two hidden layers are nonzero matrices."""
-    first, second, third = (np.array(weight) for weight, _ in layers)
-    ones, twos = list(_masks(len(first))), list(_masks(len(second)))
-    two = all(second[np.ix_(b, a)].any() for a in ones for b in twos)
-    lower = all((second[np.ix_(b, a)] @ first[a]).any() for a in ones for b in twos)
-    upper = all((third[:, b] @ second[np.ix_(b, a)]).any() for a in ones for b in twos)
-    whole = all((third[:, b] @ second[np.ix_(b, a)] @ first[a]).any() for a in ones for b in twos)
-    single = all(first[a].any() for a in ones) and all(third[:, b].any() for b in twos)
-    return two and lower and upper and whole and single
+    """Whether all masked products I_l W[l] … W[k+1] I_k are nonzero matrices."""
+    weights = [np.array(weight) for weight, _ in layers]
+    inputs, outputs = np.ones(weights[0].shape[1], dtype=int), np.ones(len(weights[-1]), dtype=int)
+    masks = [[inputs], *(list(_masks(len(weight))) for weight in weights[:-1]), [outputs]]
+    for low, high in combinations(range(len(masks)), 2):
+        for some in product(*masks[low : high + 1]):
+            result = np.diag(some[0])
+            for mask, weight in zip(some[1:], weights[low:high], strict=True):
+                result = mask[:, None] * (weight @ result)
+            if not result.any():
+                return False
+    return True
 
 
-def _masks(size: int) -> Iterator[list[int]]:
-    return (list(some) for some in chain(*(combinations(range(size), k) for k in range(1, size + 1))))
+def _masks(size: int) -> Iterator[NDArray[np.int64]]:
+    return (np.array(some) for some in product((0, 1), repeat=size) if any(some))
 
 
 def _unrelated(members: list[Layers], rng: Random) -> list[Layers]:
@@ -279,18 +350,17 @@ def _unrelated(members: list[Layers], rng: Random) -> list[Layers]:
 
 def _key(layers: Layers) -> tuple[tuple[int, ...], ...]:
     """One and the same for related networks whose rows are not 0: rows without common factors, in the best order."""
-    (first, a), (second, b), (third, _) = layers
-    inner = [gcd(*row, bias) or 1 for row, bias in zip(first, a, strict=True)]
-    rows = [tuple(w // g for w in (*row, bias)) for row, bias, g in zip(first, a, inner, strict=True)]
-    wide = [[*(w * g for w, g in zip(row, inner, strict=True)), bias] for row, bias in zip(second, b, strict=True)]
-    outer = [gcd(*row) or 1 for row in wide]
-    keys = list[tuple[tuple[int, ...], ...]]()
-    for i, j in ((0, 1), (1, 0)):
-        upper = sorted(
-            (row[i] // g, row[j] // g, row[2] // g, out * g) for row, g, out in zip(wide, outer, third[0], strict=True)
-        )
-        keys.append((rows[i], rows[j], *upper))
-    return min(keys)
+    return min(_key_in(layers, orders) for orders in product(*([[0, 1], [1, 0]] for _ in layers[:-1])))
+
+
+def _key_in(layers: Layers, orders: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+    columns, factors, key = [0, 1], [1, 1], list[tuple[int, ...]]()
+    for (weight, bias), order in zip(layers, [*orders, [0]], strict=True):
+        rows = [[*(weight[i][k] * g for k, g in zip(columns, factors, strict=True)), bias[i]] for i in order]
+        factors = [gcd(*row) or 1 for row in rows] if len(order) > 1 else [1]
+        key += [tuple(entry // g for entry in row) for row, g in zip(rows, factors, strict=True)]
+        columns = list(order)
+    return tuple(key)
 
 
 def _is_same(one: Layers, other: Layers) -> bool:
@@ -302,45 +372,6 @@ def _is_same(one: Layers, other: Layers) -> bool:
 
 def _exact(layers: Layers) -> Any:
     return [([list(map(Fraction, row)) for row in weight], list(map(Fraction, bias))) for weight, bias in layers]
-
-
-def _groups() -> tuple[Ints, Ints]:
-    """The numbers of all parameters, ordered by the values of their functions at points, and where groups start."""
-    size = int(np.prod([len(values) for values in _VALUES]))
-    hashes = np.concatenate([_hashes(_entries(np.arange(i, min(i + _CHUNK, size)))) for i in range(0, size, _CHUNK)])
-    order = np.argsort(hashes, kind="stable")
-    starts = np.flatnonzero(np.diff(hashes[order], prepend=~hashes[order[0]]))
-    return order, np.append(starts, size)
-
-
-def _entries(indices: Ints) -> Ints:
-    columns = np.unravel_index(indices, [len(values) for values in _VALUES])
-    return np.stack([np.array(values)[column] for values, column in zip(_VALUES, columns, strict=True)], axis=1)
-
-
-def _layers(index: int) -> Layers:
-    e: list[int] = _entries(np.array([index]))[0].tolist()
-    return [([e[0:2], e[3:5]], [e[2], e[5]]), ([e[6:8], e[9:11]], [e[8], e[11]]), ([e[12:14]], [0])]
-
-
-def _hashes(entries: Ints) -> NDArray[np.uint64]:
-    """Of the values, less that at 0, at points with coordinates in multiples of 1/4."""
-    rng = Random(0)
-    points = [(rng.randint(-size, size), rng.randint(-size, size)) for size in (6, 12, 24, 90) for _ in range(10)]
-    result, zero = np.zeros(len(entries), dtype=np.uint64), _values(entries, (0, 0))
-    for point in points:
-        value = (_values(entries, point) - zero).astype(np.uint64)
-        result = (result * np.uint64(0x9E3779B97F4A7C15)) ^ (value + (result >> np.uint64(29)))
-    return result
-
-
-def _values(entries: Ints, point: tuple[int, int]) -> Ints:
-    """Four times the values of the networks at a point that is given times four."""
-    e, (x, y) = entries.T, point
-    a, b = (np.maximum(e[i] * x + e[i + 1] * y + 4 * e[i + 2], 0) for i in (0, 3))
-    c, d = (np.maximum(e[i] * a + e[i + 1] * b + 4 * e[i + 2], 0) for i in (6, 9))
-    values: Ints = e[12] * c + e[13] * d
-    return values
 
 
 if __name__ == "__main__":
