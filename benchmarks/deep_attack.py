@@ -5,7 +5,7 @@
 * *Motions*: where the hypotheses hold at all ridges, the exact local fiber is a point modulo scalings; where they hold
   in part, no direction in which all affine pieces stay moves the layers and rows that are determined, other than
   scalings do. Half of the networks have a symmetry on purpose: a twin, dead, linear or hidden neuron.
-* *Grids*: all 2-2-2-1 and 2-2-2-2-1 networks with small integer weights (`GRIDS`), the output up to a constant.
+* *Grids*: all 2-2-2-1 networks with small integer weights (`GRIDS`), the output up to a constant.
   Networks are drawn from those that share their function with networks that are not related to them. None of the class
   may be among these if the hypotheses hold, and what is determined in part must be there in all of the class.
 """
@@ -180,8 +180,8 @@ _SIGNS, _SMALL, _MIDDLE = (-1, 1), (-1, 0, 1), (-2, -1, 1, 2)
 
 #: For each layer but the last the values of its weights and of its biases; then those of the last weights.
 GRIDS: dict[str, tuple[tuple[tuple[int, ...], ...], ...]] = {
-    "2-2-2-1": ((_SMALL, _SMALL), (_MIDDLE, _SMALL), (_SIGNS,)),
-    "2-2-2-2-1": ((_SIGNS, _SMALL), (_SIGNS, _SMALL), (_SIGNS, _SMALL), (_SIGNS,)),
+    "2-2-2-1, upper weights to 2": ((_SMALL, _SMALL), (_MIDDLE, _SMALL), (_SIGNS,)),
+    "2-2-2-1, lower weights to 2": ((_MIDDLE, _SMALL), (_SIGNS, _SMALL), (_MIDDLE,)),
 }
 
 #: So many parameters are worked out at a time.
