@@ -1,11 +1,11 @@
 """Attacks on the statement of Theorem D: tiny networks with zeros, ties and symmetries, all their ridges.
 
-    python -m benchmarks.deep_attack [--networks 6000] [--groups 3000] [--seed 1]
+    python -m benchmarks.deep_attack [--parts motions,upper,lower] [--networks 6000] [--groups 3000] [--seed 1]
 
-* *Motions*: where the hypotheses hold at all ridges, the exact local fiber is a point modulo scalings; where they hold
+* *motions*: where the hypotheses hold at all ridges, the exact local fiber is a point modulo scalings; where they hold
   in part, no direction in which all affine pieces stay moves the layers and rows that are determined, other than
   scalings do. Half of the networks have a symmetry on purpose: a twin, dead, linear or hidden neuron.
-* *Grids*: all 2-2-2-1 networks with small integer weights (`GRIDS`), the output up to a constant.
+* *upper*, *lower*: all 2-2-2-1 networks with small integer weights (`GRIDS`), the output up to a constant.
   Networks are drawn from those that share their function with networks that are not related to them. None of the class
   may be among these if the hypotheses hold, and what is determined in part must be there in all of the class.
 """
@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import argparse
-import time
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 import polyrelu
 from benchmarks.deep_truth import Truth, combined_jacobian, rank_mod
-from benchmarks.reporting import write_results
+from benchmarks.reporting import RESULTS, write_results
 from polyrelu.complex import supertransversality_violation
 from polyrelu.exact import float_prime
 from polyrelu.network import Network
@@ -48,19 +48,35 @@ Layers = list[tuple[list[list[int]], list[int]]]
 Ints = NDArray[np.int64]
 
 
+_SIGNS, _SMALL, _MIDDLE = (-1, 1), (-1, 0, 1), (-2, -1, 1, 2)
+
+#: For each layer but the last the values of its weights and of its biases; then those of the last weights.
+GRIDS: dict[str, tuple[tuple[tuple[int, ...], ...], ...]] = {
+    "upper": ((_SMALL, _SMALL), (_MIDDLE, _SMALL), (_SIGNS,)),
+    "lower": ((_MIDDLE, _SMALL), (_SIGNS, _SMALL), (_MIDDLE,)),
+}
+
+#: So many parameters are worked out at a time.
+_CHUNK = 1 << 17
+
+PARTS = ("motions", *GRIDS)
+
+
 def main() -> None:
-    """Run both attacks and write results/deep_attack.json."""
+    """Run the attacks that are asked for and write results/deep_attack.json."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", type=int, default=6000)
     parser.add_argument("--groups", type=int, default=3000)
+    parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    started = time.perf_counter()
-    found: dict[str, Any] = {"seed": options.seed}
-    found["motions"] = motions(options.networks, Random(f"{options.seed} motions"))
-    for name in GRIDS:
-        found[f"grid {name}"] = grid(name, options.groups, Random(f"{options.seed} {name}"))
-    write_results("deep_attack", {**found, "seconds": round(time.perf_counter() - started)})
+    path = RESULTS / "deep_attack.json"
+    before: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    found: dict[str, Any] = {part: before[part] for part in PARTS if part in before}
+    for part in options.parts.split(","):
+        rng = Random(f"{options.seed} {part}")
+        found[part] = motions(options.networks, rng) if part == "motions" else grid(part, options.groups, rng)
+    write_results("deep_attack", {"seed": options.seed, **found})
 
 
 # -- motions ----------------------------------------------------------------------------------------------------------
@@ -175,17 +191,6 @@ def _scalings(network: Network) -> NDArray[np.float64]:
 
 
 # -- grids ------------------------------------------------------------------------------------------------------------
-
-_SIGNS, _SMALL, _MIDDLE = (-1, 1), (-1, 0, 1), (-2, -1, 1, 2)
-
-#: For each layer but the last the values of its weights and of its biases; then those of the last weights.
-GRIDS: dict[str, tuple[tuple[tuple[int, ...], ...], ...]] = {
-    "2-2-2-1, upper weights to 2": ((_SMALL, _SMALL), (_MIDDLE, _SMALL), (_SIGNS,)),
-    "2-2-2-1, lower weights to 2": ((_MIDDLE, _SMALL), (_SIGNS, _SMALL), (_MIDDLE,)),
-}
-
-#: So many parameters are worked out at a time.
-_CHUNK = 1 << 17
 
 
 class Grid:
