@@ -1,0 +1,223 @@
+"""What is true of a small network, from its whole exact complex: the yardstick for Theorem D.
+
+* `dimension` is that of the local fiber modulo positive scalings: parameters, minus the rank of the Jacobian of the
+  affine maps of all regions, minus hidden neurons. The rank is that of random combinations of its rows modulo a prime,
+  so that it is never too large: 0 is exact, and more than 0 is wrong with a chance below 10⁻⁵ (two tries). What is more
+  than 0 is a bound only where the network is degenerate (a neuron vanishes on a region; parameters on the boundary of a
+  stratum, `tests/oracles/local_fiber.py`). For random dyadic weights this does not happen.
+* `best` evaluates the theorem at every ridge there is: what it says is missing no search can find.
+* `reasons` are neurons that are never on (dead), never off (linear), and pairs of a neuron and one of the next layer
+  that are never on together: their weight is free. All of these leave a positive dimension. `others` explains more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.complex import PolyhedralComplex, canonical_complex
+from polyrelu.exact import eliminate_mod, float_prime
+from polyrelu.network import Network
+from polyrelu.proofs.deep_families import Families
+from polyrelu.proofs.deep_points import DeepHypotheses, evaluate
+from polyrelu.proofs.deep_ridges import DeepNetwork, Ridge, deep_network, mask_of
+from tests.judge import plain
+from tests.oracles.plain import integer_form
+
+__all__ = ["Truth", "combined_jacobian", "local_dimension", "rank_mod", "ridges_of"]
+
+Floats = NDArray[np.float64]
+
+#: So many rows of the Jacobian are combined at a time.
+_ROWS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """A network with its whole complex."""
+
+    network: Network
+    cells: PolyhedralComplex
+
+    @classmethod
+    def of(cls, network: Network) -> Truth:
+        """Work out the complex."""
+        return cls(network, canonical_complex(network))
+
+    @cached_property
+    def signs(self) -> NDArray[np.int8]:
+        """Of all hidden neurons on all regions."""
+        return self.cells.signs(self.network.inputs)
+
+    @cached_property
+    def rigid(self) -> bool:
+        """Whether the dimension is 0; each of the `reasons` makes it positive."""
+        return not self.reasons and not self.dimension
+
+    @property
+    def regular(self) -> bool:
+        """Whether no neuron vanishes on a region."""
+        return bool(self.signs.all())
+
+    @cached_property
+    def dimension(self) -> int:
+        """Of the local fiber, modulo positive scalings."""
+        return local_dimension(self.network, self.signs > 0)
+
+    @cached_property
+    def best(self) -> DeepHypotheses:
+        """What all ridges show."""
+        space = deep_network(self.network)
+        ridges = ridges_of(space, self.cells)
+        return evaluate(space, ridges, Families(space, ridges))
+
+    @cached_property
+    def reasons(self) -> dict[str, int]:
+        """How many dead and linear neurons there are, and other pairs that are never on together."""
+        on, off = (self.signs > 0).any(axis=0), (self.signs < 0).any(axis=0)
+        apart = sum(1 for _ in self._never_together())
+        found = {"dead": int((~on).sum()), "linear": int((on & ~off).sum()), "never together": apart}
+        return {reason: count for reason, count in found.items() if count}
+
+    @cached_property
+    def others(self) -> dict[str, int]:
+        """Reasons to first order: *traded*, neurons h whose weights on some neurons that are on with h can change
+        together, since no output shows it where h is on; *dependent*, neurons v for which the activations of the
+        layer before are linearly dependent, with the constant, where v is on."""
+        on, starts = self.signs > 0, np.cumsum((0, *self.network.widths[1:-1]))
+        prime, found = float_prime(_ROWS), Counter[str]()
+        modular = [(_modulo(w, prime), _modulo(b, prime)) for w, b in integer_form(plain(self.network))]
+        inputs, deltas = _maps(modular, on, self.network.widths, prime)
+        for layer in range(1, self.network.hidden_layers):
+            below, own = (range(*starts[k - 1 : k + 1]) for k in (layer, layer + 1))
+            for h in below:
+                found["traded"] += _has_kernel(deltas[layer][on[:, h]][:, :, on[on[:, h]][:, own].any(axis=0)])
+            for v in own:
+                some = np.append(on[on[:, v]][:, below].any(axis=0), True)
+                found["dependent"] += _has_kernel(inputs[layer][on[:, v]][:, some].swapaxes(1, 2))
+        return {reason: count for reason, count in found.items() if count}
+
+    def _never_together(self) -> Iterator[tuple[int, int]]:
+        on, starts = self.signs > 0, np.cumsum((0, *self.network.widths[1:-1]))
+        for layer in range(1, self.network.hidden_layers):
+            for h in range(*starts[layer - 1 : layer + 1]):
+                for v in range(*starts[layer : layer + 2]):
+                    if on[:, h].any() and on[:, v].any() and not (on[:, h] & on[:, v]).any():
+                        yield h, v
+
+
+def ridges_of(space: DeepNetwork, cells: PolyhedralComplex) -> list[Ridge]:
+    """All ridges: the cells of codimension 2 with exactly two zeros."""
+    dimension = space.network.inputs - 2
+    if dimension < cells.lineality_dim:
+        return []
+    signs = cells.signs(dimension)
+    found = signs[(signs == 0).sum(axis=1) == 2]
+    pairs = [np.flatnonzero(row == 0).tolist() for row in found]
+    return [space.ridge(u, v, mask_of(row)) for (u, v), row in zip(pairs, found, strict=True)]
+
+
+def _has_kernel(rows: Floats) -> bool:
+    """Whether there are numbers, not all 0, that all rows, the last axis, multiply to 0."""
+    return bool(rank_mod(rows.reshape(-1, rows.shape[-1])) < rows.shape[-1])
+
+
+def local_dimension(network: Network, on: NDArray[np.bool_]) -> int:
+    """The dimension of the local fiber modulo scalings, from the masks of some regions; of all, to be exact."""
+    parameters = _parameters(network)
+    least: int = parameters - on.shape[1]
+    rank = 0
+    for seed in range(2):
+        rank = max(rank, _rank(network, on, parameters, least, seed))
+        if rank == least:
+            break
+    return least - rank
+
+
+def _rank(network: Network, on: NDArray[np.bool_], parameters: int, enough: int, seed: int) -> int:
+    rank, looked = 0, 1
+    for number, rows in enumerate(_combinations(network, on, parameters, seed), 1):
+        if number == 2 * looked:  # a look now and then
+            looked, rank = number, rank_mod(rows)
+            if rank == enough:
+                return rank
+    return rank_mod(rows)
+
+
+def rank_mod(rows: Floats) -> int:
+    """The rank of a matrix modulo the prime of `combined_jacobian`."""
+    return eliminate_mod(rows.astype(np.int64).tolist(), rows.shape[1], float_prime(_ROWS))[0]
+
+
+def combined_jacobian(network: Network, on: NDArray[np.bool_]) -> Floats:
+    """Random combinations, modulo a prime, of the rows of the Jacobian of some regions, as many as parameters."""
+    parameters = _parameters(network)
+    for rows in _combinations(network, on, parameters, 0):
+        total = rows
+    return total
+
+
+def _parameters(network: Network) -> int:
+    return sum(layer.width * (columns + 1) for layer, columns in zip(network.layers, network.widths, strict=False))
+
+
+def _combinations(network: Network, on: NDArray[np.bool_], parameters: int, seed: int) -> Iterator[Floats]:
+    """Random combinations of the rows of more and more regions, up to all."""
+    rng, prime = np.random.default_rng(seed), float_prime(_ROWS)
+    modular = [(_modulo(w, prime), _modulo(b, prime)) for w, b in integer_form(plain(network))]
+    order = rng.permutation(len(on))
+    step = max(1, _ROWS // (network.widths[-1] * (network.inputs + 1)))
+    total = np.zeros((parameters, parameters))
+    for start in range(0, len(order), step):
+        block = _jacobian(modular, on[order[start : start + step]], network.widths, prime)
+        weights = rng.integers(0, prime, (parameters, len(block))).astype(float)
+        total = np.mod(total + np.mod(weights @ block, prime), prime)
+        yield total
+
+
+def _modulo(entries: Any, prime: int) -> Floats:
+    if entries and isinstance(entries[0], list):
+        return np.array([[w % prime for w in row] for row in entries], dtype=float)
+    return np.array([b % prime for b in entries], dtype=float)
+
+
+def _jacobian(layers: list[tuple[Floats, Floats]], on: NDArray[np.bool_], widths: Sequence[int], prime: int) -> Floats:
+    """Derivatives of all entries of the affine maps of some regions by all parameters, modulo p.
+
+    The entry (o, c) of a map has the derivative δ_l[o, i] a_{l-1}[j, c] by W_l[i, j], where a_{l-1} is the affine map
+    of the layer before, with the constant 1 as a last row, and δ_l that of the outputs by z_l.
+    """
+    inputs, deltas = _maps(layers, on, widths, prime)
+    size = widths[0] + 1
+    blocks = [
+        np.mod(np.einsum("roi,rjc->rocij", d, a), prime).reshape(len(on) * widths[-1] * size, -1)
+        for d, a in zip(deltas, inputs, strict=True)
+    ]
+    return np.hstack(blocks)
+
+
+def _maps(
+    layers: list[tuple[Floats, Floats]], on: NDArray[np.bool_], widths: Sequence[int], prime: int
+) -> tuple[list[Floats], list[Floats]]:
+    """For each layer the affine maps of what it reads, and the derivatives of the outputs by z, modulo p."""
+    count, size = len(on), widths[0] + 1
+    marks = np.split(on.astype(float), np.cumsum(widths[1:-1])[:-1], axis=1)
+    inputs, deltas = [np.broadcast_to(np.eye(size), (count, size, size))], list[Floats]()
+    for (weight, bias), mark in zip(layers[:-1], marks, strict=True):
+        z = np.mod(weight @ inputs[-1][:, :-1], prime)
+        z[:, :, -1] = np.mod(z[:, :, -1] + bias, prime)
+        one = np.zeros((count, 1, size))
+        one[:, :, -1] = 1
+        inputs.append(np.concatenate([z * mark[:, :, None], one], axis=1))
+    delta = np.broadcast_to(np.eye(widths[-1]), (count, widths[-1], widths[-1]))
+    for (weight, _), mark in zip(reversed(layers), [None, *reversed(marks)], strict=True):
+        delta = delta if mark is None else delta * mark[:, None, :]
+        deltas.append(delta)
+        delta = np.mod(delta @ weight, prime)
+    return inputs, deltas[::-1]
