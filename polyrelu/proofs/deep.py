@@ -10,6 +10,7 @@ masked product vanishes. All parameters but a set of measure zero are, whatever 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TypeAlias
@@ -31,6 +32,9 @@ __all__ = ["PART", "THEOREM", "Watch", "impossible", "part", "prove", "searched"
 THEOREM, PART = "deep", "deep-part"
 
 Watch: TypeAlias = Callable[[DeepSearch], bool]
+
+#: Seconds between two times that a search is written to its file.
+_KEPT_EVERY = 300.0
 
 #: So many things that are missing are named.
 _NAMED = 3
@@ -68,14 +72,32 @@ def searched(
     keep : a file from which the search goes on, if it is there, and in which it is kept in the end, whatever ends it.
     watch : called before each walk; the search ends if it says no.
     """
-    search = DeepSearch(network, seed) if keep is None else load_search(network, keep, seed)
+    if keep is None:
+        search = DeepSearch(network, seed)
+        if impossible(network) is None:
+            search.run(time_limit, watch=watch)
+        return search
+    search = load_search(network, keep, seed)
     if impossible(network) is None:
         try:
-            search.run(time_limit, watch=watch)
+            search.run(time_limit, watch=_keeping(keep, watch))
         finally:
-            if keep is not None:
-                save_search(search, keep)
+            save_search(search, keep)
     return search
+
+
+def _keeping(keep: str | Path, watch: Watch | None) -> Watch:
+    """Also writes the file from time to time, because not everything that ends a process lets it do so."""
+    saved = time.monotonic()
+
+    def watching(search: DeepSearch) -> bool:
+        nonlocal saved
+        if time.monotonic() - saved > _KEPT_EVERY:
+            save_search(search, keep)
+            saved = time.monotonic()
+        return watch is None or watch(search)
+
+    return watching
 
 
 def whole(search: DeepSearch) -> list[Hypothesis] | Attempt:

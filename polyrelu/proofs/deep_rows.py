@@ -33,6 +33,10 @@ __all__ = ["by_sight", "is_crossed_by_all", "looking", "sees", "signs_short_of"]
 #: So many more equations than unknowns are taken at a time.
 _SPARE = 8
 
+#: After so many parts of the equations, each as many as the unknowns, that add nothing to the rank, the rest is left
+#: out.
+_IDLE = 3
+
 
 def is_crossed_by_all(space: DeepNetwork, above: Iterable[Portrait]) -> bool:
     """Whether one of the neurons is crossed by all neurons of the layer before: the first case of (D3)."""
@@ -81,14 +85,16 @@ def _system(space: DeepNetwork, layer: int, v: Portrait, open_: int) -> _System:
     factors = np.where(_marks(v.crossed & open_, start, width), weights, 0)
     own, rows = len(ons) + len(offs), list[list[int]]()
     wanted = own + int(np.count_nonzero(factors))
+    idle = 0
     for equations in _equations(space, layer, v.masks, ~v.crossed, (own, wanted)):
         block = [
             np.hstack([np.where(on[ons], slopes[:, ons], 0), np.where(on[offs], 0, slopes[:, offs]),
                        slopes * factors % space.prime])
             for on, slopes in equations
         ]  # fmt: skip
-        rows = eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1]
-        if len(rows) == wanted:
+        before, rows = len(rows), eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1]
+        idle = idle + 1 if len(rows) == before else 0
+        if len(rows) == wanted or idle == _IDLE:
             break
     rank, rest = eliminate_mod(rows, own, space.prime)
     return _System(own - rank, rest)
@@ -98,12 +104,15 @@ def sees(space: DeepNetwork, layer: int, masks: Iterable[int], unknown: int) -> 
     """Whether the pieces determine the weights on all the neurons of layer m in a mask, those on others being right."""
     start = space.starts[layer - 1]
     wanted = np.array([h - start for h in bits_of(unknown)], dtype=np.int64)
-    rows = list[list[int]]()
+    rows, idle = list[list[int]](), 0
     for equations in _equations(space, layer, masks, unknown, (len(wanted), len(wanted))):
         block = [np.where(on[wanted], slopes[:, wanted], 0) for on, slopes in equations]
-        rows = eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1]
+        before, rows = len(rows), eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1]
         if len(rows) == len(wanted):
             return True
+        idle = idle + 1 if len(rows) == before else 0
+        if idle == _IDLE:
+            break
     return not len(wanted)
 
 
