@@ -20,6 +20,7 @@ import os
 import re
 import sys
 import zlib
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -232,6 +233,8 @@ MEMBERSHIP = OneOf(({"status": "open"}, {"status": "verified", "method": "every"
                     {"status": "refuted", "method": "bias", "row": int},
                     {"status": "refuted", "method": "product", "rows": [int], "column": int},
                     {"status": "refuted", "method": "masks", "layer": int, "masks": [[int]]}))
+MULTIPLES = [(int, NATURAL)]
+STEP = (int, NATURAL, MULTIPLES, MULTIPLES)
 def check_depth(network: Network, depth: int, step: str = "theorem") -> list[Layer]:
     """The layers of a network of so many, with an affine output."""
     require(len(network.layers) == depth and network.last == "affine", step, f"L = {depth}, last affine", str(network))
@@ -987,6 +990,85 @@ def on_axis(network: Network, c: int, t: Fraction) -> list[Fraction]:
     active = [max(row[0] * p + a * q, 0) for row, a in zip(lower.rows, lower.bias, strict=True)]
     q *= lower.denominator
     return [Fraction(dot(v, active) + b * q, q * upper.denominator) for *v, b in upper.augmented()]
+class Facts:
+    """Forms that are >= 0 at every input or, with a source, wherever it is on: facts 2k and 2k+1 are a and d a - t of
+    neuron k, as a = max(t/d, 0); from 2N on `more`: 1, what the source adds, what steps add. The N neurons of layers
+    before layer `number` are numbered from 0, layer by layer. Symbols: 0 for 1, then the inputs, then the neurons."""
+    def __init__(self, network: Network, number: int, source: list[int]) -> None:
+        self.layers, self.meter, self.more = network.layers, Meter(COST, "same-function"), [{0: 1}]
+        self.starts = list(accumulate(network.widths[:number], initial=1))
+        self.count = self.starts[-1] - self.starts[1]
+        for j in source:
+            own, t = self.neuron(self.count - network.widths[number - 1] + j)
+            self.more.append(added(t, own, -1))
+    def form(self, number: int, row: Sequence[int]) -> Form:
+        """A row of [W | b] of a layer as a form."""
+        return {0: row[-1], **dict(enumerate(row[:-1], self.starts[number - 1]))}
+    def neuron(self, k: int) -> tuple[Form, Form]:
+        """The forms d a and t of neuron k."""
+        number = bisect(self.starts, symbol := self.starts[1] + k) - 1
+        layer, i = self.layers[number - 1], symbol - self.starts[number]
+        return {symbol: layer.denominator}, self.form(number, [*layer.rows[i], layer.bias[i]])
+    def fact(self, number: int) -> Form:
+        """A fact by its number."""
+        k, is_gap = divmod(number, 2)
+        require(number - 2 * self.count < len(self.more), "same-function", "a fact that is known", str(number))
+        if k >= self.count:
+            return self.more[number - 2 * self.count]
+        return added(*self.neuron(k), -1) if is_gap else {self.starts[1] + k: 1}
+    def minus(self, form: Form, entries: Any, sign: int = -1) -> Form:
+        """A form minus multiples of facts."""
+        rest = dict(form)
+        for number, text in entries:
+            factor, fact = integer(text), self.fact(number)
+            self.meter.spend(len(fact), longest([list(fact.values())]) + factor.bit_length())
+            add_to(rest, fact, sign * factor)
+        return rest
+    def nonnegative(self, form: Form, entries: Any) -> None:
+        """The form is a sum of the listed multiples of facts and of some multiples of activations and 1."""
+        rest = self.minus(form, entries)
+        good = all(x >= 0 if k == 0 or k >= self.starts[1] else x == 0 for k, x in rest.items())
+        require(good, "same-function", "facts that leave nonnegative multiples of activations", "others")
+    def step(self, k: int, scale: str, above: Any, gap: Any) -> None:
+        """q d a <= G for a sum G of multiples of facts, because q t <= G as well."""
+        require(k < self.count and (q := integer(scale)) > 0, "same-function", "a neuron of the layers before", str(k))
+        bound, (own, t) = self.minus({}, above, 1), self.neuron(k)
+        self.meter.spend(len(t), longest([list(t.values())]) + q.bit_length())
+        self.nonnegative(added(bound, t, -q), gap)
+        self.more.append(added(bound, own, -q))
+def added(one: Form, other: Form, factor: int) -> Form:
+    """one + factor * other."""
+    add_to(result := dict(one), other, factor)
+    return result
+def one_sided(one: Network, two: Network, evidence: Any) -> None:
+    """Neurons of layer l have one sign wherever the source (without one: 1) is on, in both networks, which differ in
+    their weights on it. O(size of layers 1 ... l) for each step and each sign."""
+    number, lower, upper = changed_layers(one, two, evidence, 2)
+    width, source, changed = one.widths[number - 1], evidence["source"], two.layers[number - 1]
+    good = len(source) <= (number > 1) and all(h < width for h in source)
+    require(good, "same-function", "at most one source, a neuron of the layer before", str(source))
+    facts, place, scale = Facts(one, number, source), (*source, width)[0], lower.denominator * changed.denominator
+    for step in evidence["steps"]:
+        facts.step(*step)
+    check_indices("same-function", [v for v, *_ in evidence["signs"]], len(lower.rows))
+    bits = longest([*lower.augmented(), *changed.augmented(), *upper.augmented(), [scale]]) + scale.bit_length()
+    bounded(2 * len(lower.rows) * (width + 1) + 3 * len(upper.rows) * (len(lower.rows) + 1), bits, "same-function")
+    old, new = ([[x * other.denominator for x in row] for row in layer.augmented()]
+                for layer, other in ((lower, changed), (changed, lower)))
+    above = [[x * scale for x in row] for row in upper.augmented()]
+    for v, sign, text, entries in evidence["signs"]:
+        require((factor := integer(text)) > 0, "same-function", "a positive factor", text)
+        for row in (old[v], new[v]):
+            facts.meter.spend(len(row), bits + factor.bit_length())
+            facts.nonnegative(facts.form(number, [factor * x if sign == "+" else -factor * x for x in row]), entries)
+        change, old[v][place] = new[v][place] - old[v][place], new[v][place]
+        shift = [w[v] * change if sign == "+" else 0 for w in upper.rows]
+        for row, x in zip(above, shift, strict=True):
+            row[-1] -= x
+    require(old == new, "same-function", "equal layers l but for the weights of `signs` on the source")
+    shifted = [row[-1] != b * scale for row, b in zip(above, upper.bias, strict=True)]
+    require(not source or not any(shifted), "same-function", "changes that cancel in layer l+1")
+    check_layer(two.layers[number], above, upper.denominator * scale)
 # ---- The rule for the claim "runtime-error", section 3.7. Numbers are integers over 2^GRID, rounded outwards.
 GRID = 1200
 ARITHMETIC = {"float32": (24, 126, (2**24 - 1) << 104), "float64": (53, 1000, (2**53 - 1) << 971)}  # p, tiny, largest
@@ -1512,9 +1594,9 @@ def outputs(network: Network, x: Sequence[Fraction]) -> list[Fraction]:
         activations.append(([(max(a, 0) if number <= last else a) // divisor for a in z], scale // divisor))
     return [Fraction(a, activations[-1][1]) for a in activations[-1][0]]
 # ---- Certificates. A theorem: kind and classes of claims, page of the proof, evidence by hypothesis in order, rule.
-PAGE, SHALLOW, LINE, HIDING, BOX, EQUIVALENCE, REGIONS = ("polyrelu/" + page for page in (
+PAGE, SHALLOW, LINE, HIDING, BOX, ONE_SIDED, EQUIVALENCE, REGIONS = ("polyrelu/" + page for page in (
     "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py", "symmetry/box.md",
-    "proofs/equivalence.md", "proofs/regions.md"))
+    "proofs/one_sided.md", "proofs/equivalence.md", "proofs/regions.md"))
 ON_MINORS = {"generic": "minors imply G2 (polyrelu/proofs/bottleneck.md)",
              "transversal": "minors imply G2 (polyrelu/proofs/bottleneck.md), generic implies transversal (FORMAT.md)"}
 def refutation(page: str, evidence: Any, rule: Callable[..., None]) -> tuple[Any, ...]:
@@ -1537,6 +1619,8 @@ THEOREMS: dict[str, tuple[Any, ...]] = {
     "deep-part": ("determined", ("transversal",), "polyrelu/proofs/deep.md", DEEP, deep),
     "replacement": refutation(SHALLOW, {"layer": int}, replacement),
     "bounded-replacement": refutation(BOX, {"layer": int}, bounded_replacement),
+    "one-sided": refutation(ONE_SIDED, {"layer": int, "source": [int], "steps": [STEP], "signs": [(
+        int, re.compile("[+-]"), NATURAL, MULTIPLES)]}, one_sided),
     "translation": refutation(HIDING, {"layer": int, "neuron": int, "shift": RATIONAL}, translation),
     "flip": refutation(HIDING, {"layer": int, "neuron": int, "flipped": [int]}, flip),
     "line-equal": refutation(LINE, {}, line_equal),

@@ -191,6 +191,16 @@ THEOREMS: dict[str, TheoremText] = {
         r"$\sum_h C_h |h\cdot(u,1)| + Mu + m$ are equal, $h$ running over the hyperplanes that meet the interior of $B$.",
         _OTHER,
     ),
+    "one-sided": TheoremText(
+        "a neuron of one sign wherever another one is on",
+        "polyrelu/proofs/one_sided.md",
+        "If a neuron is off wherever a neuron of the layer before is on, its weight on it can be lowered. If it is never negative there, its weight can be raised "
+        "where the next layer does not see it. The constant 1 counts as a neuron that is always on: then these are dead and linear neurons.",
+        r"Let $a_h$ be an activation of layer $\ell-1$ or the constant 1, and let $z_v \le 0$ ($v \in S_-$), $z_v \ge 0$ ($v \in S_+$) wherever $a_h > 0$, for the weights $W_{vh}$ and "
+        r"for $W_{vh} + t_v$. If $\sum_{v\in S_+} t_v W^{\ell+1}_{\cdot v}$ is 0, or $a_h = 1$ and $b^{\ell+1}$ loses this vector, then both networks have the same function. The "
+        r"signs follow by nonnegative multiples of $a \ge 0$, $a - z \ge 0$ and of upper bounds $a \le G$ with $G \ge 0$, $G \ge z$.",
+        _OTHER,
+    ),
     "translation": TheoremText(
         "a hidden hyperplane translated",
         "polyrelu/symmetry/hiding.py",

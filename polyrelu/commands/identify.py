@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from polyrelu.commands.common import (
     say_interrupted,
     written_lines,
 )
-from polyrelu.errors import DomainError
+from polyrelu.errors import CertificateError, DomainError
 from polyrelu.interrupts import deferred_interrupt
 
 if TYPE_CHECKING:
@@ -77,9 +78,18 @@ def _identify(options: argparse.Namespace, started: float) -> int:
     if options.domain != "R^n":
         raise DomainError(f"--domain {options.domain}: identify proves on R^n only; leave the option out")
     imported = read_network(options, options.network)
-    with deferred_interrupt(say_interrupted) as interrupt, ProgressLine() as line:
+    searches: list[DeepSearch] = []
+
+    def interrupted() -> None:
+        """Only a search of ridges has something to keep."""
+        if not searches:
+            raise KeyboardInterrupt
+        say_interrupted()
+
+    with deferred_interrupt(interrupted) as interrupt, ProgressLine() as line:
 
         def watch(search: DeepSearch) -> bool:
+            searches[:] = [search]
             line.show(f"ridges: {len(search.ridges)} in {search.walks} walks")
             return not interrupt.requested
 
@@ -97,15 +107,21 @@ def _identify(options: argparse.Namespace, started: float) -> int:
     else:
         print(outcome)
         print_reading(imported)
-        print("".join(f"{line}\n" for line in _what_was_written(options, outcome, written)), end="")
+        lines = [*_what_was_written(options, outcome, written), *_what_was_kept(options, searches)]
+        print("".join(f"{line}\n" for line in lines), end="")
     return EXIT[outcome.status]
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Outputs that cannot be written, or would overwrite the input, are found out before any work is done."""
-    for option, name in (("-o", options.output), ("--other", options.other), ("--keep", options.keep)):
+    kept = [] if options.keep is None else [options.keep]
+    for option, name in (("-o", options.output), ("--other", options.other)):
         if name is not None:
-            check_output(option, name, [options.network])
+            check_output(option, name, [options.network, *kept])
+    if options.output and options.other and Path(options.output).resolve() == Path(options.other).resolve():
+        raise CertificateError(f"--other {options.other}: this is the file of the certificate; choose another name")
+    for name in kept:
+        check_output("--keep", name, [options.network])
 
 
 def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: dict[str, str]) -> list[Path]:
@@ -141,6 +157,15 @@ def _part_object(part: PartlyIdentifiable | None) -> dict[str, Any] | None:
         **{key: value for key, value in certificate.claim.terms().items() if key in ("layers", "neurons")},
         "statement": str(certificate.claim),
     }
+
+
+def _what_was_kept(options: argparse.Namespace, searches: Sequence[DeepSearch]) -> list[str]:
+    if options.keep is None:
+        return []
+    if not searches:
+        return [f"no search was made: {options.keep} is as it was"]
+    (search,) = searches
+    return [f"search kept: {options.keep} ({len(search.ridges)} ridges; the same command goes on from there)"]
 
 
 def _outcome_object(outcome: Outcome) -> dict[str, Any]:

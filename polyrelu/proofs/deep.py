@@ -39,7 +39,8 @@ _NAMED = 3
 def prove(network: Network, seed: int = 0, time_limit: float | None = None) -> list[Hypothesis] | Attempt:
     """The hypotheses with evidence, or what was not found in so many seconds.
 
-    Without a limit the search may not end. What it finds depends on the seed only.
+    Without a limit the search ends when it has met nothing new for long (`DeepSearch.idle`), which may take very long.
+    What it meets depends on the seed only, how much of that on the time.
 
     Raises
     ------
@@ -84,7 +85,8 @@ def whole(search: DeepSearch) -> list[Hypothesis] | Attempt:
         return Attempt(THEOREM, reason)
     if not search.hypotheses.hold:
         return _not_found(search)
-    return _evidence(search, THEOREM, range(search.space.size), lambda found: found.hold)
+    layers = search.network.depth - 1
+    return _evidence(search, THEOREM, range(search.space.size), layers, lambda found: found.hold)
 
 
 def part(search: DeepSearch) -> tuple[PartClaim, list[Hypothesis]] | None:
@@ -94,19 +96,23 @@ def part(search: DeepSearch) -> tuple[PartClaim, list[Hypothesis]] | None:
         return None
 
     def is_enough(other: DeepHypotheses) -> bool:
-        other_part = other.determined
-        return other.hold or (
-            other_part.layers >= found.layers
-            and (other_part.layers > found.layers or set(found.neurons) <= set(other_part.neurons))
-        )
+        own = other.determined
+        if not found.neurons:
+            return own.layers >= found.layers
+        return own == found  # with other neurons than those of the claim the signs may rest on these others
 
     start = search.space.starts[found.layers]
     places = [*range(start), *(start + i for i in found.neurons)]
-    return PartClaim(search.network, found.layers, found.neurons), _evidence(search, PART, places, is_enough)
+    claim = PartClaim(search.network, found.layers, found.neurons)
+    return claim, _evidence(search, PART, places, found.layers, is_enough)
 
 
 def _evidence(
-    search: DeepSearch, theorem: str, places: Collection[int], enough: Callable[[DeepHypotheses], bool]
+    search: DeepSearch,
+    theorem: str,
+    places: Collection[int],
+    layers: int,
+    enough: Callable[[DeepHypotheses], bool],
 ) -> list[Hypothesis]:
     space = search.space
     some = few_ridges(space, list(search.ridges), search.hypotheses, places, enough)
@@ -114,7 +120,7 @@ def _evidence(
         if not search.confirms(ridge):
             raise DomainError("the file of the search shows a ridge that is not there; delete it and search again")
     ridges = {ridge: search.ridges[ridge] for ridge in some}
-    found = evidence(space, search.planes, ridges, evaluate(space, some, Families(space, some)), places)
+    found = evidence(space, search.planes, ridges, evaluate(space, some, Families(space, some)), places, layers)
     return [
         *(Hypothesis(theorem, name, entry) for name, entry in found.items()),
         Hypothesis(theorem, "membership", transversal_membership(search.network)),

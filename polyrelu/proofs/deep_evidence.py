@@ -25,6 +25,7 @@ def evidence(
     ridges: Mapping[Ridge, Spot],
     hypotheses: DeepHypotheses,
     places: Collection[int],
+    layers: int,
 ) -> dict[str, dict[str, Any]]:
     """The evidence for each hypothesis but the membership.
 
@@ -32,8 +33,8 @@ def evidence(
     ----------
     planes, ridges : some ridges, each with the number of a plane that it meets.
     hypotheses : of `evaluate` at these ridges.
-    places : of the neurons that the claim is about, ascending; what concerns others is left out. No family is joined
-        in a layer some of whose neurons are not among them.
+    places : of the neurons that the claim is about, ascending; what concerns others is left out.
+    layers : in so many hidden layers families are joined.
     """
     slices, order = _slices(planes, ridges)
     families, first = Families(space, order), dict[Piece, int]()
@@ -45,9 +46,8 @@ def evidence(
         return [family.place, first[families.root(family.key)]]
 
     chosen = [hypotheses.known[place].families[0] for place in places]
-    whole = {layer for layer in range(1, space.network.depth) if set(space.places(layer)) <= set(places)}
     joined, sighted = (
-        [entry(family) for family in some if space.layer_of[family.place] in whole]
+        [entry(family) for family in some if space.layer_of[family.place] <= layers]
         for some in (hypotheses.by_crossing, hypotheses.by_sight)
     )
     sources = shown_sources(space, order, hypotheses.known) if len(places) == space.size else []

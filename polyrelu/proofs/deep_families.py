@@ -92,6 +92,11 @@ class Members:
 class Families:
     """All families that some ridges show; ridges can be added at any time.
 
+    Attributes
+    ----------
+    pieces : by the place of their neuron, the masks of all pieces.
+    on : by the place of a neuron, the mask of the neurons of the layer before that are on at some piece.
+
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.proofs.deep_ridges import deep_network, ridge_at
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
@@ -107,6 +112,8 @@ class Families:
         self._classes: _Classes[Piece] = _Classes()
         self._members: dict[Piece, Members] = {}
         self._crossings: list[Crossing] = []
+        self.pieces: defaultdict[int, list[int]] = defaultdict(list)
+        self.on: defaultdict[int, int] = defaultdict(int)
         for ridge in ridges:
             self.add(ridge)
 
@@ -149,6 +156,8 @@ class Families:
             return
         self._classes.root(piece)
         before, own = self._space.before(piece.place), self._space.layer_mask[self._space.layer_of[piece.place]]
+        self.pieces[piece.place].append(piece.mask)
+        self.on[piece.place] |= piece.mask & before
         self._members[piece] = Members([piece.mask], piece.mask & before, ~piece.mask & before, not piece.mask & own)
 
     def _link(self, one: Piece, other: Piece) -> None:

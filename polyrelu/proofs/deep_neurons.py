@@ -1,7 +1,8 @@
 """Theorem D, one neuron from its families: which families belong to one neuron of every competitor (proofs/deep.md).
 
 A family *crosses* a neuron h of the layer before if h is on at some of its pieces and off at others. It is *placed* if
-its chain up is as long as it can be, so that in a competitor it lies in its own layer ℓ. One placed family is chosen
+its chain up is as long as it can be: then it lies in no later layer of a competitor than its own, ℓ, and in no earlier
+one, because these are known when layer ℓ is looked at. One placed family is chosen
 for each neuron. Another placed family of the same neuron can be joined to it
 
 * if ℓ = 1: always, because the hyperplanes of the neurons of the first layer are different;
@@ -14,7 +15,7 @@ for each neuron. Another placed family of the same neuron can be joined to it
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from polyrelu.proofs.deep_families import Family
@@ -117,7 +118,7 @@ def portraits(space: DeepNetwork, families: Iterable[Family]) -> Portraits:
         if all_placed(space, places, result.chosen):
             crossed = {place: result.chosen[place].crossed for place in places}
             if layer == 1 or pairwise_apart(space, places, crossed):
-                result.order.extend(enlarged(space, places, result.chosen, result.left, by_sight=False))
+                result.order.extend(enlarged(space, places, result.chosen, result.left))
     return result
 
 
@@ -131,21 +132,28 @@ def enlarged(
     places: Sequence[int],
     chosen: dict[int, Portrait],
     left: dict[int, list[Portrait]],
-    by_sight: bool,
+    look: Callable[[Portrait], Portrait] | None = None,
 ) -> list[Family]:
     """Join to the chosen portraits of a layer, which are pairwise told apart, what can be joined and shows something
-    more. Both dictionaries are changed; the families that were joined, in the order in which that is allowed."""
+    more: by crossing, or by sight if it is given how to look. Both dictionaries are changed.
+
+    Returns
+    -------
+    The families that were joined, in the order in which that is allowed.
+    """
     waiting, order, found = [part for place in places for part in left[place]], list[Family](), True
     while found:
         later, found = list[Portrait](), False
         for part in waiting:
-            if _is_useless(chosen[part.place], part):
+            own = chosen[part.place]
+            if not _shows_more(own, part) if look is None else not part.on & ~own.seen:
                 continue
-            if _can_join(space, places, chosen, part, by_sight):
-                chosen[part.place], found = chosen[part.place].joined(part), True
+            seeing = part if look is None else look(part)
+            if _can_join(space, places, chosen, seeing, by_sight=look is not None):
+                chosen[part.place], found = own.joined(seeing), True
                 order += part.families
             else:
-                later.append(part)
+                later.append(seeing)
         waiting = later
     for place in places:
         left[place] = [part for part in waiting if part.place == place]
@@ -182,15 +190,14 @@ def bits_of(mask: int) -> Iterator[int]:
         mask ^= low
 
 
-def _merit(space: DeepNetwork, family: Family) -> tuple[bool, int, int, int]:
-    """What makes a family a good choice."""
-    return is_placed(space, family), family.crossed.bit_count(), family.on.bit_count(), len(family.masks)
+def _merit(space: DeepNetwork, family: Family) -> tuple[bool, int, int]:
+    """What makes a family a good choice: what crosses it tells it apart, and so does what is on, by sight."""
+    return is_placed(space, family), family.crossed.bit_count() + family.on.bit_count(), len(family.masks)
 
 
-def _is_useless(own: Portrait, part: Portrait) -> bool:
-    """Whether a family shows nothing that is not known."""
-    orients = part.oriented and not own.oriented
-    return not (part.on & ~own.on or part.crossed & ~own.crossed or part.seen & ~own.seen or orients)
+def _shows_more(own: Portrait, part: Portrait) -> bool:
+    """Whether a family shows something that is not known, before anything is seen but by crossing."""
+    return bool(part.on & ~own.on or part.crossed & ~own.crossed or (part.oriented and not own.oriented))
 
 
 def _can_join(

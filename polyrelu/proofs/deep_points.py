@@ -15,20 +15,21 @@ Join to it other families of the neuron, as `deep_neurons` says; what follows is
 
 Then every competitor η (supertransversal, all masked products with nonempty masks nonzero) with f_η = f_θ has η ~ θ.
 
-*Which signs the points show.* Where the system of (D3) has only the solution 0, no competitor whatever can have
-other signs (*flips*) in layer m. Elsewhere flips are excluded by the class of competitors alone: a network with such a
+*Which signs the points show.* Where the system of (D3) has only the solution 0, other signs (*flips*) in layer m would
+make a weight of the competitor 0. Elsewhere flips are excluded by the class of competitors alone: a network with such a
 flip has a masked product that is 0, and so has θ.
 
 **In part.** If something is missing in some layer, what holds for the layers before still determines them
 (`determined`).
 
 Only a part of all pieces and cells is known from the points. More of them never hurt: a longer list gives longer
-chains, larger families, more equations.
+chains, larger families, more equations. The theorem leaves the choice of families free, and the order of the joins; one
+choice is made here, the one that promises most, so that in rare cases more points show less *here*.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,7 +38,7 @@ from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.deep_families import Families, Family
 from polyrelu.proofs.deep_neurons import Portrait, Portraits, bits_of, is_placed, portraits
 from polyrelu.proofs.deep_ridges import DeepNetwork, Ridge, deep_network, ridge_at
-from polyrelu.proofs.deep_rows import by_sight, is_crossed_by_all, looking, signs_of
+from polyrelu.proofs.deep_rows import by_sight, is_crossed_by_all, looking, signs_short_of
 from polyrelu.proofs.deep_unseen import shown_sources, sources
 
 __all__ = ["DeepHypotheses", "Determined", "Missing", "deep_hypotheses", "evaluate", "sketch"]
@@ -149,24 +150,34 @@ def evaluate(space: DeepNetwork, ridges: Sequence[Ridge], families: Families) ->
     """The hypotheses, with the ridges and their families already worked out; `space` is that of `deep_network`."""
     found = portraits(space, families.all())
     signs = {layer: list(_signs(space, layer, found.chosen)) for layer in range(1, space.network.depth - 1)}
+    by_crossing = dict(found.chosen)  # what signs are about
     joined: list[Family] = []
     for layer in range(2, space.network.depth):
         joined += by_sight(space, layer, found)
     missing = [*_layers(space, found.chosen), *_weights(space, found, _unshown(space, ridges, found.chosen))]
     missing += [entry for layer in signs.values() for entry in layer]
-    return DeepHypotheses(found.chosen, found.order, joined, tuple(missing), _determined(space, found, missing))
+    return DeepHypotheses(
+        found.chosen, found.order, joined, tuple(missing), _determined(space, found, by_crossing, missing)
+    )
 
 
 def sketch(space: DeepNetwork, families: Families) -> DeepHypotheses:
-    """What is missing of chains and of neurons that are on, without any linear system: much faster, and not all."""
+    """What is missing of chains and of neurons that are on, without any linear system: much faster, and not all.
+
+    Neurons that are on at no piece of any family come first; only if there are none, those that are on at no piece of
+    the chosen family and of what is joined to it by crossing.
+    """
     found = portraits(space, families.all())
-    missing = [*_layers(space, found.chosen), *_unseen(space, found)]
+    missing = list(_layers(space, found.chosen))
+    missing += _unseen(space, found.chosen, families.on)
+    if not missing:
+        missing += _unseen(space, found.chosen, {place: portrait.on for place, portrait in found.chosen.items()})
     return DeepHypotheses(found.chosen, found.order, [], tuple(missing), Determined(0, ()))
 
 
-def _unseen(space: DeepNetwork, found: Portraits) -> Iterator[Missing]:
-    for place, portrait in found.chosen.items():
-        for h in bits_of(space.before(place) & ~portrait.on):
+def _unseen(space: DeepNetwork, places: Iterable[int], on: Mapping[int, int]) -> Iterator[Missing]:
+    for place in places:
+        for h in bits_of(space.before(place) & ~on[place]):
             yield Missing("on", space.layer_of[place], space.neuron(place), space.neuron(h))
 
 
@@ -208,27 +219,27 @@ def _signs(space: DeepNetwork, layer: int, known: dict[int, Portrait]) -> Iterat
     above = [known[place] for place in space.places(layer + 1) if place in known]
     placed = [part for part in above if is_placed(space, part.families[0])]
     if not is_crossed_by_all(space, placed):
-        signs = signs_of(space, layer, known, placed)
-        if not signs.hold:
-            yield Missing("signs", layer, short=signs.short)
+        short = signs_short_of(space, layer, known, placed)
+        if short:
+            yield Missing("signs", layer, short=short)
 
 
-def _determined(space: DeepNetwork, found: Portraits, missing: Sequence[Missing]) -> Determined:
-    """The theorem in part: as many layers as possible, and neurons of the next one."""
+def _determined(
+    space: DeepNetwork, found: Portraits, by_crossing: dict[int, Portrait], missing: Sequence[Missing]
+) -> Determined:
+    """The theorem in part: as many layers as possible, and neurons of the next one, in which nothing is joined."""
     last = space.network.depth - 1
     bad = {entry.neuron.layer for entry in missing if entry.neuron is not None}
     unsigned = {entry.layer for entry in missing if entry.want == "signs"}
     layers = 0
     while layers < last - 1 and layers not in unsigned and layers + 1 not in bad:
         layers += 1
-    if not layers or layers in unsigned:
-        return Determined(layers, ())
+    if not layers:
+        return Determined(0, ())
     parts = [_alone(space, found.chosen[place]) for place in space.places(layers + 1) if place in found.chosen]
-    if layers + 1 not in bad:  # then all of them, and families may be joined
-        parts = [found.chosen[place] for place in space.places(layers + 1)]
     good = [part for part in parts if is_placed(space, part.families[0]) and part.seen == space.before(part.place)]
     good = [part for part in good if all(space.row(part.place))]
-    if not is_crossed_by_all(space, good) and not signs_of(space, layers, found.chosen, good).hold:
+    if not is_crossed_by_all(space, good) and signs_short_of(space, layers, by_crossing, good):
         good = []
     return Determined(layers, tuple(space.neuron(part.place).index for part in good))
 

@@ -9,9 +9,9 @@ is good if it is of type
 * C: k < l, z_v bends at u, all rays are visible but the one with u = 0 > v, and no neuron of layer l is on at the ridge
   (so f is constant on v < 0).
 
-A cell is its sign vector. Searches meet a hundred thousand of them, so that a sign vector without zeros is kept as a
-*mask* here, an integer with a bit for each hidden neuron that is on; neurons are known by their places, counted from 0,
-layer by layer.
+A cell is known by the signs of the hidden neurons on it. Searches meet a hundred thousand cells, so that the signs are
+kept as a *mask* here, an integer with a bit for each neuron that is on; which neurons vanish is said beside it. Neurons
+are known by their places, counted from 0, layer by layer.
 
 **Modulo a prime.** The derivatives that tell the type are computed modulo a prime p, so small that products of vectors
 of floats are exact. What is not 0 modulo p is not 0. What is 0 modulo p may differ from 0; then a good ridge is not
@@ -21,9 +21,11 @@ used, or f is taken for constant in (C), where the masks of layer l decide the r
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeVar
 
@@ -32,7 +34,7 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational, RationalMatrix, float_prime
-from polyrelu.network import Network, NeuronId
+from polyrelu.network import Network, NeuronId, rescale
 from polyrelu.walks import AffineSlice
 from polyrelu.walks.slices import Point, Signs, exact_vector
 
@@ -45,6 +47,9 @@ _Table = TypeVar("_Table", NDArray[np.int64], Floats)
 
 #: So many matrices of gradients and of float forms are remembered.
 _REMEMBERED = 64
+
+#: Floats are taken as they are if values can grow to this power of 2 only, from inputs of size 1.
+_LARGE = 300.0
 
 
 class Piece(NamedTuple):
@@ -138,9 +143,9 @@ class DeepNetwork:
         self.prime = float_prime(max(network.widths))
         self.rows = [layer.weight.integer_rows() for layer in network.layers]
         self._modular = [np.array([[w % self.prime for w in row] for row in rows], dtype=float) for rows in self.rows]
-        self._floats = [layer.augmented().to_floats() for layer in network.layers]
-        self._gradients: OrderedDict[tuple[int, int], NDArray[np.int64]] = OrderedDict()
-        self._forms: OrderedDict[tuple[int, int], Floats] = OrderedDict()
+        self._floats = _float_rows(network)
+        self._gradients: OrderedDict[tuple[int, int, int], NDArray[np.int64]] = OrderedDict()
+        self._forms: OrderedDict[tuple[int, int, int], Floats] = OrderedDict()
         self._whole: AffineSlice | None = None
 
     # -- names ----------------------------------------------------------------------------------------------------
@@ -210,12 +215,14 @@ class DeepNetwork:
             column = np.mod(self._modular[layer] @ (column * on[start:stop]), self.prime)
         return c, column
 
-    def gradients(self, layer: int, mask: int) -> NDArray[np.int64]:
-        """∇z of all neurons of a hidden layer on a cell, times one number, modulo p, shape (n_ℓ, n_0)."""
-        key = layer, self.below(mask, layer)
+    def gradients(self, layer: int, mask: int, count: int) -> NDArray[np.int64]:
+        """∂z/∂x_k of all neurons of a hidden layer on a cell, times one number, modulo p, for so many inputs k that are
+        spread evenly, all of them if there are fewer; shape (n_ℓ, count)."""
+        key = layer, self.below(mask, layer), count
         found = self._gradients.get(key)
         if found is None:
-            on, product = self.bits(mask), self._modular[0]
+            columns = np.linspace(0, self.network.inputs - 1, min(count, self.network.inputs)).astype(np.int64)
+            on, product = self.bits(mask), self._modular[0][:, columns]
             for number in range(2, layer + 1):
                 active = on[self.starts[number - 2] : self.starts[number - 1]]
                 product = np.mod(self._modular[number - 1][:, active] @ product[active], self.prime)
@@ -226,7 +233,7 @@ class DeepNetwork:
 
     def float_forms(self, layer: int, mask: int) -> Floats:
         """[∇z | z(0)] of all neurons of a hidden layer on a cell, in floats, shape (n_ℓ, n_0 + 1)."""
-        key = layer, self.below(mask, layer)
+        key = layer, self.below(mask, layer), 0
         found = self._forms.get(key)
         if found is None:
             on, product = self.bits(mask), self._floats[0]
@@ -237,6 +244,14 @@ class DeepNetwork:
                 product[:, -1] += weights[:, -1]
             found = _remember(self._forms, key, product)
         return found
+
+    def float_mask(self, point: Floats) -> int:
+        """The mask of the neurons that are on at a point, as floats see it."""
+        values, mask = point, 0
+        for start, weights in zip(self.starts, self._floats[:-1], strict=False):
+            values = np.maximum(weights[:, :-1] @ values + weights[:, -1], 0.0)
+            mask |= int.from_bytes(np.packbits(values > 0, bitorder="little").tobytes(), "little") << start
+        return mask
 
     # -- exact ----------------------------------------------------------------------------------------------------
 
@@ -294,13 +309,32 @@ def mask_of(signs: Signs) -> int:
     return int.from_bytes(np.packbits(signs > 0, bitorder="little").tobytes(), "little")
 
 
+def _float_rows(network: Network) -> list[Floats]:
+    """[W|b] of each layer in floats; if products of them could be too large for floats, those of a network that is
+    equal up to positive scaling, with entries below 1 in the hidden layers: its neurons have the same zeros."""
+    found = [layer.augmented().to_floats() for layer in network.layers]
+    with np.errstate(over="ignore"):
+        sizes = [float(np.abs(rows).sum(axis=1).max()) for rows in found[:-1]]
+    if sum(math.log2(max(size, 1.0)) for size in sizes) <= _LARGE:
+        return found
+    for layer in range(1, network.depth):
+        largest = [max(map(abs, row)) for row in network.layers[layer - 1].augmented().rows()]
+        network = rescale(network, layer, [_above(x) if x else 1 for x in largest])
+    return [layer.augmented().to_floats() for layer in network.layers]
+
+
+def _above(number: Fraction) -> Fraction:
+    """The reciprocal of a power of 2 that is larger than a positive number, and less than four times as large."""
+    return Fraction(2) ** (number.denominator.bit_length() - number.numerator.bit_length() - 1)
+
+
 def _dependent(a: Sequence[int], b: Sequence[int]) -> bool:
     """Whether two integer vectors are linearly dependent."""
     pivot = next((i for i, entry in enumerate(a) if entry), None)
     return pivot is None or all(a[pivot] * y == b[pivot] * x for x, y in zip(a, b, strict=True))
 
 
-def _remember(memory: OrderedDict[tuple[int, int], _Table], key: tuple[int, int], value: _Table) -> _Table:
+def _remember(memory: OrderedDict[tuple[int, int, int], _Table], key: tuple[int, int, int], value: _Table) -> _Table:
     memory[key] = value
     if len(memory) > _REMEMBERED:
         memory.popitem(last=False)

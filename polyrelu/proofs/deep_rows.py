@@ -6,8 +6,9 @@ v on h and the sign of h are right.
 
 * *Signs* (D3). Unknowns p_h, for each h that is not oriented and crosses some v of a set T, and s_vh and t_vh for the h
   that do not cross v ∈ T: c_h = W_vh p_h if h crosses v, s_vh where it is on, t_vh where it is off (0 instead of p_h
-  and t_vh if it is oriented). If only 0 solves the system, the signs are right. T has all v here whose own unknowns
-  are determined by what is left when the p_h are taken for unknown right-hand sides.
+  and t_vh if it is oriented). If only 0 solves the system, the signs are right. T can have those v only whose own
+  unknowns are determined when the p_h are taken for known. A large T has more equations, and more unknowns p_h: each
+  such v alone is tried, and the first k of them for every k, as in the checker.
 * *Rows* (D2). If the signs are right, s_h alone is left, for the h that are on and not yet seen. If only 0 solves this
   system, the weights on them are right: v *sees* them.
 
@@ -18,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,29 +28,10 @@ from polyrelu.proofs.deep_families import Family
 from polyrelu.proofs.deep_neurons import Portrait, Portraits, all_placed, bits_of, enlarged, pairwise_apart
 from polyrelu.proofs.deep_ridges import DeepNetwork
 
-__all__ = ["Signs", "by_sight", "is_crossed_by_all", "looking", "sees", "signs_of"]
+__all__ = ["by_sight", "is_crossed_by_all", "looking", "sees", "signs_short_of"]
 
-#: So many pieces give equations at a time.
-_BATCH = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Signs:
-    """(D3) for one layer m, by rank: `short` is 0 if the signs are determined.
-
-    Attributes
-    ----------
-    short : by how much the rank in the p_h is short.
-    apart : for neurons of layer m+1 that do not belong to T, by how much the rank in their own unknowns is short.
-    """
-
-    short: int
-    apart: dict[int, int]
-
-    @property
-    def hold(self) -> bool:
-        """Whether the system has no solution but 0."""
-        return not self.short
+#: So many more equations than unknowns are taken at a time.
+_SPARE = 8
 
 
 def is_crossed_by_all(space: DeepNetwork, above: Iterable[Portrait]) -> bool:
@@ -58,32 +39,36 @@ def is_crossed_by_all(space: DeepNetwork, above: Iterable[Portrait]) -> bool:
     return any(v.crossed == space.before(v.place) for v in above)
 
 
-def signs_of(space: DeepNetwork, layer: int, known: dict[int, Portrait], above: Sequence[Portrait]) -> Signs:
-    """(D3) for a layer m < L-1, the second case, with what is known of neurons of layer m+1.
+def signs_short_of(space: DeepNetwork, layer: int, known: dict[int, Portrait], above: Sequence[Portrait]) -> int:
+    """(D3) for a layer m < L-1, the second case, with what is known of neurons of layer m+1: by how much the rank in
+    the p_h is short; 0 if the signs are determined.
 
-    For each v its own unknowns are eliminated; what is left has the p_h only.
+    For each v its own unknowns are eliminated; what is left has the p_h only. It ends as soon as one v alone, or those
+    so far together, are enough.
     """
-    start = space.starts[layer - 1]
-    open_ = sum(
-        1 << place for place in space.places(layer) if not (place in known and known[place].oriented)
-    )  # not oriented
-    systems = [_system(space, layer, v, open_) for v in above]
-    team = [system for system in systems if system.short == 0]
-    crossed = 0
-    for system in team:
-        crossed |= system.portrait.crossed
-    unknown = [h - start for h in bits_of(crossed & open_)]
-    left = [[row[h] for h in unknown] for system in team for row in system.rest]
-    rank = eliminate_mod(left, len(unknown), space.prime)[0]
-    short = len(unknown) - rank if team else max(1, open_.bit_count())
-    return Signs(short, {system.portrait.place: system.short for system in systems if system.short})
+    oriented = sum(1 << place for place in space.places(layer) if place in known and known[place].oriented)
+    open_ = space.layer_mask[layer] & ~oriented
+    crossed, left, short = 0, list[list[int]](), max(1, open_.bit_count())
+    for v in above:  # in the order of the checker, which tries each alone, and then those so far
+        system = _system(space, layer, v, open_)
+        if system.short:
+            continue
+        own = v.crossed & open_
+        if len(system.rest) == own.bit_count():
+            return 0
+        crossed |= own
+        left = eliminate_mod([*left, *system.rest], 0, space.prime)[1]
+        short = crossed.bit_count() - len(left)
+        if not short:
+            break
+    return short
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _System:
-    """The equations of one v: by how much its own unknowns are short of rank, and what is left for the p_h."""
+    """The equations of one v: by how much its own unknowns are short of rank, and independent ones that are left for
+    the p_h."""
 
-    portrait: Portrait
     short: int
     rest: list[list[int]]
 
@@ -95,56 +80,52 @@ def _system(space: DeepNetwork, layer: int, v: Portrait, open_: int) -> _System:
     weights = np.array([w % space.prime for w in space.row(v.place)])
     factors = np.where(_marks(v.crossed & open_, start, width), weights, 0)
     own, rows = len(ons) + len(offs), list[list[int]]()
-    for equations in _equations(space, layer, v.masks, ~v.crossed):
+    wanted = own + int(np.count_nonzero(factors))
+    for equations in _equations(space, layer, v.masks, ~v.crossed, (own, wanted)):
         block = [
             np.hstack([np.where(on[ons], slopes[:, ons], 0), np.where(on[offs], 0, slopes[:, offs]),
                        slopes * factors % space.prime])
             for on, slopes in equations
         ]  # fmt: skip
-        rows = _reduced([*rows, *np.vstack(block).tolist()], own + width, space.prime)
-        if len(rows) == own + int(np.count_nonzero(factors)):
+        rows = eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1]
+        if len(rows) == wanted:
             break
-    rank, rest = eliminate_mod(rows, own, space.prime) if rows else (0, [])
-    return _System(v, own - rank, rest)
-
-
-def _reduced(rows: list[list[int]], width: int, prime: int) -> list[list[int]]:
-    """Independent rows with the same span."""
-    return eliminate_mod(rows, 0, prime)[1] if rows else [[0] * width][:0]
+    rank, rest = eliminate_mod(rows, own, space.prime)
+    return _System(own - rank, rest)
 
 
 def sees(space: DeepNetwork, layer: int, masks: Iterable[int], unknown: int) -> bool:
     """Whether the pieces determine the weights on all the neurons of layer m in a mask, those on others being right."""
-    start, width = space.starts[layer - 1], space.network.widths[layer]
+    start = space.starts[layer - 1]
     wanted = np.array([h - start for h in bits_of(unknown)], dtype=np.int64)
     rows = list[list[int]]()
-    for equations in _equations(space, layer, masks, unknown):
+    for equations in _equations(space, layer, masks, unknown, (len(wanted), len(wanted))):
         block = [np.where(on[wanted], slopes[:, wanted], 0) for on, slopes in equations]
-        rows = _reduced([*rows, *np.vstack(block).tolist()], width, space.prime)
+        rows = eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1]
         if len(rows) == len(wanted):
             return True
     return not len(wanted)
 
 
 def _equations(
-    space: DeepNetwork, layer: int, masks: Iterable[int], apart: int
+    space: DeepNetwork, layer: int, masks: Iterable[int], apart: int, ranks: tuple[int, int]
 ) -> Iterator[list[tuple[NDArray[np.bool_], NDArray[np.int64]]]]:
     """For pieces, several at a time: which neurons of the layer are on, and the gradients of all of them as columns.
 
-    Pieces with the same signs in the layers before and in `apart`, a mask, give the same equations.
+    Pieces with the same signs in the layers before and in `apart`, a mask, give the same equations. `ranks`: the least
+    rank that is of use, and the largest one that there can be; nothing comes if there are fewer equations than that.
     """
     start, width, own = space.starts[layer - 1], space.network.widths[layer], space.layer_mask[layer]
     kept = ((1 << start) - 1) | (apart & own)
-    different = iter({mask & kept: mask for mask in masks}.values())
-    columns = _some_columns(space, layer)
-    while some := list(islice(different, _BATCH)):
-        yield [(_marks(mask, start, width), space.gradients(layer, mask)[:, columns].T) for mask in some]
-
-
-def _some_columns(space: DeepNetwork, layer: int) -> NDArray[np.int64]:
-    """Inputs to take derivatives by: twice as many as there are neurons in the layer, if there are more."""
-    count = min(space.network.inputs, 2 * space.network.widths[layer])
-    return np.linspace(0, space.network.inputs - 1, count).astype(np.int64)
+    different = list({mask & kept: mask for mask in masks}.values())
+    least, most = ranks
+    count = min(space.network.inputs, most + _SPARE)
+    if count * len(different) < least:
+        return
+    batch = -(-(most + _SPARE) // count)
+    for first in range(0, len(different), batch):
+        some = different[first : first + batch]
+        yield [(_marks(mask, start, width), space.gradients(layer, mask, count).T) for mask in some]
 
 
 def _marks(mask: int, start: int, width: int) -> NDArray[np.bool_]:
@@ -158,16 +139,13 @@ def by_sight(space: DeepNetwork, layer: int, found: Portraits) -> list[Family]:
     places = [place for place in space.places(layer) if place in found.chosen]
     for place in places:
         found.chosen[place] = looking(space, found.chosen[place])
-    if not all_placed(space, space.places(layer), found.chosen) or all(
-        _sees_all(space, found.chosen[place]) for place in places
-    ):
+    if not all_placed(space, space.places(layer), found.chosen):
+        return []
+    if all(found.chosen[place].seen == space.before(place) for place in places):
         return []
     if not pairwise_apart(space, places, {place: found.chosen[place].seen for place in places}):
         return []
-    for place in places:
-        wanted = space.before(place) & ~found.chosen[place].seen
-        found.left[place] = [looking(space, part) for part in found.left[place] if part.on & wanted]
-    order = enlarged(space, places, found.chosen, found.left, by_sight=True)
+    order = enlarged(space, places, found.chosen, found.left, lambda part: looking(space, part))
     for place in places:
         found.chosen[place] = looking(space, found.chosen[place])
     return order
@@ -178,7 +156,3 @@ def looking(space: DeepNetwork, part: Portrait) -> Portrait:
     unknown = part.on & ~part.seen
     layer = space.layer_of[part.place] - 1
     return part.seeing(unknown) if unknown and sees(space, layer, part.masks, unknown) else part
-
-
-def _sees_all(space: DeepNetwork, part: Portrait) -> bool:
-    return part.seen == space.before(part.place)

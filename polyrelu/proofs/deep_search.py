@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import meeting_direction
+from polyrelu.exact import meeting_direction, nearest_float
 from polyrelu.network import Network
 from polyrelu.proofs.deep_families import Families
 from polyrelu.proofs.deep_neurons import bits_of
@@ -50,11 +50,27 @@ _DIGITS, _LARGEST = 24, 1000
 #: At least so many walks, for each hidden neuron, between two evaluations; and at least this share of all walks.
 _WALKS, _GROWTH = 2, 0.25
 
+#: All hypotheses are evaluated whenever there are so many times as many walks as the last time.
+_PATIENCE = 2
+
 #: So many walks without a new ridge, and half of all, end a search.
 _IDLE = 200
 
 #: The share of walks in random planes, and so many pieces from which a walk may start are compared.
 _SHARE, _STARTS = 0.1, 8
+
+#: The share of known ridges among the points from which a zero is looked for; so many times a neuron without a piece
+#: has as good a chance as the others.
+_FROM_KNOWN, _HOPE = 0.3, 4
+
+#: The share of aimed walks that go for many neurons at once.
+_TOGETHER = 0.4
+
+#: The share of walks elsewhere, for a neuron that some neurons are never on with.
+_AFRESH = 0.25
+
+#: Points farther out than this are moved here before a plane is laid through them.
+_FAR = 2.0**200
 
 #: So many crossings are tried to climb from, and so many planes are remembered.
 _TRIES, _PLANES = 4, 64
@@ -111,6 +127,8 @@ class DeepSearch:
         self._steps_up: defaultdict[int, list[Ridge]] = defaultdict(list)
         self._slices: OrderedDict[int, AffineSlice] = OrderedDict()
         self._first: dict[int, Piece] = {}
+        self._climbed: set[Piece] = set()
+        self._tries: defaultdict[int, int] = defaultdict(int)
         self._last_success = self._evaluated = 0
         self._hypotheses: DeepHypotheses | None = None
 
@@ -150,12 +168,11 @@ class DeepSearch:
 
     def _look(self) -> DeepHypotheses:
         """What is missing now. All hypotheses are evaluated if chains and neurons that are on are there, and whenever
-        twice as many walks were made as the last time."""
+        so many walks were made since the last time that there may be enough."""
         self._hypotheses = None
-        if self.walks < 2 * self._evaluated:
-            found = sketch(self.space, self._families)
-            if found.missing:
-                return found
+        found = sketch(self.space, self._families)
+        if found.missing and self.walks < _PATIENCE * self._evaluated:
+            return found
         self._evaluated = self.walks
         return self.hypotheses
 
@@ -183,10 +200,17 @@ class DeepSearch:
             if not goes_on():
                 self._hypotheses = None
                 return False
-            neuron = self.random.choice(list(wanted))
+            hopes = [self._hope(place, want) for place, want in wanted.items()]
+            (neuron,) = self.random.choices(list(wanted), hopes)
             if not self._step(found, neuron, wanted[neuron]):
                 del wanted[neuron]
         return True
+
+    def _hope(self, place: int, want: _Want) -> float:
+        """How often to walk for a neuron: more if it misses more, and less and less if it may have no zero at all."""
+        if want.piece:
+            return min(1.0, _HOPE / (1 + self._tries[place]))
+        return max(0.2, want.off / (self.space.before(place).bit_count() or 1))
 
     def _wanted(self, found: DeepHypotheses) -> dict[int, _Want]:
         """For each neuron that misses something, what to go for."""
@@ -215,61 +239,99 @@ class DeepSearch:
             self._explore(place)
             return True
         root = self._families.root(first)
-        members = self._families.members(root)
+        members, before = self._families.members(root), self.space.before(place)
         if want.up and self.random.random() < 1 / 2:
             return not self._climb(root)
-        shown = members.on & members.off if want.crossed or want.piece else members.on | (known.on if known else 0)
-        open_ = self.space.before(place) & ~shown
+        if want.crossed or want.piece:
+            open_ = before & ~(members.on & members.off)
+        else:
+            nowhere = before & ~self._families.on[place]
+            open_ = nowhere or before & ~(members.on | (known.on if known else 0))
+            if nowhere and self.random.random() < _AFRESH:
+                self._explore(place)
+                return True
+            if nowhere and self.random.random() < 1 / 2:  # from any family
+                start = self._start(place, self._families.pieces[place], open_)
+                self._aim(start, open_)
+                self._place(start)
+                return True
         self._aim(self._start(place, members.masks, open_), open_)
         return bool(open_ or want.up or want.piece)
 
     # -- walks ----------------------------------------------------------------------------------------------------
 
     def _explore(self, place: int) -> None:
-        """Both ways along a bent hyperplane in a random plane."""
-        size, inputs = Fraction(2) ** self.random.randint(-6, 4), self.network.inputs
-        point = tuple(size * self.random.randint(-64, 64) / 16 for _ in range(inputs))
-        first, second = (tuple(self.random.randint(-9, 9) for _ in range(inputs)) for _ in range(2))
-        number = self._add_plane(Plane(point, (first, second)))
+        """Both ways along a bent hyperplane, from a zero that is looked for from some point, in a random plane."""
+        self._tries[place] += 1
+        number = self._add_plane(self._plane_for(place))
         if number is None:
             return
         start = self._zero(number, place, ((1, 0), (-1, 0)), _WAY)
         for reverse in (False, True):
             self._walk(number, place, start, reverse, _RANDOM)
 
+    def _plane_for(self, place: int) -> Plane:
+        """A plane through a random point, the first direction of which leads towards zeros of a neuron, as far as that
+        is seen from there."""
+        layer, x = self.space.layer_of[place], self._anywhere()
+        form = self.space.float_forms(layer, self.space.float_mask(x))[place - self.space.starts[layer - 1]]
+        way = -np.sign(form @ np.append(x, 1.0)) * form[:-1] / (float(np.linalg.norm(form[:-1])) or 1.0)
+        second = tuple(self.random.randint(-9, 9) for _ in x)
+        return Plane(_rounded(x), (_short(way + self._noise(len(x)) / 4), second))
+
+    def _anywhere(self) -> NDArray[np.float64]:
+        """A random point, at any scale, or a known ridge."""
+        if self._first and self.random.random() < _FROM_KNOWN:
+            seen = self.random.choice(list(self._first))
+            return self._where(Piece(seen, self.random.choice(self._families.pieces[seen])))
+        scale = 2.0 ** self.random.randint(-6, 4)
+        return np.array([scale * self.random.randint(-64, 64) / 16 for _ in range(self.network.inputs)])
+
+    def _noise(self, size: int) -> NDArray[np.float64]:
+        """A random unit vector."""
+        noise = np.array([self.random.gauss(0, 1) for _ in range(size)])
+        return np.asarray(noise / np.linalg.norm(noise), dtype=np.float64)
+
     def _start(self, place: int, masks: Sequence[int], open_: int) -> Piece:
         """Of some pieces the one that is nearest to a zero of one of some neurons; any piece if there are none."""
         pieces = dict.fromkeys(Piece(place, self.random.choice(masks)) for _ in range(_STARTS if open_ else 1))
-        return next(iter(pieces)) if not open_ else min(pieces, key=lambda piece: self._way(piece, open_)[0])
+        return (
+            next(iter(pieces))
+            if not open_
+            else min(pieces, key=lambda piece: self._targets(piece, open_).distances.min())
+        )
 
     def _aim(self, piece: Piece, open_: int) -> None:
         """Along the bent hyperplane of a neuron, from a known piece, towards the zeros of some neurons that are on (or
-        off) at all its known pieces; in a random direction if there are none."""
+        off) at all its known pieces, the nearest one or many at once; in a random direction if there are none."""
         normal = self._form(piece)[:-1]
-        noise = np.array([self.random.gauss(0, 1) for _ in normal])
-        along = noise / np.linalg.norm(noise)
+        along, limit = self._noise(len(normal)), _AIMED
         if open_:
-            way = self._way(piece, open_)[1]
-            along = way / (np.linalg.norm(way) or 1) + self.random.choice((0, 0.1, 1)) * along
-        point = tuple(Fraction(round(x * 2**_DIGITS), 2**_DIGITS) for x in self._where(piece).tolist())
-        number = self._add_plane(Plane(point, (_short(along), _short(normal))))
+            targets = self._targets(piece, open_)
+            together = len(targets.values) > 1 and self.random.random() < _TOGETHER
+            way = targets.to_many(len(normal) - 1) if together else targets.to_nearest()
+            limit += 2 * len(targets.values) if together else 0
+            along = _unit(way) + self.random.choice((0, 0.1, 1)) * along
+        number = self._add_plane(Plane(_rounded(self._where(piece)), (_short(along), _short(normal))))
         if number is not None:
             start = self._on_piece(number, piece) or self._zero(number, piece.place, ((0, 1), (0, -1)), _NEAR)
-            self._walk(number, piece.place, start, False, _AIMED)
+            self._walk(number, piece.place, start, False, limit)
 
-    def _way(self, piece: Piece, open_: int) -> tuple[float, NDArray[np.float64]]:
-        """About how far the nearest zero of some neurons of the layer before is, and the way there on the piece."""
+    def _targets(self, piece: Piece, open_: int) -> _Targets:
+        """Neurons of the layer before, seen from a piece."""
         layer, x = self.space.layer_of[piece.place], np.append(self._where(piece), 1.0)
         normal = self._form(piece)[:-1]
         start = self.space.starts[layer - 2]
         forms = self.space.float_forms(layer - 1, piece.mask)[[h - start for h in bits_of(open_)]]
-        values, ways = forms @ x, forms[:, :-1]
-        ways = ways - np.outer(ways @ normal / (normal @ normal or 1), normal)
-        sizes = np.linalg.norm(ways, axis=1)
-        with np.errstate(all="ignore"):
-            distances = np.where(sizes > 0, np.abs(values) / sizes, np.inf)
-        i = int(np.argmin(distances))
-        return float(distances[i]), -np.sign(values[i]) * ways[i]
+        ways = forms[:, :-1]
+        return _Targets(forms @ x, ways - np.outer(ways @ normal / (normal @ normal or 1), normal))
+
+    def _place(self, piece: Piece) -> None:
+        """Climb from the family of a piece, once."""
+        root = self._families.root(piece)
+        if root not in self._climbed and self.space.layer_of[piece.place] < self.network.depth - 1:
+            self._climbed.add(root)
+            self._climb(root)
 
     def _climb(self, root: Piece) -> bool:
         """From crossings of a family with the next layer on upwards, in the plane of each; whether it got to the last
@@ -391,8 +453,9 @@ class DeepSearch:
         """A point near a piece."""
         number, s, t = self._places[piece]
         plane = self.planes[number]
-        first, second = (np.array(direction, dtype=float) for direction in plane.directions)
-        return np.array(plane.point, dtype=float) + s * first + t * second
+        first, second = (_floats(direction) for direction in plane.directions)
+        with np.errstate(all="ignore"):
+            return np.clip(np.nan_to_num(_floats(plane.point) + s * first + t * second), -_FAR, _FAR)
 
     def _form(self, piece: Piece) -> NDArray[np.float64]:
         """[∇z | z(0)] of its own neuron on a piece, in floats."""
@@ -403,19 +466,69 @@ class DeepSearch:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Targets:
+    """Neurons whose zeros a walk along a bent hyperplane should meet: their values where it starts, and their gradients
+    along it, as rows. In floats."""
+
+    values: NDArray[np.float64]
+    gradients: NDArray[np.float64]
+
+    @property
+    def distances(self) -> NDArray[np.float64]:
+        """About how far the zeros are."""
+        sizes = np.linalg.norm(self.gradients, axis=1)
+        with np.errstate(all="ignore"):
+            found: NDArray[np.float64] = np.where(sizes > 0, np.abs(self.values) / sizes, np.inf)
+        return found
+
+    def to_nearest(self) -> NDArray[np.float64]:
+        """The direction to the nearest zero."""
+        i = int(np.argmin(self.distances))
+        return np.asarray(-np.sign(self.values[i]) * self.gradients[i], dtype=np.float64)
+
+    def to_many(self, most: int) -> NDArray[np.float64]:
+        """The way to where all the neurons have the other sign, at most so many of them, near ones first."""
+        near = np.argsort(self.distances, kind="stable")[:most]
+        found = np.linalg.lstsq(self.gradients[near], -2 * self.values[near], rcond=1e-6)[0]
+        return np.asarray(found, dtype=np.float64)
+
+
 @dataclass(slots=True)
 class _Want:
-    """What is missing of a neuron: a piece; a chain up; that neurons are on, or that they cross."""
+    """What is missing of a neuron: a piece; a chain up; that neurons cross it; how many are never on."""
 
     piece: bool = False
     up: bool = False
     crossed: bool = False
+    off: int = 0
 
     def include(self, missing: Missing) -> None:
         """One thing more."""
         self.piece |= missing.want == "piece"
         self.up |= missing.want == "up"
         self.crossed |= missing.want == "independent"
+        self.off += missing.want == "on"
+
+
+def _floats(numbers: Iterable[Fraction | int]) -> NDArray[np.float64]:
+    """Exact numbers, huge ones cut to the largest float."""
+    return np.array([nearest_float(x.numerator, x.denominator) for x in numbers], dtype=np.float64)
+
+
+def _rounded(point: NDArray[np.float64]) -> tuple[Fraction, ...]:
+    """A point with few digits."""
+    return tuple(Fraction(round(x * 2**_DIGITS), 2**_DIGITS) for x in point.tolist())
+
+
+def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A vector of length 1 in the same direction; 0 stays 0."""
+    with np.errstate(over="ignore"):
+        size = np.linalg.norm(vector)
+    if not np.isfinite(size):  # too long for floats
+        vector = np.nan_to_num(vector) * 2.0**-600
+        size = np.linalg.norm(vector)
+    return np.asarray(vector / (size or 1), dtype=np.float64)
 
 
 def _short(vector: NDArray[np.float64]) -> tuple[int, ...]:

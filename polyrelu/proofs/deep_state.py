@@ -62,7 +62,8 @@ def load_search(network: Network, path: str | Path, seed: int) -> DeepSearch:
     except _ForeignError as error:
         raise DomainError(f"{file}: {error}") from None
     except (OSError, EOFError, zlib.error, ValueError, TypeError, LookupError, RecursionError, NetworkError) as error:
-        text = " ".join(str(error).split())[:100]
+        strange = isinstance(error, TypeError | LookupError)  # Python's words for these mean nothing to a reader
+        text = "an entry is missing or of another kind" if strange else " ".join(str(error).split())[:100]
         raise DomainError(f"{file}: not a search of ridges ({text}); delete it or name another file") from None
     return search
 
@@ -88,7 +89,7 @@ def _line(entry: Mapping[str, Any]) -> bytes:
 
 
 def _read(search: DeepSearch, seed: int, lines: Iterator[bytes]) -> None:
-    header = json.loads(next(lines))
+    header = json.loads(next(lines, b""))
     if header["format"] != _FORMAT:
         raise ValueError("another format")
     if header["network"] != search.network.sha256:
@@ -106,12 +107,14 @@ def _read(search: DeepSearch, seed: int, lines: Iterator[bytes]) -> None:
 
 def _plane(entry: Mapping[str, Any], inputs: int) -> Iterator[tuple[Any, ...]]:
     yield _numbers(entry["point"], inputs)
-    first, second = (_numbers(direction, inputs) for direction in entry["directions"])
+    first, second = [_numbers(direction, inputs) for direction in entry["directions"]]
+    if any(entry.denominator != 1 for direction in (first, second) for entry in direction):
+        raise ValueError("a direction that is not of integers")
     yield tuple(map(int, first)), tuple(map(int, second))
 
 
 def _numbers(entries: Sequence[str], count: int) -> tuple[Fraction, ...]:
-    if not isinstance(entries, list) or len(entries) != count:
+    if not isinstance(entries, list) or len(entries) != count or not all(isinstance(entry, str) for entry in entries):
         raise ValueError(f"not {count} coordinates")
     return tuple(map(parse_rational, entries))
 
@@ -122,9 +125,9 @@ def _ridges(search: DeepSearch, entries: Iterable[Sequence[Any]]) -> Iterator[tu
         on = int(mask, 16)
         if not _natural(u, size) < _natural(v, size) or on < 0 or on >> size or on >> u & 1 or on >> v & 1:
             raise ValueError("a ridge with impossible neurons")
-        if not (math.isfinite(s) and math.isfinite(t)):
-            raise ValueError("a place that is not finite")
-        yield search.space.ridge(u, v, on), Spot(len(search.planes) - 1, float(s), float(t))
+        if not all(type(place) is float and math.isfinite(place) for place in (s, t)):
+            raise ValueError("a place that is no finite number")
+        yield search.space.ridge(u, v, on), Spot(len(search.planes) - 1, s, t)
 
 
 def _natural(number: Any, limit: int) -> int:

@@ -2,7 +2,8 @@
 
 The theorems that apply to the architecture are tried first. If none proves the claim, moves along the fiber are
 tried: another concrete network with the same function refutes it. Then, for a limited time, Theorem D is tried, which
-is a search. What remains is undecided, with the hypothesis that failed.
+is a search; signs that it met on one side only may refute the claim as well. What remains is undecided, with the
+hypothesis that failed and with what is proved in part.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from polyrelu.fibers import fiber_moves
 from polyrelu.network import Network
 from polyrelu.proofs import bottleneck, deep, line, shallow
 from polyrelu.proofs.deep_search import DeepSearch
+from polyrelu.proofs.deep_suspects import suspects
 from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
+from polyrelu.proofs.one_sided import one_sided_moves
 from polyrelu.proofs.outcome import Attempt, Identifiable, NotIdentifiable, Outcome, PartlyIdentifiable, Undecided
 from polyrelu.symmetry import Move, moves
 from polyrelu.version import __version__
@@ -27,12 +30,16 @@ __all__ = ["identify"]
 #: Seconds for the search of ridges (Theorem D).
 TIME_LIMIT = 60.0
 
+#: Seconds for the linear programs that look for neurons of one sign.
+SIGN_LIMIT = 10.0
+
 _MOVE_LIMIT = 64
 
 _NO_MOVE = (
     "none was found by looking, layer by layer, for unused, dead, linear, duplicate, cancelling and hidden neurons "
-    "by the signs of their rows and by interval bounds, and in the fibers of narrow layers; other networks with the "
-    "same function may exist all the same"
+    "by the signs of their rows and by interval bounds, in the fibers of narrow layers, and for neurons that linear "
+    "programs show to have one sign wherever another one is on; other networks with the same function may exist all "
+    "the same"
 )
 
 
@@ -53,9 +60,10 @@ def identify(
         (FORMAT.md §3.1). By default the theorems among all and generic ones are tried, then another network with the
         same function is looked for, then Theorem D is tried among transversal ones.
     seed : for the search of points, shifts and ridges; the same seed gives the same certificate.
-    time_limit : seconds for the search of ridges, the one part that may take long; None: no limit, and it may not end.
+    time_limit : seconds for the search of ridges, the one part that may take long; None: until it meets nothing new.
     keep : a file in which this search is kept: it goes on from there if the file exists.
-    watch : called before each walk of this search with the `DeepSearch`; the search ends if it says no.
+    watch : called before each walk of this search with the `DeepSearch`, and after the last one; if it says no, the
+        search ends, and no other network is looked for afterwards.
 
     Returns
     -------
@@ -94,6 +102,10 @@ def identify(
     if isinstance(proof, Identifiable):
         return proof
     attempts.append(proof)
+    if watch is None or watch(search):
+        late = _refute_by(network, among, one_sided_moves(network, suspects(search), SIGN_LIMIT, seed))
+        if isinstance(late, NotIdentifiable):
+            return late
     return Undecided(_reason(network, attempts), (*attempts, refuted), part=_part(search))
 
 
@@ -148,7 +160,15 @@ def _theorems(network: Network, seed: int) -> Iterator[tuple[str, Among, _Prover
 
 def _refute(network: Network, among: Among | None, seed: int) -> NotIdentifiable | Attempt:
     """The first move into the wanted class; by default one into the generic class is preferred."""
-    candidates = itertools.chain(moves(network, seed), fiber_moves(network, seed))
+    candidates: Iterator[Move] = itertools.chain(moves(network, seed), fiber_moves(network, seed))
+    first = next(candidates, None)
+    if first is None:  # these take linear programs
+        return _refute_by(network, among, one_sided_moves(network, None, SIGN_LIMIT, seed))
+    return _refute_by(network, among, itertools.chain([first], candidates))
+
+
+def _refute_by(network: Network, among: Among | None, candidates: Iterator[Move]) -> NotIdentifiable | Attempt:
+    """The first of some moves into the wanted class."""
     first = next(candidates, None)
     if first is None:
         return Attempt("other networks", _NO_MOVE)

@@ -1,9 +1,9 @@
-"""Certificates of Theorem D: prover against checker, subsets of ridges, forged ones for networks with symmetries."""
+"""Certificates of Theorem D: prover against checker, whole and in part, subsets of ridges, forged ones for networks
+with symmetries."""
 
 from __future__ import annotations
 
 import copy
-import json
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
@@ -13,20 +13,19 @@ import pytest
 
 import polyrelu
 from polyrelu import Network, Proved, checker
-from polyrelu.certificate import Certificate, Claim, Hypothesis
-from polyrelu.network import NeuronId, to_document
+from polyrelu.certificate import Claim, Hypothesis
+from polyrelu.errors import DomainError
+from polyrelu.network import to_document
 from polyrelu.proofs import deep
-from polyrelu.proofs.deep_evidence import families_evidence, ridges_evidence
-from polyrelu.proofs.deep_families import Families
-from polyrelu.proofs.deep_neurons import Portrait
-from polyrelu.proofs.deep_points import deep_hypotheses, evaluate
-from polyrelu.proofs.deep_ridges import Ridge, Space, whole_space
+from polyrelu.proofs.deep_points import Determined, deep_hypotheses
 from polyrelu.proofs.deep_search import DeepSearch
-from polyrelu.proofs.deep_unseen import shown_sources
 from polyrelu.proofs.membership import transversal_membership
-from polyrelu.proofs.outcome import Attempt
+from polyrelu.proofs.outcome import Attempt, Undecided
+from tests.deep_documents import verdict
+from tests.deep_searches import accepted, document, listed, part_document, search_at, whole_document, with_ridges
 from tests.judge import plain
 from tests.oracles.local_fiber import is_locally_rigid
+from tests.ridge_points import ridge_points
 
 SOURCES = [([[-2, -1], [3, 2], [1, 1]], [0, -2, 0]), ([[-1, 1, 3], [1, 1, -2]], [1, 1]), ([[-1, 3]], [-1])]
 THREE = [([[-2, -2], [1, -3]], [-3, 0]), ([[-3, -1], [-2, 3]], [3, 0]), ([[1, -2], [-3, 1]], [2, -2]),
@@ -47,44 +46,24 @@ def random_net(widths: tuple[int, ...], seed: int) -> Network:
     ])  # fmt: skip
 
 
-def document(network: Network, hypotheses: list[Hypothesis]) -> dict[str, Any]:
-    claim = Claim("identifiable", network, "transversal")
-    return Certificate(claim, "deep", tuple(hypotheses)).to_document()[0]
+def integer_net(widths: tuple[int, ...], seed: int) -> Network:
+    rng = Random(seed)
+    size = rng.choice((3, 9))
+    return polyrelu.from_arrays([
+        ([[rng.choice((-1, 1)) * rng.randint(1, size) for _ in range(n)] for _ in range(m)],
+         [rng.randint(-size, size) for _ in range(m)])
+        for n, m in pairwise(widths)
+    ])  # fmt: skip
 
 
-def verdict(found: dict[str, Any]) -> checker.Report:
-    return checker.check_bytes(json.dumps(found).encode())
-
-
-def evidence(found: dict[str, Any], name: str) -> dict[str, Any]:
-    entries: list[dict[str, Any]] = found["proof"]["hypotheses"]
-    return next(dict(entry)["evidence"] for entry in entries if entry["id"] == name)
+def written(network: Network, hypotheses: list[Hypothesis]) -> dict[str, Any]:
+    return document(Claim("identifiable", network, "transversal"), "deep", hypotheses)
 
 
 def proved(network: Network) -> dict[str, Any]:
     found = deep.prove(network, time_limit=20)
     assert not isinstance(found, Attempt), found
-    return document(network, found)
-
-
-def forged(space: Space, ridges: list[Ridge]) -> tuple[dict[str, Any], bool]:
-    """The best certificate that some ridges give, and whether the hypotheses hold."""
-    network = space.network
-    listed, ridges = ridges_evidence(space, ridges)
-    result = evaluate(space, ridges, Families(ridges))
-    families: dict[str, Any] = {"chosen": [0] * sum(network.widths[1:-1]), "joined": []}
-    if all(_listed(ridges, result.known, neuron) for neuron in network.neurons()):
-        families = families_evidence(space, ridges, result.known)
-    order = shown_sources(space, ridges, result.known)
-    made = {"ridges": listed, "families": families, "weights": {"order": order}, "signs": {},
-            "membership": {"status": "open"}}  # fmt: skip
-    return document(network, [Hypothesis("deep", name, entry) for name, entry in made.items()]), result.hold
-
-
-def _listed(ridges: list[Ridge], known: dict[NeuronId, Portrait], neuron: NeuronId) -> bool:
-    """Whether every family of the neuron has a piece at a good ridge."""
-    at = {piece for ridge in ridges if ridge.kind is not None for piece in ridge.pieces}
-    return neuron in known and all(not at.isdisjoint(family.pieces) for family in known[neuron].families)
+    return written(network, found)
 
 
 @pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
@@ -115,59 +94,72 @@ def test_what_is_proved_is_accepted(widths: tuple[int, ...], seeds: int) -> None
         network = random_net(widths, seed)
         found = deep.prove(network, time_limit=1)
         if isinstance(found, Attempt):
-            assert "not found in 1 s" in found.reason
+            assert found.reason.startswith("not found, with ")
+            assert found.missing
             continue
-        report = verdict(document(network, found))
+        report = verdict(written(network, found))
         assert report.verdict == "accepted", report
         assert len(network.widths) > 4 or is_locally_rigid(plain(network)) is not False
 
 
 @pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
 def test_subsets_of_ridges(layers: Any) -> None:
-    """The checker accepts what some ridges give iff `deep_hypotheses` says that the hypotheses hold."""
+    """The checker accepts what some ridges give iff `evaluate` says that the hypotheses hold."""
     network = polyrelu.from_arrays(layers)
-    search, space, rng = DeepSearch(network), whole_space(network), Random(1)
+    search, rng, verdicts = DeepSearch(network), Random(1), set[bool]()
     search.run(time_limit=20)
-    ridges, verdicts = list(search.ridges.values()), set[bool]()
+    ridges = list(search.ridges)
     for _ in range(60):
-        some = rng.sample(ridges, rng.randint(1, len(ridges)))
-        found, hold = forged(space, some)
-        assert hold == deep_hypotheses(network, [ridge.point for ridge in some]).hold
-        report = verdict(found)
-        assert report.verdict == ("accepted" if hold else "rejected"), report
-        verdicts.add(hold)
+        part = with_ridges(search, rng.sample(ridges, rng.randint(1, len(ridges))))
+        assert accepted(whole_document(part)) == part.hypotheses.hold
+        verdicts.add(part.hypotheses.hold)
     assert verdicts == {True, False}
+
+
+@pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
+def test_all_ridges_of_the_complex(layers: Any) -> None:
+    """Ridges at given points show the same as the points, and few of them are enough."""
+    network = polyrelu.from_arrays(layers)
+    points: Any = ridge_points(network)
+    search = search_at(network, points)
+    assert search.hypotheses.hold == deep_hypotheses(network, points).hold is True
+    found = deep.whole(search)
+    assert not isinstance(found, Attempt)
+    assert accepted(written(network, found))
+    assert accepted(whole_document(search))
 
 
 @pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
 def test_no_ridge_can_be_dropped_and_any_can_be_repeated(layers: Any) -> None:
     found = proved(polyrelu.from_arrays(layers))
-    slices = evidence(found, "ridges")["slices"]
+    slices = listed(found, "ridges")["slices"]
     starts = [sum(len(entry["ridges"]) for entry in slices[:i]) for i in range(len(slices))]
     for i, entry in enumerate(slices):
         for k in range(len(entry["ridges"])):
             shorter = copy.deepcopy(found)
-            del evidence(shorter, "ridges")["slices"][i]["ridges"][k]
+            del listed(shorter, "ridges")["slices"][i]["ridges"][k]
             gone = starts[i] + k
-            families = evidence(shorter, "families")
-            families["chosen"] = [max(r - (r > gone), 0) for r in families["chosen"]]
-            families["joined"] = [[w, max(r - (r > gone), 0)] for w, r in families["joined"]]
+            for name, key in (("families", "chosen"), ("families", "joined"), ("weights", "joined")):
+                entries = listed(shorter, name)[key]
+                listed(shorter, name)[key] = [[w, max(r - (r > gone), 0)] for w, r in entries]
             assert verdict(shorter).verdict == "rejected"
             longer = copy.deepcopy(found)
-            evidence(longer, "ridges")["slices"].append({**entry, "ridges": [entry["ridges"][k]]})
+            listed(longer, "ridges")["slices"].append({**entry, "ridges": [entry["ridges"][k]]})
             assert verdict(longer).verdict == "accepted"
 
 
 def test_moved_planes() -> None:
-    """A plane that is moved a little still meets the ridge; far away it does not."""
+    """Planes that are moved a little still meet the ridges; moved far along an axis, some do not."""
     found = proved(polyrelu.from_arrays(PLANES))
-    verdicts = []
-    for shift in (Fraction(0), Fraction(1, 10**6), Fraction(10**6)):
-        moved = copy.deepcopy(found)
-        for entry in evidence(moved, "ridges")["slices"]:
-            entry["fixed"] = [str(Fraction(x) + shift) for x in entry["fixed"]]
-        verdicts.append(verdict(moved).verdict)
-    assert (verdicts[0], verdicts[2]) == ("accepted", "rejected")
+
+    def moved(axis: int, shift: Fraction) -> bool:
+        other = copy.deepcopy(found)
+        for entry in listed(other, "ridges")["slices"]:
+            entry["point"][axis] = str(Fraction(entry["point"][axis]) + shift)
+        return accepted(other)
+
+    assert all(moved(axis, Fraction(1, 10**6)) for axis in range(3))
+    assert not all(moved(axis, Fraction(sign * 10**6)) for axis in range(3) for sign in (-1, 1))
 
 
 def twin(layers: Any) -> Any:
@@ -200,19 +192,19 @@ def hidden(layers: Any) -> Any:
 @pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
 def test_networks_with_symmetries_are_never_accepted(layers: Any, change: Any) -> None:
     network = polyrelu.from_arrays(change(layers))
-    search, space, rng = DeepSearch(network), whole_space(network), Random(2)
-    search.run(rounds=20)
+    search, rng = DeepSearch(network), Random(2)
+    search.run(rounds=3, time_limit=2)
     assert not search.hypotheses.hold
-    ridges = list(search.ridges.values())
-    for _ in range(10):
-        some = rng.sample(ridges, rng.randint(1, len(ridges)))
-        found, hold = forged(space, some)
-        assert not hold
-        families, count = evidence(found, "families"), len(evidence(found, "families")["chosen"])
-        for _ in range(10):
-            assert verdict(found).verdict == "rejected"
-            families["chosen"] = [rng.randrange(len(some)) for _ in range(count)]
-            families["joined"] = [[rng.randrange(count), rng.randrange(len(some))] for _ in range(rng.randint(0, 3))]
+    ridges = list(search.ridges)
+    for _ in range(6):
+        part = with_ridges(search, rng.sample(ridges, rng.randint(1, len(ridges))))
+        assert not part.hypotheses.hold
+        found = whole_document(part)
+        families, count, rows = listed(found, "families"), search.space.size, len(part.ridges)
+        for _ in range(6):
+            assert not accepted(found)
+            families["chosen"] = [[place, rng.randrange(rows)] for place in range(count)]
+            families["joined"] = [[rng.randrange(count), rng.randrange(rows)] for _ in range(rng.randint(0, 3))]
 
 
 def test_reasons() -> None:
@@ -224,8 +216,15 @@ def test_reasons() -> None:
     assert isinstance(narrow, Attempt)
     assert "layer 1 has one neuron" in narrow.reason
     outcome = polyrelu.identify(polyrelu.from_arrays(SOURCES), time_limit=0)
-    assert outcome.status == "undecided"
-    assert "not found in 0 s, with 0 ridges: (1, 0) has no piece; and 4 more" in str(outcome).replace("\n    ", " ")
+    assert isinstance(outcome, Undecided)
+    (attempt,) = (attempt for attempt in outcome.attempts if attempt.theorem == "deep")
+    signs = "the signs of layer 1 are not determined: rank short by 3"
+    assert attempt.reason == f"not found, with 0 ridges: (1, 0) has no piece; {signs}; and 4 more"
+    assert attempt.missing == (
+        *(f"{n} has no piece" for n in ("(1, 0)", "(1, 1)", "(1, 2)", "(2, 0)", "(2, 1)")),
+        signs,
+    )
+    assert outcome.part is None
 
 
 def test_the_same_seed_gives_the_same_certificate() -> None:
@@ -236,9 +235,9 @@ def test_the_same_seed_gives_the_same_certificate() -> None:
 def test_a_proof_among_transversal_parameters_is_one_among_generic_ones() -> None:
     network = polyrelu.from_arrays(SOURCES)
     assert polyrelu.identify(network, among="generic", time_limit=20).status == "proved"
-    assert polyrelu.identify(network, among="all", time_limit=20).status != "proved"
+    assert polyrelu.identify(network, among="all", time_limit=1).status != "proved"
     three = polyrelu.from_arrays(THREE)  # no generic class
-    assert polyrelu.identify(three, among="generic", time_limit=20).status == "undecided"
+    assert polyrelu.identify(three, among="generic", time_limit=1).status == "undecided"
 
 
 def test_membership_refuted_by_a_masked_product() -> None:
@@ -247,9 +246,89 @@ def test_membership_refuted_by_a_masked_product() -> None:
     network = polyrelu.from_arrays(layers)
     refuted = transversal_membership(network)
     assert refuted == {"status": "refuted", "method": "masks", "layer": 1, "masks": [[1], [0, 1], [0]]}
-    document = checker.read_network(to_document(network), "network")
-    checker.check_membership("identifiable", "transversal", document, refuted)
+    parsed = checker.read_network(to_document(network), "network")
+    checker.check_membership("identifiable", "transversal", parsed, refuted)
     with pytest.raises(checker.Stop):
-        checker.check_membership("identifiable", "transversal", document, {**refuted, "masks": [[0], [0, 1], [0]]})
+        checker.check_membership("identifiable", "transversal", parsed, {**refuted, "masks": [[0], [0, 1], [0]]})
     with pytest.raises(checker.Stop):
-        checker.check_membership("identifiable", "generic", document, refuted)
+        checker.check_membership("identifiable", "generic", parsed, refuted)
+
+
+# -- in part ------------------------------------------------------------------------------------------------------
+
+
+def beyond(network: Network, part: Determined) -> list[Determined]:
+    """What is one layer, or one neuron, more."""
+    more = []
+    if part.layers < network.depth - 2:
+        more.append(Determined(part.layers + 1, ()))
+    if part.layers:
+        width = network.widths[part.layers + 1]
+        others = [i for i in range(width) if i not in part.neurons]
+        more += [Determined(part.layers, tuple(sorted((*part.neurons, i)))) for i in others]
+    return more
+
+
+@pytest.mark.parametrize(
+    ("widths", "seeds"),
+    [
+        ((2, 3, 3, 1), (1, 2, 9)),
+        ((3, 3, 2, 2), (1, 2, 3)),
+        ((2, 3, 2, 3, 1), (0, 4, 12)),
+        ((2, 2, 3, 3, 1), (3, 9, 12)),
+        ((2, 2, 2, 2, 1), (2, 7)),
+        ((2, 2, 2, 2, 1), ()),
+    ],
+    ids=str,
+)
+def test_parts_of_subsets_of_ridges(widths: tuple[int, ...], seeds: tuple[int, ...]) -> None:
+    """The checker accepts what the prover says of some ridges, whole and in part, as it is and after ridges were left
+    out; it rejects one layer or one neuron more."""
+    kinds, networks = set[bool](), [integer_net(widths, seed) for seed in seeds] or [polyrelu.from_arrays(THREE)]
+    for seed, network in enumerate(networks):
+        rng, search = Random(seed), DeepSearch(network)
+        search.run(rounds=2, time_limit=2)
+        ridges = list(search.ridges)
+        for _ in range(8):
+            some = with_ridges(search, rng.sample(ridges, rng.randint(1 + len(ridges) // 2, len(ridges))))
+            kinds.add(compare_in_part(some))
+    assert True in kinds or widths == (2, 2, 2, 2, 1)
+
+
+def compare_in_part(some: DeepSearch) -> bool:
+    """Prover against checker; whether anything is proved in part only."""
+    hold, part = some.hypotheses.hold, some.hypotheses.determined
+    assert accepted(whole_document(some)) == hold
+    if hold:
+        return False
+    assert not any(accepted(part_document(some, more)) for more in beyond(some.network, part))
+    found = deep.part(some)
+    assert (found is not None) == (part.layers > 0)
+    if found is None:
+        return False
+    claim, hypotheses = found
+    assert (claim.layers, tuple(claim.neurons)) == (part.layers, part.neurons)
+    assert accepted(document(claim, deep.PART, hypotheses))
+    assert accepted(part_document(some, part))
+    return True
+
+
+def test_nothing_in_part_where_it_is_impossible() -> None:
+    network = polyrelu.from_arrays([SOURCES[0], ([[0, 1, 3], [1, 1, -2]], [1, 1]), SOURCES[2]])
+    search = DeepSearch(network)
+    search.run(rounds=10)
+    assert search.hypotheses.determined.layers == 1
+    assert isinstance(deep.whole(search), Attempt)
+    assert deep.part(search) is None
+
+
+def test_a_ridge_that_is_not_there_leads_to_no_certificate() -> None:
+    """The search is told of ridges in planes that do not meet them."""
+    network = polyrelu.from_arrays(PLANES)
+    search = DeepSearch(network)
+    search.run(time_limit=20)
+    moved = with_ridges(search, search.ridges)
+    moved.planes = [plane._replace(point=(plane.point[0] + 10**6, *plane.point[1:])) for plane in search.planes]
+    assert moved.hypotheses.hold
+    with pytest.raises(DomainError, match="a ridge that is not there"):
+        deep.whole(moved)

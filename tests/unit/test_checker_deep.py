@@ -1,10 +1,12 @@
 """The checker's rule for Theorem D: attacks, what does not matter, and limits. The files in tests/certificates named
-deep-* have one certificate for each requirement of the rule."""
+deep-* have a certificate for each requirement of the rule that a small network shows alone; types of ridges are tested
+here, and what sets of families see in test_checker_deep_sets."""
 
 from __future__ import annotations
 
 import copy
 import json
+from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +18,7 @@ import pytest
 from polyrelu import checker
 from polyrelu.certificate import Certificate, Hypothesis, PartClaim, read_certificate
 from polyrelu.certificate.describe import describe
-from polyrelu.network import from_document
+from polyrelu.network import from_arrays, from_document, to_document
 
 CERTIFICATES = Path(__file__).parents[1] / "certificates"
 VALID = sorted((CERTIFICATES / "valid").glob("deep-*.json"))
@@ -417,6 +419,47 @@ def test_forms_and_derivatives(path: Path) -> None:
             assert (subject.influence(u, mask & ~(1 << u)) != 0) == any(jump[starts[-1] :])
             for v in range(starts[subject.layer[u] + 1], starts[-1]):
                 assert (subject.bend(u, v, mask & ~(1 << u)) != 0) == (jump[v] != 0)
+
+
+@pytest.mark.parametrize("widths", [(2, 3, 3, 2), (2, 2, 3, 2, 1), (2, 2, 1, 2, 2, 1)])
+def test_kinds_against_jumps(widths: tuple[int, ...]) -> None:
+    """Small weights, so that terms cancel: what is visible, and what bends, for any two neurons and any mask."""
+    rng, kinds = Random(5), Counter[str]()
+    for _ in range(40):
+        network = from_arrays([
+            ([[rng.choice((-1, 0, 1, 1)) for _ in range(n)] for _ in range(m)], [0] * m) for n, m in pairwise(widths)
+        ])  # fmt: skip
+        document = {"claim": {"kind": "identifiable", "network": {"inline": to_document(network)}}}
+        claim = document["claim"]
+        subject = checker.Deep(checker.read_network(to_document(network), "network"), claim)
+        for _ in range(20):
+            u, v = sorted(rng.sample(range(subject.starts[-1]), 2))
+            mask = rng.getrandbits(subject.starts[-1]) & ~(1 << u | 1 << v)
+            subject.add(u, v, mask)
+            assert subject.ridges[-1].kind == kind_by_jumps(document, subject, u, v, mask)
+            kinds[subject.ridges[-1].kind] += 1
+    assert all(kinds[kind] for kind in ("", "A", "B", "C"))
+
+
+def kind_by_jumps(document: dict[str, Any], subject: checker.Deep, u: int, v: int, mask: int) -> str:
+    """The type of a ridge, from what changes if one activation is larger by 1."""
+
+    def jump(on: int, w: int) -> list[Fraction]:
+        origin = [Fraction(0)] * subject.network.widths[0]
+        pairs = zip(masked(document, on, origin), masked(document, on, origin, w), strict=True)
+        return [after - before for before, after in pairs]
+
+    later, (first, last) = subject.starts[-1], (subject.layer[w] for w in (u, v))
+    of_v = any(jump(mask, v)[later:])
+    of_u_off, of_u_on = (any(jump(mask | on << v, u)[later:]) for on in (0, 1))
+    if not of_v or not of_u_on:
+        return ""
+    if first == last:
+        return "A" if of_u_off else ""
+    if not jump(mask, u)[v]:
+        return ""
+    layer_is_off = not any(mask >> w & 1 for w in range(subject.starts[last], subject.starts[last + 1]))
+    return "B" if of_u_off else "C" * layer_is_off
 
 
 def masked(document: dict[str, Any], mask: int, x: list[Fraction], raised: int = -1) -> list[Fraction]:

@@ -365,7 +365,7 @@ def test_interruption_with_json(
 
 
 def _interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("polyrelu.proofs.identify", interrupted)

@@ -9,10 +9,11 @@ import pytest
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational
-from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
+from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.proofs.deep_families import Families
-from polyrelu.proofs.deep_points import Missing, deep_hypotheses
-from polyrelu.proofs.deep_ridges import NoRidge, Ridge, ridge_at, whole_space
+from polyrelu.proofs.deep_points import Determined, Missing, deep_hypotheses
+from polyrelu.proofs.deep_ridges import DeepNetwork, NoRidge, Piece, Ridge, deep_network, ridge_at
+from polyrelu.proofs.deep_rows import is_crossed_by_all, signs_short_of
 from polyrelu.proofs.deep_unseen import sources
 from tests.ridge_points import ridge_points
 
@@ -30,9 +31,27 @@ def two_layers(rows: Rows, outputs: Rows) -> Network:
 
 
 def ridge(network: Network, point: Sequence[Rational]) -> Ridge:
-    found = ridge_at(whole_space(network), point)
+    found = ridge_at(deep_network(network), point)
     assert isinstance(found, Ridge)
     return found
+
+
+def signs_text(space: DeepNetwork, mask: int, zeros: Sequence[int] = ()) -> str:
+    """The signs of all hidden neurons, such as +0|-+."""
+    signs = ["0" if place in zeros else "-+"[mask >> place & 1] for place in range(space.size)]
+    layers = range(1, space.network.depth)
+    return "|".join("".join(signs[place] for place in space.places(layer)) for layer in layers)
+
+
+def text(network: Network, piece: Piece) -> str:
+    """A piece as (1, 0) at 0+|+-."""
+    space = deep_network(network)
+    neuron = space.neuron(piece.place)
+    return f"({neuron.layer}, {neuron.index}) at {signs_text(space, piece.mask, [piece.place])}"
+
+
+def families_of(network: Network, points: Sequence[Sequence[Rational]]) -> Families:
+    return Families(deep_network(network), [ridge(network, point) for point in points])
 
 
 CORNERS = two_layers([(1, -1, 1), (1, 1, -2)], [(1, 2)])
@@ -43,21 +62,23 @@ CORNER_POINTS: list[Sequence[Rational]] = [(0, 1), (0, 2), (2, 0), ("1/2", "3/2"
 
 
 def test_type_a() -> None:
-    found = ridge(two_layers([(1, 1, 1)], [(1,)]), (0, 0))
-    assert (found.kind, found.u, found.v, found.bends) == ("A", NeuronId(1, 0), NeuronId(1, 1), False)
-    assert [(str(one), str(other)) for one, other in found.links] == [
+    network = two_layers([(1, 1, 1)], [(1,)])
+    found = ridge(network, (0, 0))
+    assert found == Ridge(0, 1, 0b100, "A")
+    assert [(text(network, one), text(network, other)) for one, other in found.links] == [
         ("(1, 1) at +0|+", "(1, 1) at -0|+"),
         ("(1, 0) at 0+|+", "(1, 0) at 0-|+"),
     ]
-    assert sorted(map(str, found.sectors)) == ["++|+", "+-|+", "-+|+", "--|+"]
+    sectors = {signs_text(deep_network(network), mask) for mask in found.sectors}
+    assert sectors == {"++|+", "+-|+", "-+|+", "--|+"}
 
 
 def test_type_b() -> None:
     found = ridge(CORNERS, (2, 0))
-    assert (found.kind, found.u, found.v, found.bends) == ("B", NeuronId(1, 1), NeuronId(2, 1), True)
+    assert found == Ridge(1, 3, 0b101, "B")
     assert len(found.links) == 2
     assert found.crossing is not None
-    assert (found.crossing.kind, str(found.crossing.u), str(found.crossing.v)) == (
+    assert (found.crossing.kind, text(CORNERS, found.crossing.u), text(CORNERS, found.crossing.v)) == (
         "B",
         "(1, 1) at +0|++",
         "(2, 1) at ++|+0",
@@ -65,30 +86,35 @@ def test_type_b() -> None:
 
 
 def test_type_c() -> None:
+    """The ray on which (1, 0) vanishes and (2, 0) is off is no piece: nothing of layer 2 is on there."""
     found = ridge(CORNERS, (0, 1))
-    assert (found.kind, found.visible) == ("C", frozenset({(1, 0), (-1, 0), (0, 1)}))
-    assert [str(piece) for piece in found.pieces] == ["(2, 0) at -+|0-", "(1, 0) at 0+|+-", "(2, 0) at ++|0-"]
-    assert [tuple(map(str, link)) for link in found.links] == [("(2, 0) at ++|0-", "(2, 0) at -+|0-")]
-    assert {str(piece) for piece in found.oriented} == {"(2, 0) at -+|0-", "(2, 0) at ++|0-"}
+    assert found == Ridge(0, 2, 0b10, "C")
+    assert {text(CORNERS, piece) for piece in found.pieces} == {
+        "(2, 0) at -+|0-",
+        "(2, 0) at ++|0-",
+        "(1, 0) at 0+|+-",
+    }
+    assert [tuple(text(CORNERS, piece) for piece in link) for link in found.links] == [
+        ("(2, 0) at ++|0-", "(2, 0) at -+|0-")
+    ]
+    oriented = {family.place: family.oriented for family in families_of(CORNERS, [(0, 1)]).all()}
+    assert oriented == {0: False, 2: True}
 
 
 @pytest.mark.parametrize(
-    ("rows", "outputs", "point", "reason"),
+    ("rows", "outputs", "point"),
     [
-        pytest.param([(1, 1, -1)], [(1,)], (0, 0), "0 of the four rays are visible", id="A, nothing on behind"),
-        pytest.param([(1, 0, -1), (1, 1, 5)], [(1, 1)], (1, 0), "the later neuron does not bend at the earlier one",
-                     id="weight 0"),
-        pytest.param([(1, 1, -2), (1, 1, 5)], [(0, 1)], (2, 0), "2 of the four rays are visible", id="v unused"),
-        pytest.param([(1, -1, 1), (1, 1, -2)], [(1, 1)], (2, 0),
-                     "the earlier neuron is invisible where the later one is on", id="cancels where v is on"),
+        pytest.param([(1, 1, -1)], [(1,)], (0, 0), id="A: none of the four rays is visible"),
+        pytest.param([(1, 0, -1), (1, 1, 5)], [(1, 1)], (1, 0), id="the later neuron does not bend at the earlier one"),
+        pytest.param([(1, 1, -2), (1, 1, 5)], [(0, 1)], (2, 0), id="the later neuron is unused: two rays are visible"),
+        pytest.param([(1, -1, 1), (1, 1, -2)], [(1, 1)], (2, 0), id="u is invisible where v is on: terms cancel"),
         pytest.param([(1, 1, -2), (1, 1, 5), (1, -1, 5)], [(1, 1, 1)], (2, 0),
-                     "the earlier neuron is invisible where the later one is off, but others of its layer are on",
-                     id="cancels where v is off"),
+                     id="u is invisible where v is off, but others of its layer are on: terms cancel"),
     ],
 )  # fmt: skip
-def test_ridges_that_are_not_good(rows: Rows, outputs: Rows, point: Sequence[Rational], reason: str) -> None:
+def test_ridges_that_are_not_good(rows: Rows, outputs: Rows, point: Sequence[Rational]) -> None:
     found = ridge(two_layers(rows, outputs), point)
-    assert (found.kind, found.reason, found.links, found.crossing) == (None, reason, (), None)
+    assert (found.kind, found.links, found.pieces, found.crossing) == (None, (), (), None)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +129,7 @@ def test_ridges_that_are_not_good(rows: Rows, outputs: Rows, point: Sequence[Rat
     ],
 )  # fmt: skip
 def test_points_on_no_ridge(network: Network, point: Sequence[Rational], reason: str) -> None:
-    found = ridge_at(whole_space(network), point)
+    found = ridge_at(deep_network(network), point)
     assert isinstance(found, NoRidge)
     assert found.reason == reason
 
@@ -116,7 +142,7 @@ def test_more_inputs_and_outputs() -> None:
         ([[1, -1], [0, 1]], [0, 0]),
     ])  # fmt: skip
     found = ridge(network, (0, 1, 2))
-    assert (found.kind, found.u, found.v) == ("B", NeuronId(1, 0), NeuronId(2, 0))
+    assert found == Ridge(0, 3, 0b10110, "B")
 
 
 def test_three_hidden_layers_apart() -> None:
@@ -128,11 +154,11 @@ def test_three_hidden_layers_apart() -> None:
         ([[1, 3]], [0]),
     ])  # fmt: skip
     found = ridge(network, (1, 0))
-    assert (found.kind, found.u, found.v, found.bends) == (None, NeuronId(1, 1), NeuronId(3, 0), False)
+    assert (found.kind, found.u, found.v) == (None, 1, 4)
     other = from_arrays([*((layer.weight, layer.bias) for layer in network.layers[:2]),
                          ([[1, 2], [1, -2]], [-14, 20]), ([[1, 3]], [0])])  # fmt: skip
     found = ridge(other, (1, 0))
-    assert (found.kind, found.u, found.v, found.bends) == ("B", NeuronId(1, 1), NeuronId(3, 0), True)
+    assert (found.kind, found.u, found.v) == ("B", 1, 4)
 
 
 @pytest.mark.parametrize(
@@ -160,22 +186,29 @@ def test_points_of_another_space() -> None:
 
 
 def test_families_grow_and_are_joined_by_ridges() -> None:
-    families = Families([ridge(CORNERS, (0, 2)), ridge(CORNERS, (2, 0))])
-    (first, *_) = families.of_neurons()[NeuronId(2, 1)]
-    assert [str(piece) for piece in first.pieces] == ["(2, 1) at -+|-0", "(2, 1) at ++|-0"]
+    families, place = families_of(CORNERS, [(0, 2), (2, 0)]), 3
+    first, second = families.of_neurons()[place]
+    assert {text(CORNERS, Piece(place, mask)) for mask in first.masks} == {"(2, 1) at -+|-0", "(2, 1) at ++|-0"}
+    assert {text(CORNERS, Piece(place, mask)) for mask in second.masks} == {"(2, 1) at ++|+0", "(2, 1) at +-|+0"}
+    assert [family.crossed for family in (first, second)] == [0b1, 0b10]
     families.add(ridge(CORNERS, ("1/2", "3/2")))
-    (joined,) = families.of_neurons()[NeuronId(2, 1)]
-    assert {str(piece.signs) for piece in joined.pieces} == {"-+|-0", "++|-0", "++|+0", "+-|+0"}
+    (joined,) = families.of_neurons()[place]
+    assert {signs_text(deep_network(CORNERS), mask, [place]) for mask in joined.masks} == {
+        "-+|-0",
+        "++|-0",
+        "++|+0",
+        "+-|+0",
+    }
+    assert (joined.on, joined.off, joined.crossed) == (0b11, 0b11, 0b11)
 
 
 def test_levels_carry_chains() -> None:
     """Two neurons of layer 1 cross; only one of them meets layer 2, yet both have a chain up."""
     network = two_layers([(1, -1, -1), (-1, 2, 2)], [(1, 1)])
-    alone = Families([ridge(network, (0, 0))]).of_neurons()[NeuronId(1, 0)]
+    alone = families_of(network, [(0, 0)]).of_neurons()[0]
     assert [family.up for family in alone] == [0]
-    families = Families(ridge(network, point) for point in ((0, 0), (1, 0), (2, 0)))
-    for index in (0, 1):
-        assert {(family.up, family.down) for family in families.of_neurons()[NeuronId(1, index)]} == {(1, 0)}
+    families = families_of(network, [(0, 0), (1, 0), (2, 0)]).of_neurons()
+    assert [{family.up for family in families[place]} for place in (0, 1)] == [{1}, {1}]
 
 
 # -- hypotheses ---------------------------------------------------------------------------------------------------
@@ -185,8 +218,8 @@ def test_all_hold() -> None:
     found = deep_hypotheses(CORNERS, CORNER_POINTS)
     assert found.hold
     assert str(found) == "all hypotheses hold"
-    assert found.by_class == ()
-    assert {neuron for neuron, portrait in found.known.items() if portrait.oriented} == {NeuronId(2, 0), NeuronId(2, 1)}
+    assert {place for place, portrait in found.known.items() if portrait.oriented} == {2, 3}
+    assert found.determined == Determined(1, (0, 1))
 
 
 def test_useless_points_change_nothing() -> None:
@@ -205,12 +238,13 @@ def test_order_does_not_matter() -> None:
         ((0, 2), []),
         ((1, 2, 3), []),
         ((0, 1, 3), ["(1, 1) has no piece"]),
-        ((3,), ["(1, 0) has no piece", "(1, 1) has no piece", "the chain down from (2, 0) is too short by 1",
-                "the chain down from (2, 1) is too short by 1"]),
+        ((3,), ["(1, 0) has no piece", "(1, 1) has no piece"]),
     ],
 )  # fmt: skip
 def test_what_is_missing(chosen: tuple[int, ...], missing: list[str]) -> None:
-    """(0, 1) and (2, 0) are enough: each neuron of layer 2 crosses one of layer 1 and has the other one on."""
+    """(0, 1) and (2, 0) are enough: each neuron of layer 2 crosses one of layer 1 and has the other one on. Where the
+    neurons of layer 2 meet both of layer 1 are on, and their gradients are independent, so that the weights are seen;
+    no chain down is needed."""
     found = deep_hypotheses(CORNERS, [CORNER_POINTS[i] for i in chosen])
     assert [str(part) for part in found.missing] == missing
 
@@ -220,7 +254,7 @@ def test_a_neuron_that_is_never_crossed() -> None:
     network = two_layers([(1, -1, -1), (-1, 2, 2)], [(1, 1)])
     assert deep_hypotheses(network, [(0, 0), (1, 0), (2, 0)]).hold
     found = deep_hypotheses(network, [(0, 0), (2, 0)])
-    assert str(found) == "(2, 0) has no piece\nthe chain up from (1, 0) is too short by 1"
+    assert str(found) == "the chain up from (1, 0) is too short by 1\n(2, 0) has no piece"
 
 
 @pytest.mark.parametrize(
@@ -240,8 +274,8 @@ def test_a_neuron_that_is_never_crossed() -> None:
         pytest.param(
             from_arrays([([[0, 1], [-2, -2], [-1, -1]], [-1, -1, 0]), ([[1, -2, -1], [1, -2, -2]], [-2, 1]),
                          ([[-1, 2]], [0])]),
-            ["the weights of (2, 1) on neurons that do not cross it are not determined: rank short by 1"],
-            id="parallel hyperplanes",
+            ["3 weights of (2, 1) on neurons that do not cross it: not determined"],
+            id="parallel hyperplanes: (2, 1) has one piece, all of layer 1 is on there, and there are two equations",
         ),
         pytest.param(
             from_arrays([([[0, 1], [1, -1], [-2, -1]], [2, 1, -2]), ([[-1, 2, -1], [1, -1, -1]], [0, -1]),
@@ -264,7 +298,7 @@ def test_a_weight_that_the_pieces_of_its_neuron_do_not_show() -> None:
     ])  # fmt: skip
     found = deep_hypotheses(network, ridge_points(network))
     assert found.hold
-    assert sources(network, found.known) == {0: [1]}
+    assert sources(deep_network(network), found.known) == {0: [4]}
 
 
 @pytest.mark.parametrize(
@@ -272,53 +306,57 @@ def test_a_weight_that_the_pieces_of_its_neuron_do_not_show() -> None:
     [
         pytest.param(
             [([[-3, 2], [-3, 3], [-1, 2]], [2, 2, -3]), ([[-1, 3, -3], [1, -2, -2]], [1, 2]), ([[-1, -1]], [-3])],
-            {0: [1]}, True, id="one source",
+            {0: [4]}, True, id="one source",
         ),
         pytest.param(
             [([[1, -3], [-3, 1], [-1, -2]], [-3, -2, 1]), ([[3, 3, 3], [-3, -1, -2]], [-3, 3]), ([[2, 2]], [-1])],
-            {0: [0, 1]}, True, id="one source for two neurons",
+            {0: [3, 4]}, True, id="one source for two neurons",
         ),
         pytest.param(
             [([[2, -2], [-3, -3], [-3, 2]], [-3, 3, 1]), ([[2, 2, -3], [3, 1, -3]], [2, -1]), ([[3, -2]], [-1])],
-            {0: [0], 2: [1]}, True, id="two sources",
+            {0: [3], 2: [4]}, True, id="two sources",
         ),
         pytest.param(
             [([[1, -1], [3, -1], [-1, 2]], [2, 1, -3]), ([[-3, 2, -3], [1, -3, -2]], [2, -3]), ([[-1, 3]], [-2])],
-            {2: [1]}, False, id="a free weight",
+            {2: [4]}, False, id="a free weight",
         ),
     ],
 )  # fmt: skip
 def test_unseen_weights(weights: Stack, unseen: dict[int, list[int]], shown: bool) -> None:
     network = from_arrays(weights)
     found = deep_hypotheses(network, ridge_points(network))
-    assert (found.hold, sources(network, found.known)) == (shown, unseen)
+    assert (found.hold, sources(deep_network(network), found.known)) == (shown, unseen)
 
 
 def test_signs_that_rest_on_the_class() -> None:
     """σ(x) + σ(y) + σ(1 - x - y) = σ(-x) + σ(-y) + σ(x + y - 1) + 1: the flips of a network with a vanishing masked
-    product. No competitor computes this function, so that the theorem holds, and says that the class is needed."""
+    product. No competitor computes this function, so that the theorem holds; the class alone excludes these flips."""
     rows, bias = [[1, 0], [0, 1], [-1, -1]], [0, 0, 1]
     network = from_arrays([(rows, bias), ([[1, 1, 1]], [0])])
     flipped = from_arrays([([[-w for w in row] for row in rows], [-b for b in bias]), ([[1, 1, 1]], [1])])
     assert all(network(x) == flipped(x) for x in ((0, 0), (1, 2), (-3, 1), (2, -5), ("1/3", "1/3")))
-    found = deep_hypotheses(network, [(0, 0), (1, 0), (0, 1)])
-    assert (found.hold, found.by_class) == (True, (1,))
+    assert deep_hypotheses(network, [(0, 0), (1, 0), (0, 1)]).hold
     weight = network.weight(2) @ network.weight(1)
     assert weight.is_zero()
 
 
 def test_wide_first_layers_rest_on_the_class() -> None:
-    """n_2 n_0 = 2 equations cannot determine the signs of four neurons."""
+    """n_2 n_0 = 2 equations cannot determine the signs of four neurons, but all of them cross the one of layer 2."""
     network = from_arrays([
         ([[4, -4], [-1, -4], [2, 2], [2, 5]], [2, -1, -3, 3]),
         ([[1, 4, 4, 1]], [-32]),
         ([[1]], [0]),
     ])  # fmt: skip
     found = deep_hypotheses(network, ridge_points(network))
-    assert (found.hold, found.by_class) == (True, (1,))
+    assert found.hold
+    above = [found.known[4]]
+    assert is_crossed_by_all(deep_network(network), above)
+    assert signs_short_of(deep_network(network), 1, found.known, above) >= 2
 
 
 def test_no_points_no_pieces() -> None:
     found = deep_hypotheses(CORNERS, [])
-    assert found.missing == tuple(Missing("piece", n.layer, n) for n in CORNERS.neurons())
+    pieces = tuple(Missing("piece", n.layer, n) for n in CORNERS.neurons())
+    assert found.missing == (*pieces, Missing("signs", 1, short=2))
+    assert found.determined == Determined(0, ())
     assert str(found).splitlines()[0] == "(1, 0) has no piece"

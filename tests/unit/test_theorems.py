@@ -87,7 +87,7 @@ def test_one_absolute_value_beside_a_second_direction_is_identifiable_but_two_ar
     ("layers", "reason"),
     [
         ([([[1, 0], [0, 1], [1, 1]], [1, 2, 3]), ([[1, -2, 1]], [1]), ([[1]], [0])], "wider than the input"),
-        ([([[1, 2], [2, 4]], [1, 5]), ([[1, -2], [-3, 1]], [1, 1]), ([[1, 1]], [0])], "does not have rank"),
+        ([([[1, 2], [2, 4]], [1, 1]), ([[1, -2], [-3, 1]], [1, 2]), ([[1, 1]], [0])], "does not have rank"),
     ],
 )
 def test_undecided_names_the_hypothesis(layers: Stack, reason: str) -> None:

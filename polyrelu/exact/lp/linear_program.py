@@ -129,6 +129,23 @@ class LinearProgram:
         answer = self.maximize([Fraction(-entry, scale) for entry in integers])
         return replace(answer, value=-answer.value) if isinstance(answer, Optimal) else answer
 
+    def minimum_if_seen(self, objective: Numbers) -> Optimal | None:
+        """`minimize` where floats see a feasible point and the minimum is finite, otherwise None: no proof that there
+        is no point, which takes much longer.
+
+        >>> LinearProgram(1, lower=[0]).minimum_if_seen([2]).value
+        Fraction(0, 1)
+        """
+        *integers, scale = read_vector(objective, self.columns, "the objective")
+        self._model.refresh()
+        self._model.set_slack_range(0, 0)
+        if self._contradiction() is None and not is_small(self._model):
+            guess = self._model.guess([*(-entry for entry in integers), 0])
+            if guess is None or not guess.feasible:
+                return None
+        answer = self.minimize([Fraction(entry, scale) for entry in integers])
+        return answer if isinstance(answer, Optimal) else None
+
     def maximize_each(self, objectives: Iterable[Numbers]) -> Iterator[Optimal | Unbounded | Infeasible]:
         """`maximize` for one objective after the other, each when it is asked for."""
         return (self.maximize(objective) for objective in objectives)
