@@ -32,7 +32,7 @@ from random import Random
 from typing import Any
 
 import polyrelu
-from benchmarks.deep_growth import draw, files, growth
+from benchmarks.deep_growth import FILES, draw, files, growth
 from benchmarks.deep_truth import Truth
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu import NotIdentifiable, Proved
@@ -54,15 +54,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--time-limit", type=float, default=1.0)
     parser.add_argument("--longer", type=float, default=10.0)
-    parser.add_argument("--growth-limit", type=float, default=120.0)
+    parser.add_argument("--growth-limit", type=float, default=15.0)
     parser.add_argument("--file-limit", type=float, default=60.0)
+    parser.add_argument("--files", default=",".join(FILES), help="names of networks; the results of others stay")
     parser.add_argument("--nets", type=Path, default=Path("../shared/nets"))
     options = parser.parse_args()
     run: dict[str, Callable[[], Any]] = {
         "random": lambda: campaign(options, options.networks, random_case),
         "bottleneck": lambda: campaign(options, options.bottleneck, bottleneck_case),
         "growth": lambda: growth(options.growth_limit),
-        "files": lambda: files(options.nets, options.file_limit),
+        "files": lambda: files(options.nets, options.files.split(","), options.file_limit),
     }
     for part in options.parts.split(","):
         _write(part, run[part]())
@@ -71,7 +72,8 @@ def main() -> None:
 def _write(part: str, found: dict[str, Any]) -> None:
     """Put the results of a part beside those of the others, and draw."""
     path = RESULTS / "deep.json"
-    results: dict[str, Any] = {**(json.loads(path.read_text()) if path.exists() else {}), part: found}
+    results: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    results[part] = {**results.get(part, {}), **found} if part == "files" else found
     write_results("deep", {name: results[name] for name in PARTS if name in results})
     if "growth" in results:
         draw(results["growth"])

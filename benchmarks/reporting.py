@@ -75,6 +75,7 @@ def draw_lines(
         axes.loglog(places, values, marker="osD^v"[number % 5], markersize=4, label=key)
     if dashed is not None:
         axes.loglog(places, dashed[1], "--", color="grey", linewidth=1, label=dashed[0])
+    axes.tick_params(axis="x", which="minor", labelsize=6)
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
     axes.set_title(title, fontsize=10)
