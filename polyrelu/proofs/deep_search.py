@@ -63,6 +63,9 @@ _SHARE, _STARTS = 0.1, 8
 #: has as good a chance as the others.
 _FROM_KNOWN, _HOPE = 0.3, 4
 
+#: If no more than so much is missing, the zeros of the neurons that are never on are walked along, too.
+_FEW = 32
+
 #: The share of aimed walks that go for many neurons at once.
 _TOGETHER = 0.4
 
@@ -220,8 +223,9 @@ class DeepSearch:
                 for place in self._most_crossed(found, missing.layer + 1):
                     wanted.setdefault(place, _Want(crossed=True))
             elif missing.neuron is not None and missing.want != "weight":
-                want = wanted.setdefault(self.space.place(missing.neuron), _Want())
-                want.include(missing)
+                wanted.setdefault(self.space.place(missing.neuron), _Want()).include(missing)
+                if missing.other is not None and len(found.missing) <= _FEW:  # its own zeros may show the weight (D2')
+                    wanted.setdefault(self.space.place(missing.other), _Want(crossed=True))
         return wanted
 
     def _most_crossed(self, found: DeepHypotheses, layer: int) -> list[int]:
@@ -284,7 +288,7 @@ class DeepSearch:
         if self._first and self.random.random() < _FROM_KNOWN:
             seen = self.random.choice(list(self._first))
             return self._where(Piece(seen, self.random.choice(self._families.pieces[seen])))
-        scale = 2.0 ** self.random.randint(-6, 4)
+        scale = 2.0 ** self.random.randint(-6, 4 + min(12, self.walks // 40))  # some zeros lie far out
         return np.array([scale * self.random.randint(-64, 64) / 16 for _ in range(self.network.inputs)])
 
     def _noise(self, size: int) -> NDArray[np.float64]:
