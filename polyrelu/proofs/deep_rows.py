@@ -33,6 +33,10 @@ __all__ = ["by_sight", "is_crossed_by_all", "looking", "sees", "signs_short_of"]
 #: So many more equations than unknowns are taken at a time.
 _SPARE = 8
 
+#: Of more neurons than the first number only so many are tried, those that are crossed most, and each alone: a system
+#: of 256 unknowns takes a second.
+_WIDE, _BEST = 64, 8
+
 #: After so many parts of the equations, each as many as the unknowns, that add nothing to the rank, the rest is left
 #: out.
 _IDLE = 3
@@ -53,13 +57,17 @@ def signs_short_of(space: DeepNetwork, layer: int, known: dict[int, Portrait], a
     oriented = sum(1 << place for place in space.places(layer) if place in known and known[place].oriented)
     open_ = space.layer_mask[layer] & ~oriented
     crossed, left, short = 0, list[list[int]](), max(1, open_.bit_count())
-    for v in above:  # in the order of the checker, which tries each alone, and then those so far
+    wide = len(above) > _WIDE
+    some = sorted(above, key=lambda v: -v.crossed.bit_count())[:_BEST] if wide else above
+    for v in some:  # in the order of the checker, which tries each alone, and then those so far
         system = _system(space, layer, v, open_)
         if system.short:
             continue
         own = v.crossed & open_
         if len(system.rest) == own.bit_count():
             return 0
+        if wide:
+            continue
         crossed |= own
         left = eliminate_mod([*left, *system.rest], 0, space.prime)[1]
         short = crossed.bit_count() - len(left)
