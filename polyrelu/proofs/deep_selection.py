@@ -19,7 +19,8 @@ from polyrelu.proofs.deep_ridges import DeepNetwork, Piece, Ridge
 
 __all__ = ["few_ridges"]
 
-#: So many ridges are evaluated, all trials together, to leave some of them out.
+#: So many ridges are evaluated, all trials together, to leave some of them out; fewer in wide networks, where the
+#: linear systems are large.
 _TRIALS = 20_000
 
 #: So often what is still missing is added to the ridges that were picked.
@@ -56,7 +57,8 @@ def few_ridges(
 
     wanted = [family for place in places for family in hypotheses.known[place].families]
     picked = _picked(space, ridges, wanted, enough)
-    return _thinned(picked if picked is not None else list(ridges), hold)
+    found, cost = picked if picked is not None else list(ridges), (max(space.network.widths[1:-1]) // 32) ** 2
+    return _thinned(found, hold, (_TRIALS + 2 * len(found)) // max(1, cost))
 
 
 def _picked(
@@ -96,9 +98,10 @@ def _short_of(space: DeepNetwork, found: DeepHypotheses) -> set[int]:
     return places
 
 
-def _thinned(ridges: list[Ridge], hold: Callable[[Sequence[Ridge]], bool]) -> list[Ridge]:
-    """Without parts, large ones first, that are not needed; as far as the trials go."""
-    size, left = len(ridges) // 2, _TRIALS + 2 * len(ridges)
+def _thinned(ridges: list[Ridge], hold: Callable[[Sequence[Ridge]], bool], left: int) -> list[Ridge]:
+    """Without parts, large ones first, that are not needed; as long as no more than so many ridges are evaluated, all
+    trials together."""
+    size = len(ridges) // 2
     while size and left > 0:
         start = 0
         while start < len(ridges) and left > 0:
