@@ -36,6 +36,9 @@ TIME_LIMIT = 10.0
 
 _VARIANTS = 2
 
+#: No more suspects whose weights are raised together are looked at.
+_RAISED = 2_000
+
 
 class OneSided(NamedTuple):
     """A suspect that was proved, and the bound that proves it."""
@@ -109,13 +112,17 @@ def _is_raised(suspect: Suspect) -> bool:
 
 
 def _of_use(network: Network, suspects: Iterable[Suspect]) -> list[Suspect]:
-    """The suspects that lead to another network if they are proved."""
+    """The suspects that lead to another network if they are proved. Whether those that are raised do takes a linear
+    program each; where there are many, they are left out."""
     chosen, groups = list(suspects), dict[NeuronId, list[Suspect]]()
+    if sum(map(_is_raised, chosen)) > _RAISED:
+        return [suspect for suspect in chosen if not _is_raised(suspect)]
     for suspect in filter(_is_raised, chosen):
         groups.setdefault(suspect.source or suspect.neuron, []).append(suspect)
     useless: set[Suspect] = set()
+    pairs = {layer: layer_pair(network, layer) for layer in {group[0].neuron.layer for group in groups.values()}}
     for group in groups.values():
-        pair = layer_pair(network, group[0].neuron.layer)
+        pair = pairs[group[0].neuron.layer]
         useless |= {suspect for suspect in group if _shares(pair, [s.neuron.index for s in group], suspect) is None}
     return [suspect for suspect in chosen if suspect not in useless]
 
