@@ -96,12 +96,12 @@ def _read(search: DeepSearch, seed: int, lines: Iterator[bytes]) -> None:
         raise _ForeignError("the search of another network; name another file")
     if header["seed"] != seed:
         raise _ForeignError("a search with another seed; give this seed or name another file")
+    search.walks = _natural(header["walks"], 1 << 60)  # first, so that what is read counts as met now (`idle`)
     for line in lines:
         entry = json.loads(line)
         search.planes.append(Plane(*_plane(entry, search.network.inputs)))
         for ridge, spot in _ridges(search, entry["ridges"]):
             search.add(ridge, spot)
-    search.walks = _natural(header["walks"], 1 << 60)
     search.random = Random(f"{seed}, {search.walks}")
 
 

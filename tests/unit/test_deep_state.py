@@ -387,3 +387,12 @@ def test_huge_numbers_are_only_slow(kept: Path) -> None:
     lines[1]["point"][0] = HUGE
     write(kept, lines)
     refusal(kept)
+
+
+def test_a_long_search_is_not_idle_when_it_goes_on(tmp_path: Path) -> None:
+    """What is read counts as met now, however many walks there were."""
+    search = DeepSearch(OPEN, 5)
+    search.run(rounds=2)
+    search.walks = 10_000
+    save_search(search, tmp_path / "long")
+    assert not load_search(OPEN, tmp_path / "long", 5).idle
