@@ -119,7 +119,9 @@ def _check_outputs(options: argparse.Namespace) -> None:
         if name is not None:
             check_output(option, name, [options.network, *kept])
     if options.output and options.other and Path(options.output).resolve() == Path(options.other).resolve():
-        raise CertificateError(f"--other {options.other}: this is the file of the certificate; choose another name")
+        raise CertificateError(
+            f"--other {options.other}: the certificate is to be written to this file; choose two names"
+        )
     for name in kept:
         check_output("--keep", name, [options.network])
 
