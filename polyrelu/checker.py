@@ -768,7 +768,6 @@ class Deep:
                 for family in own.families:
                     self.look(family)
                     own.seen |= family.seen
-                self.look(own)
         self.join("weights", seen, evidence["joined"])
         unseen = {w: list[int]() for w in range(self.widths[last - 1])} if last > 0 else {}
         for v, own in seen.items():

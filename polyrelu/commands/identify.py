@@ -58,7 +58,6 @@ def add_identify(commands: Any) -> None:
     parser.add_argument(
         "--time-limit",
         type=float,
-        default=60.0,
         metavar="SECONDS",
         help="for the search of ridges, which is for two or more hidden layers (default 60); 0: no search",
     )
@@ -71,10 +70,12 @@ def add_identify(commands: Any) -> None:
 
 def _identify(options: argparse.Namespace, started: float) -> int:
     from polyrelu.proofs import identify
+    from polyrelu.proofs.identifiability import TIME_LIMIT
 
     _check_outputs(options)
-    if not options.time_limit >= 0:
-        raise UsageError(f"--time-limit {options.time_limit}: must be 0 or more")
+    limit = TIME_LIMIT if options.time_limit is None else options.time_limit
+    if not limit >= 0:
+        raise UsageError(f"--time-limit {limit}: must be 0 or more")
     if options.domain != "R^n":
         raise DomainError(f"--domain {options.domain}: identify proves on R^n only; leave the option out")
     imported = read_network(options, options.network)
@@ -93,9 +94,7 @@ def _identify(options: argparse.Namespace, started: float) -> int:
             line.show(f"ridges: {len(search.ridges)} in {search.walks} walks")
             return not interrupt.requested
 
-        outcome = identify(
-            imported.network, options.among, options.seed, options.time_limit, keep=options.keep, watch=watch
-        )
+        outcome = identify(imported.network, options.among, options.seed, limit, keep=options.keep, watch=watch)
     written = _write_outcome(options, outcome, imported.provenance)
     if options.json:
         certificate = str(written[-1]) if written and options.output else None

@@ -30,9 +30,7 @@ __all__ = ["identify"]
 #: Seconds for the search of ridges (Theorem D).
 TIME_LIMIT = 60.0
 
-#: Seconds for the linear programs that look for neurons of one sign.
-SIGN_LIMIT = 10.0
-
+#: So many other networks are tried for one whose membership in the class can be verified.
 _MOVE_LIMIT = 64
 
 _NO_MOVE = (
@@ -103,7 +101,7 @@ def identify(
         return proof
     attempts.append(proof)
     if watch is None or watch(search):
-        late = _refute_by(network, among, one_sided_moves(network, suspects(search), SIGN_LIMIT, seed))
+        late = _refute_by(network, among, one_sided_moves(network, suspects(search), seed=seed))
         if isinstance(late, NotIdentifiable):
             return late
     return Undecided(_reason(network, attempts), (*attempts, refuted), part=_part(search))
@@ -163,7 +161,7 @@ def _refute(network: Network, among: Among | None, seed: int) -> NotIdentifiable
     candidates: Iterator[Move] = itertools.chain(moves(network, seed), fiber_moves(network, seed))
     first = next(candidates, None)
     if first is None:  # these take linear programs
-        return _refute_by(network, among, one_sided_moves(network, None, SIGN_LIMIT, seed))
+        return _refute_by(network, among, one_sided_moves(network, seed=seed))
     return _refute_by(network, among, itertools.chain([first], candidates))
 
 

@@ -34,6 +34,7 @@ THEOREM = "one-sided"
 #: Seconds for all linear programs.
 TIME_LIMIT = 10.0
 
+#: So many other networks are made of one sign, with changes of different sizes.
 _VARIANTS = 2
 
 #: No more suspects whose weights are raised together are looked at.
