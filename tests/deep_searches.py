@@ -12,9 +12,10 @@ from polyrelu import Network, checker
 from polyrelu.certificate import Certificate, Claim, Hypothesis, PartClaim
 from polyrelu.exact import Rational, to_fraction
 from polyrelu.proofs.deep_evidence import evidence
+from polyrelu.proofs.deep_planes import Plane, Spot
 from polyrelu.proofs.deep_points import DeepHypotheses, Determined
 from polyrelu.proofs.deep_ridges import Ridge, ridge_at
-from polyrelu.proofs.deep_search import DeepSearch, Plane, Spot
+from polyrelu.proofs.deep_search import DeepSearch
 from tests.deep_documents import verdict
 
 __all__ = ["accepted", "document", "listed", "part_document", "search_at", "whole_document", "with_ridges"]
@@ -49,7 +50,7 @@ def _plane(search: DeepSearch, ridge: Ridge, point: tuple[Fraction, ...]) -> Pla
 def with_ridges(search: DeepSearch, ridges: Iterable[Ridge]) -> DeepSearch:
     """A search that met some of the ridges only."""
     other = DeepSearch(search.network, search.seed)
-    other.planes = list(search.planes)
+    other.planes[:] = list(search.planes)
     for ridge in ridges:
         other.add(ridge, search.ridges[ridge])
     return other

@@ -11,9 +11,9 @@ from typing import Any
 
 from polyrelu.exact import format_integer, format_rational
 from polyrelu.proofs.deep_families import Families, Family
+from polyrelu.proofs.deep_planes import Plane, Spot
 from polyrelu.proofs.deep_points import DeepHypotheses
 from polyrelu.proofs.deep_ridges import DeepNetwork, Piece, Ridge
-from polyrelu.proofs.deep_search import Plane, Spot
 from polyrelu.proofs.deep_unseen import shown_sources
 
 __all__ = ["evidence"]

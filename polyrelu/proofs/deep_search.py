@@ -9,43 +9,35 @@ missing:
 * pieces of v with h on (or on and off): it *aims*, in a plane through a known piece of v, one direction of which leads
   along the bent hyperplane of v towards the zeros of an h.
 
-Planes and starts have few digits, which keeps exact arithmetic fast.
+The planes are those of `deep_planes`.
 """
 
 from __future__ import annotations
 
 import time
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import islice
 from random import Random
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import meeting_direction, nearest_float
 from polyrelu.network import Network
 from polyrelu.proofs.deep_families import Families
 from polyrelu.proofs.deep_neurons import bits_of
+from polyrelu.proofs.deep_planes import InPlane, Plane, Planes, Spot, rounded, short, unit
 from polyrelu.proofs.deep_points import DeepHypotheses, Missing, evaluate, sketch
 from polyrelu.proofs.deep_ridges import DeepNetwork, Piece, Ridge, deep_network, mask_of
-from polyrelu.walks import AffineSlice, bent_walk_from, first_zero
 from polyrelu.walks import Ridge as WalkedRidge
-from polyrelu.walks.slices import Signs
+from polyrelu.walks import bent_walk_from
 
-__all__ = ["DeepSearch", "Plane", "Spot"]
-
-_Point: TypeAlias = tuple[Fraction, Fraction]
+__all__ = ["DeepSearch"]
 
 #: A random walk, an aimed one, one that climbs, and the ways to a start, anywhere and near, meet so many cells at most.
 _RANDOM, _AIMED, _CLIMB, _WAY, _NEAR = 60, 40, 25, 300, 20
-
-#: Binary digits of the coordinates of points that planes are laid through, and the largest entry of their directions.
-_DIGITS, _LARGEST = 24, 1000
 
 #: At least so many walks, for each hidden neuron, between two evaluations; and at least this share of all walks.
 _WALKS, _GROWTH = 2, 0.25
@@ -72,26 +64,8 @@ _TOGETHER = 0.4
 #: The share of walks elsewhere, for a neuron that some neurons are never on with.
 _AFRESH = 0.25
 
-#: Points farther out than this are moved here before a plane is laid through them.
-_FAR = 2.0**200
-
-#: So many crossings are tried to climb from, and so many planes are remembered.
-_TRIES, _PLANES = 4, 64
-
-
-class Plane(NamedTuple):
-    """The points p + s B_1 + t B_2 of R^{n_0}."""
-
-    point: tuple[Fraction, ...]
-    directions: tuple[tuple[int, ...], tuple[int, ...]]
-
-
-class Spot(NamedTuple):
-    """Where a ridge was found: the number of a plane, and about where in it."""
-
-    plane: int
-    s: float
-    t: float
+#: So many crossings are tried to climb from.
+_TRIES = 4
 
 
 class DeepSearch:
@@ -107,7 +81,6 @@ class DeepSearch:
     space : the network with what is worked out for its ridges.
     seed : as given.
     random : the source of all choices.
-    planes : in which there were walks.
     ridges : what was found, and where.
     walks : how many walks there were.
 
@@ -121,19 +94,23 @@ class DeepSearch:
     def __init__(self, network: Network, seed: int = 0) -> None:
         self.network, self.seed = network, seed
         self.space: DeepNetwork = deep_network(network)
-        self.planes: list[Plane] = []
         self.ridges: dict[Ridge, Spot] = {}
         self.walks = 0
         self.random = Random(seed)
         self._families = Families(self.space)
         self._places: dict[Piece, Spot] = {}
         self._steps_up: defaultdict[int, list[Ridge]] = defaultdict(list)
-        self._slices: OrderedDict[int, AffineSlice] = OrderedDict()
+        self._planes = Planes(self.space)
         self._first: dict[int, Piece] = {}
         self._climbed: set[Piece] = set()
         self._tries: defaultdict[int, int] = defaultdict(int)
         self._last_success = self._evaluated = 0
         self._hypotheses: DeepHypotheses | None = None
+
+    @property
+    def planes(self) -> list[Plane]:
+        """The planes in which there were walks, by their numbers."""
+        return self._planes.all
 
     @property
     def hypotheses(self) -> DeepHypotheses:
@@ -267,10 +244,10 @@ class DeepSearch:
     def _explore(self, place: int) -> None:
         """Both ways along a bent hyperplane, from a zero that is looked for from some point, in a random plane."""
         self._tries[place] += 1
-        number = self._add_plane(self._plane_for(place))
+        number = self._planes.add(self._plane_for(place))
         if number is None:
             return
-        start = self._zero(number, place, ((1, 0), (-1, 0)), _WAY)
+        start = self._planes.zero(number, place, ((1, 0), (-1, 0)), _WAY)
         for reverse in (False, True):
             self._walk(number, place, start, reverse, _RANDOM)
 
@@ -281,7 +258,7 @@ class DeepSearch:
         form = self.space.float_forms(layer, self.space.float_mask(x))[place - self.space.starts[layer - 1]]
         way = -np.sign(form @ np.append(x, 1.0)) * form[:-1] / (float(np.linalg.norm(form[:-1])) or 1.0)
         second = tuple(self.random.randint(-9, 9) for _ in x)
-        return Plane(_rounded(x), (_short(way + self._noise(len(x)) / 4), second))
+        return Plane(rounded(x), (short(way + self._noise(len(x)) / 4), second))
 
     def _anywhere(self) -> NDArray[np.float64]:
         """A random point, at any scale, or a known ridge."""
@@ -299,11 +276,9 @@ class DeepSearch:
     def _start(self, place: int, masks: Sequence[int], open_: int) -> Piece:
         """Of some pieces the one that is nearest to a zero of one of some neurons; any piece if there are none."""
         pieces = dict.fromkeys(Piece(place, self.random.choice(masks)) for _ in range(_STARTS if open_ else 1))
-        return (
-            next(iter(pieces))
-            if not open_
-            else min(pieces, key=lambda piece: self._targets(piece, open_).distances.min())
-        )
+        if not open_:
+            return next(iter(pieces))
+        return min(pieces, key=lambda piece: self._targets(piece, open_).distances.min())
 
     def _aim(self, piece: Piece, open_: int) -> None:
         """Along the bent hyperplane of a neuron, from a known piece, towards the zeros of some neurons that are on (or
@@ -315,10 +290,12 @@ class DeepSearch:
             together = len(targets.values) > 1 and self.random.random() < _TOGETHER
             way = targets.to_many(len(normal) - 1) if together else targets.to_nearest()
             limit += 2 * len(targets.values) if together else 0
-            along = _unit(way) + self.random.choice((0, 0.1, 1)) * along
-        number = self._add_plane(Plane(_rounded(self._where(piece)), (_short(along), _short(normal))))
+            along = unit(way) + self.random.choice((0, 0.1, 1)) * along
+        number = self._planes.add(Plane(rounded(self._where(piece)), (short(along), short(normal))))
         if number is not None:
-            start = self._on_piece(number, piece) or self._zero(number, piece.place, ((0, 1), (0, -1)), _NEAR)
+            start = self._planes.on_piece(number, piece) or self._planes.zero(
+                number, piece.place, ((0, 1), (0, -1)), _NEAR
+            )
             self._walk(number, piece.place, start, False, limit)
 
     def _targets(self, piece: Piece, open_: int) -> _Targets:
@@ -353,7 +330,7 @@ class DeepSearch:
     def _next_step_up(self, ridge: Ridge) -> Ridge | None:
         """From a ridge along the bent hyperplane of its later neuron to a crossing with the layer after that one."""
         number = self.ridges[ridge].plane
-        start = self._point_of(number, ridge)
+        start = self._planes.meeting(number, ridge)
         for reverse in (False, True):
             for found in self._met(number, ridge.v, start, reverse, _CLIMB):
                 if found.u == ridge.v and self._leads_up(found):
@@ -364,14 +341,16 @@ class DeepSearch:
         """Whether a neuron of one layer meets one of the next layer."""
         return ridge.kind in ("B", "C") and self.space.layer_of[ridge.v] == self.space.layer_of[ridge.u] + 1
 
-    def _walk(self, number: int, place: int, start: _Point | None, reverse: bool, limit: int) -> None:
-        for _ in self._met(number, place, start, reverse, limit) if start is not None else ():
+    def _walk(self, number: int, place: int, start: InPlane | None, reverse: bool, limit: int) -> None:
+        for _ in self._met(number, place, start, reverse, limit):
             pass
 
-    def _met(self, number: int, place: int, start: _Point, reverse: bool, limit: int) -> Iterator[Ridge]:
-        """The ridges on a walk; none if the bent hyperplane branches at the start."""
+    def _met(self, number: int, place: int, start: InPlane | None, reverse: bool, limit: int) -> Iterator[Ridge]:
+        """The ridges on a walk; none without a start, or if the bent hyperplane branches there."""
+        if start is None:
+            return
         try:
-            walk = bent_walk_from(self._slice(number), self.space.neuron(place), start, reverse=reverse)
+            walk = bent_walk_from(self._planes.slice(number), self.space.neuron(place), start, reverse=reverse)
             for piece in islice(walk, limit):
                 start_of, end = piece.start, piece.end
                 if start_of is not None and end is not None:  # better than the ridge at its end
@@ -385,81 +364,13 @@ class DeepSearch:
         except DomainError:
             return
 
-    # -- planes and points ----------------------------------------------------------------------------------------
-
-    def _add_plane(self, plane: Plane) -> int | None:
-        """The number of a new plane; None if its directions are dependent."""
-        try:
-            part = AffineSlice(self.network, plane.point, plane.directions)
-        except DomainError:
-            return None
-        self.planes.append(plane)
-        return self._keep(len(self.planes) - 1, part)
-
-    def _keep(self, number: int, part: AffineSlice) -> int:
-        self._slices[number] = part
-        if len(self._slices) > _PLANES:
-            self._slices.popitem(last=False)
-        return number
-
-    def _slice(self, number: int) -> AffineSlice:
-        if number not in self._slices:
-            plane = self.planes[number]
-            self._keep(number, AffineSlice(self.network, plane.point, plane.directions))
-        return self._slices[number]
-
-    def _zero(self, number: int, place: int, headings: Sequence[tuple[int, int]], limit: int) -> _Point | None:
-        """The first zero of a neuron on the ways from the origin of a plane."""
-        for heading in headings:
-            try:
-                found = first_zero(self._slice(number), self.space.neuron(place), heading, limit)
-            except DomainError:
-                continue
-            if found is not None:
-                return found
-        return None
-
-    def _on_piece(self, number: int, piece: Piece) -> _Point | None:
-        """The point of a piece on the second axis of a plane, if there is one."""
-        part, signs = self._slice(number), self._signs(piece.mask)
-        signs[piece.place] = 0
-        ((_, slope, value),) = part.rows(signs, [piece.place])
-        if not slope:
-            return None
-        start = Fraction(0), Fraction(-value, slope)
-        return start if np.array_equal(part.signs_at(start), signs) else None
-
     def confirms(self, ridge: Ridge) -> bool:
-        """Whether the plane that is kept for a ridge meets it in one point, exactly.
-
-        It does if the search met the ridge itself; a file may say otherwise (`deep_state`).
-        """
-        number = self.ridges[ridge].plane
-        try:
-            at = self._slice(number).signs_at(self._point_of(number, ridge))
-        except (DomainError, ValueError):  # dependent directions, or forms
-            return False
-        return np.flatnonzero(at == 0).tolist() == [ridge.u, ridge.v] and mask_of(at) == ridge.mask
-
-    def _point_of(self, number: int, ridge: Ridge) -> _Point:
-        """A ridge in a plane, exactly, in coordinates of the plane."""
-        signs = self._signs(ridge.mask)
-        signs[[ridge.u, ridge.v]] = 0
-        x, y, w = meeting_direction(self._slice(number).rows(signs, [ridge.u, ridge.v]))
-        if not w:
-            raise DomainError("a ridge that its plane does not meet")
-        return Fraction(x, w), Fraction(y, w)
-
-    def _signs(self, mask: int) -> Signs:
-        return np.where(self.space.bits(mask), 1, -1).astype(np.int8)
+        """Whether the plane that is kept for a ridge meets it, exactly."""
+        return self._planes.meeting(self.ridges[ridge].plane, ridge) is not None
 
     def _where(self, piece: Piece) -> NDArray[np.float64]:
         """A point near a piece."""
-        number, s, t = self._places[piece]
-        plane = self.planes[number]
-        first, second = (_floats(direction) for direction in plane.directions)
-        with np.errstate(all="ignore"):
-            return np.clip(np.nan_to_num(_floats(plane.point) + s * first + t * second), -_FAR, _FAR)
+        return self._planes.near(self._places[piece])
 
     def _form(self, piece: Piece) -> NDArray[np.float64]:
         """[∇z | z(0)] of its own neuron on a piece, in floats."""
@@ -513,29 +424,3 @@ class _Want:
         self.up |= missing.want == "up"
         self.crossed |= missing.want == "independent"
         self.off += missing.want == "on"
-
-
-def _floats(numbers: Iterable[Fraction | int]) -> NDArray[np.float64]:
-    """Exact numbers, huge ones cut to the largest float."""
-    return np.array([nearest_float(x.numerator, x.denominator) for x in numbers], dtype=np.float64)
-
-
-def _rounded(point: NDArray[np.float64]) -> tuple[Fraction, ...]:
-    """A point with few digits."""
-    return tuple(Fraction(round(x * 2**_DIGITS), 2**_DIGITS) for x in point.tolist())
-
-
-def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A vector of length 1 in the same direction; 0 stays 0."""
-    with np.errstate(over="ignore"):
-        size = np.linalg.norm(vector)
-    if not np.isfinite(size):  # too long for floats
-        vector = np.nan_to_num(vector) * 2.0**-600
-        size = np.linalg.norm(vector)
-    return np.asarray(vector / (size or 1), dtype=np.float64)
-
-
-def _short(vector: NDArray[np.float64]) -> tuple[int, ...]:
-    """A direction in short integers."""
-    largest = float(np.abs(vector).max())
-    return tuple(round(float(x) / largest * _LARGEST) if largest else 0 for x in vector)

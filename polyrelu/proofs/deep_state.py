@@ -24,8 +24,9 @@ from typing import Any
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import format_rational, parse_rational
 from polyrelu.network import Network
+from polyrelu.proofs.deep_planes import Plane, Spot
 from polyrelu.proofs.deep_ridges import Ridge
-from polyrelu.proofs.deep_search import DeepSearch, Plane, Spot
+from polyrelu.proofs.deep_search import DeepSearch
 from polyrelu.textfiles import write_all
 
 __all__ = ["load_search", "save_search"]

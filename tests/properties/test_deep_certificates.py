@@ -328,7 +328,7 @@ def test_a_ridge_that_is_not_there_leads_to_no_certificate() -> None:
     search = DeepSearch(network)
     search.run(time_limit=20)
     moved = with_ridges(search, search.ridges)
-    moved.planes = [plane._replace(point=(plane.point[0] + 10**6, *plane.point[1:])) for plane in search.planes]
+    moved.planes[:] = [plane._replace(point=(plane.point[0] + 10**6, *plane.point[1:])) for plane in search.planes]
     assert moved.hypotheses.hold
     with pytest.raises(DomainError, match="a ridge that is not there"):
         deep.whole(moved)
