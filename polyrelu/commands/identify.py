@@ -164,7 +164,7 @@ def _what_was_kept(options: argparse.Namespace, searches: Sequence[DeepSearch]) 
     if options.keep is None:
         return []
     if not searches:
-        return [f"no search was made: {options.keep} is as it was"]
+        return [f"no walk was made: nothing new for {options.keep}"]
     (search,) = searches
     return [f"search kept: {options.keep} ({len(search.ridges)} ridges; the same command goes on from there)"]
 
