@@ -144,13 +144,6 @@ class Families:
             for root, own in self._members.items()
         ]
 
-    def of_neurons(self) -> dict[int, list[Family]]:
-        """The families of each neuron that has one, by its place, large ones first."""
-        found: defaultdict[int, list[Family]] = defaultdict(list)
-        for family in self.all():
-            found[family.place].append(family)
-        return {place: sorted(families, key=lambda f: -len(f.masks)) for place, families in found.items()}
-
     def _add_piece(self, piece: Piece) -> None:
         if piece in self._classes:
             return

@@ -10,7 +10,7 @@ import pytest
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational
 from polyrelu.network import Block, Layer, Network, from_arrays
-from polyrelu.proofs.deep_families import Families
+from polyrelu.proofs.deep_families import Families, Family
 from polyrelu.proofs.deep_points import Determined, Missing, deep_hypotheses
 from polyrelu.proofs.deep_ridges import DeepNetwork, NoRidge, Piece, Ridge, deep_network, ridge_at
 from polyrelu.proofs.deep_rows import is_crossed_by_all, signs_short_of
@@ -52,6 +52,11 @@ def text(network: Network, piece: Piece) -> str:
 
 def families_of(network: Network, points: Sequence[Sequence[Rational]]) -> Families:
     return Families(deep_network(network), [ridge(network, point) for point in points])
+
+
+def of_neuron(families: Families, place: int) -> list[Family]:
+    """The families of one neuron, large ones first."""
+    return sorted((family for family in families.all() if family.place == place), key=lambda f: -len(f.masks))
 
 
 CORNERS = two_layers([(1, -1, 1), (1, 1, -2)], [(1, 2)])
@@ -187,12 +192,12 @@ def test_points_of_another_space() -> None:
 
 def test_families_grow_and_are_joined_by_ridges() -> None:
     families, place = families_of(CORNERS, [(0, 2), (2, 0)]), 3
-    first, second = families.of_neurons()[place]
+    first, second = of_neuron(families, place)
     assert {text(CORNERS, Piece(place, mask)) for mask in first.masks} == {"(2, 1) at -+|-0", "(2, 1) at ++|-0"}
     assert {text(CORNERS, Piece(place, mask)) for mask in second.masks} == {"(2, 1) at ++|+0", "(2, 1) at +-|+0"}
     assert [family.crossed for family in (first, second)] == [0b1, 0b10]
     families.add(ridge(CORNERS, ("1/2", "3/2")))
-    (joined,) = families.of_neurons()[place]
+    (joined,) = of_neuron(families, place)
     assert {signs_text(deep_network(CORNERS), mask, [place]) for mask in joined.masks} == {
         "-+|-0",
         "++|-0",
@@ -205,10 +210,10 @@ def test_families_grow_and_are_joined_by_ridges() -> None:
 def test_levels_carry_chains() -> None:
     """Two neurons of layer 1 cross; only one of them meets layer 2, yet both have a chain up."""
     network = two_layers([(1, -1, -1), (-1, 2, 2)], [(1, 1)])
-    alone = families_of(network, [(0, 0)]).of_neurons()[0]
+    alone = of_neuron(families_of(network, [(0, 0)]), 0)
     assert [family.up for family in alone] == [0]
-    families = families_of(network, [(0, 0), (1, 0), (2, 0)]).of_neurons()
-    assert [{family.up for family in families[place]} for place in (0, 1)] == [{1}, {1}]
+    families = families_of(network, [(0, 0), (1, 0), (2, 0)])
+    assert [{family.up for family in of_neuron(families, place)} for place in (0, 1)] == [{1}, {1}]
 
 
 # -- hypotheses ---------------------------------------------------------------------------------------------------
