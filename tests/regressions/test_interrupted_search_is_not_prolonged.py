@@ -23,7 +23,7 @@ def test_no_other_network_is_looked_for_after_an_interrupt(
 ) -> None:
     late = []
 
-    def moves(network: Any, suspects: Any, *others: Any) -> Iterator[Any]:
+    def moves(network: Any, suspects: Any = None, **others: Any) -> Iterator[Any]:
         if suspects is not None:
             late.append(suspects)
         return iter(())
