@@ -269,7 +269,7 @@ def check_membership(kind: str, among: str, network: Network, evidence: Any) -> 
     step, form, status = "membership", evidence.get("method", "open"), evidence["status"]
     require((form == "every") == (among == "all"), step, f"evidence for the class {among}", form)
     require(kind != "not-identifiable" or status == "verified", step, "verified membership", status)
-    allowed = form in ("open", "minors", "product", "masks") if among == "transversal" else form != "masks"
+    allowed = form in ("open", "minors", "product", "masks") if among in DEEP_CLASSES else form != "masks"
     require(allowed, step, f"evidence for the class {among}", form)
     if form in ("every", "open"):
         return
@@ -405,7 +405,8 @@ def check_flat(lower: Layer, upper: Layer, j: int, witness: Any) -> None:
     require(jump, "hyperplanes", "a nonzero sum of V_i A_ij over a_i > 0", f"j = {j}: zero")
 # ---- Theorem D, section 3.9. Hidden neurons are numbered layer by layer; the bits of a mask say which of them are on.
 # Signs are exact; everything else only has to be nonzero, or of full rank, and is shown to be so modulo P.
-P, ON_OUTPUTS, DEEP_BITS, DEEP_COST, SLOPES = 2**61 - 1, 1234567890123456789, 2**28, 2**44, 2**21
+P, DEEP_BITS, DEEP_COST, SLOPES, DEEP_CLASSES = 2**61 - 1, 2**28, 2**44, 2**21, ("regular", "transversal")
+ON_OUTPUTS, ON_INPUTS = 1234567890123456789, 987654321
 Cell = tuple[int, bytes]  # a piece: the one neuron that vanishes on it, and the mask
 class Classes(dict[Cell, Cell]):
     """Disjoint sets, each with a representative."""
@@ -487,6 +488,7 @@ class Deep:
         good = len(network.layers) >= 2 and network.last == "affine" and network.widths[0] >= 2
         require(good, "theorem", "a hidden layer, n_0 >= 2, last affine", str(network))
         self.network, self.meter, self.widths = network, Meter(DEEP_COST, "ridges"), network.widths[1:-1]
+        self.regular = claim.get("among") == "regular"
         self.starts, depth = [0, *accumulate(self.widths)], len(self.widths)
         self.layer = [number for number, width in enumerate(self.widths) for _ in range(width)]  # from 0
         self.layers, neurons = claim.get("layers", depth), claim.get("neurons", [])
@@ -506,7 +508,9 @@ class Deep:
         self.members, self.used = dict[Cell, list[int]](), set[Cell]()
         self.levels, self.up = Classes(), dict[Cell, int]()
         self.digits, self.influences = (-1, list[int]()), [(-1, list[int]())] * depth
-        self.slopes, self.stored = dict[tuple[int, int, bytes], list[int]](), 0
+        self.slopes, self.stored, self.ranks = dict[tuple[int, int, bytes], list[int]](), 0, dict[Any, bool]()
+        direction = [pow(ON_INPUTS, k, P) for k in range(1, network.widths[0] + 1)]
+        self.columns[0].append(tuple(product_sum(row, direction) % P for row in self.rows[0]))
     def part(self, mask: int, layer: int) -> int:
         """The bits of one layer."""
         return mask >> self.starts[layer] & (1 << self.widths[layer]) - 1
@@ -572,12 +576,32 @@ class Deep:
             kind = "A"
         else:
             good = good and c != 0 and (kind == "B" or not self.part(mask, self.layer[v]))
+        if self.regular:
+            good = good and kind != "C" and self.clear(u, v, mask, (c, off, late))
         off_on = [(w, [self.text(m) for m in (mask, mask | 1 << other)]) for w, other in ((u, v), (v, u))]
         own, across = ([(w, text) for text in texts] for w, texts in off_on)
         self.ridges.append(Ridge(u, v, mask, kind if good else "", (own[1], across[1])))
         if good:
             self.links.join(*across)
             self.links.join(own[1], own[1 if kind == "C" else 0])
+    def clear(self, u: int, v: int, mask: int, jumps: tuple[int, int, int]) -> bool:
+        """Whether the derivative of g along the direction is not 0 on any of the four sectors."""
+        (c, off, late), layer = jumps, self.layer[v]
+        slopes = self.slope(layer, mask, self.network.widths[0])
+        self.meter.spend(len(slopes), 128)
+        base = product_sum(slopes, self.influences_of(layer, mask))
+        at_u, at_v = self.derivative(u, mask), self.derivative(v, mask)
+        sectors = 0, off * at_u, late * at_v, off * at_u + late * (at_v + c * at_u)
+        return all((base + jump) % P for jump in sectors)
+    def derivative(self, w: int, mask: int) -> int:
+        """That of z_w along the direction."""
+        layer, k = self.layer[w], self.network.widths[0]
+        i = w - self.starts[layer]
+        if layer == 0:
+            return int(self.columns[0][k][i])
+        below = self.slope(layer - 1, mask, k)
+        self.meter.spend(len(below), 128)
+        return product_sum(compress(self.rows[layer][i], self.on(mask, layer - 1)), below)
     def influence(self, w: int, mask: int) -> int:
         """The derivative of a sum of multiples of the outputs by the activation of a neuron; if it is not 0, neither is
         that of some output."""
@@ -687,14 +711,17 @@ class Deep:
         return apart(a, b, bits_of(self.part(self.common(step, one, other), layer - 1)))
     # -- signs (D3)
     def signs(self, layer: int, seen: dict[int, Seen]) -> None:
-        """Some neuron of the layer above is crossed by all of this one, or the systems of some of them have no solution
-        but 0: for each v first its own unknowns, s_vh and t_vh, then the p_h. Any set of neurons above will do."""
+        """Some neuron of the layer above is crossed by all of this one, or these are oriented, or the systems of some
+        have no solution but 0: for each v first its own unknowns, s_vh and t_vh, then the p_h. Any set will do."""
         above = [own for v, own in seen.items() if self.layer[v] == layer + 1]
         full, total, wanted = (1 << self.widths[layer]) - 1, dict[int, int](), set[int]()
         if not above or any(self.part(own.crossed, layer) == full for own in above):
             return
         below = [seen[h].masks for h in range(self.starts[layer], self.starts[layer + 1])]
-        free = sum(all(self.part(mask, layer) for mask in masks) << h for h, masks in enumerate(below))  # not oriented
+        free = sum(all(self.part(mask, layer) for mask in masks) << h for h, masks in enumerate(below))
+        free = sum(1 << h for h in bits_of(free) if not any(self.independent(layer, mask) for mask in below[h]))
+        if free == 0:  # all are oriented
+            return
         for own in above:
             crossed, weights = self.part(own.crossed, layer), self.rows[layer + 1][own.neuron - self.starts[layer + 1]]
             ons = [(h, (True,), 1) for h in bits_of(~crossed & self.part(own.on, layer))]
@@ -737,8 +764,18 @@ class Deep:
                 if len(basis) == size:
                     break
         return basis
+    def independent(self, layer: int, mask: int) -> bool:
+        """Whether the gradients of a layer are independent where the neurons of a mask are on."""
+        width, key = self.widths[layer], (layer, self.text(self.below(mask, layer)))
+        if key not in self.ranks:
+            before = [sum(self.on(mask, number)) for number in range(layer)]
+            probe = Seen(self.starts[layer + 1])
+            probe.masks.append(mask)
+            good = min([self.network.widths[0], *before]) >= width
+            self.ranks[key] = good and len(self.system(probe, [(h, (True, False), 1) for h in range(width)])) == width
+        return self.ranks[key]
     def slope(self, layer: int, mask: int, k: int) -> list[int]:
-        """The derivatives by input k of those neurons of a layer that are on."""
+        """The derivatives of those neurons of a layer that are on, by input k, or along the direction if k is n_0."""
         key = layer, k, self.text(self.below(mask, layer + 1))
         if key not in self.slopes:
             on = self.on(mask, layer)
@@ -1597,7 +1634,8 @@ PAGE, SHALLOW, LINE, HIDING, BOX, ONE_SIDED, EQUIVALENCE, REGIONS = ("polyrelu/"
     "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py", "symmetry/box.md",
     "proofs/one_sided.md", "proofs/equivalence.md", "proofs/regions.md"))
 ON_MINORS = {"generic": "minors imply G2 (polyrelu/proofs/bottleneck.md)",
-             "transversal": "minors imply G2 (polyrelu/proofs/bottleneck.md), generic implies transversal (FORMAT.md)"}
+             **dict.fromkeys(DEEP_CLASSES, "minors imply G2 (polyrelu/proofs/bottleneck.md), generic implies "
+                                           "transversal, which implies regular (FORMAT.md)")}
 def refutation(page: str, evidence: Any, rule: Callable[..., None]) -> tuple[Any, ...]:
     """The entry of a theorem about "not-identifiable", with the evidence and the rule of its `same-function`."""
     shapes = {"architecture": {}, "same-function": evidence, "not-related": {"layer": int}, "membership": MEMBERSHIP}
@@ -1614,8 +1652,8 @@ THEOREMS: dict[str, tuple[Any, ...]] = {
     "bottleneck": ("identifiable", ("generic",), "polyrelu/proofs/bottleneck.md",
                    {"rank": {"prime": PRIME, "columns": [int]}, "rows": {}, "unique": SUBSETS,
                     "hyperplanes": {"witnesses": [WITNESS]}, "membership": MEMBERSHIP}, bottleneck),
-    "deep": ("identifiable", ("transversal",), "polyrelu/proofs/deep.md", DEEP, deep),
-    "deep-part": ("determined", ("transversal",), "polyrelu/proofs/deep.md", DEEP, deep),
+    "deep": ("identifiable", DEEP_CLASSES, "polyrelu/proofs/deep.md", DEEP, deep),
+    "deep-part": ("determined", DEEP_CLASSES, "polyrelu/proofs/deep.md", DEEP, deep),
     "replacement": refutation(SHALLOW, {"layer": int}, replacement),
     "bounded-replacement": refutation(BOX, {"layer": int}, bounded_replacement),
     "one-sided": refutation(ONE_SIDED, {"layer": int, "source": [int], "steps": [STEP], "signs": [(
@@ -1644,7 +1682,7 @@ TEXTS = {
     "same-function": "they compute the same real function",
     "not-related": "they differ in an invariant of permutations and positive scalings"}
 REFERENCE = OneOf(({"sha256": SHA256, "inline": object}, {"sha256": SHA256, "file": FILE_NAME}))
-CLAIM = {"network": REFERENCE, "domain": "R^n", "among": re.compile("all|generic|transversal")}
+CLAIM = {"network": REFERENCE, "domain": "R^n", "among": re.compile("all|regular|transversal|generic")}
 CERTIFICATE = {
     "format": "polyrelu-certificate", "version": 1, "unverified": object,
     "claim": OneOf(({"kind": "identifiable", **CLAIM}, {"kind": "not-identifiable", **CLAIM, "other": REFERENCE},

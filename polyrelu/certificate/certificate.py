@@ -24,7 +24,7 @@ from polyrelu.textfiles import layout, write_all
 __all__ = ["Among", "Certificate", "Claim", "Hypothesis", "PairClaim", "PartClaim", "RegionsClaim", "RuntimeClaim"]
 
 FORMAT, VERSION = "polyrelu-certificate", 1
-Among = Literal["all", "generic", "transversal"]
+Among = Literal["all", "regular", "transversal", "generic"]
 Kind = Literal["identifiable", "not-identifiable"]
 
 #: Networks with more parameters than this go to a file of their own.
@@ -67,7 +67,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class PartClaim:
-    """That the function determines a part of the parameters among transversal ones (FORMAT.md §3.2).
+    """That the function determines a part of the parameters among transversal or regular ones (FORMAT.md §3.2).
 
     Attributes
     ----------

@@ -17,6 +17,7 @@ from polyrelu.certificate.theorems import (
     MEANING,
     PAIR_MEANING,
     REGIONS_MEANING,
+    REGULAR,
     RUNTIME_MEANING,
     THEOREMS,
     TRANSVERSAL,
@@ -115,7 +116,12 @@ def describe_latex(certificate: CertificateText) -> str:
     return "\n".join(lines)
 
 
-_CLASSES = {"all": "all parameters of its architecture", "generic": GENERIC, "transversal": TRANSVERSAL}
+_CLASSES = {
+    "all": "all parameters of its architecture",
+    "regular": REGULAR,
+    "transversal": TRANSVERSAL,
+    "generic": GENERIC,
+}
 
 
 def _meaning(certificate: CertificateText) -> str:

@@ -11,6 +11,7 @@ __all__ = [
     "MEANING",
     "PAIR_MEANING",
     "REGIONS_MEANING",
+    "REGULAR",
     "RUNTIME_MEANING",
     "THEOREMS",
     "TRANSVERSAL",
@@ -45,6 +46,11 @@ RUNTIME_MEANING = (
 GENERIC = (
     "generic parameters: rank W[1] = n_1, supertransversal (a cell of codimension k has exactly k zeros), "
     "and no masked product with nonempty masks vanishes; all parameters but a set of measure zero, if n_0 >= n_1"
+)
+
+REGULAR = (
+    "regular parameters: every cell of codimension 0 has no zero in its sign vector, every cell of codimension 1 exactly one, and no masked "
+    "product with nonempty masks vanishes; they include the transversal ones, and all but a set of measure zero, whatever the widths"
 )
 
 TRANSVERSAL = (
@@ -88,7 +94,7 @@ _DEEP = {
     "have only the solution 0",
     "weights": "(D2) every weight between hidden layers is nonzero, and is seen at pieces of its neuron or, in the last hidden layer, at zeros of the "
     "neuron before; the families that are joined by sight can be",
-    "membership": "what is known of the network's own membership in the transversal class",
+    "membership": "what is known of the network's own membership in the class of competitors",
 }
 
 THEOREMS: dict[str, TheoremText] = {
@@ -151,24 +157,25 @@ THEOREMS: dict[str, TheoremText] = {
         },
     ),
     "deep": TheoremText(
-        "Theorem D: any depth, transversal competitors",
+        "Theorem D: any depth, transversal or regular competitors",
         "polyrelu/proofs/deep.md",
         "If at listed points, on ridges where two neurons vanish, chains of crossings bound the layer of every hidden neuron, other signs are excluded "
         "by crossings or linear systems, and every weight between hidden layers is seen, then every transversal parameter with this function is the given "
-        "one up to permutation and positive scaling.",
+        "one up to permutation and positive scaling; every regular one if f is not constant around the ridges.",
         r"Let $L \ge 2$ and $n_0 \ge 2$. Suppose that good ridges, where exactly two neurons vanish, show (D1) for every hidden neuron a family of pieces from "
         r"which a chain of crossings leads up to the last hidden layer, (D2) $(W_\ell)_{ih} \ne 0$, and that pieces of $(\ell, i)$ see it, for all $\ell \ge 2$, $i$, $h$, and (D3) "
         r"for each layer $m \le L-2$ a neuron of layer $m+1$ that is crossed by all of layer $m$, or neurons of layer $m+1$ whose linear system in the signs of layer $m$ has only "
-        r"the solution $0$. Then every transversal $\eta$ of the same widths with $f_\eta = f_\theta$ has $\eta \sim \theta$.",
+        r"the solution $0$. Then every transversal $\eta$ of the same widths with $f_\eta = f_\theta$ has $\eta \sim \theta$; so has every regular $\eta$ if $f_\theta$ is constant on no sector of a "
+        r"good ridge.",
         _DEEP,
     ),
     "deep-part": TheoremText(
         "Theorem D, in part",
         "polyrelu/proofs/deep.md",
         "If the hypotheses of Theorem D are shown for the hidden layers up to some layer M, and for some neurons of the next one, then every transversal parameter "
-        "with this function has, up to permutation and positive scaling, the same rows [W|b] there, those of the last part up to signs.",
+        "(or regular one, if f is not constant around the ridges) with this function has, up to permutation and positive scaling, the same rows [W|b] there, those of the last part up to signs.",
         r"Let $L \ge 3$, $n_0 \ge 2$, $1 \le M \le L-2$, and let $Q$ be a set of neurons of layer $M+1$. Suppose that good ridges show (D1) for the neurons of the layers $\le M$ and "
-        r"of $Q$, (D2) for the layers $2, \dots, M$ and $Q$, and (D3) for $m < M$ and, if $Q \ne \emptyset$, with neurons of $Q$ for $m = M$. Then every transversal $\eta$ of the same widths "
+        r"of $Q$, (D2) for the layers $2, \dots, M$ and $Q$, and (D3) for $m < M$ and, if $Q \ne \emptyset$, with neurons of $Q$ for $m = M$. Then every transversal $\eta$ (every regular $\eta$ if $f_\theta$ is constant on no sector of a good ridge) of the same widths "
         r"with $f_\eta = f_\theta$ is equivalent to one whose layers $< M$ are those of $\theta$ and whose rows $[W|b]$ of layer $M$ are those of $\theta$ up to signs; if $Q \ne \emptyset$, "
         r"without these signs, and with different neurons in layer $M+1$, one for each $q \in Q$, whose rows are those of $q$ up to signs.",
         _DEEP,

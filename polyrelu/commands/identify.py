@@ -45,8 +45,8 @@ def add_identify(commands: Any) -> None:
     )
     parser.add_argument(
         "--among",
-        choices=["all", "generic", "transversal"],
-        help="class of competitors; by default the strongest statement found (a proof among all includes the others)",
+        choices=["all", "regular", "transversal", "generic"],
+        help="class of competitors; by default the strongest statement found (each class contains the ones after it)",
     )
     parser.add_argument(
         "--domain", default="R^n", help="where the functions agree; only R^n (the default) for this command"

@@ -9,6 +9,9 @@ is good if it is of type
 * C: k < l, z_v bends at u, all rays are visible but the one with u = 0 > v, and no neuron of layer l is on at the ridge
   (so f is constant on v < 0).
 
+It is *clear* if it is of type A or B, and f is not constant on any of its sectors. For the larger class of regular
+competitors only clear ridges are good.
+
 A cell is known by the signs of the hidden neurons on it. Searches meet a hundred thousand cells, so that the signs are
 kept as a *mask* here, an integer with a bit for each neuron that is on; which neurons vanish is said beside it. Neurons
 are known by their places, counted from 0, layer by layer.
@@ -33,17 +36,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import Rational, RationalMatrix, float_prime
+from polyrelu.exact import Rational, RationalMatrix, eliminate_mod, float_prime
 from polyrelu.network import Network, NeuronId, rescale
 from polyrelu.walks import AffineSlice
 from polyrelu.walks.slices import Point, Signs, exact_vector
 
-__all__ = ["Crossing", "DeepNetwork", "Kind", "NoRidge", "Piece", "Ridge", "deep_network", "mask_of", "ridge_at"]
+__all__ = [
+    "Competitors",
+    "Crossing",
+    "DeepNetwork",
+    "Kind",
+    "NoRidge",
+    "Piece",
+    "Ridge",
+    "deep_network",
+    "mask_of",
+    "ridge_at",
+]
 
 Kind = Literal["A", "B", "C"]
+
+#: The classes of competitors of Theorem D; the first one is contained in the second one.
+Competitors = Literal["transversal", "regular"]
 Floats = NDArray[np.float64]
 
 _Table = TypeVar("_Table", NDArray[np.int64], Floats)
+
+#: Ranks are taken of so many more derivatives than are needed.
+_SPARE = 8
+
+#: The direction in which it is seen whether f is constant has the powers of this number as coordinates.
+_ON_INPUTS = 1234567890123456789
 
 #: So many matrices of gradients and of float forms are remembered.
 _REMEMBERED = 64
@@ -127,15 +150,16 @@ class DeepNetwork:
     Attributes
     ----------
     network : the network.
+    among : the class of competitors, which says what ridges are good.
     starts : the place of the first neuron of each hidden layer, and how many there are in all.
     layer_of : the layer, from 1, of the neuron at each place.
     layer_mask : by the number of a hidden layer, the mask of its neurons; 0 for layer 0.
     prime : a prime modulo which products of vectors of floats are exact.
     """
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, among: Competitors) -> None:
         """Use `deep_network`."""
-        self.network = network
+        self.network, self.among = network, among
         widths = network.widths[1:-1]
         self.starts = (0, *accumulate(widths))
         self.layer_of = [layer for layer, width in enumerate(widths, 1) for _ in range(width)]
@@ -143,9 +167,12 @@ class DeepNetwork:
         self.prime = float_prime(max(network.widths))
         self.rows = [layer.weight.integer_rows() for layer in network.layers]
         self._modular = [np.array([[w % self.prime for w in row] for row in rows], dtype=float) for rows in self.rows]
+        direction = [pow(_ON_INPUTS, k, self.prime) for k in range(1, network.inputs + 1)]
+        self._along = np.mod(self._modular[0] @ np.array(direction, dtype=float), self.prime)
         self._floats = _float_rows(network)
         self._gradients: OrderedDict[tuple[int, int, int], NDArray[np.int64]] = OrderedDict()
         self._forms: OrderedDict[tuple[int, int, int], Floats] = OrderedDict()
+        self._independent: dict[tuple[int, int], bool] = {}
         self._whole: AffineSlice | None = None
 
     # -- names ----------------------------------------------------------------------------------------------------
@@ -195,14 +222,28 @@ class DeepNetwork:
         if not late.any():
             return Ridge(u, v, mask, None)
         c, off = self._derivatives(u, v, on)
-        same = self.layer_of[u] == self.layer_of[v]
-        if same:
-            return Ridge(u, v, mask, "A" if off.any() else None)
-        if not c or not np.mod(off + np.mod(c * late, self.prime), self.prime).any():
-            return Ridge(u, v, mask, None)
-        if off.any():
-            return Ridge(u, v, mask, "B")
-        return Ridge(u, v, mask, None if mask & self.layer_mask[self.layer_of[v]] else "C")
+        if self.layer_of[u] == self.layer_of[v]:
+            kind: Kind | None = "A" if off.any() else None
+        elif not c or not np.mod(off + np.mod(c * late, self.prime), self.prime).any():
+            kind = None
+        elif off.any():
+            kind = "B"
+        else:
+            kind = None if mask & self.layer_mask[self.layer_of[v]] else "C"
+        if self.among == "regular" and (kind == "C" or (kind and not self._is_clear(u, v, on, (c, off, late)))):
+            kind = None
+        return Ridge(u, v, mask, kind)
+
+    def _is_clear(self, u: int, v: int, on: NDArray[np.bool_], jumps: tuple[float, Floats, Floats]) -> bool:
+        """Whether the derivative of f along one direction differs from 0 on all four sectors."""
+        c, off, late = jumps
+        slopes = [self._along]
+        for start, weights in zip(self.starts, self._modular[1:], strict=False):
+            slopes.append(np.mod(weights @ (slopes[-1] * on[start : start + len(slopes[-1])]), self.prime))
+        at_u, at_v = (slopes[self.layer_of[w] - 1][w - self.starts[self.layer_of[w] - 1]] for w in (u, v))
+        bent = np.mod(at_v + c * at_u, self.prime)  # where u is on; in one layer c is 0
+        sectors = (0.0, off * at_u, late * at_v, np.mod(off * at_u, self.prime) + np.mod(late * bent, self.prime))
+        return all(np.mod(slopes[-1] + jump, self.prime).any() for jump in sectors)
 
     def _derivatives(self, w: int, v: int, on: NDArray[np.bool_]) -> tuple[float, Floats]:
         """By the activation of a neuron w, where u and v are off: that of z_v, and those of the outputs, modulo p."""
@@ -228,6 +269,16 @@ class DeepNetwork:
                 product = np.mod(self._modular[number - 1][:, active] @ product[active], self.prime)
             found = _remember(self._gradients, key, product.astype(np.int64))
         return found
+
+    def is_independent(self, layer: int, mask: int) -> bool:
+        """Whether the gradients of all neurons of a hidden layer are shown to be linearly independent on a cell."""
+        width, key = self.network.widths[layer], (layer, self.below(mask, layer))
+        if key not in self._independent:
+            before = [(mask & own).bit_count() for own in self.layer_mask[1:layer]]
+            good = min([self.network.inputs, *before]) >= width  # no rank is larger
+            rows = self.gradients(layer, mask, width + _SPARE).tolist() if good else []
+            self._independent[key] = good and eliminate_mod(rows, len(rows[0]), self.prime)[0] == width
+        return self._independent[key]
 
     # -- guesses --------------------------------------------------------------------------------------------------
 
@@ -264,8 +315,8 @@ class DeepNetwork:
         return self._whole
 
 
-def deep_network(network: Network) -> DeepNetwork:
-    """A network that Theorem D is about.
+def deep_network(network: Network, among: Competitors = "transversal") -> DeepNetwork:
+    """A network that Theorem D is about, and the class of its competitors.
 
     Raises
     ------
@@ -275,7 +326,7 @@ def deep_network(network: Network) -> DeepNetwork:
         raise DomainError("Theorem D is about plain stacks with hidden layers and an affine output")
     if network.inputs < 2:
         raise DomainError("Theorem D needs at least two inputs: there are no ridges on a line")
-    return DeepNetwork(network)
+    return DeepNetwork(network, among)
 
 
 def ridge_at(space: DeepNetwork, point: Sequence[Rational]) -> Ridge | NoRidge:

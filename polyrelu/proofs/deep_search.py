@@ -30,7 +30,7 @@ from polyrelu.proofs.deep_families import Families
 from polyrelu.proofs.deep_neurons import bits_of
 from polyrelu.proofs.deep_planes import InPlane, Plane, Planes, Spot, rounded, short, unit
 from polyrelu.proofs.deep_points import DeepHypotheses, Missing, evaluate, sketch
-from polyrelu.proofs.deep_ridges import DeepNetwork, Piece, Ridge, deep_network, mask_of
+from polyrelu.proofs.deep_ridges import Competitors, DeepNetwork, Piece, Ridge, deep_network, mask_of
 from polyrelu.walks import Ridge as WalkedRidge
 from polyrelu.walks import bent_walk_from
 
@@ -75,6 +75,7 @@ class DeepSearch:
     ----------
     network : a plain stack with an affine output, at least one hidden layer, n_0 ≥ 2; others raise `DomainError`.
     seed : for the planes.
+    among : the class of competitors, which says what ridges are good.
 
     Attributes
     ----------
@@ -91,9 +92,9 @@ class DeepSearch:
     all hypotheses hold
     """
 
-    def __init__(self, network: Network, seed: int = 0) -> None:
+    def __init__(self, network: Network, seed: int = 0, among: Competitors = "transversal") -> None:
         self.network, self.seed = network, seed
-        self.space: DeepNetwork = deep_network(network)
+        self.space: DeepNetwork = deep_network(network, among)
         self.ridges: dict[Ridge, Spot] = {}
         self.walks = 0
         self.random = Random(seed)
@@ -123,6 +124,15 @@ class DeepSearch:
     def idle(self) -> bool:
         """Whether so many walks have met no new ridge that there may be no others."""
         return self.walks - self._last_success > _IDLE + self.walks // 2
+
+    def among_regular(self) -> DeepSearch:
+        """What it has met, as it counts among regular competitors, in another search, which can go on from there."""
+        other = DeepSearch(self.network, self.seed, "regular")
+        other.walks, other.planes[:], other.random = self.walks, self.planes, Random(f"{self.seed}, {self.walks}")
+        for ridge, spot in self.ridges.items():
+            other.add(other.space.ridge(ridge.u, ridge.v, ridge.mask), spot)
+        other._last_success = self._last_success
+        return other
 
     def run(
         self,

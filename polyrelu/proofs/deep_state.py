@@ -25,7 +25,7 @@ from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import format_rational, parse_rational
 from polyrelu.network import Network
 from polyrelu.proofs.deep_planes import Plane, Spot
-from polyrelu.proofs.deep_ridges import Ridge
+from polyrelu.proofs.deep_ridges import Competitors, Ridge
 from polyrelu.proofs.deep_search import DeepSearch
 from polyrelu.textfiles import write_all
 
@@ -47,14 +47,14 @@ def save_search(search: DeepSearch, path: str | Path) -> None:
     write_all([(Path(path), _lines(search))])
 
 
-def load_search(network: Network, path: str | Path, seed: int) -> DeepSearch:
-    """The search that was kept in a file, or a new one if there is no such file.
+def load_search(network: Network, path: str | Path, seed: int, among: Competitors = "transversal") -> DeepSearch:
+    """The search that was kept in a file, or a new one if there is no such file. A file serves all classes.
 
     Raises
     ------
     DomainError : the file is not a search, or one of another network or seed.
     """
-    file, search = Path(path), DeepSearch(network, seed)
+    file, search = Path(path), DeepSearch(network, seed, among)
     if not file.exists():
         return search
     try:

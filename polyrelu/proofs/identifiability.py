@@ -9,6 +9,7 @@ hypothesis that failed and with what is proved in part.
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from polyrelu.errors import PolyreluError
 from polyrelu.fibers import fiber_moves
 from polyrelu.network import Network
 from polyrelu.proofs import bottleneck, deep, line, shallow
+from polyrelu.proofs.deep_ridges import Competitors
 from polyrelu.proofs.deep_search import DeepSearch
 from polyrelu.proofs.deep_suspects import suspects
 from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
@@ -29,6 +31,9 @@ __all__ = ["identify"]
 
 #: Seconds for the search of ridges (Theorem D).
 TIME_LIMIT = 60.0
+
+#: The classes of competitors; each contains those after it.
+_CLASSES: tuple[Among, ...] = ("all", "regular", "transversal", "generic")
 
 #: So many other networks are tried for one whose membership in the class can be verified.
 _MOVE_LIMIT = 64
@@ -54,9 +59,9 @@ def identify(
     Parameters
     ----------
     network : a plain stack; other networks are `Undecided`.
-    among : the class of competitors, ``"all"``, ``"generic"`` or ``"transversal"`` parameters of the architecture
-        (FORMAT.md §3.1). By default the theorems among all and generic ones are tried, then another network with the
-        same function is looked for, then Theorem D is tried among transversal ones.
+    among : the class of competitors, ``"all"``, ``"regular"``, ``"transversal"`` or ``"generic"`` parameters of the
+        architecture (FORMAT.md §3.1). By default the theorems among all and generic ones are tried, then another
+        network with the same function is looked for, then Theorem D is tried among transversal and regular ones.
     seed : for the search of points, shifts and ridges; the same seed gives the same certificate.
     time_limit : seconds for the search of ridges, the one part that may take long; None: until it meets nothing new.
     keep : a file in which this search is kept: it goes on from there if the file exists.
@@ -66,9 +71,9 @@ def identify(
     Returns
     -------
     `Identifiable`, `NotIdentifiable` (with another network) or `Undecided` (with what was tried, and what could be
-    proved in part). A proof among all parameters is also one among generic and transversal ones and is given whenever
-    it is found; with two hidden layers one among transversal parameters is one among generic ones, which are
-    transversal.
+    proved in part). A proof among all parameters is also one among those of a class, one among regular parameters is
+    also one among transversal ones, and, with two hidden layers, one among transversal parameters is one among generic
+    ones. The strongest one that was found is given.
 
     >>> from polyrelu.network import from_arrays
     >>> identify(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])).status
@@ -78,8 +83,8 @@ def identify(
     """
     if not isinstance(network, Network):
         raise PolyreluError(f"identify takes a Network, not {type(network).__name__}; polyrelu.load reads a file")
-    if among not in (None, "all", "generic", "transversal"):
-        raise PolyreluError(f"among is 'all', 'generic' or 'transversal', not {str(among)[:40]!r}")
+    if among not in (None, *_CLASSES):
+        raise PolyreluError(f"among is {', '.join(map(repr, _CLASSES))}, not {str(among)[:40]!r}")
     if time_limit is not None and not time_limit >= 0:
         raise PolyreluError(f"time_limit {time_limit}: must be 0 or more")
     if not network.is_plain:
@@ -93,10 +98,14 @@ def identify(
     refuted = _refute(network, among, seed)
     if isinstance(refuted, NotIdentifiable):
         return refuted
-    if not _may_be_deep(network) or not _implies(network, "transversal", among):
+    if not _may_be_deep(network) or not _implies(network, "regular", among):
         return Undecided(_reason(network, attempts), (*attempts, refuted))
-    search = deep.searched(network, seed, time_limit, keep, watch)
-    proof = _tried(network, among, deep.THEOREM, "transversal", lambda: deep.whole(search))
+    started = time.monotonic()
+    wanted: Competitors = "regular" if among == "regular" else "transversal"
+    search = deep.searched(network, seed, time_limit, keep, watch, wanted)
+    left = None if time_limit is None else time_limit - (time.monotonic() - started)
+    search = deep.widened(search, left, watch)
+    proof = _tried(network, among, deep.THEOREM, search.space.among, lambda: deep.whole(search))
     if isinstance(proof, Identifiable):
         return proof
     attempts.append(proof)
@@ -108,7 +117,11 @@ def identify(
 
 
 def _part(search: DeepSearch) -> PartlyIdentifiable | None:
-    """What Theorem D proves in part."""
+    """What Theorem D proves in part; among regular competitors if that is not less."""
+    if search.space.among != "regular" and search.hypotheses.determined.layers:
+        regular = search.among_regular()
+        if regular.hypotheses.determined == search.hypotheses.determined:
+            search = regular
     found = deep.part(search)
     if found is None:
         return None
@@ -130,8 +143,9 @@ def _tried(
 
 def _implies(network: Network, competitors: Among, among: Among | None) -> bool:
     """Whether a proof among some competitors is one among the wanted ones."""
-    within = competitors == "transversal" and among == "generic" and has_generic_class(network)
-    return competitors == "all" or among in (None, competitors) or within
+    if among == "generic" and not has_generic_class(network):
+        return competitors in ("all", among)
+    return among is None or _CLASSES.index(competitors) <= _CLASSES.index(among)
 
 
 def _may_be_deep(network: Network) -> bool:
@@ -175,8 +189,8 @@ def _refute_by(network: Network, among: Among | None, candidates: Iterator[Move]
             membership = generic_membership(move.other)
             if membership["status"] == "verified":
                 return _refuted(network, "generic", move, membership)
-    if among in ("generic", "transversal"):
-        why = _why_not_generic(network) if among == "generic" else "it is not known to be transversal"
+    if among in ("generic", "transversal", "regular"):
+        why = _why_not_generic(network) if among == "generic" else f"it is not known to be {among}"
         return Attempt(first.theorem, f"{first.story}; but {why}; `--among all` refutes")
     return _refuted(network, "all", first, {"status": "verified", "method": "every"})
 
