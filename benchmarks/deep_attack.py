@@ -1,13 +1,15 @@
 """Attacks on the statement of Theorem D: tiny networks with zeros, ties and symmetries, all their ridges.
 
-    python -m benchmarks.deep_attack [--parts motions,upper,lower] [--networks 6000] [--groups 3000] [--seed 1]
+    python -m benchmarks.deep_attack [--parts motions,upper,lower,meeting,transparent] [--networks 6000] [--groups 3000]
 
 * *motions*: where the hypotheses hold at all ridges, the exact local fiber is a point modulo scalings; where they hold
   in part, no direction in which all affine pieces stay moves the layers and rows that are determined, other than
   scalings do. Half of the networks have a symmetry on purpose: a twin, dead, linear or hidden neuron.
-* *upper*, *lower*: all 2-2-2-1 networks with small integer weights (`GRIDS`), the output up to a constant.
-  Networks are drawn from those that share their function with networks that are not related to them. None of the class
-  may be among these if the hypotheses hold, and what is determined in part must be there in all of the class.
+* *upper*, *lower*, *meeting*: all 2-2-2-1 networks, or 2-3-2-1 networks with two lines or more through the origin, with
+  small integer weights (`GRIDS`), the output up to a constant. Networks are drawn from those that share their function
+  with networks that are not related to them. None of the class may be among these if the hypotheses hold for it, and
+  what is determined in part must be there in all of the class. The classes are the transversal and the regular ones.
+* *transparent*: networks that satisfy, on a box, what Phuong and Lampert (2020) ask for: all must be proved.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, pairwise, permutations, product
+from itertools import combinations, islice, pairwise, permutations, product
 from math import gcd
 from random import Random
 from typing import Any
@@ -32,12 +34,14 @@ from polyrelu.complex import supertransversality_violation
 from polyrelu.exact import float_prime
 from polyrelu.network import Network
 from polyrelu.proofs.deep import impossible
-from polyrelu.proofs.deep_points import Determined, deep_hypotheses
+from polyrelu.proofs.deep_points import DeepHypotheses, Determined, deep_hypotheses
+from polyrelu.proofs.deep_ridges import Competitors
 from tests.judge import plain
 from tests.oracles.grid import same_function
 from tests.oracles.local_fiber import is_locally_rigid
 from tests.oracles.plain import evaluate, integer_form
 from tests.ridge_points import ridge_points
+from tests.transparent import WIDTHS, has_hypotheses, transparent_network
 
 #: Of weights and biases.
 _RANGES: tuple[Sequence[int], ...] = (
@@ -48,18 +52,26 @@ Layers = list[tuple[list[list[int]], list[int]]]
 Ints = NDArray[np.int64]
 
 
-_SIGNS, _SMALL, _MIDDLE = (-1, 1), (-1, 0, 1), (-2, -1, 1, 2)
+_SIGNS, _SMALL, _MIDDLE, _NONE = (-1, 1), (-1, 0, 1), (-2, -1, 1, 2), (0,)
 
-#: For each layer but the last the values of its weights and of its biases; then those of the last weights.
-GRIDS: dict[str, tuple[tuple[tuple[int, ...], ...], ...]] = {
-    "upper": ((_SMALL, _SMALL), (_MIDDLE, _SMALL), (_SIGNS,)),
-    "lower": ((_MIDDLE, _SMALL), (_SIGNS, _SMALL), (_MIDDLE,)),
+_Values = tuple[int, ...]
+
+#: For each layer and each of its neurons the values of its weights, and of its bias.
+GRIDS: dict[str, list[list[tuple[_Values, _Values]]]] = {
+    "upper": [[(_SMALL, _SMALL)] * 2, [(_MIDDLE, _SMALL)] * 2, [(_SIGNS, _NONE)]],
+    "lower": [[(_MIDDLE, _SMALL)] * 2, [(_SIGNS, _SMALL)] * 2, [(_MIDDLE, _NONE)]],
+    "meeting": [[(_SMALL, _NONE), (_SMALL, _NONE), (_SMALL, _SMALL)], [(_SIGNS, _SMALL)] * 2, [(_SIGNS, _NONE)]],
 }
+
+#: So many networks of a group are looked at.
+_TRIED = 4
+
+_CLASSES: tuple[Competitors, ...] = ("transversal", "regular")
 
 #: So many parameters are worked out at a time.
 _CHUNK = 1 << 17
 
-PARTS = ("motions", *GRIDS)
+PARTS = ("motions", *GRIDS, "transparent")
 
 
 def main() -> None:
@@ -75,7 +87,12 @@ def main() -> None:
     found: dict[str, Any] = {part: before[part] for part in PARTS if part in before}
     for part in options.parts.split(","):
         rng = Random(f"{options.seed} {part}")
-        found[part] = motions(options.networks, rng) if part == "motions" else grid(part, options.groups, rng)
+        if part == "motions":
+            found[part] = motions(options.networks, rng)
+        elif part == "transparent":
+            found[part] = transparent(options.networks // 10, rng)
+        else:
+            found[part] = grid(part, options.groups, rng)
     write_results("deep_attack", {"seed": options.seed, **found})
 
 
@@ -98,6 +115,7 @@ def motions(count: int, rng: Random) -> dict[str, Any]:
         counts["not regular"] += not truth.regular
         if best.hold:
             counts["hold"] += 1
+            counts["hold for regular competitors"] += truth.shown("regular").hold
             counts[f"{kind}: hold"] += 1
             counts["hold, not supertransversal"] += supertransversality_violation(truth.cells) is not None
             if truth.dimension and not is_locally_rigid(plain(network)):
@@ -190,18 +208,42 @@ def _scalings(network: Network) -> NDArray[np.float64]:
     return np.array(rows, dtype=float)
 
 
+# -- the theorem of Phuong and Lampert --------------------------------------------------------------------------------
+
+
+def transparent(count: int, rng: Random) -> dict[str, Any]:
+    """Prove networks that have the hypotheses of that theorem, among regular competitors."""
+    counts, wrong = Counter[str](), list[str]()
+    numbers = np.random.default_rng(rng.getrandbits(32))
+    for _ in range(count):
+        widths = rng.choice(WIDTHS)
+        network = transparent_network(widths, numbers)
+        counts["networks"] += 1
+        if not has_hypotheses(network):
+            counts["without the hypotheses"] += 1
+        elif polyrelu.identify(network, "regular").status == "proved":
+            counts[f"{'-'.join(map(str, widths))}: proved"] += 1
+        else:
+            wrong.append(str(plain(network)))
+    return {**dict(sorted(counts.items())), "contradictions": wrong}
+
+
 # -- grids ------------------------------------------------------------------------------------------------------------
 
 
 class Grid:
-    """All networks of layers of two neurons, one output, with entries in some values."""
+    """All networks of two inputs, with weights and biases in some values."""
 
-    def __init__(self, values: tuple[tuple[tuple[int, ...], ...], ...]) -> None:
-        self.hidden = len(values) - 1
-        self.values = [kind for w, b in values[:-1] for kind in (w, w, b, w, w, b)] + [values[-1][0]] * 2
-        sizes = [len(values) for values in self.values]
-        self.size = int(np.prod(sizes))
-        self._sizes = sizes
+    def __init__(self, layers: list[list[tuple[_Values, _Values]]]) -> None:
+        self.widths = [2, *map(len, layers)]
+        self.values = [
+            values
+            for width, layer in zip(self.widths, layers, strict=False)
+            for weights, biases in layer
+            for values in [weights] * width + [biases]
+        ]
+        self._sizes = [len(values) for values in self.values]
+        self.size = int(np.prod(self._sizes))
 
     def entries(self, indices: Ints) -> Ints:
         """The entries of some parameters, a row for each: for each neuron its weights and its bias."""
@@ -209,10 +251,10 @@ class Grid:
         return np.stack([np.array(v)[column] for v, column in zip(self.values, columns, strict=True)], axis=1)
 
     def layers(self, index: int) -> Layers:
-        """A network; its output bias is 0."""
-        e: list[int] = self.entries(np.array([index]))[0].tolist()
-        blocks = [e[6 * k : 6 * k + 6] for k in range(self.hidden)]
-        return [*(([b[0:2], b[3:5]], [b[2], b[5]]) for b in blocks), ([e[-2:]], [0])]
+        """A network."""
+        entries = iter(self.entries(np.array([index]))[0].tolist())
+        rows = [[list(islice(entries, width + 1)) for _ in range(m)] for width, m in pairwise(self.widths)]
+        return [([row[:-1] for row in layer], [row[-1] for row in layer]) for layer in rows]
 
     def groups(self) -> tuple[Ints, Ints]:
         """The numbers of all parameters, ordered by the values of their functions at points, and where groups start."""
@@ -234,11 +276,12 @@ class Grid:
 
     def _values(self, entries: Ints, point: tuple[int, int]) -> Ints:
         """Four times the values of the networks at a point that is given times four."""
-        e, (x, y) = entries.T, (np.array(point[0]), np.array(point[1]))
-        for k in range(0, 6 * self.hidden, 6):
-            x, y = (np.maximum(e[i] * x + e[i + 1] * y + 4 * e[i + 2], 0) for i in (k, k + 3))
-        values: Ints = e[-2] * x + e[-1] * y
-        return values
+        columns, values = iter(entries.T), [np.array(x) for x in point]
+        for number, (width, m) in enumerate(pairwise(self.widths), 1):
+            rows = [[next(columns) for _ in range(width + 1)] for _ in range(m)]
+            sums = [sum(w * x for w, x in zip(row, values, strict=False)) + 4 * row[-1] for row in rows]
+            values = sums if number == len(self.widths) - 1 else [np.maximum(z, 0) for z in sums]
+        return np.asarray(values[0], dtype=np.int64)
 
 
 def grid(name: str, count: int, rng: Random) -> dict[str, Any]:
@@ -260,35 +303,50 @@ def grid(name: str, count: int, rng: Random) -> dict[str, Any]:
 
 def _confront(members: list[Layers], counts: Counter[str], wrong: list[str]) -> None:
     """Networks with the same values at some points, none of which is related to another one."""
-    best = Truth.of(polyrelu.from_arrays(members[0])).best
     alone = len(members) == 1
     counts["groups all related" if alone else "groups that are not all related"] += 1
-    counts["hold, in groups all related"] += best.hold and alone
-    if alone or not (best.hold or best.determined.layers):
-        return
-    what = "hold" if best.hold else f"{best.determined.layers} layers determined"
+    for number, one in enumerate(members[:_TRIED]):
+        others, truth = members[:number] + members[number + 1 :], Truth.of(polyrelu.from_arrays(one))
+        for among in _CLASSES:
+            best = truth.shown(among)
+            counts[f"{among}: hold, in groups all related"] += best.hold and alone
+            if others and (best.hold or best.determined.layers):
+                _confront_one(one, best, others, among, counts, wrong)
+
+
+def _confront_one(
+    one: Layers,
+    best: DeepHypotheses,
+    others: list[Layers],
+    among: Competitors,
+    counts: Counter[str],
+    wrong: list[str],
+) -> None:
+    """A network of which something is proved, and others that are not related to it."""
+    what = f"{among}: " + ("hold" if best.hold else f"{best.determined.layers} layers determined")
     counts[f"{what}, in groups that are not all related"] += 1
-    for other in members[1:]:
-        if not is_competitor(other):
+    for other in others:
+        if not is_competitor(other, among):
             counts[f"{what}: others, not of the class"] += 1
-        elif not _is_same(members[0], other):
+        elif not _is_same(one, other):
             counts[f"{what}: others of the class, with another function after all"] += 1
         else:
             counts[f"{what}: others of the class, with the same function"] += 1
-            if best.hold or not _agrees(members[0], other, best.determined):
-                wrong.append(f"{'hold' if best.hold else best.determined}: {members[0]} and {other}")
+            counts[f"{what}: such others, not transversal"] += not is_competitor(other, "transversal")
+            if best.hold or not _agrees(one, other, best.determined):
+                wrong.append(f"{what}: {one} and {other}")
                 print(wrong[-1], flush=True)
 
 
 def _agrees(layers: Layers, other: Layers, part: Determined) -> bool:
     """Whether a competitor has what is determined: the layers before M and the rows of M up to signs; or all these
     without signs, and different neurons of the next layer with the rows of some up to signs."""
-    orders = product(*([[0, 1], [1, 0]] for _ in range(part.layers)))
+    orders = product(*_orders(layers[: part.layers]))
     return any(_agrees_in(layers, other, part, order) for order in orders)
 
 
 def _agrees_in(layers: Layers, other: Layers, part: Determined, orders: Sequence[Sequence[int]]) -> bool:
-    columns, factors = [0, 1], [Fraction(1), Fraction(1)]
+    columns, factors = [0, 1], [Fraction(1)] * 2
     for number, order in enumerate(orders):
         rows = [_row(other[number], k, columns, factors) for k in order]
         factors = [_factor(_row(layers[number], i), row) for i, row in enumerate(rows)]
@@ -296,7 +354,7 @@ def _agrees_in(layers: Layers, other: Layers, part: Determined, orders: Sequence
         if not all(factor > 0 or (factor and may_flip) for factor in factors):
             return False
         columns = list(order)
-    rows = [_row(other[part.layers], k, columns, factors) for k in range(2)]
+    rows = [_row(other[part.layers], k, columns, factors) for k in range(len(other[part.layers][1]))]
     own = [_row(layers[part.layers], q) for q in part.neurons]
     return any(all(map(_factor, own, some)) for some in permutations(rows, len(own)))
 
@@ -304,11 +362,13 @@ def _agrees_in(layers: Layers, other: Layers, part: Determined, orders: Sequence
 def _row(
     layer: tuple[list[list[int]], list[int]],
     i: int,
-    columns: Sequence[int] = (0, 1),
-    factors: Sequence[Fraction] = (Fraction(1), Fraction(1)),
+    columns: Sequence[int] | None = None,
+    factors: Sequence[Fraction] | None = None,
 ) -> list[Fraction]:
     """A row with its bias, its columns in another order and times numbers."""
-    weights = [layer[0][i][k] * factor for k, factor in zip(columns, factors, strict=True)]
+    row = layer[0][i]
+    columns, factors = columns or range(len(row)), factors or [Fraction(1)] * len(row)
+    weights = [row[k] * factor for k, factor in zip(columns, factors, strict=True)]
     return [*weights, Fraction(layer[1][i])]
 
 
@@ -321,11 +381,15 @@ def _factor(row: list[Fraction], other: list[Fraction]) -> Fraction:
     return factor if all(factor * a == b for a, b in zip(row, other, strict=True)) else Fraction(0)
 
 
-def is_competitor(layers: Layers) -> bool:
-    """Whether a network is transversal, exactly."""
+def is_competitor(layers: Layers, among: Competitors = "transversal") -> bool:
+    """Whether a network is of a class, exactly."""
     if not _has_no_vanishing_product(layers):
         return False
-    return supertransversality_violation(Truth.of(polyrelu.from_arrays(layers)).cells) is None
+    cells = Truth.of(polyrelu.from_arrays(layers)).cells
+    if among == "transversal":
+        return supertransversality_violation(cells) is None
+    zeros = [(cells.signs(cells.dimension - k) == 0).sum(axis=1) for k in (0, 1)]
+    return not zeros[0].any() and bool((zeros[1] == 1).all())
 
 
 def _has_no_vanishing_product(layers: Layers) -> bool:
@@ -355,7 +419,12 @@ def _unrelated(members: list[Layers], rng: Random) -> list[Layers]:
 
 def _key(layers: Layers) -> tuple[tuple[int, ...], ...]:
     """One and the same for related networks whose rows are not 0: rows without common factors, in the best order."""
-    return min(_key_in(layers, orders) for orders in product(*([[0, 1], [1, 0]] for _ in layers[:-1])))
+    return min(_key_in(layers, orders) for orders in product(*_orders(layers[:-1])))
+
+
+def _orders(layers: Layers) -> list[list[tuple[int, ...]]]:
+    """For each layer all orders of its neurons."""
+    return [list(permutations(range(len(bias)))) for _, bias in layers]
 
 
 def _key_in(layers: Layers, orders: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:

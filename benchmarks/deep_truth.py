@@ -26,7 +26,7 @@ from polyrelu.exact import eliminate_mod, float_prime
 from polyrelu.network import Network
 from polyrelu.proofs.deep_families import Families
 from polyrelu.proofs.deep_points import DeepHypotheses, evaluate
-from polyrelu.proofs.deep_ridges import DeepNetwork, Ridge, deep_network, mask_of
+from polyrelu.proofs.deep_ridges import Competitors, DeepNetwork, Ridge, deep_network, mask_of
 from tests.judge import plain
 from tests.oracles.plain import integer_form
 
@@ -73,7 +73,11 @@ class Truth:
     @cached_property
     def best(self) -> DeepHypotheses:
         """What all ridges show."""
-        space = deep_network(self.network)
+        return self.shown("transversal")
+
+    def shown(self, among: Competitors) -> DeepHypotheses:
+        """What all ridges show for competitors of a class."""
+        space = deep_network(self.network, among)
         ridges = ridges_of(space, self.cells)
         return evaluate(space, ridges, Families(space, ridges))
 

@@ -73,7 +73,7 @@ def identify(
     `Identifiable`, `NotIdentifiable` (with another network) or `Undecided` (with what was tried, and what could be
     proved in part). A proof among all parameters is also one among those of a class, one among regular parameters is
     also one among transversal ones, and, with two hidden layers, one among transversal parameters is one among generic
-    ones. The strongest one that was found is given.
+    ones. The first proof that is found is given; name a class to have a stronger one.
 
     >>> from polyrelu.network import from_arrays
     >>> identify(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])).status

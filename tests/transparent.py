@@ -1,0 +1,135 @@
+"""Random networks of the sort that Phuong and Lampert (2020) build in the proof of their theorem: widths that do not
+increase, one output, in each hidden layer a neuron that is on wherever the first one is off, and in each a bend inside
+the image of where everything before is on. They are transparent on a box. Whether they have the paths that the theorem
+asks for is seen on their complex."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.complex import PolyhedralComplex, canonical_complex, parse_domain
+from polyrelu.conditions import pl_general, transparency
+from polyrelu.network import Network, from_arrays
+
+__all__ = ["WIDTHS", "has_hypotheses", "has_paths", "transparent_network"]
+
+#: The box is [-BOX, BOX]^n.
+BOX = 2
+
+#: Widths for which all this is seen in less than a second.
+WIDTHS = ((2, 2, 2, 1), (3, 3, 2, 1), (3, 2, 2, 2, 1), (3, 3, 3, 2, 1), (4, 4, 3, 1))
+
+_POINTS, _TRIES = 4000, 100
+
+Floats = NDArray[np.float64]
+
+
+def transparent_network(widths: Sequence[int], rng: np.random.Generator) -> Network:
+    """A network with these widths, with short binary fractions as weights."""
+    while True:
+        points, high, layers = rng.uniform(-BOX, BOX, (_POINTS, widths[0])), np.full(widths[0], BOX), list[Floats]()
+        low, faces = -high, None
+        for width in widths[1:-1]:
+            rows = _rows(points, faces, low, high, width, rng)
+            if rows is None:
+                break
+            points = points @ rows[:, :-1].T + rows[:, -1]
+            faces = _faces(points, rng)
+            points = points[(points > 0).all(axis=1)]  # bends are wanted where all neurons are on
+            up = np.maximum(rows[:, :-1], 0) @ high + np.minimum(rows[:, :-1], 0) @ low + rows[:, -1]
+            low, high = np.zeros(width), np.maximum(up, 0)
+            layers.append(rows)
+        else:
+            last = rng.integers(1, 9, widths[-2]) * rng.choice((-1, 1), widths[-2])
+            layers.append(np.append(last, 1)[None, :])
+            return from_arrays([(_exact(rows[:, :-1]), _exact(rows[:, -1:].T)[0]) for rows in layers])
+
+
+def has_hypotheses(network: Network) -> bool:
+    """Whether it is general and transparent on the box, exactly, and has the paths."""
+    cells = canonical_complex(network, parse_domain(f"box:-{BOX},{BOX}", network.inputs))
+    return all(found.status == "holds" for found in (transparency(cells), pl_general(cells))) and has_paths(cells)
+
+
+def has_paths(cells: PolyhedralComplex) -> bool:
+    """Whether each neuron of a hidden layer but the last meets the first one of the next layer where all others of its
+    own layer and of those before are on: these meetings are the steps of the paths."""
+    signs, layer_of = cells.signs(cells.dimension - 2), np.array([neuron.layer for neuron in cells.neurons])
+    ridges = signs[(signs == 0).sum(axis=1) == 2]
+    for place, neuron in enumerate(cells.neurons):
+        if neuron.layer == layer_of.max():
+            continue
+        others = [k for k in np.flatnonzero(layer_of <= neuron.layer) if k != place]
+        after = int(np.flatnonzero(layer_of == neuron.layer + 1)[0])
+        met = (ridges[:, [place, after]] == 0).all(axis=1) & (ridges[:, others] > 0).all(axis=1)
+        if not met.any():
+            return False
+    return True
+
+
+def _faces(points: Floats, rng: np.random.Generator) -> Floats | None:
+    """For each coordinate a point between two of these at which it is 0 and the others are positive."""
+    found = []
+    for i in range(points.shape[1]):
+        others = (np.delete(points, i, axis=1) > 0).all(axis=1)
+        above, below = points[others & (points[:, i] > 0)], points[others & (points[:, i] < 0)]
+        if not len(above) or not len(below):
+            return None
+        a, b = above[rng.integers(len(above))], below[rng.integers(len(below))]
+        found.append(a + (b - a) * a[i] / (a[i] - b[i]))
+    return np.array(found)
+
+
+def _rows(
+    points: Floats, faces: Floats | None, low: Floats, high: Floats, width: int, rng: np.random.Generator
+) -> Floats | None:
+    """Each row bends among the points at which the rows before are positive; the second one is positive wherever the
+    first one is not. The first one vanishes at some points."""
+    rows: list[Floats] = []
+    for _ in range(_TRIES):
+        if len(points) < 8:
+            return None
+        if len(rows) == width:
+            return np.array(rows)
+        if len(rows) == 1:
+            row = _second(rows[0], points, low, high, rng)
+        elif rows or faces is None:
+            row = _between(points, rng)
+        else:
+            row = _through(faces) * rng.choice((-1, 1))
+        values = points @ row[:-1] + row[-1]
+        if (values > 0).mean() > 0.3 and (values < 0).mean() > 0.1:
+            rows.append(row)
+            points = points[values > 0]
+    return None
+
+
+def _second(first: Floats, points: Floats, low: Floats, high: Floats, rng: np.random.Generator) -> Floats:
+    """Minus a multiple of the first row, a constant, and a rest that is smaller than the constant on the whole box: so
+    it is positive where the first one is not."""
+    rest = rng.integers(1, 9, len(first) - 1) * rng.choice((-1, 1), len(first) - 1) / 64
+    bound = np.maximum(-rest, 0) @ high - np.minimum(-rest, 0) @ -low + 1 / 64
+    middle = np.quantile(points @ first[:-1] + first[-1], rng.uniform(0.4, 0.8))
+    factor = np.ceil(bound / middle * 2) / 2 + rng.integers(0, 3)
+    row = np.append(rest, np.ceil(64 * factor * middle) / 64) - factor * first
+    return np.asarray(row, dtype=np.float64)
+
+
+def _through(faces: Floats) -> Floats:
+    """The hyperplane through n points in R^n."""
+    row = np.linalg.svd(np.column_stack([faces, np.ones(len(faces))]))[2][-1]
+    return np.asarray(np.round(row / np.abs(row[:-1]).max() * 2.0**23) / 2.0**20)
+
+
+def _between(points: Floats, rng: np.random.Generator) -> Floats:
+    weights = rng.integers(1, 9, points.shape[1]) * rng.choice((-1, 1), points.shape[1])
+    one, other = points[rng.choice(len(points), 2, replace=False)] @ weights
+    return np.append(weights, -np.round(32 * (one + other)) / 64)
+
+
+def _exact(entries: Floats) -> list[list[Fraction]]:
+    return [[Fraction(x) for x in row] for row in entries.tolist()]
