@@ -576,8 +576,7 @@ class Deep:
             kind = "A"
         else:
             good = good and c != 0 and (kind == "B" or not self.part(mask, self.layer[v]))
-        if self.regular:
-            good = good and kind != "C" and self.clear(u, v, mask, (c, off, late))
+        good = good and (not self.regular or (kind != "C" and self.clear(u, v, mask, (c, off, late))))
         off_on = [(w, [self.text(m) for m in (mask, mask | 1 << other)]) for w, other in ((u, v), (v, u))]
         own, across = ([(w, text) for text in texts] for w, texts in off_on)
         self.ridges.append(Ridge(u, v, mask, kind if good else "", (own[1], across[1])))
@@ -586,22 +585,20 @@ class Deep:
             self.links.join(own[1], own[1 if kind == "C" else 0])
     def clear(self, u: int, v: int, mask: int, jumps: tuple[int, int, int]) -> bool:
         """Whether the derivative of g along the direction is not 0 on any of the four sectors."""
-        (c, off, late), layer = jumps, self.layer[v]
-        slopes = self.slope(layer, mask, self.network.widths[0])
+        (c, off, late), slopes = jumps, self.slope(self.layer[v], mask, self.network.widths[0])
         self.meter.spend(len(slopes), 128)
-        base = product_sum(slopes, self.influences_of(layer, mask))
+        base = product_sum(slopes, self.influences_of(self.layer[v], mask))
         at_u, at_v = self.derivative(u, mask), self.derivative(v, mask)
         sectors = 0, off * at_u, late * at_v, off * at_u + late * (at_v + c * at_u)
         return all((base + jump) % P for jump in sectors)
     def derivative(self, w: int, mask: int) -> int:
         """That of z_w along the direction."""
-        layer, k = self.layer[w], self.network.widths[0]
-        i = w - self.starts[layer]
+        layer, k, i = self.layer[w], self.network.widths[0], w - self.starts[self.layer[w]]
         if layer == 0:
             return int(self.columns[0][k][i])
-        below = self.slope(layer - 1, mask, k)
+        below, on = self.slope(layer - 1, mask, k), self.on(mask, layer - 1)
         self.meter.spend(len(below), 128)
-        return product_sum(compress(self.rows[layer][i], self.on(mask, layer - 1)), below)
+        return product_sum(compress(self.rows[layer][i], on), below)
     def influence(self, w: int, mask: int) -> int:
         """The derivative of a sum of multiples of the outputs by the activation of a neuron; if it is not 0, neither is
         that of some output."""
@@ -718,9 +715,9 @@ class Deep:
         if not above or any(self.part(own.crossed, layer) == full for own in above):
             return
         below = [seen[h].masks for h in range(self.starts[layer], self.starts[layer + 1])]
-        free = sum(all(self.part(mask, layer) for mask in masks) << h for h, masks in enumerate(below))
-        free = sum(1 << h for h in bits_of(free) if not any(self.independent(layer, mask) for mask in below[h]))
-        if free == 0:  # all are oriented
+        free = sum(all(self.part(mask, layer) and not self.independent(layer, mask) for mask in masks) << h
+                   for h, masks in enumerate(below))  # not oriented
+        if free == 0:
             return
         for own in above:
             crossed, weights = self.part(own.crossed, layer), self.rows[layer + 1][own.neuron - self.starts[layer + 1]]
