@@ -508,7 +508,7 @@ class Deep:
         self.members, self.used = dict[Cell, list[int]](), set[Cell]()
         self.levels, self.up = Classes(), dict[Cell, int]()
         self.digits, self.influences = (-1, list[int]()), [(-1, list[int]())] * depth
-        self.slopes, self.stored, self.ranks = dict[tuple[int, int, bytes], list[int]](), 0, dict[Any, bool]()
+        self.slopes, self.stored = dict[tuple[int, int, bytes], list[int]](), 0
         direction = [pow(ON_INPUTS, k, P) for k in range(1, network.widths[0] + 1)]
         self.columns[0].append(tuple(product_sum(row, direction) % P for row in self.rows[0]))
     def part(self, mask: int, layer: int) -> int:
@@ -708,17 +708,14 @@ class Deep:
         return apart(a, b, bits_of(self.part(self.common(step, one, other), layer - 1)))
     # -- signs (D3)
     def signs(self, layer: int, seen: dict[int, Seen]) -> None:
-        """Some neuron of the layer above is crossed by all of this one, or these are oriented, or the systems of some
-        have no solution but 0: for each v first its own unknowns, s_vh and t_vh, then the p_h. Any set will do."""
+        """Some neuron of the layer above is crossed by all of this one, or the systems of some of them have no solution
+        but 0: for each v first its own unknowns, s_vh and t_vh, then the p_h. Any set of neurons above will do."""
         above = [own for v, own in seen.items() if self.layer[v] == layer + 1]
         full, total, wanted = (1 << self.widths[layer]) - 1, dict[int, int](), set[int]()
         if not above or any(self.part(own.crossed, layer) == full for own in above):
             return
         below = [seen[h].masks for h in range(self.starts[layer], self.starts[layer + 1])]
-        free = sum(all(self.part(mask, layer) and not self.independent(layer, mask) for mask in masks) << h
-                   for h, masks in enumerate(below))  # not oriented
-        if free == 0:
-            return
+        free = sum(all(self.part(mask, layer) for mask in masks) << h for h, masks in enumerate(below))  # not oriented
         for own in above:
             crossed, weights = self.part(own.crossed, layer), self.rows[layer + 1][own.neuron - self.starts[layer + 1]]
             ons = [(h, (True,), 1) for h in bits_of(~crossed & self.part(own.on, layer))]
@@ -761,16 +758,6 @@ class Deep:
                 if len(basis) == size:
                     break
         return basis
-    def independent(self, layer: int, mask: int) -> bool:
-        """Whether the gradients of a layer are independent where the neurons of a mask are on."""
-        width, key = self.widths[layer], (layer, self.text(self.below(mask, layer)))
-        if key not in self.ranks:
-            before = [sum(self.on(mask, number)) for number in range(layer)]
-            probe = Seen(self.starts[layer + 1])
-            probe.masks.append(mask)
-            good = min([self.network.widths[0], *before]) >= width
-            self.ranks[key] = good and len(self.system(probe, [(h, (True, False), 1) for h in range(width)])) == width
-        return self.ranks[key]
     def slope(self, layer: int, mask: int, k: int) -> list[int]:
         """The derivatives of those neurons of a layer that are on, by input k, or along the direction if k is n_0."""
         key = layer, k, self.text(self.below(mask, layer + 1))

@@ -10,8 +10,8 @@ Join to it other families of the neuron, as `deep_neurons` says; what follows is
 * (D2) *weights*: if ℓ ≥ 2, for every neuron h of layer ℓ-1 W[ℓ]_ih ≠ 0, and (ℓ, i) see h (`deep_rows`): h is on at
   some piece, and it crosses, or a linear system has full rank; if ℓ = L-1, the weight may be shown otherwise instead
   if h is on at no piece (`deep_unseen`);
-* (D3) *signs*: for each layer m < L-1 some neuron of layer m+1 be crossed by all neurons of layer m; or all neurons of
-  layer m be oriented; or a linear system have only the solution 0 (`deep_rows`).
+* (D3) *signs*: for each layer m < L-1 some neuron of layer m+1 be crossed by all neurons of layer m; or a linear system
+  (`deep_rows`) have only the solution 0.
 
 Then every competitor η (supertransversal, all masked products with nonempty masks nonzero) with f_η = f_θ has η ~ θ.
 

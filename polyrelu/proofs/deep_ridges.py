@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import Rational, RationalMatrix, eliminate_mod, float_prime
+from polyrelu.exact import Rational, RationalMatrix, float_prime
 from polyrelu.network import Network, NeuronId, rescale
 from polyrelu.walks import AffineSlice
 from polyrelu.walks.slices import Point, Signs, exact_vector
@@ -61,9 +61,6 @@ Competitors = Literal["transversal", "regular"]
 Floats = NDArray[np.float64]
 
 _Table = TypeVar("_Table", NDArray[np.int64], Floats)
-
-#: Ranks are taken of so many more derivatives than are needed.
-_SPARE = 8
 
 #: The direction in which it is seen whether f is constant has the powers of this number as coordinates.
 _ON_INPUTS = 1234567890123456789
@@ -172,7 +169,6 @@ class DeepNetwork:
         self._floats = _float_rows(network)
         self._gradients: OrderedDict[tuple[int, int, int], NDArray[np.int64]] = OrderedDict()
         self._forms: OrderedDict[tuple[int, int, int], Floats] = OrderedDict()
-        self._independent: dict[tuple[int, int], bool] = {}
         self._whole: AffineSlice | None = None
 
     # -- names ----------------------------------------------------------------------------------------------------
@@ -269,16 +265,6 @@ class DeepNetwork:
                 product = np.mod(self._modular[number - 1][:, active] @ product[active], self.prime)
             found = _remember(self._gradients, key, product.astype(np.int64))
         return found
-
-    def is_independent(self, layer: int, mask: int) -> bool:
-        """Whether the gradients of all neurons of a hidden layer are shown to be linearly independent on a cell."""
-        width, key = self.network.widths[layer], (layer, self.below(mask, layer))
-        if key not in self._independent:
-            before = [(mask & own).bit_count() for own in self.layer_mask[1:layer]]
-            good = min([self.network.inputs, *before]) >= width  # no rank is larger
-            rows = self.gradients(layer, mask, width + _SPARE).tolist() if good else []
-            self._independent[key] = good and eliminate_mod(rows, len(rows[0]), self.prime)[0] == width
-        return self._independent[key]
 
     # -- guesses --------------------------------------------------------------------------------------------------
 

@@ -4,12 +4,11 @@ Let m ≥ 1 be a layer, v neurons of layer m+1, and suppose that the layers befo
 layer m up to signs. At each piece of v an equation Σ_h c_h ∇z_h = 0 holds, h in layer m, where c_h = 0 if the weight of
 v on h and the sign of h are right.
 
-* *Signs* (D3). Those of *oriented* h are right: f is constant on one side of a piece of h, or the gradients of all of
-  layer m are independent at one. Unknowns p_h, for each h that is not oriented and crosses some v of a set T, and s_vh
-  and t_vh for the h that do not cross v ∈ T: c_h = W_vh p_h if h crosses v, s_vh where it is on, t_vh where it is off
-  (0 instead of p_h and t_vh if it is oriented). If only 0 solves the system, the signs are right. T can have those v
-  only whose own unknowns are determined when the p_h are taken for known. A large T has more equations, and more
-  unknowns p_h: each such v alone is tried, and the first k of them for every k, as in the checker.
+* *Signs* (D3). Unknowns p_h, for each h that is not oriented and crosses some v of a set T, and s_vh and t_vh for the h
+  that do not cross v ∈ T: c_h = W_vh p_h if h crosses v, s_vh where it is on, t_vh where it is off (0 instead of p_h
+  and t_vh if it is oriented). If only 0 solves the system, the signs are right. T can have those v only whose own
+  unknowns are determined when the p_h are taken for known. A large T has more equations, and more unknowns p_h: each
+  such v alone is tried, and the first k of them for every k, as in the checker.
 * *Rows* (D2). If the signs are right, s_h alone is left, for the h that are on and not yet seen. If only 0 solves this
   system, the weights on them are right: v *sees* them.
 
@@ -55,10 +54,8 @@ def signs_short_of(space: DeepNetwork, layer: int, known: dict[int, Portrait], a
     For each v its own unknowns are eliminated; what is left has the p_h only. It ends as soon as one v alone, or those
     so far together, are enough.
     """
-    oriented = sum(1 << h for h in space.places(layer) if h in known and _is_oriented(space, layer, known[h]))
+    oriented = sum(1 << place for place in space.places(layer) if place in known and known[place].oriented)
     open_ = space.layer_mask[layer] & ~oriented
-    if not open_:
-        return 0
     crossed, left, short = 0, list[list[int]](), max(1, open_.bit_count())
     wide = len(above) > _WIDE
     some = sorted(above, key=lambda v: -v.crossed.bit_count())[:_BEST] if wide else above
@@ -77,11 +74,6 @@ def signs_short_of(space: DeepNetwork, layer: int, known: dict[int, Portrait], a
         if not short:
             break
     return short
-
-
-def _is_oriented(space: DeepNetwork, layer: int, h: Portrait) -> bool:
-    """Whether the sign of a neuron of the layer is right if all rows are right up to signs."""
-    return h.oriented or any(space.is_independent(layer, mask) for mask in h.masks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
