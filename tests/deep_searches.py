@@ -49,7 +49,7 @@ def _plane(search: DeepSearch, ridge: Ridge, point: tuple[Fraction, ...]) -> Pla
 
 def with_ridges(search: DeepSearch, ridges: Iterable[Ridge]) -> DeepSearch:
     """A search that met some of the ridges only."""
-    other = DeepSearch(search.network, search.seed)
+    other = DeepSearch(search.network, search.seed, search.space.among)
     other.planes[:] = list(search.planes)
     for ridge in ridges:
         other.add(ridge, search.ridges[ridge])
@@ -58,7 +58,7 @@ def with_ridges(search: DeepSearch, ridges: Iterable[Ridge]) -> DeepSearch:
 
 def whole_document(search: DeepSearch) -> dict[str, Any]:
     """The certificate that all the ridges give."""
-    claim = Claim("identifiable", search.network, "transversal")
+    claim = Claim("identifiable", search.network, search.space.among)
     return _document(search, claim, "deep", range(search.space.size), search.network.depth - 1)
 
 
@@ -66,7 +66,8 @@ def part_document(search: DeepSearch, part: Determined) -> dict[str, Any]:
     """The certificate of a claim in part that all the ridges give."""
     start = search.space.starts[part.layers]
     places = [*range(start), *(start + i for i in part.neurons)]
-    return _document(search, PartClaim(search.network, part.layers, part.neurons), "deep-part", places, part.layers)
+    claim = PartClaim(search.network, part.layers, part.neurons, among=search.space.among)
+    return _document(search, claim, "deep-part", places, part.layers)
 
 
 def _document(

@@ -103,11 +103,15 @@ def test_what_is_proved_is_accepted(widths: tuple[int, ...], seeds: int) -> None
         assert len(network.widths) > 4 or is_locally_rigid(plain(network)) is not False
 
 
-@pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
-def test_subsets_of_ridges(layers: Any) -> None:
+@pytest.mark.parametrize(
+    ("layers", "among"),
+    [(SOURCES, "transversal"), (THREE, "transversal"), (PLANES, "transversal"), (PLANES, "regular")],
+    ids=["sources", "three hidden layers", "planes", "regular competitors"],
+)
+def test_subsets_of_ridges(layers: Any, among: Any) -> None:
     """The checker accepts what some ridges give iff `evaluate` says that the hypotheses hold."""
     network = polyrelu.from_arrays(layers)
-    search, rng, verdicts = DeepSearch(network), Random(1), set[bool]()
+    search, rng, verdicts = DeepSearch(network, 0, among), Random(1), set[bool]()
     search.run(time_limit=20)
     ridges = list(search.ridges)
     for _ in range(60):
@@ -115,6 +119,30 @@ def test_subsets_of_ridges(layers: Any) -> None:
         assert accepted(whole_document(part)) == part.hypotheses.hold
         verdicts.add(part.hypotheses.hold)
     assert verdicts == {True, False}
+
+
+def test_what_a_search_shows_regular_competitors() -> None:
+    """The ridges stay, those that are not clear without their types, and the search itself is as it was."""
+    for layers in (SOURCES, PLANES):
+        search = DeepSearch(polyrelu.from_arrays(layers))
+        before = str(search.run(rounds=10))
+        other = search.among_regular()
+        assert [ridge[:3] for ridge in other.ridges] == [ridge[:3] for ridge in search.ridges]
+        kinds = [(one.kind, two.kind) for one, two in zip(search.ridges, other.ridges, strict=True)]
+        assert all(two in (one, None) and two != "C" for one, two in kinds)
+        assert {one != two for one, two in kinds} == {True, False}
+        assert accepted(whole_document(other)) == other.hypotheses.hold == (layers is PLANES)
+        assert str(search.hypotheses) == before == "all hypotheses hold"
+
+
+def test_among_regular_competitors_only_such_proofs_count() -> None:
+    """What is known of transversal competitors says nothing about all regular ones; and it is said what is missing."""
+    network = polyrelu.from_arrays(SOURCES)
+    assert polyrelu.identify(network, "transversal", time_limit=20).status == "proved"
+    outcome = polyrelu.identify(network, "regular", time_limit=1)
+    assert isinstance(outcome, polyrelu.Undecided)
+    assert any(attempt.theorem == "deep" and attempt.missing for attempt in outcome.attempts)
+    assert outcome.part is None or outcome.part.certificate.claim.among == "regular"
 
 
 @pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
