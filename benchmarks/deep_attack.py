@@ -1,14 +1,15 @@
 """Attacks on the statement of Theorem D: tiny networks with zeros, ties and symmetries, all their ridges.
 
-    python -m benchmarks.deep_attack [--parts motions,upper,lower,meeting,transparent] [--networks 6000] [--groups 3000]
+    python -m benchmarks.deep_attack [--parts motions,upper,lower,three,meeting,transparent] [--groups 3000]
 
 * *motions*: where the hypotheses hold at all ridges, the exact local fiber is a point modulo scalings; where they hold
   in part, no direction in which all affine pieces stay moves the layers and rows that are determined, other than
   scalings do. Half of the networks have a symmetry on purpose: a twin, dead, linear or hidden neuron.
-* *upper*, *lower*, *meeting*: all 2-2-2-1 networks, or 2-3-2-1 networks with two lines or more through the origin, with
-  small integer weights (`GRIDS`), the output up to a constant. Networks are drawn from those that share their function
-  with networks that are not related to them. None of the class may be among these if the hypotheses hold for it, and
-  what is determined in part must be there in all of the class. The classes are the transversal and the regular ones.
+* *upper*, *lower*, *three*, *meeting*: all networks with small integer weights (`GRIDS`), the output up to a constant;
+  2-2-2-1 in two ways, 2-2-2-2-1, and 2-3-2-1 with two lines or more through the origin. Networks are drawn from those
+  that share their function with networks that are not related to them. None of the class may be among these if the
+  hypotheses hold for it, and what is determined in part must be there in all of the class. The classes are the
+  transversal and the regular ones.
 * *transparent*: networks that satisfy, on a box, what Phuong and Lampert (2020) ask for: all must be proved.
 """
 
@@ -54,12 +55,16 @@ Ints = NDArray[np.int64]
 
 _SIGNS, _SMALL, _MIDDLE, _NONE = (-1, 1), (-1, 0, 1), (-2, -1, 1, 2), (0,)
 
+#: Sums of two products of these numbers are not 0.
+_PAIR = (-1, 2)
+
 _Values = tuple[int, ...]
 
 #: For each layer and each of its neurons the values of its weights, and of its bias.
 GRIDS: dict[str, list[list[tuple[_Values, _Values]]]] = {
     "upper": [[(_SMALL, _SMALL)] * 2, [(_MIDDLE, _SMALL)] * 2, [(_SIGNS, _NONE)]],
     "lower": [[(_MIDDLE, _SMALL)] * 2, [(_SIGNS, _SMALL)] * 2, [(_MIDDLE, _NONE)]],
+    "three": [*([[(_PAIR, _SMALL)] * 2] * 3), [(_SIGNS, _NONE)]],
     "meeting": [[(_SMALL, _NONE), (_SMALL, _NONE), (_SMALL, _SMALL)], [(_SIGNS, _SMALL)] * 2, [(_SIGNS, _NONE)]],
 }
 
