@@ -124,7 +124,8 @@ class Case:
     verdict: str
     seconds: float
     rigid: bool
-    regular: bool
+    vanishing: bool
+    among: str = ""
     why: str = ""
     search: str = ""
     everywhere: bool = False
@@ -168,7 +169,7 @@ def campaign(options: argparse.Namespace, count: int, make: Callable[[Random], t
 def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
     """The truth about one network, and a verdict on it."""
     truth = Truth.of(network)
-    case = Case(kind, network.widths, "undecided", 0.0, truth.rigid, truth.regular)
+    case = Case(kind, network.widths, "undecided", 0.0, truth.rigid, truth.vanishing)
     searches = list[DeepSearch]()
     few = truth.cells.size(network.inputs - 2) < _MANY
     if truth.rigid or not few:
@@ -180,6 +181,7 @@ def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
 
         outcome: Any = polyrelu.identify(network, "transversal", time_limit=None, watch=watch)
         case.verdict, case.seconds = outcome.status, time.process_time() - started
+        case.among = outcome.certificate.claim.among if isinstance(outcome, Proved) else ""
     elif truth.best.hold:
         case.verdict = "proved"
     case.everywhere = few and not truth.rigid
@@ -237,7 +239,8 @@ def _summary(cases: list[Case]) -> dict[str, Any]:
         "deficient": len(cases) - len(rigid),
         "deficient, hypotheses evaluated at all ridges": sum(case.everywhere for case in cases),
         "proved although deficient": sum(case.is_contradiction for case in cases),
-        "not regular": sum(not case.regular for case in cases),
+        "proved by a search, among": dict(Counter(case.among for case in cases if case.among)),
+        "a neuron vanishes on a region": sum(case.vanishing for case in cases),
         "decided": _share(len(cases) - len(undecided), len(cases)),
         "undecided because": dict(Counter(_short(case.why) for case in undecided).most_common()),
         "seconds of a proof": _quantiles([case.seconds for case in cases if case.verdict == "proved"]),

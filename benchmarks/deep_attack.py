@@ -117,7 +117,7 @@ def motions(count: int, rng: Random) -> dict[str, Any]:
         counts["networks"] += 1
         counts[f"{kind}: networks"] += 1
         counts["rigid"] += not truth.dimension
-        counts["not regular"] += not truth.regular
+        counts["a neuron vanishes on a region"] += truth.vanishing
         if best.hold:
             counts["hold"] += 1
             counts["hold for regular competitors"] += truth.shown("regular").hold
