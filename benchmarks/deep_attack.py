@@ -64,7 +64,7 @@ _Values = tuple[int, ...]
 GRIDS: dict[str, list[list[tuple[_Values, _Values]]]] = {
     "upper": [[(_SMALL, _SMALL)] * 2, [(_MIDDLE, _SMALL)] * 2, [(_SIGNS, _NONE)]],
     "lower": [[(_MIDDLE, _SMALL)] * 2, [(_SIGNS, _SMALL)] * 2, [(_MIDDLE, _NONE)]],
-    "three": [*([[(_PAIR, _SMALL)] * 2] * 3), [(_SIGNS, _NONE)]],
+    "three": [[(_PAIR, _SMALL)] * 2, [(_PAIR, _SMALL)] * 2, [(_PAIR, _SMALL)] * 2, [(_SIGNS, _NONE)]],
     "meeting": [[(_SMALL, _NONE), (_SMALL, _NONE), (_SMALL, _SMALL)], [(_SIGNS, _SMALL)] * 2, [(_SIGNS, _NONE)]],
 }
 
