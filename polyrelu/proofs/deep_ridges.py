@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -321,12 +321,14 @@ def deep_network(network: Network, among: Competitors = "transversal") -> DeepNe
 
     Raises
     ------
-    DomainError : not a plain stack with an affine output, at least one hidden layer, and n_0 ≥ 2.
+    DomainError : not a plain stack with an affine output, at least one hidden layer, and n_0 ≥ 2; or no such class.
     """
     if not network.is_plain or network.last != "affine" or network.depth < 2:
         raise DomainError("Theorem D is about plain stacks with hidden layers and an affine output")
     if network.inputs < 2:
         raise DomainError("Theorem D needs at least two inputs: there are no ridges on a line")
+    if among not in get_args(Competitors):
+        raise DomainError(f"Theorem D is about {' or '.join(get_args(Competitors))} competitors, not {among!r}")
     return DeepNetwork(network, among)
 
 
