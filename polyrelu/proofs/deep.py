@@ -27,7 +27,7 @@ from polyrelu.proofs.deep_ridges import Competitors
 from polyrelu.proofs.deep_search import DeepSearch
 from polyrelu.proofs.deep_selection import few_ridges
 from polyrelu.proofs.deep_state import load_search, save_search
-from polyrelu.proofs.membership import transversal_membership
+from polyrelu.proofs.membership import deep_membership
 from polyrelu.proofs.outcome import Attempt
 
 __all__ = ["PART", "THEOREM", "Watch", "impossible", "part", "prove", "searched", "whole", "widened"]
@@ -170,7 +170,7 @@ def _evidence(
     found = evidence(space, search.planes, ridges, evaluate(space, some, Families(space, some)), places, layers)
     return [
         *(Hypothesis(theorem, name, entry) for name, entry in found.items()),
-        Hypothesis(theorem, "membership", transversal_membership(search.network)),
+        Hypothesis(theorem, "membership", deep_membership(search.network)),
     ]
 
 

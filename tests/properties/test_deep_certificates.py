@@ -19,7 +19,7 @@ from polyrelu.network import to_document
 from polyrelu.proofs import deep
 from polyrelu.proofs.deep_points import Determined, deep_hypotheses
 from polyrelu.proofs.deep_search import DeepSearch
-from polyrelu.proofs.membership import transversal_membership
+from polyrelu.proofs.membership import deep_membership
 from polyrelu.proofs.outcome import Attempt, Undecided
 from tests.deep_documents import verdict
 from tests.deep_searches import accepted, document, listed, part_document, search_at, whole_document, with_ridges
@@ -273,7 +273,7 @@ def test_membership_refuted_by_a_masked_product() -> None:
     """W[3]_0 W[2] has a zero entry: no transversal parameter can have such weights, and the certificate says so."""
     layers = [([[1, 2], [3, 4]], [5, 6]), ([[1, 2], [3, -1]], [7, 8]), ([[1, 2], [2, 6]], [0, 0]), ([[1, 1]], [0])]
     network = polyrelu.from_arrays(layers)
-    refuted = transversal_membership(network)
+    refuted = deep_membership(network)
     assert refuted == {"status": "refuted", "method": "masks", "layer": 1, "masks": [[1], [0, 1], [0]]}
     parsed = checker.read_network(to_document(network), "network")
     checker.check_membership("identifiable", "transversal", parsed, refuted)
