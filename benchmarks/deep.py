@@ -124,7 +124,7 @@ class Case:
     verdict: str
     seconds: float
     rigid: bool
-    regular: bool
+    degenerate: bool
     why: str = ""
     search: str = ""
     everywhere: bool = False
@@ -168,7 +168,7 @@ def campaign(options: argparse.Namespace, count: int, make: Callable[[Random], t
 def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
     """The truth about one network, and a verdict on it."""
     truth = Truth.of(network)
-    case = Case(kind, network.widths, "undecided", 0.0, truth.rigid, truth.regular)
+    case = Case(kind, network.widths, "undecided", 0.0, truth.rigid, truth.degenerate)
     searches = list[DeepSearch]()
     few = truth.cells.size(network.inputs - 2) < _MANY
     if truth.rigid or not few:
@@ -237,7 +237,7 @@ def _summary(cases: list[Case]) -> dict[str, Any]:
         "deficient": len(cases) - len(rigid),
         "deficient, hypotheses evaluated at all ridges": sum(case.everywhere for case in cases),
         "proved although deficient": sum(case.is_contradiction for case in cases),
-        "not regular": sum(not case.regular for case in cases),
+        "degenerate": sum(case.degenerate for case in cases),
         "decided": _share(len(cases) - len(undecided), len(cases)),
         "undecided because": dict(Counter(_short(case.why) for case in undecided).most_common()),
         "seconds of a proof": _quantiles([case.seconds for case in cases if case.verdict == "proved"]),

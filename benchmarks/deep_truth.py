@@ -61,9 +61,9 @@ class Truth:
         return not self.reasons and not self.dimension
 
     @property
-    def regular(self) -> bool:
-        """Whether no neuron vanishes on a region."""
-        return bool(self.signs.all())
+    def degenerate(self) -> bool:
+        """Whether some neuron vanishes on a region."""
+        return not self.signs.all()
 
     @cached_property
     def dimension(self) -> int:
