@@ -383,7 +383,7 @@ def _factor(row: list[Fraction], other: list[Fraction]) -> Fraction:
     return factor if all(factor * a == b for a, b in zip(row, other, strict=True)) else Fraction(0)
 
 
-def is_competitor(layers: Layers, among: Competitors = "transversal") -> bool:
+def is_competitor(layers: Layers, among: Competitors) -> bool:
     """Whether a network is of a class, exactly."""
     if not _has_no_vanishing_product(layers):
         return False
