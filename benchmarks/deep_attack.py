@@ -1,6 +1,7 @@
 """Attacks on the statement of Theorem D: tiny networks with zeros, ties and symmetries, all their ridges.
 
-    python -m benchmarks.deep_attack [--parts motions,upper,lower,three,meeting,transparent] [--groups 3000]
+    python -m benchmarks.deep_attack [--parts motions,upper,lower,three,meeting,transparent] [--networks 6000]
+                                    [--groups 3000] [--seed 1]
 
 * *motions*: where the hypotheses hold at all ridges, the exact local fiber is a point modulo scalings; where they hold
   in part, no direction in which all affine pieces stay moves the layers and rows that are determined, other than
@@ -10,7 +11,8 @@
   that share their function with networks that are not related to them. None of the class may be among these if the
   hypotheses hold for it, and what is determined in part must be there in all of the class. The classes are the
   transversal and the regular ones.
-* *transparent*: networks that satisfy, on a box, what Phuong and Lampert (2020) ask for: all must be proved.
+* *transparent*: networks that satisfy, on a box, what Phuong and Lampert (2020) ask for: all must be proved. One for
+  ten of *motions*.
 """
 
 from __future__ import annotations
@@ -386,7 +388,7 @@ def _factor(row: list[Fraction], other: list[Fraction]) -> Fraction:
     return factor if all(factor * a == b for a, b in zip(row, other, strict=True)) else Fraction(0)
 
 
-def is_competitor(layers: Layers, among: Competitors = "transversal") -> bool:
+def is_competitor(layers: Layers, among: Competitors) -> bool:
     """Whether a network is of a class, exactly."""
     if not _has_no_vanishing_product(layers):
         return False

@@ -510,7 +510,7 @@ class Deep:
         self.digits, self.influences = (-1, list[int]()), [(-1, list[int]())] * depth
         self.slopes, self.stored = dict[tuple[int, int, bytes], list[int]](), 0
         direction = [pow(ON_INPUTS, k, P) for k in range(1, network.widths[0] + 1)]
-        self.columns[0].append(tuple(product_sum(row, direction) % P for row in self.rows[0]))
+        self.columns[0].append(tuple(product_sum(row, direction) % P for row in self.rows[0]))  # one more "input"
     def part(self, mask: int, layer: int) -> int:
         """The bits of one layer."""
         return mask >> self.starts[layer] & (1 << self.widths[layer]) - 1
@@ -592,7 +592,7 @@ class Deep:
         sectors = 0, off * at_u, late * at_v, off * at_u + late * (at_v + c * at_u)
         return all((base + jump) % P for jump in sectors)
     def derivative(self, w: int, mask: int) -> int:
-        """That of z_w along the direction."""
+        """The derivative of z_w along the direction."""
         layer, k, i = self.layer[w], self.network.widths[0], w - self.starts[self.layer[w]]
         if layer == 0:
             return int(self.columns[0][k][i])

@@ -46,7 +46,7 @@ def add_identify(commands: Any) -> None:
     parser.add_argument(
         "--among",
         choices=["all", "regular", "transversal", "generic"],
-        help="class of competitors; by default the strongest statement found (each class contains the ones after it)",
+        help="class of competitors (each contains those after it); by default that of the first theorem that applies",
     )
     parser.add_argument(
         "--domain", default="R^n", help="where the functions agree; only R^n (the default) for this command"

@@ -13,7 +13,8 @@ Join to it other families of the neuron, as `deep_neurons` says; what follows is
 * (D3) *signs*: for each layer m < L-1 some neuron of layer m+1 be crossed by all neurons of layer m; or a linear system
   (`deep_rows`) have only the solution 0.
 
-Then every competitor η (supertransversal, all masked products with nonempty masks nonzero) with f_η = f_θ has η ~ θ.
+Then every competitor η (all transversal networks; all regular ones if only clear ridges count, `deep_ridges`) with
+f_η = f_θ has η ~ θ.
 
 *Which signs the points show.* Where the system of (D3) has only the solution 0, other signs (*flips*) in layer m would
 make a weight of the competitor 0. Elsewhere flips are excluded by the class of competitors alone: a network with such a
@@ -37,7 +38,7 @@ from polyrelu.exact import Rational
 from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.deep_families import Families, Family
 from polyrelu.proofs.deep_neurons import Portrait, Portraits, bits_of, is_placed, portraits
-from polyrelu.proofs.deep_ridges import DeepNetwork, Ridge, deep_network, ridge_at
+from polyrelu.proofs.deep_ridges import Competitors, DeepNetwork, Ridge, deep_network, ridge_at
 from polyrelu.proofs.deep_rows import by_sight, is_crossed_by_all, looking, signs_short_of
 from polyrelu.proofs.deep_unseen import shown_sources, sources
 
@@ -121,17 +122,20 @@ class DeepHypotheses:
         return "all hypotheses hold" if self.hold else "\n".join(map(str, self.missing))
 
 
-def deep_hypotheses(network: Network, points: Iterable[Sequence[Rational]]) -> DeepHypotheses:
+def deep_hypotheses(
+    network: Network, points: Iterable[Sequence[Rational]], among: Competitors = "transversal"
+) -> DeepHypotheses:
     """Evaluate the hypotheses of Theorem D at rational points; points that lie on no ridge show nothing.
 
     Parameters
     ----------
     network : a plain stack with an affine output, at least one hidden layer, n_0 ≥ 2.
     points : points of R^{n_0}, exact numbers.
+    among : the class of competitors, ``"transversal"`` or ``"regular"``, which says what ridges are good.
 
     Raises
     ------
-    DomainError : another network, or a point with another number of coordinates.
+    DomainError : another network or class, or a point with another number of coordinates.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
@@ -141,7 +145,7 @@ def deep_hypotheses(network: Network, points: Iterable[Sequence[Rational]]) -> D
     >>> print(deep_hypotheses(net, points[:3]))
     (1, 1) has no piece
     """
-    space = deep_network(network)
+    space = deep_network(network, among)
     ridges = [found for point in points if isinstance(found := ridge_at(space, point), Ridge)]
     return evaluate(space, ridges, Families(space, ridges))
 

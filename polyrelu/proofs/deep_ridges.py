@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,14 +56,15 @@ __all__ = [
 
 Kind = Literal["A", "B", "C"]
 
-#: The classes of competitors of Theorem D; the first one is contained in the second one.
-Competitors = Literal["transversal", "regular"]
+#: The classes of competitors of Theorem D; the first one contains the second one.
+Competitors = Literal["regular", "transversal"]
 Floats = NDArray[np.float64]
 
 _Table = TypeVar("_Table", NDArray[np.int64], Floats)
 
-#: The direction in which it is seen whether f is constant has the powers of this number as coordinates.
-_ON_INPUTS = 1234567890123456789
+#: The direction in which it is seen whether f is constant has the powers of this number as coordinates. It is the
+#: number of FORMAT.md §3.9, here modulo another prime.
+_ON_INPUTS = 987654321
 
 #: So many matrices of gradients and of float forms are remembered.
 _REMEMBERED = 64
@@ -139,6 +140,15 @@ class NoRidge:
 
     point: Point
     reason: str
+
+
+class _Jumps(NamedTuple):
+    """Derivatives at a ridge with the zeros u and v, both off, modulo p: of z_v by the activation of u, and of the
+    outputs by those of u and of v."""
+
+    bend: float
+    at_u: Floats
+    at_v: Floats
 
 
 class DeepNetwork:
@@ -218,23 +228,28 @@ class DeepNetwork:
         if not late.any():
             return Ridge(u, v, mask, None)
         c, off = self._derivatives(u, v, on)
-        if self.layer_of[u] == self.layer_of[v]:
-            kind: Kind | None = "A" if off.any() else None
-        elif not c or not np.mod(off + np.mod(c * late, self.prime), self.prime).any():
-            kind = None
-        elif off.any():
-            kind = "B"
-        else:
-            kind = None if mask & self.layer_mask[self.layer_of[v]] else "C"
-        if self.among == "regular" and (kind == "C" or (kind and not self._is_clear(u, v, on, (c, off, late)))):
+        jumps = _Jumps(c, off, late)
+        kind = self._kind(u, v, mask, jumps)
+        if kind is not None and self.among == "regular" and (kind == "C" or not self._is_clear(u, v, on, jumps)):
             kind = None
         return Ridge(u, v, mask, kind)
 
-    def _is_clear(self, u: int, v: int, on: NDArray[np.bool_], jumps: tuple[float, Floats, Floats]) -> bool:
+    def _kind(self, u: int, v: int, mask: int, jumps: _Jumps) -> Kind | None:
+        """The type where the gradient jumps at v with u off."""
+        c, off, late = jumps
+        if self.layer_of[u] == self.layer_of[v]:
+            return "A" if off.any() else None
+        if not c or not np.mod(off + np.mod(c * late, self.prime), self.prime).any():
+            return None
+        if off.any():
+            return "B"
+        return None if mask & self.layer_mask[self.layer_of[v]] else "C"
+
+    def _is_clear(self, u: int, v: int, on: NDArray[np.bool_], jumps: _Jumps) -> bool:
         """Whether the derivative of f along one direction differs from 0 on all four sectors."""
         c, off, late = jumps
         slopes = [self._along]
-        for start, weights in zip(self.starts, self._modular[1:], strict=False):
+        for start, weights in zip(self.starts[:-1], self._modular[1:], strict=True):
             slopes.append(np.mod(weights @ (slopes[-1] * on[start : start + len(slopes[-1])]), self.prime))
         at_u, at_v = (slopes[self.layer_of[w] - 1][w - self.starts[self.layer_of[w] - 1]] for w in (u, v))
         bent = np.mod(at_v + c * at_u, self.prime)  # where u is on; in one layer c is 0
@@ -306,12 +321,14 @@ def deep_network(network: Network, among: Competitors = "transversal") -> DeepNe
 
     Raises
     ------
-    DomainError : not a plain stack with an affine output, at least one hidden layer, and n_0 ≥ 2.
+    DomainError : not a plain stack with an affine output, at least one hidden layer, and n_0 ≥ 2; or no such class.
     """
     if not network.is_plain or network.last != "affine" or network.depth < 2:
         raise DomainError("Theorem D is about plain stacks with hidden layers and an affine output")
     if network.inputs < 2:
         raise DomainError("Theorem D needs at least two inputs: there are no ridges on a line")
+    if among not in get_args(Competitors):
+        raise DomainError(f"Theorem D is about {' or '.join(get_args(Competitors))} competitors, not {among!r}")
     return DeepNetwork(network, among)
 
 

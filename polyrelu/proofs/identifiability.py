@@ -64,6 +64,7 @@ def identify(
         network with the same function is looked for, then Theorem D is tried among transversal and regular ones.
     seed : for the search of points, shifts and ridges; the same seed gives the same certificate.
     time_limit : seconds for the search of ridges, the one part that may take long; None: until it meets nothing new.
+        A search that is enough for transversal competitors has a few more walks, within the limit, for regular ones.
     keep : a file in which this search is kept: it goes on from there if the file exists.
     watch : called before each walk of this search with the `DeepSearch`, and after the last one; if it says no, the
         search ends, and no other network is looked for afterwards.
@@ -81,12 +82,7 @@ def identify(
     >>> identify(from_arrays([([[1], [1]], [0, 0]), ([[1, 1]], [0])])).story
     'neurons 0 and 1 of layer 1 have one row up to scale, so they can trade outgoing weights'
     """
-    if not isinstance(network, Network):
-        raise PolyreluError(f"identify takes a Network, not {type(network).__name__}; polyrelu.load reads a file")
-    if among not in (None, *_CLASSES):
-        raise PolyreluError(f"among is {', '.join(map(repr, _CLASSES))}, not {str(among)[:40]!r}")
-    if time_limit is not None and not time_limit >= 0:
-        raise PolyreluError(f"time_limit {time_limit}: must be 0 or more")
+    _check_arguments(network, among, time_limit)
     if not network.is_plain:
         return Undecided("no theorem here covers networks with skip connections")
     attempts: list[Attempt] = []
@@ -100,8 +96,8 @@ def identify(
         return refuted
     if not _may_be_deep(network) or not _implies(network, "regular", among):
         return Undecided(_reason(network, attempts), (*attempts, refuted))
-    started = time.monotonic()
     wanted: Competitors = "regular" if among == "regular" else "transversal"
+    started = time.monotonic()
     search = deep.searched(network, seed, time_limit, keep, watch, wanted)
     left = None if time_limit is None else time_limit - (time.monotonic() - started)
     search = deep.widened(search, left, watch)
@@ -114,6 +110,15 @@ def identify(
         if isinstance(late, NotIdentifiable):
             return late
     return Undecided(_reason(network, attempts), (*attempts, refuted), part=_part(search))
+
+
+def _check_arguments(network: object, among: Among | None, time_limit: float | None) -> None:
+    if not isinstance(network, Network):
+        raise PolyreluError(f"identify takes a Network, not {type(network).__name__}; polyrelu.load reads a file")
+    if among not in (None, *_CLASSES):
+        raise PolyreluError(f"among is {', '.join(map(repr, _CLASSES))}, not {str(among)[:40]!r}")
+    if time_limit is not None and not time_limit >= 0:
+        raise PolyreluError(f"time_limit {time_limit}: must be 0 or more")
 
 
 def _part(search: DeepSearch) -> PartlyIdentifiable | None:

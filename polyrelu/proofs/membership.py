@@ -1,7 +1,7 @@
-"""Is a parameter in the class *generic* of FORMAT.md §3.1? Verified, refuted with a reason, or left open.
+"""Is a parameter in a class of FORMAT.md §3.1? Verified, refuted with a reason, or left open.
 
-The class asks for exponentially many things, so verification is for small networks: every minor of [A | a] (A =
-W[2], a = b[2]) is nonzero, which implies that the network is supertransversal (proofs/bottleneck.md, Lemma 1), and
+The class *generic* asks for exponentially many things, so verification is for small networks: every minor of [A | a]
+(A = W[2], a = b[2]) is nonzero, which implies that the network is supertransversal (proofs/bottleneck.md, Lemma 1), and
 every sum Σ_{i∈T} V_i A_ij is nonzero. Refutation looks for a zero weight, a zero bias, and a vanishing sum. Being
 in the class is closed under permutation and positive scaling.
 """
@@ -17,7 +17,7 @@ from polyrelu.exact import RationalMatrix, determinant, nonzero_minor, vanishing
 from polyrelu.limits import MINOR_LIMIT, SUM_BIT_LIMIT, SUM_LIMIT, is_affordable
 from polyrelu.network import Network
 
-__all__ = ["can_be_verified", "generic_membership", "has_generic_class", "transversal_membership"]
+__all__ = ["can_be_verified", "deep_membership", "generic_membership", "has_generic_class"]
 
 OPEN: dict[str, Any] = {"status": "open"}
 
@@ -54,14 +54,15 @@ def generic_membership(network: Network) -> dict[str, Any]:
     return {"status": "verified", "method": "minors", "prime": str(minor.prime), "columns": list(minor.columns)}
 
 
-def transversal_membership(network: Network) -> dict[str, Any]:
-    """Evidence on the membership of a plain stack with an affine output in the class *transversal* (FORMAT.md §3.1).
+def deep_membership(network: Network) -> dict[str, Any]:
+    """Evidence on the membership of a plain stack with an affine output in the classes *transversal* and *regular*.
 
-    Generic networks are transversal; refutation looks for two terms of a masked product of two layers that cancel.
+    It is the same for both (FORMAT.md §3.4): generic networks are transversal, hence regular; refutation looks for two
+    terms of a masked product of two layers that cancel, which neither class allows.
 
     >>> from polyrelu.network import from_arrays
     >>> layers = [([[1, 2], [3, 4]], [5, 6]), ([[1, 2], [3, -1]], [7, 8]), ([[1, 2], [2, 6]], [0, 0]), ([[1, 1]], [0])]
-    >>> transversal_membership(from_arrays(layers))
+    >>> deep_membership(from_arrays(layers))
     {'status': 'refuted', 'method': 'masks', 'layer': 1, 'masks': [[1], [0, 1], [0]]}
     """
     if has_generic_class(network):

@@ -19,7 +19,7 @@ from polyrelu.network import to_document
 from polyrelu.proofs import deep
 from polyrelu.proofs.deep_points import Determined, deep_hypotheses
 from polyrelu.proofs.deep_search import DeepSearch
-from polyrelu.proofs.membership import transversal_membership
+from polyrelu.proofs.membership import deep_membership
 from polyrelu.proofs.outcome import Attempt, Undecided
 from tests.deep_documents import verdict
 from tests.deep_searches import accepted, document, listed, part_document, search_at, whole_document, with_ridges
@@ -142,7 +142,8 @@ def test_among_regular_competitors_only_such_proofs_count() -> None:
     outcome = polyrelu.identify(network, "regular", time_limit=1)
     assert isinstance(outcome, polyrelu.Undecided)
     assert any(attempt.theorem == "deep" and attempt.missing for attempt in outcome.attempts)
-    assert outcome.part is None or outcome.part.certificate.claim.among == "regular"
+    assert outcome.part is not None
+    assert outcome.part.certificate.claim.among == "regular"
 
 
 @pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
@@ -273,7 +274,7 @@ def test_membership_refuted_by_a_masked_product() -> None:
     """W[3]_0 W[2] has a zero entry: no transversal parameter can have such weights, and the certificate says so."""
     layers = [([[1, 2], [3, 4]], [5, 6]), ([[1, 2], [3, -1]], [7, 8]), ([[1, 2], [2, 6]], [0, 0]), ([[1, 1]], [0])]
     network = polyrelu.from_arrays(layers)
-    refuted = transversal_membership(network)
+    refuted = deep_membership(network)
     assert refuted == {"status": "refuted", "method": "masks", "layer": 1, "masks": [[1], [0, 1], [0]]}
     parsed = checker.read_network(to_document(network), "network")
     checker.check_membership("identifiable", "transversal", parsed, refuted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -182,6 +183,12 @@ def test_networks_that_the_theorem_is_not_about(network: Network) -> None:
         deep_hypotheses(network, [])
 
 
+def test_a_class_that_the_theorem_is_not_about() -> None:
+    among: Any = "generic"
+    with pytest.raises(DomainError, match="regular or transversal competitors, not 'generic'"):
+        deep_hypotheses(CORNERS, [], among)
+
+
 def test_points_of_another_space() -> None:
     with pytest.raises(DomainError, match="has 3 coordinates, not 2"):
         deep_hypotheses(CORNERS, [(1, 2, 3)])
@@ -225,6 +232,14 @@ def test_all_hold() -> None:
     assert str(found) == "all hypotheses hold"
     assert {place for place, portrait in found.known.items() if portrait.oriented} == {2, 3}
     assert found.determined == Determined(1, (0, 1))
+
+
+def test_for_regular_competitors_only_clear_ridges_count() -> None:
+    """f is constant where both neurons of layer 2 are off: beside all of these ridges but (2, 0)."""
+    space = deep_network(CORNERS, "regular")
+    found = [ridge_at(space, point) for point in CORNER_POINTS]
+    assert [one.kind for one in found if isinstance(one, Ridge)] == [None, None, "B", None]
+    assert str(deep_hypotheses(CORNERS, CORNER_POINTS, "regular")) == "(1, 0) has no piece\n(2, 0) has no piece"
 
 
 def test_useless_points_change_nothing() -> None:
