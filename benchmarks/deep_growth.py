@@ -81,8 +81,7 @@ def files(folder: Path, names: Iterable[str], limit: float) -> dict[str, Any]:
 
 def measure(network: Network, limit: float) -> dict[str, Any]:
     """Search, select, write and check."""
-    end = time.process_time() + limit
-    search, searching = _timed(lambda: deep.searched(network, watch=lambda _: time.process_time() < end))
+    search, searching = _timed(lambda: _searched(network, limit))
     hypotheses, selecting = _timed(lambda: deep.whole(search))
     result: dict[str, Any] = {
         "parameters": sum(layer.width * (n + 1) for layer, n in zip(network.layers, network.widths, strict=False)),
@@ -91,13 +90,23 @@ def measure(network: Network, limit: float) -> dict[str, Any]:
         "search seconds": round(searching, 3),
     }
     if isinstance(hypotheses, list):
-        claim = Claim("identifiable", network, "transversal")
-        result["proved"] = "all"
+        claim = Claim("identifiable", network, search.space.among)
+        result |= {"proved": "all", "among": search.space.among}
         return result | _checked(claim, deep.THEOREM, hypotheses, selecting)
     missing = search.hypotheses.missing
     wanted = Counter(f"{entry.want}, layer {entry.layer}" for entry in missing)
     result["missing"] = dict(sorted(wanted.items())) if missing else hypotheses.reason
     return result | _in_part(search)
+
+
+def _searched(network: Network, limit: float) -> DeepSearch:
+    """As in `identify`."""
+    end = time.process_time() + limit
+
+    def watch(_: DeepSearch) -> bool:
+        return time.process_time() < end
+
+    return deep.widened(deep.searched(network, watch=watch), None, watch)
 
 
 def _in_part(search: DeepSearch) -> dict[str, Any]:
