@@ -766,7 +766,7 @@ class Deep:
             value = [*compress(self.columns[0][k], on)]
             if layer > 0:
                 below, before = self.slope(layer - 1, mask, k), self.on(mask, layer - 1)
-                self.meter.spend(sum(on) * (len(below) + 1), 128)
+                self.meter.spend(sum(on) * (len(below) + 1 + len(before) // 4), 128)
                 value = [product_sum(compress(row, before), below) % P for row in compress(self.rows[layer], on)]
             if (stored := self.stored + len(value)) > SLOPES:
                 stored = len(value)

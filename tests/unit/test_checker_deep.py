@@ -491,3 +491,17 @@ def masked(document: dict[str, Any], mask: int, x: list[Fraction], raised: int =
         x = [value * (mask >> w & 1) + (w == raised) for w, value in enumerate(z, len(found))]
         found += z
     return found
+
+
+def test_weights_that_are_passed_over_are_paid_for() -> None:
+    """Where few neurons are on before a wide layer, the weights of those that are off are gone through as well: a file
+    with many masks of the later layer would take hours far below the limit."""
+    width = 60
+    network = from_arrays([([[1, 2]] * width, [1] * width), ([[1] * width] * width, [1] * width), ([[1] * width], [0])])
+    subject = checker.Deep(
+        checker.read_network(to_document(network), "network"),
+        {"kind": "identifiable", "among": "regular"},
+    )
+    before = subject.meter.cost
+    subject.add(width, width + 1, 1 | (1 << 2 * width) - (4 << width))
+    assert subject.meter.cost - before > width * width // 4 * 128
