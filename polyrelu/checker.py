@@ -561,7 +561,8 @@ class Deep:
             if (below := self.below(mask, number)) != place.below[number]:
                 on, scale = self.on(mask, number - 1), place.scales[number - 1]
                 active = [*compress(place.packed[number - 1], on)]
-                self.meter.spend(len(layer.rows) * (len(active) + 4), 3 * place.width + self.bits[number])
+                operations = len(layer.rows) * (len(active) + 4 + len(on) // 4)
+                self.meter.spend(operations, 3 * place.width + self.bits[number])
                 packed = [product_sum(compress(row, on), active) + b * scale
                           for row, b in zip(layer.rows, layer.bias, strict=True)]
                 place.below[number], place.packed[number], place.forms[number] = below, packed, place.unpacked(packed)
@@ -618,7 +619,7 @@ class Deep:
             if layer + 1 < len(self.widths):
                 later = self.on(mask, layer + 1)
                 columns = [tuple(compress(column, later)) for column in columns]
-            self.meter.spend(len(columns) * (len(behind) + 1), 128)
+            self.meter.spend(len(columns) * (len(behind) + 1 + self.network.widths[layer + 2] // 4), 128)
             self.influences[layer] = above, [product_sum(column, behind) % P for column in columns]
         return self.influences[layer][1]
     def bend(self, u: int, v: int, mask: int) -> int:
@@ -632,7 +633,7 @@ class Deep:
         column = kept(first + 1, self.columns[first + 1][u - self.starts[first]])
         for layer in range(first + 2, last + 1):
             on, rows = self.on(mask, layer - 1), kept(layer, self.rows[layer])
-            self.meter.spend(len(rows) * (len(column) + 1), 128)
+            self.meter.spend(len(rows) * (len(column) + 1 + len(on) // 4), 128)
             column = [product_sum(compress(row, on), column) % P for row in rows]
         return int(column[0]) % P
     # -- families (D1)
