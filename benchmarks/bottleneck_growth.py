@@ -26,7 +26,8 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.reporting import RESULTS, write_results
-from polyrelu import Equivalent, NotEquivalent, checker, equivalent, from_arrays
+from polyrelu import checker, equivalent, from_arrays
+from polyrelu.outcomes import Equivalent, NotEquivalent
 from tests.bottleneck_stacks import flip, hiding_stack, least_shift, plain_stack, translate
 from tests.equivalent_pairs import Stack, permutation, scaling
 from tests.properties.test_equivalent_pairs import certificate_bytes
@@ -109,7 +110,7 @@ def _general(instances: int, limit: float) -> list[Record]:
     """The first kind, n_2 = 1, without canonical positions, until no instance of a width is finished."""
     found: list[Record] = []
     for width in SMALL_WIDTHS:
-        with patch("polyrelu.proofs.equivalence.canonical_position", lambda network: None):
+        with patch("polyrelu.proofs.equivalence.prover.canonical_position", lambda network: None):
             for number in range(instances):
                 first, second = (from_arrays(stack.layers) for stack in pair("moved", width, True, number))
                 started = time.perf_counter()

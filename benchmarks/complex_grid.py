@@ -330,7 +330,7 @@ print(json.dumps({"seconds": time.perf_counter() - started, "regions": len(found
 
 
 def _relucent(file: Path, python: Path) -> dict[str, Any]:
-    from polyrelu.importers import load
+    from polyrelu.formats import load
 
     network = load(str(file))
     ours = _seconds(partial(canonical_complex, network), 3)

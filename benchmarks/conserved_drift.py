@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reporting import draw_lines, write_results
+from polyrelu.dynamics.linear_neurons import linear_neurons
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
-from polyrelu.proofs.linear_neurons import linear_neurons
-from polyrelu.symmetry.hiding import hidden_neurons
+from polyrelu.symmetry.hidden_hyperplanes import hidden_neurons
 
 Floats = NDArray[np.float64]
 #: [W | b] of each layer.

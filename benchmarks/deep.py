@@ -35,10 +35,11 @@ import polyrelu
 from benchmarks.deep_growth import FILES, draw, files, growth
 from benchmarks.deep_truth import Truth
 from benchmarks.reporting import RESULTS, write_results
-from polyrelu import NotIdentifiable, Proved
+from polyrelu import Proved
 from polyrelu.network import Network
-from polyrelu.proofs import deep
-from polyrelu.proofs.deep_search import DeepSearch
+from polyrelu.outcomes import NotIdentifiable
+from polyrelu.proofs.deep import prover as deep
+from polyrelu.proofs.deep.search import DeepSearch
 
 PARTS = ("random", "bottleneck", "growth", "files")
 

@@ -36,9 +36,9 @@ from benchmarks.reporting import RESULTS, write_results
 from polyrelu.complex import supertransversality_violation
 from polyrelu.exact import float_prime
 from polyrelu.network import Network
-from polyrelu.proofs.deep import impossible
-from polyrelu.proofs.deep_points import DeepHypotheses, Determined, deep_hypotheses
-from polyrelu.proofs.deep_ridges import Competitors
+from polyrelu.proofs.deep.hypotheses import DeepHypotheses, Determined, deep_hypotheses
+from polyrelu.proofs.deep.prover import impossible
+from polyrelu.proofs.deep.ridges import Competitors
 from tests.judge import plain
 from tests.oracles.grid import same_function
 from tests.oracles.local_fiber import is_locally_rigid

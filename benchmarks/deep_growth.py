@@ -17,12 +17,13 @@ from typing import Any, TypeVar
 
 import polyrelu
 from benchmarks.reporting import draw_lines
-from polyrelu import NotIdentifiable, PolyreluError, Proved, checker
+from polyrelu import PolyreluError, Proved, checker
 from polyrelu.certificate import Certificate, Claim, Hypothesis, PartClaim
 from polyrelu.network import Network
-from polyrelu.proofs import deep
-from polyrelu.proofs.deep_search import DeepSearch
-from polyrelu.textfiles import layout
+from polyrelu.outcomes import NotIdentifiable
+from polyrelu.proofs.deep import prover as deep
+from polyrelu.proofs.deep.search import DeepSearch
+from polyrelu.support.text_files import layout
 
 __all__ = ["FILES", "draw", "files", "growth"]
 

@@ -24,8 +24,8 @@ from scipy.optimize import least_squares
 import polyrelu
 from benchmarks.reporting import write_results
 from polyrelu.network import Network
-from polyrelu.proofs import deep
-from polyrelu.proofs.deep_search import DeepSearch
+from polyrelu.proofs.deep import prover as deep
+from polyrelu.proofs.deep.search import DeepSearch
 
 Floats = NDArray[np.float64]
 Layers = list[tuple[Floats, Floats]]

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from polyrelu.complex import PolyhedralComplex, canonical_complex
 from polyrelu.exact import eliminate_mod, float_prime
 from polyrelu.network import Network
-from polyrelu.proofs.deep_families import Families
-from polyrelu.proofs.deep_points import DeepHypotheses, evaluate
-from polyrelu.proofs.deep_ridges import Competitors, DeepNetwork, Ridge, deep_network, mask_of
+from polyrelu.proofs.deep.families import Families
+from polyrelu.proofs.deep.hypotheses import DeepHypotheses, evaluate
+from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork, Ridge, deep_network, mask_of
 from tests.judge import plain
 from tests.oracles.plain import integer_form
 

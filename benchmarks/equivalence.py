@@ -24,7 +24,8 @@ from statistics import geometric_mean, median
 from typing import Any
 
 from benchmarks.reporting import RESULTS, write_results
-from polyrelu import Equivalent, NotEquivalent, Polyhedron, checker, equivalent, from_arrays
+from polyrelu import Polyhedron, checker, equivalent, from_arrays
+from polyrelu.outcomes import Equivalent, NotEquivalent
 from tests.benchmark_pairs import FAMILIES
 from tests.equivalent_pairs import Pair, Stack, nudged
 from tests.properties.test_equivalent_pairs import certificate_bytes, pair

@@ -20,9 +20,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.reporting import write_results
-from polyrelu import Equivalent, Network, NotEquivalent, Polyhedron, checker, equivalent, load
+from polyrelu import Network, Polyhedron, checker, equivalent, load
 from polyrelu.exact import RationalMatrix
-from polyrelu.network import Block, Layer, permute, rescale
+from polyrelu.network import Block, Layer
+from polyrelu.outcomes import Equivalent, NotEquivalent
+from polyrelu.symmetry import permute, rescale
 from tests.properties.test_equivalent_pairs import certificate_bytes
 
 RADIUS = Fraction(1, 64)

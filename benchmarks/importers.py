@@ -27,7 +27,7 @@ import onnxruntime
 
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu.errors import NetworkFileError
-from polyrelu.importers import Imported, read, runtime_error
+from polyrelu.formats import Imported, read, runtime_error
 from tests.onnx_files import constant, model, node, session_of
 from tests.random_onnx import random_graph
 

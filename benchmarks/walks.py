@@ -50,7 +50,7 @@ def main() -> None:
     _use_one_thread()
     results: dict[str, Any] = {"seed": 0, "threads": 1, "-".join(map(str, WIDTHS)): measure(synthetic(), options.cells)}
     if options.network.exists():
-        from polyrelu.importers import load
+        from polyrelu.formats import load
 
         results[options.network.name] = measure(load(options.network, compare=False), options.cells)
     else:

@@ -21,7 +21,8 @@ from polyrelu import checker
 from polyrelu.breakpoints import breakpoint_complex, is_balanced, reconstruct, tropical_form
 from polyrelu.complex import canonical_complex
 from polyrelu.network import Network, from_arrays
-from polyrelu.proofs import RegionsListed, certify_regions
+from polyrelu.outcomes import RegionsListed
+from polyrelu.proofs import certify_regions
 
 SHAPES = ((2, 16, 16, 1), (2, 40, 40, 1), (3, 20, 20, 2), (4, 12, 12, 1), (2, 12, 12, 12, 1))
 

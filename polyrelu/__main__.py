@@ -1,6 +1,6 @@
 """`python -m polyrelu`: the command line."""
 
-from polyrelu.cli import entry
+from polyrelu.cli.main import entry
 
 if __name__ == "__main__":
     entry()

@@ -1616,10 +1616,10 @@ def outputs(network: Network, x: Sequence[Fraction]) -> list[Fraction]:
     return [Fraction(a, activations[-1][1]) for a in activations[-1][0]]
 # ---- Certificates. A theorem: kind and classes of claims, page of the proof, evidence by hypothesis in order, rule.
 PAGE, SHALLOW, LINE, HIDING, BOX, ONE_SIDED, EQUIVALENCE, REGIONS = ("polyrelu/" + page for page in (
-    "certificate/FORMAT.md", "proofs/shallow.md", "proofs/line.md", "symmetry/hiding.py", "symmetry/box.md",
-    "proofs/one_sided.md", "proofs/equivalence.md", "proofs/regions.md"))
-ON_MINORS = {"generic": "minors imply G2 (polyrelu/proofs/bottleneck.md)",
-             **dict.fromkeys(DEEP_CLASSES, "minors imply G2 (polyrelu/proofs/bottleneck.md), generic implies "
+    "certificate/FORMAT.md", "docs/theory/shallow.md", "docs/theory/line.md", "symmetry/hidden_hyperplanes.py", "docs/theory/box.md",
+    "docs/theory/one_sided.md", "docs/theory/equivalence.md", "docs/theory/regions.md"))
+ON_MINORS = {"generic": "minors imply G2 (docs/theory/bottleneck.md)",
+             **dict.fromkeys(DEEP_CLASSES, "minors imply G2 (docs/theory/bottleneck.md), generic implies "
                                            "transversal, which implies regular (FORMAT.md)")}
 def refutation(page: str, evidence: Any, rule: Callable[..., None]) -> tuple[Any, ...]:
     """The entry of a theorem about "not-identifiable", with the evidence and the rule of its `same-function`."""
@@ -1634,11 +1634,11 @@ THEOREMS: dict[str, tuple[Any, ...]] = {
     "shallow": ("identifiable", ("all",), SHALLOW, {"visible": {},
                 "unique": OneOf((*SUBSETS, {"method": "assignments"}))}, shallow),
     "line": ("identifiable", ("all",), LINE, {"direction": {}, "bends": {}, "unique": SUBSETS}, line),
-    "bottleneck": ("identifiable", ("generic",), "polyrelu/proofs/bottleneck.md",
+    "bottleneck": ("identifiable", ("generic",), "docs/theory/bottleneck.md",
                    {"rank": {"prime": PRIME, "columns": [int]}, "rows": {}, "unique": SUBSETS,
                     "hyperplanes": {"witnesses": [WITNESS]}, "membership": MEMBERSHIP}, bottleneck),
-    "deep": ("identifiable", DEEP_CLASSES, "polyrelu/proofs/deep.md", DEEP, deep),
-    "deep-part": ("determined", DEEP_CLASSES, "polyrelu/proofs/deep.md", DEEP, deep),
+    "deep": ("identifiable", DEEP_CLASSES, "docs/theory/deep.md", DEEP, deep),
+    "deep-part": ("determined", DEEP_CLASSES, "docs/theory/deep.md", DEEP, deep),
     "replacement": refutation(SHALLOW, {"layer": int}, replacement),
     "bounded-replacement": refutation(BOX, {"layer": int}, bounded_replacement),
     "one-sided": refutation(ONE_SIDED, {"layer": int, "source": [int], "steps": [STEP], "signs": [(
@@ -1648,7 +1648,7 @@ THEOREMS: dict[str, tuple[Any, ...]] = {
     "line-equal": refutation(LINE, {}, line_equal),
     "point": ("not-equivalent", ("",), EQUIVALENCE, {"point": {"x": [RATIONAL]},
               "values": {"f": [RATIONAL], "g": [RATIONAL]}}, point),
-    "rounding": ("runtime-error", ("",), "polyrelu/proofs/rounding.md", {"bound": {}}, rounding)}
+    "rounding": ("runtime-error", ("",), "docs/theory/rounding.md", {"bound": {}}, rounding)}
 TEXTS = {
     "point": "the point belongs to the domain", "values": "both networks were evaluated there, and differ",
     "tree": "both networks have equal expressions on every leaf of the tree, and its leaves cover the domain",

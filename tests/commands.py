@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from polyrelu import cli
+from polyrelu.cli import main as cli
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

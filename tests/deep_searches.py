@@ -11,11 +11,11 @@ from typing import Any
 from polyrelu import Network, checker
 from polyrelu.certificate import Certificate, Claim, Hypothesis, PartClaim
 from polyrelu.exact import Rational, to_fraction
-from polyrelu.proofs.deep_evidence import evidence
-from polyrelu.proofs.deep_planes import Plane, Spot
-from polyrelu.proofs.deep_points import DeepHypotheses, Determined
-from polyrelu.proofs.deep_ridges import Ridge, ridge_at
-from polyrelu.proofs.deep_search import DeepSearch
+from polyrelu.proofs.deep.evidence import evidence
+from polyrelu.proofs.deep.hypotheses import DeepHypotheses, Determined
+from polyrelu.proofs.deep.planes import Plane, Spot
+from polyrelu.proofs.deep.ridges import Ridge, ridge_at
+from polyrelu.proofs.deep.search import DeepSearch
 from tests.deep_documents import verdict
 
 __all__ = ["accepted", "document", "listed", "part_document", "search_at", "whole_document", "with_ridges"]

@@ -14,10 +14,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import polyrelu
-from polyrelu import Certificate, NotIdentifiable, Outcome, Proved, Refuted, checker
+from polyrelu import Certificate, Outcome, Proved, Refuted, checker
 from polyrelu.network import Network as ExactNetwork
+from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.membership import generic_membership
-from polyrelu.textfiles import layout
+from polyrelu.support.text_files import layout
 from tests.oracles.grid import grid_table, member_indices_on_grid, related, same_function
 from tests.oracles.local_fiber import is_locally_rigid
 from tests.oracles.plain import Network

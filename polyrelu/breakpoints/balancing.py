@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from polyrelu.breakpoints.jumps import BreakpointComplex
 from polyrelu.complex import Cell, PolyhedralComplex
-from polyrelu.complex.whole import require_whole
+from polyrelu.complex.completeness import require_whole
 from polyrelu.errors import DomainError
 
 __all__ = ["is_balanced", "oriented_sum", "unbalanced_ridge"]

@@ -15,7 +15,7 @@ from polyrelu.complex.export import graph_text, numbers_text
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.errors import DomainError
 from polyrelu.exact import format_rational
-from polyrelu.textfiles import layout, write_all
+from polyrelu.support.text_files import layout, write_all
 
 __all__ = ["BREAKPOINT_FORMATS", "breakpoints_document", "save_breakpoints", "weighted_dual_graph"]
 

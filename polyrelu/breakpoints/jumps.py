@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from polyrelu.breakpoints.hull import Hull
 from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex
-from polyrelu.complex.whole import require_whole
+from polyrelu.complex.completeness import require_whole
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, column_basis, positive_primitive
 from polyrelu.network import Network, affine_map_table

@@ -14,7 +14,7 @@ from fractions import Fraction
 import networkx as nx
 
 from polyrelu.breakpoints.jumps import BreakpointComplex
-from polyrelu.complex.whole import require_whole
+from polyrelu.complex.completeness import require_whole
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import AffineMap

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from polyrelu.breakpoints.jumps import maps_on_hull
 from polyrelu.complex import Cell, PolyhedralComplex
-from polyrelu.complex.whole import require_whole
+from polyrelu.complex.completeness import require_whole
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational, RationalMatrix, to_fraction
 from polyrelu.network import Block, Layer, Network

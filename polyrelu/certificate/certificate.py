@@ -19,7 +19,7 @@ from polyrelu.certificate.text import domain_text, part_text
 from polyrelu.certificate.theorems import hypothesis_statement
 from polyrelu.exact import Polyhedron, decimal_above, format_integer, format_rational
 from polyrelu.network import Network, to_document
-from polyrelu.textfiles import layout, write_all
+from polyrelu.support.text_files import layout, write_all
 
 __all__ = ["Among", "Certificate", "Claim", "Hypothesis", "PairClaim", "PartClaim", "RegionsClaim", "RuntimeClaim"]
 

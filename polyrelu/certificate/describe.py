@@ -25,7 +25,7 @@ from polyrelu.certificate.theorems import (
 )
 from polyrelu.errors import CertificateError
 from polyrelu.exact import decimal_above, parse_rational
-from polyrelu.textfiles import wrapped
+from polyrelu.support.text_files import wrapped
 
 __all__ = ["CertificateText", "describe", "describe_latex", "read_certificate"]
 

@@ -100,14 +100,14 @@ _DEEP = {
 THEOREMS: dict[str, TheoremText] = {
     "affine": TheoremText(
         "no hidden layer",
-        "polyrelu/proofs/shallow.md",
+        "docs/theory/shallow.md",
         "An affine map determines its matrix and its offset.",
         r"An affine map $x \mapsto Wx + b$ on $\mathbb{R}^{n_0}$ determines $W$ and $b$.",
         {},
     ),
     "shallow": TheoremText(
         "one hidden layer, all competitors",
-        "polyrelu/proofs/shallow.md",
+        "docs/theory/shallow.md",
         "If every neuron bends the function, the hyperplanes that carry two neurons have independent linear parts, and no other "
         "assignment of neurons to hyperplanes gives the same linear part, then every parameter of the architecture with this "
         "function is the given one up to permutation and positive scaling.",
@@ -125,7 +125,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "line": TheoremText(
         "first hidden layer of width one, all competitors",
-        "polyrelu/proofs/line.md",
+        "docs/theory/line.md",
         "If every second-layer neuron bends at its own positive place, in both directions, and no subset can be flipped, "
         "the n_2 + 1 breakpoints fix every parameter up to permutation and positive scaling.",
         r"Let $n_1 = 1$, $L = 3$, $A_i a_i < 0$ with pairwise different $a_i/A_i$, both signs of $A_i$ occurring, and "
@@ -138,7 +138,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "bottleneck": TheoremText(
         "Theorem P: two hidden layers, generic competitors",
-        "polyrelu/proofs/bottleneck.md",
+        "docs/theory/bottleneck.md",
         "If W[1] has rank n_1, the second layer has no dead, linear or proportional rows and cannot be flipped, and each first-layer "
         "hyperplane is recognised at one point as the straight one of two crossing bent hyperplanes, then every generic parameter "
         "with this function is the given one up to permutation and positive scaling.",
@@ -158,7 +158,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "deep": TheoremText(
         "Theorem D: any depth, transversal or regular competitors",
-        "polyrelu/proofs/deep.md",
+        "docs/theory/deep.md",
         "If at listed points, on ridges where two neurons vanish, chains of crossings bound the layer of every hidden neuron, other signs are excluded "
         "by crossings or linear systems, and every weight between hidden layers is seen, then every transversal parameter with this function is the given "
         "one up to permutation and positive scaling; every regular one if f is not constant around the ridges.",
@@ -171,7 +171,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "deep-part": TheoremText(
         "Theorem D, in part",
-        "polyrelu/proofs/deep.md",
+        "docs/theory/deep.md",
         "If the hypotheses of Theorem D are shown for the hidden layers up to some layer M, and for some neurons of the next one, then every transversal parameter "
         "(or regular one, if f is not constant around the ridges) with this function has, up to permutation and positive scaling, the same rows [W|b] there, those of the last part up to signs.",
         r"Let $L \ge 3$, $n_0 \ge 2$, $1 \le M \le L-2$, and let $Q$ be a set of neurons of layer $M+1$. Suppose that good ridges show (D1) for the neurons of the layers $\le M$ and "
@@ -190,7 +190,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "bounded-replacement": TheoremText(
         "two consecutive layers replaced behind a box",
-        "polyrelu/symmetry/box.md",
+        "docs/theory/box.md",
         "Interval arithmetic over R^n gives a box that holds all activations of the layer before. Two maps with one hidden layer agree on the box iff "
         "their absolute-value normal forms there are equal; hyperplanes that miss its interior do not bend.",
         r"If $\theta$ and $\eta$ are equal in all layers but $\ell$ and $\ell+1$, and $B$ is a box that contains the activations $a_{\ell-1}(x)$ of all $x$, "
@@ -200,7 +200,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "one-sided": TheoremText(
         "a neuron of one sign wherever another one is on",
-        "polyrelu/proofs/one_sided.md",
+        "docs/theory/one_sided.md",
         "If a neuron is off wherever a neuron of the layer before is on, its weight on it can be lowered. If it is never negative there, its weight can be raised "
         "where the next layer does not see it. The constant 1 counts as a neuron that is always on: then these are dead and linear neurons.",
         r"Let $a_h$ be an activation of layer $\ell-1$ or the constant 1, and let $z_v \le 0$ ($v \in S_-$), $z_v \ge 0$ ($v \in S_+$) wherever $a_h > 0$, for the weights $W_{vh}$ and "
@@ -210,7 +210,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "translation": TheoremText(
         "a hidden hyperplane translated",
-        "polyrelu/symmetry/hiding.py",
+        "polyrelu/symmetry/hidden_hyperplanes.py",
         "A neuron that the next layer sees only where no other neuron helps can move its hyperplane.",
         r"If $W_{ij}\ge 0$, $W_{ik}\le 0$ $(k\ne j)$, $b_i\le 0$ and $b_i \le tW_{ij}$ for all $i$, then "
         r"$b_j + t$, $b_i - tW_{ij}$ give the same function.",
@@ -218,14 +218,14 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "flip": TheoremText(
         "neurons beside a hidden one flipped",
-        "polyrelu/symmetry/hiding.py",
+        "polyrelu/symmetry/hidden_hyperplanes.py",
         "With a single neuron in the next layer, the neurons beside the hidden one can be negated.",
         r"If $w_j > 0$, $w_k \le 0$ $(k\ne j)$, $\beta\le 0$, then $r_k \to -r_k$, $r_j \to r_j - (|w_k|/w_j)\,r_k$ keeps the function.",
         _OTHER,
     ),
     "line-equal": TheoremText(
         "two functions of one variable compared",
-        "polyrelu/symmetry/line.py",
+        "polyrelu/proofs/refutations/reversed_line.py",
         "Two continuous piecewise linear functions of one variable with at least one breakpoint between them are equal iff they agree "
         "at all breakpoints of both and have the same end slopes.",
         r"Two continuous piecewise linear functions of one variable with at least one breakpoint between them are equal iff "
@@ -234,7 +234,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "tree": TheoremText(
         "a split tree",
-        "polyrelu/proofs/equivalence.md",
+        "docs/theory/equivalence.md",
         "Each split of the tree cuts its polyhedron into z >= 0 and z <= 0, so the leaves cover the domain; on each of them both networks "
         "are the same expression in the coordinates, once the signs proved on the way down are put in.",
         r"Every inner node cuts its polyhedron into $\{z \ge 0\}$ and $\{z \le 0\}$ for one neuron, so the leaves cover the domain; every recorded sign "
@@ -246,7 +246,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "regions": TheoremText(
         "a split tree of regions",
-        "polyrelu/proofs/regions.md",
+        "docs/theory/regions.md",
         "Each split of the tree cuts its polyhedron into z >= 0 and z <= 0 for a neuron, so the leaves cover the domain; inside a leaf no neuron changes its "
         "sign, and different leaves differ in the sign of a neuron, so leaves with a point strictly inside are the cells of full dimension, each once.",
         r"Every inner node cuts its polyhedron into $\{z \ge 0\}$ and $\{z \le 0\}$ for one neuron, so the leaves cover the domain; inside a leaf no neuron "
@@ -258,7 +258,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "point": TheoremText(
         "a point",
-        "polyrelu/proofs/equivalence.md",
+        "docs/theory/equivalence.md",
         "Two networks that differ at one point of the domain are not equivalent on it.",
         r"Two functions that differ at one point are different.",
         {
@@ -268,7 +268,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "rounding": TheoremText(
         "rounding errors of a float runtime on a box",
-        "polyrelu/proofs/rounding.md",
+        "docs/theory/rounding.md",
         "In any order of summation, each layer adds at most gamma_(n+2) times the sum of the sizes of its terms, and what is below the "
         "normal range, to the errors it is given.",
         r"With unit roundoff $u$, $\gamma_k = ku/(1-ku)$ and $t$ the least normal number, an affine map with $n$ nonzero weights in a row turns errors $e$ of inputs "

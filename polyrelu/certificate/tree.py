@@ -20,8 +20,8 @@ from typing import IO, Any, cast
 from polyrelu.certificate.certificate import Hypothesis, PairClaim, RegionsClaim, references, remarks
 from polyrelu.errors import CertificateError
 from polyrelu.exact import format_rational
-from polyrelu.limits import LINE_LIMIT
-from polyrelu.textfiles import write_all
+from polyrelu.support.limits import LINE_LIMIT
+from polyrelu.support.text_files import write_all
 
 __all__ = ["NodeRecord", "RegionsCertificate", "SignRecord", "TreeCertificate", "TreeLog"]
 

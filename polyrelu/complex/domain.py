@@ -21,7 +21,7 @@ from typing import Any
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix, column_basis, solve
-from polyrelu.limits import NUMBER
+from polyrelu.support.limits import NUMBER
 
 __all__ = ["Slice", "parse_domain", "parse_slice"]
 

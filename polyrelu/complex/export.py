@@ -17,11 +17,11 @@ import networkx as nx
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.complex.interior_points import interior_points
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
-from polyrelu.complex.region_walk import RegionGraph
+from polyrelu.complex.region_graph import RegionGraph
 from polyrelu.errors import DomainError
 from polyrelu.exact import format_rational
 from polyrelu.network import AffineMap, SignVector, affine_map_table
-from polyrelu.textfiles import layout, write_all
+from polyrelu.support.text_files import layout, write_all
 
 __all__ = ["FORMATS", "REGION_FORMATS", "graph_text", "numbers_text", "save_complex", "save_regions", "to_document"]
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.complex.forms import certain_sign
-from polyrelu.complex.regions import DIGITS, float_bounds, interior_point
+from polyrelu.complex.engine.affine_forms import certain_sign
+from polyrelu.complex.region import DIGITS, float_bounds, interior_point
 from polyrelu.exact import RationalMatrix, dot_sign
 
 if TYPE_CHECKING:
-    from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+    from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
 
-__all__ = ["interior_points"]
+__all__ = ["interior_points", "point_in"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -29,6 +29,26 @@ Point = tuple[Fraction, ...]
 
 #: Regions at a time, so that Ctrl-C is heard.
 _BLOCK = 1024
+
+
+def point_in(cells: PolyhedralComplex, cell: Cell) -> tuple[Fraction, ...]:
+    """The mean of the vertices plus the sum of the rays of a cell; for a region a point with few digits.
+
+    Every vertex and every ray has a positive weight, so that the point lies on no smaller face.
+
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> cells = canonical_complex(from_arrays([([[1, 0], [0, 2]], [0, -1]), ([[1, 1]], [0])]))
+    >>> {point_in(cells, cell): cells.locate(point_in(cells, cell)) == cell for cell in cells.cells(0)}
+    {(Fraction(0, 1), Fraction(1, 2)): True}
+    """
+    if cell.dimension == cells.dimension:
+        return interior_point(cells, cell.index)
+    points, rays = cells.vertices_and_rays(cell)
+    columns = list(zip(*points, strict=True))
+    return tuple(
+        sum(column, Fraction()) / len(points) + sum(ray[j] for ray in rays) for j, column in enumerate(columns)
+    )
 
 
 def interior_points(cells: PolyhedralComplex) -> Iterator[Point]:

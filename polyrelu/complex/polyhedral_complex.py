@@ -16,15 +16,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.complex.frame import frame_of
-from polyrelu.complex.regions import Region, region_of, volume_of
-from polyrelu.complex.subdivision import Progress, Subdivision, completed, unpacked
-from polyrelu.complex.vertices import Statistics
+from polyrelu.complex.engine.coordinates import frame_of
+from polyrelu.complex.engine.subdivision import Subdivision, completed, unpacked
+from polyrelu.complex.engine.vertices import Statistics
+from polyrelu.complex.region import Region, region_of, volume_of
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational, to_fraction
 from polyrelu.network import Network, NeuronId, SignVector
+from polyrelu.support.progress import Progress
 
-__all__ = ["Cell", "PolyhedralComplex", "Progress", "canonical_complex", "stream_complex"]
+__all__ = ["Cell", "PolyhedralComplex", "canonical_complex", "stream_complex"]
 
 Point = tuple[Fraction, ...]
 Indices = NDArray[np.int64]

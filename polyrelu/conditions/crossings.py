@@ -25,8 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from polyrelu.complex.completeness import require_whole
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
-from polyrelu.complex.whole import require_whole
 from polyrelu.conditions.condition import Condition, neuron_text, require_plain
 from polyrelu.network import NeuronId
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polyrelu.complex.completeness import require_whole
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
-from polyrelu.complex.whole import require_whole
 from polyrelu.conditions.collinear import PIECE_LIMIT, noncollinear_pieces
 from polyrelu.conditions.condition import Condition, Parts, UndefinedError, combined, require_plain
 from polyrelu.conditions.genericity import PRODUCT_LIMIT, masked_ranks, supertransversality

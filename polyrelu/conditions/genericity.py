@@ -18,10 +18,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.complex.bent import supertransversality_violation
-from polyrelu.complex.cell_points import point_in
+from polyrelu.complex.bent_hyperplanes import supertransversality_violation
+from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.interior_points import point_in
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
-from polyrelu.complex.whole import require_whole
 from polyrelu.conditions.condition import Condition, point_text, require_plain
 from polyrelu.conditions.masks import masks_of
 from polyrelu.exact import RationalMatrix, rank

@@ -15,9 +15,9 @@ import numpy as np
 
 from polyrelu.breakpoints.jumps import BreakpointComplex, breakpoint_complex
 from polyrelu.complex import Cell
-from polyrelu.complex.cell_points import point_in
+from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.interior_points import point_in
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
-from polyrelu.complex.whole import require_whole
 from polyrelu.conditions.condition import Condition, point_text
 from polyrelu.errors import DomainError
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from polyrelu.complex.completeness import require_whole
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
-from polyrelu.complex.whole import require_whole
 from polyrelu.conditions.collinear import noncollinear_pieces
 from polyrelu.conditions.condition import Condition, Parts, UndefinedError, combined
 from polyrelu.conditions.crossings import pairwise_crossings

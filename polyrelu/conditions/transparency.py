@@ -14,9 +14,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from polyrelu.complex.completeness import require_whole
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
-from polyrelu.complex.regions import interior_point
-from polyrelu.complex.whole import require_whole
+from polyrelu.complex.region import interior_point
 from polyrelu.conditions.condition import Condition, point_text
 
 __all__ = ["OpaqueRegion", "transparency"]

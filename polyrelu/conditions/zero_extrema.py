@@ -25,10 +25,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.complex.cell_points import point_in
+from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.interior_points import point_in
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
 from polyrelu.complex.subcomplex import Mask, around
-from polyrelu.complex.whole import require_whole
 from polyrelu.conditions.condition import Condition, neuron_text, point_text
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Network, NeuronId

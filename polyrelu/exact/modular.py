@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from flint import fmpz, fmpz_mat, nmod_mat
 
 from polyrelu.exact.matrix import RationalMatrix
-from polyrelu.limits import DETERMINANT_LIMIT
+from polyrelu.support.limits import DETERMINANT_LIMIT
 
 __all__ = ["PRIMES", "Minor", "eliminate_mod", "float_prime", "independent_entries", "nonzero_minor", "rank_mod"]
 

@@ -12,10 +12,10 @@ from fractions import Fraction
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact.linalg import kernel
 from polyrelu.exact.lp import Flat, Infeasible, LinearProgram, Optimal, Unbounded
-from polyrelu.exact.lp.outcomes import Point
-from polyrelu.exact.lp.reading import Numbers, read_bounds, read_index, read_number, read_rows
+from polyrelu.exact.lp.parsing import Numbers, read_bounds, read_index, read_number, read_rows
+from polyrelu.exact.lp.results import Point
 from polyrelu.exact.matrix import RationalMatrix
-from polyrelu.exact.ppl_door import constraints_of, generators_of
+from polyrelu.exact.ppl.client import constraints_of, generators_of
 from polyrelu.exact.rational import primitive, to_fraction
 from polyrelu.exact.redundancy import irredundant_rows, positive_primitive, reduced_equations, reduced_inequality
 

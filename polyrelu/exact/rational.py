@@ -19,7 +19,7 @@ import flint
 import numpy as np
 
 from polyrelu.errors import NetworkError
-from polyrelu.limits import BIT_LIMIT
+from polyrelu.support.limits import BIT_LIMIT
 
 __all__ = [
     "Rational",

@@ -14,7 +14,7 @@ from fractions import Fraction
 from flint import fmpz_mat
 
 from polyrelu.exact.lp import LinearProgram, Optimal
-from polyrelu.exact.lp.outcomes import Point
+from polyrelu.exact.lp.results import Point
 from polyrelu.exact.matrix import RationalMatrix
 
 __all__ = ["irredundant_rows", "positive_primitive", "reduced_equations", "reduced_inequality"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.modular import independent_entries
-from polyrelu.limits import SUBSET_LIMIT
+from polyrelu.support.limits import SUBSET_LIMIT
 
 __all__ = ["SubsetSumSearch", "vanishing_subset"]
 

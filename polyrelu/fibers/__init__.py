@@ -1,15 +1,18 @@
 """Fibers: all parameters that compute one function, with their dimensions, equations and members."""
 
 from polyrelu.fibers.equations import Conditions, conditions_of, hidden_conditions
-from polyrelu.fibers.fraction import has_identifiable_signs, identifiable_fraction, identifiable_fraction_bounds
 from polyrelu.fibers.hidden import HiddenHyperplane, flip_matrix, hidden_hyperplane, normalised
+from polyrelu.fibers.identifiable_fraction import (
+    has_identifiable_signs,
+    identifiable_fraction,
+    identifiable_fraction_bounds,
+)
 from polyrelu.fibers.layer import Assignment, Component, LayerFiber, Neurons, layer_fiber
 from polyrelu.fibers.linear_part import Carriers, LinearPart, Realisation
-from polyrelu.fibers.moves import fiber_moves
-from polyrelu.fibers.network_fiber import Fiber, FiberComponent, HiddenComponent, LayerComponent, fiber
+from polyrelu.fibers.minimal_layer import Simplified, SmallestLayer, simplify, smallest_layer
+from polyrelu.fibers.network import Fiber, FiberComponent, HiddenComponent, LayerComponent, fiber
 from polyrelu.fibers.nonnegative_rank import NonnegativeRank, nonnegative_column_rank
 from polyrelu.fibers.not_localizable import NotLocalizable, not_localizable
-from polyrelu.fibers.smallest import Simplified, SmallestLayer, simplify, smallest_layer
 
 __all__ = [
     "Assignment",
@@ -31,7 +34,6 @@ __all__ = [
     "SmallestLayer",
     "conditions_of",
     "fiber",
-    "fiber_moves",
     "flip_matrix",
     "has_identifiable_signs",
     "hidden_conditions",

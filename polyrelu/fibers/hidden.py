@@ -1,6 +1,6 @@
 """Fibers that come from composing two layers: hidden hyperplanes, their translations and flips.
 
-If every neuron of layer ℓ+1 that is not dead hides hyperplane j of layer ℓ (`polyrelu.symmetry.hiding`; dead: no weight
+If every neuron of layer ℓ+1 that is not dead hides hyperplane j of layer ℓ (`polyrelu.symmetry.hidden_hyperplanes`; dead: no weight
 and bias is positive), then b[ℓ]_j may be raised by every t ≥ max_i b[ℓ+1]_i / W[ℓ+1]_ij, and if there is only one such
 neuron, the others of layer ℓ may be flipped, in any set. Dead neurons stay dead. These are parameters with the same
 function at any depth, generic or not. With two hidden layers, n_0 ≥ n_1 ≥ 2 and rank W[1] = n_1 they are all generic
@@ -20,8 +20,9 @@ from random import Random
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import Rational, RationalMatrix, to_fraction
-from polyrelu.network import Block, Layer, Network, rescale
-from polyrelu.symmetry.hiding import flip, hidden_neurons, least_shift, translate
+from polyrelu.network import Block, Layer, Network
+from polyrelu.symmetry import rescale
+from polyrelu.symmetry.hidden_hyperplanes import flip, hidden_neurons, least_shift, translate
 
 __all__ = ["HiddenHyperplane", "flip_matrix", "hidden_hyperplane", "normalised"]
 

@@ -3,7 +3,7 @@
 For widths (n_0, …, n_4) this module builds affine maps f_1, …, f_4 such that f_3∘σ∘f_2∘σ∘f_1 and f_4∘σ∘f_3∘σ∘f_2 are
 identifiable, and f_4∘σ∘f_3∘σ∘f_2∘σ∘f_1 is not. The idea is the paper's: layer 2 has negative weights and positive
 biases, so what it sends on is bounded, by 0 ≤ u ≤ b[2]; layer 3 bends, but only beyond that box. `identify` certifies
-all three claims, the last one by theorem `bounded-replacement` (`polyrelu/symmetry/box.md`).
+all three claims, the last one by theorem `bounded-replacement` (`docs/theory/box.md`).
 
 **Which widths.** The hypothesis on the widths is lost in the text that we have. Here: n_0 ≥ n_1 ≥ n_2, n_1 ≥ 2, and
 n_2 ≥ 2 or n_3 ≥ 2.
@@ -21,7 +21,7 @@ n_2 ≥ 2 or n_3 ≥ 2.
 
 **Why it works** (n_2 ≥ 2). [W[2]|b[2]] and [W[3]|b[3]] are Cauchy matrices 1/(x_i + y_k), the columns scaled by -1 and
 the last one by a positive number. Every minor of a Cauchy matrix is nonzero, so both compositions are supertransversal
-(`polyrelu/proofs/bottleneck.md`, Lemma 1), no two rows are multiples of each other, each has both signs, and nothing is
+(`docs/theory/bottleneck.md`, Lemma 1), no two rows are multiples of each other, each has both signs, and nothing is
 hidden: all weights are negative. W[1] is a Cauchy matrix up to signs of columns, so its rank is n_1, as is that of
 W[2] n_2. The sums Σ_{i∈T} W[3]_{·i} W[2]_{ij} have positive entries, and Σ_{i∈T} W[4]_{·i} W[3]_{ij} a negative one, as
 the first row of W[4] is positive. So both compositions are generic, and by Theorem 5 identifiable. (By Theorem P, the

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from polyrelu.errors import DomainError
-from polyrelu.fibers.network_fiber import Fiber, FiberComponent
-from polyrelu.textfiles import wrapped
+from polyrelu.fibers.network import Fiber, FiberComponent
+from polyrelu.support.text_files import wrapped
 
 __all__ = ["COMPLETE", "fiber_latex", "fiber_object", "fiber_text"]
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from polyrelu.exact import RationalMatrix
-from polyrelu.network.network import Block, Layer, Network
+from polyrelu.network.layers import Block, Layer
+from polyrelu.network.network import Network
 
 __all__ = ["layer_from_rows", "with_output_at_zero_of"]
 

@@ -14,50 +14,22 @@ Claims about a network are claims about this real-arithmetic function of the exa
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import AnyMatrix, Rational, RationalMatrix, SparseMatrix, as_dense, canonical
-from polyrelu.limits import BIT_LIMIT, DEPTH_LIMIT, PARAMETER_LIMIT, WIDTH_LIMIT
+from polyrelu.exact import Rational, RationalMatrix, SparseMatrix
+from polyrelu.network.canonical_bytes import canonical_lines
+from polyrelu.network.layers import Block, Last, Layer
+from polyrelu.network.patterns import NeuronId, SignVector
+from polyrelu.support.limits import BIT_LIMIT, DEPTH_LIMIT, PARAMETER_LIMIT, WIDTH_LIMIT
 
-__all__ = ["AffineMap", "Architecture", "Block", "Layer", "Network", "NeuronId", "SignVector", "from_arrays"]
-
-Last = Literal["affine", "relu"]
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class NeuronId:
-    """A neuron: its layer, counted from 1, and its index in the layer, counted from 0."""
-
-    layer: int
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class SignVector:
-    """The signs -1, 0, 1 of the preactivations of the hidden neurons, layer by layer.
-
-    It names a cell of the canonical complex. Signs 0 and -1 give the same affine map.
-
-    >>> print(SignVector(((1, -1), (0,))))
-    +-|0
-    """
-
-    layers: tuple[tuple[int, ...], ...]
-
-    def active(self, layer: int) -> tuple[int, ...]:
-        """The indices of the neurons of a hidden layer (from 1) with sign 1."""
-        return tuple(i for i, sign in enumerate(self.layers[layer - 1]) if sign > 0)
-
-    def __str__(self) -> str:
-        return "|".join("".join("-0+"[sign + 1] for sign in layer) for layer in self.layers)
+__all__ = ["AffineMap", "Architecture", "Network", "from_arrays"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,66 +52,6 @@ class Architecture:
 
     def __str__(self) -> str:
         return "-".join(map(str, self.widths)) + (" (trailing ReLU)" if self.last == "relu" else "")
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """The weights of a layer on the activations of layer `source` (0: the input), shape (n_ℓ, n_source).
-
-    Large weights that are mostly zeros, as those of a convolution, are kept by their nonzero entries. The entries
-    alone decide (`exact.canonical`), so that equal weights are equal blocks however they were made.
-    """
-
-    source: int
-    entries: AnyMatrix
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "entries", canonical(self.entries))
-
-    @property
-    def weight(self) -> RationalMatrix:
-        """The weights with their zeros (made on first use where they are kept sparse)."""
-        return as_dense(self.entries)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """``(n_ℓ, n_source)``."""
-        return self.entries.shape
-
-    def __matmul__(self, other: RationalMatrix) -> RationalMatrix:
-        return self.entries.times_dense(other) if isinstance(self.entries, SparseMatrix) else self.entries @ other
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """Blocks in ascending order of their source, the last of them from the layer before, and the bias, shape (n_ℓ,
-    1)."""
-
-    blocks: tuple[Block, ...]
-    bias: RationalMatrix
-
-    @property
-    def width(self) -> int:
-        """The number of neurons (or outputs)."""
-        return self.bias.nrows
-
-    @property
-    def weight(self) -> RationalMatrix:
-        """The weights on the layer before."""
-        return self.blocks[-1].weight
-
-    @property
-    def bits(self) -> int:
-        """A bound on the bits of the layer's numerators and denominator, brought to one denominator."""
-        parts = [*(block.entries for block in self.blocks), self.bias]
-        common = math.lcm(*(part.denominator for part in parts))
-        factors = [common // part.denominator for part in parts]
-        longest = (part.bits + factor.bit_length() for part, factor in zip(parts, factors, strict=True))
-        return max(common.bit_length(), *longest)
-
-    def augmented(self) -> RationalMatrix:
-        """[W | b] for the weights on the layer before."""
-        return self.weight.beside(self.bias)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -413,9 +325,7 @@ def _homogeneous(points: Iterable[RationalMatrix]) -> tuple[list[list[int]], lis
 
 @lru_cache(maxsize=64)
 def _sha256(network: Network) -> str:
-    from polyrelu.network.document import canonical_lines
-
     digest = hashlib.sha256()
-    for line in canonical_lines(network):
+    for line in canonical_lines(network.inputs, network.layers, network.last):
         digest.update(line)
     return digest.hexdigest()

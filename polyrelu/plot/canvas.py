@@ -19,7 +19,7 @@ import numpy as np
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.plot.clip import floats
 from polyrelu.plot.view import View, interval_text
-from polyrelu.textfiles import write_all
+from polyrelu.support.text_files import write_all
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

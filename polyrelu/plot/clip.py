@@ -28,7 +28,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 
 from polyrelu.complex import PolyhedralComplex
-from polyrelu.complex.regions import interior_point, region_polyhedron
+from polyrelu.complex.region import interior_point, region_polyhedron
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, column_basis, positive_primitive, solve
 from polyrelu.plot.view import View

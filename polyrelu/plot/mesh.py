@@ -20,7 +20,7 @@ from polyrelu.errors import DomainError
 from polyrelu.plot.clip import cycle_of, floats
 from polyrelu.plot.parts import maximal
 from polyrelu.plot.view import Name, free_axes
-from polyrelu.textfiles import write_all
+from polyrelu.support.text_files import write_all
 
 __all__ = ["MESH_FORMATS", "Mesh", "mesh_of", "save_mesh"]
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from polyrelu.breakpoints import breakpoint_complex
 from polyrelu.breakpoints.hull import Hull
 from polyrelu.complex import PolyhedralComplex, Slice, Subcomplex, canonical_complex
-from polyrelu.complex.polyhedral_complex import Progress
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational
 from polyrelu.network import Network
@@ -23,6 +22,7 @@ from polyrelu.plot.slices import SLICE_NAMES, on_axes
 from polyrelu.plot.values import paint_graph, paint_surface
 from polyrelu.plot.view import Box, View, window
 from polyrelu.plot.weights import paint_weights
+from polyrelu.support.progress import Progress
 from polyrelu.topology import UnfinishedError, decision_boundary, level_set
 
 if TYPE_CHECKING:

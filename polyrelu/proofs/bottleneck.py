@@ -1,4 +1,4 @@
-"""Theorem P: two hidden layers, generic competitors, a certificate of polynomial size (math: proofs/bottleneck.md).
+"""Theorem P: two hidden layers, generic competitors, a certificate of polynomial size (math: docs/theory/bottleneck.md).
 
 **Theorem P.** Let L = 3, n_1 ≥ 2, rank W[1] = n_1, and write A = W[2], a = b[2], V = W[3], z = z[1], h = z[2]. Suppose
 
@@ -32,11 +32,11 @@ from typing import Any
 
 from polyrelu.certificate import Hypothesis
 from polyrelu.exact import format_rational, nonzero_minor, primitive
-from polyrelu.limits import BIT_LIMIT
 from polyrelu.network import Network
+from polyrelu.outcomes import Attempt
 from polyrelu.proofs.membership import generic_membership
-from polyrelu.proofs.outcome import Attempt
-from polyrelu.proofs.unique import no_vanishing_sum
+from polyrelu.proofs.shallow.vanishing_sums import no_vanishing_sum
+from polyrelu.support.limits import BIT_LIMIT
 
 __all__ = ["THEOREM", "prove"]
 

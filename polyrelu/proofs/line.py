@@ -1,5 +1,5 @@
 """Two hidden layers, the first of width one: functions of one variable, all parameters as competitors (math:
-proofs/line.md).
+docs/theory/line.md).
 
 **Theorem.** Let L = 3, n_1 = 1, W[1] ≠ 0, A_i a_i < 0 for every second-layer neuron with pairwise different
 a_i/A_i, both signs of A_i occurring, and no nonempty S with Σ_{i∈S} V_i A_i = 0 (A = W[2], a = b[2], V = W[3]).
@@ -15,8 +15,8 @@ from fractions import Fraction
 
 from polyrelu.certificate import Hypothesis
 from polyrelu.network import Network
-from polyrelu.proofs.outcome import Attempt
-from polyrelu.proofs.unique import no_vanishing_sum
+from polyrelu.outcomes import Attempt
+from polyrelu.proofs.shallow.vanishing_sums import no_vanishing_sum
 
 __all__ = ["THEOREM", "prove"]
 

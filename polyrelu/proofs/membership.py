@@ -1,7 +1,7 @@
 """Is a parameter in a class of FORMAT.md §3.1? Verified, refuted with a reason, or left open.
 
 The class *generic* asks for exponentially many things, so verification is for small networks: every minor of [A | a]
-(A = W[2], a = b[2]) is nonzero, which implies that the network is supertransversal (proofs/bottleneck.md, Lemma 1), and
+(A = W[2], a = b[2]) is nonzero, which implies that the network is supertransversal (docs/theory/bottleneck.md, Lemma 1), and
 every sum Σ_{i∈T} V_i A_ij is nonzero. Refutation looks for a zero weight, a zero bias, and a vanishing sum. Being
 in the class is closed under permutation and positive scaling.
 """
@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from polyrelu.exact import RationalMatrix, determinant, nonzero_minor, vanishing_subset
-from polyrelu.limits import MINOR_LIMIT, SUM_BIT_LIMIT, SUM_LIMIT, is_affordable
 from polyrelu.network import Network
+from polyrelu.support.limits import MINOR_LIMIT, SUM_BIT_LIMIT, SUM_LIMIT, is_affordable
 
 __all__ = ["can_be_verified", "deep_membership", "generic_membership", "has_generic_class"]
 

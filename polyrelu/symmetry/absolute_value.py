@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from polyrelu.exact import RationalMatrix, primitive
 from polyrelu.network import Layer
-from polyrelu.symmetry.domain import LayerDomain
+from polyrelu.symmetry.layer_domain import LayerDomain
 
 __all__ = ["AbsoluteValueForm", "absolute_value_form", "absolute_value_form_on"]
 

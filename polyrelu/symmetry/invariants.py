@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from polyrelu.limits import SCALE_BIT_LIMIT, is_affordable
 from polyrelu.network import Network
+from polyrelu.support.limits import SCALE_BIT_LIMIT, is_affordable
 
 __all__ = ["first_difference"]
 

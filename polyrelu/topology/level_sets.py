@@ -28,10 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex import PolyhedralComplex, Subcomplex, canonical_complex
-from polyrelu.complex.polyhedral_complex import Progress
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational, RationalMatrix, row_basis, to_fraction
 from polyrelu.network import Block, Layer, Network
+from polyrelu.support.progress import Progress
 
 __all__ = [
     "OutputSet",

@@ -35,10 +35,10 @@ from typing import Any
 import numpy as np
 
 from polyrelu.complex import PolyhedralComplex, canonical_complex
-from polyrelu.complex.polyhedral_complex import Progress
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, affine_map_table
+from polyrelu.support.progress import Progress
 from polyrelu.topology.homology import is_characteristic
 from polyrelu.topology.level_sets import UnfinishedError, output_row
 

@@ -4,7 +4,8 @@ Every sign is certain: float bounds decide most of them, exact arithmetic the re
 cells that it meets, whatever the number of inputs and of all cells.
 """
 
-from polyrelu.walks.bent_walk import (
+from polyrelu.walks.affine_slice import AffineSlice
+from polyrelu.walks.bent_hyperplane import (
     BentPiece,
     BentWalk,
     Corner,
@@ -17,9 +18,8 @@ from polyrelu.walks.bent_walk import (
     walk_bent_hyperplane,
     zero_in_plane,
 )
-from polyrelu.walks.events import Statistics
-from polyrelu.walks.line_walk import LineCell, LineEvent, LineWalk, walk_line
-from polyrelu.walks.slices import AffineSlice
+from polyrelu.walks.line import LineCell, LineEvent, LineWalk, walk_line
+from polyrelu.walks.ray_shooting import Statistics
 from polyrelu.walks.star import Ray, Star
 
 __all__ = [

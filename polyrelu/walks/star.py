@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from polyrelu.exact import dot_sign, positive_primitive
-from polyrelu.walks.slices import AffineSlice, Row, Signs
+from polyrelu.walks.affine_slice import AffineSlice, Row, Signs
 
 __all__ = ["Ray", "Star", "star_around"]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
-from polyrelu.exact.lp.outcomes import Flat, Infeasible, Interior, Multipliers, Optimal, Unbounded
+from polyrelu.exact.lp.results import Flat, Infeasible, Interior, Multipliers, Optimal, Unbounded
 from tests.lp_families import Instance, Number
 
 __all__ = [

@@ -12,7 +12,8 @@ from random import Random
 
 import pytest
 
-from polyrelu import Equivalent, NotEquivalent, checker, equivalent, from_arrays
+from polyrelu import checker, equivalent, from_arrays
+from polyrelu.outcomes import Equivalent, NotEquivalent
 from tests.bottleneck_stacks import different, equal_pair, several_hidden
 from tests.equivalent_pairs import Stack, evaluate
 from tests.properties.test_equivalent_pairs import certificate_bytes

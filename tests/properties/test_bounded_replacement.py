@@ -15,11 +15,13 @@ from typing import Any
 import pytest
 
 import polyrelu
-from polyrelu import Network, NotIdentifiable, checker
+from polyrelu import Network, checker
 from polyrelu.certificate import THEOREMS, Certificate, Claim, Hypothesis
 from polyrelu.network import from_document
-from polyrelu.symmetry import Move, image_box, moves
-from polyrelu.textfiles import layout
+from polyrelu.outcomes import NotIdentifiable
+from polyrelu.proofs.refutations.image_box import image_box
+from polyrelu.proofs.refutations.moves import Move, moves
+from polyrelu.support.text_files import layout
 from tests.judge import contradictions, plain
 from tests.oracles.grid import related, same_function
 from tests.oracles.plain import Network as Plain

@@ -9,10 +9,11 @@ import pytest
 
 from polyrelu import from_arrays
 from polyrelu.exact import RationalMatrix
+from polyrelu.exact.form_bounds import Bounds, Slopes
 from polyrelu.network import Network
-from polyrelu.proofs.bounds import BoxBounds
-from polyrelu.proofs.relaxation import Bounds, Slopes, relaxed
-from polyrelu.symmetry.forms import JointNetwork, KnownSigns
+from polyrelu.proofs.trees.bounds import BoxBounds
+from polyrelu.proofs.trees.expressions import JointNetwork, KnownSigns
+from polyrelu.proofs.trees.relaxation import relaxed
 from tests.equivalent_pairs import evaluate, random_stack
 
 

@@ -29,7 +29,8 @@ from polyrelu.complex import (
 )
 from polyrelu.complex.graphs import dual_graph, face_poset, linear_regions
 from polyrelu.exact import Polyhedron
-from polyrelu.network import Network, from_arrays, permute, rescale
+from polyrelu.network import Network, from_arrays
+from polyrelu.symmetry import permute, rescale
 from tests.oracles import cells_on_domain as brute
 from tests.oracles.plain import Network as Stack
 from tests.quantised_networks import (

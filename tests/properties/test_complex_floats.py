@@ -16,11 +16,11 @@ import pytest
 from numpy.typing import NDArray
 
 from polyrelu.complex import PolyhedralComplex, canonical_complex
-from polyrelu.complex.forms import LastLayerQuery
-from polyrelu.complex.frame import frame_of
-from polyrelu.complex.lattice import WORD_BITS
-from polyrelu.complex.subdivision import Subdivision, completed
-from polyrelu.complex.vertices import Vertices
+from polyrelu.complex.engine.affine_forms import LastLayerQuery
+from polyrelu.complex.engine.coordinates import frame_of
+from polyrelu.complex.engine.face_lattice import WORD_BITS
+from polyrelu.complex.engine.subdivision import Subdivision, completed
+from polyrelu.complex.engine.vertices import Vertices
 from polyrelu.exact import Polyhedron, dot_sign
 from polyrelu.network import Network, from_arrays
 from tests.oracles.cells_on_domain import cells_on_domain

@@ -12,15 +12,15 @@ import pytest
 from benchmarks.conserved_drift import CONSERVED, hidden_measured, hiding_problem, linear_problem, measured
 from polyrelu import NetworkError, Polyhedron, from_arrays
 from polyrelu.complex import canonical_complex
-from polyrelu.network import Network
-from polyrelu.proofs.conserved import (
+from polyrelu.dynamics.conserved import (
     conserved_matrix,
     derivative_along_flow,
     drift_of_step,
     equal_patterns,
     loss_gradients,
 )
-from polyrelu.proofs.linear_neurons import linear_evidence
+from polyrelu.dynamics.linear_neurons import linear_evidence
+from polyrelu.network import Network
 
 Points = list[list[Fraction]]
 

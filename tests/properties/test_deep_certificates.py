@@ -16,11 +16,11 @@ from polyrelu import Network, Proved, checker
 from polyrelu.certificate import Claim, Hypothesis
 from polyrelu.errors import DomainError
 from polyrelu.network import to_document
-from polyrelu.proofs import deep
-from polyrelu.proofs.deep_points import Determined, deep_hypotheses
-from polyrelu.proofs.deep_search import DeepSearch
+from polyrelu.outcomes import Attempt, Undecided
+from polyrelu.proofs.deep import prover as deep
+from polyrelu.proofs.deep.hypotheses import Determined, deep_hypotheses
+from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.membership import deep_membership
-from polyrelu.proofs.outcome import Attempt, Undecided
 from tests.deep_documents import verdict
 from tests.deep_searches import accepted, document, listed, part_document, search_at, whole_document, with_ridges
 from tests.judge import plain

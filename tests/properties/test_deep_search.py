@@ -12,10 +12,10 @@ import pytest
 import polyrelu
 from polyrelu import Network
 from polyrelu.errors import DomainError
-from polyrelu.proofs import deep
-from polyrelu.proofs.deep_points import deep_hypotheses
-from polyrelu.proofs.deep_ridges import Ridge, ridge_at
-from polyrelu.proofs.deep_search import DeepSearch
+from polyrelu.proofs.deep import prover as deep
+from polyrelu.proofs.deep.hypotheses import deep_hypotheses
+from polyrelu.proofs.deep.ridges import Ridge, ridge_at
+from polyrelu.proofs.deep.search import DeepSearch
 from tests.deep_searches import accepted, document
 from tests.properties.test_deep_certificates import hidden
 from tests.properties.test_deep_parts import random_layers, stays, with_symmetry

@@ -12,10 +12,11 @@ from random import Random
 
 import pytest
 
-from polyrelu import Equivalent, NotEquivalent, Polyhedron, checker, equivalent, from_arrays
+from polyrelu import Polyhedron, checker, equivalent, from_arrays
 from polyrelu.certificate import TreeCertificate
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network
+from polyrelu.outcomes import Equivalent, NotEquivalent
 from tests.equivalent_pairs import Pair, Stack, evaluate, nudged, random_pair
 from tests.oracles.one_input import differing_point
 

@@ -13,10 +13,10 @@ import pytest
 
 from polyrelu import checker
 from polyrelu.errors import DomainError
-from polyrelu.importers import RuntimeErrorBound, runtime_error
+from polyrelu.formats import RuntimeErrorBound, runtime_error
 from polyrelu.network import Network, from_arrays
-from polyrelu.proofs import Proved, Undecided
-from polyrelu.proofs.rounding import prove_runtime_error
+from polyrelu.outcomes import Proved, Undecided
+from polyrelu.proofs.runtime_error import prove_runtime_error
 from tests.oracles.float_runtime import Runtime, rounded
 
 Draw = Callable[[random.Random], Fraction]

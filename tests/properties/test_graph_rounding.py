@@ -11,10 +11,9 @@ import pytest
 
 from polyrelu.errors import NetworkFileError
 from polyrelu.exact import as_dense
-from polyrelu.importers import read
-from polyrelu.importers.float_error import float_arithmetic, ranges
-from polyrelu.importers.graph import Graph
-from polyrelu.importers.operations import (
+from polyrelu.formats import read
+from polyrelu.formats.graph.float_error import float_arithmetic, ranges
+from polyrelu.formats.graph.operations import (
     Add,
     Clip,
     Constant,
@@ -28,6 +27,7 @@ from polyrelu.importers.operations import (
     Relu,
     Take,
 )
+from polyrelu.formats.graph.values import Graph
 from tests.onnx_files import write
 from tests.oracles.float_runtime import Runtime, rounded
 from tests.random_onnx import random_graph

@@ -20,11 +20,13 @@ from typing import Any
 import pytest
 
 import polyrelu
-from polyrelu import NetworkError, NotIdentifiable, Proved, checker
-from polyrelu.importers import runtime_error
-from polyrelu.network import from_document, related
+from polyrelu import NetworkError, Proved, checker
+from polyrelu.formats import runtime_error
+from polyrelu.network import from_document
+from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.membership import generic_membership
-from polyrelu.proofs.rounding import prove_runtime_error
+from polyrelu.proofs.runtime_error import prove_runtime_error
+from polyrelu.symmetry import related
 from tests.judge import contradictions, plain
 from tests.oracles.float_runtime import Runtime, rounded
 from tests.oracles.grid import same_function

@@ -9,10 +9,12 @@ from random import Random
 import pytest
 
 import polyrelu
-from polyrelu import Identifiable, Network, NetworkError, NotIdentifiable, checker
+from polyrelu import Network, NetworkError, checker
 from polyrelu.fibers.not_localizable import NotLocalizable, not_localizable
+from polyrelu.outcomes import Identifiable, NotIdentifiable
 from polyrelu.proofs.membership import can_be_verified
-from polyrelu.symmetry import image_box, moves
+from polyrelu.proofs.refutations.image_box import image_box
+from polyrelu.proofs.refutations.moves import moves
 from tests.judge import certificate_bytes, contradictions, is_identifiable_by_signs, plain
 from tests.oracles.plain import evaluate
 

@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 
 import polyrelu
-from polyrelu import Network, NeuronId, NotIdentifiable, checker
-from polyrelu.proofs.one_sided import one_sided_moves, one_sided_neurons
-from polyrelu.proofs.one_sided_suspects import Suspect
-from polyrelu.symmetry import Move
-from polyrelu.textfiles import layout
+from polyrelu import Network, NeuronId, checker
+from polyrelu.outcomes import NotIdentifiable
+from polyrelu.proofs.refutations.moves import Move
+from polyrelu.proofs.refutations.one_sided import one_sided_moves, one_sided_neurons
+from polyrelu.proofs.refutations.suspects import Suspect
+from polyrelu.support.text_files import layout
 from tests.judge import plain
 from tests.oracles.plain import Network as Plain
 from tests.oracles.plain import evaluate, preactivations

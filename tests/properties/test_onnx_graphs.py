@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from polyrelu.errors import NetworkFileError
-from polyrelu.importers import read, tensors
+from polyrelu.formats import read
+from polyrelu.formats.graph import tensors
 from tests.onnx_files import write
 from tests.random_onnx import random_graph
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import signal
+from importlib import import_module
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
-from polyrelu.complex import PolyhedralComplex, Skeleton, canonical_complex, simple_skeleton, skeleton
+from polyrelu.complex import PolyhedralComplex, Skeleton, canonical_complex, skeleton
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Block, Layer, Network, from_arrays
 from tests.quantised_networks import DOMAINS, KINDS, quantised_network, random_domain
+
+#: The module; the name `polyrelu.complex.skeleton` is the function.
+simple_skeleton = import_module("polyrelu.complex.skeleton")
 
 Key = tuple[int, ...]
 

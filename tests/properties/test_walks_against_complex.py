@@ -15,16 +15,7 @@ from polyrelu.complex import Cell, PolyhedralComplex, bent_hyperplane, canonical
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix, rank, solve
 from polyrelu.network import Block, Layer, Network, NeuronId, SignVector
-from polyrelu.walks import (
-    BentPiece,
-    BentWalk,
-    LineCell,
-    Ridge,
-    Tie,
-    walk_bent_hyperplane,
-    walk_line,
-    zero_in_plane,
-)
+from polyrelu.walks import BentPiece, BentWalk, LineCell, Ridge, Tie, walk_bent_hyperplane, walk_line, zero_in_plane
 from tests.quantised_networks import KINDS, quantised_network
 from tests.random_networks import KINDS as STACKS
 from tests.random_networks import random_network

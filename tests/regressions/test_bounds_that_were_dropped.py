@@ -6,7 +6,8 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from polyrelu import Equivalent, Polyhedron, checker, equivalent, from_arrays
+from polyrelu import Polyhedron, checker, equivalent, from_arrays
+from polyrelu.outcomes import Equivalent
 
 
 def test_certificates_of_ties_on_a_box() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from polyrelu import DomainError, NetworkError, runtime_error
-from polyrelu.importers import load, read
+from polyrelu.formats import load, read
 from polyrelu.network import from_arrays
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from polyrelu import Network, NeuronId, from_arrays, identify
-from polyrelu.proofs.deep_search import DeepSearch
-from polyrelu.proofs.one_sided_facts import Facts
+from polyrelu.proofs.deep.search import DeepSearch
+from polyrelu.proofs.refutations.valid_inequalities import Facts
 
 Rows = list[tuple[list[list[Any]], list[Any]]]
 

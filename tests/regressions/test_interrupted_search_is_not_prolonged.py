@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from polyrelu import from_arrays, identify
-from polyrelu.proofs import identifiability
+from polyrelu.proofs import identify as identifiability
 
 #: Nothing refutes it before the search, and the search alone cannot prove it.
 OPEN = from_arrays([

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from polyrelu.errors import DomainError
-from polyrelu.importers import save
+from polyrelu.formats import save
 from polyrelu.network import Network, from_arrays
 from polyrelu.plot import draw_cells, picture, save_mesh, view_of
 from polyrelu.topology import level_set

@@ -14,7 +14,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.importers import load, read, runtime_error
+from polyrelu.formats import load, read, runtime_error
 from tests.onnx_files import constant, model, node, write
 
 Graph = tuple[list[Any], list[Any], Sequence[int | str]]

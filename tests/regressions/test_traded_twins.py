@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import polyrelu
-from polyrelu import NotIdentifiable
+from polyrelu.outcomes import NotIdentifiable
 from tests.judge import contradictions, plain
 
 

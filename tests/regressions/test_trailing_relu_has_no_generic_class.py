@@ -6,7 +6,8 @@ The checker rejected that certificate.
 from __future__ import annotations
 
 import polyrelu
-from polyrelu import NotIdentifiable, checker
+from polyrelu import checker
+from polyrelu.outcomes import NotIdentifiable
 from tests.judge import certificate_bytes
 
 

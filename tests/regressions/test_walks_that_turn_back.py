@@ -13,7 +13,7 @@ import numpy as np
 
 from polyrelu.network import Network, NeuronId, from_arrays
 from polyrelu.walks import AffineSlice, walk_bent_hyperplane, walk_line
-from polyrelu.walks.local_forms import LocalForms
+from polyrelu.walks.float_forms import LocalForms
 
 ULP = Fraction(1, 2**52)
 WEIGHTS = (1 + Fraction(49, 100) * ULP, -(1 + Fraction(501, 1000) * ULP), ULP / 2)

@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from polyrelu import Equivalent, NotEquivalent, Polyhedron, checker, equivalent, from_arrays
+from polyrelu import Polyhedron, checker, equivalent, from_arrays
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Network, from_document
-from polyrelu.proofs.bottleneck_parts import hidden_parts
-from polyrelu.proofs.bottleneck_points import places_to_differ
-from polyrelu.proofs.bottleneck_tree import own_atoms
-from polyrelu.symmetry.canonical_position import canonical_position
-from polyrelu.symmetry.forms import JointNetwork
+from polyrelu.outcomes import Equivalent, NotEquivalent
+from polyrelu.proofs.equivalence.bottleneck_parts import hidden_parts
+from polyrelu.proofs.equivalence.bottleneck_points import places_to_differ
+from polyrelu.proofs.equivalence.bottleneck_tree import own_atoms
+from polyrelu.proofs.equivalence.canonical_position import canonical_position
+from polyrelu.proofs.trees.expressions import JointNetwork
 from tests.bottleneck_stacks import (
     different,
     equal_pair,

@@ -19,7 +19,7 @@ from polyrelu import checker
 from polyrelu.certificate import Certificate, Hypothesis, PartClaim, read_certificate
 from polyrelu.certificate.describe import describe
 from polyrelu.network import from_arrays, from_document, to_document
-from polyrelu.proofs.deep_ridges import deep_network
+from polyrelu.proofs.deep.ridges import deep_network
 
 CERTIFICATES = Path(__file__).parents[1] / "certificates"
 VALID = sorted((CERTIFICATES / "valid").glob("deep-*.json"))

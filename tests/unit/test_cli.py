@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import polyrelu
-from polyrelu import cli
-from polyrelu.importers import load, save
+from polyrelu.cli import main as cli
+from polyrelu.formats import load, save
 from polyrelu.network import from_arrays
 from tests.oracles import grid
 from tests.unit.test_importers import BAD_FILES

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex, stream_complex
-from polyrelu.complex.polyhedral_complex import Progress
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
-from polyrelu.importers import load
+from polyrelu.formats import load
 from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
+from polyrelu.support.progress import Progress
 from tests.quantised_networks import dimensions_by_signs
 
 _NETS = Path(__file__).resolve().parents[3] / "shared" / "nets"

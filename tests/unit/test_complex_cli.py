@@ -25,14 +25,14 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from polyrelu import cli
 from polyrelu.breakpoints import breakpoint_complex, save_breakpoints
+from polyrelu.cli import main as cli
 from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex, parse_domain
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.conditions import conditions
-from polyrelu.importers import save
+from polyrelu.formats import save
 from polyrelu.network import Block, Layer, Network, from_arrays
-from polyrelu.proofs import Undecided
+from polyrelu.outcomes import Undecided
 from tests.quantised_networks import quantised_network
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -295,7 +295,7 @@ def test_a_full_disk_leaves_nothing_behind(
         raise OSError(28, "No space left on device")
 
     Path(f"cells.{suffix}").write_text("old")
-    monkeypatch.setattr("polyrelu.textfiles.os.replace", full)
+    monkeypatch.setattr("polyrelu.support.text_files.os.replace", full)
     assert cli.main(["complex", "net.json", "-o", f"cells.{suffix}"]) == 2
     assert capsys.readouterr().err == f"polyrelu: cells.{suffix}: cannot write: No space left on device\n"
     assert names(folder) == {"net.json", f"cells.{suffix}"}
@@ -433,7 +433,7 @@ def interrupting(monkeypatch: pytest.MonkeyPatch, neurons: int) -> list[tuple[ob
         if len(done) == neurons:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("polyrelu.commands.common.ProgressLine.show", press)
+    monkeypatch.setattr("polyrelu.cli.options.ProgressLine.show", press)
     return done
 
 
@@ -459,7 +459,7 @@ def check_interrupted_file(name: str, expected: PolyhedralComplex) -> None:
 _SLEEPY = """
 import sys, time
 from polyrelu import cli
-from polyrelu.complex.subdivision import Subdivision
+from polyrelu.complex.engine.subdivision import Subdivision
 
 def asleep(*_):
     print("asleep", file=sys.stderr, flush=True)
@@ -544,7 +544,7 @@ def interrupted_while_writing(monkeypatch: pytest.MonkeyPatch) -> None:
         if text == "writing region 1 of 6":
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("polyrelu.commands.common.ProgressLine.show", press)
+    monkeypatch.setattr("polyrelu.cli.options.ProgressLine.show", press)
 
 
 def test_ctrl_c_while_writing_is_only_noted(
@@ -588,7 +588,7 @@ def test_graphml_says_whether_it_is_complete(
 def test_weights_of_large_complexes_are_computed_on_request(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("polyrelu.commands.complex._WEIGHED", 3)
+    monkeypatch.setattr("polyrelu.cli.complex._WEIGHED", 3)
     found = run(capsys, "net.json")
     assert (found["breakpoint_facets"], found["balanced"]) == (None, None)
     found = run(capsys, "net.json", "--breakpoints")
@@ -599,7 +599,7 @@ def test_weights_of_large_complexes_are_computed_on_request(
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".graphml", ".gexf"])
 def test_weights_as_a_file(suffix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """However many regions there are; the same file as from Python."""
-    monkeypatch.setattr("polyrelu.commands.complex._WEIGHED", 3)
+    monkeypatch.setattr("polyrelu.cli.complex._WEIGHED", 3)
     found = run(capsys, "net.json", "--weights", f"weights{suffix}")
     assert (found["weights"], found["balanced"]) == (f"weights{suffix}", True)
     save_breakpoints(breakpoint_complex(canonical_complex(SMALL)), f"same{suffix}")

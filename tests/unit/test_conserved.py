@@ -9,9 +9,7 @@ from random import Random
 import pytest
 
 from polyrelu import DomainError, Network, NetworkError, NeuronId, Polyhedron, from_arrays
-from polyrelu.exact import RationalMatrix, rank
-from polyrelu.network import Block, Layer
-from polyrelu.proofs.conserved import (
+from polyrelu.dynamics.conserved import (
     conserved_matrix,
     conserved_quantities,
     derivative_along_flow,
@@ -19,10 +17,12 @@ from polyrelu.proofs.conserved import (
     equal_patterns,
     loss_gradients,
 )
-from polyrelu.proofs.conserved_symbolic import Form, _Parameters, symbolic_derivative, translation_has_no_quantity
-from polyrelu.proofs.linear_neurons import BoundProof, LinearEvidence, linear_evidence, linear_neurons
-from polyrelu.proofs.relaxation import Slopes
-from polyrelu.symmetry.hiding import hidden_neurons
+from polyrelu.dynamics.linear_neurons import BoundProof, LinearEvidence, linear_evidence, linear_neurons
+from polyrelu.dynamics.symbolic import Form, _Parameters, symbolic_derivative, translation_has_no_quantity
+from polyrelu.exact import RationalMatrix, rank
+from polyrelu.exact.form_bounds import Slopes
+from polyrelu.network import Block, Layer
+from polyrelu.symmetry.hidden_hyperplanes import hidden_neurons
 
 BOX = Polyhedron.box([0, 0], [1, 1])
 

@@ -14,10 +14,10 @@ import pytest
 
 import polyrelu
 from polyrelu import Network, checker
-from polyrelu.commands.common import EXIT
-from polyrelu.proofs import Undecided
-from polyrelu.proofs.deep_search import DeepSearch
-from polyrelu.proofs.deep_state import load_search
+from polyrelu.cli.output import EXIT
+from polyrelu.outcomes import Undecided
+from polyrelu.proofs.deep.checkpoint import load_search
+from polyrelu.proofs.deep.search import DeepSearch
 from tests.commands import run, run_json
 
 ROOT = Path(__file__).parents[2]
@@ -209,7 +209,7 @@ PRESS = """
 import os, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background ignore Ctrl-C
 from polyrelu import cli
-from polyrelu.proofs.deep_search import DeepSearch
+from polyrelu.proofs.deep.search import DeepSearch
 add = DeepSearch.add
 def press(search, ridge, spot):
     before = len(search.ridges)

@@ -11,11 +11,11 @@ import pytest
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational
 from polyrelu.network import Block, Layer, Network, from_arrays
-from polyrelu.proofs.deep_families import Families, Family
-from polyrelu.proofs.deep_points import Determined, Missing, deep_hypotheses
-from polyrelu.proofs.deep_ridges import DeepNetwork, NoRidge, Piece, Ridge, deep_network, ridge_at
-from polyrelu.proofs.deep_rows import is_crossed_by_all, signs_short_of
-from polyrelu.proofs.deep_unseen import sources
+from polyrelu.proofs.deep.families import Families, Family
+from polyrelu.proofs.deep.hypotheses import Determined, Missing, deep_hypotheses
+from polyrelu.proofs.deep.linear_systems import is_crossed_by_all, signs_short_of
+from polyrelu.proofs.deep.ridges import DeepNetwork, NoRidge, Piece, Ridge, deep_network, ridge_at
+from polyrelu.proofs.deep.unseen_weights import sources
 from tests.ridge_points import ridge_points
 
 Rows = Sequence[Sequence[Rational]]

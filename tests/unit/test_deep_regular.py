@@ -9,11 +9,11 @@ import pytest
 
 import polyrelu
 from polyrelu import Network, checker
-from polyrelu.commands.common import EXIT
+from polyrelu.cli.output import EXIT
 from polyrelu.network import from_document
-from polyrelu.proofs import deep
-from polyrelu.proofs.deep_search import DeepSearch
-from polyrelu.proofs.deep_state import load_search, save_search
+from polyrelu.proofs.deep import prover as deep
+from polyrelu.proofs.deep.checkpoint import load_search, save_search
+from polyrelu.proofs.deep.search import DeepSearch
 from tests.commands import run, run_json
 
 #: A search with seed 0 is enough for transversal competitors after one round, for regular ones after some more.

@@ -11,11 +11,11 @@ from random import Random
 import pytest
 
 from polyrelu.network import Network, from_arrays
-from polyrelu.proofs.deep_families import Family
-from polyrelu.proofs.deep_neurons import Portrait, Portraits, bits_of, pairwise_apart
-from polyrelu.proofs.deep_points import deep_hypotheses
-from polyrelu.proofs.deep_ridges import DeepNetwork, deep_network
-from polyrelu.proofs.deep_rows import by_sight, is_crossed_by_all, looking, sees, signs_short_of
+from polyrelu.proofs.deep.families import Family
+from polyrelu.proofs.deep.hypotheses import deep_hypotheses
+from polyrelu.proofs.deep.linear_systems import by_sight, is_crossed_by_all, looking, sees, signs_short_of
+from polyrelu.proofs.deep.neuron_evidence import Portrait, Portraits, bits_of, pairwise_apart
+from polyrelu.proofs.deep.ridges import DeepNetwork, deep_network
 from tests.ridge_points import ridge_points
 
 

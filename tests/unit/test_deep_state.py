@@ -18,10 +18,10 @@ import polyrelu
 from polyrelu.certificate import Claim
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.exact import format_rational
-from polyrelu.proofs import deep
-from polyrelu.proofs.deep_search import DeepSearch
-from polyrelu.proofs.deep_state import load_search, save_search
-from polyrelu.proofs.outcome import Attempt
+from polyrelu.outcomes import Attempt
+from polyrelu.proofs.deep import prover as deep
+from polyrelu.proofs.deep.checkpoint import load_search, save_search
+from polyrelu.proofs.deep.search import DeepSearch
 from tests.deep_searches import accepted, document
 
 SOURCES = polyrelu.from_arrays([

@@ -17,9 +17,11 @@ import numpy as np
 import pytest
 
 import polyrelu
-from polyrelu import DomainError, Equivalent, NetworkError, NotEquivalent, Polyhedron, Undecided, checker, equivalent
+from polyrelu import DomainError, NetworkError, Polyhedron, Undecided, checker, equivalent
 from polyrelu.exact import RationalMatrix
-from polyrelu.network import Block, Layer, Network, from_arrays, permute, rescale
+from polyrelu.network import Block, Layer, Network, from_arrays
+from polyrelu.outcomes import Equivalent, NotEquivalent
+from polyrelu.symmetry import permute, rescale
 from tests.properties.test_equivalent_pairs import certificate_bytes
 
 HAT = [([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])]
@@ -168,7 +170,7 @@ def test_neurons_that_are_stable_on_a_box_are_never_split() -> None:
 
 def test_a_change_that_random_points_do_not_see(monkeypatch: pytest.MonkeyPatch) -> None:
     """One weight changed by 2^-40, on a neuron that is rarely active, from another one that is: floats climb there."""
-    monkeypatch.setattr("polyrelu.proofs.equivalence._POINTS", 4)
+    monkeypatch.setattr("polyrelu.proofs.equivalence.prover._POINTS", 4)
     rng = np.random.default_rng(11)
     widths = [40, 30, 30, 3]
     layers = [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in pairwise(widths)]
@@ -230,8 +232,10 @@ def hinges(count: int) -> tuple[Network, Network]:
 
 
 def test_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyrelu.proofs.equivalence._MOST_COORDINATES", 0)  # one tree for all places, 2^13 leaves
-    monkeypatch.setattr("polyrelu.proofs.equivalence.canonical_position", lambda network: None)
+    monkeypatch.setattr(
+        "polyrelu.proofs.equivalence.prover._MOST_COORDINATES", 0
+    )  # one tree for all places, 2^13 leaves
+    monkeypatch.setattr("polyrelu.proofs.equivalence.prover.canonical_position", lambda network: None)
     started = time.monotonic()
     outcome = equivalent(*hinges(13), time_limit=1)
     assert time.monotonic() - started < 10

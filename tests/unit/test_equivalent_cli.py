@@ -14,8 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polyrelu import from_arrays, hidden_hyperplane, save
-from polyrelu.network import Network, permute, rescale
+from polyrelu import from_arrays, save
+from polyrelu.fibers import hidden_hyperplane
+from polyrelu.network import Network
+from polyrelu.symmetry import permute, rescale
 from tests.commands import run, run_json
 from tests.onnx_files import constant, model, node, write
 from tests.unit.test_equivalence import hinges
@@ -137,7 +139,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
     for network, name in zip((one, two), names, strict=True):
         save(network, name)
     code = (
-        "import sys\nfrom polyrelu.proofs import equivalence\nfrom polyrelu.cli import main\n"
+        "import sys\nfrom polyrelu.proofs import equivalence\nfrom polyrelu.cli.main import main\n"
         "search = equivalence.search\n"
         "def told(*arguments):\n    print('started', file=sys.stderr, flush=True)\n    return search(*arguments)\n"
         "equivalence._MOST_COORDINATES, equivalence.search = 0, told\n"

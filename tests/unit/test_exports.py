@@ -20,7 +20,7 @@ from polyrelu.complex import canonical_complex, region_graph, save_complex, save
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.exact import Polyhedron
-from polyrelu.importers import save
+from polyrelu.formats import save
 from polyrelu.network import from_arrays
 from tests.commands import run_json
 from tests.quantised_networks import KINDS, quantised_network
@@ -209,7 +209,7 @@ def test_errors(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(source: object, target: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("polyrelu.textfiles.os.replace", full)
+    monkeypatch.setattr("polyrelu.support.text_files.os.replace", full)
     with pytest.raises(PolyreluError, match=r"weights.gexf: cannot write: No space left on device"):
         save_breakpoints(breakpoints, "weights.gexf")
     assert list(folder.iterdir()) == []

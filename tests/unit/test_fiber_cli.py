@@ -10,10 +10,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from polyrelu import cli, load
-from polyrelu.importers import save
-from polyrelu.network import from_arrays, related
-from polyrelu.proofs import Undecided
+from polyrelu import load
+from polyrelu.cli import main as cli
+from polyrelu.formats import save
+from polyrelu.network import from_arrays
+from polyrelu.outcomes import Undecided
+from polyrelu.symmetry import related
 from tests.commands import run, run_json
 
 UNIT = ([[1, 0], [0, 1]], [0, 0])
@@ -178,7 +180,7 @@ def test_a_proof_that_takes_too_long(capsys: pytest.CaptureFixture[str], monkeyp
 def test_ctrl_c_keeps_the_members_that_are_done(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from polyrelu.commands import fiber
+    from polyrelu.cli import fiber
 
     done: list[int] = []
     shown = fiber._shown_member

@@ -33,9 +33,9 @@ from polyrelu.fibers import (
 )
 from polyrelu.fibers.hidden import HiddenHyperplane
 from polyrelu.fibers.report import fiber_latex, fiber_text
-from polyrelu.network import Network, from_arrays, related
-from polyrelu.proofs import Equivalent
-from polyrelu.symmetry import LayerDomain, absolute_value_form_on
+from polyrelu.network import Network, from_arrays
+from polyrelu.outcomes import Equivalent
+from polyrelu.symmetry import LayerDomain, absolute_value_form_on, related
 from tests.random_networks import random_network
 
 UNIT = ([[1, 0], [0, 1]], [0, 0])
@@ -296,12 +296,12 @@ def test_dimensions_of_special_parts(r: int, dimension: int) -> None:
 def test_lists_that_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are parts, and say so."""
     net = from_arrays([UNIT, ([[1, -1], [2, 1], [-1, -2]], [1, 0, 3]), ([[1, 1, 2]], [0])])
-    monkeypatch.setattr("polyrelu.fibers.network_fiber._VISITED", 1)
+    monkeypatch.setattr("polyrelu.fibers.network._VISITED", 1)
     assert (fiber(net).complete, fiber(SINGLE).complete) == ("part", "part")
     assert "only 1 of 4 sets of flips" in fiber(SINGLE).reason
     monkeypatch.undo()
     assert (fiber(net).complete, fiber(SINGLE).complete) == ("generic", "generic")
-    monkeypatch.setattr("polyrelu.fibers.network_fiber._WORK", 1)
+    monkeypatch.setattr("polyrelu.fibers.network._WORK", 1)
     assert fiber(net).complete == "part"
 
 
@@ -554,7 +554,7 @@ def test_simplify_beyond_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
         net = from_arrays(layers)
         whole = simplify(net, Polyhedron.orthant(2))
         with monkeypatch.context() as patched:
-            patched.setattr("polyrelu.fibers.smallest._CHOICES", 1)
+            patched.setattr("polyrelu.fibers.minimal_layer._CHOICES", 1)
             cut = simplify(net, Polyhedron.orthant(2))
         assert equivalent(net, cut.network, Polyhedron.orthant(2)).status == "proved"
         assert whole.is_smallest == (True,)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from polyrelu.errors import NetworkFileError
-from polyrelu.importers import load, read, save
+from polyrelu.formats import load, read, save
 from polyrelu.network import Network, from_arrays, to_document
 from tests.damage import damaged
 from tests.onnx_files import constant, model, node, session_of, write

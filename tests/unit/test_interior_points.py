@@ -9,7 +9,7 @@ import pytest
 
 from polyrelu.complex import PolyhedralComplex, canonical_complex
 from polyrelu.complex.interior_points import interior_points
-from polyrelu.complex.regions import interior_point
+from polyrelu.complex.region import interior_point
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import from_arrays

@@ -24,13 +24,15 @@ import pytest
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.importers import hdf5, hdf5_worker, keras_files, read
-from polyrelu.importers.imported import Draft
-from polyrelu.importers.keras import read_h5, read_keras
-from polyrelu.importers.lowering import lower
-from polyrelu.importers.options import ReadOptions, Rounding
-from polyrelu.limits import PARAMETER_LIMIT
+from polyrelu.formats import read
+from polyrelu.formats.graph.lowering import lower
+from polyrelu.formats.imported import Draft
+from polyrelu.formats.keras import files as keras_files
+from polyrelu.formats.keras import hdf5, hdf5_worker
+from polyrelu.formats.keras.reader import read_h5, read_keras
+from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.network import Network
+from polyrelu.support.limits import PARAMETER_LIMIT
 from tests.damage import damaged
 
 h5py = pytest.importorskip("h5py")

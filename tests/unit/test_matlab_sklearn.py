@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.exact import FLOAT32
-from polyrelu.importers.imported import Draft
-from polyrelu.importers.keras import read_h5
-from polyrelu.importers.lowering import lower
-from polyrelu.importers.mat5 import Cells, Text, read_mat5
-from polyrelu.importers.matlab import read_mat
-from polyrelu.importers.nnet import read_nnet
-from polyrelu.importers.options import ReadOptions, Rounding
-from polyrelu.importers.sklearn_mlp import draft_of_mlp, is_mlp
+from polyrelu.formats.graph.lowering import lower
+from polyrelu.formats.imported import Draft
+from polyrelu.formats.keras.reader import read_h5
+from polyrelu.formats.matlab.files import Cells, Text, read_mat5
+from polyrelu.formats.matlab.reader import read_mat
+from polyrelu.formats.nnet import read_nnet
+from polyrelu.formats.options import ReadOptions, Rounding
+from polyrelu.formats.sklearn import draft_of_mlp, is_mlp
 from polyrelu.network import Network, from_arrays
 
 scipy_io = pytest.importorskip("scipy.io")

@@ -20,19 +20,8 @@ from hypothesis import strategies as st
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix
-from polyrelu.network import (
-    Block,
-    Layer,
-    Network,
-    canonical_bytes,
-    canonical_form,
-    from_arrays,
-    from_document,
-    permute,
-    related,
-    rescale,
-    to_document,
-)
+from polyrelu.network import Block, Layer, Network, canonical_bytes, from_arrays, from_document, to_document
+from polyrelu.symmetry import canonical_form, permute, related, rescale
 from tests.oracles import cells, grid, plain
 from tests.strategies import exact_network, plain_stacks, points, rationals, shaped_rows, small_rationals
 
@@ -515,7 +504,7 @@ def test_zero_neurons_without_any_fixed_neighbour_are_an_error_not_a_verdict() -
 
 def test_look_alikes_beyond_the_bound_are_an_error_not_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     """Five disjoint copies of one chain: 5! orderings give one network."""
-    monkeypatch.setattr("polyrelu.network.normal_form._LEAF_LIMIT", 100)
+    monkeypatch.setattr("polyrelu.symmetry.normal_form._LEAF_LIMIT", 100)
     network = from_arrays([([[1]] * 5, [1] * 5), (np.eye(5), np.zeros(5)), (np.ones((1, 5)), [0])])
     with pytest.raises(NetworkError, match="orderings of look-alike neurons"):
         canonical_form(network)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from polyrelu.errors import NetworkFileError
-from polyrelu.importers import load, read
+from polyrelu.formats import load, read
 from polyrelu.network import Network
 
 _NETS = Path(__file__).resolve().parents[3] / "shared" / "nets"

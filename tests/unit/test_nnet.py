@@ -11,10 +11,10 @@ import pytest
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.exact import FLOAT32, FLOAT64
-from polyrelu.importers import read
-from polyrelu.importers.imported import Draft
-from polyrelu.importers.nnet import read_nnet
-from polyrelu.importers.options import ReadOptions, Rounding
+from polyrelu.formats import read
+from polyrelu.formats.imported import Draft
+from polyrelu.formats.nnet import read_nnet
+from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.network import Network, from_arrays
 
 _GOOD = """\

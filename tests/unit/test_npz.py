@@ -14,10 +14,10 @@ import pytest
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.importers.imported import Draft
-from polyrelu.importers.lowering import lower
-from polyrelu.importers.npz import read_npz
-from polyrelu.importers.options import ReadOptions
+from polyrelu.formats.graph.lowering import lower
+from polyrelu.formats.imported import Draft
+from polyrelu.formats.npz import read_npz
+from polyrelu.formats.options import ReadOptions
 from polyrelu.network import Network, from_arrays
 
 Array = NDArray[Any]

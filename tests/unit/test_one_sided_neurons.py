@@ -5,10 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from polyrelu import NeuronId, NotIdentifiable, checker, from_arrays, identify
-from polyrelu.proofs.one_sided import one_sided_moves, one_sided_neurons
-from polyrelu.proofs.one_sided_facts import Facts
-from polyrelu.proofs.one_sided_suspects import Suspect, bounded_suspects, seen_suspects
+from polyrelu import NeuronId, checker, from_arrays, identify
+from polyrelu.outcomes import NotIdentifiable
+from polyrelu.proofs.refutations.one_sided import one_sided_moves, one_sided_neurons
+from polyrelu.proofs.refutations.suspects import Suspect, bounded_suspects, seen_suspects
+from polyrelu.proofs.refutations.valid_inequalities import Facts
 from tests.judge import certificate_bytes
 
 Stack = list[tuple[list[list[Any]], list[Any]]]

@@ -12,8 +12,9 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from polyrelu import Network, NetworkError, NetworkFileError, PolyreluError, from_arrays, load, save_onnx
+from polyrelu import Network, NetworkError, NetworkFileError, PolyreluError, from_arrays, load
 from polyrelu.exact import RationalMatrix, SparseMatrix, as_sparse
+from polyrelu.formats import save_onnx
 from polyrelu.network import Block, Layer
 from tests.onnx_files import session_of
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from polyrelu.errors import NetworkFileError
-from polyrelu.importers import load, read
+from polyrelu.formats import load, read
 from polyrelu.network import from_arrays
 from tests.onnx_files import constant, model, node, session_of, write
 

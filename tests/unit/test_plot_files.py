@@ -23,7 +23,7 @@ import pytest
 
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.exact import Polyhedron
-from polyrelu.importers import save
+from polyrelu.formats import save
 from polyrelu.network import Network, from_arrays
 from polyrelu.plot import mesh_of, picture, save_figure, save_mesh, surface
 from polyrelu.topology import homology, level_set
@@ -64,7 +64,7 @@ def names(folder: Path) -> set[str]:
 def test_equal_pictures_are_equal_files(suffix: str) -> None:
     """In one process and in two, whatever the environment says about dates."""
     script = (
-        "import sys; from polyrelu.importers import load; from polyrelu.plot import picture;"
+        "import sys; from polyrelu.formats import load; from polyrelu.plot import picture;"
         "picture(load('net.json'), 'layers').save(sys.argv[1])"
     )
     picture(SMALL, "layers").save(f"0.{suffix}")
@@ -132,7 +132,7 @@ def test_nothing_global_changes() -> None:
 import sys
 import matplotlib
 before = dict(dict.items(matplotlib.rcParams))  # without asking for the backend, which would choose one
-from polyrelu.importers import load
+from polyrelu.formats import load
 from polyrelu.plot import picture
 for what in ("complex", "layers", "zeros", "weights", "boundary", "level", "surface"):
     picture(load("net.json"), what).save(what + ".svg")
@@ -388,7 +388,7 @@ def test_a_full_disk_leaves_nothing_behind(
         raise OSError(28, "No space left on device")
 
     Path(name).write_text("old")
-    monkeypatch.setattr("polyrelu.textfiles.os.replace", full)
+    monkeypatch.setattr("polyrelu.support.text_files.os.replace", full)
     status, _, err = run(capsys, "plot", "torus.json", "-o", name, "--what", "level", "--level", "1/2", "--box=-3,3")
     assert (status, err) == (2, f"polyrelu: {name}: cannot write: No space left on device\n")
     assert names(folder) == {"net.json", "torus.json", "lines.json", name}
@@ -423,7 +423,7 @@ def test_ctrl_c(what: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys
         if len(shown) == 2:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("polyrelu.commands.common.ProgressLine.show", press)
+    monkeypatch.setattr("polyrelu.cli.options.ProgressLine.show", press)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background ignore Ctrl-C
     status, out, err = run(capsys, "plot", "net.json", "-o", "a.png", "--what", what, "--json")
     signal.signal(signal.SIGINT, before)

@@ -16,10 +16,10 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-u
 
 from polyrelu.breakpoints import breakpoint_complex
 from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex, canonical_complex, parse_slice
-from polyrelu.complex.regions import interior_point
+from polyrelu.complex.region import interior_point
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
-from polyrelu.importers import save
+from polyrelu.formats import save
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.plot import (
     draw_boundary,

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from polyrelu.errors import PolyreluError
-from polyrelu.exact import Polyhedron, ppl_door
-from polyrelu.exact.ppl_door import constraints_of, generators_of
+from polyrelu.exact import Polyhedron
+from polyrelu.exact.ppl import client as ppl_door
+from polyrelu.exact.ppl.client import constraints_of, generators_of
 
 _ROOT = Path(__file__).parents[2]
 _SQUARE = [[1, 0, 1], [-1, 0, 0], [0, 1, 1], [0, -1, 0]]
@@ -27,7 +28,7 @@ _SQUARE = [[1, 0, 1], [-1, 0, 0], [0, 1, 1], [0, -1, 0]]
 _BEGIN = """
 import os, random, signal, sys, threading, time
 from polyrelu.exact import ppl_door
-from polyrelu.exact.ppl_door import generators_of
+from polyrelu.exact.ppl.client import generators_of
 interval, answer = [[1, 2], [-2, 1]], ([[-1, 2], [2, 1]], [], [])
 rng = random.Random(1)
 long = [[rng.randint(-99, 99) for _ in range(9)] + [1000] for _ in range(90)]

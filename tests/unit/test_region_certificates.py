@@ -15,7 +15,8 @@ from polyrelu.complex import PolyhedralComplex, RegionGraph, canonical_complex, 
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, parse_rational
 from polyrelu.network import Network, from_arrays, from_document
-from polyrelu.proofs import RegionsListed, Undecided, certify_regions
+from polyrelu.outcomes import RegionsListed, Undecided
+from polyrelu.proofs import certify_regions
 from tests.oracles import cells_on_domain as brute
 from tests.quantised_networks import DOMAINS, KINDS, brute_domain, brute_layers, quantised_network, random_domain
 from tests.tree_documents import Document, changed, mutants, with_count, written

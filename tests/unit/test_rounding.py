@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polyrelu import cli
+from polyrelu.cli import main as cli
 from polyrelu.errors import NetworkError
 from polyrelu.exact import FLOAT32, FLOAT64, FloatFormat, decimal_above, decimal_below, exact_root, inverse_root
-from polyrelu.importers import Rounding
-from polyrelu.importers.options import _CHOICES
+from polyrelu.formats import Rounding
+from polyrelu.formats.options import _CHOICES
 
 _TYPES: dict[str, Any] = {"float32": np.float32, "float64": np.float64}
 

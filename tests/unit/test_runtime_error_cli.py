@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polyrelu.importers import load
+from polyrelu.formats import load
 from tests.commands import run, run_json
 from tests.onnx_files import constant, model, node, write
 

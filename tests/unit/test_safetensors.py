@@ -17,9 +17,9 @@ import pytest
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkFileError
-from polyrelu.importers.imported import Draft
-from polyrelu.importers.options import ReadOptions
-from polyrelu.importers.torch_file import read_safetensors
+from polyrelu.formats.imported import Draft
+from polyrelu.formats.options import ReadOptions
+from polyrelu.formats.torch.files import read_safetensors
 from polyrelu.network import Network, from_arrays
 
 safetensors_numpy: Any = pytest.importorskip("safetensors.numpy")

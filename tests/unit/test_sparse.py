@@ -10,18 +10,8 @@ import numpy as np
 import pytest
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import (
-    RationalMatrix,
-    SparseMatrix,
-    add,
-    as_dense,
-    as_sparse,
-    canonical,
-    multiply,
-    stack,
-    take_rows,
-)
-from polyrelu.importers import save
+from polyrelu.exact import RationalMatrix, SparseMatrix, add, as_dense, as_sparse, canonical, multiply, stack, take_rows
+from polyrelu.formats import save
 from polyrelu.network import Block, Layer, Network, from_document, to_document
 
 

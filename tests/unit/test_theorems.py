@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 import polyrelu
-from polyrelu import NotIdentifiable, Proved, Undecided, checker
+from polyrelu import Proved, Undecided, checker
 from polyrelu.certificate import THEOREMS, Certificate, Claim, Hypothesis
+from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.membership import generic_membership
-from polyrelu.symmetry import flip, hidden_neurons, moves, translate
-from polyrelu.symmetry.hiding import least_shift
-from polyrelu.symmetry.line import reversed_line
-from polyrelu.textfiles import layout
+from polyrelu.proofs.refutations.moves import moves
+from polyrelu.proofs.refutations.reversed_line import reversed_line
+from polyrelu.support.text_files import layout
+from polyrelu.symmetry import flip, hidden_neurons, translate
+from polyrelu.symmetry.hidden_hyperplanes import least_shift
 from tests.judge import certificate_bytes, contradictions, plain
 from tests.oracles.grid import related, same_function
 from tests.random_networks import random_network

@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from polyrelu.importers import save
+from polyrelu.formats import save
 from polyrelu.network import from_arrays
 from tests.commands import run, run_json
 
@@ -128,7 +128,7 @@ def test_ctrl_c(as_json: bool, capsys: pytest.CaptureFixture[str], monkeypatch: 
         if text.startswith("neuron 2 "):
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("polyrelu.commands.common.ProgressLine.show", press)
+    monkeypatch.setattr("polyrelu.cli.options.ProgressLine.show", press)
     status, out, err = run(capsys, "topology", "ring.json", "--level", "1", *["--json"] * as_json)
     assert status == 3
     assert err == "interrupted; stopping after this neuron (Ctrl-C again: at once)\n"

@@ -23,13 +23,15 @@ import numpy as np
 import pytest
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.importers import tensors, torch_file, torch_operations
-from polyrelu.importers.compare import compared
-from polyrelu.importers.imported import Comparison, Draft
-from polyrelu.importers.lowering import Lowered, lower
-from polyrelu.importers.options import ReadOptions, Rounding
-from polyrelu.importers.torch_file import read_torch
-from polyrelu.importers.torch_module import draft_of_module
+from polyrelu.formats.graph import tensors
+from polyrelu.formats.graph.lowering import Lowered, lower
+from polyrelu.formats.imported import Comparison, Draft
+from polyrelu.formats.options import ReadOptions, Rounding
+from polyrelu.formats.runtimes.comparison import compared
+from polyrelu.formats.torch import files as torch_file
+from polyrelu.formats.torch import operations as torch_operations
+from polyrelu.formats.torch.files import read_torch
+from polyrelu.formats.torch.reader import draft_of_module
 from polyrelu.network import Network, from_arrays
 
 torch: Any = pytest.importorskip("torch")

@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
-from polyrelu import Equivalent, NotEquivalent, Polyhedron, checker, equivalent, from_arrays
+from polyrelu import Polyhedron, checker, equivalent, from_arrays
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_document, to_document
+from polyrelu.outcomes import Equivalent, NotEquivalent
 from tests.equivalent_pairs import Stack
 from tests.oracles.one_input import differing_point
 from tests.properties.test_equivalent_pairs import certificate_bytes

@@ -25,7 +25,7 @@ from polyrelu.walks import (
     walk_line,
     zero_in_plane,
 )
-from polyrelu.walks.local_forms import LocalForms
+from polyrelu.walks.float_forms import LocalForms
 
 MNIST = Path("../shared/nets/mnist_256x4.onnx")
 PLANE = ([0, 0], [[1, 0], [0, 1]])
@@ -475,7 +475,7 @@ def mnist() -> Network:
     if not MNIST.exists():
         pytest.skip(f"{MNIST} is not here")
     pytest.importorskip("onnx")
-    from polyrelu.importers import load
+    from polyrelu.formats import load
 
     return load(MNIST, compare=False)
 

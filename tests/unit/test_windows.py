@@ -7,7 +7,7 @@ from itertools import count, product, takewhile
 import pytest
 
 from polyrelu.errors import NetworkError
-from polyrelu.importers.tensors import Window, plain_window
+from polyrelu.formats.graph.tensors import Window, plain_window
 
 #: Sizes, kernels, strides, dilations, padding (less than the kernel, as runtimes require), rounding up.
 CASES = [

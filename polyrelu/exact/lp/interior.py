@@ -13,10 +13,10 @@ from flint import fmpz
 from numpy.typing import NDArray
 
 from polyrelu.exact.floats import nearest_float
-from polyrelu.exact.lp.active_set import Vector
+from polyrelu.exact.lp.basis import Vector
 from polyrelu.exact.lp.float_filter import certain_signs
 from polyrelu.exact.lp.model import Model
-from polyrelu.exact.lp.outcomes import Point
+from polyrelu.exact.lp.results import Point
 
 __all__ = ["floats_of", "moved_inside", "rounded", "shortened"]
 

@@ -18,12 +18,19 @@ from fractions import Fraction
 
 from polyrelu.errors import DomainError
 from polyrelu.exact.linalg import solve
-from polyrelu.exact.lp.answers import ExactOptimum, ExactRay, Infeasibility
-from polyrelu.exact.lp.evidence import crossing_bounds, farkas, integer_multipliers, multipliers, point_of, upper_bound
+from polyrelu.exact.lp.dual_certificates import (
+    crossing_bounds,
+    farkas,
+    integer_multipliers,
+    multipliers,
+    point_of,
+    upper_bound,
+)
 from polyrelu.exact.lp.interior import floats_of, moved_inside, rounded, shortened
 from polyrelu.exact.lp.model import Model
-from polyrelu.exact.lp.outcomes import Flat, Infeasible, Interior, Multipliers, Optimal, Point, Unbounded
-from polyrelu.exact.lp.reading import Numbers, read_bounds, read_index, read_number, read_rows, read_vector
+from polyrelu.exact.lp.parsing import Numbers, read_bounds, read_index, read_number, read_rows, read_vector
+from polyrelu.exact.lp.pivoting import ExactOptimum, ExactRay, Infeasibility
+from polyrelu.exact.lp.results import Flat, Infeasible, Interior, Multipliers, Optimal, Point, Unbounded
 from polyrelu.exact.lp.simplex import Simplex
 from polyrelu.exact.lp.tableau import Tableau, is_small
 from polyrelu.exact.matrix import RationalMatrix

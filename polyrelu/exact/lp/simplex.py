@@ -20,12 +20,12 @@ import numpy as np
 from flint import fmpz
 
 from polyrelu.exact.floats import nearest_float
-from polyrelu.exact.lp.active_set import ActiveSet, Coordinates, Vector, default_active_set, repaired
-from polyrelu.exact.lp.answers import PATIENCE, ExactOptimum, ExactRay, Infeasibility, Violation, least_ratio
+from polyrelu.exact.lp.basis import ActiveSet, Coordinates, Vector, default_active_set, repaired
 from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.float_filter import certain_signs
 from polyrelu.exact.lp.highs import Guess
 from polyrelu.exact.lp.model import Model
+from polyrelu.exact.lp.pivoting import PATIENCE, ExactOptimum, ExactRay, Infeasibility, Violation, least_ratio
 
 __all__ = ["Simplex"]
 

@@ -22,10 +22,10 @@ from typing import cast
 
 from flint import fmpz
 
-from polyrelu.exact.lp.active_set import Coordinates, Vector
-from polyrelu.exact.lp.answers import PATIENCE, ExactOptimum, ExactRay, Infeasibility, Violation, least_ratio
+from polyrelu.exact.lp.basis import Coordinates, Vector
 from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.model import Model
+from polyrelu.exact.lp.pivoting import PATIENCE, ExactOptimum, ExactRay, Infeasibility, Violation, least_ratio
 
 __all__ = ["Tableau", "is_small"]
 

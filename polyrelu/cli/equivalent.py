@@ -1,0 +1,143 @@
+"""The command `polyrelu equivalent A B`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyrelu.cli.options import NETWORK_HELP, UsageError, add_command, add_reading, read_network
+from polyrelu.cli.output import EXIT, check_output, print_object, print_reading, reading, say_interrupted, written_lines
+from polyrelu.support.progress import ProgressLine
+
+if TYPE_CHECKING:
+    from polyrelu.formats import FloatOutputs, Imported
+    from polyrelu.outcomes import Equivalent, NotEquivalent, Undecided
+
+__all__ = ["add_equivalent"]
+
+
+def add_equivalent(commands: Any) -> None:
+    """Add the command to the parser."""
+    summary = "prove that two networks compute the same function on a domain, or find a point where they differ"
+    parser = add_command(commands, "equivalent", _equivalent, summary)
+    parser.add_argument("network", help=NETWORK_HELP)
+    parser.add_argument("other", help="the network to compare it with")
+    add_reading(parser)
+    parser.add_argument(
+        "--domain",
+        default="R^n",
+        help="where the functions are compared: R^n (the default), orthant, box:lo,hi, 'box:lo0,hi0;lo1,hi1;…', "
+        "slice:FILE or FILE.json, as for `complex`",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="CERT", help="write the certificate here (compressed if the name ends in .gz)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the points tried; the same seed gives the same certificate"
+    )
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="answer undecided after so long")
+    parser.add_argument(
+        "--memory-limit", type=int, metavar="MIB", help="answer undecided when the process takes so much memory"
+    )
+
+
+def _equivalent(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.complex import parse_domain
+    from polyrelu.outcomes import NotEquivalent
+    from polyrelu.proofs import equivalent
+    from polyrelu.support.interrupts import deferred_interrupt
+
+    for limit, name in ((options.time_limit, "--time-limit"), (options.memory_limit, "--memory-limit")):
+        if limit is not None and not limit >= 0:
+            raise UsageError(f"{name} {limit}: must be 0 or more")
+    if options.output is not None:
+        check_output("-o", options.output, [options.network, options.other, options.domain.removeprefix("slice:")])
+    pair = _read_pair(options)
+    domain = parse_domain(options.domain, pair[0].network.inputs)
+    with deferred_interrupt(say_interrupted), ProgressLine() as line:
+        outcome = equivalent(
+            pair[0].network,
+            pair[1].network,
+            domain,
+            seed=options.seed,
+            time_limit=options.time_limit,
+            memory_limit=options.memory_limit,
+            progress=lambda done: line.show(f"{done.nodes} nodes, {100 * done.closed:.3g} % of a tree"),
+        )
+    floats = _float_outputs(pair, outcome)
+    written = _write(options, outcome, pair)
+    if options.json:
+        certificate = str(written[-1]) if written else None
+        files = [str(path) for path in written]
+        print_object(
+            options, outcome.status, started, domain=options.domain, **_found(outcome, floats), certificate=certificate,
+            files=files, reading=[reading(imported) for imported in pair],
+        )  # fmt: skip
+    else:
+        print(outcome)
+        for name, found in floats.items():
+            print(f"{name}(x) in floats: {', '.join(map(repr, found.values[:12]))} ({found.runtime})")
+        for name, imported in zip((options.network, options.other), pair, strict=True):
+            print_reading(imported, f"{Path(name).name}: ")
+        if isinstance(outcome, NotEquivalent) and any("text: exact" in imported.rounding for imported in pair):
+            print("hint: decimal text was read exactly; --rounding text=float32 reads it as a float32 runtime does")
+        print("".join(f"{text}\n" for text in written_lines(options.output, written)), end="")
+    return EXIT[outcome.status]
+
+
+def _read_pair(options: argparse.Namespace) -> tuple[Imported, Imported]:
+    """Both networks; an option that means something for one of the formats only is used there."""
+    from polyrelu.formats import choices_of
+
+    choices = [choices_of(options.network), choices_of(options.other)]
+    unused = [frozenset(theirs - own) for own, theirs in (choices, reversed(choices))]
+    first, second = (
+        read_network(options, name, left) for name, left in zip((options.network, options.other), unused, strict=True)
+    )
+    return first, second
+
+
+def _float_outputs(
+    pair: tuple[Imported, Imported], outcome: Equivalent | NotEquivalent | Undecided
+) -> dict[str, FloatOutputs]:
+    """At a point where the networks differ: what their runtimes say."""
+    from polyrelu.formats import float_outputs
+    from polyrelu.outcomes import NotEquivalent
+
+    if not isinstance(outcome, NotEquivalent):
+        return {}
+    return {name: float_outputs(imported, outcome.witness.x) for name, imported in zip("fg", pair, strict=True)}
+
+
+def _write(
+    options: argparse.Namespace, outcome: Equivalent | NotEquivalent | Undecided, pair: tuple[Imported, Imported]
+) -> list[Path]:
+    from polyrelu.outcomes import Undecided
+
+    if options.output is None or isinstance(outcome, Undecided):
+        return []
+    second = {f"other-{key}": value for key, value in pair[1].provenance.items()}
+    return outcome.with_provenance({**pair[0].provenance, **second}).save(options.output)
+
+
+def _found(outcome: Equivalent | NotEquivalent | Undecided, floats: dict[str, FloatOutputs]) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from polyrelu.outcomes import Equivalent, NotEquivalent, Undecided
+
+    found: dict[str, Any] = {"theorem": None, "hypotheses": [], "assumed": [], "witness": None, "floats": None}
+    if isinstance(outcome, Undecided):
+        found["reason"] = outcome.reason
+    else:
+        found["theorem"] = outcome.theorem
+        found["hypotheses"] = [hypothesis.to_json() for hypothesis in outcome.certificate.hypotheses]
+        found["statement"] = str(outcome.certificate.claim)
+    if isinstance(outcome, NotEquivalent):
+        found["witness"] = outcome.witness.to_json()
+        found["floats"] = {name: outputs.to_json() for name, outputs in floats.items()}
+    if isinstance(outcome, Equivalent):
+        found["tree_bytes"] = outcome.certificate.log.size
+    if outcome.search is not None:
+        found |= asdict(outcome.search)
+    return found

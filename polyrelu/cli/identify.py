@@ -1,0 +1,184 @@
+"""The command `polyrelu identify NET`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyrelu.cli.options import UsageError, add_command, add_network, read_network
+from polyrelu.cli.output import EXIT, check_output, print_object, print_reading, reading, say_interrupted, written_lines
+from polyrelu.errors import CertificateError, DomainError
+from polyrelu.support.interrupts import deferred_interrupt
+from polyrelu.support.progress import ProgressLine
+
+if TYPE_CHECKING:
+    from polyrelu.outcomes import Outcome, PartlyIdentifiable
+    from polyrelu.proofs.deep.search import DeepSearch
+
+__all__ = ["add_identify"]
+
+
+def add_identify(commands: Any) -> None:
+    """Add the command to the parser."""
+    summary = "prove or refute that the function determines the parameters, up to permutation and positive scaling"
+    parser = add_command(commands, "identify", _identify, summary)
+    add_network(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="CERT",
+        help="write the certificate here; if undecided, that of what is proved in part",
+    )
+    parser.add_argument(
+        "--among",
+        choices=["all", "regular", "transversal", "generic"],
+        help="class of competitors (each contains those after it); by default that of the first theorem that applies",
+    )
+    parser.add_argument(
+        "--domain", default="R^n", help="where the functions agree; only R^n (the default) for this command"
+    )
+    parser.add_argument("--other", metavar="FILE", help="if refuted, write the other network here (native .json)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the search; the same seed gives the same certificate"
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        metavar="SECONDS",
+        help="for the search of ridges, which is for two or more hidden layers (default 60); 0: no search",
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="FILE",
+        help="keep this search in FILE (.gz packs it), and go on from there if the file exists",
+    )
+
+
+def _identify(options: argparse.Namespace, started: float) -> int:
+    from polyrelu.proofs import identify
+    from polyrelu.proofs.identify import TIME_LIMIT
+
+    _check_outputs(options)
+    limit = TIME_LIMIT if options.time_limit is None else options.time_limit
+    if not limit >= 0:
+        raise UsageError(f"--time-limit {limit}: must be 0 or more")
+    if options.domain != "R^n":
+        raise DomainError(f"--domain {options.domain}: identify proves on R^n only; leave the option out")
+    imported = read_network(options, options.network)
+    searches: list[DeepSearch] = []
+
+    def interrupted() -> None:
+        """Only a search of ridges has something to keep."""
+        if not searches:
+            raise KeyboardInterrupt
+        say_interrupted()
+
+    with deferred_interrupt(interrupted) as interrupt, ProgressLine() as line:
+
+        def watch(search: DeepSearch) -> bool:
+            searches[:] = [search]
+            line.show(f"ridges: {len(search.ridges)} in {search.walks} walks")
+            return not interrupt.requested
+
+        outcome = identify(imported.network, options.among, options.seed, limit, keep=options.keep, watch=watch)
+    written = _write_outcome(options, outcome, imported.provenance)
+    if options.json:
+        certificate = str(written[-1]) if written and options.output else None
+        names = [str(path) for path in written]
+        print_object(
+            options, outcome.status, started, certificate=certificate, files=names, **_outcome_object(outcome),
+            **reading(imported),
+        )  # fmt: skip
+    else:
+        print(outcome)
+        print_reading(imported)
+        lines = [*_what_was_written(options, outcome, written), *_what_was_kept(options, searches)]
+        print("".join(f"{line}\n" for line in lines), end="")
+    return EXIT[outcome.status]
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Outputs that cannot be written, or would overwrite the input, are found out before any work is done."""
+    kept = [] if options.keep is None else [options.keep]
+    for option, name in (("-o", options.output), ("--other", options.other)):
+        if name is not None:
+            check_output(option, name, [options.network, *kept])
+    if options.output and options.other and Path(options.output).resolve() == Path(options.other).resolve():
+        raise CertificateError(
+            f"--other {options.other}: the certificate is to be written to this file; choose two names"
+        )
+    for name in kept:
+        check_output("--keep", name, [options.network])
+
+
+def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: dict[str, str]) -> list[Path]:
+    """Write what was asked for, all of it or nothing; the files, the certificate last."""
+    from polyrelu.formats import save
+    from polyrelu.outcomes import NotIdentifiable, Undecided
+
+    also = {Path(options.other): outcome.other} if options.other and isinstance(outcome, NotIdentifiable) else {}
+    proved = outcome.part if isinstance(outcome, Undecided) else outcome
+    if options.output and proved is not None:
+        return proved.with_provenance(provenance).certificate.save(options.output, also)
+    for path, network in also.items():
+        save(network, path)
+    return list(also)
+
+
+def _what_was_written(options: argparse.Namespace, outcome: Outcome, written: list[Path]) -> list[str]:
+    lines = written_lines(options.output, [path for path in written if path != Path(options.other or "")])
+    if options.other:
+        refuted = outcome.status == "refuted"
+        lines.append(f"other network: {options.other}" if refuted else "no other network was written: not refuted")
+    return lines
+
+
+def _part_object(part: PartlyIdentifiable | None) -> dict[str, Any] | None:
+    """What could be proved of an undecided question."""
+    if part is None:
+        return None
+    certificate = part.certificate
+    return {
+        "theorem": certificate.theorem,
+        "competitors": certificate.claim.among,
+        **{key: value for key, value in certificate.claim.terms().items() if key in ("layers", "neurons")},
+        "statement": str(certificate.claim),
+    }
+
+
+def _what_was_kept(options: argparse.Namespace, searches: Sequence[DeepSearch]) -> list[str]:
+    if options.keep is None:
+        return []
+    if not searches:
+        return [f"no walk was made: nothing new for {options.keep}"]
+    (search,) = searches
+    return [f"search kept: {options.keep} ({len(search.ridges)} ridges; the same command goes on from there)"]
+
+
+def _outcome_object(outcome: Outcome) -> dict[str, Any]:
+    from polyrelu.outcomes import Identifiable, NotIdentifiable, Undecided
+
+    if isinstance(outcome, Undecided):
+        attempts = [
+            {"theorem": attempt.theorem, "reason": attempt.reason, "missing": list(attempt.missing)}
+            for attempt in outcome.attempts
+        ]
+        return {
+            "theorem": None, "competitors": None, "domain": "R^n", "hypotheses": [], "assumed": [],
+            "reason": outcome.reason, "attempts": attempts, "part": _part_object(outcome.part),
+        }  # fmt: skip
+    certificate, claim = outcome.certificate, outcome.certificate.claim
+    found: dict[str, Any] = {
+        "theorem": certificate.theorem,
+        "competitors": claim.among,
+        "domain": getattr(claim, "domain", "R^n"),
+        "hypotheses": [hypothesis.to_json() for hypothesis in certificate.hypotheses],
+        "assumed": [],
+        "membership": outcome.membership if isinstance(outcome, Identifiable) else "verified",
+        "statement": str(certificate.claim),
+    }
+    if isinstance(outcome, NotIdentifiable):
+        found |= {"why": outcome.story, "other_sha256": outcome.other.sha256}
+    return found

@@ -1,0 +1,115 @@
+"""The command line: parse, call one public function, print. No mathematics, and none imported before a command
+needs it.
+
+Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted, 1 rejected, 2
+unreadable; `info` and `show` 0 or 2. With ``--json`` exactly one object goes to stdout, errors included; every
+error is also one line on stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import NoReturn
+
+from polyrelu.cli.check import add_check
+from polyrelu.cli.complex import add_complex
+from polyrelu.cli.equivalent import add_equivalent
+from polyrelu.cli.fiber import add_fiber
+from polyrelu.cli.identify import add_identify
+from polyrelu.cli.info import add_info
+from polyrelu.cli.options import UsageError
+from polyrelu.cli.output import EXIT, EXIT_STATUS
+from polyrelu.cli.plot import add_plot
+from polyrelu.cli.runtime_error import add_runtime_error
+from polyrelu.cli.show import add_show
+from polyrelu.cli.topology import add_topology
+from polyrelu.errors import PolyreluError
+from polyrelu.version import __version__
+
+__all__ = ["entry", "main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    if sys.stderr is None:  # closed by who called us
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the process ends
+    if sys.stdout is None:
+        print("polyrelu: cannot print: standard output is closed", file=sys.stderr)
+        return 2
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal or pipe that cannot show "σ" gets "\\u03c3"
+            stream.reconfigure(errors="backslashreplace")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = argparse.Namespace(command=None, json="--json" in given)
+    started = time.perf_counter()
+    sys.set_int_max_str_digits(0)  # the file formats have their own limit
+    try:
+        _parser().parse_args(given, options)
+        status = int(options.run(options, started))
+        sys.stdout.flush()
+        return status
+    except PolyreluError as error:
+        return _report_error(options, str(error))
+    except KeyboardInterrupt:
+        return _report_error(options, "interrupted; nothing was written", exit_status=3)
+    except OSError as error:  # the reader of our output has left, or the disk is full
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            print(f"polyrelu: cannot print: {error.strerror or error}", file=sys.stderr)
+        return 2
+
+
+def entry() -> NoReturn:
+    """The program. After Ctrl-C Python itself may end a process by the signal, whatever status it was given (where the
+    interrupt fell into an import); so the process ends here, its output written."""
+    status = main()
+    if status == EXIT["undecided"]:
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Usage errors are one line like all others, and an object with ``--json``."""
+
+    def error(self, message: str) -> NoReturn:
+        """See `argparse.ArgumentParser`."""
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="polyrelu",
+        description="Exact, certified geometry of ReLU networks: prove statements about a network, check the proof.",
+        epilog=EXIT_STATUS,
+    )
+    parser.add_argument("--version", action="version", version=f"polyrelu {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    add_info(commands)
+    add_complex(commands)
+    add_topology(commands)
+    add_fiber(commands)
+    add_plot(commands)
+    add_identify(commands)
+    add_runtime_error(commands)
+    add_equivalent(commands)
+    add_check(commands)
+    add_show(commands)
+    return parser
+
+
+def _report_error(options: argparse.Namespace, message: str, exit_status: int = 2) -> int:
+    line = " ".join(message.split())
+    if options.json:
+        print(json.dumps({"command": options.command, "status": "error", "error": line}))
+    print(f"polyrelu: {line}", file=sys.stderr)
+    return exit_status

@@ -1,0 +1,91 @@
+"""The options that commands share, and how a network is read as they say."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from polyrelu.cli.output import EXIT_STATUS
+from polyrelu.errors import PolyreluError
+
+if TYPE_CHECKING:
+    from polyrelu.formats import Imported
+
+__all__ = ["NETWORK_HELP", "UsageError", "add_command", "add_network", "add_reading", "read_network"]
+
+NETWORK_HELP = "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …) or a shipped example such as example:digits"
+
+
+class UsageError(PolyreluError):
+    """A command line that is not understood."""
+
+
+def add_command(commands: Any, name: str, run: Callable[..., int], summary: str) -> argparse.ArgumentParser:
+    """A command of the program."""
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, epilog=EXIT_STATUS)
+    parser.set_defaults(run=run)
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    return parser
+
+
+def add_network(parser: argparse.ArgumentParser) -> None:
+    """The network file and how it is read; options that a format does not need do nothing there."""
+    parser.add_argument("network", help=NETWORK_HELP)
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """How network files are read."""
+    reading = parser.add_argument_group("reading the network file")
+    reading.add_argument(
+        "--rounding",
+        default="",
+        metavar="RULES",
+        help="rule=value, separated by commas, for steps that are not exact: batchnorm=float64|float32 (factors 1/√), "
+        "text=exact|float64|float32 (decimal text), attributes=stored|decimal (float32 attributes), "
+        "normalisation=exact|float64|float32 (weights it is folded into); the first of each is the default",
+    )
+    reading.add_argument(
+        "--normalisation",
+        default="none",
+        choices=["none", "inputs", "outputs", "both"],
+        help="whether the file's own normalisation (.nnet) is part of the network; none is the default",
+    )
+    reading.add_argument(
+        "--prefix", help="where a file holds several networks: the start of the names of the one wanted"
+    )
+    reading.add_argument(
+        "--input-shape",
+        metavar="SIZES",
+        help="shape of one sample, the batch included as 1, such as 1,3,32,32, where the file does not say it",
+    )
+    reading.add_argument(
+        "--strip-tail", action="store_true", help="leave out a Softmax, Sigmoid, … after the last layer"
+    )
+    reading.add_argument(
+        "--no-compare",
+        action="store_true",
+        help="do not compare what was read with the format's own runtime (onnxruntime), if that is installed",
+    )
+
+
+def read_network(options: argparse.Namespace, name: str, unused: frozenset[str] = frozenset()) -> Imported:
+    """The network of a file, read as the options say; `unused` names options that mean nothing for its format."""
+    from polyrelu.formats import read
+
+    shape = None
+    if options.input_shape is not None:
+        sizes = options.input_shape.split(",")
+        if not all(size.strip().isdecimal() and len(size) < 10 for size in sizes):
+            raise UsageError(f"--input-shape {options.input_shape[:40]}: expected sizes such as 1,3,32,32")
+        shape = [int(size) for size in sizes]
+    return read(
+        name,
+        prefix=None if "prefix" in unused else options.prefix,
+        rounding=options.rounding,
+        normalisation="none" if "normalisation" in unused else options.normalisation,
+        strip_tail=options.strip_tail,
+        input_shape=None if "input_shape" in unused else shape,
+        compare=not options.no_compare,
+    )

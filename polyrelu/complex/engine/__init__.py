@@ -1,0 +1,1 @@
+"""The engine behind the canonical complex: face lattice, vertices, affine forms. Private to the room."""

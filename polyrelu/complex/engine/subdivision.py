@@ -1,0 +1,474 @@
+"""From a network and a domain to all cells: cut by the domain's constraints, then layer by layer, neuron by neuron."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.complex.engine.affine_forms import FormTable
+from polyrelu.complex.engine.arrangement import orthants
+from polyrelu.complex.engine.arrays import Growable
+from polyrelu.complex.engine.coordinates import Frame
+from polyrelu.complex.engine.face_lattice import WORD_BITS, Cut
+from polyrelu.complex.engine.vertices import SignTables, Vertices
+from polyrelu.errors import DomainError
+from polyrelu.exact import RationalMatrix, solve
+from polyrelu.network import Network, NeuronId
+from polyrelu.support.interrupts import deferred_interrupt
+from polyrelu.support.progress import Progress
+
+__all__ = ["Chunk", "SignWords", "Subdivision", "completed", "packed", "unpacked"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+_LOW = np.uint64((1 << WORD_BITS) - 1)
+_SHIFT = np.uint64(WORD_BITS)
+_BITS = np.arange(WORD_BITS, dtype=np.uint64)
+_BIT = np.uint64(1) << _BITS
+#: More cells than this are not even begun.
+_CELL_LIMIT = 10**7
+
+
+@dataclass(frozen=True, slots=True)
+class SignWords:
+    """The signs of up to 32 forms at all vertices.
+
+    Attributes
+    ----------
+    layer : 0 for constraints of the domain, else the layer of the neurons.
+    members : indices of the constraints or neurons, bit by bit.
+    words : see `Lattice`, shape (f_0,).
+    """
+
+    layer: int
+    members: tuple[int, ...]
+    words: Growable
+
+
+class Chunk(Protocol):
+    """The forms that are being cut with, up to 32 of them."""
+
+    def numbers(self, regions: Indices, bits: Indices | int) -> Indices:
+        """The numbers of the forms `bits` of the chunk on regions."""
+
+    def copy(self, table: FormTable) -> Chunk:
+        """The same for a copy of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class _DenseChunk:
+    """Bit b on region r has the number first + b + r·stride."""
+
+    first: int
+    stride: int
+
+    def numbers(self, regions: Indices, bits: Indices | int) -> Indices:
+        """See `Chunk`."""
+        numbers: Indices = self.first + regions * self.stride + bits
+        return numbers
+
+    def copy(self, table: FormTable) -> Chunk:
+        """See `Chunk`."""
+        return self
+
+
+class _SparseChunk:
+    """Neurons of the last layer: their forms are computed when they are asked for."""
+
+    def __init__(self, table: FormTable, first: int, known: NDArray[np.int32]) -> None:
+        """`known` has the number of the form of neuron first + b on region r at [r, b], -1 if it has none yet."""
+        self._table, self._first, self._known = table, first, known
+
+    def numbers(self, regions: Indices, bits: Indices | int) -> Indices:
+        """See `Chunk`."""
+        found = self._known[regions, bits]
+        missing = np.flatnonzero(found < 0)
+        if len(missing):
+            bits = np.broadcast_to(bits, regions.shape)
+            places = np.unique(regions[missing] * WORD_BITS + bits[missing])
+            new_regions, new_bits = np.divmod(places, WORD_BITS)
+            self._known[new_regions, new_bits] = self._table.add_forms(new_regions, new_bits + self._first)
+            found = self._known[regions, bits]
+        numbers: Indices = found.astype(np.int64)
+        return numbers
+
+    def copy(self, table: FormTable) -> Chunk:
+        """See `Chunk`."""
+        return _SparseChunk(table, self._first, self._known.copy())
+
+
+class Subdivision:
+    """The complex while it grows.
+
+    Attributes
+    ----------
+    lattice, vertices, table : cells, vertices, forms.
+    signs : signs of all constraints and neurons so far, at the vertices.
+    """
+
+    def __init__(self, network: Network, frame: Frame) -> None:
+        _need_vertices(frame)
+        _need_few_cells(frame)
+        self.network, self.frame = network, frame
+        self.table = FormTable(network, frame)
+        self.table.add_first_layer()
+        count = frame.constraints.nrows
+        self.lattice, base_signs, cell_forms = orthants([(1,) if i < count else (1, -1) for i in frame.base])
+        numbers = np.array([0, *(1 + index for index in frame.base)], dtype=np.int32)
+        base = frame.constraints.over(frame.first_layer).take(rows=frame.base)
+        self.vertices = Vertices(
+            self.table,
+            [[0] * frame.dimension + [1], *(base.take(rows=[i]).primitive_rows()[0] for i in range(base.nrows))],
+            _orthant_vertices(base, base_signs),
+            numbers[cell_forms[0]],
+            base_signs,
+        )
+        self._cell_forms = [self.vertices.forms, *(Growable(numbers[forms]) for forms in cell_forms[1:])]
+        self._regions = [Growable(np.zeros(self.lattice.size(k), dtype=np.int64)) for k in range(frame.dimension + 1)]
+        self.signs: list[SignWords] = []
+        self._chunks: list[Chunk] = []  # the forms of each of the words
+        self._current = 0  # the words that are in the lattice
+
+    # -- steps ----------------------------------------------------------------------------------------------------
+
+    @property
+    def least_neurons(self) -> int:
+        """How many neurons must be done before the work can be left: those of the base cut from the start."""
+        return max(self.frame.base, default=-1) + 1 - self.frame.constraints.nrows
+
+    def steps(self) -> Iterator[tuple[int, int]]:
+        """Do all the work; after each form yields (layer, its index), layer 0 for the domain's constraints.
+
+        At a yield the lattice is consistent, so that the work can be left there, once `least_neurons` are done.
+        """
+        yield from self._cut_with_constraints()
+        for layer, members in self._tasks():
+            yield from self._cut_with(layer, members)
+
+    def parts(self, limit: int) -> Iterator[Subdivision]:
+        """Do all the work in parts, finished one after the other, each started from at most `limit` top cells.
+
+        Together they have the top cells of the whole complex, each of them once; other cells can belong to several.
+        """
+        for _ in self._cut_with_constraints():
+            pass
+        yield from self._finished_parts(self._tasks(), limit)
+
+    def _finished_parts(self, tasks: list[tuple[int, range]], limit: int) -> Iterator[Subdivision]:
+        for position, (layer, members) in enumerate(tasks):
+            count = self.lattice.size(self.frame.dimension)
+            if count > limit:
+                for start in range(0, count, limit):
+                    part = self.part(np.arange(start, min(start + limit, count)))
+                    yield from part._finished_parts(tasks[position:], limit)
+                return
+            for _ in self._cut_with(layer, members):
+                pass
+        yield self
+
+    def _tasks(self) -> list[tuple[int, range]]:
+        """Up to 32 neurons at a time, layer by layer."""
+        widths = self.network.widths[1 : self.network.hidden_layers + 1]
+        return [
+            (layer, range(start, min(start + WORD_BITS, width)))
+            for layer, width in enumerate(widths, 1)
+            for start in range(0, width, WORD_BITS)
+        ]
+
+    def _cut_with_constraints(self) -> Iterator[tuple[int, int]]:
+        count = self.frame.constraints.nrows
+        for start in range(0, count, WORD_BITS):
+            for layer, member in self._cut_with(0, range(start, min(start + WORD_BITS, count))):
+                self._drop_negative(member - start)
+                yield layer, member
+
+    def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, int]]:
+        """Cut with up to 32 constraints or neurons."""
+        if layer > self.table.layers:
+            self._enter_layer()
+        self._current = self._position(layer, members)
+        words = self.signs[self._current].words.rows
+        self.lattice.set_words(self._settled(words, 0, self._chunks[self._current], self._regions[0].rows))
+        self._share_words()
+        chunk = self._chunks[self._current]
+        for bit, member in enumerate(members):
+            cut = self.lattice.split(bit, partial(self._new_vertices, bit))
+            if cut is not None:
+                self._extend_cells(chunk, bit, cut)
+            yield layer, member
+
+    def _position(self, layer: int, members: range) -> int:
+        """Where the words of these forms are; at the first of a layer the signs of the whole layer are decided."""
+        if all(signs.layer != layer for signs in self.signs):
+            self._decide(layer)
+        return next(i for i, signs in enumerate(self.signs) if (signs.layer, signs.members[0]) == (layer, members[0]))
+
+    def _share_words(self) -> None:
+        """The words at the vertices are those of the lattice, which goes on with them."""
+        if not self.signs:
+            return
+        self.signs[self._current] = replace(self.signs[self._current], words=self.lattice.words[0])
+
+    def _decide(self, layer: int) -> None:
+        """The signs of all forms of a layer at the vertices so far; see `_new_vertices` for later ones."""
+        width = self.network.widths[layer] if layer else self.frame.constraints.nrows
+        ranges = [range(start, min(start + WORD_BITS, width)) for start in range(0, width, WORD_BITS)]
+        chunks = [self._chunk(layer, members) for members in ranges]
+        signs = self._signs_at_vertices(layer, chunks, width)
+        for members in ranges:
+            words = packed(signs[:, members.start : members.stop])
+            self.signs.append(SignWords(layer, tuple(members), Growable(words)))
+        self._chunks += chunks
+
+    def _chunk(self, layer: int, members: range) -> Chunk:
+        if layer == 0:  # the constraints follow infinity in the table
+            return _DenseChunk(1 + members.start, 0)
+        if self.table.is_dense(layer):
+            return _DenseChunk(self.table.first_number(layer) + members.start, self.network.widths[layer])
+        unknown = np.full((self.table.regions(layer), len(members)), -1, dtype=np.int32)
+        return _SparseChunk(self.table, members.start, unknown)
+
+    def _enter_layer(self) -> None:
+        """The top cells become the regions of the next layer."""
+        top = self.frame.dimension
+        layer = self.table.layers
+        active = self.positive(layer, top)
+        self.table.add_layer(self._regions[top].rows.copy(), active)
+        regions = np.arange(self.lattice.size(top))
+        self._regions[top] = Growable(regions)
+        for k in range(top, 0, -1):
+            below = np.zeros(self.lattice.size(k - 1), dtype=np.int64)
+            if k == 1:
+                below[self.lattice.edges.rows.ravel()] = np.repeat(regions, 2)
+            else:
+                facets, counts = self.lattice.facets[k].gather(np.arange(self.lattice.size(k)))
+                below[facets] = np.repeat(regions, counts)
+            self._regions[k - 1] = Growable(below)
+            regions = below
+
+    def positive(self, layer: int, k: int) -> NDArray[np.bool_]:
+        """Which neurons of a layer are positive on the cells of dimension k, shape (f_k, n)."""
+        parts = []
+        for signs in self.signs:
+            if signs.layer == layer:
+                words = self.lattice.spread(signs.words.rows)[k]
+                low = np.ascontiguousarray(words, dtype="<u8").view(np.uint8).reshape(-1, 8)[:, : WORD_BITS // 8]
+                parts.append(np.unpackbits(low, axis=1, count=len(signs.members), bitorder="little"))
+        return np.concatenate(parts, axis=1).astype(bool)
+
+    def facet_forms(self) -> NDArray[np.int32]:
+        """The form that vanishes on each cell of codimension 1, shape (f_{d-1},)."""
+        if self.frame.dimension == 0:
+            return np.zeros(0, dtype=np.int32)
+        forms: NDArray[np.int32] = self._cell_forms[self.frame.dimension - 1].rows[:, 0]
+        return forms
+
+    # -- signs ----------------------------------------------------------------------------------------------------
+
+    def _signs_at_vertices(self, layer: int, chunks: list[Chunk], width: int) -> NDArray[np.int8]:
+        """Signs of all forms of a layer, shape (f_0, width)."""
+        regions = self._regions[0].rows
+        if layer == 0 or self.table.is_dense(layer):
+            signs = self.vertices.certain_sign_table(self._sign_tables(layer), regions)
+        else:
+            signs = self.vertices.certain_signs_of_last_layer(width, regions)
+            for start, chunk in zip(range(0, width, WORD_BITS), chunks, strict=True):
+                here = signs[:, start : start + WORD_BITS]
+                vertices, bits = np.nonzero(here == 2)
+                here[vertices, bits] = self.vertices.certain_signs(vertices, chunk.numbers(regions[vertices], bits))
+        first = 0 if layer == 0 else self.frame.constraints.nrows
+        if layer <= 1:  # the signs of the base were known from the start
+            for position, index in enumerate(self.frame.base, 1):
+                if first <= index < first + width:
+                    signs[:, index - first] = self.vertices.base_signs.rows[:, position]
+        for vertex, member in np.argwhere(signs == 2).tolist():
+            number = chunks[member // WORD_BITS].numbers(regions[vertex : vertex + 1], member % WORD_BITS)[0]
+            signs[vertex, member] = self.vertices.exact_sign(vertex, int(number))
+        return signs
+
+    def _sign_tables(self, layer: int) -> SignTables:
+        if layer:
+            return SignTables(
+                self.table.layer_rows(layer), self.table.layer_errors(layer), self.table.layer_norms(layer)
+            )
+        numbers = slice(1, 1 + self.frame.constraints.nrows)
+        rows = self.table.rows.rows[None, numbers]
+        with np.errstate(over="ignore"):
+            norms = np.abs(rows).sum(axis=2)
+        return SignTables(rows, self.table.errors.rows[None, numbers], norms)
+
+    @np.errstate(all="ignore")
+    def _new_vertices(self, bit: int, cut: Cut) -> Words:
+        """Append the points where a form vanishes on the cut edges; the words of their signs.
+
+        Signs of earlier forms are those of the edge. What can change its sign on the edge keeps both signs at the new
+        vertex, until it is settled when its turn comes.
+        """
+        edges, (positive, negative) = cut.cells[1], cut.ends.T
+        regions = self._regions[1].buffer[edges]
+        forms = self._chunks[self._current].numbers(regions, bit)
+        rows, coordinates = self.table.rows.buffer[forms], self.vertices.coordinates.buffer
+        ends = coordinates[positive], coordinates[negative]
+        values = [np.abs(np.einsum("mi,mi->m", rows, end))[:, None] for end in ends]
+        base_signs = self.vertices.base_signs.buffer
+        self.vertices.append(
+            values[1] * ends[0] + values[0] * ends[1],
+            np.concatenate([self._cell_forms[1].buffer[edges], forms[:, None].astype(np.int32)], axis=1),
+            base_signs[positive] | base_signs[negative],  # 0 | s = s | s = s; the ends never have opposite signs
+        )
+        self._regions[0].append(regions)
+        bits = np.uint64(1 << bit | 1 << (bit + WORD_BITS))
+        for position, signs in enumerate(self.signs):
+            words = signs.words.buffer[positive] | signs.words.buffer[negative]
+            if position == self._current:
+                first = len(self.vertices) - len(words)
+                found = self._settled(words & ~bits, first, self._chunks[position], regions)
+            else:
+                signs.words.append(words)
+        return found
+
+    def _settled(self, words: Words, first: int, chunk: Chunk, regions: Indices) -> Words:
+        """Words of the vertices from `first` on, with one sign at most of every form.
+
+        Parameters
+        ----------
+        words : with both signs where the sign must be looked at.
+        regions : that contain the vertices.
+        """
+        both = words & (words >> _SHIFT) & _LOW
+        if not both.any():
+            return words
+        rows, bits = np.nonzero((both[:, None] >> _BITS) & np.uint64(1))
+        forms = chunk.numbers(regions[rows], bits)
+        signs = self.vertices.certain_signs(first + rows, forms)
+        for position in np.flatnonzero(signs == 2).tolist():
+            signs[position] = self.vertices.exact_sign(first + int(rows[position]), int(forms[position]))
+        words = words & ~(both | (both << _SHIFT))
+        found = np.where(signs > 0, _BIT[bits], np.where(signs < 0, _BIT[bits] << _SHIFT, np.uint64(0)))
+        np.bitwise_or.at(words, rows, found)
+        return words
+
+    # -- cells ----------------------------------------------------------------------------------------------------
+
+    def _extend_cells(self, chunk: Chunk, bit: int, cut: Cut) -> None:
+        """Regions and forms of the new cells of dimension 1 and more, in the order of their numbers (see `Cut`)."""
+        top = self.frame.dimension
+        parents = [
+            None,
+            *(
+                (self._regions[k].buffer[cut.cells[k]], self._cell_forms[k].buffer[cut.cells[k]])
+                for k in range(1, top + 1)
+            ),
+        ]
+        for k in range(1, top + 1):
+            own = parents[k]
+            assert own is not None
+            self._regions[k].append(own[0])
+            self._cell_forms[k].append(own[1])
+            if k < top:
+                above = parents[k + 1]
+                assert above is not None
+                forms = chunk.numbers(above[0], bit)[:, None].astype(np.int32)
+                self._regions[k].append(above[0])
+                self._cell_forms[k].append(np.concatenate([above[1], forms], axis=1))
+
+    def _drop_negative(self, bit: int) -> None:
+        """Drop the cells outside a constraint."""
+        negative = np.uint64(1 << (bit + WORD_BITS))
+        marked = [(words.rows & negative) == 0 for words in self.lattice.words]
+        if all(mark.all() for mark in marked):
+            return
+        self._restrict(marked)
+
+    def _restrict(self, marked: list[NDArray[np.bool_]]) -> None:
+        """Go on with the marked cells only; nothing that was there before is changed."""
+        self.lattice = self.lattice.restricted(marked)
+        self.vertices = self.vertices.restricted(marked[0])
+        self._regions = [regions.restricted(mark) for regions, mark in zip(self._regions, marked, strict=True)]
+        higher = [forms.restricted(mark) for forms, mark in zip(self._cell_forms[1:], marked[1:], strict=True)]
+        self._cell_forms = [self.vertices.forms, *higher]
+        self.signs = [replace(signs, words=signs.words.restricted(marked[0])) for signs in self.signs]
+        self._share_words()
+
+    def part(self, top: Indices) -> Subdivision:
+        """An independent copy with the given top cells and their faces only."""
+        part = copy.copy(self)
+        part.table = self.table.copy()
+        part._chunks = [chunk.copy(part.table) for chunk in self._chunks]
+        part._restrict(self.lattice.closure(top))
+        part.vertices.use(part.table)
+        return part
+
+
+def completed(subdivision: Subdivision, progress: Progress | None) -> tuple[tuple[NeuronId, ...], bool]:
+    """Do all the steps, or those until Ctrl-C; the neurons whose cuts are in, and whether these are all."""
+    network = subdivision.network
+    neurons: list[NeuronId] = []
+    with deferred_interrupt() as interrupt:
+        for layer, member in subdivision.steps():
+            if layer:
+                neurons.append(NeuronId(layer, member))
+            if progress is not None:
+                progress(layer, member, subdivision.lattice.size(subdivision.lattice.dimension))
+            if interrupt.requested and layer and len(neurons) >= subdivision.least_neurons:
+                break
+    return tuple(neurons), len(neurons) == sum(network.widths[1 : network.hidden_layers + 1])
+
+
+def _need_vertices(frame: Frame) -> None:
+    """Cells are built on the vertices of the first cuts."""
+    if len(frame.base) < frame.dimension:
+        raise DomainError(
+            "a skip connection reads the input in a direction that layer 1 does not see, so that the cells of the "
+            "first layers contain lines; use a bounded domain such as box:-1000,1000, or list regions only "
+            "(--regions-only, walk_regions)"
+        )
+
+
+def _need_few_cells(frame: Frame) -> None:
+    """Refuse at once what would end with all memory gone."""
+    one_sided = sum(index < frame.constraints.nrows for index in frame.base)
+    two_sided = frame.dimension - one_sided
+    if 2**one_sided * 3**two_sided > _CELL_LIMIT:
+        raise DomainError(
+            f"the complex has at least {2**one_sided * 3**two_sided:.0e} cells, too many to list; choose a domain with "
+            "fewer dimensions, such as slice:FILE, or list regions only (--regions-only, walk_regions)"
+        )
+
+
+def _orthant_vertices(base: RationalMatrix, signs: NDArray[np.int8]) -> Floats:
+    """Approximate (y, t) of the apex and the directions of `orthants`."""
+    dimension = base.nrows
+    columns = range(dimension)
+    right = (-base.take(columns=[dimension])).beside(RationalMatrix.identity(dimension))
+    solution = solve(base.take(columns=columns), right)
+    if solution is None:
+        raise AssertionError("the base forms are independent")
+    table = solution.to_floats()
+    points = np.where(signs[:, :1] > 0, table[:, 0], signs[:, 1:] @ table[:, 1:].T)
+    return np.concatenate([points, signs[:, :1]], axis=1)
+
+
+def packed(signs: NDArray[np.int8]) -> Words:
+    """The words of signs of shape (m, c), c ≤ 32."""
+    bits = np.zeros((len(signs), 2 * WORD_BITS), dtype=bool)
+    bits[:, : signs.shape[1]] = signs > 0
+    bits[:, WORD_BITS : WORD_BITS + signs.shape[1]] = signs < 0
+    words: Words = np.packbits(bits, axis=1, bitorder="little").view("<u8")[:, 0].astype(np.uint64)
+    return words
+
+
+def unpacked(words: Words, count: int) -> NDArray[np.int8]:
+    """The signs of the first forms of words, shape (m, count)."""
+    bits = np.arange(count, dtype=np.uint64)
+    positive = (words[:, None] >> bits) & np.uint64(1)
+    negative = (words[:, None] >> (bits + _SHIFT)) & np.uint64(1)
+    return positive.astype(np.int8) - negative.astype(np.int8)

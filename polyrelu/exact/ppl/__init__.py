@@ -1,0 +1,1 @@
+"""The Parma Polyhedra Library, in a process of its own."""

@@ -1,0 +1,116 @@
+"""The process that runs PPL, and the only file that imports it: ``python -P worker.py LIFELINE``.
+
+Reads pickled requests ``(operation, arguments)`` on standard input and answers ``(True, result)`` or ``(False, text)``
+on standard output, until its input ends. All numbers are Python integers: a row [a | c] is a·x ≤ c or a·x = c, a point
+is [numerators | denominator], a ray or line its coordinates. Not imported by the package; see `client`.
+
+LIFELINE is the descriptor of a pipe that nobody writes to and that the parent holds open. PPL notices nothing while it
+computes, but the kernel notices the end of the parent there, and ends this process with SIGIO (on Linux).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pickle
+import select
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ppl import C_Polyhedron, Linear_Expression, line, point, ray
+
+Row = Sequence[int]
+Rows = Sequence[Row]
+
+
+def generators(columns: int, inequalities: Rows, equations: Rows) -> tuple[list[Row], list[Row], list[Row]]:
+    """Minimal points, rays and lines of {x : inequalities, equations}; no points if it is empty."""
+    return _generators(_from_constraints(columns, inequalities, equations))
+
+
+def constraints(columns: int, points: Rows, rays: Rows, lines: Rows) -> tuple[list[Row], list[Row]]:
+    """Minimal inequalities and equations of conv(points) + cone(rays) + span(lines); there must be a point."""
+    polyhedron = C_Polyhedron(columns, "empty")
+    for row in points:
+        polyhedron.add_generator(point(Linear_Expression(list(row[:-1]), 0), row[-1]))
+    for row in rays:
+        polyhedron.add_generator(ray(Linear_Expression(list(row), 0)))
+    for row in lines:
+        polyhedron.add_generator(line(Linear_Expression(list(row), 0)))
+    return _constraints(polyhedron)
+
+
+def _from_constraints(columns: int, inequalities: Rows, equations: Rows) -> Any:
+    polyhedron = C_Polyhedron(columns, "universe")
+    for row in inequalities:
+        polyhedron.add_constraint(_remainder(row) >= 0)
+    for row in equations:
+        polyhedron.add_constraint(_remainder(row) == 0)
+    return polyhedron
+
+
+def _remainder(row: Row) -> Any:
+    """c - a·x."""
+    return Linear_Expression([-entry for entry in row[:-1]], row[-1])
+
+
+def _generators(polyhedron: Any) -> tuple[list[Row], list[Row], list[Row]]:
+    points: list[Row] = []
+    rays: list[Row] = []
+    lines: list[Row] = []
+    for generator in polyhedron.minimized_generators():
+        coordinates = [int(entry) for entry in generator.coefficients()]
+        if generator.is_point():
+            points.append([*coordinates, int(generator.divisor())])
+        else:
+            (lines if generator.is_line() else rays).append(coordinates)
+    return points, rays, lines
+
+
+def _constraints(polyhedron: Any) -> tuple[list[Row], list[Row]]:
+    inequalities: list[Row] = []
+    equations: list[Row] = []
+    for constraint in polyhedron.minimized_constraints():
+        row = [*(-int(entry) for entry in constraint.coefficients()), int(constraint.inhomogeneous_term())]
+        (equations if constraint.is_equality() else inequalities).append(row)
+    return inequalities, equations
+
+
+def _answer(name: str, arguments: tuple[Any, ...]) -> tuple[bool, object]:
+    operations: dict[str, Callable[..., object]] = {"generators": generators, "constraints": constraints}
+    try:
+        return True, operations[name](*arguments)
+    except Exception as error:  # whatever happens is the caller's to report
+        return False, f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def _end_with(lifeline: int) -> None:
+    """End this process as soon as the other end of a pipe is closed."""
+    if sys.platform != "linux":  # elsewhere SIGIO does nothing
+        return
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([lifeline], [], [], 0)[0]:  # it was closed before
+        os._exit(0)
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    _end_with(int(sys.argv[1]))
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    with contextlib.suppress(EOFError, pickle.UnpicklingError):
+        while True:
+            answer = _answer(*pickle.load(source))
+            try:
+                pickle.dump(answer, target, protocol=pickle.HIGHEST_PROTOCOL)
+                target.flush()
+            except BrokenPipeError:
+                os._exit(0)  # an orderly end would complain
+
+
+if __name__ == "__main__":
+    main()

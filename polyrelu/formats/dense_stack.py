@@ -1,0 +1,97 @@
+"""Files and objects that are a list of affine maps x A + b, each with or without a ReLU after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+from polyrelu.errors import NetworkError
+from polyrelu.formats.graph import tensors
+from polyrelu.formats.graph.float_error import BOUNDED
+from polyrelu.formats.graph.values import Graph
+from polyrelu.formats.imported import Draft
+from polyrelu.network import from_arrays
+
+__all__ = ["Affine", "draft_of_pairs", "draft_of_stack"]
+
+Array: TypeAlias = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """x A + b, then ReLU or not.
+
+    Attributes
+    ----------
+    name : how errors call it.
+    weight, bias : A of shape (in, out), b of shape (out,).
+    """
+
+    name: str
+    weight: Array
+    bias: Array
+    relu: bool
+
+
+def draft_of_stack(format_: str, layers: Sequence[Affine]) -> Draft:
+    """The maps one after the other; `NetworkError` names the first that does not fit.
+
+    >>> import numpy as np
+    >>> draft = draft_of_stack("example", [Affine("layer 1", np.eye(2), np.zeros(2), True)])
+    >>> draft.steps, draft.numbers
+    (['affine [1, 2]', 'relu [1, 2]'], 6)
+    """
+    if not layers:
+        raise NetworkError("there are no layers")
+    graph, steps, width = Graph(), list[str](), None
+    for layer in layers:
+        _check(layer, width)
+        width = layer.weight.shape[1]
+    (value,) = graph.inputs([(1, layers[0].weight.shape[0])])
+    for layer in layers:
+        try:
+            value = tensors.matmul(graph, value, layer.weight, layer.bias)
+        except NetworkError as error:
+            raise NetworkError(f"{layer.name}: {error}") from None
+        steps.append(f"affine {list(value.shape)}")
+        if layer.relu:
+            value = tensors.relu(graph, value)
+            steps.append(f"relu {list(value.shape)}")
+    graph.finish([value])
+    arrays = [array for layer in layers for array in (layer.weight, layer.bias)]
+    types = {array.dtype.name for array in arrays}
+    return Draft(
+        format_,
+        graph,
+        steps=steps,
+        dtypes=types,
+        numbers=sum(array.size for array in arrays),
+        input_shapes=[(1, layers[0].weight.shape[0])],
+        arithmetic=next(iter(types)) if len(types) == 1 and types <= BOUNDED else "",
+    )
+
+
+def draft_of_pairs(format_: str, pairs: Sequence[tuple[Array, Array]], notes: list[str]) -> Draft:
+    """The draft of weights (out, in) and biases (out,), arrays of numbers."""
+    arrays = [array for pair in pairs for array in pair]
+    dtypes = {array.dtype.name for array in arrays if array.dtype != object}
+    return Draft(
+        format_,
+        network=from_arrays(pairs),
+        steps=[f"affine [{weight.shape[0]}, {weight.shape[1]}]" for weight, _ in pairs],
+        dtypes=dtypes,
+        notes=notes,
+        numbers=sum(array.size for array in arrays),
+        arithmetic="float64" if dtypes == {"float64"} else "float32",
+    )
+
+
+def _check(layer: Affine, width: int | None) -> None:
+    weight, bias = layer.weight, layer.bias
+    if weight.ndim != 2 or bias.shape != weight.shape[1:] or not weight.size:
+        raise NetworkError(f"{layer.name}: expected shapes (in, out) and (out,); got {weight.shape} and {bias.shape}")
+    if width not in (None, weight.shape[0]):
+        raise NetworkError(f"{layer.name}: it takes {weight.shape[0]} values, the one before gives {width}")

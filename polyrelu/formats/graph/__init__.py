@@ -1,0 +1,1 @@
+"""Network files as graphs of tensor operations, and how a graph becomes layers of neurons."""

@@ -1,0 +1,89 @@
+"""HDF5 files, read with h5py in a process of their own: the library may hang or crash on a damaged file."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.errors import NetworkFileError
+from polyrelu.support.limits import PARAMETER_LIMIT
+
+__all__ = ["Hdf5", "read_hdf5"]
+
+Array: TypeAlias = NDArray[Any]
+
+#: Seconds after which a file is given up: so many, and so many for each million bytes.
+_PATIENCE = (20.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Hdf5:
+    """Groups and arrays of a file, by their paths.
+
+    Attributes
+    ----------
+    attributes : for each group its attributes that Keras writes: text, or a list of texts.
+    arrays : the datasets of numbers.
+    problems : for what is no such dataset, why not.
+    """
+
+    path: Path
+    attributes: dict[str, dict[str, Any]]
+    arrays: dict[str, Array]
+    problems: dict[str, str]
+
+    def array(self, *names: str) -> Array:
+        """The numbers at a path."""
+        place = "/".join(part for name in names for part in name.split("/") if part)
+        if place in self.arrays:
+            return self.arrays[place]
+        problem = self.problems.get(place, "not in the file, or a link; links are not followed")
+        raise NetworkFileError(self.path, f"weight {place[:160]!r}", problem)
+
+
+def read_hdf5(path: Path, roots: list[str], stored: bytes | None = None) -> Hdf5:
+    """Some groups of an HDF5 file, of which all bytes may be given, if they are part of another file."""
+    if not find_spec("h5py"):
+        problem = "reading Keras files needs the package h5py (the extra [keras]): pip install h5py"
+        raise NetworkFileError(path, "", problem)
+    size = path.stat().st_size if stored is None else len(stored)
+    program = Path(__file__).with_name("hdf5_worker.py")
+    # -P keeps this directory, which has modules called keras and onnx, off the import path of the process
+    command = [sys.executable, "-P", str(program), str(path) if stored is None else "-", str(PARAMETER_LIMIT), *roots]
+    try:
+        done = subprocess.run(
+            command,
+            input=stored or b"",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_PATIENCE[0] + _PATIENCE[1] * size / 10**6,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        raise NetworkFileError(path, "", "the HDF5 library does not come to an end with it; it is damaged") from None
+    except subprocess.CalledProcessError:
+        raise NetworkFileError(path, "", "the HDF5 library breaks down over it; it is damaged") from None
+    return _answer(path, done.stdout)
+
+
+def _answer(path: Path, output: bytes) -> Hdf5:
+    line, _, data = output.partition(b"\n")
+    answer = json.loads(line)
+    if "error" in answer:
+        raise NetworkFileError(path, "", f"not a readable HDF5 file ({answer['error']})")
+    arrays, first = dict[str, Array](), 0
+    for place, kind, shape in answer["arrays"]:
+        number_type = np.dtype(kind)
+        count = math.prod(shape)
+        arrays[place] = np.frombuffer(data, number_type, count, first).reshape(shape)
+        first += count * number_type.itemsize
+    return Hdf5(path, answer["attributes"], arrays, answer["problems"])

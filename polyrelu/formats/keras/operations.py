@@ -1,0 +1,797 @@
+"""The layers of Keras 1 to 3, each as a function of a `Call`: what is read from the configuration and the weights.
+
+Keras puts channels last unless ``data_format`` says otherwise; `tensors.py` wants them after the batch. Layers with
+windows move them there and back, and apply their activation in between. A setting that is not known, and not empty, is
+refused: a layer that looks familiar may do something else.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.errors import NetworkError, NetworkFileError
+from polyrelu.formats.graph import tensors
+from polyrelu.formats.graph.tensors import Pads, Window, plain_window
+from polyrelu.formats.graph.values import Graph, Value
+from polyrelu.formats.imported import Draft
+from polyrelu.formats.keras.files import Weights, shown
+from polyrelu.formats.options import ReadOptions
+from polyrelu.support.limits import WIDTH_LIMIT
+
+__all__ = ["MOVERS", "Call", "Layer", "Reader", "apply", "check_known"]
+
+Array: TypeAlias = NDArray[Any]
+Indices: TypeAlias = NDArray[np.int64]
+
+#: Settings that do not change the function at inference.
+_HARMLESS = {
+    "W_constraint", "W_regularizer", "activity_regularizer", "b_constraint", "b_regularizer", "batch_input_shape",
+    "batch_shape", "init", "input_dim", "input_dtype", "input_shape", "momentum", "name", "renorm_clipping",
+    "renorm_momentum", "synchronized", "trainable",
+}  # fmt: skip
+_HARMLESS_ENDINGS = ("_initializer", "_regularizer", "_constraint")
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A layer of the configuration: its class, name, settings, and where the class comes from."""
+
+    kind: str
+    name: str
+    config: dict[str, Any]
+    module: str = "keras.layers"
+
+    @classmethod
+    def of(cls, entry: dict[str, Any], name: str = "") -> Layer:
+        """A layer as Keras writes it; files before Keras 2.13 do not name modules, and hold layers of Keras only."""
+        kind, config = entry["class_name"], entry["config"]
+        if not isinstance(config, dict):  # a function, not a layer
+            return cls(str(config), name, {}, f"{entry.get('module')}, a function")
+        registered = entry.get("registered_name")
+        module = "keras.layers" if entry.get("module") is None else str(entry["module"])
+        if registered not in (None, kind):
+            module = f"{module}, registered as {registered}"
+        return cls(str(kind), str(config.get("name") or name), config, module)
+
+    @property
+    def place(self) -> str:
+        """How errors name the layer."""
+        return f"layer {self.name[:80]!r} ({shown(self.kind)})"
+
+    @property
+    def is_of_keras(self) -> bool:
+        """Whether the class is one of Keras's layers, as opposed to its operations and to classes of others."""
+        return self.module in ("keras.layers", "tf_keras.layers", "tensorflow.keras.layers")
+
+
+@dataclass(slots=True)
+class Reader:
+    """The walk through one model.
+
+    Attributes
+    ----------
+    major : the first number of the version of Keras, None if unknown.
+    policies : the number types of the layers so far.
+    counted : the arrays that entered the function so far.
+    """
+
+    path: Path
+    draft: Draft
+    graph: Graph
+    options: ReadOptions
+    weights: Weights
+    major: int | None
+    policies: set[str] = field(default_factory=set)
+    counted: dict[int, Array] = field(default_factory=dict)
+
+    def count(self, array: Array) -> None:
+        """Note numbers of the file that enter the function, once each."""
+        if id(array) not in self.counted:
+            self.counted[id(array)] = array  # kept, so that its id stays its own
+            self.draft.dtypes.add(array.dtype.name)
+            self.draft.numbers += array.size
+
+
+class Call:
+    """One use of a layer: its settings, its weights and the values that it is applied to.
+
+    Attributes
+    ----------
+    is_last : whether only operations that move entries stand between it and an output.
+    """
+
+    def __init__(self, reader: Reader, layer: Layer, inputs: Sequence[Value], is_last: bool = False) -> None:
+        self.reader, self.layer, self.inputs, self.is_last = reader, layer, list(inputs), is_last
+        self.graph = reader.graph
+        self.label = layer.kind
+        self._used: set[str] = set()
+
+    def fail(self, problem: str) -> NetworkFileError:
+        """The error that names this layer."""
+        return NetworkFileError(self.reader.path, self.layer.place, problem)
+
+    @property
+    def x(self) -> Value:
+        """The only input."""
+        if len(self.inputs) != 1:
+            raise self.fail(f"{len(self.inputs)} inputs; expected one")
+        return self.inputs[0]
+
+    def note(self, text: str) -> None:
+        """Say what was done."""
+        self.reader.draft.notes.append(text)
+
+    # -- settings -------------------------------------------------------------------------------------------------
+
+    def setting(self, name: str, default: Any = None) -> Any:
+        """A setting, or the default if it is missing or null."""
+        self._used.add(name)
+        found = self.layer.config.get(name)
+        return default if found is None else found
+
+    def ignore(self, *names: str) -> None:
+        """These settings need not be looked at."""
+        self._used |= set(names)
+
+    def check_settings(self) -> None:
+        """Every setting must have been looked at, or be harmless or empty."""
+        for name, value in self.layer.config.items():
+            is_harmless = name in self._used or name in _HARMLESS or name.endswith(_HARMLESS_ENDINGS)
+            if not is_harmless and value not in (None, False, [], {}):
+                raise self.fail(f"its setting {name[:40]!r} is not known")
+
+    def flag(self, name: str, default: bool) -> bool:
+        """A setting that is a truth value."""
+        found = self.setting(name, default)
+        if not isinstance(found, bool):
+            raise self.fail(f"{name} is not a truth value")
+        return found
+
+    def word(self, name: str, default: str, *known: str) -> str:
+        """A setting that is one of some words."""
+        found = self.setting(name, default)
+        if found not in known:
+            raise self.fail(f"{name} {str(found)[:40]!r} is not supported; known are {', '.join(known)}")
+        return str(found)
+
+    def count(self, name: str, default: int | None = None) -> int:
+        """A setting that is a positive size."""
+        return self.sizes(name, 1, default)[0]
+
+    def sizes(self, name: str, rank: int, default: int | Sequence[int] | None = None) -> list[int]:
+        """A setting of so many positive sizes; one number stands for all."""
+        found = self.setting(name, default)
+        sizes = [found] * rank if isinstance(found, int) else found
+        if not _are_sizes(sizes) or len(sizes) != rank or min(sizes) < 1:
+            raise self.fail(f"{name} is {shown(str(found))}; expected {rank} positive sizes")
+        return list(sizes)
+
+    def amounts(self, name: str, rank: int) -> Pads:
+        """A setting of so many pairs of sizes ≥ 0, before and after each axis; one number stands for a pair."""
+        found = self.setting(name)
+        listed = [found] if rank == 1 and _are_sizes(found) and len(found) == 2 else found
+        listed = [found] * rank if isinstance(found, int) else listed
+        pairs = [[pair, pair] if isinstance(pair, int) else pair for pair in listed]
+        if len(pairs) != rank or not all(_are_sizes(pair) and len(pair) == 2 for pair in pairs):
+            raise self.fail(f"{name} is {shown(str(found))}; expected {rank} pairs of sizes")
+        return [(first, second) for first, second in pairs]
+
+    def number(self, name: str, default: float | int) -> Fraction:
+        """A setting that is a number, under the rule for attributes."""
+        return self.exact(name, self.setting(name, default))
+
+    def exact(self, name: str, found: Any) -> Fraction:
+        """A number of the configuration: an integer, or decimal text under the rule for attributes.
+
+        The rule *stored* means what Keras computes with: the float of the layer that is nearest. The rule *decimal*
+        means the text; but the text of a float32, such as 0.10000000149011612, is that of a float that was stored, and
+        means the shortest decimal of that float.
+        """
+        if isinstance(found, dict) and found.get("class_name") == "__numpy__":
+            found = found["config"]["value"]
+        if isinstance(found, bool) or not isinstance(found, (int, float)):
+            raise self.fail(f"{name} is not a number")
+        rounding = self.reader.options.rounding
+        if isinstance(found, int) and abs(found) <= 2**24:
+            return Fraction(found)
+        found = float(found)
+        with np.errstate(over="ignore"):
+            single = float(np.float32(found))
+        if not math.isfinite(single):
+            raise self.fail(f"{name} is {found}")
+        decimal = Fraction(str(np.float32(found))) if single == found else Fraction(repr(found))
+        stored = Fraction(found if self.policy() == "float64" else single)
+        if stored != decimal:
+            self.reader.draft.rounding.add(f"attributes: {rounding.attributes}")
+            if self.policy() != "float64":  # a float64 runtime has another number
+                self.reader.draft.bounded.discard("float64")
+        return stored if rounding.attributes == "stored" else decimal
+
+    def policy(self) -> str:
+        """The name of the layer's number type."""
+        found = self.setting("dtype", "float32")
+        if isinstance(found, dict):
+            found = found["config"]["name"] if found.get("class_name") in ("DTypePolicy", "Policy") else None
+        if found not in ("float16", "bfloat16", "float32", "float64", "mixed_float16", "mixed_bfloat16"):
+            raise self.fail("its number type is not one of the float types")
+        return str(found)
+
+    # -- weights --------------------------------------------------------------------------------------------------
+
+    def weights(self, **shapes: tuple[int, ...]) -> list[Array]:
+        """The weights with these names and shapes, in this order."""
+        arrays = self.reader.weights.of(self.layer.kind, self.layer.name, list(shapes))
+        for (name, shape), array in zip(shapes.items(), arrays, strict=True):
+            if array.shape != shape:
+                raise self.fail(f"its {name} has shape {list(array.shape)}; expected {list(shape)}")
+        return arrays
+
+    def counted(self, *arrays: Array) -> None:
+        """These weights enter the function."""
+        for array in arrays:
+            self.reader.count(array)
+
+
+Handler: TypeAlias = Callable[[Call], Value]
+
+
+def check_known(path: Path, layer: Layer) -> None:
+    """The class of a layer must be known, and be that of Keras."""
+    problem = ""
+    if layer.kind in ("Sequential", "Functional", "Model"):
+        problem = "a model within the model is not supported; save one model without inner models"
+    elif not layer.is_of_keras:
+        problem = f"this class is not one of keras.layers, but of {shown(layer.module)}"
+    elif layer.kind not in LAYERS and layer.kind != "InputLayer":
+        known = sorted({re.sub("[123]D", "*D", name) for name in LAYERS})
+        problem = f"this layer is not supported; supported are {', '.join(known)}"
+    if problem:
+        raise NetworkFileError(path, layer.place, problem)
+
+
+def apply(call: Call) -> Value:
+    """The value of a known layer; the error names the layer."""
+    draft, handler = call.reader.draft, LAYERS[call.layer.kind]
+    try:
+        call.reader.policies.add(call.policy())
+        value = handler(call)
+    except NetworkFileError:
+        raise
+    except NetworkError as error:
+        raise call.fail(str(error)) from None
+    except (IndexError, KeyError, TypeError, ValueError, OverflowError, AttributeError, ZeroDivisionError):
+        raise call.fail("its settings are not those of this layer") from None
+    call.check_settings()
+    draft.steps.append(f"{call.label} {list(value.shape)}")
+    return value
+
+
+def _are_sizes(found: Any) -> bool:
+    return isinstance(found, (list, tuple)) and all(
+        isinstance(size, int) and not isinstance(size, bool) and 0 <= size <= WIDTH_LIMIT for size in found
+    )
+
+
+# --- Activations -----------------------------------------------------------------------------------------
+
+#: What `--strip-tail` takes away after the last layer.
+_TAILS = {"softmax", "log_softmax", "sigmoid", "tanh", "softplus", "exponential", "swish", "silu"}
+
+
+def _activated(call: Call, x: Value) -> Value:
+    return _activation(call, x, call.setting("activation", "linear"))
+
+
+def _activation(call: Call, x: Value, found: Any) -> Value:
+    """An activation by its name, or as a layer."""
+    if isinstance(found, dict):
+        inner = Call(call.reader, Layer.of(found, call.layer.name), [x])
+        if inner.layer.kind not in ("ReLU", "LeakyReLU") or not inner.layer.is_of_keras:
+            raise call.fail(f"the activation {inner.layer.kind[:40]!r} of {shown(inner.layer.module)} is not supported")
+        result = LAYERS[inner.layer.kind](inner)
+        inner.check_settings()
+        return _labelled(call, inner.layer.kind, result)
+    name = str(found)[:40]
+    if found in _TAILS and call.is_last and call.reader.options.strip_tail:
+        call.reader.draft.caveats.append(f"the {name} after the last layer was stripped: outputs are its inputs")
+        return x
+    if found not in ACTIVATIONS:
+        hint = "; --strip-tail leaves it out after the last layer" if found in _TAILS else ""
+        known = ", ".join(sorted(ACTIVATIONS))
+        raise call.fail(f"the activation {name!r} is not supported{hint}; supported are {known}")
+    return x if found == "linear" else _labelled(call, name, ACTIVATIONS[found](call, x))
+
+
+def _labelled(call: Call, name: str, value: Value) -> Value:
+    call.label += f" ({name})"
+    return value
+
+
+def _relu(call: Call, x: Value) -> Value:
+    return tensors.relu(call.graph, x)
+
+
+def _relu6(call: Call, x: Value) -> Value:
+    return tensors.clip(call.graph, x, Fraction(0), Fraction(6))
+
+
+def _hard_tanh(call: Call, x: Value) -> Value:
+    return tensors.clip(call.graph, x, Fraction(-1), Fraction(1))
+
+
+def _leaky_relu(call: Call, x: Value) -> Value:
+    """The slope of a negative value is 0.2 in every version that has this name."""
+    return tensors.leaky_relu(call.graph, x, np.array(call.exact("negative_slope", 0.2), dtype=object))
+
+
+def _hard_sigmoid(call: Call, x: Value) -> Value:
+    """min(max(x/5 + 1/2, 0), 1) before Keras 3, min(max(x/6 + 1/2, 0), 1) since; x is scaled by a float, and divided
+    by 6."""
+    if call.reader.major is None:
+        raise call.fail("hard_sigmoid has another slope since Keras 3, and the file does not say its version")
+    slope = Fraction(1, 6) if call.reader.major >= 3 else call.exact("slope", 0.2)
+    call.note(f"hard_sigmoid is min(max(x · {slope} + 1/2, 0), 1) in Keras {call.reader.major}")
+    scaled = tensors.multiply(call.graph, x, np.array(slope, dtype=object), extra_roundings=2, stretch=6.0)
+    shifted = tensors.add_constant(call.graph, scaled, np.array(Fraction(1, 2), dtype=object))
+    return tensors.clip(call.graph, shifted, Fraction(0), Fraction(1))
+
+
+#: Activations by name.
+ACTIVATIONS: dict[str, Callable[[Call, Value], Value]] = {
+    "hard_sigmoid": _hard_sigmoid,
+    "hard_tanh": _hard_tanh,
+    "leaky_relu": _leaky_relu,
+    "linear": lambda _, x: x,
+    "relu": _relu,
+    "relu6": _relu6,
+}
+
+
+def _activation_layer(call: Call) -> Value:
+    return _activated(call, call.x)
+
+
+def _softmax_layer(call: Call) -> Value:
+    call.ignore("axis")
+    return _activation(call, call.x, "softmax")
+
+
+def _relu_layer(call: Call) -> Value:
+    """slope · x for x < 0, else x up to the greatest value."""
+    slope, threshold = call.number("negative_slope", 0), call.number("threshold", 0)
+    greatest = call.setting("max_value")
+    high = None if greatest is None else call.exact("max_value", greatest)
+    if threshold:
+        raise call.fail("a threshold that is not 0 makes the function jump")
+    if slope < 0 or (high is not None and high < 0):
+        raise call.fail("negative_slope and max_value must not be negative")
+    if not slope:
+        return tensors.clip(call.graph, call.x, Fraction(0), high) if high is not None else _relu(call, call.x)
+    bent = tensors.leaky_relu(call.graph, call.x, np.array(slope, dtype=object))
+    return bent if high is None else tensors.clip(call.graph, bent, None, high)
+
+
+def _leaky_relu_layer(call: Call) -> Value:
+    name = "alpha" if "alpha" in call.layer.config else "negative_slope"  # before and since Keras 3
+    return tensors.leaky_relu(call.graph, call.x, np.array(call.number(name, 0.3), dtype=object))
+
+
+def _prelu(call: Call) -> Value:
+    shape = list(call.x.shape[1:])
+    for axis in call.setting("shared_axes", []):
+        shape[axis - 1] = 1
+    (slopes,) = call.weights(alpha=tuple(shape))
+    call.counted(slopes)
+    return tensors.leaky_relu(call.graph, call.x, slopes)
+
+
+# --- Affine layers ---------------------------------------------------------------------------------------
+
+
+def _uses_bias(call: Call) -> bool:
+    return call.flag("bias" if "bias" in call.layer.config else "use_bias", True)
+
+
+def _kernel_and_bias(call: Call, name: str, shape: tuple[int, ...], outputs: int) -> tuple[Array, Array | None]:
+    """The kernel and, unless the layer has none, the bias."""
+    if not _uses_bias(call):
+        (kernel,), bias = call.weights(**{name: shape}), None
+    else:
+        kernel, bias = call.weights(**{name: shape, "bias": (outputs,)})
+        call.counted(bias)
+    call.counted(kernel)
+    return kernel, bias
+
+
+def _dense(call: Call) -> Value:
+    units = call.count("output_dim" if "output_dim" in call.layer.config else "units")  # before and since Keras 2
+    kernel, bias = _kernel_and_bias(call, "kernel", (call.x.shape[-1], units), units)
+    return _activated(call, tensors.matmul(call.graph, call.x, kernel, bias))
+
+
+def _is_first(call: Call) -> bool:
+    """Whether channels come first already."""
+    return call.word("data_format", "channels_last", "channels_last", "channels_first") == "channels_first"
+
+
+def _channels_first(call: Call, rank: int) -> Value:
+    """The input with its channels after the batch."""
+    x = call.x
+    if len(x.shape) != rank + 2:
+        raise call.fail(f"its input has shape {list(x.shape)}; expected a batch, {rank} dimensions and channels")
+    return x if _is_first(call) else tensors.view(call.graph, x, np.moveaxis(tensors.indices(x.shape), -1, 1))
+
+
+def _moved_back(call: Call, x: Value) -> Value:
+    """Channels where the layer wants them."""
+    return x if _is_first(call) else tensors.view(call.graph, x, np.moveaxis(tensors.indices(x.shape), 1, -1))
+
+
+def _window(call: Call, x: Value, kernel: list[int], strides: list[int], dilations: list[int]) -> Window:
+    sizes = x.shape[2:]
+    rule = call.word("padding", "valid", "valid", "same", *(["causal"] if call.layer.kind == "Conv1D" else []))
+    pads = []
+    for size, width, stride, dilation in zip(sizes, kernel, strides, dilations, strict=True):
+        reach = dilation * (width - 1)
+        missing = max(0, (-(-size // stride) - 1) * stride + reach + 1 - size)
+        same = (missing // 2, missing - missing // 2)
+        pads.append({"valid": (0, 0), "same": same, "causal": (reach, 0)}[rule])
+    return Window(kernel, strides, dilations, pads)
+
+
+def _dilated_window(call: Call, x: Value) -> Window:
+    rank = len(x.shape) - 2
+    kernel, strides = call.sizes("kernel_size", rank), call.sizes("strides", rank, 1)
+    return _window(call, x, kernel, strides, call.sizes("dilation_rate", rank, 1))
+
+
+def _conv(rank: int) -> Handler:
+    def handler(call: Call) -> Value:
+        x = _channels_first(call, rank)
+        window, filters, groups = _dilated_window(call, x), call.count("filters"), call.count("groups", 1)
+        own = x.shape[1] // groups
+        kernel, bias = _kernel_and_bias(call, "kernel", (*window.kernel, own, filters), filters)
+        tensors.limited([kernel.size, *window.counts(x.shape[2:])])
+        return _convolved(call, x, np.moveaxis(kernel, (-1, -2), (0, 1)), bias, window, groups)
+
+    return handler
+
+
+def _depthwise_conv(rank: int) -> Handler:
+    """Each channel by itself, with some filters for each."""
+
+    def handler(call: Call) -> Value:
+        x = _channels_first(call, rank)
+        window, each = _dilated_window(call, x), call.count("depth_multiplier", 1)
+        _check_groups(call)
+        channels = x.shape[1]
+        stored, bias = _kernel_and_bias(call, "depthwise_kernel", (*window.kernel, channels, each), channels * each)
+        tensors.limited([stored.size, *window.counts(x.shape[2:])])
+        kernel = np.moveaxis(stored, (-2, -1), (0, 1)).reshape(channels * each, 1, *window.kernel)
+        return _convolved(call, x, kernel, bias, window, channels)
+
+    return handler
+
+
+def _check_groups(call: Call) -> None:
+    """TensorFlow writes groups for layers that have none."""
+    if call.count("groups", 1) != 1:
+        raise call.fail("groups are not supported")
+
+
+def _convolved(call: Call, x: Value, kernel: Array, bias: Array | None, window: Window, groups: int) -> Value:
+    """The convolution and its activation, before the channels move back."""
+    found = tensors.conv(call.graph, x, kernel, bias, window, groups)
+    return _moved_back(call, _activated(call, found))
+
+
+def _conv_transpose(rank: int) -> Handler:
+    """The transpose of the convolution that leads from the output's sizes to the input's."""
+
+    def handler(call: Call) -> Value:
+        x = _channels_first(call, rank)
+        sizes, filters, strides = call.sizes("kernel_size", rank), call.count("filters"), call.sizes("strides", rank, 1)
+        if call.setting("output_padding") is not None or call.sizes("dilation_rate", rank, 1) != [1] * rank:
+            raise call.fail("output_padding and dilation are not supported")
+        _check_groups(call)
+        is_same, pads, spatial = call.word("padding", "valid", "valid", "same") == "same", list[tuple[int, int]](), []
+        for size, width, stride in zip(x.shape[2:], sizes, strides, strict=True):
+            out = size * stride + (0 if is_same else max(width - stride, 0))
+            missing = max(0, (size - 1) * stride + width - out) if is_same else 0
+            spatial.append(out)
+            pads.append((missing // 2, missing - missing // 2))
+        kernel, bias = _kernel_and_bias(call, "kernel", (*sizes, filters, x.shape[1]), filters)
+        swapped = np.moveaxis(kernel, (-1, -2), (0, 1))
+        window = Window(sizes, strides, [1] * rank, pads)
+        found = tensors.conv_transpose(call.graph, x, swapped, bias, window, 1, spatial)
+        return _moved_back(call, _activated(call, found))
+
+    return handler
+
+
+# --- Normalisation ---------------------------------------------------------------------------------------
+
+
+def _batch_norm(call: Call) -> Value:
+    axis = call.setting("axis", -1)
+    axis = axis[0] if isinstance(axis, list) and len(axis) == 1 else axis
+    if call.flag("renorm", False):
+        raise call.fail("renorm is not supported")
+    if not isinstance(axis, int) or axis % len(call.x.shape) == 0:
+        raise call.fail(f"axis {shown(str(axis))} is not supported; expected one axis after the batch")
+    x, rounding = call.x, call.reader.options.rounding
+    moved = tensors.view(call.graph, x, np.moveaxis(tensors.indices(x.shape), axis, 1))
+    channels = moved.shape[1]
+    wanted = ["gamma"] * call.flag("scale", True) + ["beta"] * call.flag("center", True)
+    names = [*wanted, "moving_mean", "moving_variance"]
+    found = dict(zip(names, call.weights(**dict.fromkeys(names, (channels,))), strict=True))
+    call.counted(*found.values())
+    scale, bias = found.get("gamma", np.ones(channels)), found.get("beta", np.zeros(channels))
+    mean, variance, epsilon = found["moving_mean"], found["moving_variance"], call.number("epsilon", 1e-3)
+    normed, rounded = tensors.batch_norm(call.graph, moved, scale, bias, mean, variance, epsilon, rounding.roots)
+    _record_roots(call, rounded, channels)
+    return tensors.view(call.graph, normed, np.moveaxis(tensors.indices(normed.shape), 1, axis))
+
+
+def _record_roots(call: Call, rounded: int, count: int) -> None:
+    if rounded:
+        call.reader.draft.rounding.add(f"batchnorm: {call.reader.options.rounding.batchnorm}")
+        if call.reader.options.rounding.batchnorm == "float32":
+            call.reader.draft.bounded.discard("float64")
+    call.note(f"{call.layer.kind}: {rounded} of {count} factors 1/√variance are rounded")
+
+
+def _normalization(call: Call) -> Value:
+    """(x - mean) / max(√variance, ε), with the ε of Keras, 10^-7; the entries of the axes have their own numbers."""
+    if call.flag("invert", False):
+        raise call.fail("invert is not supported")
+    x = call.x
+    found = call.setting("axis", [] if "axis" in call.layer.config else -1)
+    kept = sorted(axis % len(x.shape) for axis in (found if isinstance(found, list) else [found]))
+    if 0 in kept or len(set(kept)) < len(kept):
+        raise call.fail("its axes are not different axes after the batch")
+    own = tuple(x.shape[axis] for axis in kept)
+    mean, variance = _statistics(call, own)
+    squares = np.array(_squares(call, list(tensors.column(variance).entries())), dtype=object)
+    count, one = math.prod(own), np.array([1] * math.prod(own), dtype=object)
+    # The kept axes become the channels, the others follow; `batch_norm` does the arithmetic.
+    others = [axis for axis in range(1, len(x.shape)) if axis not in kept]
+    table = np.transpose(tensors.indices(x.shape), (*kept, *others, 0)).reshape(1, count, -1)
+    roots = call.reader.options.rounding.roots
+    moved = tensors.view(call.graph, x, table)
+    flat_mean = mean.reshape(-1)
+    normed, rounded = tensors.batch_norm(call.graph, moved, one, 0 * one, flat_mean, squares, Fraction(0), roots)
+    _record_roots(call, rounded, count)
+    return tensors.view(call.graph, normed, np.argsort(table.reshape(-1)).reshape(x.shape))
+
+
+def _squares(call: Call, variances: list[Fraction]) -> list[Fraction]:
+    """max(√variance, ε)²."""
+    if min(variances) < 0:
+        raise call.fail("a variance is negative")
+    if min(variances) > Fraction(1, 10**13):
+        return variances
+    call.note("Normalization: standard deviations below 1e-7 count as 1e-7")
+    least = call.exact("epsilon", 1e-7) ** 2
+    return [max(variance, least) for variance in variances]
+
+
+def _statistics(call: Call, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """Mean and variance, from the configuration or from the weights."""
+    mean, variance = call.setting("mean"), call.setting("variance")
+    if (mean is None) != (variance is None):
+        raise call.fail("mean and variance must be given together")
+    if mean is None:
+        mean, variance, _ = call.weights(mean=shape, variance=shape, count=())
+        call.counted(mean, variance)
+        return mean, variance
+    return _broadcast(call, "mean", mean, shape), _broadcast(call, "variance", variance, shape)
+
+
+def _broadcast(call: Call, name: str, found: Any, shape: tuple[int, ...]) -> Array:
+    """Numbers of the configuration, nested as a shape that fits the one wanted."""
+    nested = np.array(found, dtype=object)
+    numbers = np.array([call.exact(name, entry) for entry in nested.reshape(-1)], dtype=object)
+    if np.broadcast_shapes(nested.shape, shape) != shape:
+        raise call.fail(f"{name} has shape {list(nested.shape)}; expected {list(shape)}")
+    return np.broadcast_to(numbers.reshape(nested.shape), shape)
+
+
+def _rescaling(call: Call) -> Value:
+    """scale · x + offset; lists run along the last axis."""
+    x = call.x
+    last = x.shape[-1:]
+    parts = []
+    for name, default in (("scale", 1), ("offset", 0)):
+        found = call.setting(name, default)
+        parts.append(_broadcast(call, name, found, last if isinstance(found, list) else ()))
+    return tensors.add_constant(call.graph, tensors.multiply(call.graph, x, parts[0]), parts[1])
+
+
+# --- Windows ---------------------------------------------------------------------------------------------
+
+
+def _pool(rank: int, is_max: bool) -> Handler:
+    def handler(call: Call) -> Value:
+        x = _channels_first(call, rank)
+        sizes = call.sizes("pool_size", rank, 2)
+        strides = call.sizes("strides", rank, sizes)
+        window = _window(call, x, sizes, strides, [1] * rank)
+        if is_max:
+            found = tensors.max_pool(call.graph, x, window)
+        else:
+            found = tensors.average_pool(call.graph, x, window, count_padding=False)
+        return _moved_back(call, found)
+
+    return handler
+
+
+def _global_pool(rank: int, is_max: bool) -> Handler:
+    def handler(call: Call) -> Value:
+        x = _channels_first(call, rank)
+        sizes = x.shape[2:]
+        if is_max:
+            found = tensors.max_pool(call.graph, x, plain_window(sizes, [1] * rank))
+        else:
+            factor = Fraction(1, math.prod(sizes))
+            found = tensors.sum_over(call.graph, x, range(2, rank + 2), factor, keep=True)
+        if call.flag("keepdims", False):
+            return _moved_back(call, found)
+        return tensors.reshape(found, found.shape[:2])
+
+    return handler
+
+
+# --- Layers that move entries ----------------------------------------------------------------------------
+
+
+def _flatten(call: Call) -> Value:
+    table = tensors.indices(call.x.shape)
+    if _is_first(call) and table.ndim > 1:
+        table = np.moveaxis(table, 1, -1)  # channels are last in the result, whatever they are before
+    return tensors.view(call.graph, call.x, table.reshape(1, -1))
+
+
+def _reshape(call: Call) -> Value:
+    wanted = list(call.setting("target_shape"))
+    if wanted.count(-1) == 1:
+        known = -math.prod(wanted)
+        wanted[wanted.index(-1)] = call.x.size // known if known else 0
+    if not _are_sizes(wanted) or math.prod(wanted) != call.x.size:
+        raise call.fail(f"cannot reshape one sample of shape {list(call.x.shape)} to {call.setting('target_shape')}")
+    return tensors.reshape(call.x, (1, *wanted))
+
+
+def _permute(call: Call) -> Value:
+    dims = list(call.setting("dims"))
+    if sorted(dims) != list(range(1, len(call.x.shape))):
+        raise call.fail(f"dims {dims} do not name the axes of a value of shape {list(call.x.shape)}, from 1")
+    return tensors.view(call.graph, call.x, np.transpose(tensors.indices(call.x.shape), (0, *dims)))
+
+
+def _per_axis(call: Call, rank: int, amounts: Pads) -> Pads:
+    """Amounts for all axes, those of the batch and the channels being 0."""
+    if len(call.x.shape) != rank + 2:
+        raise call.fail(f"its input has shape {list(call.x.shape)}; expected a batch, {rank} dimensions and channels")
+    return [(0, 0), (0, 0), *amounts] if _is_first(call) else [(0, 0), *amounts, (0, 0)]
+
+
+def _zero_padding(rank: int) -> Handler:
+    def handler(call: Call) -> Value:
+        amounts = _per_axis(call, rank, call.amounts("padding", rank))
+        tensors.limited([size + sum(pair) for size, pair in zip(call.x.shape, amounts, strict=True)])
+        return tensors.view(call.graph, call.x, np.pad(tensors.indices(call.x.shape), amounts, constant_values=-1))
+
+    return handler
+
+
+def _cropping(rank: int) -> Handler:
+    def handler(call: Call) -> Value:
+        amounts = _per_axis(call, rank, call.amounts("cropping", rank))
+        table = tensors.indices(call.x.shape)
+        for axis, (first, last) in enumerate(amounts):
+            table = np.take(table, range(first, table.shape[axis] - last), axis=axis)
+        return tensors.view(call.graph, call.x, table)
+
+    return handler
+
+
+def _nothing(call: Call) -> Value:
+    """Noise and penalties of training: nothing at inference."""
+    call.ignore(*call.layer.config)
+    call.note(f"{call.layer.kind} does nothing at inference")
+    return call.x
+
+
+# --- Layers of several inputs ----------------------------------------------------------------------------
+
+
+def _several(call: Call) -> list[Value]:
+    values = call.inputs
+    if len(values) < 2 or len({len(value.shape) for value in values}) > 1:
+        shapes = ", ".join(str(list(value.shape)) for value in values)
+        raise call.fail(f"expected several inputs of one rank, got shapes {shapes}"[:200])
+    return values
+
+
+def _folded(of_two: Callable[[Any, Value, Value], Value], most: int | None = None) -> Handler:
+    """An operation of two values, from left to right on all inputs."""
+
+    def handler(call: Call) -> Value:
+        values = _several(call)
+        if most is not None and len(values) > most:
+            raise call.fail(f"{len(values)} inputs; expected {most}")
+        total = values[0]
+        for value in values[1:]:
+            total = of_two(call.graph, total, value)
+        return total
+
+    return handler
+
+
+_sum = _folded(tensors.add)
+
+
+def _average(call: Call) -> Value:
+    count = len(call.inputs)
+    share = np.array(Fraction(1, count), dtype=object)
+    return tensors.multiply(call.graph, _sum(call), share, extra_roundings=2, stretch=float(count))
+
+
+def _concatenate(call: Call) -> Value:
+    values = _several(call)
+    axis = call.setting("axis", -1)
+    if axis % len(values[0].shape) == 0:
+        raise call.fail("axis 0 is the batch")
+    return tensors.concat(call.graph, values, axis)
+
+
+# --- The layers by class ---------------------------------------------------------------------------------
+
+_RANKS = {"1D": 1, "2D": 2, "3D": 3}
+
+#: Layers that only move entries, or do nothing.
+MOVERS = {
+    "ActivityRegularization", "AlphaDropout", "Dropout", "Flatten", "GaussianDropout", "GaussianNoise", "Identity",
+    "Permute", "Reshape", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+}  # fmt: skip
+
+LAYERS: dict[str, Handler] = {
+    "Activation": _activation_layer,
+    "Add": _sum,
+    "Average": _average,
+    "BatchNormalization": _batch_norm,
+    "Concatenate": _concatenate,
+    "Dense": _dense,
+    "Flatten": _flatten,
+    "LeakyReLU": _leaky_relu_layer,
+    "Maximum": _folded(tensors.maximum),
+    "Minimum": _folded(tensors.minimum),
+    "Normalization": _normalization,
+    "PReLU": _prelu,
+    "Permute": _permute,
+    "ReLU": _relu_layer,
+    "Rescaling": _rescaling,
+    "Reshape": _reshape,
+    "Softmax": _softmax_layer,
+    "Subtract": _folded(lambda graph, x, y: tensors.add(graph, x, y, -1), most=2),
+    **dict.fromkeys(MOVERS - {"Flatten", "Permute", "Reshape"}, _nothing),
+    **{f"Conv{ending}": _conv(rank) for ending, rank in _RANKS.items()},
+    **{f"Conv{ending}Transpose": _conv_transpose(rank) for ending, rank in _RANKS.items()},
+    **{f"DepthwiseConv{ending}": _depthwise_conv(rank) for ending, rank in _RANKS.items() if rank < 3},
+    **{f"MaxPooling{ending}": _pool(rank, True) for ending, rank in _RANKS.items()},
+    **{f"AveragePooling{ending}": _pool(rank, False) for ending, rank in _RANKS.items()},
+    **{f"GlobalMaxPooling{ending}": _global_pool(rank, True) for ending, rank in _RANKS.items()},
+    **{f"GlobalAveragePooling{ending}": _global_pool(rank, False) for ending, rank in _RANKS.items()},
+    **{f"ZeroPadding{ending}": _zero_padding(rank) for ending, rank in _RANKS.items()},
+    **{f"Cropping{ending}": _cropping(rank) for ending, rank in _RANKS.items()},
+}

@@ -1,0 +1,259 @@
+"""Keras models: ``.h5`` files of whole models, and ``.keras`` archives, of Keras 1 to 3; Keras itself is not needed.
+
+Sequential and functional models become a list of uses of layers, each with the uses that it reads; `keras_layers.py`
+turns every use into operations. Several inputs, and several outputs, are put one after the other. Layers that are not
+known are refused by their names, models within models too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from polyrelu.errors import NetworkError, NetworkFileError
+from polyrelu.formats.graph.values import Graph, Value
+from polyrelu.formats.imported import Draft
+from polyrelu.formats.keras.files import Contents, contents_of_archive, contents_of_h5, shown
+from polyrelu.formats.keras.operations import MOVERS, Call, Layer, Reader, apply, check_known
+from polyrelu.formats.options import ReadOptions
+from polyrelu.support.limits import WIDTH_LIMIT
+
+__all__ = ["read_h5", "read_keras"]
+
+#: A use of a layer: its name, and the number of the use.
+Place: TypeAlias = tuple[str, int]
+
+
+def read_h5(path: Path, options: ReadOptions) -> Draft:
+    """The operations of a whole-model HDF5 file; `NetworkFileError` names the first layer that cannot be taken."""
+    return _draft(path, contents_of_h5(path), options)
+
+
+def read_keras(path: Path, options: ReadOptions) -> Draft:
+    """The operations of a .keras file; `NetworkFileError` names the first layer that cannot be taken."""
+    return _draft(path, contents_of_archive(path), options)
+
+
+def _draft(path: Path, contents: Contents, options: ReadOptions) -> Draft:
+    try:
+        model = _model(path, contents.model)
+    except (IndexError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        if isinstance(error, NetworkError):
+            raise
+        raise NetworkFileError(path, "model configuration", "not one that Keras writes") from None
+    draft = Draft(contents.format, Graph(), runtime="Keras is not used for comparison")
+    reader = Reader(path, draft, draft.graph or Graph(), options, contents.weights, contents.major)
+    values = _inputs(reader, model)
+    _walk(reader, model, values)
+    _finish(reader, model, values)
+    return draft
+
+
+# --- The configuration -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A layer applied to what other uses make."""
+
+    layer: Layer
+    place: Place
+    reads: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """An input of the model: where it is used, its shape with None for what is open, and its number type."""
+
+    place: Place
+    shape: list[Any] | None
+    dtype: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """What is computed, in the order of the file."""
+
+    inputs: list[_Input]
+    uses: list[_Use]
+    outputs: list[Place]
+
+
+def _model(path: Path, stored: dict[str, Any]) -> _Model:
+    kind, config = stored["class_name"], stored["config"]
+    if kind == "Sequential":
+        layers = config if isinstance(config, list) else config["layers"]  # Keras 1 writes the list alone
+        return _sequential(path, layers, None if isinstance(config, list) else config.get("build_input_shape"))
+    if kind in ("Functional", "Model"):
+        return _functional(path, config)
+    raise NetworkFileError(path, f"model {str(kind)[:80]!r}", "only Sequential and Functional models are supported")
+
+
+def _layers(path: Path, entries: list[Any]) -> list[Layer]:
+    layers = [Layer.of(entry, str(entry.get("name", ""))) for entry in entries]
+    for layer in layers:
+        check_known(path, layer)
+    names = [layer.name for layer in layers]
+    if not layers or len(set(names)) < len(names):
+        raise NetworkFileError(path, "model configuration", "it has no layers, or two of one name")
+    return layers
+
+
+def _sequential(path: Path, entries: list[Any], built: list[Any] | None) -> _Model:
+    layers = _layers(path, entries)
+    first = layers[0]
+    given = _shape_of_input(first.config)
+    shape = given if given is not None or built is None else list(built)
+    source = _Input(("", 0), shape, first.config.get("dtype"))
+    if first.kind != "InputLayer":
+        source = _Input(source.place, source.shape, None)
+    uses, before = [], source.place
+    for layer in layers:
+        if layer.kind == "InputLayer":
+            if layer is first:
+                continue
+            raise NetworkFileError(path, layer.place, "it is not the first layer")
+        uses.append(_Use(layer, (layer.name, 0), (before,)))
+        before = (layer.name, 0)
+    return _Model([source], uses, [before])
+
+
+def _shape_of_input(config: dict[str, Any]) -> list[Any] | None:
+    """The shape that an input has, its batch included; before and since Keras 3."""
+    found = config.get("batch_shape", config.get("batch_input_shape"))
+    return None if found is None else list(found)
+
+
+def _functional(path: Path, config: dict[str, Any]) -> _Model:
+    layers, uses, inputs = _layers(path, config["layers"]), [], dict[Place, _Input]()
+    for layer, entry in zip(layers, config["layers"], strict=True):
+        if layer.kind == "InputLayer":
+            place = (layer.name, 0)
+            inputs[place] = _Input(place, _shape_of_input(layer.config), layer.config.get("dtype"))
+            continue
+        for number, node in enumerate(entry["inbound_nodes"]):
+            uses.append(_Use(layer, (layer.name, number), tuple(_arguments(path, layer, node))))
+    wanted = list(_places(config["input_layers"]))
+    if sorted(wanted) != sorted(inputs):
+        raise NetworkFileError(path, "model configuration", "its inputs are not its input layers")
+    return _Model([inputs[place] for place in wanted], uses, list(_places(config["output_layers"])))
+
+
+def _arguments(path: Path, layer: Layer, node: Any) -> Iterator[Place]:
+    """What a use reads: a list of tensors before Keras 3, else an object with args and kwargs."""
+    is_list = isinstance(node, list)
+    keywords = [entry[3] for entry in node if len(entry) > 3] if is_list else [node["kwargs"]]
+    for name, value in ((name, value) for entry in keywords for name, value in entry.items()):
+        if value not in (None, False):
+            problem = f"it is called with {name[:40]!r}, which is not supported"
+            raise NetworkFileError(path, layer.place, problem)
+    return _places(node if is_list else node["args"])
+
+
+def _places(found: Any) -> Iterator[Place]:
+    """The places in nested lists: ``[layer, use, tensor]``, or the tensors of Keras 3."""
+    if isinstance(found, dict):
+        if found["class_name"] != "__keras_tensor__":
+            raise ValueError
+        yield from _places(found["config"]["keras_history"])
+    elif not isinstance(found, list):
+        raise ValueError
+    elif len(found) >= 3 and isinstance(found[0], str):
+        name, use, tensor = found[:3]
+        if not isinstance(use, int) or tensor != 0:
+            raise ValueError
+        yield name, use
+    else:
+        for part in found:
+            yield from _places(part)
+
+
+# --- The walk --------------------------------------------------------------------------------------------
+
+
+def _inputs(reader: Reader, model: _Model) -> dict[Place, Value]:
+    shapes = [_input_shape(reader, entry, len(model.inputs)) for entry in model.inputs]
+    try:
+        values = reader.graph.inputs(shapes)
+    except NetworkError as error:
+        raise NetworkFileError(reader.path, "input", str(error)) from None
+    first = 0
+    for entry, value in zip(model.inputs, values, strict=True):
+        where = "" if len(values) == 1 else f" {entry.place[0]!r}, coordinates {first} to {first + value.size - 1},"
+        reader.draft.notes.append(f"input{where} of shape {list(value.shape)}, one sample (the batch is taken as 1)")
+        first += value.size
+    reader.draft.input_shapes = shapes
+    return {entry.place: value for entry, value in zip(model.inputs, values, strict=True)}
+
+
+def _input_shape(reader: Reader, entry: _Input, count: int) -> tuple[int, ...]:
+    """The shape of one sample: that of the file with its batch as 1; what is open there is given by the user."""
+    place, stated = f"input {entry.place[0][:80]!r}" if entry.place[0] else "input", shown(str(entry.shape))
+    if entry.dtype not in (None, "float16", "bfloat16", "float32", "float64"):
+        raise NetworkFileError(reader.path, place, f"its type is {shown(str(entry.dtype))}; expected a float type")
+    given = reader.options.input_shape
+    if given is not None and count > 1:
+        raise NetworkFileError(reader.path, place, f"an input shape was given, but there are {count} inputs")
+    stored = given if entry.shape is None else (1, *entry.shape[1:])
+    shape = given if given is not None else stored
+    if shape is None or not all(isinstance(size, int) and 1 <= size <= WIDTH_LIMIT for size in shape):
+        problem = f"shape {stated} is not fixed after the batch dimension; say it with --input-shape"
+        raise NetworkFileError(reader.path, place, problem)
+    fits = stored is not None and len(stored) == len(shape)
+    if not fits or any(known not in (None, size) for known, size in zip(stored or (), shape, strict=False)):
+        raise NetworkFileError(
+            reader.path, place, f"the input shape {list(shape)} was given; the file says {stated} (batch: 1)"
+        )
+    if math.prod(shape) > WIDTH_LIMIT:
+        raise NetworkFileError(reader.path, place, f"shape {list(shape)} has more than {WIDTH_LIMIT} entries")
+    return shape
+
+
+def _walk(reader: Reader, model: _Model, values: dict[Place, Value]) -> None:
+    """Every use once what it reads is there; a layer that is used twice may stand before what its second use reads."""
+    last, waiting = _last_uses(model), model.uses
+    while waiting:
+        later = []
+        for use in waiting:
+            if all(place in values for place in use.reads):
+                call = Call(reader, use.layer, [values[place] for place in use.reads], use.place in last)
+                values[use.place] = apply(call)
+            else:
+                later.append(use)
+        if len(later) == len(waiting):
+            raise NetworkFileError(reader.path, later[0].layer.place, "what it reads does not come from an input")
+        waiting = later
+
+
+def _last_uses(model: _Model) -> set[Place]:
+    """The uses between which and an output entries are moved only, and nothing else reads them."""
+    makers = {use.place: use for use in model.uses}
+    readers = Counter([place for use in model.uses for place in use.reads] + model.outputs)
+    found, waiting = set[Place](), list(model.outputs)
+    while waiting:
+        use = makers.get(waiting.pop())
+        if use is None or readers[use.place] > 1:
+            continue
+        found.add(use.place)
+        if use.layer.kind in MOVERS:
+            waiting += use.reads
+    return found
+
+
+def _finish(reader: Reader, model: _Model, values: dict[Place, Value]) -> None:
+    missing = next((place for place in model.outputs if place not in values), None)
+    if missing is not None or not model.outputs:
+        raise NetworkFileError(reader.path, "model configuration", "an output does not come from any layer")
+    outputs = [values[place] for place in model.outputs]
+    if len(outputs) > 1:
+        names = ", ".join(f"{place[0]!r} ({v.size})" for place, v in zip(model.outputs, outputs, strict=True))
+        reader.draft.notes.append(f"outputs one after the other: {names}")
+    reader.graph.finish(outputs)
+    reader.draft.arithmetic = next(iter(reader.policies)) if len(reader.policies) == 1 else ""
+    mixed = sorted(reader.policies - {"float32", "float64"})
+    if mixed:
+        reader.draft.notes.append(f"layers compute in {', '.join(mixed)}; the network is that of exact arithmetic")

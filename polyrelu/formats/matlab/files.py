@@ -1,0 +1,199 @@
+"""MAT files of version 5 to 7, as far as networks need them: full matrices of numbers, text, and cell arrays of these.
+
+The format is a list of elements, each with a type and a length: "MAT-File Level 5 File Format", MathWorks. It is read
+here and not by scipy, whose reader can crash on a damaged file. Nothing else of a file is looked at.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.errors import NetworkFileError
+from polyrelu.support.limits import PARAMETER_LIMIT
+
+__all__ = ["Cells", "Text", "Value", "read_mat5"]
+
+_SIZE_LIMIT = 2**30
+
+#: Element types of numbers, and those that hold elements.
+_NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_MATRIX, _COMPRESSED = 14, 15
+_ENCODINGS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: "utf-32"}
+
+#: Classes of matrices.
+_CELL, _CHAR = 1, 4
+_CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
+_COMPLEX, _LOGICAL = 0x0800, 0x0200
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A cell array: its shape, and its entries column by column."""
+
+    shape: tuple[int, ...]
+    entries: list[Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A matrix of characters by its rows, with the blanks that fill them."""
+
+    rows: list[str]
+
+
+#: What a variable is; None for a kind that is not read.
+Value: TypeAlias = "NDArray[Any] | Cells | Text | None"
+
+
+def read_mat5(path: Path, wanted: tuple[str, ...]) -> tuple[list[str], dict[str, Value]]:
+    """The names of all variables, and the values of those that are wanted."""
+    if path.stat().st_size > _SIZE_LIMIT:
+        raise NetworkFileError(path, "", "larger than 1 GiB")
+    data = path.read_bytes()
+    order = {b"IM": "<", b"MI": ">"}.get(data[126:128], "")
+    if data.startswith((b"MATLAB 7.3 MAT-file", b"\x89HDF")):
+        raise NetworkFileError(path, "", "saved as version 7.3; save it again with the option -v7")
+    if not order or struct.unpack(f"{order}H", data[124:126])[0] >> 8 != 1:
+        raise NetworkFileError(path, "", "not a MAT file of version 5 to 7; save it with the option -v7")
+    try:
+        return _variables(_Reader(order), data[128:], wanted)
+    except (ValueError, struct.error, zlib.error, OverflowError, RecursionError) as error:
+        raise NetworkFileError(path, "", f"not a readable .mat file: {error or type(error).__name__}") from None
+
+
+def _variables(reader: _Reader, data: bytes, wanted: tuple[str, ...]) -> tuple[list[str], dict[str, Value]]:
+    names, values = list[str](), dict[str, Value]()
+    for kind, content in reader.elements(data):
+        compressed = content if kind == _COMPRESSED else b""
+        if compressed:  # the start says what it is
+            kind, content = reader.tag(_inflated(compressed, 4096))
+        if kind != _MATRIX:
+            raise ValueError(f"an element of type {kind} where a variable was expected")
+        name = reader.name(content)
+        if name in names:
+            raise ValueError(f"two variables {name!r}")
+        names.append(name)
+        if name in wanted:
+            if compressed:
+                _, content = reader.tag(_inflated(compressed, _SIZE_LIMIT))
+            values[name] = reader.value(content)
+    return names, values
+
+
+def _inflated(compressed: bytes, limit: int) -> bytes:
+    return zlib.decompressobj().decompress(compressed, limit)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Elements in a byte order ("<" or ">"); all numbers of a file together are limited."""
+
+    order: str
+    numbers: int = 0
+
+    def elements(self, data: bytes) -> Iterator[tuple[int, bytes]]:
+        """Types and contents of the elements, one after the other."""
+        position = 0
+        while position < len(data):
+            kind, length, start, end = self._place(data, position)
+            if start + length > len(data):
+                raise ValueError(f"an element of {length} bytes, of which {len(data) - start} are there")
+            yield kind, data[start : start + length]
+            position = end
+
+    def tag(self, data: bytes) -> tuple[int, bytes]:
+        """Type and content of the first element, which may be cut."""
+        kind, length, start, _ = self._place(data, 0)
+        return kind, data[start : start + length]
+
+    def _place(self, data: bytes, position: int) -> tuple[int, int, int, int]:
+        """Type, length, start and end of an element; up to four bytes stand in the tag itself."""
+        kind, length = struct.unpack_from(f"{self.order}II", data, position)
+        if kind >> 16:
+            return kind & 0xFFFF, kind >> 16, position + 4, position + 8
+        padding = 0 if kind == _COMPRESSED else -length % 8
+        return kind, length, position + 8, position + 8 + length + padding
+
+    def name(self, content: bytes) -> str:
+        """The name of a matrix."""
+        parts = self.elements(content)
+        for _ in range(2):
+            _next(parts)
+        return self._name(*_next(parts))
+
+    def _name(self, kind: int, content: bytes) -> str:
+        name = content.decode("ascii")
+        if kind != 1 or not (name.isidentifier() or not name):
+            raise ValueError("the name of a variable is not readable")
+        return name
+
+    def value(self, content: bytes) -> Value:
+        """A matrix."""
+        if not content:  # an empty cell
+            return np.zeros((0, 0))
+        parts = self.elements(content)
+        flags, shape = self._integers(*_next(parts)), tuple(self._integers(*_next(parts)))
+        self._name(*_next(parts))
+        if len(flags) != 2 or len(shape) < 2 or min(shape) < 0:
+            raise ValueError("flags or shape of a matrix are not readable")
+        kind = flags[0] & 0xFF
+        if flags[0] & (_COMPLEX | _LOGICAL):
+            return None
+        if kind == _CELL:
+            return self._cells(shape, list(parts))
+        if kind == _CHAR:
+            return self._text(shape, *_next(parts))
+        return self._array(shape, _CLASSES[kind], *_next(parts)) if kind in _CLASSES else None
+
+    def _integers(self, kind: int, content: bytes) -> list[int]:
+        if kind not in (5, 6):
+            raise ValueError(f"an element of type {kind} where integers were expected")
+        return [int(entry) for entry in np.frombuffer(content, self.order + _NUMBERS[kind])]
+
+    def _cells(self, shape: tuple[int, ...], parts: list[tuple[int, bytes]]) -> Cells:
+        if len(parts) != math.prod(shape) or any(kind != _MATRIX for kind, _ in parts):
+            raise ValueError(f"{len(parts)} cells where {math.prod(shape)} were expected")
+        return Cells(shape, [self.value(content) for _, content in parts])
+
+    def _text(self, shape: tuple[int, ...], kind: int, content: bytes) -> Text:
+        encoding = _ENCODINGS.get(kind)
+        if encoding is None:
+            raise ValueError(f"text of type {kind}")
+        suffix = "" if encoding in ("latin-1", "utf-8") else {"<": "-le", ">": "-be"}[self.order]
+        letters = np.array(list(content.decode(encoding + suffix)), dtype=object)
+        if letters.size != math.prod(shape):
+            raise ValueError(f"{letters.size} characters where {math.prod(shape)} were expected")
+        table = letters.reshape(shape[0], -1, order="F") if letters.size else letters.reshape(0, 0)
+        return Text(["".join(row) for row in table])
+
+    def _array(self, shape: tuple[int, ...], number_type: str, kind: int, content: bytes) -> NDArray[Any]:
+        """Numbers, which are stored in the shortest type that holds them."""
+        if kind not in _NUMBERS:
+            raise ValueError(f"numbers of type {kind}")
+        stored = np.frombuffer(content, self.order + _NUMBERS[kind])
+        if stored.size != math.prod(shape):
+            raise ValueError(f"{stored.size} numbers where {math.prod(shape)} were expected")
+        self.numbers += stored.size
+        if self.numbers > PARAMETER_LIMIT:
+            raise ValueError(f"more than {PARAMETER_LIMIT} numbers")
+        with np.errstate(invalid="ignore", over="ignore"):
+            converted = stored.astype(number_type)
+        if not np.array_equal(converted, stored, equal_nan=True):
+            raise ValueError("numbers that their type does not hold")
+        return converted.reshape(shape, order="F")
+
+
+def _next(parts: Iterator[tuple[int, bytes]]) -> tuple[int, bytes]:
+    found = next(parts, None)
+    if found is None:
+        raise ValueError("a matrix ends early")
+    return found

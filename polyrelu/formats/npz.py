@@ -1,0 +1,185 @@
+"""``.npz`` archives of layers. No pickle is ever read.
+
+Arrays W1, b1, …, WL, bL: W of shape (out, in), b of shape (out,), a ReLU between consecutive affine maps.
+
+Or numbered operations, such as ``0000.dense.A``, ``0000.dense.b``, ``0001.relu._``: x A + b with A of shape (in, out),
+and ReLU. In an archive that has every second number and no activation, the ReLUs are assumed; other operations are
+refused by name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import warnings
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.errors import NetworkError, NetworkFileError
+from polyrelu.formats.dense_stack import Affine, draft_of_pairs, draft_of_stack
+from polyrelu.formats.imported import Draft
+from polyrelu.formats.options import ReadOptions
+from polyrelu.support.limits import PARAMETER_LIMIT
+
+__all__ = ["read_npz"]
+
+
+def read_npz(path: Path, options: ReadOptions) -> Draft:
+    """The layers of an .npz file."""
+    arrays = _arrays(path)
+    if arrays and all(map(_NAME.fullmatch, arrays)):
+        return _of_operations(path, arrays)
+    depth = len(arrays) // 2
+    expected = {f"{letter}{number}" for number in range(1, depth + 1) for letter in "Wb"}
+    if not arrays or set(arrays) != expected:
+        names = ", ".join(sorted(set(arrays) - expected or arrays))[:80] or "nothing"
+        raise NetworkFileError(path, "", f"expected the arrays W1, b1, …, WL, bL; the file holds {names}")
+    pairs = [(arrays[f"W{number}"], arrays[f"b{number}"]) for number in range(1, depth + 1)]
+    for number, (weight, bias) in enumerate(pairs, 1):
+        if weight.ndim != 2 or bias.ndim != 1:
+            raise NetworkFileError(
+                path, f"W{number}, b{number}", f"expected (out, in), (out,); got {weight.shape}, {bias.shape}"
+            )
+    return draft_of_pairs("npz", pairs, ["a ReLU between consecutive affine maps"])
+
+
+# --- Numbered operations ---------------------------------------------------------------------------------
+
+_NAME = re.compile(r"([0-9]{1,9})\.(\w{1,80})\.(\w{1,80})", re.ASCII)
+
+
+@dataclass(slots=True)
+class _Operation:
+    """A numbered operation with its arrays."""
+
+    number: int
+    kind: str
+    arrays: dict[str, NDArray[Any]]
+
+    @property
+    def place(self) -> str:
+        """How errors name it."""
+        return f"operation {self.number} ({self.kind})"
+
+
+def _of_operations(path: Path, arrays: dict[str, NDArray[Any]]) -> Draft:
+    """Dense layers and ReLUs in the order of their numbers."""
+    operations = _operations(path, arrays)
+    notes, caveats = list[str](), list[str]()
+    if len(operations) > 1 and _are_dense_alone(operations):
+        caveats.append("the archive has no activations: a ReLU between consecutive affine maps is assumed")
+        operations = _with_activations(operations)
+    for expected, operation in enumerate(operations):
+        if operation.number != expected:
+            raise NetworkFileError(path, f"operation {expected}", "it is missing")
+    if _ends_in_squeeze(operations):
+        notes.append("squeeze_last at the end makes a number of the one output: nothing to do")
+        operations = operations[:-1]
+    for before, operation in zip([None, *operations], operations, strict=False):
+        if operation.kind not in ("dense", "relu"):
+            problem = "this operation is not supported; supported are dense and relu"
+            raise NetworkFileError(path, operation.place, problem)
+        if operation.kind == "relu" and (before is None or before.kind != "dense"):
+            raise NetworkFileError(path, operation.place, "it does not follow a dense layer")
+    layers = [
+        _affine(path, operation, after is not None and after.kind == "relu")
+        for operation, after in zip(operations, [*operations[1:], None], strict=True)
+        if operation.kind == "dense"
+    ]
+    try:
+        draft = draft_of_stack("npz, numbered operations", layers)
+    except NetworkError as error:
+        raise NetworkFileError(path, "", str(error)) from None
+    draft.notes, draft.caveats = notes, caveats
+    return draft
+
+
+def _operations(path: Path, arrays: dict[str, NDArray[Any]]) -> list[_Operation]:
+    """The operations in order."""
+    found: dict[int, _Operation] = {}
+    for name, array in arrays.items():
+        digits, kind, part = name.split(".")
+        operation = found.setdefault(int(digits), _Operation(int(digits), kind, {}))
+        if operation.kind != kind or part in operation.arrays:
+            raise NetworkFileError(path, f"{name!r}", f"number {int(digits)} stands for {operation.kind!r} already")
+        operation.arrays[part] = array
+    return [found[number] for number in sorted(found)]
+
+
+def _are_dense_alone(operations: list[_Operation]) -> bool:
+    """Whether there are dense layers alone, at every second number: the activations have not been saved."""
+    return all(
+        operation.kind == "dense" and operation.number == 2 * place for place, operation in enumerate(operations)
+    )
+
+
+def _with_activations(operations: list[_Operation]) -> list[_Operation]:
+    """The operations with a ReLU between any two."""
+    first, *others = operations
+    return [first, *(new for op in others for new in (_Operation(op.number - 1, "relu", {}), op))]
+
+
+def _ends_in_squeeze(operations: list[_Operation]) -> bool:
+    if len(operations) < 2 or operations[-1].kind != "squeeze_last":
+        return False
+    last = operations[-2].arrays.get("b")
+    return last is not None and last.shape == (1,)
+
+
+def _affine(path: Path, operation: _Operation, relu: bool) -> Affine:
+    if set(operation.arrays) != {"A", "b"}:
+        held = ", ".join(sorted(operation.arrays))[:80]
+        raise NetworkFileError(path, operation.place, f"expected the arrays A and b; it has {held}")
+    return Affine(operation.place, operation.arrays["A"], operation.arrays["b"], relu)
+
+
+# --- Reading the archive ---------------------------------------------------------------------------------
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The members of the archive. numpy raises nearly anything on damaged files, so nearly anything is caught."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _check_sizes(path)
+            archive = np.load(path, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise NetworkFileError(path, "", "not an .npz archive (a single .npy array?)")
+            with archive:
+                names = sorted(archive.files, key=_number)
+                members = {name: archive[name] for name in names}
+    except NetworkFileError:
+        raise
+    except Exception as error:  # hostile files: see the docstring
+        kind = type(error).__name__
+        raise NetworkFileError(path, "", f"not a readable .npz archive of number arrays ({kind})") from None
+    if len(members) < len(names) or not all(isinstance(member, np.ndarray) for member in members.values()):
+        problem = "not every member is an array, or one stands twice; expected the arrays W1, b1, …, WL, bL"
+        raise NetworkFileError(path, "", problem)
+    return members
+
+
+def _check_sizes(path: Path) -> None:
+    """Read the headers first: a few kilobytes can hold an array of gigabytes."""
+    if not zipfile.is_zipfile(path):
+        return  # numpy says what it is
+    total = 0
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            with archive.open(name) as member, contextlib.suppress(ValueError):  # numpy says what is wrong
+                major, _ = np.lib.format.read_magic(member)
+                read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+                total += math.prod(read(member)[0])
+    if total > PARAMETER_LIMIT:
+        raise NetworkFileError(path, "", f"arrays of {total} numbers, more than {PARAMETER_LIMIT}")
+
+
+def _number(name: str) -> int:
+    digits = re.findall(r"[0-9]{1,9}", name)
+    return int(digits[0]) if digits else 0

@@ -1,0 +1,1 @@
+"""ONNX files: reader, operations, writer, and onnxruntime for comparison."""

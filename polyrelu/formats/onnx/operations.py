@@ -1,0 +1,860 @@
+"""The operations of ONNX, opset 6 to the current one, each as a function of a `Node`.
+
+A function takes its inputs from the node, as values of the graph or as constant arrays, and returns what the node
+computes. Operations that only move entries say where each one lands (`_moved`), so that they serve values and constants
+alike. Arithmetic on constants alone is done here, exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.errors import NetworkFileError
+from polyrelu.exact import FLOAT32, FLOAT64
+from polyrelu.formats.folding import folded, folded_product
+from polyrelu.formats.graph import tensors
+from polyrelu.formats.graph.constants import exact, reciprocals
+from polyrelu.formats.graph.tensors import Pads, Window, plain_window
+from polyrelu.formats.graph.values import Graph, Value
+from polyrelu.formats.imported import Draft
+from polyrelu.formats.options import ReadOptions
+
+__all__ = ["OPERATIONS", "Node", "Reader"]
+
+Array: TypeAlias = NDArray[Any]
+Known: TypeAlias = Value | Array
+
+
+@dataclass(slots=True)
+class Reader:
+    """The walk through one ONNX graph.
+
+    Attributes
+    ----------
+    values : what each name stands for so far.
+    stripped : outputs of nodes that are left out.
+    counted : the arrays that entered the function so far.
+    altered : names whose values a runtime has otherwise, because something was stripped before them.
+    """
+
+    path: Path
+    draft: Draft
+    graph: Graph
+    options: ReadOptions
+    values: dict[str, Known]
+    opset: int
+    stripped: set[str] = field(default_factory=set)
+    counted: dict[int, Array] = field(default_factory=dict)
+    altered: set[str] = field(default_factory=set)
+
+    def as_value(self, known: Known) -> Value:
+        """A constant as a value of the graph."""
+        if isinstance(known, Value):
+            return known
+        self.count(known)
+        return self.graph.constant(tensors.column(known), known.shape)
+
+    def count(self, array: Array) -> None:
+        """Note numbers of the file that enter the function, once each."""
+        if array.dtype != object and id(array) not in self.counted:
+            self.counted[id(array)] = array  # kept, so that its id stays its own
+            self.draft.dtypes.add(array.dtype.name)
+            self.draft.numbers += array.size
+
+
+class Node:
+    """A node of the file with its inputs and attributes."""
+
+    def __init__(self, reader: Reader, proto: Any) -> None:
+        self.reader, self.proto = reader, proto
+        self.graph, self.opset = reader.graph, reader.opset
+        self._attributes = {attribute.name: attribute for attribute in proto.attribute}
+        self._used: set[str] = set()
+
+    def fail(self, problem: str) -> NetworkFileError:
+        """The error that names this node."""
+        name = (self.proto.name or next(iter(self.proto.output), ""))[:80]
+        return NetworkFileError(self.reader.path, f"node {name!r} ({self.proto.op_type[:40]})", problem)
+
+    # -- inputs ---------------------------------------------------------------------------------------------------
+
+    def has(self, position: int) -> bool:
+        """Whether the input is there; an empty name leaves it out."""
+        return len(self.proto.input) > position and bool(self.proto.input[position])
+
+    def input(self, position: int) -> Known:
+        """A value or a constant."""
+        return self.reader.values[self.proto.input[position]]
+
+    def value(self, position: int) -> Value:
+        """An input as a value of the graph."""
+        return self.reader.as_value(self.input(position))
+
+    def array(self, position: int) -> Array:
+        """A constant, or an error at this node."""
+        found = self.input(position)
+        if isinstance(found, Value):
+            raise self.fail(f"input {self.proto.input[position]!r} is not a constant of the file")
+        return found
+
+    def weights(self, position: int) -> Array:
+        """A constant that enters the function, as numbers."""
+        array = self.array(position)
+        if array.dtype.kind not in "fiuVO" and array.dtype.name != "bfloat16":
+            name = self.proto.input[position]
+            raise self.fail(f"constant {name!r} has type {array.dtype.name}, not numbers")
+        self.reader.count(array)
+        return array
+
+    def integers(self, position: int) -> list[int]:
+        """A constant of integers."""
+        array = self.array(position).ravel()
+        if array.dtype.kind not in "iu":
+            raise self.fail(f"input {self.proto.input[position]!r} is not a list of integers")
+        return [int(entry) for entry in array]
+
+    # -- attributes -----------------------------------------------------------------------------------------------
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """An attribute, or the default."""
+        from onnx import helper
+
+        self._used.add(name)
+        return helper.get_attribute_value(self._attributes[name]) if name in self._attributes else default
+
+    def ints(self, name: str, default: Sequence[int] | None = None) -> list[int] | None:
+        """An attribute that is a list of integers, or an error."""
+        found = self.attribute(name, default)
+        if found is None:
+            return None
+        if isinstance(found, (str, bytes)) or not all(isinstance(entry, int) for entry in found):
+            raise self.fail(f"attribute {name!r} is not a list of integers")
+        return list(found)
+
+    def flag(self, name: str, default: int = 0) -> int:
+        """An attribute that is an integer, or an error."""
+        found = self.attribute(name, default)
+        if not isinstance(found, int):
+            raise self.fail(f"attribute {name!r} is not an integer")
+        return found
+
+    def number(self, name: str, default: float) -> Fraction:
+        """A float attribute, under the rule for attributes."""
+        found = self.attribute(name)
+        rounding = self.reader.options.rounding
+        if found is not None and not isinstance(found, float):
+            raise self.fail(f"attribute {name!r} is not a float")
+        stored = float(np.float32(default)) if found is None else found
+        exact = rounding.attribute(stored)
+        if rounding.matters(stored):
+            self.reader.draft.rounding.add(f"attributes: {rounding.attributes}")
+            if rounding.attributes == "decimal":
+                self.reader.draft.bounded.discard("float64")
+        return exact
+
+    def axes(self, since: int, position: int = 1) -> list[int] | None:
+        """The attribute `axes`, which is an input from an opset on."""
+        if self.opset < since:
+            return self.ints("axes")
+        return self.integers(position) if self.has(position) else None
+
+    def check_attributes(self) -> None:
+        """Every attribute that is there must have been looked at."""
+        unknown = set(self._attributes) - self._used
+        if unknown:
+            raise self.fail(f"attribute {min(unknown)!r} is not supported")
+
+    # -- result ---------------------------------------------------------------------------------------------------
+
+    def define(self, *results: Known) -> None:
+        """Give the results their names; every name is defined once."""
+        names = list(self.proto.output)
+        if not names:
+            raise self.fail("it has no output")
+        for name in names:
+            if name and name in self.reader.values:
+                raise self.fail(f"the name {name!r} is defined twice")
+        for name, result in zip(names, results, strict=False):  # a mask of Dropout, indices of MaxPool: refused if used
+            if not name:
+                continue
+            self.reader.values[name] = result
+            if isinstance(result, Value):
+                if self.reader.altered.isdisjoint([name, *self.proto.input]):
+                    self.graph.names[name] = result
+                else:
+                    self.reader.altered.add(name)
+                self.reader.draft.steps.append(f"{self.proto.op_type} {list(result.shape)}")
+
+
+Handler: TypeAlias = Callable[[Node], "Known | list[Known]"]
+
+
+# --- Operations that move entries ------------------------------------------------------------------------
+
+
+def _moved(node: Node, table: NDArray[np.int64]) -> Known:
+    """Input 0 with its entries where the table says."""
+    found = node.input(0)
+    if isinstance(found, Value):
+        return tensors.view(node.graph, found, table)
+    return np.asarray(found.reshape(-1)[table])  # numpy gives a bare number for an index without dimensions
+
+
+def _entry_numbers(node: Node) -> NDArray[np.int64]:
+    return tensors.indices(node.input(0).shape)
+
+
+def _flatten(node: Node) -> Known:
+    shape = node.input(0).shape
+    axis = node.flag("axis", 1)
+    if not -len(shape) <= axis <= len(shape):
+        raise node.fail(f"axis {axis} of a value of shape {list(shape)}")
+    axis += len(shape) if axis < 0 else 0
+    return _moved(node, _entry_numbers(node).reshape(math.prod(shape[:axis]), math.prod(shape[axis:])))
+
+
+def _reshape(node: Node) -> Known:
+    shape = node.input(0).shape
+    wanted = node.integers(1) if node.has(1) else node.ints("shape")
+    if not wanted and not (wanted == [] and math.prod(shape) == 1):
+        raise node.fail("the new shape is not given, or empty")
+    sizes = list(wanted or [])
+    if not node.flag("allowzero"):
+        sizes = [shape[i] if size == 0 and i < len(shape) else size for i, size in enumerate(sizes)]
+    if sizes.count(-1) == 1:
+        known = -math.prod(sizes)
+        sizes[sizes.index(-1)] = math.prod(shape) // known if known else 0
+    if min(sizes, default=1) < 1 or math.prod(sizes) != math.prod(shape):
+        raise node.fail(f"cannot reshape one sample of shape {list(shape)} to {wanted}")
+    return _moved(node, _entry_numbers(node).reshape(sizes))
+
+
+def _squeeze(node: Node) -> Known:
+    axes = node.axes(13)
+    table = _entry_numbers(node)
+    if axes and any(table.shape[axis] != 1 for axis in axes):
+        raise node.fail(f"axes {axes} of a value of shape {list(table.shape)} are not all of size 1")
+    return _moved(node, np.squeeze(table, None if axes is None else tuple(axes)))
+
+
+def _unsqueeze(node: Node) -> Known:
+    axes = node.axes(13)
+    if axes is None:
+        raise node.fail("the axes are not given")
+    return _moved(node, np.expand_dims(_entry_numbers(node), tuple(axes)))
+
+
+def _transpose(node: Node) -> Known:
+    return _moved(node, np.transpose(_entry_numbers(node), node.ints("perm")))
+
+
+def _slice(node: Node) -> Known:
+    table = _entry_numbers(node)
+    if node.opset < 10:
+        starts, ends, axes, steps = node.ints("starts"), node.ints("ends"), node.ints("axes"), None
+    else:
+        starts, ends = node.integers(1), node.integers(2)
+        axes = node.integers(3) if node.has(3) else None
+        steps = node.integers(4) if node.has(4) else None
+    if starts is None or ends is None:
+        raise node.fail("starts and ends are not given")
+    axes = list(range(len(starts))) if axes is None else [range(table.ndim)[axis] for axis in axes]
+    steps = [1] * len(starts) if steps is None else steps
+    if not len(starts) == len(ends) == len(axes) == len(steps) == len(set(axes)) or 0 in steps:
+        raise node.fail("starts, ends, axes and steps do not fit together")
+    chosen = [slice(None)] * table.ndim
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+        size = table.shape[axis]
+        first, last = (start + size if start < 0 else start), (end + size if end < 0 else end)
+        if step > 0:
+            chosen[axis] = slice(min(max(first, 0), size), min(max(last, 0), size), step)
+        else:  # numpy writes "down to the first entry" as None
+            last = max(last, -1)
+            chosen[axis] = slice(min(max(first, 0), size - 1), None if last < 0 else last, step)
+    return _moved(node, _not_empty(node, table[tuple(chosen)]))
+
+
+def _not_empty(node: Node, table: NDArray[np.int64]) -> NDArray[np.int64]:
+    if isinstance(node.input(0), Value) and not table.size:
+        raise node.fail("nothing is left of the value")
+    return table
+
+
+def _gather(node: Node) -> Known:
+    table, axis = _entry_numbers(node), node.flag("axis")
+    chosen = node.array(1)
+    if chosen.dtype.kind not in "iu":
+        raise node.fail("its indices are not integers")
+    tensors.limited([*table.shape[:axis], *chosen.shape, *table.shape[axis % table.ndim + 1 :]])
+    return _moved(node, _not_empty(node, np.take(table, chosen.astype(np.int64), axis=axis)))
+
+
+def _split(node: Node) -> list[Known]:
+    table, axis = _entry_numbers(node), node.flag("axis")
+    size, parts = table.shape[axis], len(node.proto.output)
+    sizes = node.ints("split") if node.opset < 13 else (node.integers(1) if node.has(1) else None)
+    if node.flag("num_outputs", parts) != parts:
+        raise node.fail("num_outputs is not the number of its outputs")
+    if sizes is None:
+        share = -(-size // parts)
+        sizes = [min(share, size - share * i) for i in range(parts)]
+    if len(sizes) != parts or sum(sizes) != size or min(sizes) < 1:
+        raise node.fail(f"cannot split {size} entries into {sizes}")
+    pieces = np.split(table, np.cumsum(sizes)[:-1], axis=axis)
+    return [_moved(node, piece) for piece in pieces]
+
+
+def _expand(node: Node) -> Known:
+    table = _entry_numbers(node)
+    shape = tensors.limited(np.broadcast_shapes(table.shape, tuple(node.integers(1))))
+    return _moved(node, np.broadcast_to(table, shape))
+
+
+def _tile(node: Node) -> Known:
+    repeats = node.integers(1)
+    if len(repeats) != len(node.input(0).shape) or min(repeats, default=1) < 1:
+        raise node.fail(f"repeats {repeats} of a value of shape {list(node.input(0).shape)}")
+    tensors.limited([size * times for size, times in zip(node.input(0).shape, repeats, strict=True)])
+    return _moved(node, np.tile(_entry_numbers(node), repeats))
+
+
+def _pad(node: Node) -> Known:
+    table = _entry_numbers(node)
+    mode = node.attribute("mode", b"constant").decode()
+    amounts = node.ints("pads", node.ints("paddings")) if node.opset < 11 else node.integers(1)
+    axes = node.integers(3) if node.opset >= 18 and node.has(3) else list(range(table.ndim))
+    if amounts is None or len(amounts) != 2 * len(axes) or min(amounts) < 0:
+        raise node.fail("its pads are missing, negative, or not two for each axis")
+    pads = [(0, 0)] * table.ndim
+    for i, axis in enumerate(axes):
+        pads[axis] = (amounts[i], amounts[i + len(axes)])
+    tensors.limited([size + sum(pad) for size, pad in zip(table.shape, pads, strict=True)])
+    if mode in ("reflect", "edge", "wrap"):
+        return _moved(node, np.pad(table, pads, mode=cast(Any, mode)))
+    if mode != "constant":
+        raise node.fail(f"mode {mode!r} is not supported")
+    padded = np.pad(table, pads, constant_values=-1)
+    if node.opset < 11:
+        fill = node.number("value", 0.0)
+    else:
+        fill = next(iter(tensors.column(node.weights(2)).entries())) if node.has(2) else Fraction(0)
+    result = tensors.view(node.graph, node.value(0), padded)
+    if not fill:
+        return result
+    filling = np.array([fill if place < 0 else Fraction(0) for place in padded.ravel()], dtype=object)
+    return tensors.add_constant(node.graph, result, filling.reshape(padded.shape))
+
+
+def _concat(node: Node) -> Known:
+    axis = node.attribute("axis", 1 if node.opset < 4 else None)
+    found = [node.input(i) for i in range(len(node.proto.input))]
+    if all(isinstance(entry, np.ndarray) for entry in found):
+        tensors.limited([sum(entry.size for entry in cast(list[Array], found))])
+        return np.concatenate(cast(list[Array], found), axis=axis)
+    return tensors.concat(node.graph, [node.reader.as_value(entry) for entry in found], axis)
+
+
+def _shape(node: Node) -> Known:
+    first, last = node.flag("start"), node.attribute("end")
+    return np.array(node.input(0).shape[first:last], dtype=np.int64)
+
+
+def _constant_of_shape(node: Node) -> Known:
+    from onnx import numpy_helper
+
+    given = node.attribute("value")
+    fill = np.zeros(1, np.float32) if given is None else numpy_helper.to_array(given)
+    shape = node.integers(0)
+    if min(shape, default=0) < 0:
+        raise node.fail(f"shape {shape[:8]} has a negative size")
+    tensors.limited(shape)
+    return np.full(shape, fill.ravel()[0], fill.dtype)
+
+
+# --- Entry by entry --------------------------------------------------------------------------------------
+
+
+def _arithmetic(on_constants: Callable[[Any, Any], Any], on_values: Callable[[Node, Known, Known], Known]) -> Handler:
+    """Addition and the like: exact on constants alone, else by the function for values."""
+
+    def handler(node: Node) -> Known:
+        if len(node.proto.input) != 2:
+            raise node.fail("expected two inputs")
+        x, y = _aligned(node, node.input(0)), _aligned(node, node.input(1))
+        if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
+            return folded(node.reader.draft, on_constants, _counted(node, x), _counted(node, y))
+        return on_values(node, x, y)
+
+    return handler
+
+
+def _aligned(node: Node, found: Known) -> Known:
+    """Before opset 7, `axis` says where the dimensions of the second input start."""
+    if node.opset >= 7:
+        return found
+    node.flag("broadcast")
+    axis, rank = node.attribute("axis"), len(node.input(0).shape)
+    if axis is None or isinstance(found, Value) or found is not node.input(1):
+        return found
+    return found.reshape(found.shape + (1,) * (rank - int(axis) % max(rank, 1) - found.ndim))
+
+
+def _add_values(node: Node, x: Known, y: Known) -> Known:
+    if isinstance(x, Value) and isinstance(y, Value):
+        return tensors.add(node.graph, x, y)
+    value, constant = (x, y) if isinstance(x, Value) else (cast(Value, y), x)
+    return tensors.add_constant(node.graph, value, _counted(node, cast(Array, constant)))
+
+
+def _sub_values(node: Node, x: Known, y: Known) -> Known:
+    if isinstance(x, Value) and isinstance(y, Value):
+        return tensors.add(node.graph, x, y, -1)
+    if isinstance(x, Value):
+        return tensors.add_constant(node.graph, x, _negated(node, cast(Array, y)))
+    negated = tensors.multiply(node.graph, cast(Value, y), np.array(-1))
+    return tensors.add_constant(node.graph, negated, _counted(node, x))
+
+
+def _mul_values(node: Node, x: Known, y: Known) -> Known:
+    if isinstance(x, Value) and isinstance(y, Value):
+        raise node.fail("a product of two values that depend on the input is not piecewise linear")
+    value, constant = (x, y) if isinstance(x, Value) else (cast(Value, y), x)
+    return tensors.multiply(node.graph, value, _counted(node, cast(Array, constant)))
+
+
+def _div_values(node: Node, x: Known, y: Known) -> Known:
+    if isinstance(y, Value):
+        raise node.fail("division by a value that depends on the input is not affine")
+    return tensors.divide(node.graph, cast(Value, x), exact(_counted(node, y)), node.reader.draft.bounded)
+
+
+def _div_constants(x: Any, y: Any) -> Any:
+    if all(type(entry) is int for entry in (*np.ravel(x), *np.ravel(y))):  # ONNX: integers divide towards 0
+        return np.vectorize(lambda a, b: int(a * b), otypes=[object])(x, reciprocals(y))
+    return x * reciprocals(y)
+
+
+def _counted(node: Node, array: Array) -> Array:
+    if array.dtype.kind not in "fiuVO" and array.dtype.name != "bfloat16":
+        raise node.fail(f"a constant has type {array.dtype.name}, not numbers")
+    node.reader.count(array)
+    return array
+
+
+def _sum(node: Node) -> Known:
+    total = node.value(0)
+    for position in range(1, len(node.proto.input)):
+        total = cast(Value, _add_values(node, total, node.input(position)))
+    return total
+
+
+def _mean(node: Node) -> Known:
+    count = len(node.proto.input)
+    share = np.array(Fraction(1, count), dtype=object)
+    return tensors.multiply(node.graph, cast(Value, _sum(node)), share, extra_roundings=2, stretch=float(count))
+
+
+def _extreme(of_two: Callable[[Any, Value, Value], Value]) -> Handler:
+    """Max and Min of any number of inputs."""
+
+    def handler(node: Node) -> Known:
+        found = node.value(0)
+        for position in range(1, len(node.proto.input)):
+            found = of_two(node.graph, found, node.value(position))
+        return found
+
+    return handler
+
+
+def _neg(node: Node) -> Known:
+    found = node.input(0)
+    return _negated(node, found) if isinstance(found, np.ndarray) else tensors.multiply(node.graph, found, np.array(-1))
+
+
+def _negated(node: Node, array: Array) -> Array:
+    return folded(node.reader.draft, lambda entries: -entries, _counted(node, array))
+
+
+def _relu(node: Node) -> Known:
+    return tensors.relu(node.graph, node.value(0))
+
+
+def _leaky_relu(node: Node) -> Known:
+    return tensors.leaky_relu(node.graph, node.value(0), np.array(node.number("alpha", 0.01), dtype=object))
+
+
+def _abs(node: Node) -> Known:
+    return tensors.leaky_relu(node.graph, node.value(0), np.array(-1))
+
+
+def _prelu(node: Node) -> Known:
+    x, slopes = node.value(0), node.weights(1)
+    if node.opset < 7 and slopes.ndim == 1 and slopes.size > 1:  # a slope for each channel
+        slopes = slopes.reshape(-1, *(1 for _ in x.shape[2:]))
+    return tensors.leaky_relu(node.graph, x, _one_way(node, slopes, x.shape))
+
+
+def _clip(node: Node) -> Known:
+    low, high = (_limit(node, side) for side in (0, 1))
+    return tensors.clip(node.graph, node.value(0), *_binding(node, low, high))
+
+
+def _limit(node: Node, side: int) -> Fraction | None:
+    """The lower (0) or upper (1) limit; None if it is not there or infinite."""
+    name, position = ("min", "max")[side], side + 1
+    if node.opset < 11:
+        given = node.attribute(name)
+        array = None if given is None else np.array([given], dtype=np.float64)
+    else:
+        array = node.weights(position) if node.has(position) else None
+    if array is None:
+        return None
+    if array.size != 1:
+        raise node.fail(f"its limit {name!r} has shape {list(array.shape)}; expected one number")
+    if array.dtype != object and np.isinf(array.astype(np.float64)).all():
+        if float(array.reshape(-1)[0]) * (1 if side else -1) < 0:
+            raise node.fail(f"its limit {name!r} is infinite on the wrong side")
+        return None
+    return node.number(name, 0.0) if node.opset < 11 else next(iter(tensors.column(array).entries()))
+
+
+def _binding(node: Node, low: Fraction | None, high: Fraction | None) -> tuple[Fraction | None, Fraction | None]:
+    """The limits without those at the ends of float32, which is how exporters write none: they never bind in float32,
+    and would cost neurons."""
+    largest = FLOAT32.largest
+    if node.reader.draft.arithmetic != "float32":
+        return low, high
+    ends = [low is not None and low <= -largest, high is not None and high >= largest]
+    if any(ends):
+        node.reader.draft.notes.append("limits of Clip at the ends of float32 are taken for none")
+    return (None if ends[0] else low), (None if ends[1] else high)
+
+
+def _hard_sigmoid(node: Node) -> Known:
+    alpha, beta = node.number("alpha", 0.2), node.number("beta", 0.5)
+    scaled = tensors.multiply(node.graph, node.value(0), np.array(alpha, dtype=object))
+    shifted = tensors.add_constant(node.graph, scaled, np.array(beta, dtype=object))
+    return tensors.clip(node.graph, shifted, Fraction(0), Fraction(1))
+
+
+def _cast(node: Node) -> Known:
+    from onnx import TensorProto, helper
+
+    wanted = node.attribute("to")
+    node.flag("saturate", 1)
+    if isinstance(wanted, bytes):  # before opset 6: by name
+        wanted = TensorProto.DataType.Value(wanted.decode())
+    found, target = node.input(0), np.dtype(helper.tensor_dtype_to_np_dtype(wanted))
+    is_float = target.kind in "fV" or target.name == "bfloat16"
+    if isinstance(found, Value):
+        if not is_float:
+            raise node.fail(f"to {target.name} rounds a value that depends on the input")
+        node.reader.draft.notes.append(f"Cast to {target.name} changes no real number")
+        if target.name != node.reader.draft.arithmetic:
+            node.reader.draft.arithmetic = ""
+        return found
+    if found.dtype == object:
+        return _cast_of_computed(node, found, target)
+    with np.errstate(all="ignore"):
+        cast_ = found.astype(target)
+        changed = int((cast_.astype(np.float64) != found.astype(np.float64)).sum())
+    if changed:
+        node.reader.draft.caveats.append(f"the file rounds {changed} of {found.size} constants to {target.name} (Cast)")
+    return cast_
+
+
+def _cast_of_computed(node: Node, numbers: Array, target: np.dtype[Any]) -> Array:
+    """Exact numbers stay if the target holds them; what a runtime would round before is another matter (`folded`)."""
+    format_ = {"float32": FLOAT32, "float64": FLOAT64}.get(target.name)
+    if format_ is None or not all(format_.holds(Fraction(number)) for number in numbers.reshape(-1)):
+        raise node.fail(f"a Cast to {target.name} rounds numbers that the file computes; store them instead")
+    return numbers
+
+
+def _same(node: Node) -> Known:
+    node.reader.draft.notes.append(f"{node.proto.op_type} does nothing at inference")
+    return node.input(0)
+
+
+def _is_inference(node: Node) -> bool:
+    """Before opset 7 an attribute says so, and without it the node is in training mode."""
+    return node.opset >= 7 or node.flag("is_test") == 1
+
+
+def _dropout(node: Node) -> Known:
+    for name in ("ratio", "seed", "consumed_inputs"):
+        node.attribute(name)
+    if (node.has(2) and node.array(2).any()) or not _is_inference(node):
+        raise node.fail("training mode is not a function of the input")
+    return _same(node)
+
+
+# --- Products and reductions -----------------------------------------------------------------------------
+
+
+def _matmul(node: Node) -> Known:
+    x, y = node.input(0), node.input(1)
+    if isinstance(x, Value) and isinstance(y, Value):
+        raise node.fail("a product of two values that depend on the input is not piecewise linear")
+    if isinstance(x, Value):
+        return tensors.matmul(node.graph, x, node.weights(1))
+    if isinstance(y, Value):
+        return tensors.matmul_from_left(node.graph, node.weights(0), y)
+    return folded_product(node.reader.draft, _counted(node, x), _counted(node, y))
+
+
+def _gemm(node: Node) -> Known:
+    alpha, beta = node.number("alpha", 1.0), node.number("beta", 1.0)
+    node.flag("broadcast")
+    x, y = (_transposed(node, position, name) for position, name in ((0, "transA"), (1, "transB")))
+    bias = node.input(2) if node.has(2) and beta else None
+    if not isinstance(bias, Value):
+        return _product(node, x, y, bias, (alpha, beta))
+    product = _product(node, x, y, None, (alpha, beta))
+    return tensors.plus_value(node.graph, product, _value_one_way(node, bias, product), beta)
+
+
+def _product(node: Node, x: Known, y: Known, bias: Array | None, factors: tuple[Fraction, Fraction]) -> Value:
+    """alpha x y + beta bias, one of x and y a value."""
+    if isinstance(x, Value) and isinstance(y, Value):
+        raise node.fail("a product of two values that depend on the input is not piecewise linear")
+    alpha, beta = factors
+    offset = bias if bias is None or beta == 1 else exact(_counted(node, bias)) * beta
+    if isinstance(x, Value):
+        return tensors.matmul(node.graph, x, _scaled(cast(Array, y), alpha), _fitting(node, offset, x, y), factors)
+    if isinstance(y, Value):
+        return tensors.matmul_from_left(node.graph, _scaled(x, alpha), y, _fitting(node, offset, x, y), factors)
+    draft = node.reader.draft
+    product = folded(draft, lambda p: p * alpha, folded_product(draft, x, y))
+    if offset is not None:
+        product = folded(draft, lambda p, c: p + c, product, _one_way(node, offset, product.shape))
+    return node.reader.as_value(product)
+
+
+def _scaled(weight: Array, factor: Fraction) -> Array:
+    return weight if factor == 1 else exact(weight) * factor
+
+
+def _fitting(node: Node, offset: Array | None, x: Known, y: Known) -> Array | None:
+    """The offset in the shape of the product of two matrices."""
+    return None if offset is None else _one_way(node, _counted(node, offset), (x.shape[0], y.shape[1]))
+
+
+def _value_one_way(node: Node, x: Value, product: Value) -> Value:
+    try:
+        table = np.broadcast_to(tensors.indices(x.shape), product.shape)
+    except ValueError:
+        raise node.fail(f"a value of shape {list(x.shape)} does not fit one of shape {list(product.shape)}") from None
+    return tensors.view(node.graph, x, table)
+
+
+def _one_way(node: Node, constant: Array, shape: tuple[int, ...]) -> Array:
+    """A constant that is broadcast to the shape of a value; it must not widen it."""
+    try:
+        return np.broadcast_to(constant, shape)
+    except ValueError:
+        raise node.fail(
+            f"a constant of shape {list(constant.shape)} does not fit a value of shape {list(shape)}"
+        ) from None
+
+
+def _transposed(node: Node, position: int, name: str) -> Known:
+    found = node.input(position)
+    transposed = node.flag(name)
+    shape = found.shape
+    if isinstance(found, Value) and len(shape) != 2 and not transposed and found.size == shape[-1] > 0:
+        node.reader.draft.notes.append(
+            f"Gemm of a value of shape {list(shape)}, which ONNX does not define, taken as a row of {found.size}"
+        )
+        return tensors.reshape(found, (1, found.size))
+    if len(shape) != 2:
+        what = "its input has" if isinstance(found, Value) else "the weights have"
+        raise node.fail(f"{what} shape {list(shape)}, expected two dimensions")
+    if isinstance(found, Value):
+        return tensors.view(node.graph, found, tensors.indices(shape).T) if transposed else found
+    numbers = _counted(node, found)
+    return numbers.T if transposed else numbers
+
+
+def _reduce(mean: bool, since: int) -> Handler:
+    """ReduceSum and ReduceMean, whose axes are an input from an opset on."""
+
+    def handler(node: Node) -> Known:
+        x, axes = node.value(0), node.axes(since)
+        keep, nothing = node.flag("keepdims", 1), node.flag("noop_with_empty_axes")
+        if not axes:
+            if nothing:
+                return x
+            axes = list(range(len(x.shape)))
+        count = math.prod(x.shape[axis] for axis in axes)
+        return tensors.sum_over(node.graph, x, axes, Fraction(1, count) if mean else Fraction(1), bool(keep))
+
+    return handler
+
+
+def _batch_norm(node: Node) -> Known:
+    for name in ("momentum", "consumed_inputs", "spatial"):
+        node.attribute(name)
+    if node.flag("training_mode") or not _is_inference(node) or any(list(node.proto.output)[1:]):
+        raise node.fail("training mode is not a function of the input")
+    if node.opset < 9 and node.attribute("spatial", 1) != 1:
+        raise node.fail("spatial = 0 is not supported")
+    options = node.reader.options.rounding
+    parameters = [node.weights(position) for position in range(1, 5)]
+    scale, bias, mean, variance = parameters
+    result, rounded = tensors.batch_norm(
+        node.graph, node.value(0), scale, bias, mean, variance, node.number("epsilon", 1e-5), options.roots
+    )
+    if rounded:
+        node.reader.draft.rounding.add(f"batchnorm: {options.batchnorm}")
+        if options.batchnorm == "float32":
+            node.reader.draft.bounded.discard("float64")
+    node.reader.draft.notes.append(f"BatchNormalization: {rounded} of {scale.size} factors 1/√(var+ε) are rounded")
+    return result
+
+
+# --- Windows ---------------------------------------------------------------------------------------------
+
+
+def _window(node: Node, sizes: Sequence[int], kernel: Sequence[int] | None = None) -> Window:
+    """The attributes that convolutions and poolings share, made complete."""
+    given = node.ints("kernel_shape")
+    shape = list(kernel or given or [])
+    rank = len(sizes)
+    strides, dilations = node.ints("strides", [1] * rank), node.ints("dilations", [1] * rank)
+    if strides is None or dilations is None or (given is not None and given != shape):
+        raise node.fail(f"kernel_shape {given} is not that of the weights, {shape}")
+    if not len(shape) == len(strides) == len(dilations) == rank or min(*shape, *strides, *dilations) < 1:
+        raise node.fail("kernel_shape, strides and dilations are not positive sizes, one for each dimension")
+    up = bool(node.flag("ceil_mode"))
+    return Window(shape, strides, dilations, _pads(node, sizes, shape, strides, dilations), up)
+
+
+def _pads(node: Node, sizes: Sequence[int], kernel: list[int], strides: list[int], dilations: list[int]) -> Pads:
+    rule = node.attribute("auto_pad", b"NOTSET").decode()
+    given = node.ints("pads")
+    if rule == "NOTSET":
+        amounts = given or [0] * (2 * len(sizes))
+        if len(amounts) != 2 * len(sizes) or min(amounts) < 0:
+            raise node.fail("its pads are negative, or not two for each dimension")
+        return [(amounts[i], amounts[i + len(sizes)]) for i in range(len(sizes))]
+    if rule == "VALID":
+        return [(0, 0)] * len(sizes)
+    if rule not in ("SAME_UPPER", "SAME_LOWER"):
+        raise node.fail(f"auto_pad {rule[:40]!r} is not supported")
+    pads = []
+    for size, width, stride, dilation in zip(sizes, kernel, strides, dilations, strict=True):
+        missing = max(0, (-(-size // stride) - 1) * stride + dilation * (width - 1) + 1 - size)
+        less, more = missing // 2, missing - missing // 2
+        pads.append((less, more) if rule == "SAME_UPPER" else (more, less))
+    return pads
+
+
+def _spatial(node: Node, x: Value) -> tuple[int, ...]:
+    if len(x.shape) < 3:
+        raise node.fail(f"its input has shape {list(x.shape)}; expected a batch, channels and at least one dimension")
+    return x.shape[2:]
+
+
+def _conv(node: Node) -> Known:
+    x, kernel = node.value(0), node.weights(1)
+    bias = node.weights(2) if node.has(2) else None
+    window = _window(node, _spatial(node, x), kernel.shape[2:])
+    groups = node.flag("group", 1)
+    return tensors.conv(node.graph, x, kernel, bias, window, groups)
+
+
+def _conv_transpose(node: Node) -> Known:
+    x, kernel = node.value(0), node.weights(1)
+    bias = node.weights(2) if node.has(2) else None
+    sizes = _spatial(node, x)
+    extra = node.ints("output_padding", [0] * len(sizes)) or [0] * len(sizes)
+    wanted, rule = node.ints("output_shape"), node.attribute("auto_pad", b"NOTSET")
+    if wanted is not None or rule not in (b"NOTSET", b"VALID"):
+        raise node.fail("output_shape and auto_pad are not supported; give pads and output_padding")
+    window = _window(node, sizes, kernel.shape[2:])
+    spatial = window.transposed_sizes(sizes, extra)
+    return tensors.conv_transpose(node.graph, x, kernel, bias, window, node.flag("group", 1), spatial)
+
+
+def _max_pool(node: Node) -> Known:
+    if node.flag("storage_order"):
+        raise node.fail("storage_order = 1 is not supported")
+    x = node.value(0)
+    window = _window(node, _spatial(node, x))
+    return tensors.max_pool(node.graph, x, window)
+
+
+def _average_pool(node: Node) -> Known:
+    x = node.value(0)
+    window = _window(node, _spatial(node, x))
+    counts = bool(node.flag("count_include_pad"))
+    return tensors.average_pool(node.graph, x, window, counts)
+
+
+def _global_average_pool(node: Node) -> Known:
+    x = node.value(0)
+    sizes = _spatial(node, x)
+    return tensors.sum_over(node.graph, x, range(2, len(x.shape)), Fraction(1, math.prod(sizes)), keep=True)
+
+
+def _global_max_pool(node: Node) -> Known:
+    x = node.value(0)
+    sizes = _spatial(node, x)
+    return tensors.max_pool(node.graph, x, plain_window(sizes, [1] * len(sizes)))
+
+
+#: The operations by name.
+OPERATIONS: dict[str, Handler] = {
+    "Abs": _abs,
+    "Add": _arithmetic(lambda x, y: x + y, _add_values),
+    "AveragePool": _average_pool,
+    "BatchNormalization": _batch_norm,
+    "Cast": _cast,
+    "Clip": _clip,
+    "Concat": _concat,
+    "ConstantOfShape": _constant_of_shape,
+    "Conv": _conv,
+    "ConvTranspose": _conv_transpose,
+    "Div": _arithmetic(_div_constants, _div_values),
+    "Dropout": _dropout,
+    "Expand": _expand,
+    "Flatten": _flatten,
+    "Gather": _gather,
+    "Gemm": _gemm,
+    "GlobalAveragePool": _global_average_pool,
+    "GlobalMaxPool": _global_max_pool,
+    "HardSigmoid": _hard_sigmoid,
+    "Identity": _same,
+    "LeakyRelu": _leaky_relu,
+    "MatMul": _matmul,
+    "Max": _extreme(tensors.maximum),
+    "MaxPool": _max_pool,
+    "Mean": _mean,
+    "Min": _extreme(tensors.minimum),
+    "Mul": _arithmetic(lambda x, y: x * y, _mul_values),
+    "Neg": _neg,
+    "PRelu": _prelu,
+    "Pad": _pad,
+    "ReduceMean": _reduce(True, 18),
+    "ReduceSum": _reduce(False, 13),
+    "Relu": _relu,
+    "Reshape": _reshape,
+    "Shape": _shape,
+    "Slice": _slice,
+    "Split": _split,
+    "Squeeze": _squeeze,
+    "Sub": _arithmetic(lambda x, y: x - y, _sub_values),
+    "Sum": _sum,
+    "Tile": _tile,
+    "Transpose": _transpose,
+    "Unsqueeze": _unsqueeze,
+}

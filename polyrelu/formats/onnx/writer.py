@@ -1,0 +1,157 @@
+"""Plain stacks as ONNX files: a Gemm for each layer, a Relu after each hidden one.
+
+ONNX holds floats. Weights that all are float32 (float64) numbers are written as such, and reading the file gives the
+same network; otherwise every weight is rounded to the nearest float64, and how far it moved is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyrelu.errors import NetworkError, NetworkFileError
+from polyrelu.exact import RationalMatrix
+from polyrelu.network import Network
+from polyrelu.support.text_files import write_all
+from polyrelu.version import __version__
+
+__all__ = ["OnnxExport", "save_onnx"]
+
+Floats = NDArray[np.float64]
+
+_OPSET, _IR_VERSION = 13, 8  # what nearly every runtime reads
+_BYTE_LIMIT = 2**31 - 2**16  # of a protobuf message, with room for the graph
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxExport:
+    """What `save_onnx` wrote.
+
+    Attributes
+    ----------
+    files : the files.
+    numbers : ``"float32"`` or ``"float64"``.
+    largest_difference : between a weight or bias of the network and the one in the file.
+    """
+
+    files: tuple[Path, ...]
+    numbers: str
+    largest_difference: Fraction
+
+    @property
+    def exact(self) -> bool:
+        """Whether the file holds exactly the network."""
+        return not self.largest_difference
+
+
+def save_onnx(network: Network, path: str | Path) -> OnnxExport:
+    """Write a plain stack as an ONNX file (extra ``onnx``); the whole file appears, or nothing.
+
+    Its input ``x`` has shape (batch, n_0), its output ``y`` shape (batch, n_L).
+
+    Parameters
+    ----------
+    path : its name must end in .onnx.
+
+    Raises
+    ------
+    NetworkError : connections that skip layers, a weight beyond the range of float64, or more than 2 GB of weights.
+    NetworkFileError : another ending, or the package onnx is not installed. PolyreluError : it cannot be written.
+
+    >>> import os, tempfile
+    >>> from polyrelu.formats import load
+    >>> from polyrelu.network import from_arrays
+    >>> halves, thirds = (from_arrays([([[1, weight]], [0]), ([[2]], [1])]) for weight in ("1/2", "1/3"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     name = os.path.join(folder, "net.onnx")
+    ...     written = save_onnx(halves, name)
+    ...     written.numbers, written.exact, load(name) == halves
+    ...     written = save_onnx(thirds, name)
+    ...     written.numbers, written.exact, written.largest_difference, load(name) == thirds
+    ('float32', True, True)
+    ('float64', False, Fraction(1, 54043195528445952), False)
+    """
+    target = Path(path)
+    if target.suffix.lower() != ".onnx":
+        raise NetworkFileError(path, "", "ONNX files end in .onnx; `load` goes by the ending")
+    if not network.is_plain:
+        raise NetworkError("the network has connections that skip layers; only plain stacks are written as ONNX")
+    if 8 * network.parameters > _BYTE_LIMIT:
+        raise NetworkError(
+            f"{network.parameters} weights and biases do not fit into one ONNX file of 2 GB; save the network as .json"
+        )
+    tensors = {name: _nearest(name, values) for name, values in _parameters(network)}
+    single = all(np.array_equal(_single(floats), floats) for floats, _ in tensors.values())
+    largest = max(difference for _, difference in tensors.values())
+    kind = np.dtype(np.float32 if single and not largest else np.float64)
+    arrays = {name: floats.astype(kind) for name, (floats, _) in tensors.items()}
+    content = _serialized(network, arrays, path)
+    return OnnxExport(tuple(write_all([(target, [content])])), kind.name, largest)
+
+
+def _parameters(network: Network) -> Iterator[tuple[str, RationalMatrix]]:
+    """W1, b1, W2, …"""
+    for number, layer in enumerate(network.layers, 1):
+        yield f"W{number}", layer.weight
+        yield f"b{number}", layer.bias
+
+
+def _nearest(name: str, values: RationalMatrix) -> tuple[Floats, Fraction]:
+    """The nearest float64 of all entries, and the largest difference."""
+    floats = values.to_floats()
+    moved = values - RationalMatrix.from_array(floats)
+    if moved.is_zero():
+        return floats, Fraction()
+    largest = max(map(abs, moved.entries()))
+    if any(abs(entry) > _GREATEST for entry in values.entries()):
+        raise NetworkError(f"{name} has an entry beyond the range of float64, so ONNX cannot hold it")
+    return floats, largest
+
+
+_GREATEST = Fraction(float(np.finfo(np.float64).max))
+
+
+def _single(floats: Floats) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        return floats.astype(np.float32)
+
+
+def _serialized(network: Network, arrays: dict[str, NDArray[Any]], path: str | Path) -> bytes:
+    try:
+        from onnx import helper, numpy_helper
+    except ImportError:
+        raise NetworkFileError(
+            path, "", "writing ONNX needs the package onnx (the extra [onnx]): pip install onnx"
+        ) from None
+    nodes, value = [], "x"
+    for number in range(1, network.depth + 1):
+        last = number == network.depth
+        sum_name = "y" if last and network.last == "affine" else f"z{number}"
+        inputs = [value, f"W{number}", f"b{number}"]
+        nodes.append(helper.make_node("Gemm", inputs, [sum_name], name=f"affine{number}", transB=1))
+        value = sum_name
+        if number <= network.hidden_layers:
+            value = "y" if last else f"a{number}"
+            nodes.append(helper.make_node("Relu", [sum_name], [value], name=f"relu{number}"))
+    flat = {name: array.ravel() if name.startswith("b") else array for name, array in arrays.items()}
+    element = helper.np_dtype_to_tensor_dtype(next(iter(arrays.values())).dtype)
+    ends = [
+        helper.make_tensor_value_info(name, element, ["batch", size])
+        for name, size in (("x", network.inputs), ("y", network.outputs))
+    ]
+    constants = [numpy_helper.from_array(array, name) for name, array in flat.items()]
+    graph = helper.make_graph(nodes, "network", ends[:1], ends[1:], constants)
+    model = helper.make_model(
+        graph,
+        producer_name="polyrelu",
+        producer_version=__version__,
+        opset_imports=[helper.make_opsetid("", _OPSET)],
+        ir_version=_IR_VERSION,
+    )
+    return bytes(model.SerializeToString())

@@ -1,0 +1,172 @@
+"""How far a float runtime can be from the exact function on a box: `runtime_error`.
+
+A proof is about the real function of the exact weights; what is deployed computes in floats. The bound of
+`float_error.py`, taken over a whole box, connects the two: if the exact function is at most 1 on the box and the bound
+is 2^-10, then whatever the runtime prints is at most 1 + 2^-10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from polyrelu.errors import DomainError, NetworkError
+from polyrelu.exact import as_sparse, decimal_above, to_fraction
+from polyrelu.formats.graph.float_error import BOUNDED, Floats, float_arithmetic, ranges
+from polyrelu.formats.graph.operations import Input, Linear, Operation, Relu, Take
+from polyrelu.formats.graph.values import Graph, graph_of
+from polyrelu.formats.imported import Imported
+from polyrelu.network import Network
+
+__all__ = ["ASSUMPTIONS", "RuntimeErrorBound", "runtime_error"]
+
+#: What the bound says of a runtime, in words; the same in every answer.
+ASSUMPTIONS = (
+    "the runtime does the operations of the file one by one in this format, rounding to nearest; sums in any order, "
+    "with or without fused multiply-adds; numbers below the normal range may be taken for 0",
+    "no operations are fused across ReLUs, no batch normalisation is folded, no shorter format (TF32, bfloat16) and no "
+    "transformed convolution (Winograd, FFT) is used",
+    "inputs are numbers of this format in the box",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeErrorBound:
+    """A proved bound on |float runtime - exact function| on a box.
+
+    Attributes
+    ----------
+    network : the exact network.
+    lower, upper : the box.
+    arithmetic : ``float32`` or ``float64``.
+    bounds : for each output; None where nothing can be said (the runtime might overflow).
+    low, high : bounds of the exact outputs themselves on the box.
+    is_layered : whether the runtime's operations are the network's layers, one by one: then a certificate can say it.
+    """
+
+    network: Network
+    lower: tuple[Fraction, ...]
+    upper: tuple[Fraction, ...]
+    arithmetic: str
+    bounds: tuple[Fraction | None, ...]
+    low: tuple[Fraction | None, ...]
+    high: tuple[Fraction | None, ...]
+    is_layered: bool
+
+    @property
+    def worst(self) -> Fraction | None:
+        """The largest bound; None if an output has none."""
+        known = [bound for bound in self.bounds if bound is not None]
+        return max(known) if len(known) == len(self.bounds) else None
+
+    def __str__(self) -> str:
+        if self.worst is None:
+            return f"nothing is proved for some outputs: a {self.arithmetic} runtime might overflow"
+        return f"|{self.arithmetic} runtime - exact function| is at most {decimal_above(self.worst)} on the box"
+
+
+def runtime_error(
+    network: Network | Imported,
+    lower: Sequence[object],
+    upper: Sequence[object],
+    arithmetic: str | None = None,
+) -> RuntimeErrorBound:
+    """A proved bound on |float runtime - exact function| for every point of the box [lower, upper].
+
+    Parameters
+    ----------
+    network : what `read` returns, whose operations are those of the file; or a network, computed layer by layer.
+    lower, upper : the corners, exact numbers.
+    arithmetic : ``float32`` or ``float64``; by default that of the file, or float32.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, -1], [2, 1]], [0, 1]), ([[1, 1]], [0])])
+    >>> found = runtime_error(net, [-1, -1], [1, 1])
+    >>> found.worst < Fraction(1, 10**5)
+    True
+    """
+    exact, graph, own, bounded = _operations(network)
+    low, high = (tuple(to_fraction(entry) for entry in corner) for corner in (lower, upper))
+    if not len(low) == len(high) == exact.inputs:
+        raise DomainError(f"the box has {len(low)} and {len(high)} coordinates, the network {exact.inputs} inputs")
+    if any(a > b for a, b in zip(low, high, strict=True)):
+        raise DomainError("the box is empty")
+    name = arithmetic or own
+    found = ranges(graph, [(low, high)], float_arithmetic(name, bounded))[graph.output]
+    return RuntimeErrorBound(
+        exact,
+        low,
+        high,
+        name,
+        _numbers(found.error),
+        _numbers(found.low),
+        _numbers(found.high),
+        _is_layered(graph, exact),
+    )
+
+
+def _operations(network: Network | Imported) -> tuple[Network, Graph, str, Collection[str]]:
+    """The network, its operations, the file's arithmetic, and the arithmetics with a bound."""
+    if not isinstance(network, (Network, Imported)):
+        raise NetworkError(f"{type(network).__name__}: expected a network, or what polyrelu.read returns for a file")
+    if isinstance(network, Network):
+        return network, graph_of(network), "float32", BOUNDED
+    graph = network.graph
+    if graph is None or _is_layered(graph, network.network):
+        graph = graph_of(network.network)  # a matrix and its bias are one sum then
+    return network.network, graph, network.arithmetic, network.bounded
+
+
+def _numbers(floats: Floats) -> tuple[Fraction | None, ...]:
+    return tuple(Fraction(float(entry)) if np.isfinite(entry) else None for entry in floats[:, 0])
+
+
+def _is_layered(graph: Graph, network: Network) -> bool:
+    """Whether the graph is a chain that computes each layer of a plain network as one sum of products and a bias.
+
+    Entries may be moved around between operations, which does not round. A matrix may be followed by the addition of a
+    bias: that belongs to the same sum.
+    """
+    chain = _chain(graph)
+    if chain is None or not network.is_plain:
+        return False
+    segments: list[list[Linear]] = [[]]
+    for operation in chain:
+        match operation:
+            case Relu():
+                segments.append([])
+            case Linear():
+                segments[-1].append(operation)
+            case Take(chosen):
+                if len(set(chosen.tolist()) - {-1}) < len(chosen):
+                    return False
+            case _:
+                return False
+    return len(segments) - (network.last == "relu") == network.depth and all(map(_is_one_sum, segments))
+
+
+def _chain(graph: Graph) -> list[Operation] | None:
+    """The operations from the only input to the output, if none has two inputs."""
+    node, chain = graph.nodes[graph.output], list[Operation]()
+    while len(node.inputs) == 1:
+        chain.append(node.operation)
+        node = graph.nodes[node.inputs[0]]
+    whole = isinstance(node.operation, Input) and node.operation.size == node.operation.total
+    return chain[::-1] if whole else None
+
+
+def _is_one_sum(maps: list[Linear]) -> bool:
+    if any(map_.extra_roundings or map_.spread is not None for map_ in maps):
+        return False
+    rounding = [map_ for map_ in maps if _adds(map_) or not as_sparse(map_.matrix).is_identity()]
+    if len(rounding) < 2:
+        return True
+    first, *rest = rounding
+    return not _adds(first) and len(rest) == 1 and as_sparse(rest[0].matrix).is_identity()
+
+
+def _adds(map_: Linear) -> bool:
+    return map_.offset is not None and not map_.offset.is_zero()

@@ -1,0 +1,1 @@
+"""PyTorch: files, state dicts, modules, operations, and PyTorch itself for comparison."""

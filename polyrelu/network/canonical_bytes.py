@@ -1,0 +1,59 @@
+"""The canonical bytes of a network, whose SHA-256 identifies it (FORMAT.md §2)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from polyrelu.exact import AnyMatrix, SparseMatrix, format_integer
+from polyrelu.network.layers import Last, Layer
+
+__all__ = ["FORMAT", "VERSION", "bias_text", "canonical_lines", "common_denominator", "row_texts"]
+
+FORMAT, VERSION = "polyrelu-network", 1
+
+
+def canonical_lines(inputs: int, layers: Sequence[Layer], last: Last) -> Iterator[bytes]:
+    """The lines of the canonical bytes."""
+    return (f"{line}\n".encode("ascii") for line in _canonical_texts(inputs, layers, last))
+
+
+def _canonical_texts(inputs: int, layers: Sequence[Layer], last: Last) -> Iterator[str]:
+    yield f"{FORMAT} {VERSION}"
+    yield f"inputs {inputs}"
+    for layer in layers:
+        denominator = common_denominator(layer)
+        yield f"layer {layer.width} {format_integer(denominator)}"
+        yield f"bias {bias_text(layer, denominator)}"
+        for block in layer.blocks:
+            yield f"from {block.source}"
+            yield from row_texts(block.entries, denominator)
+    yield f"last {last}"
+
+
+def common_denominator(layer: Layer) -> int:
+    return math.lcm(layer.bias.denominator, *(block.entries.denominator for block in layer.blocks))
+
+
+def row_texts(matrix: AnyMatrix, denominator: int) -> Iterator[str]:
+    """The rows as text, over a multiple of the matrix's own denominator; one at a time, since zeros can be many."""
+    factor = denominator // matrix.denominator
+    if isinstance(matrix, SparseMatrix):
+        for columns, numerators in matrix.rows_of_entries():
+            yield _sparse_row_text(columns, numerators, factor, matrix.ncols)
+    else:
+        for row in matrix.integer_rows():
+            yield " ".join(format_integer(entry * factor) for entry in row)
+
+
+def _sparse_row_text(columns: Sequence[int], numerators: Sequence[int], factor: int, width: int) -> str:
+    """A row of given nonzero entries: runs of zeros are repeated text."""
+    parts, filled = [], 0
+    for column, numerator in zip(columns, numerators, strict=True):
+        parts.append("0 " * (column - filled) + format_integer(numerator * factor) + " ")
+        filled = column + 1
+    return ("".join(parts) + "0 " * (width - filled))[:-1]
+
+
+def bias_text(layer: Layer, denominator: int) -> str:
+    return " ".join(row_texts(layer.bias, denominator))

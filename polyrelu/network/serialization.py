@@ -1,0 +1,128 @@
+"""Networks as JSON documents and canonical bytes: the writing side of FORMAT.md §2.
+
+A document holds each layer as integers over one denominator, a row of integers as one string. The canonical bytes
+are the same numbers line by line; their SHA-256 identifies a network.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+from polyrelu.errors import NetworkError
+from polyrelu.exact import RationalMatrix, format_integer
+from polyrelu.exact.rational import parse_integer
+from polyrelu.network.canonical_bytes import FORMAT, VERSION, bias_text, canonical_lines, common_denominator, row_texts
+from polyrelu.network.layers import Block, Last, Layer
+from polyrelu.network.network import Network
+from polyrelu.support.limits import PARAMETER_LIMIT
+
+__all__ = ["FORMAT", "VERSION", "canonical_bytes", "from_document", "to_document"]
+
+
+def to_document(network: Network) -> dict[str, Any]:
+    """The network as a JSON document (FORMAT.md §2), with all zeros; one beyond its limit is a `NetworkError`."""
+    if network.parameters > PARAMETER_LIMIT:
+        raise NetworkError(
+            f"{network.parameters} weights and biases with the zeros of convolutions, which a network file spells out; "
+            f"it holds {PARAMETER_LIMIT}"
+        )
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "inputs": network.inputs,
+        "layers": [_layer_document(layer) for layer in network.layers],
+        "last": network.last,
+    }
+
+
+def canonical_bytes(network: Network) -> bytes:
+    """The bytes whose SHA-256 identifies the network (FORMAT.md §2).
+
+    >>> from polyrelu.network import from_arrays
+    >>> canonical_bytes(from_arrays([([["1/2", 1]], [0])])).decode().split("\\n")[1:5]
+    ['inputs 2', 'layer 1 2', 'bias 0', 'from 0']
+    """
+    return b"".join(canonical_lines(network.inputs, network.layers, network.last))
+
+
+def from_document(document: object) -> Network:
+    """The network of a JSON document; a document that does not follow FORMAT.md §2 is a `NetworkError` naming the
+    place."""
+    if isinstance(document, dict) and document.get("format") == "polyrelu-certificate":
+        raise NetworkError("this is a certificate, not a network; use `polyrelu check` or `polyrelu show`")
+    top = _object(document, "the document", {"format", "version", "inputs", "layers", "last"})
+    if top["format"] != FORMAT or not _is_count(top["version"]) or top["version"] != VERSION:
+        got = f"{str(top['format'])[:40]!r}, {str(top['version'])[:40]!r}"
+        raise NetworkError(f"expected format {FORMAT!r}, version {VERSION}; got {got}")
+    if not _is_count(top["inputs"]) or not isinstance(top["layers"], list) or top["last"] not in ("affine", "relu"):
+        raise NetworkError("expected 'inputs' a count, 'layers' a list, and 'last' either 'affine' or 'relu'")
+    layers = tuple(_layer(entry, number) for number, entry in enumerate(top["layers"], 1))
+    return Network(top["inputs"], layers, cast(Last, top["last"]))
+
+
+def _layer_document(layer: Layer) -> dict[str, Any]:
+    denominator = common_denominator(layer)
+    return {
+        "denominator": format_integer(denominator),
+        "bias": bias_text(layer, denominator),
+        "weights": [{"from": b.source, "rows": list(row_texts(b.entries, denominator))} for b in layer.blocks],
+    }
+
+
+def _layer(entry: object, number: int) -> Layer:
+    place = f"layer {number}"
+    document = _object(entry, place, {"denominator", "bias", "weights"})
+    denominator = _integer_text(document["denominator"], f"{place}, denominator")
+    bias = _row(document["bias"], f"{place}, bias")
+    if denominator < 1 or not isinstance(document["weights"], list):
+        raise NetworkError(f"{place}: expected a positive denominator and 'weights' a list")
+    blocks = [_block(block, denominator, place) for block in document["weights"]]
+    _need_lowest_terms(denominator, bias, blocks, place)
+    return Layer(
+        tuple(Block(source, RationalMatrix.from_integers(rows, denominator)) for source, rows in blocks),
+        RationalMatrix.from_integers([[entry] for entry in bias], denominator),
+    )
+
+
+def _block(entry: object, denominator: int, place: str) -> tuple[int, list[list[int]]]:
+    document = _object(entry, f"{place}, weights", {"from", "rows"})
+    source, rows = document["from"], document["rows"]
+    if not _is_count(source) or not isinstance(rows, list) or not rows:
+        raise NetworkError(f"{place}, weights: expected 'from' a count and 'rows' a nonempty list")
+    return source, [_row(row, f"{place}, weights from {source}, row {i}") for i, row in enumerate(rows)]
+
+
+def _need_lowest_terms(
+    denominator: int, bias: list[int], blocks: list[tuple[int, list[list[int]]]], place: str
+) -> None:
+    content = math.gcd(denominator, *bias, *(entry for _, rows in blocks for row in rows for entry in row))
+    if content != 1:
+        raise NetworkError(f"{place}: denominator and entries have the common factor {content}; divide it out")
+    if any(len(row) != len(rows[0]) for _, rows in blocks for row in rows):
+        raise NetworkError(f"{place}: the rows of a block have different lengths")
+
+
+def _object(value: object, place: str, keys: set[str]) -> dict[str, Any]:
+    if not isinstance(value, dict) or set(value) != keys:
+        raise NetworkError(f"{place}: expected an object with the keys {', '.join(sorted(keys))}")
+    return value
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 10**9
+
+
+def _integer_text(value: object, place: str) -> int:
+    if not isinstance(value, str):
+        raise NetworkError(f"{place}: expected an integer as text")
+    try:
+        return parse_integer(value)
+    except NetworkError as error:
+        raise NetworkError(f"{place}: {error}") from None
+
+
+def _row(value: object, place: str) -> list[int]:
+    if not isinstance(value, str):
+        raise NetworkError(f"{place}: expected a row of integers as text")
+    return [_integer_text(entry, place) for entry in value.split(" ")]

@@ -1,0 +1,1 @@
+"""Theorem D: identifiability of deep networks from ridges of the function (docs/theory/deep.md)."""

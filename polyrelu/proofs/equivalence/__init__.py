@@ -1,0 +1,1 @@
+"""Equivalence of two networks on a domain: points of difference, routes, and the prover."""

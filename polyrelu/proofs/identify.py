@@ -1,0 +1,230 @@
+"""Is a network identifiable: does its function determine its parameters up to permutation and positive scaling?
+
+The theorems that apply to the architecture are tried first. If none proves the claim, moves along the fiber are
+tried: another concrete network with the same function refutes it. Then, for a limited time, Theorem D is tried, which
+is a search; signs that it met on one side only may refute the claim as well. What remains is undecided, with the
+hypothesis that failed and with what is proved in part.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from polyrelu.certificate import Among, Certificate, Claim, Hypothesis, PartClaim
+from polyrelu.errors import PolyreluError
+from polyrelu.network import Network
+from polyrelu.outcomes import Attempt, Identifiable, NotIdentifiable, Outcome, PartlyIdentifiable, Undecided
+from polyrelu.proofs import bottleneck, line
+from polyrelu.proofs.deep import prover as deep
+from polyrelu.proofs.deep.ridges import Competitors
+from polyrelu.proofs.deep.search import DeepSearch
+from polyrelu.proofs.deep.suspects import suspects
+from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
+from polyrelu.proofs.refutations.fiber_moves import fiber_moves
+from polyrelu.proofs.refutations.moves import Move, moves
+from polyrelu.proofs.refutations.one_sided import one_sided_moves
+from polyrelu.proofs.shallow import prover as shallow
+from polyrelu.version import __version__
+
+__all__ = ["identify"]
+
+#: Seconds for the search of ridges (Theorem D).
+TIME_LIMIT = 60.0
+
+#: The classes of competitors; each contains those after it.
+_CLASSES: tuple[Among, ...] = ("all", "regular", "transversal", "generic")
+
+#: So many other networks are tried for one whose membership in the class can be verified.
+_MOVE_LIMIT = 64
+
+_NO_MOVE = (
+    "none was found by looking, layer by layer, for unused, dead, linear, duplicate, cancelling and hidden neurons "
+    "by the signs of their rows and by interval bounds, in the fibers of narrow layers, and for neurons that linear "
+    "programs show to have one sign wherever another one is on; other networks with the same function may exist all "
+    "the same"
+)
+
+
+def identify(
+    network: Network,
+    among: Among | None = None,
+    seed: int = 0,
+    time_limit: float | None = TIME_LIMIT,
+    keep: str | Path | None = None,
+    watch: deep.Watch | None = None,
+) -> Outcome:
+    """Prove or refute that a network is identifiable on R^n.
+
+    Parameters
+    ----------
+    network : a plain stack; other networks are `Undecided`.
+    among : the class of competitors, ``"all"``, ``"regular"``, ``"transversal"`` or ``"generic"`` parameters of the
+        architecture (FORMAT.md §3.1). By default the theorems among all and generic ones are tried, then another
+        network with the same function is looked for, then Theorem D is tried among transversal and regular ones.
+    seed : for the search of points, shifts and ridges; the same seed gives the same certificate.
+    time_limit : seconds for the search of ridges, the one part that may take long; None: until it meets nothing new.
+        A search that is enough for transversal competitors has a few more walks, within the limit, for regular ones.
+    keep : a file in which this search is kept: it goes on from there if the file exists.
+    watch : called before each walk of this search with the `DeepSearch`, and after the last one; if it says no, the
+        search ends, and no other network is looked for afterwards.
+
+    Returns
+    -------
+    `Identifiable`, `NotIdentifiable` (with another network) or `Undecided` (with what was tried, and what could be
+    proved in part). A proof among all parameters is also one among those of a class, one among regular parameters is
+    also one among transversal ones, and, with two hidden layers, one among transversal parameters is one among generic
+    ones. The first proof that is found is given; name a class to have a stronger one.
+
+    >>> from polyrelu.network import from_arrays
+    >>> identify(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])).status
+    'proved'
+    >>> identify(from_arrays([([[1], [1]], [0, 0]), ([[1, 1]], [0])])).story
+    'neurons 0 and 1 of layer 1 have one row up to scale, so they can trade outgoing weights'
+    """
+    _check_arguments(network, among, time_limit)
+    if not network.is_plain:
+        return Undecided("no theorem here covers networks with skip connections")
+    attempts: list[Attempt] = []
+    for theorem, competitors, prover in _theorems(network, seed):
+        found = _tried(network, among, theorem, competitors, prover)
+        if isinstance(found, Identifiable):
+            return found
+        attempts.append(found)
+    refuted = _refute(network, among, seed)
+    if isinstance(refuted, NotIdentifiable):
+        return refuted
+    if not _may_be_deep(network) or not _implies(network, "regular", among):
+        return Undecided(_reason(network, attempts), (*attempts, refuted))
+    wanted: Competitors = "regular" if among == "regular" else "transversal"
+    started = time.monotonic()
+    search = deep.searched(network, seed, time_limit, keep, watch, wanted)
+    left = None if time_limit is None else time_limit - (time.monotonic() - started)
+    search = deep.widened(search, left, watch)
+    proof = _tried(network, among, deep.THEOREM, search.space.among, lambda: deep.whole(search))
+    if isinstance(proof, Identifiable):
+        return proof
+    attempts.append(proof)
+    if watch is None or watch(search):
+        late = _refute_by(network, among, one_sided_moves(network, suspects(search), seed=seed))
+        if isinstance(late, NotIdentifiable):
+            return late
+    return Undecided(_reason(network, attempts), (*attempts, refuted), part=_part(search))
+
+
+def _check_arguments(network: object, among: Among | None, time_limit: float | None) -> None:
+    if not isinstance(network, Network):
+        raise PolyreluError(f"identify takes a Network, not {type(network).__name__}; polyrelu.load reads a file")
+    if among not in (None, *_CLASSES):
+        raise PolyreluError(f"among is {', '.join(map(repr, _CLASSES))}, not {str(among)[:40]!r}")
+    if time_limit is not None and not time_limit >= 0:
+        raise PolyreluError(f"time_limit {time_limit}: must be 0 or more")
+
+
+def _part(search: DeepSearch) -> PartlyIdentifiable | None:
+    """What Theorem D proves in part; among regular competitors if that is not less."""
+    if search.space.among != "regular" and search.hypotheses.determined.layers:
+        regular = search.among_regular()
+        if regular.hypotheses.determined == search.hypotheses.determined:
+            search = regular
+    found = deep.part(search)
+    if found is None:
+        return None
+    claim, hypotheses = found
+    return PartlyIdentifiable(_certificate(claim, deep.PART, hypotheses))
+
+
+def _tried(
+    network: Network, among: Among | None, theorem: str, competitors: Among, prover: _Prover
+) -> Identifiable | Attempt:
+    """A theorem for the wanted class, if its own class of competitors contains that one."""
+    if not _implies(network, competitors, among):
+        return Attempt(theorem, f"its competitors are the {competitors} parameters only")
+    found = prover()
+    if isinstance(found, Attempt):
+        return found
+    return Identifiable(_certificate(Claim("identifiable", network, competitors), theorem, found))
+
+
+def _implies(network: Network, competitors: Among, among: Among | None) -> bool:
+    """Whether a proof among some competitors is one among the wanted ones."""
+    if among == "generic" and not has_generic_class(network):
+        return competitors in ("all", among)
+    return among is None or _CLASSES.index(competitors) <= _CLASSES.index(among)
+
+
+def _may_be_deep(network: Network) -> bool:
+    """Whether Theorem D is tried. With one hidden layer the theorem for that asks for less."""
+    return network.last == "affine" and network.depth >= 3 and network.inputs >= 2
+
+
+_Prover = Callable[[], "list[Hypothesis] | Attempt"]
+
+
+def _theorems(network: Network, seed: int) -> Iterator[tuple[str, Among, _Prover]]:
+    """The theorems for the architecture that need no long search, with the class of competitors of each."""
+    if network.last != "affine":
+        return
+    if network.depth == 1:
+        yield "affine", "all", list
+    elif network.depth == 2:
+        yield shallow.THEOREM, "all", lambda: shallow.prove(network)
+    elif network.depth == 3 and network.widths[1] == 1:
+        yield line.THEOREM, "all", lambda: line.prove(network)
+    elif network.depth == 3:
+        yield bottleneck.THEOREM, "generic", lambda: bottleneck.prove(network, seed)
+
+
+def _refute(network: Network, among: Among | None, seed: int) -> NotIdentifiable | Attempt:
+    """The first move into the wanted class; by default one into the generic class is preferred."""
+    candidates: Iterator[Move] = itertools.chain(moves(network, seed), fiber_moves(network, seed))
+    first = next(candidates, None)
+    if first is None:  # these take linear programs
+        return _refute_by(network, among, one_sided_moves(network, seed=seed))
+    return _refute_by(network, among, itertools.chain([first], candidates))
+
+
+def _refute_by(network: Network, among: Among | None, candidates: Iterator[Move]) -> NotIdentifiable | Attempt:
+    """The first of some moves into the wanted class."""
+    first = next(candidates, None)
+    if first is None:
+        return Attempt("other networks", _NO_MOVE)
+    if among in (None, "generic") and can_be_verified(network):
+        for move in itertools.chain([first], itertools.islice(candidates, _MOVE_LIMIT)):
+            membership = generic_membership(move.other)
+            if membership["status"] == "verified":
+                return _refuted(network, "generic", move, membership)
+    if among in ("generic", "transversal", "regular"):
+        why = _why_not_generic(network) if among == "generic" else f"it is not known to be {among}"
+        return Attempt(first.theorem, f"{first.story}; but {why}; `--among all` refutes")
+    return _refuted(network, "all", first, {"status": "verified", "method": "every"})
+
+
+def _why_not_generic(network: Network) -> str:
+    if not has_generic_class(network):
+        return "the generic class is defined for two hidden layers and an affine output only"
+    return "none of the other networks found is known to be generic"
+
+
+def _refuted(network: Network, among: Among, move: Move, membership: dict[str, object]) -> NotIdentifiable:
+    hypotheses = [
+        Hypothesis(move.theorem, "architecture"),
+        Hypothesis(move.theorem, "same-function", move.evidence),
+        Hypothesis(move.theorem, "not-related", {"layer": move.difference}),
+        Hypothesis(move.theorem, "membership", membership),
+    ]
+    claim = Claim("not-identifiable", network, among, move.other)
+    return NotIdentifiable(_certificate(claim, move.theorem, hypotheses), move.other, move.story)
+
+
+def _certificate(claim: Claim | PartClaim, theorem: str, hypotheses: list[Hypothesis]) -> Certificate:
+    return Certificate(claim, theorem, tuple(hypotheses), {"tool": f"polyrelu {__version__}"})
+
+
+def _reason(network: Network, attempts: list[Attempt]) -> str:
+    if attempts:
+        return "no theorem applied, and no other network of the class with the same function was found"
+    shape = "networks that end in a ReLU" if network.last == "relu" else f"{network.hidden_layers} hidden layers"
+    return f"no theorem here covers {shape}, and no other network of the class with the same function was found"

@@ -1,0 +1,158 @@
+"""Moves: concrete other parameters with the same function, each with the evidence a checker needs.
+
+A move is proposed only if its network is shown not to be related to the original by an invariant of FORMAT.md §3.5.
+None of the moves needs genericity; they work between any two consecutive layers of a plain stack of any depth.
+Variants of a move (other shifts, other dead rows) are proposed one after the other, so that a caller may look for
+one that lies in a given class of parameters.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from polyrelu.errors import NetworkError
+from polyrelu.exact import format_rational
+from polyrelu.network import Network
+from polyrelu.proofs.refutations.image_box import bounded_alternatives
+from polyrelu.proofs.refutations.one_layer import one_layer_alternatives
+from polyrelu.proofs.refutations.reversed_line import reversed_line
+from polyrelu.proofs.shallow.assignments import (
+    can_be_visited,
+    has_doubled_hyperplane,
+    hyperplanes,
+    other_assignment,
+    why_not_visible,
+)
+from polyrelu.support.limits import is_affordable
+from polyrelu.symmetry.hidden_hyperplanes import flip, hidden_neurons, least_shift, translate
+from polyrelu.symmetry.invariants import first_difference
+
+__all__ = ["Move", "is_checkable", "moves"]
+
+_VARIANTS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Another network with the same function, not related to the original.
+
+    Attributes
+    ----------
+    theorem : the rule of FORMAT.md §3.3 that shows that the functions agree.
+    evidence : the rule's evidence.
+    other : the other network.
+    difference : the layer whose invariants differ.
+    story : why it works, one sentence.
+    """
+
+    theorem: str
+    evidence: dict[str, object]
+    other: Network
+    difference: int
+    story: str
+
+
+_Proposal = tuple[str, dict[str, object], Network, str]
+
+
+def moves(network: Network, seed: int = 0) -> Iterator[Move]:
+    """Moves of a plain stack, cheap ones first.
+
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [2]], [1, 1]), ([[1, 0]], [0])])
+    >>> next(moves(net)).story
+    'neuron 1 of layer 1 has outgoing weights 0, so its row is free'
+    """
+    if not network.is_plain:
+        return
+    try:
+        for theorem, evidence, other, story in _proposals(network, random.Random(seed)):
+            difference = first_difference(network, other)
+            if difference is not None and is_checkable(network, other, theorem, evidence):
+                yield Move(theorem, evidence, other, difference, story)
+    except NetworkError:  # numbers longer than the files hold: there is no network to show
+        return
+
+
+def is_checkable(network: Network, other: Network, theorem: str, evidence: dict[str, object]) -> bool:
+    """Whether the rule's cost is within the limits of FORMAT.md §3.6; rules that are not named are linear,
+    or were looked at when they were proposed."""
+    if theorem == "replacement":
+        return _replacement_is_affordable(network, other, int(str(evidence["layer"])))
+    if theorem == "line-equal":
+        bits = max(layer.bits for layer in (*network.layers, *other.layers))
+        return is_affordable(4 * network.widths[2] ** 2 * network.outputs, 4 * bits)
+    return True
+
+
+def _replacement_is_affordable(network: Network, other: Network, layer: int, bits_of_box: int = 0) -> bool:
+    """Every neuron costs a coefficient for each output, but only those that differ more: the others' terms cancel."""
+    sides = [
+        list(zip(net.layers[layer - 1].augmented().rows(), net.weight(layer + 1).transpose().rows(), strict=True))
+        for net in (network, other)
+    ]
+    differing = sum(mine != theirs for mine, theirs in zip(*sides, strict=True))
+    bits = sum(net.layers[number].bits for net in (network, other) for number in (layer - 1, layer)) + 16
+    bits += 2 * bits_of_box  # once in the coefficients, once in the rows
+    before, own, after = network.widths[layer - 1 : layer + 2]
+    return is_affordable(2 * differing * before * after, bits) and is_affordable(2 * own * after, bits)
+
+
+def _proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
+    for layer in range(1, network.depth):
+        yield from _hiding_proposals(network, layer, rng)
+        for story, other in one_layer_alternatives(network, layer, rng):
+            yield "replacement", {"layer": layer}, other, story
+    yield from _assignment_proposals(network)
+    turned = reversed_line(network)
+    if turned is not None:
+        story = "the function of one variable is constant on both sides, so it can be read from the other side"
+        yield "line-equal", {}, turned, story
+    yield from _bounded_proposals(network, rng)
+
+
+def _bounded_proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
+    for layer, story, other, bits in bounded_alternatives(network, rng):
+        if is_affordable(2 * network.widths[layer] * (network.widths[layer - 1] + 1), bits) and (
+            _replacement_is_affordable(network, other, layer, bits)
+        ):
+            yield "bounded-replacement", {"layer": layer}, other, story
+
+
+def _assignment_proposals(network: Network) -> Iterator[_Proposal]:
+    if network.depth != 2 or network.last != "affine" or why_not_visible(network) is not None:
+        return
+    if not has_doubled_hyperplane(network):
+        return
+    planes = hyperplanes(network)
+    if can_be_visited(network, planes):
+        other = other_assignment(network, planes)
+        if other is not None:
+            story = "other neurons on the same hyperplanes give the same breakpoints and linear part"
+            yield "replacement", {"layer": 1}, other, story
+
+
+def _hiding_proposals(network: Network, layer: int, rng: random.Random) -> Iterator[_Proposal]:
+    for neuron in hidden_neurons(network, layer):
+        least = least_shift(network, layer, neuron)
+        for _ in range(_VARIANTS):
+            shift = _shift(least, rng)
+            other = translate(network, layer, neuron, shift)
+            story = f"layer {layer + 1} hides neuron {neuron} of layer {layer}, whose hyperplane can be translated"
+            yield "translation", {"layer": layer, "neuron": neuron, "shift": format_rational(shift)}, other, story
+        others = [k for k in range(network.widths[layer]) if k != neuron]
+        if network.widths[layer + 1] == 1 and others:
+            evidence: dict[str, object] = {"layer": layer, "neuron": neuron, "flipped": others[:1]}
+            story = (
+                f"layer {layer + 1} is one neuron that hides neuron {neuron} of layer {layer}; others can be flipped"
+            )
+            yield "flip", evidence, flip(network, layer, neuron, others[:1]), story
+
+
+def _shift(least: Fraction, rng: random.Random) -> Fraction:
+    """A nonzero admissible shift of about the size of the numbers at hand."""
+    size = -least if least < 0 else Fraction(1)
+    return size * Fraction(rng.randint(1, 15), 16)

@@ -1,0 +1,38 @@
+"""Rounding errors of a float runtime, layer by layer: the proof is in ``rounding.md``, the bound in
+`formats/graph/float_error.py`, the checking rule in FORMAT.md §3.7.
+
+Hypotheses: none besides the model of the runtime, which is part of the claim. The bound is found in float64 with
+directed rounding; the checker finds its own in integers, never larger, and compares.
+"""
+
+from __future__ import annotations
+
+from polyrelu.certificate import Certificate, Hypothesis, RuntimeClaim
+from polyrelu.formats import RuntimeErrorBound
+from polyrelu.outcomes import Proved, Undecided
+from polyrelu.version import __version__
+
+__all__ = ["prove_runtime_error"]
+
+
+def prove_runtime_error(found: RuntimeErrorBound) -> Proved[Certificate] | Undecided:
+    """A bound as an outcome: `Proved` with a certificate, or `Undecided` where no certificate can say it.
+
+    >>> from polyrelu.formats import runtime_error
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, -1], [2, 1]], [0, 1]), ([[1, 1]], [0])])
+    >>> prove_runtime_error(runtime_error(net, [-1, -1], [1, 1])).status
+    'proved'
+    """
+    if found.worst is None:
+        return Undecided(str(found))
+    if not found.is_layered:
+        return Undecided(
+            f"{found}; certificates know only runtimes that compute layer by layer, and the operations of this file "
+            "are others (pooling, branches, scaled values, or a network with skip connections)"
+        )
+    bounds = tuple(bound for bound in found.bounds if bound is not None)
+    claim = RuntimeClaim(found.network, found.lower, found.upper, found.arithmetic, bounds)
+    return Proved(
+        Certificate(claim, "rounding", (Hypothesis("rounding", "bound"),), {"tool": f"polyrelu {__version__}"})
+    )

@@ -1,0 +1,1 @@
+"""One hidden layer: all parameters as competitors (docs/theory/shallow.md)."""

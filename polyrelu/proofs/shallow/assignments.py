@@ -1,0 +1,228 @@
+"""All parameters of a one-hidden-layer network on R^n: which hyperplane gets which neurons.
+
+θ has rows w_i ≠ 0, columns v_i ≠ 0 and no two neurons with the same ray [w_i | b_i]; then every hyperplane h_1 …
+h_p carries one neuron, or two of opposite orientation (a *doubled* hyperplane; suppose C_k ≠ 0 for all k). Let f =
+Σ C_k |h_k·(x,1)| + M x + m and e = n_1 - p.
+
+Another parameter of the same width must put at least one neuron on every hyperplane, and has e more. A hyperplane
+with neurons of both orientations contributes d_k h_k to the linear part with any d_k ∈ Q^m; one orientation
+contributes ε_k C_k h_k; two neurons v, -v on an arbitrary further hyperplane g contribute v g, a matrix of rank
+one. So there is a parameter with doubled set D, signs ε and j free pairs, |D| + 2j ≤ e, iff M - Σ_{k∉D} ε_k C_k h_k
+has rank at most j on the common kernel of the linear parts h_k, k ∈ D. Enlarging D only lowers that rank, so |D| =
+e - 2j suffices. θ is identifiable iff the linear parts of its doubled hyperplanes are independent and no pair (D,
+ε) but its own is realised. (Proof: docs/theory/shallow.md.)
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from polyrelu.exact import RationalMatrix, kernel, primitive, rank, solve
+from polyrelu.network import Block, Layer, Network, layer_from_rows, with_output_at_zero_of
+from polyrelu.support.limits import PAIR_LIMIT, is_affordable
+from polyrelu.symmetry.absolute_value import AbsoluteValueForm, absolute_value_form
+
+__all__ = [
+    "Assignment",
+    "Hyperplanes",
+    "can_be_visited",
+    "has_doubled_hyperplane",
+    "hyperplanes",
+    "other_assignment",
+    "pairs_to_visit",
+    "why_not_visible",
+]
+
+Vector = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A doubled set D, a sign for every other hyperplane, and a number of free pairs of neurons."""
+
+    doubled: tuple[int, ...]
+    signs: dict[int, int]
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hyperplanes:
+    """The hyperplanes of a shallow network, its normal form, and its own assignment."""
+
+    normals: tuple[tuple[int, ...], ...]
+    form: AbsoluteValueForm
+    own: Assignment
+
+    @property
+    def doubled_are_independent(self) -> bool:
+        """Whether the linear parts of the doubled hyperplanes are linearly independent."""
+        return rank(self.linear_parts(self.own.doubled)) == len(self.own.doubled)
+
+    def linear_parts(self, chosen: tuple[int, ...]) -> RationalMatrix:
+        """The linear parts of the chosen hyperplanes, one per row."""
+        return RationalMatrix.from_integers(
+            [list(self.normals[k][:-1]) for k in chosen], ncols=len(self.normals[0]) - 1
+        )
+
+    def remainder(self, assignment: Assignment) -> RationalMatrix:
+        """M - Σ_{k∉D} ε_k C_k h_k, shape (m, n)."""
+        total = [list(row) for row in self.form.matrix]
+        for k, sign in assignment.signs.items():
+            coefficient = self.form.terms[self.normals[k]]
+            for row, c in zip(total, coefficient, strict=True):
+                for j, h in enumerate(self.normals[k][:-1]):
+                    row[j] -= sign * c * h
+        return RationalMatrix.from_rows(total)
+
+
+def why_not_visible(network: Network) -> str | None:
+    """Which of the conditions on θ above fails, or None."""
+    hidden, outgoing = network.layers
+    if not (hidden.weight.signs() != 0).any(axis=1).all():
+        return "a hidden neuron has incoming weights 0"
+    if not (outgoing.weight.signs() != 0).any(axis=0).all():
+        return "a hidden neuron has outgoing weights 0"
+    columns = outgoing.weight.transpose().integer_rows()
+    for group in _groups(network).values():
+        if len({scale > 0 for _, scale in group}) < len(group):
+            return "two hidden neurons have the same row up to a positive factor"
+        if not any(map(sum, zip(*([abs(scale) * v for v in columns[i]] for i, scale in group), strict=True))):
+            return "two hidden neurons on one hyperplane cancel there"
+    return None
+
+
+def has_doubled_hyperplane(network: Network) -> bool:
+    """Whether two hidden neurons bend on one hyperplane."""
+    return len(_groups(network)) < network.widths[1]
+
+
+def _groups(network: Network) -> dict[tuple[int, ...], list[tuple[int, Fraction]]]:
+    """The neurons on each hyperplane, with their scales against its primitive row. On integers: layers can be wide."""
+    groups: dict[tuple[int, ...], list[tuple[int, Fraction]]] = {}
+    for i, row in enumerate(network.layers[0].augmented().integer_rows()):
+        normal, scale = primitive(row)
+        groups.setdefault(normal, []).append((i, scale))
+    return groups
+
+
+def hyperplanes(network: Network) -> Hyperplanes:
+    """The hyperplanes of a shallow network that satisfies the conditions above."""
+    groups = _groups(network)
+    normals = tuple(groups)
+    doubled = tuple(k for k, group in enumerate(groups.values()) if len(group) == 2)
+    signs = {k: 1 if group[0][1] > 0 else -1 for k, group in enumerate(groups.values()) if len(group) == 1}
+    hidden, outgoing = network.layers
+    form = absolute_value_form(hidden, outgoing)
+    return Hyperplanes(normals, form, Assignment(doubled, signs, 0))
+
+
+def pairs_to_visit(planes: Hyperplanes) -> int:
+    """The number of pairs (D, ε)."""
+    p, e = len(planes.normals), len(planes.own.doubled)
+    return sum(math.comb(p, e - 2 * j) * 2 ** (p - e + 2 * j) for j in range(e // 2 + 1))
+
+
+def can_be_visited(network: Network, planes: Hyperplanes) -> bool:
+    """Whether visiting every pair (D, ε) is within the limits of FORMAT.md §3.6."""
+    p, pairs = len(planes.normals), pairs_to_visit(planes)
+    return pairs <= PAIR_LIMIT and is_affordable(pairs * p**3, p * max(layer.bits for layer in network.layers))
+
+
+def other_assignment(network: Network, planes: Hyperplanes) -> Network | None:
+    """Another network of the same width with the same function, or None if there is none (after visiting every
+    pair)."""
+    if not planes.doubled_are_independent:
+        return _slide(network, planes)
+    for assignment in _assignments(planes):
+        if assignment == planes.own:
+            continue
+        residue = planes.remainder(assignment) @ kernel(planes.linear_parts(assignment.doubled))
+        if rank(residue) <= assignment.pairs:
+            return _realised(network, planes, assignment)
+    return None
+
+
+def _assignments(planes: Hyperplanes) -> Iterator[Assignment]:
+    p, e = len(planes.normals), len(planes.own.doubled)
+    for pairs in range(e // 2 + 1):
+        for doubled in itertools.combinations(range(p), e - 2 * pairs):
+            others = [k for k in range(p) if k not in doubled]
+            for signs in itertools.product((1, -1), repeat=len(others)):
+                yield Assignment(doubled, dict(zip(others, signs, strict=True)), pairs)
+
+
+def _realised(network: Network, planes: Hyperplanes, assignment: Assignment) -> Network:
+    """The parameter of an assignment: solve for the free pairs, then for the d_k."""
+    parts, remainder = planes.linear_parts(assignment.doubled), planes.remainder(assignment)
+    heads, tails = _rank_factors(remainder, kernel(parts), assignment.pairs)
+    differences = solve(parts.transpose(), (remainder - heads @ tails).transpose())
+    if differences is None:
+        raise ArithmeticError("the remainder does not vanish on the common kernel")  # excluded by the rank condition
+    neurons = _neurons(planes, assignment, differences.rows())
+    for pair in range(assignment.pairs):
+        ray = (*tails.row(pair), Fraction(pair + 1))
+        head = tuple(heads[o, pair] for o in range(heads.nrows))
+        neurons += [(ray, head), (_negated(ray), _negated(head))]
+    return _with_neurons(network, neurons)
+
+
+def _rank_factors(
+    remainder: RationalMatrix, basis: RationalMatrix, pairs: int
+) -> tuple[RationalMatrix, RationalMatrix]:
+    """Matrices P (m × pairs) and G (pairs × n) such that remainder - P G vanishes on the span of the basis' columns."""
+    m, n = remainder.shape
+    heads: list[Vector] = []
+    tails: list[Vector] = []
+    current = remainder
+    for _ in range(pairs):
+        residue = current @ basis
+        pivot = next(((o, s) for o in range(m) for s in range(basis.ncols) if residue[o, s] != 0), None)
+        if pivot is None:  # a pair that is not needed: its outgoing weights are 0
+            heads.append((Fraction(),) * m)
+            tails.append((Fraction(1),) + (Fraction(),) * (n - 1))
+            continue
+        o, s = pivot
+        heads.append(tuple(residue[i, s] / residue[o, s] for i in range(m)))
+        tails.append(current.row(o))
+        current = current - RationalMatrix.column(heads[-1]) @ RationalMatrix.from_rows([tails[-1]])
+    return RationalMatrix.from_rows(heads, ncols=m).transpose(), RationalMatrix.from_rows(tails, ncols=n)
+
+
+def _neurons(planes: Hyperplanes, assignment: Assignment, differences: list[Vector]) -> list[tuple[Vector, Vector]]:
+    neurons: list[tuple[Vector, Vector]] = []
+    for k, sign in assignment.signs.items():
+        ray = tuple(Fraction(sign * entry) for entry in planes.normals[k])
+        neurons.append((ray, tuple(2 * c for c in planes.form.terms[planes.normals[k]])))
+    for k, difference in zip(assignment.doubled, differences, strict=True):
+        ray = tuple(Fraction(entry) for entry in planes.normals[k])
+        coefficient = planes.form.terms[planes.normals[k]]
+        neurons.append((ray, tuple(c + d for c, d in zip(coefficient, difference, strict=True))))
+        neurons.append((_negated(ray), tuple(c - d for c, d in zip(coefficient, difference, strict=True))))
+    return neurons
+
+
+def _slide(network: Network, planes: Hyperplanes) -> Network:
+    """Σ α_k h_k = 0 over doubled hyperplanes: move the d_k along α ⊗ (1, …, 1)."""
+    relation = kernel(planes.linear_parts(planes.own.doubled).transpose())
+    remainder = planes.remainder(planes.own)
+    differences = solve(planes.linear_parts(planes.own.doubled).transpose(), remainder.transpose())
+    if differences is None:
+        raise ArithmeticError("the network does not realise its own assignment")  # pragma: no cover
+    moved = [tuple(d + relation[position, 0] for d in row) for position, row in enumerate(differences.rows())]
+    return _with_neurons(network, _neurons(planes, planes.own, moved))
+
+
+def _with_neurons(network: Network, neurons: list[tuple[Vector, Vector]]) -> Network:
+    """The network with these neurons (ray, outgoing column), the output bias fitted to the function at 0."""
+    hidden = layer_from_rows([ray for ray, _ in neurons], 0)
+    weight = RationalMatrix.from_rows([column for _, column in neurons]).transpose()
+    outgoing = Layer((Block(1, weight),), network.bias(2))
+    return with_output_at_zero_of(network.replace_layers({1: hidden, 2: outgoing}), network)
+
+
+def _negated(vector: Vector) -> Vector:
+    return tuple(-entry for entry in vector)

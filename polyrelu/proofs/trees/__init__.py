@@ -1,0 +1,1 @@
+"""Split trees: forms in neurons as atoms, node polyhedra, bounds, and the search for a tree."""

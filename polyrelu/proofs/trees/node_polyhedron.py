@@ -1,0 +1,304 @@
+"""The polyhedra of a split tree: a domain in coordinates of its own, and what is cut off on the way down.
+
+A domain {A x ≤ c, E x = e} may be flat. Its equations, implied ones included, are solved for the pivot columns of
+their reduced echelon form; the other columns are the *coordinates* y. In them the domain has an interior, networks are
+expressions in y (`symmetry.forms`), and equality on the domain is equality for all y.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from polyrelu.errors import DomainError
+from polyrelu.exact import Infeasible, Interior, LinearProgram, Polyhedron, RationalMatrix, Unbounded
+from polyrelu.proofs.trees.expressions import JointNetwork
+from polyrelu.proofs.trees.sparse_forms import Row, sparse_row
+from polyrelu.support.budget import CertificateLimit
+from polyrelu.support.limits import DEPTH_LIMIT_OF_TREES
+
+__all__ = ["Coordinates", "Path", "Point", "Proof", "homogeneous", "lifted_path", "value_sign"]
+
+#: A point y in homogeneous integers: (t, t y_1, …, t y_d), t > 0, in the order of the symbols.
+Point = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinates:
+    """A domain that is not empty, seen from its affine hull.
+
+    Attributes
+    ----------
+    domain : as claimed: the inequalities as given, and the equations of the affine hull in echelon form.
+    inputs : shape (n, 1 + d), x as affine forms in the coordinates y, the constant in front.
+    inequalities : those of the domain as sparse rows over (1, y), meaning row ≥ 0; None where a row is constant.
+    scales : row i is scales[i] times (c - a·x) of the domain's inequality i.
+    inside : a point x of the relative interior.
+    """
+
+    domain: Polyhedron
+    inputs: RationalMatrix
+    inequalities: tuple[Row | None, ...]
+    scales: tuple[int, ...]
+    inside: tuple[Fraction, ...]
+
+    @classmethod
+    def of(cls, polyhedron: Polyhedron) -> Coordinates:
+        """The coordinates of a domain; an empty one is a `DomainError`.
+
+        >>> slanted = Polyhedron.from_constraints([[1, 0], [-1, 0]], [1, 0], [[1, 1]], [1])
+        >>> print(Coordinates.of(slanted).inputs)
+        [1 -1]
+        [0 1]
+        """
+        found = polyhedron.relative_interior()
+        if found is None:
+            raise DomainError("the domain is empty, so there is nothing to prove on it")
+        equations, inside = found
+        domain = Polyhedron(polyhedron.ambient_dimension, polyhedron.inequalities, equations)
+        inputs = _solved(equations, polyhedron.ambient_dimension)
+        forms = _over_coordinates(domain, inputs)
+        rows = tuple(row if row.columns[-1:] > (0,) else None for row, _ in forms)
+        return cls(domain, inputs, rows, tuple(scale for _, scale in forms), inside)
+
+    @property
+    def dimension(self) -> int:
+        """d, the dimension of the domain."""
+        return self.inputs.ncols - 1
+
+    @property
+    def is_whole_space(self) -> bool:
+        """Whether the domain is R^n, and y is x."""
+        return self.dimension == self.inputs.nrows and not self.inequalities
+
+    def embedded(self, point: Point) -> tuple[Fraction, ...]:
+        """x at a point y."""
+        image = self.inputs @ RationalMatrix.from_integers([[entry] for entry in point], point[0])
+        return tuple(image.entries())
+
+    def point_of(self, x: Sequence[Fraction]) -> Point:
+        """The coordinates of a point x of the domain."""
+        free = _free_columns(self.domain)
+        common = math.lcm(*(x[j].denominator for j in free))
+        return (common, *(x[j].numerator * (common // x[j].denominator) for j in free))
+
+
+def _free_columns(domain: Polyhedron) -> list[int]:
+    pivots = {next(j for j, entry in enumerate(row) if entry) for row in domain.equations}
+    return [j for j in range(domain.ambient_dimension) if j not in pivots]
+
+
+def _solved(equations: Sequence[tuple[int, ...]], size: int) -> RationalMatrix:
+    """x by the free columns of equations in reduced echelon form, the constant in front."""
+    if not equations:
+        return RationalMatrix.zeros(size, 1).beside(RationalMatrix.identity(size))
+    pivots = {next(j for j, entry in enumerate(row) if entry): row for row in equations}
+    free = [j for j in range(size) if j not in pivots]
+    table = []
+    for j in range(size):
+        if j not in pivots:
+            table.append([Fraction(), *(Fraction(int(k == j)) for k in free)])
+            continue
+        row = pivots[j]
+        table.append([Fraction(row[-1], row[j]), *(Fraction(-row[k], row[j]) for k in free)])
+    return RationalMatrix.from_rows(table, ncols=1 + len(free))
+
+
+def _over_coordinates(domain: Polyhedron, inputs: RationalMatrix) -> list[tuple[Row, int]]:
+    """c - a·x over (1, y) for each inequality, and the factor that makes it integer."""
+    if not domain.equations:  # then y is x
+        return [(sparse_row([row[-1], *(-entry for entry in row[:-1])]), 1) for row in domain.inequalities]
+    found = []
+    for row in domain.inequalities:
+        image = RationalMatrix.from_integers([[-entry for entry in row[:-1]]], ncols=inputs.nrows) @ inputs
+        (form,), scale = image.integer_rows(), image.denominator
+        found.append((sparse_row([form[0] + row[-1] * scale, *form[1:]]), scale))
+    return found
+
+
+def value_sign(form: Row, point: Point) -> int:
+    """The sign of an affine form at a point."""
+    value = sum(entry * point[column] for column, entry in zip(*form, strict=True))
+    return (value > 0) - (value < 0)
+
+
+class Proof(NamedTuple):
+    """Nonnegative multipliers of inequalities, numbered as in certificates, that prove a form nonnegative."""
+
+    rows: dict[int, Fraction]
+
+
+class Path:
+    """The polyhedron of a node: inequalities at the root, and form ≥ 0 for each form on the way from there.
+
+    Inequalities are numbered as in certificates: those at the root, then those of the path.
+
+    Parameters
+    ----------
+    dimension : the number of coordinates.
+    rows, scales : at the root, as in `Coordinates`.
+    used : the coordinates that forms will have, from 1 on; rows with others are left out, and these others are 0 in
+        points. All of them if it is not given.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        rows: Sequence[Row | None],
+        scales: Sequence[int | Fraction],
+        used: Sequence[int] | None = None,
+    ) -> None:
+        self._size, self._root = dimension, len(rows)
+        self._columns = list(range(1, 1 + dimension)) if used is None else list(used)
+        present = {0, *self._columns}
+        self._program: LinearProgram | None = None  # made when it is needed
+        self._rows: list[Row] = []  # meaning row ≥ 0
+        self._numbers: list[int] = []  # of these rows
+        self._scales: list[int | Fraction] = []  # row i is so many times that of the certificate
+        for number, (row, scale) in enumerate(zip(rows, scales, strict=True)):
+            if row is not None and present.issuperset(row.columns):
+                self._add(row, number, scale)
+        self._base = len(self._numbers)
+
+    @classmethod
+    def at_root(cls, coordinates: Coordinates) -> Path:
+        """The domain itself."""
+        return cls(coordinates.dimension, coordinates.inequalities, coordinates.scales)
+
+    def _add(self, row: Row, number: int, scale: int | Fraction) -> None:
+        if self._program is not None:
+            self._program.add_inequalities(*self._inequalities([row]))
+        self._rows.append(row)
+        self._numbers.append(number)
+        self._scales.append(scale)
+
+    def _inequalities(self, rows: Sequence[Row]) -> tuple[list[list[int]], list[int]]:
+        """Rows ≥ 0 as a·y ≤ c over the used coordinates."""
+        left, right = [], []
+        for row in rows:
+            entries = dict(zip(*row, strict=True))
+            right.append(entries.pop(0, 0))
+            left.append([-entries.get(j, 0) for j in self._columns])
+        return left, right
+
+    def _lp(self) -> LinearProgram:
+        if self._program is None:
+            self._program = LinearProgram(len(self._columns))
+            self._program.add_inequalities(*self._inequalities(self._rows))
+        return self._program
+
+    @property
+    def depth(self) -> int:
+        """The number of forms on the path."""
+        return len(self._numbers) - self._base
+
+    def go_to(self, depth: int, cut: tuple[Row, int] | None) -> None:
+        """Go to a node of a tree that is visited in prefix order, from the one visited before: its depth, and the form
+        and factor of its own inequality (`push`); None at the root.
+
+        Raises `CertificateLimit` where no certificate may go.
+        """
+        if depth > DEPTH_LIMIT_OF_TREES:
+            raise CertificateLimit(f"the tree would have more than {DEPTH_LIMIT_OF_TREES} levels")
+        while self.depth and self.depth >= depth:
+            self.pop()
+        if cut is not None:
+            self.push(*cut)
+
+    def push(self, form: Row, factor: int) -> None:
+        """Go down: where form ≥ 0. Certificates speak of factor · form ≥ 0, factor > 0."""
+        number = self._root + self.depth
+        self._add(form, number, Fraction(1, factor))
+
+    def pop(self) -> None:
+        """Go up."""
+        if self._program is not None:
+            self._program.remove_last()
+        self._rows.pop()
+        self._numbers.pop()
+        self._scales.pop()
+
+    def sides(self) -> dict[tuple[int, int], Fraction]:
+        """The inequalities at the root that bound one coordinate j: its lower (j, 1) and upper (j, -1) bounds."""
+        found: dict[tuple[int, int], Fraction] = {}
+        for row in self._rows[: self._base]:
+            entries = dict(zip(*row, strict=True))
+            constant = entries.pop(0, 0)
+            if len(entries) == 1:
+                ((j, entry),) = entries.items()
+                sign, bound = (1 if entry > 0 else -1), Fraction(-constant, entry)
+                known = found.get((j, sign), bound)
+                found[j, sign] = max(known, bound) if sign > 0 else min(known, bound)
+        return found
+
+    def constraints(self) -> list[Row]:
+        """The rows over (1, y), each meaning row ≥ 0."""
+        return list(self._rows)
+
+    def least(self, form: Mapping[int, int | Fraction]) -> Proof | Point:
+        """A proof that an affine form, given by columns, is nonnegative on the polyhedron, or a point where it is not.
+
+        The polyhedron must not be empty.
+        """
+        row = [form.get(column, 0) for column in range(1 + self._size)]
+        answer = self._lp().maximize([-row[j] for j in self._columns])
+        if isinstance(answer, Infeasible):
+            raise AssertionError("the polyhedron of a node has an interior")
+        if isinstance(answer, Unbounded):
+            return self._spread(_far_along(answer, [row[0], *(row[j] for j in self._columns)]))
+        if answer.value > row[0]:
+            return self._spread(answer.point)
+        multipliers = sorted(answer.multipliers.rows.items())
+        return Proof({self._numbers[i]: entry * self._scales[i] for i, entry in multipliers if entry})
+
+    def interior_point(self) -> Point:
+        """A point strictly inside."""
+        found = self._lp().interior_point()
+        if not isinstance(found, Interior):
+            raise AssertionError("the polyhedron of a node has an interior")
+        return self._spread(found.point)
+
+    def _spread(self, values: Sequence[Fraction]) -> Point:
+        """A point with the given used coordinates."""
+        entries = dict(zip(self._columns, values, strict=True))
+        return homogeneous([entries.get(j, Fraction()) for j in range(1, 1 + self._size)])
+
+    def contains(self, point: Point) -> bool:
+        """Whether a point belongs to the polyhedron."""
+        return all(value_sign(row, point) >= 0 for row in self._rows)
+
+
+def lifted_path(joint: JointNetwork, coordinates: Coordinates) -> Path:
+    """The polyhedron of a joint network with lifted coordinates: each at least 0, and at least the form of its atom.
+
+    It contains the point (y, activations) of every y in the domain.
+    """
+    rows, scales = list(coordinates.inequalities), list[int | Fraction](coordinates.scales)
+    for atom in joint.lifted:
+        columns = (*atom.form.columns, atom.symbol)
+        above = Row(columns, (*(-entry for entry in atom.form.numerators), 1))
+        rows += [Row((atom.symbol,), (1,)), above]
+        scales += [1, 1]
+    forms = [*joint.difference, *(atom.form for atom in joint.atoms)]
+    used = {column for form in forms for column in form.columns if 0 < column <= joint.dimension}
+    return Path(joint.dimension, rows, scales, sorted(used))
+
+
+def homogeneous(point: Sequence[Fraction]) -> Point:
+    """A point y in homogeneous integers."""
+    common = math.lcm(*(entry.denominator for entry in point))
+    return (common, *(entry.numerator * (common // entry.denominator) for entry in point))
+
+
+def _far_along(answer: Unbounded, row: Sequence[int | Fraction]) -> list[Fraction]:
+    """A point on the ray where the form is negative, as it is far out."""
+    start, slope = _value(row, answer.point), sum(a * b for a, b in zip(row[1:], answer.ray, strict=True))
+    distance = max(math.ceil(-start / slope) + 1, 1)
+    return [p + distance * r for p, r in zip(answer.point, answer.ray, strict=True)]
+
+
+def _value(row: Sequence[int | Fraction], point: Sequence[Fraction]) -> Fraction:
+    return sum((a * b for a, b in zip(row[1:], point, strict=True)), Fraction(row[0]))

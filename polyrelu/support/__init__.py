@@ -1,0 +1,1 @@
+"""Services without mathematics: limits, budgets, Ctrl-C, text files, progress."""
