@@ -28,9 +28,15 @@ from unittest.mock import patch
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu import checker, equivalent, from_arrays
 from polyrelu.outcomes import Equivalent, NotEquivalent
-from tests.bottleneck_stacks import flip, hiding_stack, least_shift, plain_stack, translate
-from tests.equivalent_pairs import Stack, permutation, scaling
-from tests.properties.test_equivalent_pairs import certificate_bytes
+from tests.generators.bottleneck_stacks import (
+    flip,
+    hiding_stack,
+    least_shift,
+    plain_stack,
+    translate,
+)
+from tests.generators.equivalent_pairs import Stack, permutation, scaling
+from tests.oracles.judge import certificate_bytes
 
 KINDS = {"moved": "proved", "disguised": "proved", "weight": "refuted", "too far": "refuted"}
 #: Widths of the general proof, and from where exponents are fitted.

@@ -4,7 +4,7 @@
 
 Brute force cuts the domain neuron by neuron in PPL and names every cell by its signs. For every network all cells and
 their dimensions are compared; the regions found by walking, and the vertices and edges found alone, with the lattice.
-The first part draws from all kinds of degenerate networks and of domains (tests/quantised_networks.py), the second
+The first part draws from all kinds of degenerate networks and of domains (tests/generators/quantised_networks.py), the second
 quantised networks of the architectures on which float tools were seen to fail, on R^n.
 """
 
@@ -28,8 +28,7 @@ from polyrelu.complex import canonical_complex, region_graph, skeleton
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
-from tests.oracles.cells_on_domain import cells_on_domain
-from tests.quantised_networks import (
+from tests.generators.quantised_networks import (
     DOMAINS,
     KINDS,
     brute_domain,
@@ -38,6 +37,7 @@ from tests.quantised_networks import (
     quantised_network,
     random_domain,
 )
+from tests.oracles.cells_on_domain import cells_on_domain
 
 ARCHITECTURES = [(2, 4, 4, 1), (2, 3, 3, 3, 1), (3, 4, 3, 1)]
 NUMBERS = {"integers in ±3": (-3, 3, 1), "ternary": (-1, 1, 1), "quarters": (-8, 8, 4)}

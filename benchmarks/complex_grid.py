@@ -31,7 +31,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reporting import RESULTS, write_results
-from polyrelu.complex import PolyhedralComplex, canonical_complex, skeleton, stream_complex, walk_regions
+from polyrelu.complex import (
+    PolyhedralComplex,
+    canonical_complex,
+    skeleton,
+    stream_complex,
+    walk_regions,
+)
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
 

@@ -39,12 +39,12 @@ from polyrelu.network import Network
 from polyrelu.proofs.deep.hypotheses import DeepHypotheses, Determined, deep_hypotheses
 from polyrelu.proofs.deep.prover import impossible
 from polyrelu.proofs.deep.ridges import Competitors
-from tests.judge import plain
+from tests.generators.ridge_points import ridge_points
+from tests.generators.transparent import WIDTHS, has_hypotheses, transparent_network
 from tests.oracles.grid import same_function
+from tests.oracles.judge import plain
 from tests.oracles.local_fiber import is_locally_rigid
 from tests.oracles.plain import evaluate, integer_form
-from tests.ridge_points import ridge_points
-from tests.transparent import WIDTHS, has_hypotheses, transparent_network
 
 #: Of weights and biases.
 _RANGES: tuple[Sequence[int], ...] = (

@@ -27,7 +27,7 @@ from polyrelu.network import Network
 from polyrelu.proofs.deep.families import Families
 from polyrelu.proofs.deep.hypotheses import DeepHypotheses, evaluate
 from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork, Ridge, deep_network, mask_of
-from tests.judge import plain
+from tests.oracles.judge import plain
 from tests.oracles.plain import integer_form
 
 __all__ = ["Truth", "combined_jacobian", "local_dimension", "rank_mod", "ridges_of"]

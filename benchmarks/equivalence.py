@@ -2,12 +2,12 @@
 
     python -m benchmarks.equivalence [--timeout 30] [--instances 6] [--part speed|routes]
 
-Speed: pairs with two hidden layers that are equal, of five families (`tests/benchmark_pairs.py`) and five shapes; the
+Speed: pairs with two hidden layers that are equal, of five families (`tests/generators/benchmark_pairs.py`) and five shapes; the
 same instances, with the same limit on the clock, for `equivalent` (proof and certificate; then the independent checker)
 and for z3 with the theory QF_LRA, in which equality is "there is no input where an output differs". Both run in this
 process, one after the other. Where z3 does not finish, its limit counts, so that the ratio is a lower bound.
 
-Routes: the pairs of `tests/properties/test_equivalent_pairs.py`, equal ones and the same with one weight changed by
+Routes: the pairs of `tests/properties/proofs/test_equivalent_pairs.py`, equal ones and the same with one weight changed by
 2^-40.
 """
 
@@ -26,9 +26,9 @@ from typing import Any
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu import Polyhedron, checker, equivalent, from_arrays
 from polyrelu.outcomes import Equivalent, NotEquivalent
-from tests.benchmark_pairs import FAMILIES
-from tests.equivalent_pairs import Pair, Stack, nudged
-from tests.properties.test_equivalent_pairs import certificate_bytes, pair
+from tests.generators.benchmark_pairs import FAMILIES
+from tests.generators.equivalent_pairs import Pair, Stack, nudged, pair
+from tests.oracles.judge import certificate_bytes
 
 SHAPES = [(2, 8), (2, 16), (4, 16), (5, 20), (8, 16)]
 Record = dict[str, Any]

@@ -25,7 +25,7 @@ from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer
 from polyrelu.outcomes import Equivalent, NotEquivalent
 from polyrelu.symmetry import permute, rescale
-from tests.properties.test_equivalent_pairs import certificate_bytes
+from tests.oracles.judge import certificate_bytes
 
 RADIUS = Fraction(1, 64)
 

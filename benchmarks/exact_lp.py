@@ -35,7 +35,17 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.reporting import RESULTS, write_results
-from tests.lp_families import ADVERSARIAL, FAMILIES, ORDINARY, Instance, Number, Row, boxed, built, make
+from tests.generators.lp_families import (
+    ADVERSARIAL,
+    FAMILIES,
+    ORDINARY,
+    Instance,
+    Number,
+    Row,
+    boxed,
+    built,
+    make,
+)
 from tests.oracles.lp_certificates import constant_rows
 
 Question = Literal["interior point", "maximum"]
@@ -154,7 +164,12 @@ def _metered() -> Iterator[type[_Meter]]:
 def examine(instance: Instance, question: Question) -> dict[str, Any]:
     """The answer to a question in short, with what speaks against it and what it took."""
     from polyrelu.exact.lp import LinearProgram
-    from tests.oracles.lp_certificates import as_maximum, as_shape, interior_objections, maximum_objections
+    from tests.oracles.lp_certificates import (
+        as_maximum,
+        as_shape,
+        interior_objections,
+        maximum_objections,
+    )
 
     answer: tuple[Any, ...]
     with _metered() as meter:

@@ -22,10 +22,10 @@ import polyrelu
 from benchmarks.reporting import write_results
 from polyrelu import Proved, Undecided
 from polyrelu.proofs.membership import generic_membership
-from tests.judge import contradictions, is_identifiable_by_signs, unrelated_members
+from tests.generators.random_networks import KINDS, THREE_LAYER_KINDS, random_network
 from tests.oracles.grid import grid_table
+from tests.oracles.judge import contradictions, is_identifiable_by_signs, unrelated_members
 from tests.oracles.local_fiber import local_fiber_dimension
-from tests.random_networks import KINDS, THREE_LAYER_KINDS, random_network
 
 GRIDS: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
     ((1, 2, 1), (-2, -1, 0, 1, 2)),

@@ -28,8 +28,8 @@ import onnxruntime
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu.errors import NetworkFileError
 from polyrelu.formats import Imported, read, runtime_error
-from tests.onnx_files import constant, model, node, session_of
-from tests.random_onnx import random_graph
+from tests.generators.onnx_files import constant, model, node, session_of
+from tests.generators.random_onnx import random_graph
 
 _WIDTHS = ((8, 16, 16, 2), (8, 64, 64, 2), (64, 128, 128, 10), (256, 256, 256, 256, 10))
 

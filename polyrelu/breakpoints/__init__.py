@@ -2,10 +2,20 @@
 
 from polyrelu.breakpoints.balancing import is_balanced, oriented_sum, unbalanced_ridge
 from polyrelu.breakpoints.closed_form import closed_form_jump, output_derivative, vanishing_neuron
-from polyrelu.breakpoints.export import BREAKPOINT_FORMATS, breakpoints_document, save_breakpoints, weighted_dual_graph
+from polyrelu.breakpoints.export import (
+    BREAKPOINT_FORMATS,
+    breakpoints_document,
+    save_breakpoints,
+    weighted_dual_graph,
+)
 from polyrelu.breakpoints.jumps import BreakpointComplex, TropicalWeight, breakpoint_complex
 from polyrelu.breakpoints.reconstruction import reconstruct
-from polyrelu.breakpoints.tropical import DualCell, TropicalPolynomial, TropicalRational, tropical_form
+from polyrelu.breakpoints.tropical import (
+    DualCell,
+    TropicalPolynomial,
+    TropicalRational,
+    tropical_form,
+)
 
 __all__ = [
     "BREAKPOINT_FORMATS",

@@ -10,7 +10,12 @@ from polyrelu.certificate.certificate import (
     RegionsClaim,
     RuntimeClaim,
 )
-from polyrelu.certificate.describe import CertificateText, describe, describe_latex, read_certificate
+from polyrelu.certificate.describe import (
+    CertificateText,
+    describe,
+    describe_latex,
+    read_certificate,
+)
 from polyrelu.certificate.text import domain_text, number_text, part_text, vector_text
 from polyrelu.certificate.theorems import (
     MEANING,
@@ -21,7 +26,13 @@ from polyrelu.certificate.theorems import (
     TheoremText,
     hypothesis_statement,
 )
-from polyrelu.certificate.tree import NodeRecord, RegionsCertificate, SignRecord, TreeCertificate, TreeLog
+from polyrelu.certificate.tree import (
+    NodeRecord,
+    RegionsCertificate,
+    SignRecord,
+    TreeCertificate,
+    TreeLog,
+)
 
 __all__ = [
     "MEANING",

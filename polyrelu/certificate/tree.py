@@ -17,7 +17,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any, cast
 
-from polyrelu.certificate.certificate import Hypothesis, PairClaim, RegionsClaim, references, remarks
+from polyrelu.certificate.certificate import (
+    Hypothesis,
+    PairClaim,
+    RegionsClaim,
+    references,
+    remarks,
+)
 from polyrelu.errors import CertificateError
 from polyrelu.exact import format_rational
 from polyrelu.support.limits import LINE_LIMIT

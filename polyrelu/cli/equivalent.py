@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.options import NETWORK_HELP, UsageError, add_command, add_reading, read_network
-from polyrelu.cli.output import EXIT, check_output, print_object, print_reading, reading, say_interrupted, written_lines
+from polyrelu.cli.output import (
+    EXIT,
+    check_output,
+    print_object,
+    print_reading,
+    reading,
+    say_interrupted,
+    written_lines,
+)
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:

@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.options import UsageError, add_command, add_network, read_network
-from polyrelu.cli.output import EXIT, check_output, print_object, print_reading, reading, say_interrupted, written_lines
+from polyrelu.cli.output import (
+    EXIT,
+    check_output,
+    print_object,
+    print_reading,
+    reading,
+    say_interrupted,
+    written_lines,
+)
 from polyrelu.errors import CertificateError, DomainError
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.progress import ProgressLine

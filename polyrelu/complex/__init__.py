@@ -6,13 +6,22 @@ Beside it, for less: `simple_skeleton`, vertices and edges; for many dimensions:
 neighbours by linear programs.
 """
 
-from polyrelu.complex.bent_hyperplanes import bent_hyperplane, fold_set, supertransversality_violation
+from polyrelu.complex.bent_hyperplanes import (
+    bent_hyperplane,
+    fold_set,
+    supertransversality_violation,
+)
 from polyrelu.complex.consistency import failed_checks
 from polyrelu.complex.domain import Slice, parse_domain, parse_slice
 from polyrelu.complex.export import save_complex, save_regions
 from polyrelu.complex.graphs import dual_graph, face_poset, linear_regions
 from polyrelu.complex.interior_points import point_in
-from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex, canonical_complex, stream_complex
+from polyrelu.complex.polyhedral_complex import (
+    Cell,
+    PolyhedralComplex,
+    canonical_complex,
+    stream_complex,
+)
 from polyrelu.complex.region import Region
 from polyrelu.complex.region_graph import RegionGraph, Visit, region_graph, walk_regions
 from polyrelu.complex.skeleton import Skeleton, skeleton

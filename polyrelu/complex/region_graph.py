@@ -25,7 +25,14 @@ from numpy.typing import NDArray
 
 from polyrelu.complex.engine.coordinates import Frame, frame_of
 from polyrelu.complex.region import Region, polyhedron_in_x
-from polyrelu.exact import Interior, LinearProgram, Polyhedron, RationalMatrix, irredundant_rows, positive_primitive
+from polyrelu.exact import (
+    Interior,
+    LinearProgram,
+    Polyhedron,
+    RationalMatrix,
+    irredundant_rows,
+    positive_primitive,
+)
 from polyrelu.network import Network, SignVector
 from polyrelu.support.interrupts import deferred_interrupt
 

@@ -3,11 +3,22 @@
 Bounds on the work are never passed in silence: beyond them a condition is "unchecked".
 """
 
-from polyrelu.conditions.collinear import AffinePiece, CollinearPieces, affine_pieces, noncollinear_pieces
+from polyrelu.conditions.collinear import (
+    AffinePiece,
+    CollinearPieces,
+    affine_pieces,
+    noncollinear_pieces,
+)
 from polyrelu.conditions.condition import Condition, Parts
 from polyrelu.conditions.crossings import Crossing, Crossings, pairwise_crossings
 from polyrelu.conditions.general import Limits, generic, pl_general
-from polyrelu.conditions.genericity import DeficientProduct, MaskedProduct, WrongCell, masked_ranks, supertransversality
+from polyrelu.conditions.genericity import (
+    DeficientProduct,
+    MaskedProduct,
+    WrongCell,
+    masked_ranks,
+    supertransversality,
+)
 from polyrelu.conditions.linear_regions import InvisibleFacet, linear_regions_property
 from polyrelu.conditions.report import conditions
 from polyrelu.conditions.transparency import OpaqueRegion, transparency

@@ -9,7 +9,12 @@ from polyrelu.dynamics.conserved import (
     equal_patterns,
     loss_gradients,
 )
-from polyrelu.dynamics.linear_neurons import BoundProof, LinearEvidence, linear_evidence, linear_neurons
+from polyrelu.dynamics.linear_neurons import (
+    BoundProof,
+    LinearEvidence,
+    linear_evidence,
+    linear_neurons,
+)
 from polyrelu.dynamics.symbolic import NoQuantity, symbolic_derivative, translation_has_no_quantity
 
 __all__ = [

@@ -6,8 +6,24 @@ a FLINT object: `fmpq(1, 2) == Fraction(1, 2)` is False although the hashes agre
 """
 
 from polyrelu.exact.floats import nearest_float
-from polyrelu.exact.linalg import column_basis, determinant, kernel, left_kernel, rank, row_basis, solve
-from polyrelu.exact.lp import Flat, Infeasible, Interior, LinearProgram, Multipliers, Optimal, Unbounded
+from polyrelu.exact.linalg import (
+    column_basis,
+    determinant,
+    kernel,
+    left_kernel,
+    rank,
+    row_basis,
+    solve,
+)
+from polyrelu.exact.lp import (
+    Flat,
+    Infeasible,
+    Interior,
+    LinearProgram,
+    Multipliers,
+    Optimal,
+    Unbounded,
+)
 from polyrelu.exact.matrix import RationalMatrix, integer_product
 from polyrelu.exact.modular import (
     PRIMES,

@@ -17,7 +17,12 @@ from polyrelu.exact.lp.results import Point
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.ppl.client import constraints_of, generators_of
 from polyrelu.exact.rational import primitive, to_fraction
-from polyrelu.exact.redundancy import irredundant_rows, positive_primitive, reduced_equations, reduced_inequality
+from polyrelu.exact.redundancy import (
+    irredundant_rows,
+    positive_primitive,
+    reduced_equations,
+    reduced_inequality,
+)
 
 __all__ = ["Generators", "Polyhedron"]
 

@@ -15,7 +15,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from polyrelu.exact import Infeasible, LinearProgram, RationalMatrix, column_basis, determinant, row_basis
+from polyrelu.exact import (
+    Infeasible,
+    LinearProgram,
+    RationalMatrix,
+    column_basis,
+    determinant,
+    row_basis,
+)
 from polyrelu.fibers.linear_part import Carriers, LinearPart
 from polyrelu.symmetry import LayerDomain
 

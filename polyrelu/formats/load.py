@@ -22,15 +22,15 @@ __all__ = ["FORMATS", "choices_of", "load", "read"]
 
 #: The readers by file ending: module and function. They are imported when a file of theirs is read.
 FORMATS: dict[str, tuple[str, str]] = {
-    ".onnx": ("onnx", "read_onnx"),
+    ".onnx": ("onnx.reader", "read_onnx"),
     ".npz": ("npz", "read_npz"),
     ".json": ("native", "read_native"),
-    **dict.fromkeys((".pt", ".pth", ".bin", ".zip"), ("torch_file", "read_torch")),
-    ".safetensors": ("torch_file", "read_safetensors"),
+    **dict.fromkeys((".pt", ".pth", ".bin", ".zip"), ("torch.files", "read_torch")),
+    ".safetensors": ("torch.files", "read_safetensors"),
     ".nnet": ("nnet", "read_nnet"),
-    **dict.fromkeys((".h5", ".hdf5"), ("keras", "read_h5")),
-    ".keras": ("keras", "read_keras"),
-    ".mat": ("matlab", "read_mat"),
+    **dict.fromkeys((".h5", ".hdf5"), ("keras.reader", "read_h5")),
+    ".keras": ("keras.reader", "read_keras"),
+    ".mat": ("matlab.reader", "read_mat"),
 }
 
 #: What to do with endings that are not read.
@@ -130,7 +130,7 @@ def _read_file(path: Path, options: ReadOptions) -> Imported:
 
 
 #: Choices that mean something to some readers only; elsewhere they would be ignored in silence.
-_CHOICES = {"prefix": ("torch_file",), "normalisation": ("nnet",), "input_shape": ("onnx", "keras")}
+_CHOICES = {"prefix": ("torch.files",), "normalisation": ("nnet",), "input_shape": ("onnx.reader", "keras.reader")}
 
 
 def choices_of(name: str) -> set[str]:

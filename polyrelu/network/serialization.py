@@ -12,7 +12,14 @@ from typing import Any, cast
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix, format_integer
 from polyrelu.exact.rational import parse_integer
-from polyrelu.network.canonical_bytes import FORMAT, VERSION, bias_text, canonical_lines, common_denominator, row_texts
+from polyrelu.network.canonical_bytes import (
+    FORMAT,
+    VERSION,
+    bias_text,
+    canonical_lines,
+    common_denominator,
+    row_texts,
+)
 from polyrelu.network.layers import Block, Last, Layer
 from polyrelu.network.network import Network
 from polyrelu.support.limits import PARAMETER_LIMIT

@@ -16,7 +16,13 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational
 from polyrelu.network import Network
 from polyrelu.plot.canvas import Canvas, check_view, new_figure, plural, save_figure
-from polyrelu.plot.parts import paint_cells, paint_layers, paint_zero_sets, zero_set, zero_sets_title
+from polyrelu.plot.parts import (
+    paint_cells,
+    paint_layers,
+    paint_zero_sets,
+    zero_set,
+    zero_sets_title,
+)
 from polyrelu.plot.sets import paint_boundary, paint_level_set
 from polyrelu.plot.slices import SLICE_NAMES, on_axes
 from polyrelu.plot.values import paint_graph, paint_surface

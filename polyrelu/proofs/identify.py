@@ -16,7 +16,14 @@ from pathlib import Path
 from polyrelu.certificate import Among, Certificate, Claim, Hypothesis, PartClaim
 from polyrelu.errors import PolyreluError
 from polyrelu.network import Network
-from polyrelu.outcomes import Attempt, Identifiable, NotIdentifiable, Outcome, PartlyIdentifiable, Undecided
+from polyrelu.outcomes import (
+    Attempt,
+    Identifiable,
+    NotIdentifiable,
+    Outcome,
+    PartlyIdentifiable,
+    Undecided,
+)
 from polyrelu.proofs import bottleneck, line
 from polyrelu.proofs.deep import prover as deep
 from polyrelu.proofs.deep.ridges import Competitors

@@ -1,6 +1,10 @@
 """Other networks with the same function: moves along the fiber, and invariants that tell networks apart."""
 
-from polyrelu.symmetry.absolute_value import AbsoluteValueForm, absolute_value_form, absolute_value_form_on
+from polyrelu.symmetry.absolute_value import (
+    AbsoluteValueForm,
+    absolute_value_form,
+    absolute_value_form_on,
+)
 from polyrelu.symmetry.hidden_hyperplanes import flip, hidden_neurons, translate
 from polyrelu.symmetry.invariants import first_difference
 from polyrelu.symmetry.layer_domain import LayerDomain

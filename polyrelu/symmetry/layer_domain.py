@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import Infeasible, LinearProgram, Optimal, Polyhedron, RationalMatrix, kernel, row_basis
+from polyrelu.exact import (
+    Infeasible,
+    LinearProgram,
+    Optimal,
+    Polyhedron,
+    RationalMatrix,
+    kernel,
+    row_basis,
+)
 
 __all__ = ["LayerDomain"]
 

@@ -32,7 +32,14 @@ from typing import NamedTuple
 from flint import fmpz_mat, nmod_mat
 
 from tests.oracles.cells import cells
-from tests.oracles.plain import IntegerNetwork, Network, SignVector, compose, integer_form, split_by_layer
+from tests.oracles.plain import (
+    IntegerNetwork,
+    Network,
+    SignVector,
+    compose,
+    integer_form,
+    split_by_layer,
+)
 
 PRIMES = (2**61 - 1, 2**63 - 25)
 

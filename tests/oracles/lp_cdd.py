@@ -8,7 +8,7 @@ from fractions import Fraction
 import cdd
 import cdd.gmp
 
-from tests.lp_families import Instance, Number, Row
+from tests.generators.lp_families import Instance, Number, Row
 from tests.oracles.lp_certificates import Maximum, Shape, constant_rows
 
 __all__ = ["maximum", "program", "shape", "solve"]

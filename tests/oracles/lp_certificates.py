@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from polyrelu.exact.lp.results import Flat, Infeasible, Interior, Multipliers, Optimal, Unbounded
-from tests.lp_families import Instance, Number
+from tests.generators.lp_families import Instance, Number
 
 __all__ = [
     "EquationSpan",

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Sequence
 from fractions import Fraction
 
-from tests.lp_families import Instance, Number
+from tests.generators.lp_families import Instance, Number
 from tests.oracles.lp_certificates import Maximum, Shape, constant_rows
 
 # Importing pplpy (through cysignals) replaces the handler of Ctrl-C; whoever imports an oracle keeps theirs.

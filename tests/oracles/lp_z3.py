@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import z3
 
-from tests.lp_families import Instance, Number, Row
+from tests.generators.lp_families import Instance, Number, Row
 from tests.oracles.lp_certificates import Maximum, Shape, constant_rows
 
 __all__ = ["maximum", "problem", "shape"]

@@ -13,7 +13,7 @@ import pytest
 
 import polyrelu
 from polyrelu import Undecided, checker
-from tests.judge import certificate_bytes
+from tests.oracles.judge import certificate_bytes
 
 _SIZES = (1e308, 5e-324, 3.7e-310, 1.0)
 

@@ -14,8 +14,8 @@ import pytest
 from polyrelu.complex import canonical_complex
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_arrays
+from tests.generators.quantised_networks import brute_domain, brute_layers, dimensions_by_signs
 from tests.oracles.cells_on_domain import cells_on_domain
-from tests.quantised_networks import brute_domain, brute_layers, dimensions_by_signs
 
 
 def check(network: Network, domain: Polyhedron) -> None:

@@ -3,13 +3,13 @@ minute on a network with 128 neurons."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from polyrelu import from_arrays, identify
-from polyrelu.proofs import identify as identifiability
 
 #: Nothing refutes it before the search, and the search alone cannot prove it.
 OPEN = from_arrays([
@@ -28,7 +28,7 @@ def test_no_other_network_is_looked_for_after_an_interrupt(
             late.append(suspects)
         return iter(())
 
-    monkeypatch.setattr(identifiability, "one_sided_moves", moves)
+    monkeypatch.setattr(sys.modules["polyrelu.proofs.identify"], "one_sided_moves", moves)
     found = identify(OPEN, "transversal", time_limit=0.2, watch=lambda search: goes_on)
     assert found.status == "undecided"
     assert len(late) == expected

@@ -14,7 +14,7 @@ from polyrelu.formats import save
 from polyrelu.network import Network, from_arrays
 from polyrelu.plot import draw_cells, picture, save_mesh, view_of
 from polyrelu.topology import level_set
-from tests.commands import run
+from tests.cli.commands import run
 
 HUGE = 2**600
 SIX = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]

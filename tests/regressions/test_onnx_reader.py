@@ -15,7 +15,7 @@ from onnx import TensorProto, helper
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats import load, read, runtime_error
-from tests.onnx_files import constant, model, node, write
+from tests.generators.onnx_files import constant, model, node, write
 
 Graph = tuple[list[Any], list[Any], Sequence[int | str]]
 

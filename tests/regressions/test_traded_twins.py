@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import polyrelu
 from polyrelu.outcomes import NotIdentifiable
-from tests.judge import contradictions, plain
+from tests.oracles.judge import contradictions, plain
 
 
 def test_a_duplicate_neuron_is_always_refuted() -> None:

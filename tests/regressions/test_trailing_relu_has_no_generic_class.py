@@ -8,7 +8,7 @@ from __future__ import annotations
 import polyrelu
 from polyrelu import checker
 from polyrelu.outcomes import NotIdentifiable
-from tests.judge import certificate_bytes
+from tests.oracles.judge import certificate_bytes
 
 
 def test_refuted_among_all() -> None:

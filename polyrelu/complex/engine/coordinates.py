@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import Polyhedron, RationalMatrix, column_basis, kernel, primitive, row_basis, solve
+from polyrelu.exact import (
+    Polyhedron,
+    RationalMatrix,
+    column_basis,
+    kernel,
+    primitive,
+    row_basis,
+    solve,
+)
 from polyrelu.network import Network
 
 __all__ = ["Frame", "frame_of"]

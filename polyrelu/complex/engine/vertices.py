@@ -32,7 +32,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.complex.engine.affine_forms import FormTable, LastLayerQuery, certain_sign, largest_and_sum
+from polyrelu.complex.engine.affine_forms import (
+    FormTable,
+    LastLayerQuery,
+    certain_sign,
+    largest_and_sum,
+)
 from polyrelu.complex.engine.arrays import Growable
 from polyrelu.exact import dot_sign, meeting_direction
 

@@ -28,9 +28,24 @@ from polyrelu.exact.lp.dual_certificates import (
 )
 from polyrelu.exact.lp.interior import floats_of, moved_inside, rounded, shortened
 from polyrelu.exact.lp.model import Model
-from polyrelu.exact.lp.parsing import Numbers, read_bounds, read_index, read_number, read_rows, read_vector
+from polyrelu.exact.lp.parsing import (
+    Numbers,
+    read_bounds,
+    read_index,
+    read_number,
+    read_rows,
+    read_vector,
+)
 from polyrelu.exact.lp.pivoting import ExactOptimum, ExactRay, Infeasibility
-from polyrelu.exact.lp.results import Flat, Infeasible, Interior, Multipliers, Optimal, Point, Unbounded
+from polyrelu.exact.lp.results import (
+    Flat,
+    Infeasible,
+    Interior,
+    Multipliers,
+    Optimal,
+    Point,
+    Unbounded,
+)
 from polyrelu.exact.lp.simplex import Simplex
 from polyrelu.exact.lp.tableau import Tableau, is_small
 from polyrelu.exact.matrix import RationalMatrix

@@ -25,7 +25,14 @@ from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.float_filter import certain_signs
 from polyrelu.exact.lp.highs import Guess
 from polyrelu.exact.lp.model import Model
-from polyrelu.exact.lp.pivoting import PATIENCE, ExactOptimum, ExactRay, Infeasibility, Violation, least_ratio
+from polyrelu.exact.lp.pivoting import (
+    PATIENCE,
+    ExactOptimum,
+    ExactRay,
+    Infeasibility,
+    Violation,
+    least_ratio,
+)
 
 __all__ = ["Simplex"]
 

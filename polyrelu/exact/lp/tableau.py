@@ -25,7 +25,14 @@ from flint import fmpz
 from polyrelu.exact.lp.basis import Coordinates, Vector
 from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.model import Model
-from polyrelu.exact.lp.pivoting import PATIENCE, ExactOptimum, ExactRay, Infeasibility, Violation, least_ratio
+from polyrelu.exact.lp.pivoting import (
+    PATIENCE,
+    ExactOptimum,
+    ExactRay,
+    Infeasibility,
+    Violation,
+    least_ratio,
+)
 
 __all__ = ["Tableau", "is_small"]
 

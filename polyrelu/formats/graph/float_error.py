@@ -28,7 +28,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import FLOAT32, FLOAT64, AnyMatrix, FloatFormat, RationalMatrix, SparseMatrix, as_sparse
+from polyrelu.exact import (
+    FLOAT32,
+    FLOAT64,
+    AnyMatrix,
+    FloatFormat,
+    RationalMatrix,
+    SparseMatrix,
+    as_sparse,
+)
 from polyrelu.formats.graph.operations import (
     Add,
     Clip,

@@ -11,7 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix, add, as_dense, as_sparse, multiply
+from polyrelu.exact import (
+    AnyMatrix,
+    RationalMatrix,
+    SparseMatrix,
+    add,
+    as_dense,
+    as_sparse,
+    multiply,
+)
 from polyrelu.formats.graph.operations import Forms, Input
 from polyrelu.formats.graph.values import Graph
 from polyrelu.network import Block, Layer, Network

@@ -19,7 +19,16 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix, add, as_dense, multiply, stack, take_rows
+from polyrelu.exact import (
+    AnyMatrix,
+    RationalMatrix,
+    SparseMatrix,
+    add,
+    as_dense,
+    multiply,
+    stack,
+    take_rows,
+)
 
 __all__ = [
     "Add",

@@ -19,7 +19,17 @@ from numpy.typing import NDArray
 from polyrelu.errors import NetworkError
 from polyrelu.exact import AnyMatrix, FloatFormat, RationalMatrix, SparseMatrix, inverse_root, stack
 from polyrelu.formats.graph.constants import reciprocals
-from polyrelu.formats.graph.operations import Add, Clip, LeakyRelu, Linear, Maximum, Minimum, Operation, Relu, Take
+from polyrelu.formats.graph.operations import (
+    Add,
+    Clip,
+    LeakyRelu,
+    Linear,
+    Maximum,
+    Minimum,
+    Operation,
+    Relu,
+    Take,
+)
 from polyrelu.formats.graph.values import Graph, Value
 
 __all__ = [

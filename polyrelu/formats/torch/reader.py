@@ -22,7 +22,15 @@ from polyrelu.formats.graph.operations import Take
 from polyrelu.formats.graph.values import Graph, Value
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
-from polyrelu.formats.torch.operations import FUNCTIONS, LAYERS, METHODS, Handler, Reader, Step, StepError
+from polyrelu.formats.torch.operations import (
+    FUNCTIONS,
+    LAYERS,
+    METHODS,
+    Handler,
+    Reader,
+    Step,
+    StepError,
+)
 from polyrelu.formats.torch.runtime import OUTPUT, TorchRuntime, inference
 
 __all__ = ["draft_of_module"]

@@ -25,7 +25,14 @@ from numpy.typing import NDArray
 
 from polyrelu.exact import eliminate_mod
 from polyrelu.proofs.deep.families import Family
-from polyrelu.proofs.deep.neuron_evidence import Portrait, Portraits, all_placed, bits_of, enlarged, pairwise_apart
+from polyrelu.proofs.deep.neuron_evidence import (
+    Portrait,
+    Portraits,
+    all_placed,
+    bits_of,
+    enlarged,
+    pairwise_apart,
+)
 from polyrelu.proofs.deep.ridges import DeepNetwork
 
 __all__ = ["by_sight", "is_crossed_by_all", "looking", "sees", "signs_short_of"]

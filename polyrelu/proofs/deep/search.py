@@ -30,7 +30,14 @@ from polyrelu.proofs.deep.families import Families
 from polyrelu.proofs.deep.hypotheses import DeepHypotheses, Missing, evaluate, sketch
 from polyrelu.proofs.deep.neuron_evidence import bits_of
 from polyrelu.proofs.deep.planes import InPlane, Plane, Planes, Spot, rounded, short, unit
-from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork, Piece, Ridge, deep_network, mask_of
+from polyrelu.proofs.deep.ridges import (
+    Competitors,
+    DeepNetwork,
+    Piece,
+    Ridge,
+    deep_network,
+    mask_of,
+)
 from polyrelu.walks import Ridge as WalkedRidge
 from polyrelu.walks import bent_walk_from
 

@@ -22,7 +22,14 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from polyrelu.certificate import Certificate, Hypothesis, NodeRecord, PairClaim, TreeCertificate, TreeLog
+from polyrelu.certificate import (
+    Certificate,
+    Hypothesis,
+    NodeRecord,
+    PairClaim,
+    TreeCertificate,
+    TreeLog,
+)
 from polyrelu.errors import DomainError, NetworkError, PolyreluError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network
@@ -30,10 +37,20 @@ from polyrelu.outcomes import Equivalent, NotEquivalent, Search, Undecided, Witn
 from polyrelu.proofs.equivalence.ascent import climbing_points
 from polyrelu.proofs.equivalence.bottleneck_parts import hidden_parts
 from polyrelu.proofs.equivalence.bottleneck_points import first_layer_rows, places_to_differ
-from polyrelu.proofs.equivalence.bottleneck_tree import MOST_SPLITS, flipped_atoms, hidden_tree, own_atoms
+from polyrelu.proofs.equivalence.bottleneck_tree import (
+    MOST_SPLITS,
+    flipped_atoms,
+    hidden_tree,
+    own_atoms,
+)
 from polyrelu.proofs.equivalence.canonical_position import CanonicalPosition, canonical_position
 from polyrelu.proofs.equivalence.parts import Part, parts_of
-from polyrelu.proofs.equivalence.witness import difference_point, random_points, simplex_at, simplified
+from polyrelu.proofs.equivalence.witness import (
+    difference_point,
+    random_points,
+    simplex_at,
+    simplified,
+)
 from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import Coordinates, Path, Point, lifted_path
 from polyrelu.proofs.trees.search import Failure, Progress, search

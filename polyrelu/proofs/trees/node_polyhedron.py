@@ -14,7 +14,14 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from polyrelu.errors import DomainError
-from polyrelu.exact import Infeasible, Interior, LinearProgram, Polyhedron, RationalMatrix, Unbounded
+from polyrelu.exact import (
+    Infeasible,
+    Interior,
+    LinearProgram,
+    Polyhedron,
+    RationalMatrix,
+    Unbounded,
+)
 from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.sparse_forms import Row, sparse_row
 from polyrelu.support.budget import CertificateLimit

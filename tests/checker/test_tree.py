@@ -1,0 +1,348 @@
+"""Tree files: mutations that keep the hash right, hostile files, packed files, files that are cut off."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import time
+import zlib
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from polyrelu import Polyhedron, checker, equivalent, from_arrays
+from polyrelu.exact import RationalMatrix
+from polyrelu.network import Block, Layer, Network, from_document, to_document
+from polyrelu.outcomes import Equivalent, NotEquivalent
+from tests.generators.equivalent_pairs import Stack
+from tests.generators.tree_documents import Document, changed, mutants, with_count, written
+from tests.oracles.judge import certificate_bytes
+from tests.oracles.one_input import differing_point
+
+
+def stack(*layers: Any) -> Network:
+    return from_arrays(list(layers))
+
+
+HINGES = (
+    stack(([[1]], [0]), ([[1]], [-1]), ([[2]], [0])),  # 2 max(max(x, 0) - 1, 0)
+    stack(([[1]], [-1]), ([[1]], [0]), ([[2]], [0])),  # 2 max(max(x - 1, 0), 0)
+)
+PLANE = (
+    stack(([[1, 1], [1, -1], [-1, 1]], [0, 0, 0]), ([[1, 1, -1]], [0]), ([[1]], [0])),
+    stack(
+        ([[1, -1], [2, 0], [-2, 0]], [0, 0, 0]), ([[1, -1, 1], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, -1]], [0])
+    ),
+)
+BOX = (
+    stack(([[1, 2], [1, -1]], [0, 3]), ([[1, -1], [-2, -1]], [0, 1]), ([[1, 1]], [0])),
+    stack(([[1, 2], [1, -1]], [0, 3]), ([[1, -1], [0, 0]], [0, 0]), ([[1, 1]], [0])),
+)
+DEEP = (
+    stack(
+        ([[1], [-1], [2]], [0, 1, -3]),
+        ([[1, 1, -2], [1, -1, 1]], [0, 1]),
+        ([[1, -1]], [0]),
+        ([[1]], [-1]),
+        ([[1]], [0]),
+    ),
+    stack(
+        ([[1], [-1], [2]], [0, 1, -3]),
+        ([[1, 1, -2], [1, -1, 1]], [0, 1]),
+        ([[1, -1]], [-1]),
+        ([[1]], [0]),
+        ([[1]], [0]),
+    ),
+)
+TWO_PLACES = (
+    stack(([[1], [2]], [0, 3]), ([[1, 0], [0, 1]], [-1, -2]), ([[1, 1]], [0])),
+    stack(([[1], [2]], [-1, 1]), ([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])),
+)
+CASES: dict[str, tuple[tuple[Network, Network], Polyhedron | None]] = {
+    "splits": (HINGES, None),
+    "two inputs": (PLANE, None),
+    "bounds on a box": (BOX, Polyhedron.box([0, 0], [1, "3/2"])),
+    "lifted": (DEEP, None),
+    "parts": (TWO_PLACES, None),
+    "slice": (PLANE, Polyhedron.from_constraints([[1, 0]], [7], [[1, -2]], [1])),
+}
+
+
+def lines_of(name: str) -> Document:
+    pair, domain = CASES[name]
+    outcome = equivalent(*pair, domain)
+    assert isinstance(outcome, Equivalent), outcome
+    return [json.loads(line) for line in outcome.certificate.lines()]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_valid(name: str) -> None:
+    document = lines_of(name)
+    report = checker.check_bytes(written(document))
+    assert report.verdict == "accepted", report
+    assert (len(document) - 2) == document[-1]["nodes"]
+    features = {"lifted": "lifted", "parts": "parts"}
+    assert name not in features or document[0][features[name]]
+    packed = gzip.compress(written(document), mtime=0)
+    assert checker.check_bytes(packed) == report
+
+
+# -- mutations ---------------------------------------------------------------------------------------------------
+
+
+def claim_holds(claim: Any) -> bool:
+    """Whether two networks agree on the claimed domain: completely in one input, along many lines in two."""
+    pair = [from_document(claim[key]["inline"]) for key in ("network", "other")]
+    rows = [[int(t) for t in row.split()] for row in claim["domain"]["inequalities"]]
+    equations = [[int(t) for t in row.split()] for row in claim["domain"]["equations"]]
+    domain = Polyhedron(pair[0].inputs, tuple(map(tuple, rows)), tuple(map(tuple, equations)))
+    if pair[0].inputs == 1:
+        box = [domain.maximize([s]) for s in (-1, 1)]
+        ends = [getattr(end, "value", None) for end in box]
+        low, high = (None if ends[0] is None else -ends[0]), ends[1]
+        return differing_point(pair[0], pair[1], low, high) is None
+    chance = Random(0)
+    for _ in range(400):
+        x = [Fraction(chance.randint(-40, 40), chance.choice((1, 4, 16))) for _ in range(pair[0].inputs)]
+        if domain.contains(x) and pair[0](x) != pair[1](x):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_mutants_die_or_are_true(name: str) -> None:
+    """Each leaf changed, each line dropped, doubled or exchanged, the hash made right: what is accepted is true."""
+    count = accepted = 0
+    for mutant in mutants(lines_of(name)):
+        for fixed in (mutant, with_count(mutant)):
+            report = checker.check_bytes(written(fixed))
+            count += 1
+            if report.verdict == "accepted":
+                accepted += 1
+                assert claim_holds(fixed[0]["claim"]), fixed
+    assert count > 150
+    assert accepted < count / 3
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_changed_network_is_not_proved_by_the_old_tree(name: str) -> None:
+    """One weight changed by 2^-40: the tree of the pair before is refused, unless the function did not change."""
+    pair, domain = CASES[name]
+    document, chance = lines_of(name), Random(name)
+    for _ in range(30):
+        second = Stack(
+            [([list(r) for r in layer.weight.rows()], list(layer.bias.entries())) for layer in pair[1].layers]
+        )
+        rows, bias = chance.choice(second.layers)
+        i = chance.randrange(len(bias))
+        rows[i][chance.randrange(len(rows[i]))] += Fraction(1, 2**40)
+        network = from_arrays(second.layers)
+        mutant = copy.deepcopy(document)
+        fresh = equivalent(network, network, domain)
+        assert isinstance(fresh, Equivalent)
+        header = json.loads(next(fresh.certificate.lines()))
+        mutant[0]["claim"]["other"] = header["claim"]["other"]
+        report = checker.check_bytes(written(mutant))
+        assert report.verdict == "rejected" or equivalent(pair[0], network, domain).status == "proved"
+
+
+# -- hostile files -----------------------------------------------------------------------------------------------
+
+
+def verdict(data: bytes) -> checker.Report:
+    report = checker.check_bytes(data)
+    assert report.verdict != "accepted"
+    assert len(str(report)) < 1500
+    return report
+
+
+def test_cut_off_and_appended() -> None:
+    data = written(lines_of("splits"))
+    for length in range(0, len(data), 41):
+        verdict(data[:length])
+        verdict(gzip.compress(data[:length]))
+        verdict(gzip.compress(data)[: -length or -1])
+    assert verdict(data + b"\n").verdict == "unreadable"
+    assert verdict(data[:-1]).verdict == "unreadable"
+    assert verdict(data + data).verdict == "unreadable"
+    assert verdict(gzip.compress(data) + b"garbage").verdict == "unreadable"
+
+
+def test_wrong_hash_and_count() -> None:
+    document = lines_of("splits")
+    data = written(document)
+    footer = data.splitlines()[-1]
+    assert verdict(data.replace(footer, footer[:-6] + b'beef"}')).verdict in ("rejected", "unreadable")
+    document[-1]["nodes"] += 1
+    assert verdict(written(document)).verdict == "rejected"
+
+
+def test_a_bomb_is_not_unpacked_into_memory() -> None:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = b"".join(packer.compress(b" " * (1 << 20)) for _ in range(256)) + packer.flush()
+    assert verdict(bomb).verdict == "unreadable"
+    start = checker.TREE_START
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = packer.compress(start) + b"".join(packer.compress(b" " * (1 << 20)) for _ in range(256)) + packer.flush()
+    assert verdict(bomb).verdict == "unreadable"
+
+
+def test_a_split_for_ever() -> None:
+    document = lines_of("splits")
+    split = next(node for node in document[1:-1] if "split" in node)
+    endless = [document[0], *([{"signs": [], "split": split["split"]}] * (checker.DEPTH + 5)), document[-1]]
+    report = verdict(written(endless))
+    assert report.verdict == "unreadable"
+    assert "one below the other" in report.got
+
+
+def test_lifted_neurons_of_other_networks() -> None:
+    document = lines_of("lifted")
+    for lifted in (
+        [[2, 1, 0]],
+        [[0, 1, 9]],
+        [[0, 9, 0]],
+        document[0]["lifted"] * 2,
+        [[1, 1, 0]],
+    ):
+        mutant = changed(document, (0, "lifted"), lifted)
+        assert verdict(written(mutant)).verdict == "rejected", lifted
+
+
+def test_slopes_and_multipliers_out_of_range() -> None:
+    document = lines_of("bounds on a box")
+    (node,) = document[1:-1]
+    k, sign, value, rows, slopes = node["signs"][0][0]
+    for bad in ([k, sign, value, [[0, "-1"]], slopes], [k, sign, value, [[99, "1"]], slopes],
+                [k, sign, value, rows, [[0, "2"]]], [k, sign, value, rows, [[0, "-1/2"]]],
+                [k, sign, "1000", rows, slopes],
+                [99, sign, value, rows, slopes]):  # fmt: skip
+        mutant = changed(document, (1, "signs", 0, 0), bad)
+        assert verdict(written(mutant)).verdict == "rejected", bad
+
+
+def test_index_lists_ascend() -> None:
+    """Multipliers, slopes and rows of parts in another order, or twice."""
+    document = lines_of("splits")
+    line, node = next((i, node) for i, node in enumerate(document[:-1]) if i and node["signs"])
+    record = node["signs"][0][0]
+    for place in (3, 4):
+        for pairs in ([[0, "0"], [0, "0"]], [[1, "0"], [0, "0"]], [[99, "0"]]):
+            mutant = changed(document, (line, "signs", 0, 0, place), [*pairs, *record[place]][: len(pairs)])
+            assert verdict(written(mutant)).verdict == "rejected"
+    document = lines_of("parts")
+    row = document[0]["parts"][0][0]
+    for bad in (row[::-1], [*row, [row[-1][0], "0"]], [*row, [99, "0"]]):
+        assert verdict(written(changed(document, (0, "parts", 0, 0), bad))).verdict == "rejected"
+
+
+def test_small_files_that_would_take_long() -> None:
+    """Many long coprime denominators in one sign or one part: refused early."""
+    document = lines_of("splits")
+    line, node = next((i, node) for i, node in enumerate(document[:-1]) if i and "split" in node)
+    long = [f"1/{hex(16**4000 + 2 * k + 1)}" for k in range(300)]
+    many = changed(document, (0, "claim", "domain", "inequalities"), ["1 5"] * 300)
+    sign = [node["split"], "+", "0", [[k, text] for k, text in enumerate(long)], []]
+    many[line]["signs"] = [[sign]]
+    started = time.monotonic()
+    assert verdict(written(many)).verdict in ("rejected", "unreadable")
+    assert time.monotonic() - started < 60
+
+
+def test_points_and_equations_with_long_denominators() -> None:
+    """Common denominators beyond 65,536 bits are not computed."""
+    count = 60
+    long = [hex(16**4000 + 2 * k + 1) for k in range(count)]
+    network = from_arrays([([[1] * count], [0])])
+    other = from_arrays([([[1] * count], [1])])
+    outcome = equivalent(network, other)
+    assert isinstance(outcome, NotEquivalent)
+    document = json.loads(certificate_bytes(outcome))
+    document["proof"]["hypotheses"][0]["evidence"]["x"] = [f"1/{text}" for text in long]
+    started = time.monotonic()
+    report = verdict(json.dumps(document).encode())
+    assert (report.verdict, report.step) == ("unreadable", "point")
+    units = [" ".join(text if i == j else "0" for i in range(count)) + " 0" for j, text in enumerate(long)]
+    document["claim"]["domain"]["equations"] = units
+    report = verdict(json.dumps(document).encode())
+    assert (report.verdict, report.step) == ("unreadable", "claim.domain")
+    assert time.monotonic() - started < 20
+
+
+def test_values_that_grow_from_layer_to_layer() -> None:
+    """One neuron a layer, each weight with another long denominator: cheap layer by layer, not all together."""
+    chain = from_arrays([([[f"1/{hex(16**1800 + 2 * k + 1)}"]], ["1"]) for k in range(400)])
+    network = checker.read_network(to_document(chain), "network")
+    started = time.monotonic()
+    with pytest.raises(checker.Stop) as stopped:
+        checker.outputs(network, [Fraction(1)])
+    assert stopped.value.args[:2] == ("unreadable", "values")
+    assert time.monotonic() - started < 30
+
+
+def test_forms_that_are_read_with_weight_zero_count() -> None:
+    """A long form, looked at by every one of many layers."""
+    size, depth = 500, 50
+    wide: list[Any] = [([[1] * size, [-1] * size], [0, 0])]
+    one = from_arrays([*wide, *([([[1, 0]], [0])] + [([[1]], [0])] * 2)])
+    blocks = [Block(1, RationalMatrix.from_rows([[1, 0]])), Block(2, RationalMatrix.from_rows([[1]]))]
+    layers = list(one.layers[:2])
+    for number in range(3, depth):
+        layers.append(Layer((blocks[0], Block(number - 1, blocks[1].entries)), RationalMatrix.column([0])))
+    network = Network(size, tuple(layers))
+    meter_limit = checker.TREE_COST
+    spent: list[int] = []
+    spend = checker.Meter.spend
+
+    def counted(meter: checker.Meter, operations: int, bits: int) -> None:
+        spend(meter, operations, bits)
+        if meter.limit == meter_limit:
+            spent.append(operations)
+
+    outcome = equivalent(network, network)
+    assert isinstance(outcome, Equivalent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checker.Meter, "spend", counted)
+        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
+    assert sum(spent) > 2 * depth * size
+
+
+def test_rounds_parts_and_signs_that_say_nothing() -> None:
+    document = lines_of("splits")
+    line, node = next((i, node) for i, node in enumerate(document[:-1]) if i and "signs" in node)
+    assert verdict(written(changed(document, (line, "signs"), [[], *node["signs"]]))).verdict == "unreadable"
+    document = lines_of("parts")
+    empty: list[Any] = [[] for _ in document[0]["parts"][0]]
+    assert verdict(written(changed(document, (0, "parts"), [*document[0]["parts"], empty]))).verdict == "rejected"
+    document = lines_of("bounds on a box")  # the same sign again and again is true, and costs no memory
+    many = changed(document, (1, "signs", 0), document[1]["signs"][0] * 500)
+    assert checker.check_bytes(written(many)).verdict == "accepted"
+
+
+def test_network_files_beside_a_tree(tmp_path: Path) -> None:
+    """Large networks stand in files of their own, equal ones in one."""
+    wide = from_arrays([([[i % 7 - 3, i % 5] for i in range(2000)], [1] * 2000), ([[1] * 2000], [0])])
+    outcome = equivalent(wide, wide)
+    assert isinstance(outcome, Equivalent)
+    written_files = outcome.save(tmp_path / "cert.jsonl")
+    assert [path.name for path in written_files] == ["cert.jsonl.network.json", "cert.jsonl"] or len(written_files) == 2
+    assert checker.check_file(written_files[-1]).verdict == "accepted"
+    assert not list(tmp_path.glob("*.tmp"))
+
+
+@pytest.mark.parametrize("make", [lambda p: p.mkdir(), lambda p: p.symlink_to("/dev/null")])
+def test_outputs_that_cannot_be_written(make: Callable[[Path], object], tmp_path: Path) -> None:
+    target = tmp_path / "cert"
+    make(target)
+    outcome = equivalent(*HINGES)
+    assert isinstance(outcome, Equivalent)
+    with pytest.raises(Exception, match="cannot write"):
+        outcome.save(target)
+    with pytest.raises(Exception, match="cannot write"):
+        outcome.save(tmp_path / "missing" / "cert")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cert"]

@@ -1,0 +1,254 @@
+"""`polyrelu identify` on deep networks: searches that are kept, certificates in part, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import polyrelu
+from polyrelu import Network, checker
+from polyrelu.cli.output import EXIT
+from polyrelu.outcomes import Undecided
+from polyrelu.proofs.deep.checkpoint import load_search
+from polyrelu.proofs.deep.search import DeepSearch
+from tests.cli.commands import run, run_json
+from tests.generators.files import ROOT
+
+#: No search can prove it: a weight of layer 2 is free. Layer 1 is determined with its signs, and so is neuron (2, 0).
+OPEN = polyrelu.from_arrays([
+    ([[1, -1], [3, -1], [-1, 2]], [2, 1, -3]), ([[-3, 2, -3], [1, -3, -2]], [2, -3]), ([[-1, 3]], [-2])
+])  # fmt: skip
+PROVED = polyrelu.from_arrays([
+    ([[-2, -1], [3, 2], [1, 1]], [0, -2, 0]), ([[-1, 1, 3], [1, 1, -2]], [1, 1]), ([[-1, 3]], [-1])
+])  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    polyrelu.save(OPEN, tmp_path / "open.json")
+    polyrelu.save(PROVED, tmp_path / "proved.json")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def kept(path: Path, network: Network = OPEN) -> DeepSearch:
+    return load_search(network, path, 0)
+
+
+# -- --keep -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["kept", "kept.gz"])
+def test_keeping(folder: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """The second run goes on."""
+    arguments = ("identify", "open.json", "--among", "transversal", "--time-limit", "0.3", "--keep", name)
+    assert run(capsys, *arguments)[0] == EXIT["undecided"]
+    first = kept(folder / name)
+    assert first.walks > 0
+    assert run(capsys, *arguments)[0] == EXIT["undecided"]
+    second = kept(folder / name)
+    assert second.walks > first.walks
+    assert set(first.ridges) <= set(second.ridges)
+
+
+def test_a_search_that_is_done_needs_no_more_time(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And what was kept gives the certificate without a search."""
+    arguments = ("identify", "proved.json", "--among", "transversal", "--keep", "kept", "-o", "proof.json")
+    assert run(capsys, *arguments, "--time-limit", "20")[0] == 0
+    walks = kept(folder / "kept", PROVED).walks
+    (folder / "proof.json").unlink()
+    assert run(capsys, *arguments, "--time-limit", "0")[0] == 0
+    assert kept(folder / "kept", PROVED).walks == walks
+    assert checker.check_file(folder / "proof.json").verdict == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("open.json", "this would overwrite"),
+        ("none/kept", "there is no such folder"),
+        (".", "it is not a regular file"),
+        ("", "there is no such folder"),
+    ],
+)
+def test_where_nothing_can_be_kept(folder: Path, capsys: pytest.CaptureFixture[str], name: str, text: str) -> None:
+    before = (folder / "open.json").read_bytes()
+    status, out, err = run(
+        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "0", f"--keep={name}"
+    )
+    assert (status, out) == (2, "")
+    assert text in err
+    assert err.count("\n") == 1
+    assert (folder / "open.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("option", ["-o", "--other"])
+def test_one_name_for_two_things(folder: Path, capsys: pytest.CaptureFixture[str], option: str) -> None:
+    status, _, err = run(
+        capsys,
+        "identify",
+        "open.json",
+        "--among",
+        "transversal",
+        "--time-limit",
+        "0",
+        "--keep",
+        "same",
+        option,
+        "./same",
+    )
+    assert status == 2
+    assert err.count("\n") == 1
+    assert not (folder / "same").exists()
+
+
+@pytest.mark.parametrize(
+    ("network", "seed", "text"), [("proved.json", "0", "another network"), ("open.json", "1", "another seed")]
+)
+def test_the_search_of_something_else(
+    folder: Path, capsys: pytest.CaptureFixture[str], network: str, seed: str, text: str
+) -> None:
+    run(capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "0.1", "--keep", "kept")
+    before = (folder / "kept").read_bytes()
+    arguments = ("identify", network, "--seed", seed, "--among", "transversal", "--keep", "kept", "--time-limit", "0")
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith("polyrelu: kept: ")
+    assert text in err
+    status, found = run_json(capsys, *arguments)
+    assert (status, found["status"]) == (2, "error")
+    assert (folder / "kept").read_bytes() == before
+
+
+def test_a_file_that_is_no_search(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "precious").write_text("a letter\n")
+    status, _, err = run(
+        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "0", "--keep", "precious"
+    )
+    assert status == 2
+    assert "precious: not a search of ridges" in err
+    assert (folder / "precious").read_text() == "a letter\n"
+
+
+# -- in part ------------------------------------------------------------------------------------------------------
+
+
+def test_a_certificate_in_part(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(
+        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "2", "-o", "part.json"
+    )
+    assert status == EXIT["undecided"]
+    assert out.startswith("undecided")
+    text = " ".join(out.split())
+    assert "part.json" in text
+    assert "no certificate was written" not in text
+    assert run(capsys, "check", "part.json", "--about", "open.json")[0] == 0
+    assert checker.check_file(folder / "part.json").verdict == "accepted"
+    document = json.loads((folder / "part.json").read_text())
+    assert (document["claim"]["kind"], document["proof"]["theorem"]) == ("determined", "deep-part")
+    assert (document["claim"]["layers"], document["claim"]["neurons"]) == (1, [0])
+
+
+def test_what_is_proved_in_part_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = polyrelu.identify(OPEN, "transversal", time_limit=2)
+    assert isinstance(outcome, Undecided)
+    assert outcome.part is not None
+    sentence = str(outcome.part.certificate.claim)
+    _, out, _ = run(capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "2")
+    assert " ".join(sentence.split()) in " ".join(out.split())
+    _, found = run_json(
+        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "2", "-o", "part.json"
+    )
+    assert found["status"] == "undecided"
+    assert found["part"] == {
+        "theorem": "deep-part",
+        "competitors": "transversal",
+        "layers": 1,
+        "neurons": [0],
+        "statement": sentence,
+    }
+    assert found["certificate"] == "part.json"
+    attempts = {attempt["theorem"]: attempt for attempt in found["attempts"]}
+    assert attempts["deep"]["missing"] == ["(1, 2) is not on at any known piece of (2, 1)"]
+    shown = run(capsys, "show", "part.json")
+    assert shown[0] == 0
+
+
+def test_nothing_in_part(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, found = run_json(
+        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "0", "-o", "part.json"
+    )
+    assert (status, found["part"], found["certificate"]) == (EXIT["undecided"], None, None)
+    (deep,) = (attempt for attempt in found["attempts"] if attempt["theorem"] == "deep")
+    assert deep["missing"][0] == "(1, 0) has no piece"
+    assert len(deep["missing"]) == 6
+    assert not (folder / "part.json").exists()
+
+
+def test_nothing_in_part_among_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is proved among transversal competitors is no part of an answer about all of them."""
+    rows = ([[1, 2], [2, 4]], [1, 1]), ([[1, -2], [-3, 1]], [1, 2]), ([[1, 1]], [0])
+    polyrelu.save(polyrelu.from_arrays(list(rows)), folder / "parallel.json")
+    status, found = run_json(capsys, "identify", "parallel.json", "--among", "all", "--keep", "kept")
+    assert (status, found["part"]) == (EXIT["undecided"], None)
+    assert not (folder / "kept").exists()
+
+
+# -- Ctrl-C -------------------------------------------------------------------------------------------------------
+
+
+#: A process of its own, because Ctrl-C is one's own; it comes when 30 ridges are there.
+PRESS = """
+import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background ignore Ctrl-C
+from polyrelu.cli.main import main
+from polyrelu.proofs.deep.search import DeepSearch
+add = DeepSearch.add
+def press(search, ridge, spot):
+    before = len(search.ridges)
+    add(search, ridge, spot)
+    if before == 29 and len(search.ridges) == 30:
+        os.kill(os.getpid(), signal.SIGINT)
+DeepSearch.add = press
+raise SystemExit(main())
+"""
+
+
+def large() -> Network:
+    """A search that takes long."""
+    rng = Random(1)
+    return polyrelu.from_arrays([
+        ([[rng.randint(-99, 99) or 1 for _ in range(n)] for _ in range(m)], [rng.randint(-99, 99) for _ in range(m)])
+        for n, m in pairwise((6, 8, 8, 8, 2))
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+def test_interrupted(folder: Path, options: list[str]) -> None:
+    """What was found is printed, and the search is kept."""
+    polyrelu.save(large(), folder / "large.json")
+    arguments = ["identify", "large.json", "--time-limit", "100", "--keep", "kept", *options]
+    found = subprocess.run(
+        [sys.executable, "-c", PRESS, *arguments], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert found.returncode == EXIT["undecided"], found.stderr
+    assert "interrupted; keeping what is done" in found.stderr
+    search = kept(folder / "kept", large())
+    assert search.walks > 0
+    assert len(search.ridges) >= 30
+    if options:
+        printed = json.loads(found.stdout)
+        assert printed["status"] == "undecided"
+        (attempt,) = (attempt for attempt in printed["attempts"] if attempt["theorem"] == "deep")
+        assert attempt["reason"].startswith(f"not found, with {len(search.ridges)} ridges")
+    else:
+        assert found.stdout.startswith("undecided")
+        assert f"with {len(search.ridges)} ridges" in " ".join(found.stdout.split())

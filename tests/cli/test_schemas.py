@@ -1,0 +1,71 @@
+"""The shipped JSON Schemas describe what the commands print and write."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.generators.files import CERTIFICATES
+
+
+def validator(name: str) -> Any:
+    schema = json.loads((files("polyrelu") / "schemas" / f"{name}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def run(*arguments: str) -> Any:
+    done = subprocess.run([sys.executable, "-m", "polyrelu", *arguments], capture_output=True, text=True, check=False)
+    return json.loads(done.stdout)
+
+
+def test_what_the_commands_print(tmp_path: Path) -> None:
+    certificate, other = str(tmp_path / "cert.json"), tmp_path / "other.json"
+    layer = {
+        "denominator": "1",
+        "bias": " ".join(["0"] * 10),
+        "weights": [{"from": 0, "rows": [" ".join(["1"] * 64)] * 10}],
+    }
+    network = {"format": "polyrelu-network", "version": 1, "inputs": 64, "layers": [layer], "last": "affine"}
+    other.write_text(json.dumps(network))
+    outputs = [
+        run("identify", "example:digits", "-o", certificate, "--json"),
+        run("info", "example:digits", "--json"),
+        run("check", certificate, "--json"),
+        run("show", certificate, "--json"),
+        run("runtime-error", "example:digits", "--domain", "box:0,16", "-o", certificate, "--json"),
+        run("check", certificate, "--json"),
+        run("show", certificate, "--json"),
+        run("equivalent", "example:digits", "example:digits", "-o", certificate, "--json"),
+        run("check", certificate, "--json"),
+        run("show", certificate, "--json"),
+        run("equivalent", "example:digits", str(other), "-o", certificate, "--json"),
+        run("check", certificate, "--json"),
+        run("show", certificate, "--json"),
+        run("equivalent", "example:digits", str(other), "--time-limit", "0", "--json"),
+        run("info", "missing.npz", "--json"),
+    ]
+    statuses = ["proved", "ok", "accepted", "ok", "proved", "accepted", "ok", "proved", "accepted", "ok"]
+    statuses += ["refuted", "accepted", "ok", "undecided", "error"]
+    assert [output["status"] for output in outputs] == statuses
+    for output in outputs:
+        validator("output").validate(output)
+
+
+@pytest.mark.parametrize("path", sorted(CERTIFICATES.glob("valid/*.json")), ids=lambda path: path.stem)
+def test_valid_certificates(path: Path) -> None:
+    name = "network" if path.name.endswith(".network.json") else "certificate"
+    validator(name).validate(json.loads(path.read_text()))
+
+
+def test_a_certificate_with_a_float_does_not_validate() -> None:
+    document = json.loads((CERTIFICATES / "valid" / "affine.json").read_text())
+    document["version"] = 1.5
+    assert not validator("certificate").is_valid(document)

@@ -1,0 +1,105 @@
+"""Searches of Theorem D that were not walked: with ridges at given points, or with some ridges of another one; and
+the certificates that the prover writes for them, whether its hypotheses hold or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+from polyrelu import Network, checker
+from polyrelu.certificate import Certificate, Claim, Hypothesis, PartClaim
+from polyrelu.exact import Rational, to_fraction
+from polyrelu.proofs.deep.evidence import evidence
+from polyrelu.proofs.deep.hypotheses import DeepHypotheses, Determined
+from polyrelu.proofs.deep.planes import Plane, Spot
+from polyrelu.proofs.deep.ridges import Ridge, ridge_at
+from polyrelu.proofs.deep.search import DeepSearch
+from tests.generators.deep_documents import verdict
+
+__all__ = ["accepted", "document", "listed", "part_document", "search_at", "whole_document", "with_ridges"]
+
+
+def search_at(network: Network, points: Iterable[Sequence[Rational]]) -> DeepSearch:
+    """A search that met the ridges at some points, each in a plane of two axes through its point."""
+    search = DeepSearch(network)
+    for point in points:
+        ridge = ridge_at(search.space, point)
+        assert isinstance(ridge, Ridge), ridge
+        search.planes.append(_plane(search, ridge, tuple(map(to_fraction, point))))
+        search.add(ridge, Spot(len(search.planes) - 1, 0.0, 0.0))
+    return search
+
+
+def _plane(search: DeepSearch, ridge: Ridge, point: tuple[Fraction, ...]) -> Plane:
+    """Two axes in which the gradients of both neurons are independent."""
+    space = search.space
+    layers = [space.layer_of[w] for w in ridge[:2]]
+    forms = [
+        space.gradients(layer, ridge.mask, len(point))[w - space.starts[layer - 1]]
+        for layer, w in zip(layers, ridge[:2], strict=True)
+    ]
+    a, b = ([int(x) for x in form] for form in forms)
+    inputs, prime = len(point), search.space.prime
+    i, j = next((i, j) for i, j in combinations(range(inputs), 2) if (a[i] * b[j] - a[j] * b[i]) % prime)
+    first, second = (tuple(int(k == axis) for k in range(inputs)) for axis in (i, j))
+    return Plane(point, (first, second))
+
+
+def with_ridges(search: DeepSearch, ridges: Iterable[Ridge]) -> DeepSearch:
+    """A search that met some of the ridges only."""
+    other = DeepSearch(search.network, search.seed, search.space.among)
+    other.planes[:] = list(search.planes)
+    for ridge in ridges:
+        other.add(ridge, search.ridges[ridge])
+    return other
+
+
+def whole_document(search: DeepSearch) -> dict[str, Any]:
+    """The certificate that all the ridges give."""
+    claim = Claim("identifiable", search.network, search.space.among)
+    return _document(search, claim, "deep", range(search.space.size), search.network.depth - 1)
+
+
+def part_document(search: DeepSearch, part: Determined) -> dict[str, Any]:
+    """The certificate of a claim in part that all the ridges give."""
+    start = search.space.starts[part.layers]
+    places = [*range(start), *(start + i for i in part.neurons)]
+    claim = PartClaim(search.network, part.layers, part.neurons, among=search.space.among)
+    return _document(search, claim, "deep-part", places, part.layers)
+
+
+def _document(
+    search: DeepSearch, claim: Claim | PartClaim, theorem: str, places: Sequence[int], layers: int
+) -> dict[str, Any]:
+    made = _evidence(search, search.hypotheses, places, layers) | {"membership": {"status": "open"}}
+    return document(claim, theorem, [Hypothesis(theorem, name, entry) for name, entry in made.items()])
+
+
+def _evidence(
+    search: DeepSearch, found: DeepHypotheses, places: Sequence[int], layers: int
+) -> dict[str, dict[str, Any]]:
+    known = [place for place in places if place in found.known]
+    made = evidence(search.space, search.planes, search.ridges, found, known, layers)
+    chosen = dict(made["families"]["chosen"])
+    made["families"]["chosen"] = [[place, chosen.get(place, 0)] for place in places]
+    return made
+
+
+def document(claim: Claim | PartClaim, theorem: str, hypotheses: Sequence[Hypothesis]) -> dict[str, Any]:
+    """A certificate as a document."""
+    return Certificate(claim, theorem, tuple(hypotheses)).to_document()[0]
+
+
+def listed(found: dict[str, Any], name: str) -> dict[str, Any]:
+    """The evidence of a hypothesis; what is changed in it is changed in the document."""
+    entries: list[dict[str, Any]] = found["proof"]["hypotheses"]
+    return next(dict(entry)["evidence"] for entry in entries if entry["id"] == name)
+
+
+def accepted(found: dict[str, Any]) -> bool:
+    """Whether the checker accepts; it must not find the file unreadable."""
+    report: checker.Report = verdict(found)
+    assert report.verdict in ("accepted", "rejected"), report
+    return report.verdict == "accepted"

@@ -1,1 +1,0 @@
-"""Slow, plain, exact reference computations; nothing in here imports the product."""

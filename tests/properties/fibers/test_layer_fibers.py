@@ -1,0 +1,314 @@
+"""Components of layers' fibers on random networks: dimension against Jacobian ranks, members, emptiness, smallest."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
+import pytest
+import sympy
+
+from polyrelu.errors import DomainError
+from polyrelu.exact import Polyhedron
+from polyrelu.fibers import (
+    Assignment,
+    Component,
+    Conditions,
+    LayerFiber,
+    Neurons,
+    conditions_of,
+    smallest_layer,
+)
+from polyrelu.symmetry import LayerDomain
+from tests.oracles.cells_on_domain import Domain, cells_on_domain
+from tests.oracles.local_fiber import jacobian_rank
+
+Vector = tuple[Fraction, ...]
+
+
+def number(rng: Random) -> Fraction:
+    """A short fraction that is not 0."""
+    return Fraction(rng.choice((-1, 1)) * rng.randint(1, 12), rng.randint(1, 3))
+
+
+def generic_layer(rng: Random, n: int, m: int, nonlinear: int, linear: int, dead: int = 0) -> Neurons:
+    """Random neurons of each kind on the orthant."""
+    rows: list[Vector] = []
+    while len(rows) < nonlinear:
+        row = tuple(number(rng) for _ in range(n + 1))
+        if min(row) < 0 < max(row):
+            rows.append(row)
+    rows += [tuple(abs(number(rng)) for _ in range(n + 1)) for _ in range(linear)]
+    rows += [tuple(-abs(number(rng)) for _ in range(n + 1)) for _ in range(dead)]
+    columns = tuple(tuple(number(rng) for _ in range(m)) for _ in rows)
+    return Neurons(tuple(rows), columns, tuple(number(rng) for _ in range(m)))
+
+
+def degenerate_layer(rng: Random, n: int, m: int, width: int) -> Neurons:
+    """Small integers, with rows that are multiples of each other."""
+    rows = [tuple(Fraction(rng.randint(-2, 2)) for _ in range(n + 1)) for _ in range(width)]
+    for i in range(1, width):
+        if rng.random() < 0.3:
+            factor = rng.choice((-1, 1, 2))
+            rows[i] = tuple(factor * entry for entry in rows[0])
+    columns = tuple(tuple(Fraction(rng.randint(-2, 2)) for _ in range(m)) for _ in range(width))
+    return Neurons(tuple(rows), columns, tuple(Fraction(rng.randint(-2, 2)) for _ in range(m)))
+
+
+def some_domain(rng: Random, n: int) -> LayerDomain:
+    """R^n, the orthant, a box, a half space, or between two hyperplanes that need not be parallel."""
+    kind = rng.randint(0, 4)
+    if kind == 0:
+        return LayerDomain.whole_space(n)
+    if kind == 1:
+        return LayerDomain.orthant(n)
+    if kind == 2:
+        return LayerDomain.of(Polyhedron.box([-2] * n, [3] * n))
+    rows = [[sign, *(rng.randint(-2, 2) for _ in range(n - 1))] for sign in (1, -1)]
+    chosen = rows[: 1 if kind == 3 else 2]
+    return LayerDomain.of(Polyhedron.from_constraints(chosen, [2, 3][: len(chosen)], [], [], n))
+
+
+def local_dimension(neurons: Neurons, domain: LayerDomain) -> int:
+    """Parameters - rank of the Jacobian of all open cells' affine maps - hidden neurons."""
+    n, m, width = domain.dimension, len(neurons.offset), len(neurons.rows)
+    weights = [list(row[:-1]) for row in neurons.rows]
+    bias = [row[-1] for row in neurons.rows]
+    heads = [[column[o] for column in neurons.columns] for o in range(m)]
+    found = cells_on_domain([([(0, weights)], bias)], Domain(n, domain.polyhedron.inequalities, ()))
+    skipped = len(domain.polyhedron.inequalities)
+    patterns = {tuple(int(s > 0) for s in key[skipped:]) for key, cell in found.items() if cell.dimension == n}
+    rank = jacobian_rank([(weights, bias), (heads, list(neurons.offset))], patterns)
+    return width * (n + 1) + m * width + m - rank - width
+
+
+def same_map(first: LayerFiber, second: LayerFiber) -> bool:
+    return (first.form.terms, first.form.matrix, first.form.offset) == (
+        second.form.terms,
+        second.form.matrix,
+        second.form.offset,
+    )
+
+
+def values_agree(first: Neurons, second: Neurons, domain: LayerDomain, rng: Random) -> bool:
+    """At random points of the domain, in plain fractions."""
+    for _ in range(12):
+        x = [Fraction(rng.randint(-40, 40), 8) for _ in range(domain.dimension)]
+        if domain.kind == "orthant":
+            x = [abs(entry) for entry in x]
+        if domain.polyhedron.contains(x) and value(first, x) != value(second, x):
+            return False
+    return True
+
+
+def value(neurons: Neurons, x: list[Fraction]) -> list[Fraction]:
+    total = list(neurons.offset)
+    for row, column in zip(neurons.rows, neurons.columns, strict=True):
+        t = sum((a * b for a, b in zip(row[:-1], x, strict=True)), row[-1])
+        total = [a + max(t, Fraction()) * v for a, v in zip(total, column, strict=True)]
+    return total
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_dimensions_are_those_of_jacobians(part: int) -> None:
+    """1,000 networks with n, m ≤ 4 and up to 5 linear neurons: all or the first components, at random members."""
+    rng = Random(part)
+    compared = empty = more_than_one = 0
+    for _ in range(250):
+        n, m, r = rng.randint(1, 4), rng.randint(1, 4), rng.randint(0, 5)
+        p, dead = rng.randint(int(r == 0), 3), int(rng.random() < 0.2)
+        domain = LayerDomain.orthant(n)
+        given = generic_layer(rng, n, m, p, r, dead)
+        fiber = LayerFiber(given, domain)
+        components = list(itertools.islice(fiber.simple_components(), 64))
+        rng.shuffle(components)
+        full = [component for component in components if not component.is_empty]
+        more_than_one += len(full) > 1
+        empty += len(components) - len(full)
+        for component in full[:3]:
+            member = component.member(rng)
+            assert member is not None
+            assert same_map(LayerFiber(member, domain), fiber)
+            assert LayerFiber(member, domain).own == component.assignment
+            assert local_dimension(member, domain) == component.dimension, component.assignment
+            compared += 1
+    assert compared > 300
+    assert empty > 100
+    assert more_than_one > 50
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_general_components(part: int) -> None:
+    """Groups, doubled hyperplanes, dead and linear neurons on domains of all kinds: members have the map, and the
+    dimension is at most that of the kernel of the Jacobian, and mostly equal to it."""
+    rng = Random(f"general {part}")
+    equal = members = 0
+    for _ in range(24):
+        n, m, width = rng.randint(1, 3), rng.randint(1, 2), rng.randint(1, 4)
+        domain = some_domain(rng, n)
+        given = degenerate_layer(rng, n, m, width)
+        fiber = LayerFiber(given, domain)
+        assert not fiber.component(fiber.own).is_empty
+        full = [component for component in fiber.components() if not component.is_empty]
+        rng.shuffle(full)
+        assert fiber.own in {component.assignment for component in full}
+        for component in full[:6]:
+            for member in (component.member(), component.member(rng)):
+                assert member is not None
+                assert same_map(LayerFiber(member, domain), fiber)
+                assert values_agree(given, member, domain, rng)
+                members += 1
+            assert member is not None
+            assert LayerFiber(member, domain).own == component.assignment
+            dimension = known_dimension(component)
+            if dimension is None:
+                continue
+            found = local_dimension(member, domain)
+            assert dimension <= found
+            # several neurons on one hyperplane, and neurons that are constant because of a line in the domain, are
+            # singular points, where the Jacobian has a larger kernel
+            pairs = (*component.assignment.visible, *component.assignment.groups)
+            if not domain.lines and all(sum(pair) == 1 for pair in pairs):
+                assert dimension == found, component.assignment
+                equal += 1
+    assert members > 100
+    assert equal > 10
+
+
+def known_dimension(component: Component) -> int | None:
+    try:
+        return component.dimension
+    except DomainError:
+        return None
+
+
+def grid(n: int, width: int, bound: int) -> Iterator[Neurons]:
+    """All networks with one output and integers up to the bound, up to permutation, the offset 0."""
+    numbers = range(-bound, bound + 1)
+    rows = list(itertools.product(map(Fraction, numbers), repeat=n + 1))
+    for chosen in itertools.combinations_with_replacement(rows, width):
+        for heads in itertools.product(map(Fraction, numbers), repeat=width):
+            yield Neurons(chosen, tuple((head,) for head in heads), (Fraction(),))
+
+
+@pytest.mark.parametrize(("n", "width", "bound"), [(1, 2, 2), (1, 3, 1), (2, 2, 1)])
+@pytest.mark.parametrize("kind", ["orthant", "space"])
+def test_no_component_of_a_grid_is_called_empty(n: int, width: int, bound: int, kind: str) -> None:
+    """All networks of a grid, grouped by their function: each has an assignment that the first one's fiber knows."""
+    domain = LayerDomain.orthant(n) if kind == "orthant" else LayerDomain.whole_space(n)
+    first: dict[object, LayerFiber] = {}
+    seen: set[tuple[object, Assignment]] = set()
+    for neurons in grid(n, width, bound):
+        fiber = LayerFiber(neurons, domain)
+        key: object = (frozenset(fiber.form.terms.items()), fiber.form.matrix)
+        base = first.setdefault(key, fiber)
+        own = in_order_of(base, fiber)
+        if (key, own) not in seen:
+            seen.add((key, own))
+            assert not base.component(own).is_empty, (neurons, own)
+    assert len(seen) > len(first)
+    for other, base in list(first.items())[::7]:
+        listed = [component.assignment for component in base.components()]
+        assert len(set(listed)) == len(listed)
+        assert {own for key, own in seen if key == other} <= set(listed)
+
+
+def in_order_of(base: LayerFiber, fiber: LayerFiber) -> Assignment:
+    """What the neurons of a layer do, its visible hyperplanes in the order of another fiber with the same map."""
+    places = [fiber.normals.index(normal) for normal in base.normals]
+    return replace(fiber.own, visible=tuple(fiber.own.visible[k] for k in places))
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_the_smallest_layer(part: int) -> None:
+    """It has the map; no component of a narrower layer is nonempty, where it is called the smallest."""
+    rng = Random(f"smallest {part}")
+    narrower = certain = 0
+    for _ in range(60):
+        n, m, width = rng.randint(1, 3), rng.randint(1, 2), rng.randint(1, 4)
+        domain = some_domain(rng, n)
+        given = degenerate_layer(rng, n, m, width)
+        fiber = LayerFiber(given, domain)
+        found = smallest_layer(fiber)
+        assert same_map(LayerFiber(found.neurons, domain), fiber)
+        assert found.width <= width
+        assert found.at_least <= found.width
+        narrower += found.width < width
+        certain += found.is_smallest
+        if found.is_smallest:
+            for less in range(max(1, len(fiber.normals)), found.width):
+                assert all(component.is_empty for component in LayerFiber(given, domain, less).components())
+    assert narrower > 10
+    assert certain > 40
+
+
+def test_members_satisfy_the_equations() -> None:
+    """And change when they do not: a number of a member moved breaks them."""
+    rng = Random("equations")
+    broken = tried = 0
+    for _ in range(12):
+        n, m, width = rng.randint(1, 2), rng.randint(1, 2), rng.randint(1, 3)
+        domain = rng.choice(
+            (LayerDomain.whole_space(n), LayerDomain.orthant(n), LayerDomain.of(Polyhedron.box([0] * n, [2] * n)))
+        )
+        fiber = LayerFiber(degenerate_layer(rng, n, m, width), domain)
+        for component in itertools.islice((c for c in fiber.components() if not c.is_empty), 4):
+            member = component.member(rng)
+            assert member is not None
+            conditions = conditions_of(component)
+            assert conditions.hold_for(member)
+            for damaged in damages(member, component.assignment.dead):
+                broken += not conditions.hold_for(damaged)
+                tried += 1
+    assert broken == tried > 40
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_dimensions_are_those_of_the_equations(part: int) -> None:
+    """Unknowns less the rank of the equations' Jacobian, at random members of components of all kinds."""
+    rng = Random(f"equations {part}")
+    compared = 0
+    for _ in range(24):
+        n, m, width = rng.randint(1, 2), rng.randint(1, 2), rng.randint(1, 4)
+        box = LayerDomain.of(Polyhedron.box([0] * n, [2] * n))
+        domain = rng.choice((LayerDomain.whole_space(n), LayerDomain.orthant(n), box))
+        fiber = LayerFiber(degenerate_layer(rng, n, m, width), domain)
+        full = [component for component in fiber.components() if not component.is_empty]
+        for component in rng.sample(full, min(3, len(full))):
+            member = component.member(rng)
+            assert member is not None
+            assert component.dimension == solution_dimension(conditions_of(component), member.normalised())
+            compared += 1
+    assert compared > 50
+
+
+def solution_dimension(conditions: Conditions, member: Neurons) -> int:
+    """The dimension of the kernel of the Jacobian of the equations at a solution."""
+    entries = [entry for table in conditions.tables.values() for row in table for entry in row]
+    numbers = [x for row in (*member.rows, *member.columns, member.offset) for x in row]
+    values = {
+        entry: sympy.Rational(x.numerator, x.denominator)
+        for entry, x in zip(entries, numbers, strict=True)
+        if entry.is_Symbol
+    }
+    if not conditions.equations:
+        return len(conditions.unknowns)
+    differences = sympy.Matrix([equation.lhs - equation.rhs for equation in conditions.equations])
+    jacobian = differences.jacobian(list(conditions.unknowns)).subs(values)
+    return len(conditions.unknowns) - int(jacobian.rank())
+
+
+def damages(member: Neurons, dead: int) -> Iterator[Neurons]:
+    """The offset moved, one column moved, one row turned over; not of the dead neurons, the last ones."""
+    yield replace(member, offset=tuple(entry + 1 for entry in member.offset))
+    for k in range(len(member.rows) - dead):
+        row, column = member.rows[k], member.columns[k]
+        if any(row):
+            columns = (*member.columns[:k], tuple(entry + 1 for entry in column), *member.columns[k + 1 :])
+            yield replace(member, columns=columns)
+        if any(row) and any(column):
+            rows = (*member.rows[:k], tuple(-entry for entry in row), *member.rows[k + 1 :])
+            yield replace(member, rows=rows)

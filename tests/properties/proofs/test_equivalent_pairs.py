@@ -1,0 +1,182 @@
+"""Equality of networks: pairs that are equal by construction, the same after one weight was changed, and small
+degenerate networks against a complete decision procedure. Every certificate is accepted, every point evaluated in plain
+fractions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+from polyrelu import Polyhedron, checker, equivalent
+from polyrelu.exact import RationalMatrix
+from polyrelu.network import Block, Layer, Network
+from polyrelu.outcomes import Equivalent, NotEquivalent
+from tests.generators.equivalent_pairs import evaluate, network, nudged, pair
+from tests.oracles.judge import certificate_bytes
+from tests.oracles.one_input import differing_point
+
+STEP = Fraction(1, 2**40)
+
+
+@pytest.mark.parametrize("part", range(20))
+def test_equal_by_construction(part: int) -> None:
+    """1,000 pairs of at least three composed changes: all proved, at least three in ten by a tree."""
+    routes: Counter[str] = Counter()
+    for seed in range(50 * part, 50 * part + 50):
+        made, _ = pair(seed)
+        assert len(made.story) >= 3
+        outcome = equivalent(network(made.first), network(made.second))
+        assert isinstance(outcome, Equivalent), (seed, made.story, outcome)
+        routes[outcome.search.route] += 1
+        report = checker.check_bytes(certificate_bytes(outcome))
+        assert report.verdict == "accepted", (seed, made.story, report)
+    assert routes["tree"] + routes["prefix"] >= 15, routes
+    assert routes["expressions"] >= 5
+
+
+@pytest.mark.parametrize("part", range(20))
+def test_one_weight_changed(part: int) -> None:
+    """1,000 pairs after a change by 2^-40. Where the change has no effect (a dead neuron), equality is proved."""
+    refuted, seed = 0, 10**6 * (part + 1)
+    while refuted < 50:
+        seed += 1
+        made, chance = pair(seed)
+        changed = nudged(made.second, chance, chance.choice((1, -1)) * STEP)
+        outcome = equivalent(network(made.first), network(changed))
+        assert outcome.status != "undecided", (seed, made.story, outcome)
+        assert isinstance(outcome, Equivalent | NotEquivalent)
+        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted", (seed, made.story)
+        if isinstance(outcome, Equivalent):
+            for _ in range(20):
+                x = [Fraction(chance.randint(-640, 640), chance.choice((1, 8, 64))) for _ in range(made.first.inputs)]
+                assert evaluate(made.first, x) == evaluate(changed, x), (seed, made.story)
+            continue
+        refuted += 1
+        witness = outcome.witness
+        f, g = (evaluate(stack, list(witness.x)) for stack in (made.first, changed))
+        assert (tuple(f), tuple(g)) == (witness.f, witness.g), (seed, made.story)
+        assert f != g
+
+
+def random_domain(chance: Random, size: int) -> Polyhedron:
+    kind = chance.choice(["box", "small box", "orthant", "cone", "slice", "flat", "half-bounded"])
+    if kind == "box":
+        return Polyhedron.box([-chance.randint(0, 3)] * size, [chance.randint(0, 3)] * size)
+    if kind == "small box":
+        centre = [Fraction(chance.randint(-8, 8), 4) for _ in range(size)]
+        return Polyhedron.box([x - Fraction(1, 8) for x in centre], [x + Fraction(1, 8) for x in centre])
+    if kind == "orthant":
+        return Polyhedron.orthant(size)
+    if kind == "cone":
+        rows = [[chance.randint(-3, 3) for _ in range(size)] for _ in range(3)]
+        return Polyhedron.from_constraints(rows, [chance.randint(0, 4) for _ in range(3)])
+    if kind == "slice":
+        return Polyhedron.from_constraints([], [], [[chance.randint(-3, 3) for _ in range(size)]], [0], size)
+    if kind == "flat":
+        return Polyhedron.from_constraints([[1] * size, [-1] * size, [1] + [0] * (size - 1)], [1, -1, 5])
+    return Polyhedron.box([chance.choice([None, -2]) for _ in range(size)], [chance.choice([None, 2])] * size)
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_on_all_kinds_of_domains(part: int) -> None:
+    for seed in range(30 * part, 30 * part + 30):
+        made, chance = pair(seed)
+        domain = random_domain(chance, made.first.inputs)
+        second = made.second if chance.random() < 0.6 else nudged(made.second, chance, STEP)
+        outcome = equivalent(network(made.first), network(second), domain)
+        assert isinstance(outcome, Equivalent | NotEquivalent), (seed, outcome)
+        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted", (seed, made.story)
+        if isinstance(outcome, NotEquivalent):
+            x = list(outcome.witness.x)
+            assert domain.contains(x)
+            assert evaluate(made.first, x) != evaluate(second, x)
+        assert isinstance(outcome, Equivalent) or second is not made.second, (seed, made.story)
+
+
+def degenerate(chance: Random, inputs: int, outputs: int) -> Network:
+    """A small network of small integers: zero rows, equal and opposite rows, connections that skip layers, any end."""
+    widths = [inputs, *(chance.randint(1, 3) for _ in range(chance.randint(0, 3))), outputs]
+    layers = []
+    for number in range(1, len(widths)):
+        sources = [k for k in range(number - 1) if chance.random() < 0.3]
+        blocks = []
+        for source in [*sources, number - 1]:
+            rows = [[chance.choice((-2, -1, 0, 0, 1, 1)) for _ in range(widths[source])] for _ in range(widths[number])]
+            if source == number - 1 or any(map(any, rows)):
+                blocks.append(Block(source, RationalMatrix.from_rows(rows)))
+        bias = [chance.choice((-1, 0, 0, 1)) for _ in range(widths[number])]
+        layers.append(Layer(tuple(blocks), RationalMatrix.column(bias)))
+    return Network(inputs, tuple(layers), chance.choice(("affine", "affine", "relu")))
+
+
+def variant(chance: Random, network: Network) -> Network:
+    """The network with one weight or bias changed, which often has no effect."""
+    number = chance.randint(1, network.depth)
+    layer = network.layers[number - 1]
+    i, step = chance.randrange(layer.width), chance.choice((-1, 1))
+    if chance.random() < 0.5:
+        bias = list(layer.bias.entries())
+        bias[i] += step
+        return network.replace_layers({number: Layer(layer.blocks, RationalMatrix.column(bias))})
+    rows = [list(row) for row in layer.weight.rows()]
+    rows[i][chance.randrange(len(rows[i]))] += step
+    block = Block(number - 1, RationalMatrix.from_rows(rows))
+    return network.replace_layers({number: Layer((*layer.blocks[:-1], block), layer.bias)})
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_one_input_against_a_complete_decision(part: int) -> None:
+    """Degenerate networks of one input: the verdict is that of comparing both at all breakpoints."""
+    verdicts: Counter[str] = Counter()
+    chance = Random(part)
+    for _ in range(150):
+        first, second = (degenerate(chance, 1, 1) for _ in range(2))
+        if chance.random() < 0.7:
+            second = variant(chance, first)
+        low, high = sorted(Fraction(chance.randint(-4, 4), 2) for _ in range(2))
+        ends = chance.choice([(None, None), (low, high), (low, None), (None, high)])
+        outcome = equivalent(first, second, Polyhedron.box([ends[0]], [ends[1]]))
+        expected = differing_point(first, second, *ends)
+        assert outcome.status == ("proved" if expected is None else "refuted"), (first, second, ends, expected)
+        assert isinstance(outcome, Equivalent | NotEquivalent)
+        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
+        verdicts[outcome.status] += 1
+    assert min(verdicts["proved"], verdicts["refuted"]) > 10, verdicts
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_two_inputs_along_lines(part: int) -> None:
+    """On a line through the plane two networks are networks of one input; a proof on the plane holds on every line."""
+    chance, proved = Random(100 + part), 0
+    for _ in range(60):
+        first = degenerate(chance, 2, 1)
+        second = variant(chance, first)
+        outcome = equivalent(first, second)
+        assert isinstance(outcome, Equivalent | NotEquivalent)
+        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
+        proved += outcome.status == "proved"
+        for _ in range(6 if outcome.status == "proved" else 0):
+            direction, start = ([chance.randint(-5, 5) for _ in range(2)] for _ in range(2))
+            lines = [_on_a_line(network, direction, start) for network in (first, second)]
+            assert differing_point(lines[0], lines[1], None, None) is None, (first, second)
+    assert proved > 2
+
+
+def _on_a_line(network: Network, direction: list[int], start: list[int]) -> Network:
+    """The network of s ↦ f(start + s · direction)."""
+    layers = []
+    for layer in network.layers:
+        bias, blocks = layer.bias, []
+        for block in layer.blocks:
+            weight = block.weight
+            if block.source == 0:
+                bias = bias + weight @ RationalMatrix.column(start)
+                weight = weight @ RationalMatrix.column(direction)
+            if not weight.is_zero() or block is layer.blocks[-1]:
+                blocks.append(Block(block.source, weight))
+        layers.append(Layer(tuple(blocks), bias))
+    return Network(1, tuple(layers), network.last)

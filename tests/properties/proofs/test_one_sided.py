@@ -1,0 +1,170 @@
+"""Theorem `one-sided` on random networks of two to four hidden layers, against evaluation and the general prover.
+
+Half of the networks have a dead, a linear or an exclusive neuron planted behind bounds that intervals do not see.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import pytest
+
+import polyrelu
+from polyrelu import Network, NeuronId, checker
+from polyrelu.outcomes import NotIdentifiable
+from polyrelu.proofs.refutations.moves import Move
+from polyrelu.proofs.refutations.one_sided import one_sided_moves, one_sided_neurons
+from polyrelu.proofs.refutations.suspects import Suspect
+from polyrelu.support.text_files import layout
+from tests.oracles.judge import plain
+from tests.oracles.plain import Network as Plain
+from tests.oracles.plain import evaluate, preactivations
+from tests.properties.proofs.test_bounded_replacement import certificate, changed, points, verdict
+
+Kind = tuple[int, int, int | None]  # layer, sign, source
+
+
+def gaussian(rng: Random) -> Fraction:
+    return Fraction(round(rng.gauss(0, 1) * 8) or 1, 8)
+
+
+def random_stack(rng: Random) -> Plain:
+    """Gaussian weights of few digits."""
+    widths = [rng.randint(2, 4), *(rng.randint(2, 5) for _ in range(rng.randint(2, 4))), rng.randint(1, 2)]
+    return [
+        ([[gaussian(rng) for _ in range(n)] for _ in range(m)], [gaussian(rng) for _ in range(m)])
+        for n, m in itertools.pairwise(widths)
+    ]
+
+
+def planted(rng: Random) -> tuple[Plain, Suspect]:
+    """A stack with a neuron of one sign: z = ±(2 max(t, 0) - max(t - 1, 0) + c), c ≥ 0, for two neurons of the layer
+    before, or c ≥ -2, where max(t - 1, 0) is positive."""
+    layers = random_stack(rng)
+    number = rng.randrange(1, len(layers) - 1)
+    rows, bias = layers[number - 1]
+    rows[1], bias[1] = list(rows[0]), bias[0] - 1
+    sign, source = rng.choice([1, -1]), rng.choice([None, 1])
+    size = len(rows)
+    weights = [Fraction(2 * sign), Fraction(-sign), *(Fraction(sign * rng.randint(0, 2)) for _ in range(size - 2))]
+    layers[number][0][0] = weights
+    layers[number][1][0] = sign * Fraction(rng.randint(0, 3) if source is None else -rng.randint(1, 2))
+    before = None if source is None else NeuronId(number, source)
+    return layers, Suspect(NeuronId(number + 1, 0), sign, before)
+
+
+def kind(move: Move) -> str:
+    return next(word for word in ("dead", "linear", "off", "raised") if word in move.story)
+
+
+def judged(layers: Plain, move: Move, rng: Random) -> str:
+    """A move is checked by everything that there is; the kind of the move."""
+    network, other = polyrelu.from_arrays(layers), plain(move.other)
+    for x in points(network.inputs, rng):
+        assert evaluate(layers, x) == evaluate(other, x), (layers, move.story)
+    assert not polyrelu.related(network, move.other)
+    assert verdict(certificate(network, move)) == "accepted", layers
+    return kind(move)
+
+
+def test_random_networks_are_refuted_rightly() -> None:
+    rng, seen, proved = Random("one-sided"), Counter[str](), 0
+    for _ in range(200):
+        layers = random_stack(rng)
+        for word, moves in itertools.groupby(one_sided_moves(polyrelu.from_arrays(layers)), kind):
+            move = next(iter(moves))
+            seen[word] += bool(judged(layers, move, rng))
+            if seen[word] % 5 == 1:
+                outcome = polyrelu.equivalent(polyrelu.from_arrays(layers), move.other, time_limit=20)
+                assert outcome.status != "refuted", layers
+                proved += outcome.status == "proved"
+    assert min(seen[word] for word in ("dead", "linear", "off", "raised")) >= 2, seen
+    assert proved > 20
+
+
+def test_planted_neurons_are_found() -> None:
+    rng, seen = Random("planted"), Counter[tuple[int, bool]]()
+    for _ in range(150):
+        layers, suspect = planted(rng)
+        network = polyrelu.from_arrays(layers)
+        assert one_sided_neurons(network, [suspect]) == [suspect], layers
+        seen[suspect.sign, suspect.source is None] += 1
+        for move in itertools.islice(one_sided_moves(network, [suspect]), 1):
+            judged(layers, move, rng)
+    assert len(seen) == 4
+
+
+def claims(network: Network, rng: Random) -> Iterator[Suspect]:
+    """Anything, mostly false."""
+    for _ in range(6):
+        layer = rng.randint(2, network.depth - 1)
+        source = rng.choice([None, NeuronId(layer - 1, rng.randrange(network.widths[layer - 1]))])
+        yield Suspect(NeuronId(layer, rng.randrange(network.widths[layer])), rng.choice([1, -1]), source)
+
+
+def test_what_is_proved_of_arbitrary_suspects_is_true() -> None:
+    rng, proved = Random("suspects"), 0
+    for _ in range(100):
+        layers = random_stack(rng)
+        network = polyrelu.from_arrays(layers)
+        found = one_sided_neurons(network, claims(network, rng))
+        proved += len(found)
+        for x in points(network.inputs, rng) if found else ():
+            z = preactivations(layers, x)
+            for neuron, sign, source in found:
+                if source is None or z[source.layer - 1][source.index] > 0:
+                    assert sign * z[neuron.layer - 1][neuron.index] >= 0, layers
+    assert proved > 20
+
+
+def test_changed_certificates_are_true_or_die() -> None:
+    """One integer of either network changed: what is accepted still has one function."""
+    rng, rejected = Random("changed"), 0
+    for _ in range(12):
+        layers, _ = planted(rng)
+        network = polyrelu.from_arrays(layers)
+        move = next(iter(one_sided_moves(network)), None)
+        documents = [certificate(network, move)] if move is not None else []
+        for document, which in itertools.product(documents, ("network", "other")):
+            for mutant in changed(document, which):
+                if checker.check_bytes(layout(mutant).encode("ascii")).verdict == "accepted":
+                    assert agree(mutant, rng)
+                else:
+                    rejected += 1
+    assert rejected > 300
+
+
+def agree(document: dict[str, Any], rng: Random) -> bool:
+    pair = [plain(polyrelu.network.from_document(document["claim"][key]["inline"])) for key in ("network", "other")]
+    return all(evaluate(pair[0], x) == evaluate(pair[1], x) for x in points(len(pair[0][0][0][0]), rng))
+
+
+def test_identify_refutes_by_it_where_nothing_else_does() -> None:
+    rng, seen = Random("identify"), 0
+    for _ in range(30):
+        layers = random_stack(rng)
+        outcome = polyrelu.identify(polyrelu.from_arrays(layers), time_limit=0)
+        if isinstance(outcome, NotIdentifiable) and outcome.theorem == "one-sided":
+            seen += 1
+            document, _ = outcome.certificate.to_document()
+            assert checker.check_bytes(layout(document).encode("ascii")).verdict == "accepted"
+    assert seen > 3
+
+
+@pytest.mark.parametrize("layers", [2, 1])
+def test_too_shallow(layers: int) -> None:
+    network = polyrelu.from_arrays([([[1, 0], [0, 1]], [0, 0])] * layers)
+    assert one_sided_neurons(network) == []
+    assert list(one_sided_moves(network)) == []
+
+
+def test_suspects_must_fit() -> None:
+    network = polyrelu.from_arrays([([[1, 0], [0, 1]], [0, 0])] * 3)
+    for suspect in (Suspect(NeuronId(3, 0), 1), Suspect(NeuronId(2, 0), 1, NeuronId(2, 1))):
+        with pytest.raises(polyrelu.PolyreluError):
+            one_sided_neurons(network, [suspect])

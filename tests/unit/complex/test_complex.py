@@ -1,0 +1,362 @@
+"""The complex in cases that are known without it: minimal networks, arrangements, domains, real files; and errors."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import comb
+
+import pytest
+
+from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex, stream_complex
+from polyrelu.errors import DomainError
+from polyrelu.exact import Polyhedron, RationalMatrix
+from polyrelu.formats import load
+from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
+from polyrelu.support.progress import Progress
+from tests.generators.files import NETS as _NETS
+from tests.generators.quantised_networks import dimensions_by_signs
+
+Number = int | Fraction
+#: (W, b) of a hidden layer.
+Hidden = tuple[Sequence[Sequence[Number]], Sequence[Number]]
+
+UNIT = [[1, 0], [0, 1]]
+LINES = [[1, 0], [0, 1], [1, 1]]
+EPSILON = Fraction(1, 2**30)
+
+
+def network(*hidden: Hidden) -> Network:
+    """The network with these hidden layers and the sum of the last one's neurons as output."""
+    return from_arrays([*hidden, ([[1] * len(hidden[-1][1])], [0])])
+
+
+def skipping(inputs: int, *layers: tuple[dict[int, Sequence[Sequence[int]]], Sequence[int]]) -> Network:
+    """A network from the weights of each layer on earlier layers, and its bias."""
+    built = [
+        Layer(
+            tuple(Block(source, RationalMatrix.from_integers(weight)) for source, weight in sorted(blocks.items())),
+            RationalMatrix.column(bias),
+        )
+        for blocks, bias in layers
+    ]
+    return Network(inputs, tuple(built))
+
+
+def vertices(cells: PolyhedralComplex) -> set[tuple[Fraction, ...]]:
+    return {cells.vertex(index) for index in range(cells.f_vector[0])}
+
+
+def points(*coordinates: tuple[Number, ...]) -> set[tuple[Fraction, ...]]:
+    return {tuple(map(Fraction, point)) for point in coordinates}
+
+
+# --- Counts ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("hidden", "regions"),
+    [
+        ([([[1], [-1]], [0, 0])], 2),
+        ([([[1, 0], [-1, 0], [0, 1]], [0, 0, 0])], 4),
+        ([([[1, 0], [1, 0], [0, 1]], [-1, -1, 0])], 4),
+        ([(LINES, [0, 0, 0])], 6),
+        ([(UNIT, [0, 0]), ([*UNIT[:1], [1, 1]], [-1, -1])], 8),
+        ([(UNIT, [-1, -1]), ([[1, -1]], [0])], 5),
+        ([([[1, 0], [1, 0], [0, 1]], [0, -EPSILON, 0])], 6),
+        ([(LINES, [0, 0, EPSILON])], 7),
+        ([(LINES, [-1, -1, -2 + Fraction(1, 2**51)])], 7),
+        ([([[2**30, 0], [0, EPSILON], [1, 1]], [-(2**30), EPSILON, 7])], 7),
+        ([([[1, 0], [0, 1], [0, 0]], [-1, -1, 0])], 4),
+    ],
+)
+def test_minimal_networks(hidden: list[Hidden], regions: int) -> None:
+    cells = canonical_complex(network(*hidden))
+    assert cells.regions == regions == cells.f_vector[-1]
+    assert sum((-1) ** k * count for k, count in enumerate(cells.f_vector)) == (-1) ** cells.dimension
+    dimensions_by_signs(cells)  # all different
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 6, 40])
+def test_generic_lines(k: int) -> None:
+    cells = canonical_complex(network(([[1, t] for t in range(k)], [t * t for t in range(k)])))
+    if k == 1:
+        assert (cells.f_vector, cells.lineality) == ((0, 1, 2), ((0, 1),))
+    else:
+        assert cells.f_vector == (comb(k, 2), k * k, 1 + k + comb(k, 2))
+        assert cells.bounded_regions == comb(k - 1, 2)
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 4), (2, 5), (3, 3), (3, 6), (4, 5), (5, 6)])
+def test_generic_hyperplanes(d: int, k: int) -> None:
+    hyperplanes = [[t**e for e in range(d)] for t in range(1, k + 1)], [t**d for t in range(1, k + 1)]
+    cells = canonical_complex(network(hyperplanes))
+    assert cells.regions == sum(comb(k, i) for i in range(d + 1))
+    assert cells.bounded_regions == comb(k - 1, d)
+    assert cells.f_vector[0] == comb(k, d)
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 3), (2, 1), (2, 5), (3, 2), (3, 5), (4, 5), (5, 6)])
+def test_generic_central_hyperplanes(d: int, k: int) -> None:
+    cells = canonical_complex(network(([[t**e for e in range(d)] for t in range(1, k + 1)], [0] * k)))
+    assert cells.regions == 2 * sum(comb(k - 1, i) for i in range(d))
+    assert cells.lineality_dim == max(d - k, 0)
+    assert cells.f_vector[cells.lineality_dim] == 1
+    assert cells.bounded_regions == 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_cube_without_and_with_the_coordinate_planes(n: int) -> None:
+    box = Polyhedron.box([-1] * n, [1] * n)
+    plain = canonical_complex(from_arrays([([[1] * n], [0])]), box)
+    assert plain.f_vector == tuple(comb(n, k) * 2 ** (n - k) for k in range(n + 1))
+    assert (plain.neurons, plain.complete, plain.volume(0)) == ((), True, 2**n)
+    unit = [[int(i == j) for j in range(n)] for i in range(n)]
+    cut = canonical_complex(network((unit, [0] * n)), box)
+    assert cut.f_vector == tuple(comb(n, k) * 2**k * 3 ** (n - k) for k in range(n + 1))
+    assert {cut.volume(index) for index in range(2**n)} == {1}
+
+
+def test_a_line_through_a_corner_of_a_box() -> None:
+    """x ≈ -y passes through (1, -1) and the side y = 1."""
+    thin = ([[Fraction(-241, 1024), Fraction(-239, 1024)]], [Fraction(2, 1024)])
+    cells = canonical_complex(network(thin), Polyhedron.box([-1, -1], [1, 1]))
+    assert cells.f_vector == (5, 6, 2)
+    assert vertices(cells) == points((-1, -1), (-1, 1), (1, -1), (1, 1), (Fraction(-237, 241), 1))
+    assert cells.volume(0) + cells.volume(1) == 4
+    corner = cells.locate([1, -1])
+    assert corner is not None
+    assert (corner.dimension, cells.sign_vector(corner).layers) == (0, ((0,),))
+
+
+@pytest.mark.parametrize(("bias", "signs"), [(-2, [-1, -1, -1, 0]), (-3, [-1] * 4), (0, [0, 1, 1, 1]), (2, [1] * 4)])
+def test_a_line_that_touches_a_box_or_misses_it(bias: int, signs: list[int]) -> None:
+    cells = canonical_complex(network(([[1, 1]], [bias])), Polyhedron.box([0, 0], [1, 1]))
+    assert cells.f_vector == (4, 4, 1)
+    assert sorted(cells.signs(0)[:, 0].tolist()) == signs
+
+
+def test_more_than_32_neurons_and_constraints() -> None:
+    """Signs come in words of 32: 70 points on the line, 40 of them again as bounds that are not tight."""
+    neurons = [[1]] * 70, [-t for t in range(70)]
+    rows = [[1] for t in range(100, 140)]
+    domain = Polyhedron.from_constraints([*rows, [-1]], [*range(100, 140), 5])
+    cells = canonical_complex(network(neurons, ([[1] * 70] * 34, [-t for t in range(34)])), domain)
+    positions = {Fraction(t) for t in (-5, *range(70), 100)}
+    total: list[Fraction] = [Fraction(0)]  # z = Σ max(x - t, 0) at 0, 1, 2, …
+    for t in range(1, 12):
+        total.append(total[-1] + t)
+    for level in range(34):
+        start = max(t for t in range(12) if total[t] <= level)
+        positions.add(start + Fraction(level - total[start], start + 1))
+    assert vertices(cells) == points(*((position,) for position in positions))
+    assert cells.f_vector == (len(positions), len(positions) - 1)
+    assert cells.constraint_signs(0).shape == (len(positions), 41)
+
+
+# --- Shapes of networks ----------------------------------------------------------------------------------
+
+
+def test_a_first_layer_of_low_rank_has_no_vertices() -> None:
+    cells = canonical_complex(network(([[1, 0, 0], [0, 1, 0], [1, 1, 0]], [0, 0, -1]), ([[1, 1, 1]], [-2])))
+    plane = canonical_complex(network((LINES, [0, 0, -1]), ([[1, 1, 1]], [-2])))
+    assert cells.f_vector == (0, *plane.f_vector)
+    assert (cells.lineality, cells.lineality_dim, cells.bounded_regions) == (((0, 0, 1),), 1, 0)
+    assert cells.locate([-1, 5, 7]) == cells.locate([-1, 5, -7])
+    assert list(cells.cells(0)) == []
+    assert plane.bounded_regions > 0
+
+
+def test_no_hidden_layer() -> None:
+    cells = canonical_complex(from_arrays([([[1, 2]], [3])]))
+    assert (cells.f_vector, cells.lineality_dim, cells.regions) == ((0, 0, 1), 2, 1)
+    region = cells.region(0)
+    assert (region.polyhedron, region.bounded) == (Polyhedron.universe(2), False)
+    assert region.affine_map([1, 1]) == (Fraction(6),)
+
+
+def test_nothing_but_a_constant_first_layer() -> None:
+    cells = canonical_complex(network(([[0, 0], [0, 0]], [1, 0]), ([[1, -1]], [-1])))
+    assert cells.f_vector == (0, 0, 1)
+    assert cells.signs_of_region(0).layers == ((1, 0), (0,))
+    assert cells.locate([5, -3]) == Cell(2, 0)
+    assert cells.region(0).polyhedron == Polyhedron.universe(2)
+    on_a_box = canonical_complex(cells.network, Polyhedron.box([0, 0], [2, 1]))
+    assert (on_a_box.f_vector, on_a_box.volume(0)) == ((4, 4, 1), Fraction(2))
+
+
+def test_a_trailing_relu_is_a_hidden_layer() -> None:
+    layers = [(UNIT, [0, 0]), ([[1, 1]], [-1])]
+    affine, relu = canonical_complex(from_arrays(layers)), canonical_complex(from_arrays(layers, "relu"))
+    assert (affine.f_vector, relu.f_vector) == ((1, 4, 4), (3, 9, 7))
+    assert relu.neurons[-1] == NeuronId(2, 0)
+    assert relu.region(0).affine_map(relu.region(0).interior_point) == relu.network(relu.region(0).interior_point)
+
+
+def test_one_input() -> None:
+    cells = canonical_complex(network(([[1], [1]], [0, -1]), ([[1, -2]], [Fraction(-1, 2)])))
+    assert vertices(cells) == points((0,), (Fraction(1, 2),), (1,), (Fraction(3, 2),))
+    assert (cells.f_vector, cells.bounded_regions) == ((4, 5), 3)
+
+
+def test_a_domain_that_is_a_point() -> None:
+    cells = canonical_complex(network((UNIT, [0, -1])), Polyhedron.box([2, 1], [2, 1]))
+    assert (cells.f_vector, cells.dimension, cells.bounded_regions) == ((1,), 0, 1)
+    assert cells.region(0).interior_point == (Fraction(2), Fraction(1))
+    assert cells.region(0).polyhedron.equations == ((1, 0, 2), (0, 1, 1))
+    assert cells.signs_of_region(0).layers == ((1, 0),)
+    assert (cells.locate([2, 1]), cells.locate([2, 0])) == (Cell(0, 0), None)
+
+
+def test_a_skip_connection() -> None:
+    """1 - |x| = x - 2 max(x, 0) + 1 is 0 at ±1."""
+    cells = canonical_complex(skipping(1, ({0: [[1]]}, [0]), ({0: [[1]], 1: [[-2]]}, [1]), ({2: [[1]]}, [0])))
+    assert vertices(cells) == points((-1,), (0,), (1,))
+    assert sorted(str(cells.signs_of_region(index)) for index in range(4)) == ["+|+", "+|-", "-|+", "-|-"]
+
+
+def test_a_skip_connection_that_sees_more_than_the_first_layer() -> None:
+    net = skipping(2, ({0: [[1, 0]]}, [0]), ({0: [[0, 1]], 1: [[1]]}, [0]), ({2: [[1]]}, [0]))
+    with pytest.raises(DomainError, match="a skip connection reads the input in a direction that layer 1 does not see"):
+        canonical_complex(net)
+    cells = canonical_complex(net, Polyhedron.box([-2, -2], [2, 2]))
+    assert cells.f_vector == (8, 11, 4)
+    assert cells.regions == 4
+    half = Polyhedron.from_constraints([[0, 1]], [2])  # the domain sees that direction
+    assert canonical_complex(net, half).regions == 4
+
+
+def test_output_layers_may_see_everything() -> None:
+    net = skipping(2, ({0: [[1, 0]]}, [0]), ({0: [[0, 1]], 1: [[1]]}, [0]))
+    cells = canonical_complex(net)
+    assert cells.f_vector == (0, 1, 2)
+    assert {cells.region(index).affine_map([3, 5]) for index in (0, 1)} == points((8,), (5,))
+
+
+# --- Ctrl-C ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _python_handler() -> Iterator[None]:
+    """Python's own handler, also where the tests run in the background, which ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def truncated(net: Network, last: NeuronId) -> Network:
+    """The hidden neurons up to a given one, as a network with a trailing ReLU."""
+    rows = range(last.index + 1)
+    final = net.layers[last.layer - 1]
+    blocks = tuple(Block(block.source, block.weight.take(rows=rows)) for block in final.blocks)
+    return Network(net.inputs, (*net.layers[: last.layer - 1], Layer(blocks, final.bias.take(rows=rows))), "relu")
+
+
+def interrupting(done: list[NeuronId], stop: int) -> Progress:
+    """Collects the neurons done, and presses Ctrl-C once, when there are as many as told."""
+    pressed: list[bool] = []
+
+    def progress(layer: int, neuron: int, regions: int) -> None:
+        if layer:
+            done.append(NeuronId(layer, neuron))
+        if len(done) == stop and not pressed:
+            pressed.append(True)
+            signal.raise_signal(signal.SIGINT)
+
+    return progress
+
+
+@pytest.mark.usefixtures("_python_handler")
+@pytest.mark.parametrize("domain", [None, Polyhedron.box([-2, -2], [3, 3])])
+def test_an_interrupted_complex_is_that_of_the_neurons_done(domain: Polyhedron | None) -> None:
+    net = network((LINES, [0, -1, 2]), ([[1, 1, -1], [1, -2, 1]], [0, 1]), ([[1, 1], [-1, 2]], [-1, 1]))
+    before = signal.getsignal(signal.SIGINT)
+    for stop in range(1, 8):
+        done: list[NeuronId] = []
+        cells = canonical_complex(net, domain, interrupting(done, stop))
+        assert cells.neurons == tuple(done)
+        assert len(done) == max(stop, 2 if domain is None else 1)  # the base: the first two neurons, or the box
+        assert cells.complete == (len(done) == 7)
+        expected = canonical_complex(truncated(net, done[-1]), domain)
+        assert dimensions_by_signs(cells) == dimensions_by_signs(expected)
+        assert cells.locate([1, 1]) is not None
+        if not cells.complete:
+            with pytest.raises(DomainError, match="the complex is incomplete"):
+                cells.region(0)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.usefixtures("_python_handler")
+def test_a_second_interrupt_is_not_held_back() -> None:
+    def progress(layer: int, neuron: int, regions: int) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        canonical_complex(network((LINES, [0, 0, 1])), None, progress)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_progress() -> None:
+    calls: list[tuple[int, int, int]] = []
+    net = network((LINES, [0, 0, -1]), ([[1, 1, 1]], [-1]))
+    cells = canonical_complex(net, Polyhedron.box([-1, -1], [1, 1]), lambda *call: calls.append(call))
+    assert [call[:2] for call in calls] == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (2, 0)]
+    assert calls[-1][2] == cells.regions
+
+
+# --- Errors ----------------------------------------------------------------------------------------------
+
+
+def square(*_: object) -> PolyhedralComplex:
+    return canonical_complex(network((LINES, [0, 0, 0])), Polyhedron.box([-1, -1], [1, 1]))
+
+
+def test_errors() -> None:
+    net = network((LINES, [0, 0, 0]))
+    whole, on_square = canonical_complex(net), square()
+    on_line = canonical_complex(net, Polyhedron.from_constraints([], [], [[1, 1]], [0], 2))
+    empty = Polyhedron.from_constraints([[1, 0], [-1, 0]], [0, -1])
+    attempts = [
+        (lambda: canonical_complex(net, empty), "the domain is empty"),
+        (lambda: canonical_complex(net, Polyhedron.universe(3)), "the domain lies in R^3, the network has 2 inputs"),
+        (lambda: whole.region(6), "there is no region 6, only 6 regions"),
+        (lambda: whole.region(-1), "there is no region -1, only 6 regions"),
+        (lambda: whole.volume(0), "region 0 is unbounded"),
+        (lambda: on_line.volume(0), "regions of a lower-dimensional domain have no rational volume"),
+        (lambda: on_square.signs(3), "there are no cells of dimension 3, only of 0 to 2"),
+        (lambda: on_square.facets(-1), "there are no cells of dimension -1, only of 0 to 2"),
+        (lambda: on_line.constraint_signs(2), "there are no cells of dimension 2, only of 0 to 1"),
+        (lambda: whole.locate([1]), "the point has 1 coordinates, the polyhedron lies in R^2"),
+        (lambda: next(stream_complex(net, empty)), "the domain is empty"),
+    ]
+    for attempt, message in attempts:
+        with pytest.raises(DomainError) as caught:
+            attempt()  # type: ignore[no-untyped-call]
+        assert str(caught.value) == message
+
+
+def test_vertices_have_no_facets() -> None:
+    offsets, entries = square().facets(0)
+    assert (offsets.tolist(), entries.tolist()) == ([0] * 10, [])
+
+
+# --- Real files ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not _NETS.is_dir(), reason="the real networks are not here")
+def test_real_files() -> None:
+    pendulum = canonical_complex(load(_NETS / "arch_single_pendulum.onnx"))
+    assert pendulum.f_vector == (1230, 2509, 1280)
+    assert pendulum.statistics.exact_decisions == 0
+    index = load(_NETS / "nn4sys_lindex.onnx")
+    assert canonical_complex(index).f_vector == (301, 302)
+    unit = canonical_complex(index, Polyhedron.box([0], [1]))
+    assert unit.f_vector == (88, 87)
+    points = sorted(unit.vertex(number)[0] for number in range(88))
+    gap = min(right - left for left, right in pairwise(points))
+    assert 28_748_035 < gap * 10**15 < 28_748_036
+    assert sum(unit.volume(number) for number in range(87)) == 1

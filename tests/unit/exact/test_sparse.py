@@ -1,0 +1,145 @@
+"""Sparse matrices against dense ones, and networks that hold them: the container changes nothing but the memory."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from polyrelu.errors import NetworkError
+from polyrelu.exact import (
+    RationalMatrix,
+    SparseMatrix,
+    add,
+    as_dense,
+    as_sparse,
+    canonical,
+    multiply,
+    stack,
+    take_rows,
+)
+from polyrelu.formats import save
+from polyrelu.network import Block, Layer, Network, from_document, to_document
+
+
+def _random(chance: random.Random, rows: int, columns: int, density: float = 0.4) -> RationalMatrix:
+    table = [
+        [
+            Fraction(chance.randint(-9, 9), chance.choice([1, 2, 3])) if chance.random() < density else 0
+            for _ in range(columns)
+        ]
+        for _ in range(rows)
+    ]
+    return RationalMatrix.from_rows(table, ncols=columns)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_operation_is_that_of_dense_matrices(seed: int) -> None:
+    chance = random.Random(seed)
+    m, n, k = (chance.randint(1, 6) for _ in range(3))
+    density = chance.choice([0, 0.2, 0.5, 1])
+    a, b, c = _random(chance, m, n, density), _random(chance, n, k, density), _random(chance, m, n, density)
+    chosen = np.array([chance.randint(-1, m - 1) for _ in range(chance.randint(1, 8))])
+    picked = RationalMatrix.from_rows([[0] * n if i < 0 else a.row(int(i)) for i in chosen], ncols=n)
+    factors = [Fraction(chance.randint(-3, 3), 2) for _ in range(m)]
+    x, y, z = as_sparse(a), as_sparse(b), as_sparse(c)
+    assert as_dense(x) == a
+    assert (x.shape, x.denominator, x.bits, x.is_zero()) == (a.shape, a.denominator, a.bits, a.is_zero())
+    assert x.integer_rows() == a.integer_rows()
+    for left in (a, x):
+        for right in (b, y):
+            assert as_dense(multiply(left, right)) == a @ b
+        for other in (c, z):
+            assert as_dense(add(left, other)) == a + c
+            assert as_dense(stack([left, other])) == a.over(c)
+        assert as_dense(take_rows(left, chosen)) == picked
+    assert as_dense(-x) == -a
+    assert as_dense(x.transpose()) == a.transpose()
+    assert as_dense(x.scale_rows(factors)) == a.scale_rows(factors)
+    assert (x == z) == (a == c)
+    assert x == pickle.loads(pickle.dumps(x))
+    assert hash(x) == hash(as_sparse(as_dense(x)))
+    assert x.to_floats().tolist() == [v for v in a.to_floats().ravel().tolist() if v]
+
+
+def test_entries_at_one_place_add_up() -> None:
+    matrix = SparseMatrix.from_entries((2, 2), [1, 0, 1, 1], [0, 1, 0, 1], [1, 2, 3, 0], 2)
+    assert matrix.to_dense() == RationalMatrix.from_integers([[0, 1], [2, 0]])
+    assert (matrix.count, matrix.denominator) == (2, 1)
+    assert SparseMatrix.from_entries((1, 1), [0, 0], [0, 0], [1, -1]).is_zero()
+
+
+def test_shapes_that_do_not_fit() -> None:
+    one, two = SparseMatrix.identity(1), SparseMatrix.identity(2)
+    with pytest.raises(NetworkError, match="cannot multiply"):
+        one.times_sparse(two)
+    with pytest.raises(NetworkError, match="cannot multiply"):
+        one.times_dense(RationalMatrix.identity(2))
+    with pytest.raises(NetworkError, match="2 factors for 1 rows"):
+        one.scale_rows([1, 2])
+
+
+def test_the_entries_decide_the_container() -> None:
+    small, large = SparseMatrix.identity(10), SparseMatrix.identity(200)
+    assert canonical(small) == RationalMatrix.identity(10)
+    assert canonical(RationalMatrix.identity(200)) == large
+    assert isinstance(canonical(RationalMatrix.from_integers([[1] * 200] * 200)), RationalMatrix)
+
+
+def _network(dense: bool) -> Network:
+    eye = RationalMatrix.identity(200) if dense else SparseMatrix.identity(200)
+    twice = eye.scale_rows([Fraction(i, 3) for i in range(200)])
+    zero = RationalMatrix.zeros(200, 1)
+    return Network(200, (Layer((Block(0, eye),), zero), Layer((Block(0, twice), Block(1, eye)), zero)))
+
+
+def test_networks_are_equal_whatever_they_were_made_of() -> None:
+    one, other = _network(True), _network(False)
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one.sha256 == other.sha256
+    assert to_document(one) == to_document(other)
+    assert from_document(to_document(other)) == one
+    x = [Fraction(i - 100, 7) for i in range(200)]
+    assert list(other(x)) == [Fraction(i, 3) * v + max(v, Fraction(0)) for i, v in enumerate(x)]
+    assert other.layers[1].weight == RationalMatrix.identity(200)
+    assert other.parameters == 3 * 200 * 200 + 400
+
+
+def test_what_no_file_holds_is_refused_only_when_it_is_written(tmp_path: object) -> None:
+    size = 6000
+    network = Network(size, (Layer((Block(0, SparseMatrix.identity(size)),), RationalMatrix.zeros(size, 1)),))
+    assert len(network.sha256) == 64
+    with pytest.raises(NetworkError, match="36006000 weights and biases with the zeros"):
+        save(network, f"{tmp_path}/net.json")
+
+
+def test_what_is_kept_in_memory_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zeros of sparse blocks do not count."""
+    monkeypatch.setattr("polyrelu.network.network.PARAMETER_LIMIT", 1000)
+    with pytest.raises(NetworkError, match="1056 weights and biases to keep in memory"):
+        Network(32, (Layer((Block(0, RationalMatrix.identity(32)),), RationalMatrix.zeros(32, 1)),))
+    assert Network(200, _network(False).layers[:1]).parameters == 40_200
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_only_the_identity_is_the_identity(size: int) -> None:
+    """All matrices of zeros and ones."""
+    for number in range(2 ** (size * size)):
+        rows = [[number >> (size * i + j) & 1 for j in range(size)] for i in range(size)]
+        dense = RationalMatrix.from_integers(rows)
+        assert as_sparse(dense).is_identity() == (dense == RationalMatrix.identity(size))
+        for other in (dense, as_sparse(dense)):
+            assert as_dense(multiply(other, as_sparse(dense))) == dense @ dense
+            assert as_dense(multiply(as_sparse(dense), other)) == dense @ dense
+    assert not SparseMatrix.identity(2).scale_rows([2, 2]).is_identity()
+
+
+def test_sums_and_stacks_of_other_shapes() -> None:
+    with pytest.raises(NetworkError, match="cannot add"):
+        add(SparseMatrix.identity(1), SparseMatrix.identity(2))
+    with pytest.raises(NetworkError, match="cannot stack"):
+        stack([SparseMatrix.identity(1), SparseMatrix.identity(2)])

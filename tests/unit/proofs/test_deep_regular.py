@@ -1,0 +1,135 @@
+"""Theorem D for regular competitors: searches that go on for them, kept searches, the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import polyrelu
+from polyrelu import Network, checker
+from polyrelu.cli.output import EXIT
+from polyrelu.network import from_document
+from polyrelu.proofs.deep import prover as deep
+from polyrelu.proofs.deep.checkpoint import load_search, save_search
+from polyrelu.proofs.deep.search import DeepSearch
+from tests.cli.commands import run, run_json
+from tests.generators.files import CERTIFICATES
+
+#: A search with seed 0 is enough for transversal competitors after one round, for regular ones after some more.
+LATER = polyrelu.from_arrays([
+    ([[-3, -3, -3], [-1, -2, 3], [3, -1, -1]], [1, -2, 1]), ([[-3, 2, 3], [-2, 1, 3]], [0, 3]),
+    ([[3, 2], [-1, 2]], [0, 1]),
+])  # fmt: skip
+
+VALID = CERTIFICATES / "valid"
+
+
+def of_certificate(name: str) -> Network:
+    return from_document(json.loads((VALID / name).read_text())["claim"]["network"]["inline"])
+
+
+@pytest.fixture
+def enough() -> DeepSearch:
+    """Enough for transversal competitors, not for regular ones."""
+    search = deep.searched(LATER, time_limit=20)
+    assert search.hypotheses.hold
+    assert not search.among_regular().hypotheses.hold
+    return search
+
+
+# -- a few more walks ---------------------------------------------------------------------------------------------
+
+
+def test_a_few_more_walks_are_enough_for_regular_competitors(enough: DeepSearch) -> None:
+    before, asked = enough.walks, list[DeepSearch]()
+
+    def watch(search: DeepSearch) -> bool:
+        asked.append(search)
+        return True
+
+    found = deep.widened(enough, None, watch)
+    assert found.space.among == "regular"
+    assert found.hypotheses.hold
+    assert found.walks > before == enough.walks
+    assert len(asked) == found.walks - before
+    assert all(search is enough for search in asked)
+
+
+@pytest.mark.parametrize("time_limit", [0.0, -1.0])
+def test_no_time_for_more_walks(enough: DeepSearch, time_limit: float) -> None:
+    """A limit may be used up: then what is known among transversal competitors stays."""
+    assert deep.widened(enough, time_limit) is enough
+
+
+def test_interrupted_before_more_walks(enough: DeepSearch) -> None:
+    assert deep.widened(enough, None, lambda _: False) is enough
+
+
+def test_searches_that_are_not_widened() -> None:
+    """One for regular competitors already, and one that is not enough for transversal ones."""
+    for search in (deep.searched(LATER, time_limit=20, among="regular"), DeepSearch(LATER)):
+        assert deep.widened(search, None) is search
+
+
+def test_identify_within_the_time_limit(enough: DeepSearch, tmp_path: Path) -> None:
+    """A search that is done, and no time: the proof is among transversal parameters."""
+    save_search(enough, tmp_path / "kept")
+    for time_limit, among in ((0, "transversal"), (20, "regular")):
+        outcome = polyrelu.identify(LATER, "transversal", time_limit=time_limit, keep=tmp_path / "kept")
+        assert isinstance(outcome, polyrelu.Proved)
+        assert outcome.certificate.claim.among == among
+
+
+# -- a file serves both classes -----------------------------------------------------------------------------------
+
+
+def test_a_search_kept_for_one_class_goes_on_for_the_other(enough: DeepSearch, tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    save_search(enough, path)
+    regular = load_search(LATER, path, 0, "regular")
+    assert str(regular.hypotheses) == str(enough.among_regular().hypotheses)
+    regular.run(time_limit=20)
+    assert regular.hypotheses.hold
+    save_search(regular, path)
+    again = load_search(LATER, path, 0)
+    assert {ridge[:3] for ridge in enough.ridges} <= {ridge[:3] for ridge in again.ridges}
+    assert again.space.among == "transversal"
+    assert again.hypotheses.hold
+
+
+# -- the command --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("among", ["regular", "transversal"])
+def test_a_proof_among_regular_parameters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, among: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    polyrelu.save(of_certificate("deep-regular.json"), "net.json")
+    status, found = run_json(capsys, "identify", "net.json", "--among", among, "-o", "proof.json")
+    assert (status, found["status"], found["theorem"], found["competitors"]) == (0, "proved", "deep", "regular")
+    assert "among regular parameters" in checker.check_file(tmp_path / "proof.json").statement
+    status, out, _ = run(capsys, "show", "proof.json")
+    assert status == 0
+    assert "every cell of codimension 1 exactly one" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("among", ["regular", "transversal"])
+def test_a_part_among_regular_parameters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, among: str
+) -> None:
+    """Also if transversal ones are asked for, because no less is determined among regular ones."""
+    monkeypatch.chdir(tmp_path)
+    polyrelu.save(of_certificate("deep-part-regular-neurons.json"), "net.json")
+    arguments = ("identify", "net.json", "--among", among, "--time-limit", "2", "-o", "part.json")
+    status, found = run_json(capsys, *arguments)
+    assert status == EXIT["undecided"]
+    assert (found["part"]["competitors"], found["part"]["layers"], found["part"]["neurons"]) == ("regular", 1, [1])
+    assert checker.check_file(tmp_path / "part.json").verdict == "accepted"
+
+
+def test_a_wrong_class() -> None:
+    with pytest.raises(polyrelu.PolyreluError, match="'all', 'regular', 'transversal', 'generic', not 'general'"):
+        polyrelu.identify(LATER, "general")  # type: ignore[arg-type]

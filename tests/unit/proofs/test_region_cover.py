@@ -1,0 +1,287 @@
+"""Certificates of region lists: accepted for complexes of all kinds, refused after any change that makes them false."""
+
+from __future__ import annotations
+
+import copy
+import json
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+import pytest
+
+from polyrelu import checker
+from polyrelu.complex import PolyhedralComplex, RegionGraph, canonical_complex, region_graph
+from polyrelu.errors import DomainError
+from polyrelu.exact import Polyhedron, parse_rational
+from polyrelu.network import Network, from_arrays, from_document
+from polyrelu.outcomes import RegionsListed, Undecided
+from polyrelu.proofs import certify_regions
+from tests.generators.quantised_networks import (
+    DOMAINS,
+    KINDS,
+    brute_domain,
+    brute_layers,
+    quantised_network,
+    random_domain,
+)
+from tests.generators.tree_documents import Document, changed, mutants, with_count, written
+from tests.oracles import cells_on_domain as brute
+
+
+def certified(cells: PolyhedralComplex | RegionGraph) -> RegionsListed:
+    listed = certify_regions(cells)
+    assert isinstance(listed, RegionsListed), listed
+    return listed
+
+
+def document_of(listed: RegionsListed) -> Document:
+    return [json.loads(line) for line in listed.certificate.lines()]
+
+
+def complex_of(*layers: Any, domain: Polyhedron | None = None) -> PolyhedralComplex:
+    return canonical_complex(from_arrays(list(layers)), domain)
+
+
+TRIANGLE = complex_of(([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0]))
+CASES = {
+    "triangle": TRIANGLE,
+    "two layers": complex_of(([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [1, -1]], [-1, 0]), ([[1, 1]], [0])),
+    "a neuron that is 0 on a region": complex_of(([[1], [-1]], [0, 0]), ([[1, 0], [1, 1]], [0, 0]), ([[1, 1]], [0])),
+    "coincident": complex_of(([[1, 0], [2, 0], [-1, 0]], [1, 2, -1]), ([[1, 1, 1]], [-1]), ([[1]], [0])),
+    "box": complex_of(([[1, 2], [1, -1]], [0, 1]), ([[1, 1]], [0]), domain=Polyhedron.box([-1, -1], [1, 1])),
+    "slice": complex_of(
+        ([[1, 2], [1, -1]], [0, 1]),
+        ([[1, 1]], [0]),
+        domain=Polyhedron.from_constraints([[1, 0]], [7], [[1, -2]], [1]),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_kinds_of_networks(kind: str) -> None:
+    for seed in range(12):
+        network = quantised_network(kind, Random(f"{kind} {seed}"))
+        regions = region_graph(network)
+        listed = certified(regions)
+        report = checker.check_bytes(listed.certificate.to_bytes())
+        assert report.verdict == "accepted", report
+        assert f"exactly {regions.regions} cells" in report.statement
+
+
+@pytest.mark.parametrize("kind", DOMAINS)
+def test_all_kinds_of_domains(kind: str) -> None:
+    for seed in range(12):
+        rng = Random(f"{kind} {seed}")
+        network = quantised_network(rng.choice([k for k in KINDS if k != "skip connections"]), rng)
+        cells = canonical_complex(network, random_domain(kind, network.inputs, rng))
+        listed = certified(cells)
+        assert checker.check_bytes(listed.certificate.to_bytes()).verdict == "accepted"
+        assert (listed.certificate.claim.count, listed.work.leaves) == (cells.regions, cells.regions)
+        document = document_of(listed)
+        located = [cells.locate(list(map(parse_rational, node["region"]))) for node in document if "region" in node]
+        assert sorted(cell.index for cell in located if cell is not None) == list(range(cells.regions))
+        assert {cell.dimension for cell in located if cell is not None} == {cells.dimension}
+
+
+def test_networks_without_hidden_neurons() -> None:
+    for cells in (complex_of(([[1, 2]], [3])), complex_of(([[1]], [0]), domain=Polyhedron.box([2], [2]))):
+        listed = certified(cells)
+        assert (listed.work.nodes, listed.certificate.claim.count) == (1, 1)
+        assert checker.check_bytes(listed.certificate.to_bytes()).verdict == "accepted"
+
+
+# -- changes ------------------------------------------------------------------------------------------------------
+
+
+def is_true(claim: Any) -> bool:
+    """Whether the network has so many regions on the domain, by brute force."""
+    network = from_document(claim["network"]["inline"])
+    rows = [[tuple(map(int, row.split(" "))) for row in claim["domain"][key]] for key in ("inequalities", "equations")]
+    domain = Polyhedron(network.inputs, tuple(rows[0]), tuple(rows[1]))
+    cells = brute.cells_on_domain(brute_layers(network), brute_domain(domain))
+    return sum(cell.dimension == domain.dimension for cell in cells.values()) == int(claim["count"])
+
+
+def points_are_one_in_each(document: Document) -> bool:
+    """Whether the points have different signs, none of which changes around them."""
+    network = from_document(document[0]["claim"]["network"]["inline"])
+    points = [list(map(parse_rational, node["region"])) for node in document[1:-1] if "region" in node]
+    count: int = document[0]["claim"]["count"]
+    return len({network.sign_vector(point) for point in points}) == len(points) == count
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_mutants_die_or_are_true(name: str) -> None:
+    document = document_of(certified(CASES[name]))
+    count = accepted = 0
+    for mutant in mutants(document):
+        for fixed in (mutant, with_count(mutant)):
+            report = checker.check_bytes(written(fixed))
+            count += 1
+            if report.verdict == "accepted":
+                accepted += 1
+                assert is_true(fixed[0]["claim"]), fixed
+                assert points_are_one_in_each(fixed), fixed
+    assert count > 150
+    assert accepted < count / 3
+
+
+def leaves(document: Document) -> list[int]:
+    return [line for line, node in enumerate(document[:-1]) if "region" in node]
+
+
+def with_regions(document: Document, count: int) -> Document:
+    """The mutant with the right number of nodes, claiming so many regions."""
+    fixed = with_count(document)
+    fixed[0]["claim"]["count"] = count
+    return fixed
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_region_dropped(name: str) -> None:
+    """A split whose one side is a leaf, replaced by its other side: the tree is whole, one region is missing."""
+    document = document_of(certified(CASES[name]))
+    found = 0
+    for line, (node, after) in enumerate(pairwise(document[:-1])):
+        if "split" not in node or "region" not in after:
+            continue
+        found += 1
+        merged = copy.deepcopy(document[:line] + document[line + 2 :])
+        for count in (len(leaves(document)), len(leaves(document)) - 1):
+            report = checker.check_bytes(written(with_regions(merged, count)))
+            assert report.verdict == "rejected", report
+    assert found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_region_doubled(name: str) -> None:
+    """A leaf split again at a form of the tree, with the same point on both sides."""
+    document = document_of(certified(CASES[name]))
+    atoms = {node["split"] for node in document[:-1] if "split" in node}
+    for line in leaves(document):
+        for atom in atoms:
+            leaf = document[line]
+            twice = [{"signs": leaf["signs"], "split": atom}, *[{"signs": [], "region": leaf["region"]}] * 2]
+            doubled = document[:line] + twice + document[line + 1 :]
+            for count in (len(leaves(document)), len(leaves(document)) + 1):
+                report = checker.check_bytes(written(with_regions(doubled, count)))
+                assert report.verdict == "rejected", report
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_region_shifted(name: str) -> None:
+    """The point of another region, a point on the boundary, a point outside the domain."""
+    document = document_of(certified(CASES[name]))
+    points = {line: document[line]["region"] for line in leaves(document)}
+    for line, point in points.items():
+        for other in points.values():
+            if other == point:
+                continue
+            middle = [
+                str((parse_rational(a) + parse_rational(b)) / 2) for a, b in zip(point, other, strict=True)
+            ]  # in the closure of at most one of both
+            for new in (other, [f"{parse_rational(a) + 10**9}" for a in point], point[:-1], [*point, "0"]):
+                shifted = changed(document, (line, "region"), new)
+                report = checker.check_bytes(written(shifted))
+                if report.verdict == "accepted":
+                    assert points_are_one_in_each(shifted)
+                    assert new not in points.values()
+            both = changed(changed(document, (line, "region"), middle), (_line_of(points, other), "region"), middle)
+            assert checker.check_bytes(written(both)).verdict == "rejected"
+
+
+def _line_of(points: dict[int, list[str]], point: list[str]) -> int:
+    return next(line for line, other in points.items() if other == point)
+
+
+def test_points_on_the_boundary() -> None:
+    """Corners and edges of regions are not inside, nor is the boundary of the domain."""
+    document = document_of(certified(CASES["box"]))
+    for line in leaves(document):
+        for new in (["1", "0"], ["-1", "-1"], ["0", "0"], ["-1/3", "2/3"]):
+            report = checker.check_bytes(written(changed(document, (line, "region"), new)))
+            assert (report.verdict, report.expected) == ("rejected", "a point strictly inside")
+
+
+def test_other_claims() -> None:
+    document = document_of(certified(TRIANGLE))
+    for count in (6, 8, 0, -7, True, "7", 7.0):
+        report = checker.check_bytes(written(changed(document, (0, "claim", "count"), count)))
+        assert report.verdict in ("rejected", "unreadable"), count
+    for wrong in ("leaf", "region"):
+        node = {"signs": [], wrong: "equal"}
+        report = checker.check_bytes(written([document[0], node, {**document[-1], "nodes": 1}]))
+        assert report.verdict == "unreadable"
+
+
+def test_a_tree_of_another_network_is_refused() -> None:
+    """One bias changed: other regions, or the same list with points that are still inside."""
+    cells = CASES["two layers"]
+    document = document_of(certified(cells))
+    for layer in (1, 2):
+        changed_layer = cells.network.layers[layer - 1]
+        for i in range(changed_layer.width):
+            bias = list(changed_layer.bias.entries())
+            bias[i] += 3
+            other: Network = from_arrays(
+                [
+                    (list(each.weight.rows()), bias if number == layer else list(each.bias.entries()))
+                    for number, each in enumerate(cells.network.layers, 1)
+                ]
+            )
+            fresh = document_of(certified(canonical_complex(other)))
+            mutant = changed(document, (0, "claim", "network"), fresh[0]["claim"]["network"])
+            report = checker.check_bytes(written(mutant))
+            if report.verdict == "accepted":
+                assert is_true(mutant[0]["claim"])
+
+
+def test_small_files_that_would_take_long() -> None:
+    """Many rows 0 ≤ 0, and a point at each of many leaves: all of it counts."""
+    size, cuts = 120, 12
+    network = from_arrays([([[1, *[0] * (size - 1)]] * cuts, [-i for i in range(cuts)])], "relu")
+    zeros = Polyhedron(size, ((*[0] * size, 0),) * size)
+    data = certified(region_graph(network, zeros)).certificate.to_bytes()
+    spent: list[int] = []
+    spend = checker.Meter.spend
+
+    def counted(meter: checker.Meter, operations: int, bits: int) -> None:
+        spend(meter, operations, bits)
+        spent.append(operations)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checker.Meter, "spend", counted)
+        assert checker.check_bytes(data).verdict == "accepted"
+    assert sum(spent) > size * size * cuts
+
+
+# -- the prover ---------------------------------------------------------------------------------------------------
+
+
+def test_incomplete_complexes_are_refused() -> None:
+    cells = complex_of(([[1]], [0]), ([[1]], [0]))
+    cells.complete = False
+    with pytest.raises(DomainError, match="incomplete"):
+        certify_regions(cells)
+
+
+def test_limits() -> None:
+    listed = certify_regions(TRIANGLE, time_limit=0)
+    assert isinstance(listed, Undecided)
+    assert "time limit" in listed.reason
+    assert "nodes" in str(listed)
+    assert isinstance(certify_regions(TRIANGLE, memory_limit=1), Undecided)
+
+
+def test_the_same_bytes_every_time() -> None:
+    one, two = (certified(canonical_complex(TRIANGLE.network)).certificate.to_bytes() for _ in range(2))
+    assert one == two
+
+
+def test_progress_and_text() -> None:
+    seen: list[int] = []
+    listed = certify_regions(TRIANGLE, progress=lambda work: seen.append(work.nodes))
+    assert seen == list(range(1, 14))
+    assert "exactly 7 regions" in str(listed)
+    assert "13 nodes, 7 leaves" in str(listed)
