@@ -59,7 +59,11 @@ def main() -> None:
         for number in range(options.instances)
     ]
     general = _general(options.instances, options.limit)
-    fits = {f"{kind}, {_name(single)}": _fits(records, kind, single) for kind in KINDS for single in (True, False)}
+    fits = {
+        f"{kind}, {_name(single)}": _fits(records, kind, single)
+        for kind in KINDS
+        for single in (True, False)
+    }
     write_results(
         "bottleneck_growth",
         {"limit": options.limit, "exponents": fits, "instances": records, "general proof": general},
@@ -118,13 +122,17 @@ def _general(instances: int, limit: float) -> list[Record]:
     for width in SMALL_WIDTHS:
         with patch("polyrelu.proofs.equivalence.prover.canonical_position", lambda network: None):
             for number in range(instances):
-                first, second = (from_arrays(stack.layers) for stack in pair("moved", width, True, number))
+                first, second = (
+                    from_arrays(stack.layers) for stack in pair("moved", width, True, number)
+                )
                 started = time.perf_counter()
                 outcome = equivalent(first, second, time_limit=limit)
                 seconds = time.perf_counter() - started
                 assert not isinstance(outcome, NotEquivalent)
                 nodes = outcome.search.nodes if outcome.search else 0
-                found.append({"width": width, "status": outcome.status, "seconds": seconds, "nodes": nodes})
+                found.append(
+                    {"width": width, "status": outcome.status, "seconds": seconds, "nodes": nodes}
+                )
                 print(found[-1], flush=True)
         if all(record["status"] == "undecided" for record in found[-instances:]):
             break
@@ -134,14 +142,20 @@ def _general(instances: int, limit: float) -> list[Record]:
 def _medians(records: list[Record], kind: str, single: bool, key: str) -> dict[int, float]:
     own = [record for record in records if (record["kind"], record["single"]) == (kind, single)]
     widths = sorted({record["width"] for record in own})
-    return {width: median(record[key] for record in own if record["width"] == width) for width in widths}
+    return {
+        width: median(record[key] for record in own if record["width"] == width) for width in widths
+    }
 
 
 def _fits(records: list[Record], kind: str, single: bool) -> dict[str, float]:
     """Exponents of the growth with the width."""
     found = {}
     for key in ("seconds", "check_seconds", "certificate_bytes"):
-        points = [(w, value) for w, value in _medians(records, kind, single, key).items() if w >= FITTED_FROM]
+        points = [
+            (w, value)
+            for w, value in _medians(records, kind, single, key).items()
+            if w >= FITTED_FROM
+        ]
         if len(points) > 1:
             x, y = ([math.log(point[i]) for point in points] for i in (0, 1))
             found[key] = round(linear_regression(x, y).slope, 2)
@@ -155,19 +169,42 @@ def _plot(records: list[Record], general: list[Record], fits: dict[str, dict[str
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.6), sharex=True)
-    for axis, key, title in ((axes[0], "seconds", "Verdict and certificate"), (axes[1], "check_seconds", "Check")):
+    for axis, key, title in (
+        (axes[0], "seconds", "Verdict and certificate"),
+        (axes[1], "check_seconds", "Check"),
+    ):
         for k, kind in enumerate(KINDS):
             for single, style in ((True, "o-"), (False, "s--")):
                 series = _medians(records, kind, single, key)
                 slope = fits[f"{kind}, {_name(single)}"].get(key)
                 label = f"{kind}, ${_name(single)}$: exponent {slope}"
-                axis.plot(list(series), list(series.values()), style, color=f"C{k}", markersize=4, label=label)
-        axis.set(xscale="log", yscale="log", xlabel="width $n = n_0 = n_1$", ylabel="seconds (median)", title=title)
+                axis.plot(
+                    list(series),
+                    list(series.values()),
+                    style,
+                    color=f"C{k}",
+                    markersize=4,
+                    label=label,
+                )
+        axis.set(
+            xscale="log",
+            yscale="log",
+            xlabel="width $n = n_0 = n_1$",
+            ylabel="seconds (median)",
+            title=title,
+        )
     done = [record for record in general if record["status"] == "proved"]
     stopped = [record for record in general if record["status"] != "proved"]
-    for part, marker, label in ((done, "x", "moved, $n_2 = 1$: general proof"), (stopped, "^", "stopped at its limit")):
+    for part, marker, label in (
+        (done, "x", "moved, $n_2 = 1$: general proof"),
+        (stopped, "^", "stopped at its limit"),
+    ):
         axes[0].scatter(
-            [r["width"] for r in part], [r["seconds"] for r in part], marker=marker, color="0.4", label=label
+            [r["width"] for r in part],
+            [r["seconds"] for r in part],
+            marker=marker,
+            color="0.4",
+            label=label,
         )
     for axis in axes:
         ticks = sorted({record["width"] for record in records})

@@ -47,8 +47,12 @@ Task = tuple[str, str]  # what it is drawn from, and the seed
 
 def main() -> None:
     """Run both parts and write results/complex_campaign.json."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=2000, help="networks of all kinds on all kinds of domains")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--count", type=int, default=2000, help="networks of all kinds on all kinds of domains"
+    )
     parser.add_argument("--quantised", type=int, default=3000, help="quantised networks on R^n")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
@@ -58,18 +62,27 @@ def main() -> None:
     wrong: list[str] = []
     tasks = list(_tasks(options.count, options.quantised, options.seed))
     with get_context("spawn").Pool(options.processes) as pool:
-        for done, (counts, complaint) in enumerate(pool.imap_unordered(examine, tasks, chunksize=8), 1):
+        for done, (counts, complaint) in enumerate(
+            pool.imap_unordered(examine, tasks, chunksize=8), 1
+        ):
             tally.update(counts)
             wrong += [complaint] if complaint else []
             if done % 250 == 0:
-                print(f"{done} of {len(tasks)} networks, {len(wrong)} wrong", file=sys.stderr, flush=True)
+                print(
+                    f"{done} of {len(tasks)} networks, {len(wrong)} wrong",
+                    file=sys.stderr,
+                    flush=True,
+                )
     found: dict[str, Any] = {
         "seed": options.seed,
         "networks": len(tasks),
         "wrong": len(wrong),
         "first wrong": wrong[:20],
     }
-    found |= {"counts": dict(sorted(tally.items())), "seconds": round(time.perf_counter() - started)}
+    found |= {
+        "counts": dict(sorted(tally.items())),
+        "seconds": round(time.perf_counter() - started),
+    }
     write_results("complex_campaign", found)
 
 
@@ -92,7 +105,10 @@ def drawn(task: Task) -> tuple[str, Network, Polyhedron]:
     low, high, denominator = NUMBERS[name]
     layers = []
     for columns, rows in pairwise(rng.choice(ARCHITECTURES)):
-        entries = [[Fraction(rng.randint(low, high), denominator) for _ in range(columns + 1)] for _ in range(rows)]
+        entries = [
+            [Fraction(rng.randint(low, high), denominator) for _ in range(columns + 1)]
+            for _ in range(rows)
+        ]
         layers.append(([row[:-1] for row in entries], [row[-1] for row in entries]))
     network = from_arrays(layers)
     return f"quantised, {name}", network, Polyhedron.universe(network.inputs)
@@ -103,7 +119,8 @@ def examine(task: Task) -> tuple[Counter[str], str]:
     kind, network, domain = drawn(task)
     counts: Counter[str] = Counter({f"networks, {kind}": 1})
     expected = {
-        signs: cell.dimension for signs, cell in cells_on_domain(brute_layers(network), brute_domain(domain)).items()
+        signs: cell.dimension
+        for signs, cell in cells_on_domain(brute_layers(network), brute_domain(domain)).items()
     }
     top, constraints = max(expected.values()), len(domain.inequalities)
     regions = {signs[constraints:] for signs, dimension in expected.items() if dimension == top}

@@ -62,8 +62,12 @@ STREAM_GOAL = 10**7
 
 def main() -> None:
     """Run the parts asked for and write results/complex_grid.json and its plot."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--yardsticks", type=Path, help="folder with float_lattice.py and complex_engine/")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--yardsticks", type=Path, help="folder with float_lattice.py and complex_engine/"
+    )
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--nets", type=Path, help="folder with arch_single_pendulum.onnx")
@@ -71,7 +75,9 @@ def main() -> None:
     options = parser.parse_args()
     _use_one_thread()
     path = RESULTS / "complex_grid.json"
-    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"seed": 0, "threads": 1}
+    found: dict[str, Any] = (
+        json.loads(path.read_text()) if path.exists() else {"seed": 0, "threads": 1}
+    )
     for part in options.part or PARTS:
         if part == "grid":
             found[part] = _grid(options.yardsticks, options.repeat)
@@ -101,7 +107,9 @@ def _arrays(inputs: int, hidden: tuple[int, ...]) -> Arrays:
     rng = np.random.default_rng(0)
     widths = (inputs, *hidden, 1)
     count = len(widths) - 1
-    weights = [np.round(rng.normal(size=(widths[i + 1], widths[i])) * 1024) / 1024 for i in range(count)]
+    weights = [
+        np.round(rng.normal(size=(widths[i + 1], widths[i])) * 1024) / 1024 for i in range(count)
+    ]
     biases = [np.round(rng.normal(size=widths[i + 1]) * 1024) / 1024 for i in range(count)]
     return list(zip(weights, biases, strict=True))
 
@@ -155,10 +163,15 @@ def _yardsticks(folder: Path | None) -> dict[str, Callable[[Arrays, int], object
     floats, draft = importlib.import_module("float_lattice"), importlib.import_module("lat2")
 
     def run_floats(arrays: Arrays, inputs: int) -> object:
-        return floats.build([weights for weights, _ in arrays], [bias for _, bias in arrays], inputs)
+        return floats.build(
+            [weights for weights, _ in arrays], [bias for _, bias in arrays], inputs
+        )
 
     def run_draft(arrays: Arrays, inputs: int) -> object:
-        integers = [(np.rint(w * 1024).astype(np.int64), np.rint(b * 1024).astype(np.int64)) for w, b in arrays[:-1]]
+        integers = [
+            (np.rint(w * 1024).astype(np.int64), np.rint(b * 1024).astype(np.int64))
+            for w, b in arrays[:-1]
+        ]
         network = draft.Net([w for w, _ in integers], [b for _, b in integers], 1024)
         return draft.Lat2(network, "box", "B").run()
 
@@ -172,12 +185,18 @@ def _ratios(rows: list[dict[str, Any]], peers: list[str]) -> dict[str, Any]:
         largest = str((2, (256, 256)))
         others = [ratio for name, ratio in ratios.items() if name != largest]
         found["ratios to floats"] = ratios
-        found["geometric mean without (2, (256, 256))"] = math.exp(sum(map(math.log, others)) / len(others))
+        found["geometric mean without (2, (256, 256))"] = math.exp(
+            sum(map(math.log, others)) / len(others)
+        )
         found["worst of these"] = max(others)
     if "draft" in peers:
-        found["total, ratio to draft"] = sum(r["ours"] for r in rows) / sum(r["draft"] for r in rows)
+        found["total, ratio to draft"] = sum(r["ours"] for r in rows) / sum(
+            r["draft"] for r in rows
+        )
     per_cell = [(r["R^n"] / r["R^n cells"]) / (r["ours"] / sum(r["f_vector"])) for r in rows]
-    found["time per cell on R^n over box, geometric mean"] = math.exp(sum(map(math.log, per_cell)) / len(per_cell))
+    found["time per cell on R^n over box, geometric mean"] = math.exp(
+        sum(map(math.log, per_cell)) / len(per_cell)
+    )
     found["time per cell on R^n over box, worst"] = max(per_cell)
     return found
 
@@ -188,7 +207,14 @@ def _ratios(rows: list[dict[str, Any]], peers: list[str]) -> dict[str, Any]:
 def _less(repeat: int) -> list[dict[str, Any]]:
     """All cells, vertices and edges only, regions and neighbours only (some of them, by linear programs)."""
     rows = []
-    for inputs, hidden in [(4, (24, 24)), (5, (12, 12)), (5, (16, 16)), (5, (20, 20)), (6, (10, 10)), (6, (12, 12))]:
+    for inputs, hidden in [
+        (4, (24, 24)),
+        (5, (12, 12)),
+        (5, (16, 16)),
+        (5, (20, 20)),
+        (6, (10, 10)),
+        (6, (12, 12)),
+    ]:
         network, box = from_arrays(_arrays(inputs, hidden)), _box(inputs)
         regions = canonical_complex(network, box).regions
         row: dict[str, Any] = {"inputs": inputs, "hidden": hidden, "regions": regions}
@@ -217,7 +243,14 @@ def _growth() -> dict[str, Any]:
             cells = canonical_complex(network, _box(inputs))
             seconds = time.process_time() - started
             count = sum(cells.f_vector)
-            points.append({"hidden": hidden, "cells": count, "seconds": seconds, "bytes": cells.nbytes / count})
+            points.append(
+                {
+                    "hidden": hidden,
+                    "cells": count,
+                    "seconds": seconds,
+                    "bytes": cells.nbytes / count,
+                }
+            )
             print(inputs, points[-1], flush=True)
         logs = [(math.log(point["cells"]), math.log(point["seconds"])) for point in points]
         slope = float(np.polyfit([x for x, _ in logs], [y for _, y in logs], 1)[0])
@@ -256,7 +289,13 @@ def _worst(repeat: int) -> list[dict[str, Any]]:
         seconds = _seconds(partial(canonical_complex, network, _box(inputs)), repeat)
         count = sum(cells.f_vector)
         rows.append(
-            {"name": name, "cells": count, "seconds": seconds, "per cell": seconds / count, **_statistics(cells)}
+            {
+                "name": name,
+                "cells": count,
+                "seconds": seconds,
+                "per cell": seconds / count,
+                **_statistics(cells),
+            }
         )
         print(rows[-1], flush=True)
     return rows
@@ -267,13 +306,23 @@ def _worst_networks() -> list[tuple[str, Network]]:
     shapes = [(24, 3), (24, 24), (1, 24)]
 
     def integers(low: int, high: int) -> Network:
-        return from_arrays([(rng.integers(low, high, shape), rng.integers(low, high, shape[0])) for shape in shapes])
+        return from_arrays(
+            [
+                (rng.integers(low, high, shape), rng.integers(low, high, shape[0]))
+                for shape in shapes
+            ]
+        )
 
-    ordinary = from_arrays([(rng.normal(size=shape), rng.normal(size=shape[0])) for shape in shapes])
+    ordinary = from_arrays(
+        [(rng.normal(size=shape), rng.normal(size=shape[0])) for shape in shapes]
+    )
     concurrent = [(rng.normal(size=shape), rng.normal(size=shape[0])) for shape in shapes]
     concurrent[0] = concurrent[0][0], np.ldexp(np.round(rng.normal(size=24) * 16), -40)
     rng = np.random.default_rng(0)
-    deep = [(rng.normal(size=(8, 8 if i else 2)) * (0.7 if i else 1), rng.normal(size=8) * 0.1) for i in range(20)]
+    deep = [
+        (rng.normal(size=(8, 8 if i else 2)) * (0.7 if i else 1), rng.normal(size=8) * 0.1)
+        for i in range(20)
+    ]
     return [
         ("ordinary (3, (24, 24))", ordinary),
         ("weights in {-1, 0, 1}", integers(-1, 2)),
@@ -340,10 +389,21 @@ def _relucent(file: Path, python: Path) -> dict[str, Any]:
 
     network = load(str(file))
     ours = _seconds(partial(canonical_complex, network), 3)
-    done = subprocess.run([str(python), "-c", _RELUCENT, str(file)], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [str(python), "-c", _RELUCENT, str(file)], check=True, capture_output=True, text=True
+    )
     found = json.loads(done.stdout.splitlines()[-1])
-    row: dict[str, Any] = {"peer": "relucent", "network": file.name, "domain": "R^n", "regions": found["regions"]}
-    return row | {"our regions": canonical_complex(network).regions, "ours": ours, "theirs": found["seconds"]}
+    row: dict[str, Any] = {
+        "peer": "relucent",
+        "network": file.name,
+        "domain": "R^n",
+        "regions": found["regions"],
+    }
+    return row | {
+        "our regions": canonical_complex(network).regions,
+        "ours": ours,
+        "theirs": found["seconds"],
+    }
 
 
 def _plot(growth: dict[str, Any]) -> None:

@@ -59,10 +59,18 @@ def main() -> None:
             "steps": steps,
             "change of": lines,
             "fitted exponents": {key: round(value, 4) for key, value in exponents.items()},
-            "linear neurons, certified": {"layer 1": runs[0]["_linear 1"], "layer 2": runs[0]["_linear 2"]},
-            "times that a neuron was switched on or off at a point": [run["_pattern changes"] for run in runs],
+            "linear neurons, certified": {
+                "layer 1": runs[0]["_linear 1"],
+                "layer 2": runs[0]["_linear 2"],
+            },
+            "times that a neuron was switched on or off at a point": [
+                run["_pattern changes"] for run in runs
+            ],
             "loss before and after": [runs[-1]["_before"], runs[-1]["_after"]],
-            "loss before and after, hidden": [runs[-1]["_hidden before"], runs[-1]["_hidden after"]],
+            "loss before and after, hidden": [
+                runs[-1]["_hidden before"],
+                runs[-1]["_hidden after"],
+            ],
             "largest |cosine| of gradient and translation": max(run["_cosine"] for run in runs),
         },
     )
@@ -78,7 +86,8 @@ def main() -> None:
         ("proportional to the step size", [scale * step / 2 for step in steps]),
     )
     if not all(
-        abs(exponents[key] - (1 if conserved else 0)) < 0.1 for key, conserved in zip(lines, CONSERVED, strict=True)
+        abs(exponents[key] - (1 if conserved else 0)) < 0.1
+        for key, conserved in zip(lines, CONSERVED, strict=True)
     ):
         sys.exit("an exponent is not what the theorem says")
 
@@ -101,11 +110,15 @@ def linear_problem() -> Problem:
     The seed is one of those (4 of the first 8) with which they stay linear while the network is trained.
     """
     rng = np.random.default_rng(2)
-    start = [rng.normal(size=(rows, columns + 1)) * 0.6 for columns, rows in ((3, 6), (6, 5), (5, 1))]
+    start = [
+        rng.normal(size=(rows, columns + 1)) * 0.6 for columns, rows in ((3, 6), (6, 5), (5, 1))
+    ]
     start[0][:3] = np.abs(start[0][:3]) / 2 + 0.1
     start[1][:2] = np.abs(start[1][:2]) / 2 + 0.1
     start[2] /= 2
-    start[0][3:, -1] = -start[0][3:, :-1] @ np.full(3, (LOW + HIGH) / 2)  # these bend in the middle of the box
+    start[0][3:, -1] = -start[0][3:, :-1] @ np.full(
+        3, (LOW + HIGH) / 2
+    )  # these bend in the middle of the box
     points = rng.uniform(LOW, HIGH, size=(POINTS, 3))
     return Problem(points, np.sin(4 * points[:, 0]) * points[:, 1] - points[:, 2] ** 2, start)
 
@@ -116,7 +129,9 @@ def hiding_problem() -> Problem:
     first = np.array([[1.0, 0.6, 0.2], [0.4, -0.7, 0.1], [-0.6, 0.3, 0.1]])
     second = np.array([[1.2, -0.5, -0.6, -0.3], [0.9, -0.8, -0.4, -0.2]])
     points = rng.uniform(LOW, HIGH, size=(POINTS, 2))
-    return Problem(points, points[:, 0] * points[:, 1], [first, second, np.array([[0.7, 0.5, 0.0]])])
+    return Problem(
+        points, points[:, 0] * points[:, 1], [first, second, np.array([[0.7, 0.5, 0.0]])]
+    )
 
 
 def exact(weights: Weights) -> Network:
@@ -176,9 +191,14 @@ def measured(problem: Problem, step: float) -> dict[str, Any]:
         losses.append(loss)
         for layer, slope in zip(weights, slopes, strict=True):
             layer -= step * slope
-    if any(not set(linear[layer]) <= set(linear_neurons(exact(weights), layer, box)) for layer in (1, 2)):
+    if any(
+        not set(linear[layer]) <= set(linear_neurons(exact(weights), layer, box))
+        for layer in (1, 2)
+    ):
         raise AssertionError("a neuron is no longer linear on the box: choose another start")
-    change = {layer: np.abs(quantity(weights, layer) - quantity(problem.start, layer)) for layer in (1, 2)}
+    change = {
+        layer: np.abs(quantity(weights, layer) - quantity(problem.start, layer)) for layer in (1, 2)
+    }
     part = {layer: change[layer][np.ix_(linear[layer], linear[layer])] for layer in (1, 2)}
     return {
         "linear neurons, layer 1": float(part[1].max()),

@@ -48,7 +48,9 @@ Widths = tuple[int, ...]
 
 def main() -> None:
     """Run the parts that are asked for, and write results/deep.json."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--networks", type=int, default=2000, help="of the first part")
     parser.add_argument("--bottleneck", type=int, default=400, help="networks of the second part")
@@ -57,7 +59,9 @@ def main() -> None:
     parser.add_argument("--longer", type=float, default=10.0)
     parser.add_argument("--growth-limit", type=float, default=15.0)
     parser.add_argument("--file-limit", type=float, default=60.0)
-    parser.add_argument("--files", default=",".join(FILES), help="names of networks; the results of others stay")
+    parser.add_argument(
+        "--files", default=",".join(FILES), help="names of networks; the results of others stay"
+    )
     parser.add_argument("--nets", type=Path, default=Path("../shared/nets"))
     options = parser.parse_args()
     run: dict[str, Callable[[], Any]] = {
@@ -85,15 +89,23 @@ def _write(part: str, found: dict[str, Any]) -> None:
 
 def random_case(rng: Random) -> tuple[str, Network]:
     """Two to four hidden layers; several outputs in a third of them."""
-    widths = (rng.randint(2, 5), *(rng.randint(2, 6) for _ in range(rng.randint(2, 4))), rng.choice((1, 1, 3)))
+    widths = (
+        rng.randint(2, 5),
+        *(rng.randint(2, 6) for _ in range(rng.randint(2, 4))),
+        rng.choice((1, 1, 3)),
+    )
     kind = rng.choice(("Gaussian", "Gaussian", "integers"))
-    return kind, _network(widths, _gaussian(rng) if kind == "Gaussian" else lambda: rng.choice(_INTEGERS))
+    return kind, _network(
+        widths, _gaussian(rng) if kind == "Gaussian" else lambda: rng.choice(_INTEGERS)
+    )
 
 
 def bottleneck_case(rng: Random) -> tuple[str, Network]:
     """Two hidden layers, n_0 ≥ n_1."""
     n1 = rng.randint(4, 8)
-    return "Gaussian", _network((rng.randint(n1, 8), n1, rng.randint(4, 8), rng.randint(1, 3)), _gaussian(rng))
+    return "Gaussian", _network(
+        (rng.randint(n1, 8), n1, rng.randint(4, 8), rng.randint(1, 3)), _gaussian(rng)
+    )
 
 
 #: With more cells of codimension 2, the hypotheses are not evaluated at all of them.
@@ -143,9 +155,15 @@ class Case:
         return self.verdict.startswith("proved") and not self.rigid
 
 
-def campaign(options: argparse.Namespace, count: int, make: Callable[[Random], tuple[str, Network]]) -> dict[str, Any]:
+def campaign(
+    options: argparse.Namespace, count: int, make: Callable[[Random], tuple[str, Network]]
+) -> dict[str, Any]:
     """Decide so many networks, and count."""
-    started, rng, cases = time.process_time(), Random(f"{options.seed} {make.__name__}"), list[Case]()
+    started, rng, cases = (
+        time.process_time(),
+        Random(f"{options.seed} {make.__name__}"),
+        list[Case](),
+    )
     for number in range(count):
         kind, network = make(rng)
         case = decide(kind, network, options.time_limit, options.longer)
@@ -160,9 +178,14 @@ def campaign(options: argparse.Namespace, count: int, make: Callable[[Random], t
         "and where it is locally rigid": options.longer,
         "all": _summary(cases),
         **{depth: _summary([case for case in cases if case.depth == depth]) for depth in depths},
-        **{kind: _summary([case for case in cases if case.kind == kind]) for kind in sorted({c.kind for c in cases})},
+        **{
+            kind: _summary([case for case in cases if case.kind == kind])
+            for kind in sorted({c.kind for c in cases})
+        },
         "contradictions": [str(case) for case in cases if case.is_contradiction],
-        "rigid and undecided": [str(case) for case in cases if case.rigid and case.verdict == "undecided"],
+        "rigid and undecided": [
+            str(case) for case in cases if case.rigid and case.verdict == "undecided"
+        ],
         "seconds": round(time.process_time() - started),
     }
 
@@ -176,11 +199,11 @@ def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
     if truth.rigid or not few:
         started = time.process_time()
 
-        def watch(search: DeepSearch) -> bool:
+        def progress(search: DeepSearch) -> bool:
             searches[:] = [search]
             return time.process_time() < started + limit
 
-        outcome: Any = polyrelu.identify(network, "transversal", time_limit=None, watch=watch)
+        outcome: Any = polyrelu.identify(network, "transversal", time_limit=None, progress=progress)
         case.verdict, case.seconds = outcome.status, time.process_time() - started
         case.among = outcome.certificate.claim.among if isinstance(outcome, Proved) else ""
     elif truth.best.hold:
@@ -204,13 +227,15 @@ def _refuted(network: Network) -> str:
     return "proved among generic" if isinstance(outcome, Proved) else "undecided"
 
 
-def _look_longer(case: Case, network: Network, search: DeepSearch | None, truth: Truth, longer: float) -> None:
+def _look_longer(
+    case: Case, network: Network, search: DeepSearch | None, truth: Truth, longer: float
+) -> None:
     """Go on with a search, and say whose fault it is if it does not help."""
     if search is None:
-        case.why = f"rigid, theorem: {deep.impossible(network)}"
+        case.why = f"rigid, theorem: {deep.obstruction(network)}"
         return
     started = time.process_time()
-    holds = search.run(watch=lambda _: time.process_time() < started + longer).hold
+    holds = search.run(progress=lambda _: time.process_time() < started + longer).hold
     case.seconds += time.process_time() - started
     if holds:
         case.verdict = "proved after a longer search"
@@ -244,7 +269,9 @@ def _summary(cases: list[Case]) -> dict[str, Any]:
         "a neuron vanishes on a region": sum(case.vanishing for case in cases),
         "decided": _share(len(cases) - len(undecided), len(cases)),
         "undecided because": dict(Counter(_short(case.why) for case in undecided).most_common()),
-        "seconds of a proof": _quantiles([case.seconds for case in cases if case.verdict == "proved"]),
+        "seconds of a proof": _quantiles(
+            [case.seconds for case in cases if case.verdict == "proved"]
+        ),
     }
 
 

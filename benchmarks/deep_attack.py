@@ -37,7 +37,7 @@ from polyrelu.complex import supertransversality_violation
 from polyrelu.exact import float_prime
 from polyrelu.network import Network
 from polyrelu.proofs.deep.hypotheses import DeepHypotheses, Determined, deep_hypotheses
-from polyrelu.proofs.deep.prover import impossible
+from polyrelu.proofs.deep.prover import obstruction
 from polyrelu.proofs.deep.ridges import Competitors
 from tests.generators.ridge_points import ridge_points
 from tests.generators.transparent import WIDTHS, has_hypotheses, transparent_network
@@ -66,8 +66,17 @@ _Values = tuple[int, ...]
 GRIDS: dict[str, list[list[tuple[_Values, _Values]]]] = {
     "upper": [[(_SMALL, _SMALL)] * 2, [(_MIDDLE, _SMALL)] * 2, [(_SIGNS, _NONE)]],
     "lower": [[(_MIDDLE, _SMALL)] * 2, [(_SIGNS, _SMALL)] * 2, [(_MIDDLE, _NONE)]],
-    "three": [[(_PAIR, _SMALL)] * 2, [(_PAIR, _SMALL)] * 2, [(_PAIR, _SMALL)] * 2, [(_SIGNS, _NONE)]],
-    "meeting": [[(_SMALL, _NONE), (_SMALL, _NONE), (_SMALL, _SMALL)], [(_SIGNS, _SMALL)] * 2, [(_SIGNS, _NONE)]],
+    "three": [
+        [(_PAIR, _SMALL)] * 2,
+        [(_PAIR, _SMALL)] * 2,
+        [(_PAIR, _SMALL)] * 2,
+        [(_SIGNS, _NONE)],
+    ],
+    "meeting": [
+        [(_SMALL, _NONE), (_SMALL, _NONE), (_SMALL, _SMALL)],
+        [(_SIGNS, _SMALL)] * 2,
+        [(_SIGNS, _NONE)],
+    ],
 }
 
 #: So many networks of a group are looked at.
@@ -83,7 +92,9 @@ PARTS = ("motions", *GRIDS, "transparent")
 
 def main() -> None:
     """Run the attacks that are asked for and write results/deep_attack.json."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--networks", type=int, default=6000)
     parser.add_argument("--groups", type=int, default=3000)
     parser.add_argument("--parts", default=",".join(PARTS))
@@ -124,14 +135,18 @@ def motions(count: int, rng: Random) -> dict[str, Any]:
             counts["hold"] += 1
             counts["hold for regular competitors"] += truth.shown("regular").hold
             counts[f"{kind}: hold"] += 1
-            counts["hold, not supertransversal"] += supertransversality_violation(truth.cells) is not None
+            counts["hold, not supertransversal"] += (
+                supertransversality_violation(truth.cells) is not None
+            )
             if truth.dimension and not is_locally_rigid(plain(network)):
                 wrong.append(f"hold, and local fiber of dimension {truth.dimension}: {layers}")
                 print(wrong[-1], flush=True)
         elif best.determined.layers:
             counts["determined in part"] += 1
             counts[f"determined in part: {best.determined.layers} layers"] += 1
-            counts["determined in part, with neurons of the next layer"] += bool(best.determined.neurons)
+            counts["determined in part, with neurons of the next layer"] += bool(
+                best.determined.neurons
+            )
             counts["determined in part, not rigid"] += bool(truth.dimension)
             if not stays(truth, best.determined):
                 wrong.append(f"{best.determined} moves: {layers}")
@@ -149,12 +164,17 @@ def tiny(rng: Random) -> tuple[str, Layers]:
         numbers = rng.choice(_RANGES)
         biases = rng.choice((*_RANGES, (0, 1), (0,)))
         layers = [
-            ([[rng.choice(numbers) for _ in range(n)] for _ in range(m)], [rng.choice(biases) for _ in range(m)])
+            (
+                [[rng.choice(numbers) for _ in range(n)] for _ in range(m)],
+                [rng.choice(biases) for _ in range(m)],
+            )
             for n, m in pairwise(widths)
         ]
-        kind = rng.choice(("none", "none", "none", "none", "none", "twin", "dead", "linear", "hidden", "multiple"))
+        kind = rng.choice(
+            ("none", "none", "none", "none", "none", "twin", "dead", "linear", "hidden", "multiple")
+        )
         add_symmetry(layers, kind, rng)
-        if rng.random() < 1 / 16 or impossible(polyrelu.from_arrays(layers)) is None:
+        if rng.random() < 1 / 16 or obstruction(polyrelu.from_arrays(layers)) is None:
             return kind, layers
 
 
@@ -165,7 +185,9 @@ def add_symmetry(layers: Layers, kind: str, rng: Random) -> None:
     (weight, bias), (out, _) = layers[k], layers[k + 1]
     if kind in ("twin", "dead", "linear"):
         sign = 1 if kind == "linear" else -1
-        weight.append(list(weight[0]) if kind == "twin" else [sign * rng.randint(1, 2) for _ in weight[0]])
+        weight.append(
+            list(weight[0]) if kind == "twin" else [sign * rng.randint(1, 2) for _ in weight[0]]
+        )
         bias.append(bias[0] if kind == "twin" else sign)
         for row in out:
             row.append(rng.choice((-1, 1, 2)))
@@ -209,7 +231,9 @@ def _scalings(network: Network) -> NDArray[np.float64]:
             for other, (weight, bias) in enumerate(integers):
                 for k, (entries, b) in enumerate(zip(weight, bias, strict=True)):
                     up, down = (other, k) == (number, i), other == number + 1
-                    row += [w if up else -w if down and j == i else 0 for j, w in enumerate(entries)]
+                    row += [
+                        w if up else -w if down and j == i else 0 for j, w in enumerate(entries)
+                    ]
                     row.append(b if up else 0)
             rows.append([entry % prime for entry in row])
     return np.array(rows, dtype=float)
@@ -255,12 +279,17 @@ class Grid:
     def entries(self, indices: Ints) -> Ints:
         """The entries of some parameters, a row for each: for each neuron its weights and its bias."""
         columns = np.unravel_index(indices, self._sizes)
-        return np.stack([np.array(v)[column] for v, column in zip(self.values, columns, strict=True)], axis=1)
+        return np.stack(
+            [np.array(v)[column] for v, column in zip(self.values, columns, strict=True)], axis=1
+        )
 
     def layers(self, index: int) -> Layers:
         """A network."""
         entries = iter(self.entries(np.array([index]))[0].tolist())
-        rows = [[list(islice(entries, width + 1)) for _ in range(m)] for width, m in pairwise(self.widths)]
+        rows = [
+            [list(islice(entries, width + 1)) for _ in range(m)]
+            for width, m in pairwise(self.widths)
+        ]
         return [([row[:-1] for row in layer], [row[-1] for row in layer]) for layer in rows]
 
     def groups(self) -> tuple[Ints, Ints]:
@@ -274,7 +303,11 @@ class Grid:
     def _hashes(self, entries: Ints) -> NDArray[np.uint64]:
         """Of the values, less that at 0, at points with coordinates in multiples of 1/4."""
         rng = Random(0)
-        points = [(rng.randint(-size, size), rng.randint(-size, size)) for size in (6, 12, 24, 90) for _ in range(10)]
+        points = [
+            (rng.randint(-size, size), rng.randint(-size, size))
+            for size in (6, 12, 24, 90)
+            for _ in range(10)
+        ]
         result, zero = np.zeros(len(entries), dtype=np.uint64), self._values(entries, (0, 0))
         for point in points:
             value = (self._values(entries, point) - zero).astype(np.uint64)
@@ -286,7 +319,9 @@ class Grid:
         columns, values = iter(entries.T), [np.array(x) for x in point]
         for number, (width, m) in enumerate(pairwise(self.widths), 1):
             rows = [[next(columns) for _ in range(width + 1)] for _ in range(m)]
-            sums = [sum(w * x for w, x in zip(row, values, strict=False)) + 4 * row[-1] for row in rows]
+            sums = [
+                sum(w * x for w, x in zip(row, values, strict=False)) + 4 * row[-1] for row in rows
+            ]
             values = sums if number == len(self.widths) - 1 else [np.maximum(z, 0) for z in sums]
         return np.asarray(values[0], dtype=np.int64)
 
@@ -304,7 +339,9 @@ def grid(name: str, count: int, rng: Random) -> dict[str, Any]:
         if len(members) > 300:  # those of dead neurons, that nothing is said of
             counts["groups too large"] += 1
             continue
-        _confront(_unrelated([table.layers(int(index)) for index in members.tolist()], rng), counts, wrong)
+        _confront(
+            _unrelated([table.layers(int(index)) for index in members.tolist()], rng), counts, wrong
+        )
     return {**dict(sorted(counts.items())), "contradictions": wrong}
 
 
@@ -313,7 +350,10 @@ def _confront(members: list[Layers], counts: Counter[str], wrong: list[str]) -> 
     alone = len(members) == 1
     counts["groups all related" if alone else "groups that are not all related"] += 1
     for number, one in enumerate(members[:_TRIED]):
-        others, truth = members[:number] + members[number + 1 :], Truth.of(polyrelu.from_arrays(one))
+        others, truth = (
+            members[:number] + members[number + 1 :],
+            Truth.of(polyrelu.from_arrays(one)),
+        )
         for among in _CLASSES:
             best = truth.shown(among)
             counts[f"{among}: hold, in groups all related"] += best.hold and alone
@@ -339,7 +379,9 @@ def _confront_one(
             counts[f"{what}: others of the class, with another function after all"] += 1
         else:
             counts[f"{what}: others of the class, with the same function"] += 1
-            counts[f"{what}: such others, not transversal"] += not is_competitor(other, "transversal")
+            counts[f"{what}: such others, not transversal"] += not is_competitor(
+                other, "transversal"
+            )
             if best.hold or not _agrees(one, other, best.determined):
                 wrong.append(f"{what}: {one} and {other}")
                 print(wrong[-1], flush=True)
@@ -352,7 +394,9 @@ def _agrees(layers: Layers, other: Layers, part: Determined) -> bool:
     return any(_agrees_in(layers, other, part, order) for order in orders)
 
 
-def _agrees_in(layers: Layers, other: Layers, part: Determined, orders: Sequence[Sequence[int]]) -> bool:
+def _agrees_in(
+    layers: Layers, other: Layers, part: Determined, orders: Sequence[Sequence[int]]
+) -> bool:
     columns, factors = [0, 1], [Fraction(1)] * 2
     for number, order in enumerate(orders):
         rows = [_row(other[number], k, columns, factors) for k in order]
@@ -361,7 +405,9 @@ def _agrees_in(layers: Layers, other: Layers, part: Determined, orders: Sequence
         if not all(factor > 0 or (factor and may_flip) for factor in factors):
             return False
         columns = list(order)
-    rows = [_row(other[part.layers], k, columns, factors) for k in range(len(other[part.layers][1]))]
+    rows = [
+        _row(other[part.layers], k, columns, factors) for k in range(len(other[part.layers][1]))
+    ]
     own = [_row(layers[part.layers], q) for q in part.neurons]
     return any(all(map(_factor, own, some)) for some in permutations(rows, len(own)))
 
@@ -437,7 +483,10 @@ def _orders(layers: Layers) -> list[list[tuple[int, ...]]]:
 def _key_in(layers: Layers, orders: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     columns, factors, key = [0, 1], [1, 1], list[tuple[int, ...]]()
     for (weight, bias), order in zip(layers, [*orders, [0]], strict=True):
-        rows = [[*(weight[i][k] * g for k, g in zip(columns, factors, strict=True)), bias[i]] for i in order]
+        rows = [
+            [*(weight[i][k] * g for k, g in zip(columns, factors, strict=True)), bias[i]]
+            for i in order
+        ]
         factors = [gcd(*row) or 1 for row in rows] if len(order) > 1 else [1]
         key += [tuple(entry // g for entry in row) for row, g in zip(rows, factors, strict=True)]
         columns = list(order)
@@ -452,7 +501,10 @@ def _is_same(one: Layers, other: Layers) -> bool:
 
 
 def _exact(layers: Layers) -> Any:
-    return [([list(map(Fraction, row)) for row in weight], list(map(Fraction, bias))) for weight, bias in layers]
+    return [
+        ([list(map(Fraction, row)) for row in weight], list(map(Fraction, bias)))
+        for weight, bias in layers
+    ]
 
 
 if __name__ == "__main__":

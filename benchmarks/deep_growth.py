@@ -47,7 +47,10 @@ _T = TypeVar("_T")
 def growth(limit: float) -> dict[str, Any]:
     """Random networks: Gaussian weights over the square root of the width, in multiples of 2⁻¹⁶. Where something is
     missing after the time limit, another network of the same shape is tried, three times at most."""
-    return {"-".join(map(str, widths)): _shown(widths, _first_proved(widths, limit)) for widths in SHAPES}
+    return {
+        "-".join(map(str, widths)): _shown(widths, _first_proved(widths, limit))
+        for widths in SHAPES
+    }
 
 
 def _first_proved(widths: tuple[int, ...], limit: float) -> dict[str, Any]:
@@ -70,9 +73,12 @@ def files(folder: Path, names: Iterable[str], limit: float) -> dict[str, Any]:
             print(name, "is left out:", str(error)[:100])
             continue
         refuted, seconds = _timed(lambda network=network: polyrelu.identify(network, time_limit=0))  # type: ignore[misc]
-        entry: dict[str, Any] = {"widths": "-".join(map(str, network.widths)), "seconds at most": limit}
+        entry: dict[str, Any] = {
+            "widths": "-".join(map(str, network.widths)),
+            "seconds at most": limit,
+        }
         if isinstance(refuted, NotIdentifiable):
-            entry |= {"verdict": "refuted", "among": refuted.certificate.claim.among, "why": refuted.story,
+            entry |= {"verdict": "refuted", "among": refuted.certificate.claim.among, "why": refuted.explanation,
                       "seconds": round(seconds, 2)}  # fmt: skip
         elif isinstance(refuted, Proved):
             entry["also proved by"] = refuted.theorem
@@ -83,9 +89,11 @@ def files(folder: Path, names: Iterable[str], limit: float) -> dict[str, Any]:
 def measure(network: Network, limit: float) -> dict[str, Any]:
     """Search, select, write and check."""
     search, searching = _timed(lambda: _searched(network, limit))
-    hypotheses, selecting = _timed(lambda: deep.whole(search))
+    hypotheses, selecting = _timed(lambda: deep.prove_search(search))
     result: dict[str, Any] = {
-        "parameters": sum(layer.width * (n + 1) for layer, n in zip(network.layers, network.widths, strict=False)),
+        "parameters": sum(
+            layer.width * (n + 1) for layer, n in zip(network.layers, network.widths, strict=False)
+        ),
         "ridges": len(search.ridges),
         "walks": search.walks,
         "search seconds": round(searching, 3),
@@ -104,14 +112,14 @@ def _searched(network: Network, limit: float) -> DeepSearch:
     """As in `identify`."""
     end = time.process_time() + limit
 
-    def watch(_: DeepSearch) -> bool:
+    def progress(_: DeepSearch) -> bool:
         return time.process_time() < end
 
-    return deep.widened(deep.searched(network, watch=watch), None, watch)
+    return deep.extend_to_regular(deep.run_search(network, progress=progress), None, progress)
 
 
 def _in_part(search: DeepSearch) -> dict[str, Any]:
-    part, selecting = _timed(lambda: deep.part(search))
+    part, selecting = _timed(lambda: deep.prove_part(search))
     if part is None:
         return {"proved": "nothing"}
     claim, hypotheses = part
@@ -119,7 +127,9 @@ def _in_part(search: DeepSearch) -> dict[str, Any]:
     return {"proved": proved, **_checked(claim, deep.PART, hypotheses, selecting)}
 
 
-def _checked(claim: Claim | PartClaim, theorem: str, hypotheses: list[Hypothesis], selecting: float) -> dict[str, Any]:
+def _checked(
+    claim: Claim | PartClaim, theorem: str, hypotheses: list[Hypothesis], selecting: float
+) -> dict[str, Any]:
     document = Certificate(claim, theorem, tuple(hypotheses)).to_document()[0]
     data, proof = layout(document).encode(), layout(document["proof"]).encode()
     report, checking = _timed(lambda: checker.check_bytes(data))
@@ -136,7 +146,10 @@ def _checked(claim: Claim | PartClaim, theorem: str, hypotheses: list[Hypothesis
 
 def draw(results: dict[str, Any]) -> None:
     """Seconds and kilobytes against parameters, for what was proved as a whole."""
-    ordered = sorted((entry for entry in results.values() if entry["proved"] == "all"), key=lambda e: e["parameters"])
+    ordered = sorted(
+        (entry for entry in results.values() if entry["proved"] == "all"),
+        key=lambda e: e["parameters"],
+    )
     lines = {
         "search, seconds": [entry["search seconds"] for entry in ordered],
         "selection, seconds": [entry["selection seconds"] for entry in ordered],
@@ -145,7 +158,11 @@ def draw(results: dict[str, Any]) -> None:
     }
     parameters = [entry["parameters"] for entry in ordered]
     draw_lines(
-        "deep", parameters, lines, ("parameters", "seconds, or kB"), "Theorem D on random networks that it proves"
+        "deep",
+        parameters,
+        lines,
+        ("parameters", "seconds, or kB"),
+        "Theorem D on random networks that it proves",
     )
 
 

@@ -44,7 +44,9 @@ _EXACT, _SAME = 1e-7, 1e-4
 
 def main() -> None:
     """Draw networks, certify them and fit them again, for so many seconds; write results/deep_refits.json."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--starts", type=int, default=24, help="for each network")
     parser.add_argument("--seed", type=int, default=1)
@@ -54,12 +56,17 @@ def main() -> None:
     while time.monotonic() - started < options.seconds:
         widths = _WIDTHS[int(rng.integers(len(_WIDTHS)))]
         vector = draw(widths, rng)
-        search = deep.widened(deep.searched(network_of(vector, widths), time_limit=3), 3)
+        search = deep.extend_to_regular(
+            deep.run_search(network_of(vector, widths), time_limit=3), 3
+        )
         counts["networks"] += 1
         if search.hypotheses.hold:
             counts[f"hypotheses hold among {search.space.among} parameters"] += 1
             others += refits(vector, widths, points_of(search, rng), options.starts, rng, counts)
-    write_results("deep_refits", {"seed": options.seed, **dict(sorted(counts.items())), "contradictions": others})
+    write_results(
+        "deep_refits",
+        {"seed": options.seed, **dict(sorted(counts.items())), "contradictions": others},
+    )
 
 
 def draw(widths: tuple[int, ...], rng: np.random.Generator) -> Floats:
@@ -72,7 +79,10 @@ def draw(widths: tuple[int, ...], rng: np.random.Generator) -> Floats:
 def network_of(vector: Floats, widths: tuple[int, ...]) -> Network:
     """The network with these parameters."""
     exact = [
-        ([[Fraction(x) for x in row] for row in weight.tolist()], [Fraction(b) for b in bias.tolist()])
+        (
+            [[Fraction(x) for x in row] for row in weight.tolist()],
+            [Fraction(b) for b in bias.tolist()],
+        )
         for weight, bias in layers_of(vector, widths)
     ]
     return polyrelu.from_arrays(exact)
@@ -100,13 +110,19 @@ def refits(
 ) -> list[Any]:
     """Fit a network from so many starts; those that have its function and are not related to it."""
     near = np.concatenate([rng.normal(0, size, (250, widths[0])) for size in _NEAR])
-    wanted, factors = outputs(vector, widths, near), 1 / (1 + np.repeat(np.abs(near).max(1), widths[-1]))
+    wanted, factors = (
+        outputs(vector, widths, near),
+        1 / (1 + np.repeat(np.abs(near).max(1), widths[-1])),
+    )
     others = []
     for number in range(starts):
         start = rng.normal(0, 1, len(vector)) if number % 2 else flipped(vector, widths, rng)
         counts["starts"] += 1
         fit = least_squares(
-            lambda some: (outputs(some, widths, near) - wanted) * factors, start, method="lm", max_nfev=1500
+            lambda some: (outputs(some, widths, near) - wanted) * factors,
+            start,
+            method="lm",
+            max_nfev=1500,
         )
         errors = np.abs(outputs(fit.x, widths, far) - outputs(vector, widths, far))
         if not (errors / (1 + np.repeat(np.abs(far).max(1), widths[-1])) < _EXACT).all():

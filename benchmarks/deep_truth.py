@@ -86,7 +86,11 @@ class Truth:
         """How many dead and linear neurons there are, and other pairs that are never on together."""
         on, off = (self.signs > 0).any(axis=0), (self.signs < 0).any(axis=0)
         apart = sum(1 for _ in self._never_together())
-        found = {"dead": int((~on).sum()), "linear": int((on & ~off).sum()), "never together": apart}
+        found = {
+            "dead": int((~on).sum()),
+            "linear": int((on & ~off).sum()),
+            "never together": apart,
+        }
         return {reason: count for reason, count in found.items() if count}
 
     @cached_property
@@ -96,12 +100,16 @@ class Truth:
         layer before are linearly dependent, with the constant, where v is on."""
         on, starts = self.signs > 0, np.cumsum((0, *self.network.widths[1:-1]))
         prime, found = float_prime(_ROWS), Counter[str]()
-        modular = [(_modulo(w, prime), _modulo(b, prime)) for w, b in integer_form(plain(self.network))]
+        modular = [
+            (_modulo(w, prime), _modulo(b, prime)) for w, b in integer_form(plain(self.network))
+        ]
         inputs, deltas = _maps(modular, on, self.network.widths, prime)
         for layer in range(1, self.network.hidden_layers):
             below, own = (range(*starts[k - 1 : k + 1]) for k in (layer, layer + 1))
             for h in below:
-                found["traded"] += _has_kernel(deltas[layer][on[:, h]][:, :, on[on[:, h]][:, own].any(axis=0)])
+                found["traded"] += _has_kernel(
+                    deltas[layer][on[:, h]][:, :, on[on[:, h]][:, own].any(axis=0)]
+                )
             for v in own:
                 some = np.append(on[on[:, v]][:, below].any(axis=0), True)
                 found["dependent"] += _has_kernel(inputs[layer][on[:, v]][:, some].swapaxes(1, 2))
@@ -168,10 +176,15 @@ def combined_jacobian(network: Network, on: NDArray[np.bool_]) -> Floats:
 
 
 def _parameters(network: Network) -> int:
-    return sum(layer.width * (columns + 1) for layer, columns in zip(network.layers, network.widths, strict=False))
+    return sum(
+        layer.width * (columns + 1)
+        for layer, columns in zip(network.layers, network.widths, strict=False)
+    )
 
 
-def _combinations(network: Network, on: NDArray[np.bool_], parameters: int, seed: int) -> Iterator[Floats]:
+def _combinations(
+    network: Network, on: NDArray[np.bool_], parameters: int, seed: int
+) -> Iterator[Floats]:
     """Random combinations of the rows of more and more regions, up to all."""
     rng, prime = np.random.default_rng(seed), float_prime(_ROWS)
     modular = [(_modulo(w, prime), _modulo(b, prime)) for w, b in integer_form(plain(network))]
@@ -191,7 +204,9 @@ def _modulo(entries: Any, prime: int) -> Floats:
     return np.array([b % prime for b in entries], dtype=float)
 
 
-def _jacobian(layers: list[tuple[Floats, Floats]], on: NDArray[np.bool_], widths: Sequence[int], prime: int) -> Floats:
+def _jacobian(
+    layers: list[tuple[Floats, Floats]], on: NDArray[np.bool_], widths: Sequence[int], prime: int
+) -> Floats:
     """Derivatives of all entries of the affine maps of some regions by all parameters, modulo p.
 
     The entry (o, c) of a map has the derivative δ_l[o, i] a_{l-1}[j, c] by W_l[i, j], where a_{l-1} is the affine map

@@ -43,8 +43,14 @@ def main() -> None:
     before = RESULTS / "equivalence.json"  # a part that is not run keeps its results
     found: dict[str, Any] = json.loads(before.read_text()) if before.exists() else {}
     if options.part != "routes":
-        equivalent(from_arrays([([[1]], [0])]), from_arrays([([[2]], [0])]))  # imports are not measured
-        records = [_measured(*shape, k, options.timeout) for shape in SHAPES for k in range(options.instances)]
+        equivalent(
+            from_arrays([([[1]], [0])]), from_arrays([([[2]], [0])])
+        )  # imports are not measured
+        records = [
+            _measured(*shape, k, options.timeout)
+            for shape in SHAPES
+            for k in range(options.instances)
+        ]
         found |= {
             "timeout": options.timeout,
             "instances": records,
@@ -57,7 +63,16 @@ def main() -> None:
 
 
 #: The families in turn. z3 finishes most of the first one, and all of them in small shapes.
-_TURN = ["dead weight", "pruned", "dead weight", "dead weight", "places", "dead weight", "hidden", "dead weight"]
+_TURN = [
+    "dead weight",
+    "pruned",
+    "dead weight",
+    "dead weight",
+    "places",
+    "dead weight",
+    "hidden",
+    "dead weight",
+]
 
 
 def _measured(inputs: int, width: int, number: int, timeout: float) -> Record:
@@ -68,7 +83,12 @@ def _measured(inputs: int, width: int, number: int, timeout: float) -> Record:
     started = time.perf_counter()
     outcome = equivalent(networks[0], networks[1], domain, time_limit=timeout)
     seconds = time.perf_counter() - started
-    record: Record = {"shape": f"{inputs}-2x{width}", "family": family, "status": outcome.status, "seconds": seconds}
+    record: Record = {
+        "shape": f"{inputs}-2x{width}",
+        "family": family,
+        "status": outcome.status,
+        "seconds": seconds,
+    }
     if isinstance(outcome, Equivalent):
         data = certificate_bytes(outcome)
         started = time.perf_counter()
@@ -93,7 +113,10 @@ def _z3(made: Pair, radius: Fraction | None, timeout: float) -> tuple[str, float
         bound = z3.RealVal(str(radius))
         for x in inputs:
             solver.add(x >= -bound, x <= bound)
-    f, g = (_encoded(z3, solver, stack, inputs, name) for stack, name in ((made.first, "f"), (made.second, "g")))
+    f, g = (
+        _encoded(z3, solver, stack, inputs, name)
+        for stack, name in ((made.first, "f"), (made.second, "g"))
+    )
     solver.add(z3.Or([a != b for a, b in zip(f, g, strict=True)]))
     started = time.perf_counter()
     answer = str(solver.check())
@@ -128,7 +151,9 @@ def _summary(shape: tuple[int, int], records: list[Record]) -> Record:
         "z3_seconds": median(record["z3_seconds"] for record in own),
         "least_ratio": min(record["ratio"] for record in own),
         "mean_ratio": geometric_mean([record["ratio"] for record in own]),
-        "ratio_where_z3_finished": geometric_mean([r["ratio"] for r in own if r["z3"] != "unknown"] or [1.0]),
+        "ratio_where_z3_finished": geometric_mean(
+            [r["ratio"] for r in own if r["z3"] != "unknown"] or [1.0]
+        ),
         **{
             key: median(record[key] for record in proved)
             for key in ("nodes", "programs", "certificate_bytes", "check_seconds")
@@ -143,12 +168,17 @@ def _routes(count: int) -> Record:
     seconds = {"equal": 0.0, "changed": 0.0}
     for seed in range(count):
         made, chance = pair(seed)
-        for name, second in (("equal", made.second), ("changed", nudged(made.second, chance, Fraction(1, 2**40)))):
+        for name, second in (
+            ("equal", made.second),
+            ("changed", nudged(made.second, chance, Fraction(1, 2**40))),
+        ):
             started = time.perf_counter()
             outcome = equivalent(from_arrays(made.first.layers), from_arrays(second.layers))
             seconds[name] += time.perf_counter() - started
             assert isinstance(outcome, Equivalent | NotEquivalent)
-            (equal if name == "equal" else changed)[f"{outcome.status} by {outcome.search.route}"] += 1
+            (equal if name == "equal" else changed)[
+                f"{outcome.status} by {outcome.search.route}"
+            ] += 1
     return {"pairs": count, "equal": dict(equal), "changed": dict(changed), "seconds": seconds}
 
 
@@ -177,7 +207,12 @@ def _plot(records: list[Record]) -> None:
     axes.plot([low, high / 10], [10 * low, high], color="0.7", linewidth=1, linestyle="--")
     axes.annotate("10 times", (0.0105, 0.13), color="0.5")
     axes.scatter([], [], marker="^", color="0.3", label="z3 stopped at its limit")
-    axes.set(xscale="log", yscale="log", xlabel="polyrelu, proof and certificate (s)", ylabel="z3, QF_LRA (s)")
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="polyrelu, proof and certificate (s)",
+        ylabel="z3, QF_LRA (s)",
+    )
     axes.set_title("Equal pairs with two hidden layers: one point each")
     axes.legend(loc="lower right", fontsize="small")
     figure.tight_layout()

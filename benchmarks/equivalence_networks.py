@@ -32,8 +32,12 @@ RADIUS = Fraction(1, 64)
 
 def main() -> None:
     """Measure all pairs."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nets", type=Path, default=Path("../shared/nets"), help="folder with the networks")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--nets", type=Path, default=Path("../shared/nets"), help="folder with the networks"
+    )
     nets: Path = parser.parse_args().nets
     classifier = load(nets / "mnist_256x2.onnx", compare=False)
     same = _disguised(classifier)
@@ -76,7 +80,9 @@ def _measured(first: Network, second: Network, domain: Polyhedron | None) -> dic
 
 def _disguised(network: Network) -> Network:
     order = Random(0).sample(range(network.widths[1]), network.widths[1])
-    return rescale(permute(network, 1, order), 2, [Fraction(k + 1, 7) for k in range(network.widths[2])])
+    return rescale(
+        permute(network, 1, order), 2, [Fraction(k + 1, 7) for k in range(network.widths[2])]
+    )
 
 
 def _changed(network: Network) -> Network:

@@ -216,7 +216,9 @@ def with_slack(instance: Instance) -> Instance:
         slack = 0 if is_constant else _size(row.coefficients)
         rows.append(row._replace(coefficients=(*row.coefficients, slack)))
     n = instance.columns
-    return Instance(n + 1, tuple(rows), (*instance.lower, None), (*instance.upper, 1), (*[0] * n, 1))
+    return Instance(
+        n + 1, tuple(rows), (*instance.lower, None), (*instance.upper, 1), (*[0] * n, 1)
+    )
 
 
 def _size(coefficients: Iterable[Number]) -> Fraction:
@@ -276,7 +278,9 @@ def _highs_seconds(instance: Instance) -> float:
     equations = np.array([row.is_equation for row in instance.rows])
     program.row_lower_, program.row_upper_ = np.where(equations, right, -np.inf), right
     program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    program.a_matrix_.start_ = np.concatenate([[0], np.count_nonzero(matrix, axis=1).cumsum()]).astype(np.int32)
+    program.a_matrix_.start_ = np.concatenate(
+        [[0], np.count_nonzero(matrix, axis=1).cumsum()]
+    ).astype(np.int32)
     program.a_matrix_.index_ = np.nonzero(matrix)[1].astype(np.int32)
     program.a_matrix_.value_ = matrix[matrix != 0]
     solver.passModel(program)
@@ -301,7 +305,9 @@ def _near(number: Fraction | int) -> float:
 def agreement(count: int, seed: int) -> dict[str, Any]:
     """All families in turn; counts for each."""
     peers = ["PPL", "cddlib" if find_spec("cdd.gmp") else "Z3"]
-    sizes = [size for size, weight in zip(AGREEMENT_SIZES, _WEIGHTS, strict=True) for _ in range(weight)]
+    sizes = [
+        size for size, weight in zip(AGREEMENT_SIZES, _WEIGHTS, strict=True) for _ in range(weight)
+    ]
     tallies: dict[str, Counter[str]] = {family: Counter() for family in FAMILIES}
     wrong: list[str] = []
     worker, judge = Worker(), Worker()
@@ -313,7 +319,8 @@ def agreement(count: int, seed: int) -> dict[str, Any]:
         for question in QUESTIONS:
             label = f"make({family!r}, Random({f'{seed} {turn} {family}'!r}), {m}, {n}): {question}"
             wrong += [
-                f"{label}: {text}" for text in _compared(worker, judge, peers, instance, question, tallies[family])
+                f"{label}: {text}"
+                for text in _compared(worker, judge, peers, instance, question, tallies[family])
             ]
         tallies[family]["instances"] += 1
         if index % 500 == 499:
@@ -326,7 +333,9 @@ def agreement(count: int, seed: int) -> dict[str, Any]:
     total["most pivots"] = max(tally["most pivots"] for tally in tallies.values())
     return {
         "seed": seed,
-        "sizes": {f"{m}x{n}": weight for (m, n), weight in zip(AGREEMENT_SIZES, _WEIGHTS, strict=True)},
+        "sizes": {
+            f"{m}x{n}": weight for (m, n), weight in zip(AGREEMENT_SIZES, _WEIGHTS, strict=True)
+        },
         "peers": peers,
         "disagreements and objections": len(wrong),
         "first of them": wrong[:20],
@@ -336,7 +345,12 @@ def agreement(count: int, seed: int) -> dict[str, Any]:
 
 
 def _compared(
-    worker: Worker, judge: Worker, peers: list[str], instance: Instance, question: Question, tally: Counter[str]
+    worker: Worker,
+    judge: Worker,
+    peers: list[str],
+    instance: Instance,
+    question: Question,
+    tally: Counter[str],
 ) -> list[str]:
     """What is wrong with the answer to a question, counting along the way."""
     try:
@@ -417,13 +431,19 @@ def speed(seed: int) -> list[dict[str, Any]]:
             asked = with_slack(instance) if question == "interior point" else instance
             base = {"size": f"{m}x{n}", "family": family, "question": question, "index": index}
             found = ours.call((family, question), examine, instance, question)
-            records.append(base | ours.record("polyrelu", None if found is None else found["seconds"]))
+            records.append(
+                base | ours.record("polyrelu", None if found is None else found["seconds"])
+            )
             if found is not None:
                 records[-1]["wrong"] = found["objections"]
                 if found["float seconds"]:  # small programs do without HiGHS
                     records.append(base | ours.record("its HiGHS", found["float seconds"]))
             tools = PEERS if index < _PEER_INSTANCES else PEERS[:1]
-            for tool in tools if question == "interior point" else [tool for tool in tools if "hedron" not in tool]:
+            for tool in (
+                tools
+                if question == "interior point"
+                else [tool for tool in tools if "hedron" not in tool]
+            ):
                 watch = floats if tool == "HiGHS" else peers
                 program = instance if tool == "PPL polyhedron" else asked
                 seconds = watch.call((tool, family, question), peer_seconds, tool, program)
@@ -442,9 +462,13 @@ def summary(records: list[dict[str, Any]], families: Iterable[str]) -> dict[str,
     found: dict[str, Any] = {}
     chosen = [record for record in records if record["family"] in set(families)]
     own = {_place(record): record["seconds"] for record in chosen if record["tool"] == "polyrelu"}
-    for question, (m, n), tool in product(QUESTIONS, SPEED_SIZES, ["polyrelu", "its HiGHS", *PEERS]):
+    for question, (m, n), tool in product(
+        QUESTIONS, SPEED_SIZES, ["polyrelu", "its HiGHS", *PEERS]
+    ):
         size = f"{m}x{n}"
-        timed = [r for r in chosen if (r["question"], r["size"], r["tool"]) == (question, size, tool)]
+        timed = [
+            r for r in chosen if (r["question"], r["size"], r["tool"]) == (question, size, tool)
+        ]
         if not timed:
             continue
         seconds = [record["seconds"] for record in timed]
@@ -464,7 +488,9 @@ def summary(records: list[dict[str, Any]], families: Iterable[str]) -> dict[str,
 def _medians(found: dict[str, Any]) -> dict[str, Any]:
     """Only the medians of a summary, one line for each size."""
     return {
-        f"{question}, {size}": ", ".join(f"{tool} {numbers['median ms']}" for tool, numbers in tools.items())
+        f"{question}, {size}": ", ".join(
+            f"{tool} {numbers['median ms']}" for tool, numbers in tools.items()
+        )
         for question, sizes in found.items()
         for size, tools in sizes.items()
     }
@@ -481,17 +507,26 @@ def plot(speeds: dict[str, Any]) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, panels = pyplot.subplots(2, 2, figsize=(11, 8), sharex=True, sharey=True, layout="constrained")
+    figure, panels = pyplot.subplots(
+        2, 2, figsize=(11, 8), sharex=True, sharey=True, layout="constrained"
+    )
     sizes = [f"{m}x{n}" for m, n in SPEED_SIZES]
-    for (kind, question), panel in zip(product(["ordinary", "adversarial"], QUESTIONS), panels.flat, strict=True):
+    for (kind, question), panel in zip(
+        product(["ordinary", "adversarial"], QUESTIONS), panels.flat, strict=True
+    ):
         by_size = speeds[kind][question]
         for colour, tool in enumerate(["polyrelu", "its HiGHS", *PEERS]):
             values = [by_size[size].get(tool, {}).get("median ms") for size in sizes]
             style = {"linewidth": 2.5, "zorder": 3} if tool == "polyrelu" else {"linewidth": 1.2}
             if any(value is not None for value in values):
-                panel.plot(sizes, values, marker="osv^dPX"[colour], color=f"C{colour}", label=tool, **style)
+                panel.plot(
+                    sizes, values, marker="osv^dPX"[colour], color=f"C{colour}", label=tool, **style
+                )
         panel.axhline(1e3 * _PEER_LIMIT, color="grey", linestyle=":", linewidth=1)
-        panel.set(title=f"{kind} families: {question if question != 'maximum' else 'maximum in a box'}", yscale="log")
+        panel.set(
+            title=f"{kind} families: {question if question != 'maximum' else 'maximum in a box'}",
+            yscale="log",
+        )
         panel.grid(alpha=0.3)
     figure.supxlabel("rows × columns (dotted: the limit of the exact peers)")
     figure.supylabel("median CPU time of one cold program, milliseconds")
@@ -504,7 +539,9 @@ def plot(speeds: dict[str, Any]) -> None:
 
 def main() -> None:
     """Run one part or both and write results/exact_lp.json and results/exact_lp.png."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=10_000, help="instances of the part agreement")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--part", choices=["agreement", "speed"])
@@ -521,7 +558,9 @@ def main() -> None:
         results["speed"] = {
             "ordinary": summary(records, ORDINARY),
             "adversarial": summary(records, ADVERSARIAL),
-            "median ms of families": {family: _medians(summary(records, [family])) for family in FAMILIES},
+            "median ms of families": {
+                family: _medians(summary(records, [family])) for family in FAMILIES
+            },
             "seconds": round(time.perf_counter() - started),
         }
         plot(results["speed"])

@@ -37,7 +37,9 @@ GRIDS: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
 
 def main() -> None:
     """Run both attacks and write results/identify_campaign.json."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=1000, help="networks of each kind")
     parser.add_argument("--grid", type=int, default=1500, help="parameters of each grid")
     parser.add_argument("--seed", type=int, default=1)
@@ -45,7 +47,12 @@ def main() -> None:
     started = time.perf_counter()
     random = {kind: _campaign(kind, options.count, options.seed) for kind in KINDS}
     grids = [_grid(widths, values, options.grid, options.seed) for widths, values in GRIDS]
-    found = {"seed": options.seed, "random": random, "grids": grids, "seconds": round(time.perf_counter() - started)}
+    found = {
+        "seed": options.seed,
+        "random": random,
+        "grids": grids,
+        "seconds": round(time.perf_counter() - started),
+    }
     write_results("identify_campaign", found)
 
 
@@ -64,7 +71,9 @@ def _campaign(kind: str, count: int, seed: int) -> dict[str, Any]:
             verdicts["undecided"] += 1
             undecided[outcome.attempts[0].reason.split(":")[0]] += 1
         else:
-            verdicts[f"{outcome.status} by {outcome.certificate.theorem}, among {outcome.certificate.claim.among}"] += 1
+            verdicts[
+                f"{outcome.status} by {outcome.certificate.theorem}, among {outcome.certificate.claim.among}"
+            ] += 1
         dimension = local_fiber_dimension(layers).dimension if isinstance(outcome, Proved) else 0
         sharper += dimension > 0
         open_cases += dimension > 1
@@ -85,7 +94,9 @@ def _campaign(kind: str, count: int, seed: int) -> dict[str, Any]:
     }
 
 
-def _grid(widths: tuple[int, ...], values: tuple[int, ...], count: int, seed: int) -> dict[str, Any]:
+def _grid(
+    widths: tuple[int, ...], values: tuple[int, ...], count: int, seed: int
+) -> dict[str, Any]:
     table = grid_table(widths, tuple(values))
     size = len(values) ** sum((n + 1) * m for n, m in pairwise(widths))
     indices = Random(f"{seed} {widths} {values}").sample(range(size), min(size, count * 8))
@@ -96,7 +107,9 @@ def _grid(widths: tuple[int, ...], values: tuple[int, ...], count: int, seed: in
         outcome = polyrelu.identify(polyrelu.from_arrays(layers))
         if isinstance(outcome, Proved):
             proved += 1
-            wrong += [f"{layers} and {other}" for other in unrelated_members(layers, values, outcome)]
+            wrong += [
+                f"{layers} and {other}" for other in unrelated_members(layers, values, outcome)
+            ]
         if proved == count:
             break
     return {

@@ -25,14 +25,19 @@ CHECKER = ["-I", "-S", str(Path("polyrelu/checker.py"))]
 
 def main() -> None:
     """Measure, write results/identify_mnist.json and results/identify_growth.png."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--network", default="../shared/nets/mnist_256x2.onnx")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         results: dict[str, Any] = {"start": _start(folder)}
         if Path(options.network).exists():
-            results["network"] = {"file": Path(options.network).name, **_measure(options.network, folder)}
+            results["network"] = {
+                "file": Path(options.network).name,
+                **_measure(options.network, folder),
+            }
         results["growth"] = [_grown(width, folder) for width in WIDTHS]
     results["exponents"] = {key: _exponent(results["growth"], key) for key in ("identify", "check")}
     write_results("identify_mnist", results)
@@ -53,9 +58,14 @@ def _start(folder: Path) -> dict[str, float]:
 
 def _measure(network: str, folder: Path) -> dict[str, float]:
     certificate = folder / f"{Path(network).stem}.cert.json"
-    identify = min(cpu_seconds(["-m", "polyrelu", "identify", network, "-o", str(certificate)]) for _ in range(3))
+    identify = min(
+        cpu_seconds(["-m", "polyrelu", "identify", network, "-o", str(certificate)])
+        for _ in range(3)
+    )
     check = min(cpu_seconds([*CHECKER, str(certificate)]) for _ in range(3))
-    beside = sum(path.stat().st_size for path in folder.glob(f"{Path(network).stem}.cert.network.json"))
+    beside = sum(
+        path.stat().st_size for path in folder.glob(f"{Path(network).stem}.cert.network.json")
+    )
     return {
         "identify": round(identify, 2),
         "check": round(check, 2),
@@ -91,7 +101,9 @@ def _plot(rows: list[dict[str, float]]) -> None:
 
     figure, axes = plt.subplots(figsize=(5.5, 4), layout="constrained")
     for key, marker in (("identify", "o"), ("check", "s")):
-        axes.loglog([row["width"] for row in rows], [row[key] for row in rows], marker=marker, label=key)
+        axes.loglog(
+            [row["width"] for row in rows], [row[key] for row in rows], marker=marker, label=key
+        )
     axes.set_xlabel("width w of both hidden layers (network 2w-w-w-10)")
     axes.set_ylabel("CPU seconds of a fresh process")
     axes.set_xticks([row["width"] for row in rows], [str(row["width"]) for row in rows])

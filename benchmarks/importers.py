@@ -36,7 +36,9 @@ _WIDTHS = ((8, 16, 16, 2), (8, 64, 64, 2), (64, 128, 128, 10), (256, 256, 256, 2
 
 def main() -> None:
     """Measure, write results/importers.json and results/rounding_bounds.png."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--nets", default="../shared/nets")
     parser.add_argument("--graphs", type=int, default=3000)
     options = parser.parse_args()
@@ -45,7 +47,9 @@ def main() -> None:
         measured = [found for found in map(_measure, files) if found]
         graphs = _campaign(Path(name), options.graphs)
     ratios = {
-        f"{key} beside onnxruntime: {what}": round(function([m[key] / m["onnxruntime"] for m in measured]), 2)
+        f"{key} beside onnxruntime: {what}": round(
+            function([m[key] / m["onnxruntime"] for m in measured]), 2
+        )
         for key in ("read", "read and compare")
         for what, function in (("geometric mean", statistics.geometric_mean), ("worst", max))
     }
@@ -123,14 +127,25 @@ def _rounding(imported: Imported, session: Any, shape: list[int]) -> dict[str, A
     exact = network.evaluate([[Fraction(float(v)) for v in x] for x in points])
     name, observed = session.get_inputs()[0].name, 0.0
     for x, values in zip(points, exact, strict=True):
-        theirs = np.concatenate([part.ravel() for part in session.run(None, {name: x.reshape(shape)})])
-        observed = max(observed, *(abs(float(Fraction(float(v)) - w)) for v, w in zip(theirs, values, strict=True)))
+        theirs = np.concatenate(
+            [part.ravel() for part in session.run(None, {name: x.reshape(shape)})]
+        )
+        observed = max(
+            observed,
+            *(abs(float(Fraction(float(v)) - w)) for v, w in zip(theirs, values, strict=True)),
+        )
     return {"bound": None if bound is None else float(bound), "observed": observed}
 
 
 def _campaign(folder: Path, count: int) -> dict[str, Any]:
     """Random graphs: how many were compared, disagreed, or were refused (a division by a weight that is 0)."""
-    found: dict[str, Any] = {"graphs": count, "compared": 0, "refused": 0, "disagree": [], "largest share": 0.0}
+    found: dict[str, Any] = {
+        "graphs": count,
+        "compared": 0,
+        "refused": 0,
+        "disagree": [],
+        "largest share": 0.0,
+    }
     for seed in range(count):
         path = folder / "net.onnx"
         path.write_bytes(random_graph(seed))
@@ -154,11 +169,20 @@ def _plot(measured: list[dict[str, Any]]) -> None:
     bounds, observed = [m["bound"] for m in shown], [m["observed"] for m in shown]
     depth = [len(m["widths"]) - 1 for m in shown]
     figure, axes = plt.subplots(figsize=(7, 5))
-    points = axes.scatter(observed, bounds, c=depth, cmap="viridis", edgecolor="black", linewidth=0.4)
+    points = axes.scatter(
+        observed, bounds, c=depth, cmap="viridis", edgecolor="black", linewidth=0.4
+    )
     limits = (min(observed) / 2, max(bounds) * 2)
     axes.plot(limits, limits, color="gray", linewidth=1, label="bound = observed")
-    axes.set(xscale="log", yscale="log", xlabel="largest difference observed (onnxruntime, float32, [0, 1]^n)")
-    axes.set(ylabel="proved bound on the same box", title="Rounding error of a float runtime: proved and observed")
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="largest difference observed (onnxruntime, float32, [0, 1]^n)",
+    )
+    axes.set(
+        ylabel="proved bound on the same box",
+        title="Rounding error of a float runtime: proved and observed",
+    )
     figure.colorbar(points, label="affine layers")
     axes.legend()
     figure.tight_layout()

@@ -29,7 +29,9 @@ BOX = (-2, 2)
 
 def main() -> None:
     """Draw all four."""
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     figure = plt.figure(figsize=(12, 10))
     axes = [figure.add_subplot(2, 2, number) for number in (1, 2, 3)]
     space = figure.add_subplot(2, 2, 4, projection="3d")
@@ -44,7 +46,9 @@ def main() -> None:
 
 def _random(widths: tuple[int, ...]) -> Network:
     rng = np.random.default_rng(list(widths))
-    return from_arrays([(rng.normal(size=(m, n)), rng.normal(size=m) / 2) for n, m in pairwise(widths)])
+    return from_arrays(
+        [(rng.normal(size=(m, n)), rng.normal(size=m) / 2) for n, m in pairwise(widths)]
+    )
 
 
 def _torus() -> Network:

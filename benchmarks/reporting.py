@@ -19,7 +19,9 @@ RESULTS = Path(__file__).parent / "results"
 def write_results(name: str, results: dict[str, Any]) -> None:
     """Write ``results/name.json`` and print it."""
     RESULTS.mkdir(exist_ok=True)
-    text = json.dumps({"python": platform.python_version(), "machine": platform.machine(), **results}, indent=1)
+    text = json.dumps(
+        {"python": platform.python_version(), "machine": platform.machine(), **results}, indent=1
+    )
     (RESULTS / f"{name}.json").write_text(text + "\n")
     print(text)
 

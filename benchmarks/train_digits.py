@@ -43,14 +43,18 @@ def load_split() -> tuple[Floats, Floats, NDArray[np.int64], NDArray[np.int64]]:
 
 def train(inputs: Floats, labels: NDArray[np.int64]) -> dict[str, Floats]:
     """Weights and biases of the trained network by name, in the order in which they are stored."""
-    classifier = MLPClassifier(HIDDEN_WIDTHS, activation="relu", random_state=SEED)  # all other settings: the defaults
+    classifier = MLPClassifier(
+        HIDDEN_WIDTHS, activation="relu", random_state=SEED
+    )  # all other settings: the defaults
     # Several threads add up in varying order, which changes the last bits. The default of 200 epochs ends before the
     # convergence test is met, which scikit-learn warns of; it is the first setting tried, and it stays.
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         classifier.fit(inputs, labels)
     arrays: dict[str, Floats] = {}
-    for layer, (weights, bias) in enumerate(zip(classifier.coefs_, classifier.intercepts_, strict=True), 1):
+    for layer, (weights, bias) in enumerate(
+        zip(classifier.coefs_, classifier.intercepts_, strict=True), 1
+    ):
         if weights.dtype != np.float32 or bias.dtype != np.float32:
             raise TypeError("training did not happen in float32")
         # scikit-learn keeps one column per neuron.
@@ -84,7 +88,9 @@ def npz_bytes(arrays: dict[str, Floats]) -> bytes:
 def main() -> None:
     """Train, write the file, and print its hash and its accuracy on the test set as JSON."""
     parser = argparse.ArgumentParser(description="Train the digits example network.")
-    parser.add_argument("--output", type=Path, default=DEFAULT_OUTPUT, help="the .npz file to write")
+    parser.add_argument(
+        "--output", type=Path, default=DEFAULT_OUTPUT, help="the .npz file to write"
+    )
     output: Path = parser.parse_args().output
 
     train_x, test_x, train_y, test_y = load_split()
@@ -94,7 +100,9 @@ def main() -> None:
         predicted = logits(dict(stored), test_x).argmax(axis=1)
     accuracy = float((predicted == test_y).mean())
     if accuracy < REQUIRED_ACCURACY:
-        raise SystemExit(f"test accuracy {accuracy:.4f} is below {REQUIRED_ACCURACY}; nothing was written")
+        raise SystemExit(
+            f"test accuracy {accuracy:.4f} is below {REQUIRED_ACCURACY}; nothing was written"
+        )
     output.write_bytes(content)
     print(json.dumps({"accuracy": accuracy, "sha256": hashlib.sha256(content).hexdigest()}))
 

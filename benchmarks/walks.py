@@ -43,12 +43,18 @@ WIDTHS = (20, 128, 128, 128, 4)
 
 def main() -> None:
     """Measure both networks and write results/walks.json."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--network", type=Path, default=Path("../shared/nets/mnist_256x4.onnx"))
     parser.add_argument("--cells", type=int, default=10_000)
     options = parser.parse_args()
     _use_one_thread()
-    results: dict[str, Any] = {"seed": 0, "threads": 1, "-".join(map(str, WIDTHS)): measure(synthetic(), options.cells)}
+    results: dict[str, Any] = {
+        "seed": 0,
+        "threads": 1,
+        "-".join(map(str, WIDTHS)): measure(synthetic(), options.cells),
+    }
     if options.network.exists():
         from polyrelu.formats import load
 
@@ -89,7 +95,10 @@ def measure(network: Network, cells: int) -> dict[str, Any]:
     rng = Random(0)
     return {
         "line": _lines(network, cells, rng),
-        **{f"bent hyperplane, layer {layer}": _bent_hyperplanes(network, layer, cells, rng) for layer in (2, 3)},
+        **{
+            f"bent hyperplane, layer {layer}": _bent_hyperplanes(network, layer, cells, rng)
+            for layer in (2, 3)
+        },
     }
 
 
@@ -109,7 +118,9 @@ class Tally:
     float_seconds: float = 0.0
     same: int = 0
 
-    def add(self, walk: LineWalk | BentWalk, found: list[bytes], seconds: float, floats: Cells) -> None:
+    def add(
+        self, walk: LineWalk | BentWalk, found: list[bytes], seconds: float, floats: Cells
+    ) -> None:
         """Count a walk that is done, and do it again in floats, for one cell more at most."""
         start = time.process_time()
         other = [on.tobytes() for on in islice(floats, len(found) + 1)]
@@ -141,7 +152,12 @@ def _lines(network: Network, cells: int, rng: Random) -> dict[str, Any]:
         walk = walk_line(network, point, direction, START)
         found = [(cell.flat > 0).tobytes() for cell in walk]
         seconds = time.process_time() - start
-        tally.add(walk, found, seconds, float_line(weights, _floats(point), _floats(direction), float(START)))
+        tally.add(
+            walk,
+            found,
+            seconds,
+            float_line(weights, _floats(point), _floats(direction), float(START)),
+        )
     return tally.summary()
 
 
@@ -153,12 +169,16 @@ def _bent_hyperplanes(network: Network, layer: int, cells: int, rng: Random) -> 
         origin = zero_in_plane(network, neuron, point, directions)
         for reverse in (False, True) if origin is not None else ():
             start = time.process_time()
-            walk = walk_bent_hyperplane(network, neuron, point, directions, origin or (), reverse=reverse)
+            walk = walk_bent_hyperplane(
+                network, neuron, point, directions, origin or (), reverse=reverse
+            )
             pieces = list(walk)
             seconds = time.process_time() - start
             found = [(piece.track.signs > 0).tobytes() for piece in pieces]
             begin = _floats(origin or ()), _floats(pieces[0].heading)
-            floats = float_bent(weights, neuron, _floats(point), np.array([*map(_floats, directions)]), *begin)
+            floats = float_bent(
+                weights, neuron, _floats(point), np.array([*map(_floats, directions)]), *begin
+            )
             tally.add(walk, found, seconds, floats)
         if tally.cells >= cells:
             break
@@ -234,7 +254,12 @@ def float_line(weights: FloatWeights, point: Floats, direction: Floats, t: float
 
 @np.errstate(all="ignore")
 def float_bent(
-    weights: FloatWeights, neuron: NeuronId, point: Floats, directions: Floats, s: Floats, heading: Floats
+    weights: FloatWeights,
+    neuron: NeuronId,
+    point: Floats,
+    directions: Floats,
+    s: Floats,
+    heading: Floats,
 ) -> Cells:
     """Which neurons are on, piece by piece along the zero set of a neuron, until the first piece is reached again."""
     forms = FloatForms(weights, point, directions)
@@ -248,7 +273,9 @@ def float_bent(
         a, b, c = forms.columns[:, v]
         s = s - (a * s[0] + b * s[1] + c) / (a * a + b * b) * np.array([a, b])
         along = np.array([-b, a])
-        behind = heading if crossed < 0 else forms.columns[:2, crossed] * (1.0 if on[crossed] else -1.0)
+        behind = (
+            heading if crossed < 0 else forms.columns[:2, crossed] * (1.0 if on[crossed] else -1.0)
+        )
         along = along if along @ behind > 0 else -along
         slopes = along @ forms.columns[:2]
         slopes[v] = 0.0

@@ -31,10 +31,15 @@ _T = TypeVar("_T")
 
 def main() -> None:
     """Measure all shapes."""
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     results = {"-".join(map(str, widths)): _measured(widths) for widths in SHAPES}
     write_results("weights", results)
-    groups = {f"{shape}\n{found['f_vector'][-1]:,} regions": found["seconds"] for shape, found in results.items()}
+    groups = {
+        f"{shape}\n{found['f_vector'][-1]:,} regions": found["seconds"]
+        for shape, found in results.items()
+    }
     draw_bars("weights", groups, "CPU seconds", "What rests on the complex, on R^n, exact")
 
 
@@ -60,7 +65,9 @@ def _measured(widths: tuple[int, ...]) -> dict[str, Any]:
         "f_vector": cells.f_vector,
         "visible": int(breakpoints.visible.sum()),
         "balanced": balanced,
-        "reconstructed": all(maps[i] == cells.region(i).affine_map for i in range(0, cells.regions, 97)),
+        "reconstructed": all(
+            maps[i] == cells.region(i).affine_map for i in range(0, cells.regions, 97)
+        ),
         "terms": [len(forms[0].numerator.terms), len(forms[0].denominator.terms)],
         "dual_cells": len(dual),
         "verdict": report.verdict,

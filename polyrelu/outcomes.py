@@ -41,13 +41,13 @@ __all__ = [
     "NotIdentifiable",
     "Outcome",
     "PartlyIdentifiable",
+    "ProofStatistics",
     "Proved",
     "Refuted",
     "RegionsListed",
-    "Search",
+    "SearchStatistics",
     "Undecided",
     "Witness",
-    "Work",
 ]
 
 
@@ -62,7 +62,9 @@ class _Answer:
     status: ClassVar[str]
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("an outcome is not a truth value: test `outcome.status` or use isinstance(outcome, Proved)")
+        raise TypeError(
+            "an outcome is not a truth value: test `outcome.status` or use isinstance(outcome, Proved)"
+        )
 
     def __repr__(self) -> str:
         return str(self)  # what a terminal shows; the fields would fill pages
@@ -89,7 +91,10 @@ class _Decided(_Answer, Generic[AnyCertificate]):
     def with_provenance(self, provenance: dict[str, str]) -> Self:
         """The same answer, its certificate telling (unverified) where the network came from."""
         certificate: Any = self.certificate
-        return replace(self, certificate=replace(certificate, unverified={**certificate.unverified, **provenance}))
+        return replace(
+            self,
+            certificate=replace(certificate, unverified={**certificate.unverified, **provenance}),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +138,10 @@ class Identifiable(Proved[Certificate]):
     @property
     def membership(self) -> str:
         """What is known of the network's own membership in the class: verified, refuted or open."""
-        found = next((h.evidence["status"] for h in self.certificate.hypotheses if h.id == "membership"), "verified")
+        found = next(
+            (h.evidence["status"] for h in self.certificate.hypotheses if h.id == "membership"),
+            "verified",
+        )
         return str(found)
 
     def _remarks(self) -> list[str]:
@@ -155,24 +163,28 @@ class PartlyIdentifiable(Proved[Certificate]):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NotIdentifiable(Refuted):
-    """Not identifiable: `other` is another network with the same function, `story` says why.
+    """Not identifiable: `other` is another network with the same function, `explanation` says why.
 
     >>> import polyrelu
     >>> outcome = polyrelu.identify(polyrelu.from_arrays([([[1], [2]], [0, 1]), ([[1, 0]], [0])]))
-    >>> outcome.story, outcome.other.weight(2).rows() == [(1, 0)]
+    >>> outcome.explanation, outcome.other.weight(2).rows() == [(1, 0)]
     ('neuron 1 of layer 1 has outgoing weights 0, so its row is free', True)
     """
 
     other: Network
-    story: str
+    explanation: str
 
     def __str__(self) -> str:
-        lines = [f"refuted. {self.certificate.claim}", f"why: {self.story}", f"the other network: {self.other}"]
+        lines = [
+            f"refuted. {self.certificate.claim}",
+            f"why: {self.explanation}",
+            f"the other network: {self.other}",
+        ]
         return _wrapped([*lines, *_theorem_lines(self.certificate), MEANING])
 
 
 @dataclass(slots=True)
-class Work:
+class ProofStatistics:
     """How much a proof by split trees took, as far as it got.
 
     Attributes
@@ -198,7 +210,7 @@ class Work:
 
 
 @dataclass(slots=True)
-class Search(Work):
+class SearchStatistics(ProofStatistics):
     """How a question about two networks was answered: the work of the last attempt, the linear programs of all.
 
     Attributes
@@ -214,14 +226,14 @@ class Search(Work):
     points: int = 0
 
     def __str__(self) -> str:
-        return f"route {self.route}: {Work.__str__(self)}, {self.points} points"
+        return f"route {self.route}: {ProofStatistics.__str__(self)}, {self.points} points"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Equivalent(Proved[TreeCertificate]):
     """The two networks compute the same function on the domain."""
 
-    search: Search
+    search: SearchStatistics
 
     def _remarks(self) -> list[str]:
         return [str(self.search)]
@@ -231,7 +243,7 @@ class Equivalent(Proved[TreeCertificate]):
 class RegionsListed(Proved[RegionsCertificate]):
     """The regions of a network on a domain, each with a point inside, and none missing."""
 
-    work: Work
+    work: ProofStatistics
 
     def _remarks(self) -> list[str]:
         return [f"tree: {self.work}"]
@@ -249,7 +261,9 @@ class Witness:
         """Where the outputs differ most, in words."""
         differences = [a - b for a, b in zip(self.f, self.g, strict=True)]
         i = max(range(len(differences)), key=lambda k: abs(differences[k]))
-        return f"output {i} differs most: f(x) - g(x) = {number_text(format_rational(differences[i]))}"
+        return (
+            f"output {i} differs most: f(x) - g(x) = {number_text(format_rational(differences[i]))}"
+        )
 
     def to_json(self) -> dict[str, list[str]]:
         """The numbers as text, as certificates and `--json` have them."""
@@ -261,12 +275,15 @@ class NotEquivalent(Refuted):
     """The two networks differ at `witness`."""
 
     witness: Witness
-    search: Search
+    search: SearchStatistics
 
     def __str__(self) -> str:
         shown = self.witness.to_json()
         lines = [f"refuted. {self.certificate.claim}", str(self.search)]
-        lines += [f"{name}: {vector_text(shown[key])}" for name, key in (("x", "x"), ("f(x)", "f"), ("g(x)", "g"))]
+        lines += [
+            f"{name}: {vector_text(shown[key])}"
+            for name, key in (("x", "x"), ("f(x)", "f"), ("g(x)", "g"))
+        ]
         lines.append(self.witness.difference())
         return _wrapped([*lines, PAIR_MEANING])
 
@@ -278,13 +295,17 @@ class Undecided(_Answer):
 
     reason: str
     attempts: tuple[Attempt, ...] = field(default=())
-    search: Work | None = None
+    search: ProofStatistics | None = None
     part: PartlyIdentifiable | None = None
     status: ClassVar[str] = "undecided"
 
     def __str__(self) -> str:
         work = str(self.search).removeprefix("route none: ")
-        reached = [f"reached: {work}, {100 * self.search.closed:.3g} % of the tree"] if self.search else []
+        reached = (
+            [f"reached: {work}, {100 * self.search.closed:.3g} % of the tree"]
+            if self.search
+            else []
+        )
         tried = [f"  tried {attempt}" for attempt in self.attempts]
         in_part = [] if self.part is None else ["in part:", str(self.part)]
         return "\n".join([_wrapped([f"undecided: {self.reason}", *tried, *reached]), *in_part])

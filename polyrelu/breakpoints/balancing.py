@@ -21,17 +21,14 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.breakpoints.jumps import BreakpointComplex
 from polyrelu.complex import Cell, PolyhedralComplex
-from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.completeness import require_complete
 from polyrelu.errors import DomainError
+from polyrelu.support.typing import BigIntegers, Indices
 
 __all__ = ["is_balanced", "oriented_sum", "unbalanced_ridge"]
-
-Indices = NDArray[np.int64]
-Integers = NDArray[np.object_]
 
 
 def unbalanced_ridge(breakpoints: BreakpointComplex) -> Cell | None:
@@ -49,7 +46,7 @@ def unbalanced_ridge(breakpoints: BreakpointComplex) -> Cell | None:
     True
     """
     cells = breakpoints.cells
-    require_whole(cells, "balancing")
+    require_complete(cells, "balancing")
     fans = _fans(breakpoints, _inner_incidences(cells))
     for ridge, members in fans.by_ridge():
         if any(map(any, _sum(breakpoints, fans, members))):
@@ -91,7 +88,7 @@ def oriented_sum(breakpoints: BreakpointComplex, ridge: int) -> list[list[Fracti
     >>> [[str(entry) for entry in row] for row in oriented_sum(breakpoints, 0)]
     [['0', '0', '0']]
     """
-    require_whole(breakpoints.cells, "balancing")
+    require_complete(breakpoints.cells, "balancing")
     pairs = _inner_incidences(breakpoints.cells)
     pairs = pairs[pairs[:, 0] == ridge]
     if not len(pairs):
@@ -99,7 +96,10 @@ def oriented_sum(breakpoints: BreakpointComplex, ridge: int) -> list[list[Fracti
     fans = _fans(breakpoints, pairs)
     ((_, members),) = fans.by_ridge()
     rows = _sum(breakpoints, fans, members)
-    return rows or [[Fraction()] * (breakpoints.cells.network.inputs + 1)] * breakpoints.weights.shape[1]
+    return (
+        rows
+        or [[Fraction()] * (breakpoints.cells.network.inputs + 1)] * breakpoints.weights.shape[1]
+    )
 
 
 def _inner_incidences(cells: PolyhedralComplex) -> Indices:
@@ -156,7 +156,9 @@ def _fans(breakpoints: BreakpointComplex, pairs: Indices) -> _Fans:
     counts = np.diff([*starts, len(ridges)])
     first = np.repeat(starts, counts)
     others = np.where(lines != lines[first], np.arange(len(ridges)), len(ridges))
-    second = np.repeat(np.minimum.reduceat(others, starts), counts)  # there is one, as R lies in two hyperplanes
+    second = np.repeat(
+        np.minimum.reduceat(others, starts), counts
+    )  # there is one, as R lies in two hyperplanes
     u, v = forms[first], forms[second]
     points = _points_inside(breakpoints.cells)[pairs[:, 1]]
     i = (u[:, :-1] != 0).argmax(axis=1)
@@ -170,7 +172,9 @@ def _fans(breakpoints: BreakpointComplex, pairs: Indices) -> _Fans:
     return _Fans(ridges, positions, lines, sides, turns)
 
 
-def _forms(breakpoints: BreakpointComplex, positions: Indices) -> tuple[Integers, Indices, Indices]:
+def _forms(
+    breakpoints: BreakpointComplex, positions: Indices
+) -> tuple[BigIntegers, Indices, Indices]:
     """The forms over (y, t), and `lines` and `sides` of `_Fans`."""
     cells = breakpoints.cells
     lattice_numbers = cells.inner[cells.frame.dimension - 1][breakpoints.facets[positions]]
@@ -183,12 +187,18 @@ def _forms(breakpoints: BreakpointComplex, positions: Indices) -> tuple[Integers
         numbers.append(lines.setdefault(tuple(side * entry for entry in row), len(lines)))
         sides.append(side)
     table = np.array(rows, dtype=object).reshape(len(rows), cells.frame.dimension + 1)
-    return table[which], np.array(numbers, dtype=np.int64)[which], np.array(sides, dtype=np.int64)[which]
+    return (
+        table[which],
+        np.array(numbers, dtype=np.int64)[which],
+        np.array(sides, dtype=np.int64)[which],
+    )
 
 
-def _points_inside(cells: PolyhedralComplex) -> Integers:
+def _points_inside(cells: PolyhedralComplex) -> BigIntegers:
     """Points (y, t) in the relative interiors of all cells of codimension 1: sums of their vertices and directions."""
-    points = np.array([cells.vertex_store.exact(vertex) for vertex in range(cells.lattice.size(0))], dtype=object)
+    points = np.array(
+        [cells.vertex_store.exact(vertex) for vertex in range(cells.lattice.size(0))], dtype=object
+    )
     for k in range(1, cells.frame.dimension):
         if k == 1:
             ends = cells.lattice.edges.rows
@@ -204,16 +214,21 @@ def _sum(breakpoints: BreakpointComplex, fans: _Fans, members: range) -> list[li
     factors: dict[int, list[Fraction]] = {}
     forms: dict[int, list[int]] = {}
     for member in members:
-        position, line, turn = (int(part[member]) for part in (fans.positions, fans.lines, fans.turns))
+        position, line, turn = (
+            int(part[member]) for part in (fans.positions, fans.lines, fans.turns)
+        )
         weights, divisor = breakpoints.weights[position].tolist(), breakpoints.divisors[position]
         side = int(fans.sides[member])
         own = factors.setdefault(line, [Fraction()] * len(weights))
-        factors[line] = [f + turn * side * weight / divisor for f, weight in zip(own, weights, strict=True)]
+        factors[line] = [
+            f + turn * side * weight / divisor for f, weight in zip(own, weights, strict=True)
+        ]
         forms.setdefault(line, [side * entry for entry in breakpoints.forms[position].tolist()])
     if not any(map(any, factors.values())):
         return []
     columns = list(zip(*forms.values(), strict=True))
     outputs = list(zip(*(factors[line] for line in forms), strict=True))
     return [
-        [sum((f * x for f, x in zip(row, column, strict=True)), Fraction()) for column in columns] for row in outputs
+        [sum((f * x for f, x in zip(row, column, strict=True)), Fraction()) for column in columns]
+        for row in outputs
     ]

@@ -57,7 +57,9 @@ def closed_form_jump(breakpoints: BreakpointComplex, facet: int) -> RationalMatr
 
 def _form(network: Network, signs: SignVector, neuron: NeuronId) -> RationalMatrix:
     """The preactivation of a neuron as a row [A | c], earlier neurons passing by their signs."""
-    activations = [RationalMatrix.identity(network.inputs).beside(RationalMatrix.zeros(network.inputs, 1))]
+    activations = [
+        RationalMatrix.identity(network.inputs).beside(RationalMatrix.zeros(network.inputs, 1))
+    ]
     for number in range(1, neuron.layer):
         z = network.layer_forms(number, activations)
         activations.append(z.scale_rows([int(sign > 0) for sign in signs.layers[number - 1]]))

@@ -129,5 +129,7 @@ def _csv(breakpoints: BreakpointComplex) -> str:
     for facet in breakpoints:
         normal, weight = (" ".join(numbers_text(row)) for row in (facet.normal, facet.weight))
         numbers = (facet.facet.index, facet.plus, facet.minus)
-        writer.writerow([*numbers, normal, format_rational(facet.offset), weight, int(facet.visible)])
+        writer.writerow(
+            [*numbers, normal, format_rational(facet.offset), weight, int(facet.visible)]
+        )
     return stream.getvalue().rstrip("\n")

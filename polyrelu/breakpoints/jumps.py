@@ -25,15 +25,13 @@ from numpy.typing import NDArray
 
 from polyrelu.breakpoints.hull import Hull
 from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex
-from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.completeness import require_complete
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, column_basis, positive_primitive
 from polyrelu.network import Network, affine_map_table
+from polyrelu.support.typing import BigIntegers, Indices
 
 __all__ = ["BreakpointComplex", "TropicalWeight", "breakpoint_complex", "maps_on_hull"]
-
-Indices = NDArray[np.int64]
-Integers = NDArray[np.object_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +76,19 @@ class TropicalWeight:
         >>> facet.weight, facet.normal, str(facet.jump), facet.euclidean()
         ((Fraction(9, 1),), (0, 1), '[9/2 9/2]', (9*sqrt(2)/2,))
         """
-        rows = RationalMatrix.from_rows([[w * n for n in self.normal] for w in self.weight], ncols=len(self.normal))
+        rows = RationalMatrix.from_rows(
+            [[w * n for n in self.normal] for w in self.weight], ncols=len(self.normal)
+        )
         return rows if self.hull is None else self.hull.gradients(rows)
 
     @property
     def square(self) -> Fraction:
         """‖n‖², on a domain of lower dimension along its affine hull."""
-        return Fraction(sum(n * n for n in self.normal)) if self.hull is None else self.hull.square(self.normal)
+        return (
+            Fraction(sum(n * n for n in self.normal))
+            if self.hull is None
+            else self.hull.square(self.normal)
+        )
 
     def euclidean(self) -> tuple[Any, ...]:
         """The weights for the normal of length 1, that is the signed lengths of the jump, as SymPy numbers.
@@ -120,8 +124,8 @@ class BreakpointComplex:
     facets: Indices
     plus: Indices
     minus: Indices
-    forms: Integers
-    divisors: Integers
+    forms: BigIntegers
+    divisors: BigIntegers
     weights: NDArray[np.object_]
     hull: Hull | None = None
 
@@ -140,7 +144,9 @@ class BreakpointComplex:
         """
         position = int(np.searchsorted(self.facets, facet))
         if position == len(self) or self.facets[position] != facet:
-            raise DomainError(f"the cell {facet} of dimension {self.cells.dimension - 1} is not between two regions")
+            raise DomainError(
+                f"the cell {facet} of dimension {self.cells.dimension - 1} is not between two regions"
+            )
         return self._at(position)
 
     def _at(self, position: int) -> TropicalWeight:
@@ -217,7 +223,7 @@ def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
     >>> sorted({(facet.normal, facet.weight[0]) for facet in breakpoints if facet.visible})
     [((0, 1), Fraction(3, 1))]
     """
-    require_whole(cells, "weights")
+    require_complete(cells, "weights")
     pairs = cells.adjacency()
     pairs = pairs[np.argsort(pairs[:, 2], kind="stable")]
     if not len(pairs):
@@ -228,7 +234,9 @@ def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
     plus = np.where(first_is_plus, pairs[:, 0], pairs[:, 1])
     minus = np.where(first_is_plus, pairs[:, 1], pairs[:, 0])
     weights = _weights(cells, plus, minus, forms, divisors)
-    return BreakpointComplex(cells, pairs[:, 2], plus, minus, forms, divisors, weights, _hull(cells))
+    return BreakpointComplex(
+        cells, pairs[:, 2], plus, minus, forms, divisors, weights, _hull(cells)
+    )
 
 
 def _hull(cells: PolyhedralComplex) -> Hull | None:
@@ -236,25 +244,37 @@ def _hull(cells: PolyhedralComplex) -> Hull | None:
     size = cells.network.inputs
     if cells.dimension == size:
         return None
-    columns = cells.frame.on_hull.take(rows=range(size), columns=range(size))  # 0 but for the free coordinates
+    columns = cells.frame.on_hull.take(
+        rows=range(size), columns=range(size)
+    )  # 0 but for the free coordinates
     return Hull.spanned_by(columns.take(columns=column_basis(columns)))
 
 
-def _forms(cells: PolyhedralComplex, pairs: Indices) -> tuple[NDArray[np.bool_], Integers, Integers]:
+def _forms(
+    cells: PolyhedralComplex, pairs: Indices
+) -> tuple[NDArray[np.bool_], BigIntegers, BigIntegers]:
     """For each pair of neighbours: whether the form of the cell between is positive on the first of them, that form
     over (x, 1) in primitive integers, and the greatest common divisor of its normal."""
     lattice_numbers = cells.inner[cells.frame.dimension - 1][pairs[:, 2]]
     known, which = np.unique(cells.facet_forms[lattice_numbers], return_inverse=True)
-    rows = RationalMatrix.from_integers([cells.table.exact_row(number) for number in known.tolist()])
+    rows = RationalMatrix.from_integers(
+        [cells.table.exact_row(number) for number in known.tolist()]
+    )
     forms = [positive_primitive(row) for row in (rows @ cells.frame.coordinates).integer_rows()]
     divisors = [math.gcd(*row[:-1]) for row in forms]
-    columns = np.array([cells.neuron_positions[cells.table.source(number)] for number in known.tolist()])
+    columns = np.array(
+        [cells.neuron_positions[cells.table.source(number)] for number in known.tolist()]
+    )
     signs = cells.all_signs[cells.dimension][pairs[:, 0], columns[which]]
     return signs > 0, np.array(forms, dtype=object)[which], np.array(divisors, dtype=object)[which]
 
 
 def _weights(
-    cells: PolyhedralComplex, plus: Indices, minus: Indices, forms: Integers, divisors: Integers
+    cells: PolyhedralComplex,
+    plus: Indices,
+    minus: Indices,
+    forms: BigIntegers,
+    divisors: BigIntegers,
 ) -> NDArray[np.object_]:
     """ω from one column of [A⁺ | c⁺] - [A⁻ | c⁻] in which the normal is not 0."""
     denominator, maps = maps_on_hull(cells)
@@ -262,18 +282,24 @@ def _weights(
     jumps = maps[plus, :, pivots] - maps[minus, :, pivots]
     scales = forms[np.arange(len(forms)), pivots] * denominator
     weights = np.empty(jumps.shape, dtype=object)
-    for i, (jump, divisor, scale) in enumerate(zip(jumps.tolist(), divisors.tolist(), scales.tolist(), strict=True)):
+    for i, (jump, divisor, scale) in enumerate(
+        zip(jumps.tolist(), divisors.tolist(), scales.tolist(), strict=True)
+    ):
         weights[i] = [Fraction(entry * divisor, scale) for entry in jump]
     return weights
 
 
-def maps_on_hull(cells: PolyhedralComplex, network: Network | None = None) -> tuple[int, Integers]:
+def maps_on_hull(
+    cells: PolyhedralComplex, network: Network | None = None
+) -> tuple[int, BigIntegers]:
     """Room-internal: the affine maps [A | c] of all regions: a denominator, and integers, shape (regions, m, n_0 + 1).
 
     Of the network of the complex, or of another one with the same hidden neurons. Maps that agree on the affine hull of
     the domain are equal here.
     """
-    denominator, table = affine_map_table(network or cells.network, cells.all_signs[cells.dimension] > 0)
+    denominator, table = affine_map_table(
+        network or cells.network, cells.all_signs[cells.dimension] > 0
+    )
     if cells.dimension == cells.network.inputs:
         return denominator, table
     flat = RationalMatrix.from_integers(table.reshape(-1, table.shape[2]).tolist(), denominator)

@@ -14,7 +14,7 @@ from fractions import Fraction
 import networkx as nx
 
 from polyrelu.breakpoints.jumps import BreakpointComplex
-from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.completeness import require_complete
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import AffineMap
@@ -24,7 +24,9 @@ __all__ = ["reconstruct"]
 Rows = list[list[Fraction]]
 
 
-def reconstruct(breakpoints: BreakpointComplex, region: int, affine_map: AffineMap) -> list[AffineMap]:
+def reconstruct(
+    breakpoints: BreakpointComplex, region: int, affine_map: AffineMap
+) -> list[AffineMap]:
     """The affine maps of all regions.
 
     Parameters
@@ -48,19 +50,25 @@ def reconstruct(breakpoints: BreakpointComplex, region: int, affine_map: AffineM
     ['[-1]', '[0]', '[1]']
     """
     cells = breakpoints.cells
-    require_whole(cells, "reconstruction")
+    require_complete(cells, "reconstruction")
     shape = (breakpoints.weights.shape[1], cells.network.inputs)
     if affine_map.matrix.shape != shape or not 0 <= region < cells.regions:
         got = f"region {region} with a map of shape {affine_map.matrix.shape}"
-        raise DomainError(f"a map of shape {shape} on one of the {cells.regions} regions is needed, not {got}")
+        raise DomainError(
+            f"a map of shape {shape} on one of the {cells.regions} regions is needed, not {got}"
+        )
     pairs = list(zip(breakpoints.plus.tolist(), breakpoints.minus.tolist(), strict=True))
     graph = nx.Graph()
     graph.add_nodes_from(range(cells.regions))
     graph.add_edges_from((*pair, {"position": position}) for position, pair in enumerate(pairs))
-    maps: dict[int, Rows] = {region: [list(row) for row in affine_map.matrix.beside(affine_map.offset).rows()]}
+    maps: dict[int, Rows] = {
+        region: [list(row) for row in affine_map.matrix.beside(affine_map.offset).rows()]
+    }
     for known, new in nx.bfs_edges(graph, region):
         position = graph.edges[known, new]["position"]
-        maps[new] = _changed(maps[known], breakpoints, position, 1 if new == pairs[position][0] else -1)
+        maps[new] = _changed(
+            maps[known], breakpoints, position, 1 if new == pairs[position][0] else -1
+        )
     for position, (plus, minus) in enumerate(pairs):
         if _changed(maps[minus], breakpoints, position, 1) != maps[plus]:
             raise DomainError(
@@ -82,4 +90,6 @@ def _changed(rows: Rows, breakpoints: BreakpointComplex, position: int, sign: in
 
 def _affine_map(rows: Rows) -> AffineMap:
     whole = RationalMatrix.from_rows(rows)
-    return AffineMap(whole.take(columns=range(whole.ncols - 1)), whole.take(columns=[whole.ncols - 1]))
+    return AffineMap(
+        whole.take(columns=range(whole.ncols - 1)), whole.take(columns=[whole.ncols - 1])
+    )

@@ -37,14 +37,20 @@ from numpy.typing import NDArray
 
 from polyrelu.breakpoints.jumps import maps_on_hull
 from polyrelu.complex import Cell, PolyhedralComplex
-from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.completeness import require_complete
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational, RationalMatrix, to_fraction
 from polyrelu.network import Block, Layer, Network
+from polyrelu.support.typing import Indices
 
-__all__ = ["DualCell", "TropicalPolynomial", "TropicalRational", "denominator_network", "tropical_form"]
+__all__ = [
+    "DualCell",
+    "TropicalPolynomial",
+    "TropicalRational",
+    "denominator_network",
+    "tropical_form",
+]
 
-Indices = NDArray[np.int64]
 Term = tuple[Fraction, ...]
 
 
@@ -90,7 +96,10 @@ class TropicalPolynomial:
             raise DomainError(f"a point needs {len(self.terms[0]) - 1} coordinates, got {len(x)}")
         if not self._cells.domain.contains(point[:-1]):
             raise DomainError("the point is outside the domain on which the tropical form holds")
-        return max(sum((a * b for a, b in zip(term, point, strict=True)), Fraction()) for term in self.terms)
+        return max(
+            sum((a * b for a, b in zip(term, point, strict=True)), Fraction())
+            for term in self.terms
+        )
 
     @property
     def newton_polytope(self) -> Polyhedron:
@@ -131,11 +140,15 @@ class TropicalPolynomial:
                 codes = _on_facets(cells, k, owners, terms, count)
 
 
-def _on_facets(cells: PolyhedralComplex, k: int, owners: Indices, terms: Indices, count: int) -> Indices:
+def _on_facets(
+    cells: PolyhedralComplex, k: int, owners: Indices, terms: Indices, count: int
+) -> Indices:
     """The pairs (cell of dimension k - 1, term) from those of dimension k, sorted by cell."""
     offsets, facets = cells.facets(k)
     numbers = np.diff(offsets)[owners]
-    places = np.repeat(offsets[owners] - np.cumsum(numbers) + numbers, numbers) + np.arange(int(numbers.sum()))
+    places = np.repeat(offsets[owners] - np.cumsum(numbers) + numbers, numbers) + np.arange(
+        int(numbers.sum())
+    )
     return np.unique(facets[places] * count + np.repeat(terms, numbers))
 
 
@@ -177,7 +190,7 @@ def tropical_form(cells: PolyhedralComplex) -> list[TropicalRational]:
     >>> [tuple(map(str, term)) for term in form.denominator.terms]
     [('0', '0'), ('2', '-2')]
     """
-    require_whole(cells, "tropical forms")
+    require_complete(cells, "tropical forms")
     f, q = maps_on_hull(cells), maps_on_hull(cells, denominator_network(cells.network))
     common = math.lcm(f[0], q[0])
     values = f[1] * (common // f[0]), q[1] * (common // q[0])
@@ -188,13 +201,17 @@ def tropical_form(cells: PolyhedralComplex) -> list[TropicalRational]:
     ]
 
 
-def _polynomial(cells: PolyhedralComplex, pieces: NDArray[np.object_], denominator: int) -> TropicalPolynomial:
+def _polynomial(
+    cells: PolyhedralComplex, pieces: NDArray[np.object_], denominator: int
+) -> TropicalPolynomial:
     """The maximum of affine functions [a | c] given on all regions, integers over a denominator."""
     rows = list(map(tuple, pieces.tolist()))
     terms = sorted(set(rows))
     numbers = {term: i for i, term in enumerate(terms)}
     fractions = [tuple(Fraction(entry, denominator) for entry in term) for term in terms]
-    return TropicalPolynomial(cells, fractions, np.array([numbers[row] for row in rows], dtype=np.int64))
+    return TropicalPolynomial(
+        cells, fractions, np.array([numbers[row] for row in rows], dtype=np.int64)
+    )
 
 
 def denominator_network(network: Network) -> Network:
@@ -225,6 +242,10 @@ def denominator_network(network: Network) -> Network:
 def _zero_layer(network: Network, weights: dict[int, RationalMatrix], last: int) -> Layer:
     """An output layer with these weights on earlier layers, those that are not 0, and no bias."""
     zero = RationalMatrix.zeros(network.outputs, network.widths[last])
-    blocks = [Block(k, weight) for k, weight in sorted(weights.items()) if k != last and not weight.is_zero()]
+    blocks = [
+        Block(k, weight)
+        for k, weight in sorted(weights.items())
+        if k != last and not weight.is_zero()
+    ]
     blocks.append(Block(last, weights.get(last, zero)))
     return Layer(tuple(blocks), RationalMatrix.zeros(network.outputs, 1))

@@ -21,7 +21,16 @@ from polyrelu.exact import Polyhedron, decimal_above, format_integer, format_rat
 from polyrelu.network import Network, to_document
 from polyrelu.support.text_files import layout, write_all
 
-__all__ = ["Among", "Certificate", "Claim", "Hypothesis", "PairClaim", "PartClaim", "RegionsClaim", "RuntimeClaim"]
+__all__ = [
+    "Among",
+    "Certificate",
+    "Claim",
+    "Hypothesis",
+    "PairClaim",
+    "PartClaim",
+    "RegionsClaim",
+    "RuntimeClaim",
+]
 
 FORMAT, VERSION = "polyrelu-certificate", 1
 Among = Literal["all", "regular", "transversal", "generic"]
@@ -90,7 +99,12 @@ class PartClaim:
 
     def terms(self) -> dict[str, Any]:
         """The rest of the claim, as it stands in a certificate."""
-        return {"domain": self.domain, "among": self.among, "layers": self.layers, "neurons": list(self.neurons)}
+        return {
+            "domain": self.domain,
+            "among": self.among,
+            "layers": self.layers,
+            "neurons": list(self.neurons),
+        }
 
     def __str__(self) -> str:
         return (
@@ -120,8 +134,14 @@ class RuntimeClaim:
 
     def terms(self) -> dict[str, Any]:
         """The rest of the claim, as it stands in a certificate."""
-        lower, upper, at_most = (list(map(format_rational, part)) for part in (self.lower, self.upper, self.at_most))
-        return {"domain": {"lower": lower, "upper": upper}, "arithmetic": self.arithmetic, "at-most": at_most}
+        lower, upper, at_most = (
+            list(map(format_rational, part)) for part in (self.lower, self.upper, self.at_most)
+        )
+        return {
+            "domain": {"lower": lower, "upper": upper},
+            "arithmetic": self.arithmetic,
+            "at-most": at_most,
+        }
 
     def __str__(self) -> str:
         return (
@@ -157,7 +177,9 @@ class PairClaim:
 
     def __str__(self) -> str:
         place = domain_text(self.terms()["domain"])
-        names = " and ".join(f"{network.widths} {network.sha256[:12]}…" for network in self.networks.values())
+        names = " and ".join(
+            f"{network.widths} {network.sha256[:12]}…" for network in self.networks.values()
+        )
         if self.network == self.other:
             same = f"{self.network.widths} {self.network.sha256[:12]}…"
             return f"Both are one network, {same}, so they compute the same function on {place}."
@@ -202,7 +224,9 @@ class RegionsClaim:
 def _domain(domain: Polyhedron) -> dict[str, list[str]]:
     """A domain as claims have it (FORMAT.md §3.8)."""
     parts = {"inequalities": domain.inequalities, "equations": domain.equations}
-    return {key: [" ".join(map(format_integer, row)) for row in rows] for key, rows in parts.items()}
+    return {
+        key: [" ".join(map(format_integer, row)) for row in rows] for key, rows in parts.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +245,12 @@ class Hypothesis:
 
     def to_json(self) -> dict[str, Any]:
         """As `--json` prints it."""
-        return {"id": self.id, "statement": self.statement, "status": self.status, "evidence": self.evidence}
+        return {
+            "id": self.id,
+            "statement": self.statement,
+            "status": self.status,
+            "evidence": self.evidence,
+        }
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -248,7 +277,9 @@ class Certificate:
         claim: dict[str, Any] = {"kind": self.claim.kind}
         claim |= references(self.claim.networks, target, beside)
         claim |= self.claim.terms()
-        hypotheses = [{"id": h.id, "status": h.status, "evidence": h.evidence} for h in self.hypotheses]
+        hypotheses = [
+            {"id": h.id, "status": h.status, "evidence": h.evidence} for h in self.hypotheses
+        ]
         document = {
             "format": FORMAT,
             "version": VERSION,
@@ -276,7 +307,9 @@ class Certificate:
         return f"<{self}>"
 
 
-def references(networks: Mapping[str, Network], target: Path | None, beside: dict[Path, str]) -> dict[str, Any]:
+def references(
+    networks: Mapping[str, Network], target: Path | None, beside: dict[Path, str]
+) -> dict[str, Any]:
     """Network references by key (FORMAT.md §3), equal ones of equal networks; the text of files that they name is added
     to `beside`."""
     made: dict[str, dict[str, Any]] = {}
@@ -286,7 +319,9 @@ def references(networks: Mapping[str, Network], target: Path | None, beside: dic
     return {key: made[network.sha256] for key, network in networks.items()}
 
 
-def _reference(network: Network, key: str, target: Path | None, beside: dict[Path, str]) -> dict[str, Any]:
+def _reference(
+    network: Network, key: str, target: Path | None, beside: dict[Path, str]
+) -> dict[str, Any]:
     if target is None or network.parameters <= INLINE_PARAMETERS:
         return {"sha256": network.sha256, "inline": to_document(network)}
     text = layout(to_document(network))
@@ -299,7 +334,9 @@ def _reference(network: Network, key: str, target: Path | None, beside: dict[Pat
 
 def _holds(path: Path, text: str) -> bool:
     try:
-        return path.stat().st_size == len(text) + 1 and path.read_bytes() == f"{text}\n".encode("ascii")
+        return path.stat().st_size == len(text) + 1 and path.read_bytes() == f"{text}\n".encode(
+            "ascii"
+        )
     except OSError:
         return False
 
@@ -311,7 +348,9 @@ def _file_stem(target: Path) -> str:
     digest keeps the files of two certificates apart.
     """
     stem = target.name.removesuffix(".json")
-    kept = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in stem)[:150].lstrip(".")
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in stem)[
+        :150
+    ].lstrip(".")
     if kept == stem and target.name.endswith(".json"):
         return stem
     return f"{kept or 'certificate'}-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:8]}"

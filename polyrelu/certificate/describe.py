@@ -67,8 +67,19 @@ def read_certificate(path: str | Path) -> CertificateText:
         return _text(json.loads(text))
     except OSError as error:
         raise CertificateError(f"{path}: cannot read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, EOFError, zlib.error):
-        raise CertificateError(f"{path}: not a polyrelu certificate; `polyrelu check` says where it fails") from None
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        AttributeError,
+        RecursionError,
+        EOFError,
+        zlib.error,
+    ):
+        raise CertificateError(
+            f"{path}: not a polyrelu certificate; `polyrelu check` says where it fails"
+        ) from None
 
 
 def describe(certificate: CertificateText) -> str:
@@ -96,7 +107,12 @@ def describe_latex(certificate: CertificateText) -> str:
     theorem = THEOREMS[certificate.theorem]
     items = [rf"  \item[({name})] {_escape(text)}." for name, text in certificate.hypotheses]
     if items:
-        items = ["The hypotheses hold by the certificate:", r"\begin{description}", *items, r"\end{description}"]
+        items = [
+            "The hypotheses hold by the certificate:",
+            r"\begin{description}",
+            *items,
+            r"\end{description}",
+        ]
     lines = [
         r"% needs \usepackage{amsmath,amssymb,amsthm}",
         r"% and \newtheorem{proposition}{Proposition} \newtheorem*{remark}{Remark}",
@@ -127,7 +143,9 @@ _CLASSES = {
 def _meaning(certificate: CertificateText) -> str:
     if certificate.kind in ("equivalent", "not-equivalent"):
         return PAIR_MEANING
-    return {"runtime-error": RUNTIME_MEANING, "regions": REGIONS_MEANING}.get(certificate.kind, MEANING)
+    return {"runtime-error": RUNTIME_MEANING, "regions": REGIONS_MEANING}.get(
+        certificate.kind, MEANING
+    )
 
 
 def _shortened(certificate: CertificateText) -> CertificateText:
@@ -197,7 +215,9 @@ def _text(document: dict[str, Any]) -> CertificateText:
         among=str(claim.get("among", "")),
         domain=_domain(claim),
         theorem=proof["theorem"],
-        hypotheses=tuple(_hypothesis(entry, THEOREMS[proof["theorem"]]) for entry in proof["hypotheses"]),
+        hypotheses=tuple(
+            _hypothesis(entry, THEOREMS[proof["theorem"]]) for entry in proof["hypotheses"]
+        ),
         unverified={str(key): str(value) for key, value in document["unverified"].items()},
     )
 
@@ -216,7 +236,11 @@ def _runtime_terms(claim: dict[str, Any]) -> str:
     sides = [f"[{low}, {high}]" for low, high in zip(lower, upper, strict=True)]
     if len(set(sides)) == 1:
         sides = [f"{sides[0]}^{len(lower)}"]
-    box = " x ".join(sides) if len(sides) <= 8 else f"the box of {len(sides)} intervals in the certificate"
+    box = (
+        " x ".join(sides)
+        if len(sides) <= 8
+        else f"the box of {len(sides)} intervals in the certificate"
+    )
     worst = max(parse_rational(str(limit)) for limit in limits)
     return f"by at most {decimal_above(worst)} at any {claim['arithmetic']} input in {box}"
 
@@ -233,7 +257,11 @@ def _network(reference: dict[str, Any]) -> str:
         return f"network in {reference['file']}"
     inline = reference["inline"]
     widths = [inline["inputs"], *(len(layer["bias"].split(" ")) for layer in inline["layers"])]
-    return "-".join(map(str, widths)) + " network" + (" with trailing ReLU" if inline["last"] == "relu" else "")
+    return (
+        "-".join(map(str, widths))
+        + " network"
+        + (" with trailing ReLU" if inline["last"] == "relu" else "")
+    )
 
 
 def _statement(certificate: CertificateText) -> str:
@@ -248,7 +276,11 @@ def _statement(certificate: CertificateText) -> str:
             f"{certificate.domain}, and a point inside each of them is listed."
         )
     if certificate.kind in ("equivalent", "not-equivalent"):
-        verb = "compute the same function" if certificate.kind == "equivalent" else "do not compute the same function"
+        verb = (
+            "compute the same function"
+            if certificate.kind == "equivalent"
+            else "do not compute the same function"
+        )
         return (
             f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} and the network with SHA-256 "
             f"{certificate.other} {verb} on {certificate.domain}."
@@ -278,10 +310,14 @@ def _statement(certificate: CertificateText) -> str:
 
 def _evidence_note(evidence: dict[str, Any]) -> str:
     if "status" in evidence:
-        return f": {evidence['status']}" + (f" ({evidence['method']})" if "method" in evidence else "")
+        return f": {evidence['status']}" + (
+            f" ({evidence['method']})" if "method" in evidence else ""
+        )
     if "x" in evidence or "f" in evidence:
         return ": " + "; ".join(
-            f"{name} = {vector_text(evidence[name])}" for name in ("x", "f", "g") if name in evidence
+            f"{name} = {vector_text(evidence[name])}"
+            for name in ("x", "f", "g")
+            if name in evidence
         )
     if "witnesses" in evidence:
         flat = sum(1 for witness in evidence["witnesses"] if "flat" in witness)
@@ -296,7 +332,9 @@ def _evidence_note(evidence: dict[str, Any]) -> str:
     return f" ({evidence['method']})" if "method" in evidence else ""
 
 
-_FORMULA = re.compile(r"(R\^n|\[A_i\|a_i\]|[A-Za-z]\[[0-9]\]|[A-Za-z]_[a-z0-9](?: [A-Za-z]_[a-z0-9])*)")
+_FORMULA = re.compile(
+    r"(R\^n|\[A_i\|a_i\]|[A-Za-z]\[[0-9]\]|[A-Za-z]_[a-z0-9](?: [A-Za-z]_[a-z0-9])*)"
+)
 _SPECIAL = {c: rf"\{c}" for c in "_&%#${}"} | {
     "^": r"\^{}",
     "~": r"\~{}",
@@ -311,7 +349,8 @@ def _escape(text: str) -> str:
     """Text for LaTeX; what looks like a formula of this package becomes one."""
     parts = _FORMULA.split(text)
     return "".join(
-        _formula(part) if i % 2 else "".join(_SPECIAL.get(c, c) for c in part) for i, part in enumerate(parts)
+        _formula(part) if i % 2 else "".join(_SPECIAL.get(c, c) for c in part)
+        for i, part in enumerate(parts)
     )
 
 

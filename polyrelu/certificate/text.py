@@ -40,7 +40,9 @@ def vector_text(texts: Sequence[str]) -> str:
         return ", ".join(map(number_text, texts))
     listed = [f"[{i}] = {number_text(text)}" for i, text in enumerate(texts) if text != "0"]
     more = f", and {len(listed) - _ENTRIES} more" if len(listed) > _ENTRIES else ""
-    return f"{', '.join(listed[:_ENTRIES]) or '0'}{more} (of {len(texts)} numbers, the others are 0)"
+    return (
+        f"{', '.join(listed[:_ENTRIES]) or '0'}{more} (of {len(texts)} numbers, the others are 0)"
+    )
 
 
 def part_text(layers: int, neurons: Sequence[int]) -> str:
@@ -52,10 +54,16 @@ def part_text(layers: int, neurons: Sequence[int]) -> str:
     ('layer 1 and in neuron 0 of layer 2 up to signs of rows [W|b]', 'layers 1 to 2 and in neurons 1, 4 ')
     """
     names = ", ".join(map(str, neurons))
-    names = f"{len(neurons)} neurons" if len(neurons) > _ENTRIES else f"neuron{'s' * (len(neurons) > 1)} {names}"
+    names = (
+        f"{len(neurons)} neurons"
+        if len(neurons) > _ENTRIES
+        else f"neuron{'s' * (len(neurons) > 1)} {names}"
+    )
     last = f"{names} of layer {layers + 1}" if neurons else f"layer {layers}"
     whole = layers if neurons else layers - 1
-    before = "" if whole == 0 else "layer 1 and in " if whole == 1 else f"layers 1 to {whole} and in "
+    before = (
+        "" if whole == 0 else "layer 1 and in " if whole == 1 else f"layers 1 to {whole} and in "
+    )
     return f"{before}{last} up to signs of rows [W|b]"
 
 
@@ -67,7 +75,9 @@ def domain_text(domain: Mapping[str, Sequence[str]]) -> str:
     >>> domain_text({"inequalities": ["21 -1 5"], "equations": ["1 1 0"]})
     '{x : 21 x_0 - x_1 ≤ 5, x_0 + x_1 = 0}'
     """
-    inequalities, equations = ([row.split(" ") for row in domain[key]] for key in ("inequalities", "equations"))
+    inequalities, equations = (
+        [row.split(" ") for row in domain[key]] for key in ("inequalities", "equations")
+    )
     if not inequalities and not equations:
         return "R^n"
     if not equations and (cube := _cube(inequalities)):
@@ -103,7 +113,11 @@ def _linear(entries: Sequence[str]) -> str:
     for j, entry in enumerate(entries):
         if entry == "0":
             continue
-        sign = ("-" if entry.startswith("-") else "") if not text else (" - " if entry.startswith("-") else " + ")
+        sign = (
+            ("-" if entry.startswith("-") else "")
+            if not text
+            else (" - " if entry.startswith("-") else " + ")
+        )
         size = entry.removeprefix("-")
         text += f"{sign}{'' if size == '1' else f'{size} '}x_{j}"
     return text or "0"

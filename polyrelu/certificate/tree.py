@@ -58,7 +58,8 @@ class SignRecord:
     def to_json(self) -> list[Any]:
         """As it stands in a node record."""
         rows, slopes = (
-            [[i, format_rational(entry)] for i, entry in sorted(part.items())] for part in (self.rows, self.slopes)
+            [[i, format_rational(entry)] for i, entry in sorted(part.items())]
+            for part in (self.rows, self.slopes)
         )
         return [self.atom, "+" if self.sign > 0 else "-", format_rational(self.value), rows, slopes]
 
@@ -84,7 +85,9 @@ class NodeRecord:
         if self.split is not None:
             return signs | {"split": self.split}
         return signs | (
-            {"leaf": "equal"} if self.region is None else {"region": list(map(format_rational, self.region))}
+            {"leaf": "equal"}
+            if self.region is None
+            else {"region": list(map(format_rational, self.region))}
         )
 
 
@@ -143,12 +146,18 @@ class _TreeFile:
         for line in itertools.chain([self._header(target)[0]], self.log.lines()):
             digest.update(line)
             yield line
-        yield f"{json.dumps({'nodes': self.log.nodes, 'sha256': digest.hexdigest()})}\n".encode("ascii")
+        yield f"{json.dumps({'nodes': self.log.nodes, 'sha256': digest.hexdigest()})}\n".encode(
+            "ascii"
+        )
 
     def _header(self, target: Path | None) -> tuple[bytes, dict[Path, str]]:
         """The first line, and the text of the network files that belong beside the target."""
         beside: dict[Path, str] = {}
-        claim = {"kind": self.claim.kind, **references(self.claim.networks, target, beside), **self.claim.terms()}
+        claim = {
+            "kind": self.claim.kind,
+            **references(self.claim.networks, target, beside),
+            **self.claim.terms(),
+        }
         header = {"format": "polyrelu-tree", "version": 1, "claim": claim, **self._terms()}
         line = f"{json.dumps({**header, 'unverified': remarks(self.unverified)})}\n".encode("ascii")
         if len(line) > LINE_LIMIT:
@@ -242,7 +251,9 @@ class RegionsCertificate(_TreeFile):
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """The hypotheses of the theorem."""
         leaves = {"regions": self.claim.count}
-        return Hypothesis("regions", "cover", {"nodes": self.log.nodes}), Hypothesis("regions", "inside", leaves)
+        return Hypothesis("regions", "cover", {"nodes": self.log.nodes}), Hypothesis(
+            "regions", "inside", leaves
+        )
 
     def __str__(self) -> str:
         return f"Certificate by 'regions', {self.log.nodes} nodes: {self.claim}"

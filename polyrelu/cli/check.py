@@ -14,8 +14,12 @@ __all__ = ["add_check"]
 
 def add_check(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(commands, "check", _check, "re-derive a certificate with the independent checker")
-    parser.add_argument("certificate", help="certificate file; a network file it names is looked for beside it")
+    parser = add_command(
+        commands, "check", _check, "re-derive a certificate with the independent checker"
+    )
+    parser.add_argument(
+        "certificate", help="certificate file; a network file it names is looked for beside it"
+    )
     parser.add_argument(
         "--network",
         action="append",
@@ -24,7 +28,9 @@ def add_check(commands: Any) -> None:
         help="a native network file (.json) the certificate refers to, if it is not beside it under its name",
     )
     parser.add_argument(
-        "--about", metavar="NET", help="reject the certificate unless it is about this network (any format)"
+        "--about",
+        metavar="NET",
+        help="reject the certificate unless it is about this network (any format)",
     )
     add_reading(parser)
 
@@ -44,16 +50,33 @@ def _is_about(options: argparse.Namespace) -> bool:
     """Whether the certificate speaks of the network in --about; if not, say so."""
     from polyrelu.certificate import read_certificate
 
-    certificate, wanted = read_certificate(options.certificate), read_network(options, options.about).network.sha256
+    certificate, wanted = (
+        read_certificate(options.certificate),
+        read_network(options, options.about).network.sha256,
+    )
     subjects = [certificate.sha256]
     if certificate.kind in ("equivalent", "not-equivalent"):  # both networks of a pair count
         subjects.append(str(certificate.other))
     if wanted in subjects:
         return True
     found = " and ".join(subjects)
-    step, expected, got = "about", f"a certificate about {options.about}, sha256 {wanted}", f"one about {found}"
+    step, expected, got = (
+        "about",
+        f"a certificate about {options.about}, sha256 {wanted}",
+        f"one about {found}",
+    )
     if options.json:
-        print(json.dumps({"command": "check", "status": "rejected", "step": step, "expected": expected, "got": got}))
+        print(
+            json.dumps(
+                {
+                    "command": "check",
+                    "status": "rejected",
+                    "step": step,
+                    "expected": expected,
+                    "got": got,
+                }
+            )
+        )
     else:
         print(f"rejected\n  step: {step}\n  expected: {expected}\n  got: {got}")
     return False

@@ -26,7 +26,9 @@ _WEIGHED = 5_000
 
 def add_complex(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(commands, "complex", _complex, "all cells of the canonical polyhedral complex, exactly")
+    parser = add_command(
+        commands, "complex", _complex, "all cells of the canonical polyhedral complex, exactly"
+    )
     add_network(parser)
     parser.add_argument(
         "--domain",
@@ -35,7 +37,12 @@ def add_complex(commands: Any) -> None:
         'plane through the points of {"points": …} (with "range": [[lo, hi], …] for a part of it), or FILE.json with '
         '{"A": …, "c": …} for A x ≤ c, also "E", "e" for E x = e, or with {"vertices": …, "rays": …, "lines": …}',
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the complex here (.json, .csv, .graphml, .gexf)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write the complex here (.json, .csv, .graphml, .gexf)",
+    )
     parser.add_argument(
         "--regions-only",
         action="store_true",
@@ -78,17 +85,27 @@ def _complex(options: argparse.Namespace, started: float) -> int:
     network = imported.network
     domain = parse_domain(options.domain, network.inputs)
     with deferred_interrupt(say_interrupted) as interrupt:
-        cells, found = (_only_regions if options.regions_only else _all_cells)(options, network, domain)
-    found |= dict.fromkeys(("breakpoint_facets", "balanced", "weights", "conditions", "certificate"))
+        cells, found = (_only_regions if options.regions_only else _all_cells)(
+            options, network, domain
+        )
+    found |= dict.fromkeys(
+        ("breakpoint_facets", "balanced", "weights", "conditions", "certificate")
+    )
     missing = _missing(options, cells)
     if not missing:
         try:
-            missing = _asked_for(options) if interrupt.requested else _add_the_rest(options, cells, imported, found)
+            missing = (
+                _asked_for(options)
+                if interrupt.requested
+                else _add_the_rest(options, cells, imported, found)
+            )
         except KeyboardInterrupt:  # what is written stays, and is told
             missing = _asked_for(options) or "interrupted: the weights are missing"
     if options.json:
         shown = found | {"conditions": _as_json(found["conditions"]), "reason": missing or None}
-        print_object(options, "undecided" if missing else "ok", started, **shown, **reading(imported))
+        print_object(
+            options, "undecided" if missing else "ok", started, **shown, **reading(imported)
+        )
     else:
         print("\n".join(_lines(found)))
         print_reading(imported)
@@ -103,28 +120,41 @@ def _check_outputs(options: argparse.Namespace) -> None:
     from polyrelu.complex.export import FORMATS, REGION_FORMATS
 
     taken = [options.network, options.domain.removeprefix("slice:")]
-    for option, key in (("-o", "output"), ("--weights", "weights"), ("--certificate", "certificate")):
+    for option, key in (
+        ("-o", "output"),
+        ("--weights", "weights"),
+        ("--certificate", "certificate"),
+    ):
         name = getattr(options, key)
         if name is not None:
             check_output(option, name, taken)
             taken.append(name)
     for name in ("self_check", "breakpoints", "weights", "conditions"):
         if options.regions_only and getattr(options, name):
-            raise DomainError(f"--{name.replace('_', '-')} is for a whole complex; leave out --regions-only")
+            raise DomainError(
+                f"--{name.replace('_', '-')} is for a whole complex; leave out --regions-only"
+            )
     if options.output is not None:
         what = "regions are" if options.regions_only else "a complex is"
-        _check_suffix("-o", options.output, what, REGION_FORMATS if options.regions_only else FORMATS)
+        _check_suffix(
+            "-o", options.output, what, REGION_FORMATS if options.regions_only else FORMATS
+        )
     if options.weights is not None:
         _check_suffix("--weights", options.weights, "weights are", BREAKPOINT_FORMATS)
 
 
 def _check_suffix(option: str, name: str, what: str, formats: Sequence[str]) -> None:
     if Path(name).suffix not in formats:
-        raise DomainError(f"{option} {name}: {what} written as {', '.join(formats)}; choose one of these")
+        raise DomainError(
+            f"{option} {name}: {what} written as {', '.join(formats)}; choose one of these"
+        )
 
 
 def _add_the_rest(
-    options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph, imported: Imported, found: dict[str, Any]
+    options: argparse.Namespace,
+    cells: PolyhedralComplex | RegionGraph,
+    imported: Imported,
+    found: dict[str, Any],
 ) -> str:
     """Weights, conditions and certificate; what of them is missing, in words."""
     from polyrelu.complex import PolyhedralComplex
@@ -143,7 +173,11 @@ def _add_the_rest(
 
 def _asked_for(options: argparse.Namespace) -> str:
     """What an interruption after the complex was done leaves out of what was asked for, in words."""
-    names = [name for name in ("breakpoints", "weights", "conditions", "certificate") if getattr(options, name)]
+    names = [
+        name
+        for name in ("breakpoints", "weights", "conditions", "certificate")
+        if getattr(options, name)
+    ]
     return f"interrupted: {', '.join(names)} may be missing" if names else ""
 
 
@@ -151,18 +185,27 @@ def _missing(options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph
     """What an interrupted computation lacks, in words."""
     if cells.complete:
         return ""
-    what = "some regions are missing" if options.regions_only else "this is the complex of the neurons done so far"
+    what = (
+        "some regions are missing"
+        if options.regions_only
+        else "this is the complex of the neurons done so far"
+    )
     return f"interrupted: {what}"
 
 
-def _certify(options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph, imported: Imported) -> str:
+def _certify(
+    options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph, imported: Imported
+) -> str:
     """Write the certificate of the regions; if there is none, why."""
     from polyrelu.outcomes import Undecided
     from polyrelu.proofs import certify_regions
 
     with ProgressLine() as line:
         listed = certify_regions(
-            cells, progress=lambda work: line.show(f"certificate: region {work.leaves} of {cells.regions}")
+            cells,
+            progress=lambda work: line.show(
+                f"certificate: region {work.leaves} of {cells.regions}"
+            ),
         )
     if isinstance(listed, Undecided):
         return f"no certificate: {listed.reason}"
@@ -190,7 +233,11 @@ def _all_cells(
         raise PolyreluError(f"a bug in polyrelu, please report it: {'; '.join(failed)}")
     if options.output is not None:
         with ProgressLine() as line:
-            save_complex(cells, options.output, lambda done: line.show(f"writing region {done} of {cells.regions}"))
+            save_complex(
+                cells,
+                options.output,
+                lambda done: line.show(f"writing region {done} of {cells.regions}"),
+            )
     return cells, {
         "domain": options.domain,
         "dimension": cells.dimension,
@@ -215,7 +262,9 @@ def _weights(options: argparse.Namespace, cells: PolyhedralComplex) -> dict[str,
     ridge = unbalanced_ridge(breakpoints)
     if ridge is not None:  # the theorem says that there is none
         where = f"cell {ridge.index} of dimension {ridge.dimension}"
-        raise PolyreluError(f"a bug in polyrelu, please report it: the weights do not cancel around {where}")
+        raise PolyreluError(
+            f"a bug in polyrelu, please report it: the weights do not cancel around {where}"
+        )
     if options.weights is not None:
         save_breakpoints(breakpoints, options.weights)
     return {
@@ -239,7 +288,9 @@ def _only_regions(
     from polyrelu.complex.export import save_regions
 
     with ProgressLine() as line:
-        regions = region_graph(network, domain, lambda done, seen: line.show(f"{done} regions done of {seen} seen"))
+        regions = region_graph(
+            network, domain, lambda done, seen: line.show(f"{done} regions done of {seen} seen")
+        )
     if options.output is not None:
         save_regions(regions, options.output)
     return regions, {
@@ -256,14 +307,21 @@ def _only_regions(
 
 
 def _as_json(conditions: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return None if conditions is None else {name: condition.to_json() for name, condition in conditions.items()}
+    return (
+        None
+        if conditions is None
+        else {name: condition.to_json() for name, condition in conditions.items()}
+    )
 
 
 def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     """What was found as text, a condition a line."""
     for key, value in found.items():
         if key == "conditions" and value is not None:
-            yield from (f"{name:<18}{condition.status}: {condition.detail}" for name, condition in value.items())
+            yield from (
+                f"{name:<18}{condition.status}: {condition.detail}"
+                for name, condition in value.items()
+            )
         elif value is not None:
             yield f"{key:<18}{_shown(value)}"
 

@@ -39,14 +39,25 @@ def add_equivalent(commands: Any) -> None:
         "slice:FILE or FILE.json, as for `complex`",
     )
     parser.add_argument(
-        "-o", "--output", metavar="CERT", help="write the certificate here (compressed if the name ends in .gz)"
+        "-o",
+        "--output",
+        metavar="CERT",
+        help="write the certificate here (compressed if the name ends in .gz)",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, help="seed of the points tried; the same seed gives the same certificate"
+        "--seed",
+        type=int,
+        default=0,
+        help="seed of the points tried; the same seed gives the same certificate",
     )
-    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="answer undecided after so long")
     parser.add_argument(
-        "--memory-limit", type=int, metavar="MIB", help="answer undecided when the process takes so much memory"
+        "--time-limit", type=float, metavar="SECONDS", help="answer undecided after so long"
+    )
+    parser.add_argument(
+        "--memory-limit",
+        type=int,
+        metavar="MIB",
+        help="answer undecided when the process takes so much memory",
     )
 
 
@@ -56,11 +67,18 @@ def _equivalent(options: argparse.Namespace, started: float) -> int:
     from polyrelu.proofs import equivalent
     from polyrelu.support.interrupts import deferred_interrupt
 
-    for limit, name in ((options.time_limit, "--time-limit"), (options.memory_limit, "--memory-limit")):
+    for limit, name in (
+        (options.time_limit, "--time-limit"),
+        (options.memory_limit, "--memory-limit"),
+    ):
         if limit is not None and not limit >= 0:
             raise UsageError(f"{name} {limit}: must be 0 or more")
     if options.output is not None:
-        check_output("-o", options.output, [options.network, options.other, options.domain.removeprefix("slice:")])
+        check_output(
+            "-o",
+            options.output,
+            [options.network, options.other, options.domain.removeprefix("slice:")],
+        )
     pair = _read_pair(options)
     domain = parse_domain(options.domain, pair[0].network.inputs)
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
@@ -71,7 +89,9 @@ def _equivalent(options: argparse.Namespace, started: float) -> int:
             seed=options.seed,
             time_limit=options.time_limit,
             memory_limit=options.memory_limit,
-            progress=lambda done: line.show(f"{done.nodes} nodes, {100 * done.closed:.3g} % of a tree"),
+            progress=lambda done: line.show(
+                f"{done.nodes} nodes, {100 * done.closed:.3g} % of a tree"
+            ),
         )
     floats = _float_outputs(pair, outcome)
     written = _write(options, outcome, pair)
@@ -85,11 +105,17 @@ def _equivalent(options: argparse.Namespace, started: float) -> int:
     else:
         print(outcome)
         for name, found in floats.items():
-            print(f"{name}(x) in floats: {', '.join(map(repr, found.values[:12]))} ({found.runtime})")
+            print(
+                f"{name}(x) in floats: {', '.join(map(repr, found.values[:12]))} ({found.runtime})"
+            )
         for name, imported in zip((options.network, options.other), pair, strict=True):
             print_reading(imported, f"{Path(name).name}: ")
-        if isinstance(outcome, NotEquivalent) and any("text: exact" in imported.rounding for imported in pair):
-            print("hint: decimal text was read exactly; --rounding text=float32 reads it as a float32 runtime does")
+        if isinstance(outcome, NotEquivalent) and any(
+            "text: exact" in imported.rounding for imported in pair
+        ):
+            print(
+                "hint: decimal text was read exactly; --rounding text=float32 reads it as a float32 runtime does"
+            )
         print("".join(f"{text}\n" for text in written_lines(options.output, written)), end="")
     return EXIT[outcome.status]
 
@@ -101,7 +127,8 @@ def _read_pair(options: argparse.Namespace) -> tuple[Imported, Imported]:
     choices = [choices_of(options.network), choices_of(options.other)]
     unused = [frozenset(theirs - own) for own, theirs in (choices, reversed(choices))]
     first, second = (
-        read_network(options, name, left) for name, left in zip((options.network, options.other), unused, strict=True)
+        read_network(options, name, left)
+        for name, left in zip((options.network, options.other), unused, strict=True)
     )
     return first, second
 
@@ -115,11 +142,16 @@ def _float_outputs(
 
     if not isinstance(outcome, NotEquivalent):
         return {}
-    return {name: float_outputs(imported, outcome.witness.x) for name, imported in zip("fg", pair, strict=True)}
+    return {
+        name: float_outputs(imported, outcome.witness.x)
+        for name, imported in zip("fg", pair, strict=True)
+    }
 
 
 def _write(
-    options: argparse.Namespace, outcome: Equivalent | NotEquivalent | Undecided, pair: tuple[Imported, Imported]
+    options: argparse.Namespace,
+    outcome: Equivalent | NotEquivalent | Undecided,
+    pair: tuple[Imported, Imported],
 ) -> list[Path]:
     from polyrelu.outcomes import Undecided
 
@@ -129,17 +161,27 @@ def _write(
     return outcome.with_provenance({**pair[0].provenance, **second}).save(options.output)
 
 
-def _found(outcome: Equivalent | NotEquivalent | Undecided, floats: dict[str, FloatOutputs]) -> dict[str, Any]:
+def _found(
+    outcome: Equivalent | NotEquivalent | Undecided, floats: dict[str, FloatOutputs]
+) -> dict[str, Any]:
     from dataclasses import asdict
 
     from polyrelu.outcomes import Equivalent, NotEquivalent, Undecided
 
-    found: dict[str, Any] = {"theorem": None, "hypotheses": [], "assumed": [], "witness": None, "floats": None}
+    found: dict[str, Any] = {
+        "theorem": None,
+        "hypotheses": [],
+        "assumed": [],
+        "witness": None,
+        "floats": None,
+    }
     if isinstance(outcome, Undecided):
         found["reason"] = outcome.reason
     else:
         found["theorem"] = outcome.theorem
-        found["hypotheses"] = [hypothesis.to_json() for hypothesis in outcome.certificate.hypotheses]
+        found["hypotheses"] = [
+            hypothesis.to_json() for hypothesis in outcome.certificate.hypotheses
+        ]
         found["statement"] = str(outcome.certificate.claim)
     if isinstance(outcome, NotEquivalent):
         found["witness"] = outcome.witness.to_json()

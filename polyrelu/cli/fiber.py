@@ -36,13 +36,23 @@ def add_fiber(commands: Any) -> None:
         default=None,
         help="for one hidden layer: where the functions have to agree (R^n, orthant, box:lo,hi or FILE.json)",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the report here (.txt, .json or .tex)")
-    parser.add_argument("--member", type=int, metavar="K", help="make a member of component K of the report")
-    parser.add_argument("--sample", type=int, metavar="N", default=0, help="make N random members (of component K)")
     parser.add_argument(
-        "--to", metavar="FOLDER", help="write the members there, as member-0.json, …; with --onnx as member-0.onnx too"
+        "-o", "--output", metavar="FILE", help="write the report here (.txt, .json or .tex)"
     )
-    parser.add_argument("--onnx", action="store_true", help="with --to: ONNX files as well (extra `onnx`)")
+    parser.add_argument(
+        "--member", type=int, metavar="K", help="make a member of component K of the report"
+    )
+    parser.add_argument(
+        "--sample", type=int, metavar="N", default=0, help="make N random members (of component K)"
+    )
+    parser.add_argument(
+        "--to",
+        metavar="FOLDER",
+        help="write the members there, as member-0.json, …; with --onnx as member-0.onnx too",
+    )
+    parser.add_argument(
+        "--onnx", action="store_true", help="with --to: ONNX files as well (extra `onnx`)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the random members")
 
 
@@ -60,7 +70,9 @@ def _fiber(options: argparse.Namespace, started: float) -> int:
     shown = fiber_object(found) | {"membership": _membership(network), "hidden": _hidden(network)}
     shown["reason"] = _open(found, shown["membership"]) or None
     if options.member is not None and not 0 <= options.member < len(found.components):
-        raise UsageError(f"--member {options.member}: the components are numbered 0 to {len(found.components) - 1}")
+        raise UsageError(
+            f"--member {options.member}: the components are numbered 0 to {len(found.components) - 1}"
+        )
     with deferred_interrupt(say_interrupted) as interrupt:
         members = []
         for number, (component, other) in enumerate(_members(options, found)):
@@ -74,7 +86,13 @@ def _fiber(options: argparse.Namespace, started: float) -> int:
     if options.json:
         status = "undecided" if len(members) < wanted else "ok"
         print_object(
-            options, status, started, domain=options.domain, **shown, output=options.output, **reading(imported)
+            options,
+            status,
+            started,
+            domain=options.domain,
+            **shown,
+            output=options.output,
+            **reading(imported),
         )
     else:
         print(_text(options, found, shown), end="")
@@ -88,12 +106,16 @@ def _check(options: argparse.Namespace) -> None:
     if options.output is not None:
         check_output("-o", options.output, [options.network, *filter(None, [options.domain])])
         if Path(options.output).suffix not in _REPORTS:
-            raise DomainError(f"-o {options.output}: reports are written as {', '.join(_REPORTS)}; choose one of these")
+            raise DomainError(
+                f"-o {options.output}: reports are written as {', '.join(_REPORTS)}; choose one of these"
+            )
     if not 0 <= options.sample <= _MOST_MEMBERS:
         raise UsageError(f"--sample {options.sample}: must be 0 to {_MOST_MEMBERS}")
     if options.to is None:
         if options.onnx:
-            raise UsageError("--onnx says in what form --to FOLDER writes members; give --to as well")
+            raise UsageError(
+                "--onnx says in what form --to FOLDER writes members; give --to as well"
+            )
         return
     if not _wanted(options):
         raise UsageError("--to FOLDER writes members; ask for some with --member K or --sample N")
@@ -125,7 +147,12 @@ def _members(options: argparse.Namespace, found: Fiber) -> Any:
 
 
 def _shown_member(
-    options: argparse.Namespace, network: Network, domain: Any, number: int, component: int, other: Network
+    options: argparse.Namespace,
+    network: Network,
+    domain: Any,
+    number: int,
+    component: int,
+    other: Network,
 ) -> dict[str, Any]:
     """Prove that a member has the function, by a route that knows nothing of fibers; then write it."""
     from polyrelu.outcomes import Equivalent, NotEquivalent
@@ -135,7 +162,9 @@ def _shown_member(
         line.show(f"member {number}: proving that the function is the same")
         outcome = equivalent(network, other, domain, time_limit=_PROOF_SECONDS)
     if isinstance(outcome, NotEquivalent):
-        raise PolyreluError(f"a bug in polyrelu, please report it: member {number} of component {component} differs")
+        raise PolyreluError(
+            f"a bug in polyrelu, please report it: member {number} of component {component} differs"
+        )
     route = outcome.search.route if isinstance(outcome, Equivalent) else None
     return {
         "component": component,
@@ -188,7 +217,9 @@ def _open(found: Fiber, membership: str | None) -> str:
         return found.reason
     if membership == "refuted":
         return "the network itself is not generic, so other parameters may have its function"
-    return "" if membership == "verified" else "whether the network itself is generic is not decided"
+    return (
+        "" if membership == "verified" else "whether the network itself is generic is not decided"
+    )
 
 
 def _hidden(network: Network) -> list[dict[str, Any]]:
@@ -224,7 +255,9 @@ def _write_report(options: argparse.Namespace, found: Fiber, shown: dict[str, An
     write_all([(path, [text.encode()])])  # reports have signs such as ≥
 
 
-def _text(options: argparse.Namespace, found: Fiber, shown: dict[str, Any], components: int | None = None) -> str:
+def _text(
+    options: argparse.Namespace, found: Fiber, shown: dict[str, Any], components: int | None = None
+) -> str:
     from polyrelu.fibers.report import fiber_text
     from polyrelu.support.text_files import wrapped
 
@@ -244,13 +277,24 @@ def _remarks(options: argparse.Namespace, shown: dict[str, Any]) -> list[str]:
             f"layer {one['layer'] + 1} hides neuron {one['neuron']} of layer {one['layer']}: its bias may be raised by "
             f"every t ≥ {number_text(one['least_shift'])}"
         )
-    return [*lines, *(_member_line(number, member) for number, member in enumerate(shown["members"]))]
+    return [
+        *lines,
+        *(_member_line(number, member) for number, member in enumerate(shown["members"])),
+    ]
 
 
 def _member_line(number: int, member: dict[str, Any]) -> str:
-    same = f"{member['same_function']} by {member['route']}" if member["route"] else member["same_function"]
+    same = (
+        f"{member['same_function']} by {member['route']}"
+        if member["route"]
+        else member["same_function"]
+    )
     kind = "the network permuted and scaled, " if member["related"] else ""
     files = f", {' '.join(member['files'])}" if member["files"] else ""
     rounded = member["onnx_rounding"] not in (None, "0")
-    moved = f" (the ONNX file is rounded: its numbers are up to {member['onnx_rounding']} away)" if rounded else ""
+    moved = (
+        f" (the ONNX file is rounded: its numbers are up to {member['onnx_rounding']} away)"
+        if rounded
+        else ""
+    )
     return f"member {number}, of component {member['component']}: {kind}the same function, {same}{files}{moved}"

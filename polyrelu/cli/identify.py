@@ -45,11 +45,18 @@ def add_identify(commands: Any) -> None:
         help="class of competitors (each contains those after it); by default that of the first theorem that applies",
     )
     parser.add_argument(
-        "--domain", default="R^n", help="where the functions agree; only R^n (the default) for this command"
+        "--domain",
+        default="R^n",
+        help="where the functions agree; only R^n (the default) for this command",
     )
-    parser.add_argument("--other", metavar="FILE", help="if refuted, write the other network here (native .json)")
     parser.add_argument(
-        "--seed", type=int, default=0, help="seed of the search; the same seed gives the same certificate"
+        "--other", metavar="FILE", help="if refuted, write the other network here (native .json)"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="seed of the search; the same seed gives the same certificate",
     )
     parser.add_argument(
         "--time-limit",
@@ -58,7 +65,7 @@ def add_identify(commands: Any) -> None:
         help="for the search of ridges, which is for two or more hidden layers (default 60); 0: no search",
     )
     parser.add_argument(
-        "--keep",
+        "--checkpoint",
         metavar="FILE",
         help="keep this search in FILE (.gz packs it), and go on from there if the file exists",
     )
@@ -73,7 +80,9 @@ def _identify(options: argparse.Namespace, started: float) -> int:
     if not limit >= 0:
         raise UsageError(f"--time-limit {limit}: must be 0 or more")
     if options.domain != "R^n":
-        raise DomainError(f"--domain {options.domain}: identify proves on R^n only; leave the option out")
+        raise DomainError(
+            f"--domain {options.domain}: identify proves on R^n only; leave the option out"
+        )
     imported = read_network(options, options.network)
     searches: list[DeepSearch] = []
 
@@ -85,12 +94,19 @@ def _identify(options: argparse.Namespace, started: float) -> int:
 
     with deferred_interrupt(interrupted) as interrupt, ProgressLine() as line:
 
-        def watch(search: DeepSearch) -> bool:
+        def progress(search: DeepSearch) -> bool:
             searches[:] = [search]
             line.show(f"ridges: {len(search.ridges)} in {search.walks} walks")
             return not interrupt.requested
 
-        outcome = identify(imported.network, options.among, options.seed, limit, keep=options.keep, watch=watch)
+        outcome = identify(
+            imported.network,
+            options.among,
+            options.seed,
+            limit,
+            checkpoint=options.checkpoint,
+            progress=progress,
+        )
     written = _write_outcome(options, outcome, imported.provenance)
     if options.json:
         certificate = str(written[-1]) if written and options.output else None
@@ -109,24 +125,34 @@ def _identify(options: argparse.Namespace, started: float) -> int:
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Outputs that cannot be written, or would overwrite the input, are found out before any work is done."""
-    kept = [] if options.keep is None else [options.keep]
+    kept = [] if options.checkpoint is None else [options.checkpoint]
     for option, name in (("-o", options.output), ("--other", options.other)):
         if name is not None:
             check_output(option, name, [options.network, *kept])
-    if options.output and options.other and Path(options.output).resolve() == Path(options.other).resolve():
+    if (
+        options.output
+        and options.other
+        and Path(options.output).resolve() == Path(options.other).resolve()
+    ):
         raise CertificateError(
             f"--other {options.other}: the certificate is to be written to this file; choose two names"
         )
     for name in kept:
-        check_output("--keep", name, [options.network])
+        check_output("--checkpoint", name, [options.network])
 
 
-def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: dict[str, str]) -> list[Path]:
+def _write_outcome(
+    options: argparse.Namespace, outcome: Outcome, provenance: dict[str, str]
+) -> list[Path]:
     """Write what was asked for, all of it or nothing; the files, the certificate last."""
     from polyrelu.formats import save
     from polyrelu.outcomes import NotIdentifiable, Undecided
 
-    also = {Path(options.other): outcome.other} if options.other and isinstance(outcome, NotIdentifiable) else {}
+    also = (
+        {Path(options.other): outcome.other}
+        if options.other and isinstance(outcome, NotIdentifiable)
+        else {}
+    )
     proved = outcome.part if isinstance(outcome, Undecided) else outcome
     if options.output and proved is not None:
         return proved.with_provenance(provenance).certificate.save(options.output, also)
@@ -135,11 +161,19 @@ def _write_outcome(options: argparse.Namespace, outcome: Outcome, provenance: di
     return list(also)
 
 
-def _what_was_written(options: argparse.Namespace, outcome: Outcome, written: list[Path]) -> list[str]:
-    lines = written_lines(options.output, [path for path in written if path != Path(options.other or "")])
+def _what_was_written(
+    options: argparse.Namespace, outcome: Outcome, written: list[Path]
+) -> list[str]:
+    lines = written_lines(
+        options.output, [path for path in written if path != Path(options.other or "")]
+    )
     if options.other:
         refuted = outcome.status == "refuted"
-        lines.append(f"other network: {options.other}" if refuted else "no other network was written: not refuted")
+        lines.append(
+            f"other network: {options.other}"
+            if refuted
+            else "no other network was written: not refuted"
+        )
     return lines
 
 
@@ -151,18 +185,24 @@ def _part_object(part: PartlyIdentifiable | None) -> dict[str, Any] | None:
     return {
         "theorem": certificate.theorem,
         "competitors": certificate.claim.among,
-        **{key: value for key, value in certificate.claim.terms().items() if key in ("layers", "neurons")},
+        **{
+            key: value
+            for key, value in certificate.claim.terms().items()
+            if key in ("layers", "neurons")
+        },
         "statement": str(certificate.claim),
     }
 
 
 def _what_was_kept(options: argparse.Namespace, searches: Sequence[DeepSearch]) -> list[str]:
-    if options.keep is None:
+    if options.checkpoint is None:
         return []
     if not searches:
-        return [f"no walk was made: nothing new for {options.keep}"]
+        return [f"no walk was made: nothing new for {options.checkpoint}"]
     (search,) = searches
-    return [f"search kept: {options.keep} ({len(search.ridges)} ridges; the same command goes on from there)"]
+    return [
+        f"search kept: {options.checkpoint} ({len(search.ridges)} ridges; the same command goes on from there)"
+    ]
 
 
 def _outcome_object(outcome: Outcome) -> dict[str, Any]:
@@ -188,5 +228,5 @@ def _outcome_object(outcome: Outcome) -> dict[str, Any]:
         "statement": str(certificate.claim),
     }
     if isinstance(outcome, NotIdentifiable):
-        found |= {"why": outcome.story, "other_sha256": outcome.other.sha256}
+        found |= {"why": outcome.explanation, "other_sha256": outcome.other.sha256}
     return found

@@ -19,7 +19,9 @@ def add_info(commands: Any) -> None:
     """Add the command to the parser."""
     parser = add_command(commands, "info", _info, "say what was read from a network file")
     add_network(parser)
-    parser.add_argument("--native", metavar="FILE", help="write the exact network here, in the native .json format")
+    parser.add_argument(
+        "--native", metavar="FILE", help="write the exact network here, in the native .json format"
+    )
 
 
 def _info(options: argparse.Namespace, started: float) -> int:
@@ -81,4 +83,9 @@ def _comparison(imported: Imported) -> dict[str, Any]:
     found = imported.comparison
     if found.reason:
         return {"runtime": None, "reason": found.reason}
-    return {"runtime": found.runtime, "points": found.points, "values": found.values, "worst": found.worst}
+    return {
+        "runtime": found.runtime,
+        "points": found.points,
+        "values": found.values,
+        "worst": found.worst,
+    }

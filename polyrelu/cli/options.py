@@ -12,7 +12,14 @@ from polyrelu.errors import PolyreluError
 if TYPE_CHECKING:
     from polyrelu.formats import Imported
 
-__all__ = ["NETWORK_HELP", "UsageError", "add_command", "add_network", "add_reading", "read_network"]
+__all__ = [
+    "NETWORK_HELP",
+    "UsageError",
+    "add_command",
+    "add_network",
+    "add_reading",
+    "read_network",
+]
 
 NETWORK_HELP = "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …) or a shipped example such as example:digits"
 
@@ -21,9 +28,13 @@ class UsageError(PolyreluError):
     """A command line that is not understood."""
 
 
-def add_command(commands: Any, name: str, run: Callable[..., int], summary: str) -> argparse.ArgumentParser:
+def add_command(
+    commands: Any, name: str, run: Callable[..., int], summary: str
+) -> argparse.ArgumentParser:
     """A command of the program."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, epilog=EXIT_STATUS)
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=summary, description=summary, epilog=EXIT_STATUS
+    )
     parser.set_defaults(run=run)
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
     return parser
@@ -53,7 +64,8 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         help="whether the file's own normalisation (.nnet) is part of the network; none is the default",
     )
     reading.add_argument(
-        "--prefix", help="where a file holds several networks: the start of the names of the one wanted"
+        "--prefix",
+        help="where a file holds several networks: the start of the names of the one wanted",
     )
     reading.add_argument(
         "--input-shape",
@@ -61,7 +73,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         help="shape of one sample, the batch included as 1, such as 1,3,32,32, where the file does not say it",
     )
     reading.add_argument(
-        "--strip-tail", action="store_true", help="leave out a Softmax, Sigmoid, … after the last layer"
+        "--strip-tail",
+        action="store_true",
+        help="leave out a Softmax, Sigmoid, … after the last layer",
     )
     reading.add_argument(
         "--no-compare",
@@ -70,7 +84,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_network(options: argparse.Namespace, name: str, unused: frozenset[str] = frozenset()) -> Imported:
+def read_network(
+    options: argparse.Namespace, name: str, unused: frozenset[str] = frozenset()
+) -> Imported:
     """The network of a file, read as the options say; `unused` names options that mean nothing for its format."""
     from polyrelu.formats import read
 
@@ -78,7 +94,9 @@ def read_network(options: argparse.Namespace, name: str, unused: frozenset[str] 
     if options.input_shape is not None:
         sizes = options.input_shape.split(",")
         if not all(size.strip().isdecimal() and len(size) < 10 for size in sizes):
-            raise UsageError(f"--input-shape {options.input_shape[:40]}: expected sizes such as 1,3,32,32")
+            raise UsageError(
+                f"--input-shape {options.input_shape[:40]}: expected sizes such as 1,3,32,32"
+            )
         shape = [int(size) for size in sizes]
     return read(
         name,

@@ -27,9 +27,7 @@ __all__ = [
 ]
 
 EXIT = {"proved": 0, "refuted": 1, "undecided": 3}
-EXIT_STATUS = (
-    "Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error / unreadable, 3 undecided or interrupted."
-)
+EXIT_STATUS = "Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error / unreadable, 3 undecided or interrupted."
 
 
 def reading(imported: Imported) -> dict[str, Any]:
@@ -59,7 +57,9 @@ def check_output(option: str, name: str, inputs: Sequence[str]) -> None:
         raise CertificateError(f"{option} {name[:80]!r}: cannot write: {problem}")
     for given in inputs:
         if path.resolve() == Path(given).resolve():
-            raise CertificateError(f"{option} {name}: this would overwrite {given[:80]}; choose another name")
+            raise CertificateError(
+                f"{option} {name}: this would overwrite {given[:80]}; choose another name"
+            )
 
 
 def print_object(options: argparse.Namespace, status: str, started: float, **found: Any) -> None:
@@ -81,4 +81,8 @@ def written_lines(output: str | None, written: Sequence[Path]) -> list[str]:
 
 def say_interrupted() -> None:
     """Answer the first Ctrl-C."""
-    print("interrupted; keeping what is done (Ctrl-C again: give up at once)", file=sys.stderr, flush=True)
+    print(
+        "interrupted; keeping what is done (Ctrl-C again: give up at once)",
+        file=sys.stderr,
+        flush=True,
+    )

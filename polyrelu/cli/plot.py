@@ -30,7 +30,12 @@ _KINDS = ("graph", "complex", "layers", "zeros", "weights", "boundary", "level",
 
 def add_plot(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(commands, "plot", _plot, "a picture of a network in 1 to 3 dimensions, or a surface as a mesh")
+    parser = add_command(
+        commands,
+        "plot",
+        _plot,
+        "a picture of a network in 1 to 3 dimensions, or a surface as a mesh",
+    )
     add_network(parser)
     parser.add_argument(
         "-o",
@@ -59,8 +64,12 @@ def add_plot(commands: Any) -> None:
         help="the frame of the picture along its axes, --box=-2,2 or '--box=-2,2;0,1'; by default that of a bounded "
         "domain, otherwise -1,1",
     )
-    parser.add_argument("--output", default="0", metavar="K", help="which output, from 0; 0 is the default")
-    parser.add_argument("--level", metavar="C", help="for level: 2, 0.5 or 1/3; negative ones as --level=-1; or 0")
+    parser.add_argument(
+        "--output", default="0", metavar="K", help="which output, from 0; 0 is the default"
+    )
+    parser.add_argument(
+        "--level", metavar="C", help="for level: 2, 0.5 or 1/3; negative ones as --level=-1; or 0"
+    )
 
 
 def _plot(options: argparse.Namespace, started: float) -> int:
@@ -75,13 +84,19 @@ def _plot(options: argparse.Namespace, started: float) -> int:
     draw = _picture if suffix not in (".ply", ".obj") else _mesh
     try:
         with ProgressLine() as line:
-            found = draw(options, imported.network, domain, box, output, level, neuron_progress(line))
+            found = draw(
+                options, imported.network, domain, box, output, level, neuron_progress(line)
+            )
     except UnfinishedError:  # after Ctrl-C: there is nothing to keep
         raise KeyboardInterrupt from None
     if options.json:
         print_object(options, "ok", started, **found, **reading(imported))
     else:
-        print("\n".join(f"{key:<18}{_shown(value)}" for key, value in found.items() if value is not None))
+        print(
+            "\n".join(
+                f"{key:<18}{_shown(value)}" for key, value in found.items() if value is not None
+            )
+        )
         print_reading(imported)
     return 0
 
@@ -128,13 +143,19 @@ def _mesh(
     from polyrelu.plot.view import sides_of
 
     if options.what is None:
-        raise DomainError("a mesh is that of a surface; choose --what zeros, weights, boundary or level")
+        raise DomainError(
+            "a mesh is that of a surface; choose --what zeros, weights, boundary or level"
+        )
     names: tuple[int | str, ...] | None = None
     if isinstance(domain, Slice):
         network, domain, names, _ = on_axes(network, domain)
     part = surface(network, options.what, domain, box, output, level, progress)
     mesh = save_mesh(part, options.file, names)
-    counts = {"vertices": len(mesh.vertices), "faces": len(mesh.faces), "edges alone": len(mesh.edges)}
+    counts = {
+        "vertices": len(mesh.vertices),
+        "faces": len(mesh.faces),
+        "edges alone": len(mesh.edges),
+    }
     return {
         "domain": options.domain,
         "what": options.what,
@@ -165,7 +186,9 @@ def _checked_suffix(options: argparse.Namespace) -> str:
     check_output("-o", options.file, [options.network, options.domain.removeprefix("slice:")])
     suffix = Path(options.file).suffix
     if suffix not in _FORMATS:
-        raise DomainError(f"-o {options.file}: a picture is written as .png, .svg, .pdf, a mesh as .ply, .obj")
+        raise DomainError(
+            f"-o {options.file}: a picture is written as .png, .svg, .pdf, a mesh as .ply, .obj"
+        )
     return suffix
 
 
@@ -175,13 +198,17 @@ def _level(options: argparse.Namespace) -> Fraction:
     if options.what != "level":
         raise UsageError("--level: only for --what level")
     if not NUMBER.fullmatch(options.level):
-        raise UsageError(f"--level {options.level[:40]!r}: expected an integer, a decimal or a fraction such as 1/3")
+        raise UsageError(
+            f"--level {options.level[:40]!r}: expected an integer, a decimal or a fraction such as 1/3"
+        )
     return Fraction(options.level)
 
 
 def _index(text: str) -> int:
     if not re.fullmatch("[0-9]{1,9}", text, re.ASCII):
-        raise UsageError(f"--output {text[:40]!r}: expected the number of an output, from 0; a file is -o FILE")
+        raise UsageError(
+            f"--output {text[:40]!r}: expected the number of an output, from 0; a file is -o FILE"
+        )
     return int(text)
 
 
@@ -190,8 +217,13 @@ def _box(text: str | None) -> _Sides:
     if text is None:
         return None
     sides = [side.split(",") for side in text.removeprefix("box:").split(";")]
-    if any(len(side) != 2 or not all(NUMBER.fullmatch(entry.strip()) for entry in side) for side in sides):
-        raise UsageError(f"--box {text[:60]!r}: every side is two numbers lo,hi, sides are separated by ';'")
+    if any(
+        len(side) != 2 or not all(NUMBER.fullmatch(entry.strip()) for entry in side)
+        for side in sides
+    ):
+        raise UsageError(
+            f"--box {text[:60]!r}: every side is two numbers lo,hi, sides are separated by ';'"
+        )
     pairs = [(Fraction(low.strip()), Fraction(high.strip())) for low, high in sides]
     return pairs[0] if len(pairs) == 1 else pairs
 
@@ -200,5 +232,7 @@ def _shown(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{count} {name}" for name, count in value.items() if count) or "nothing"
     if isinstance(value, list):
-        return " ".join(" ".join(entry) if isinstance(entry, list) else str(entry) for entry in value)
+        return " ".join(
+            " ".join(entry) if isinstance(entry, list) else str(entry) for entry in value
+        )
     return str(value)

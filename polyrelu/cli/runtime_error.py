@@ -23,12 +23,18 @@ def add_runtime_error(commands: Any) -> None:
     parser = add_command(commands, "runtime-error", _runtime_error, summary)
     add_network(parser)
     parser.add_argument(
-        "--domain", required=True, help="a bounded domain, written as for `complex`; the box around it is what counts"
+        "--domain",
+        required=True,
+        help="a bounded domain, written as for `complex`; the box around it is what counts",
     )
     parser.add_argument(
-        "--arithmetic", choices=["float32", "float64"], help="the runtime's format; by default that of the file"
+        "--arithmetic",
+        choices=["float32", "float64"],
+        help="the runtime's format; by default that of the file",
     )
-    parser.add_argument("-o", "--output", metavar="CERT", help="write a certificate of the bound here")
+    parser.add_argument(
+        "-o", "--output", metavar="CERT", help="write a certificate of the bound here"
+    )
 
 
 def _runtime_error(options: argparse.Namespace, started: float) -> int:
@@ -44,7 +50,9 @@ def _runtime_error(options: argparse.Namespace, started: float) -> int:
     imported = read_network(options, options.network)
     box = parse_domain(options.domain, imported.network.inputs).bounding_box()
     if box is None:
-        raise DomainError(f"--domain {options.domain}: a rounding error is bounded on bounded domains only; use a box")
+        raise DomainError(
+            f"--domain {options.domain}: a rounding error is bounded on bounded domains only; use a box"
+        )
     try:
         found = runtime_error(imported, *box, options.arithmetic)
     except NetworkError as error:
@@ -57,7 +65,10 @@ def _runtime_error(options: argparse.Namespace, started: float) -> int:
         written = str(outcome.with_provenance(imported.provenance).save(options.output)[-1])
     known = found.worst is not None and (written is not None or options.output is None)
     if options.json:
-        shown = {key: [_text(entry) for entry in getattr(found, key)] for key in ("bounds", "low", "high")}
+        shown = {
+            key: [_text(entry) for entry in getattr(found, key)]
+            for key in ("bounds", "low", "high")
+        }
         print_object(
             options, "proved" if known else "undecided", started, domain=options.domain, arithmetic=found.arithmetic,
             worst=_text(found.worst), **shown, assumed=list(ASSUMPTIONS), certificate=written, **reading(imported),
@@ -65,9 +76,13 @@ def _runtime_error(options: argparse.Namespace, started: float) -> int:
     else:
         print(found)
         if len(found.bounds) <= 20:
-            for i, (bound, low, high) in enumerate(zip(found.bounds, found.low, found.high, strict=True)):
+            for i, (bound, low, high) in enumerate(
+                zip(found.bounds, found.low, found.high, strict=True)
+            ):
                 inside = f"[{_shown_as(decimal_below, low)}, {_shown_as(decimal_above, high)}]"
-                print(f"  output {i}: {_shown_as(decimal_above, bound)}, the exact values lie in {inside}")
+                print(
+                    f"  output {i}: {_shown_as(decimal_above, bound)}, the exact values lie in {inside}"
+                )
         print("".join(f"assumed: {assumption}\n" for assumption in ASSUMPTIONS), end="")
         print_reading(imported)
         if written is not None:

@@ -13,9 +13,13 @@ __all__ = ["add_show"]
 
 def add_show(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(commands, "show", _show, "print what a certificate states, for people (checks nothing)")
+    parser = add_command(
+        commands, "show", _show, "print what a certificate states, for people (checks nothing)"
+    )
     parser.add_argument("certificate", help="certificate file")
-    parser.add_argument("--latex", action="store_true", help="as a LaTeX fragment (needs amsmath, amssymb, amsthm)")
+    parser.add_argument(
+        "--latex", action="store_true", help="as a LaTeX fragment (needs amsmath, amssymb, amsthm)"
+    )
 
 
 def _show(options: argparse.Namespace, started: float) -> int:

@@ -27,9 +27,15 @@ def add_topology(commands: Any) -> None:
     summary = "Betti numbers of a level set, decision boundary or decision region, exactly"
     parser = add_command(commands, "topology", _topology, summary)
     add_network(parser)
-    parser.add_argument("--domain", default="R^n", help="R^n (the default) or any other, written as for `complex`")
+    parser.add_argument(
+        "--domain", default="R^n", help="R^n (the default) or any other, written as for `complex`"
+    )
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--level", metavar="C", help="where the output is C: 2, 0.5 or 1/3; negative ones as --level=-1")
+    which.add_argument(
+        "--level",
+        metavar="C",
+        help="where the output is C: 2, 0.5 or 1/3; negative ones as --level=-1",
+    )
     which.add_argument("--sublevel", metavar="C", help="where the output is at most C")
     which.add_argument("--superlevel", metavar="C", help="where the output is at least C")
     which.add_argument(
@@ -43,7 +49,9 @@ def add_topology(commands: Any) -> None:
         metavar="K",
         help="where output K, from 0, is the largest; of a single output, 0: where it is ≤ 0, 1: where it is ≥ 0",
     )
-    parser.add_argument("--output", metavar="K", help="which output a level is meant of, from 0; 0 is the default")
+    parser.add_argument(
+        "--output", metavar="K", help="which output a level is meant of, from 0; 0 is the default"
+    )
 
 
 def _topology(options: argparse.Namespace, started: float) -> int:
@@ -65,9 +73,15 @@ def _topology(options: argparse.Namespace, started: float) -> int:
         found |= _found(part) | {"complete": True}
     complete = bool(found["complete"])
     if options.json:
-        print_object(options, "ok" if complete else "undecided", started, **found, **reading(imported))
+        print_object(
+            options, "ok" if complete else "undecided", started, **found, **reading(imported)
+        )
     else:
-        print("\n".join(f"{key:<18}{_shown(value)}" for key, value in found.items() if value is not None))
+        print(
+            "\n".join(
+                f"{key:<18}{_shown(value)}" for key, value in found.items() if value is not None
+            )
+        )
         print_reading(imported)
         if not complete:
             print("interrupted: nothing is known of the set")
@@ -76,7 +90,11 @@ def _topology(options: argparse.Namespace, started: float) -> int:
 
 def _say_stopping() -> None:
     """Answer the first Ctrl-C; without the last neurons nothing is known, so that there is nothing to keep."""
-    print("interrupted; stopping after this neuron (Ctrl-C again: at once)", file=sys.stderr, flush=True)
+    print(
+        "interrupted; stopping after this neuron (Ctrl-C again: at once)",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def _question(options: argparse.Namespace) -> dict[str, object]:
@@ -110,7 +128,9 @@ def _number(name: str, text: str) -> str:
     return format_rational(Fraction(text))
 
 
-def _part(question: dict[str, Any], network: Network, domain: Polyhedron, progress: Progress) -> Subcomplex:
+def _part(
+    question: dict[str, Any], network: Network, domain: Polyhedron, progress: Progress
+) -> Subcomplex:
     from polyrelu import topology
 
     if question["set"] == "boundary":
@@ -160,4 +180,6 @@ def _found(part: Subcomplex) -> dict[str, object]:
 def _shown(value: object) -> str:
     if not isinstance(value, list):
         return str(value)
-    return " ".join(str(entry) if not isinstance(entry, list) else _shown(entry) or "-" for entry in value)
+    return " ".join(
+        str(entry) if not isinstance(entry, list) else _shown(entry) or "-" for entry in value
+    )

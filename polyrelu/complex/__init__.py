@@ -23,7 +23,7 @@ from polyrelu.complex.polyhedral_complex import (
     stream_complex,
 )
 from polyrelu.complex.region import Region
-from polyrelu.complex.region_graph import RegionGraph, Visit, region_graph, walk_regions
+from polyrelu.complex.region_graph import RegionGraph, RegionVisit, region_graph, walk_regions
 from polyrelu.complex.skeleton import Skeleton, skeleton
 from polyrelu.complex.subcomplex import Subcomplex
 
@@ -32,10 +32,10 @@ __all__ = [
     "PolyhedralComplex",
     "Region",
     "RegionGraph",
+    "RegionVisit",
     "Skeleton",
     "Slice",
     "Subcomplex",
-    "Visit",
     "bent_hyperplane",
     "canonical_complex",
     "dual_graph",

@@ -40,14 +40,18 @@ def fold_set(cells: PolyhedralComplex, neuron: NeuronId) -> Subcomplex:
     return _zero_next_to(cells, neuron, (1,))
 
 
-def _zero_next_to(cells: PolyhedralComplex, neuron: NeuronId, wanted: tuple[int, ...]) -> Subcomplex:
+def _zero_next_to(
+    cells: PolyhedralComplex, neuron: NeuronId, wanted: tuple[int, ...]
+) -> Subcomplex:
     """The cells where the preactivation is 0, in the closure of regions where it has a wanted sign.
 
     Regions suffice: a sign that is not 0 on a cell is the same on all regions around it.
     """
     column = cells.neuron_positions.get((neuron.layer, neuron.index))
     if column is None:
-        raise DomainError(f"there is no hidden neuron {neuron.index} in layer {neuron.layer} among those that were cut")
+        raise DomainError(
+            f"there is no hidden neuron {neuron.index} in layer {neuron.layer} among those that were cut"
+        )
     near = around(cells, np.isin(cells.all_signs[-1][:, column], wanted))
     zero = [signs[:, column] == 0 for signs in cells.all_signs]
     return Subcomplex(cells, tuple(a & b for a, b in zip(near, zero, strict=True)))
@@ -68,7 +72,9 @@ def supertransversality_violation(cells: PolyhedralComplex) -> Cell | None:
     from polyrelu.complex.polyhedral_complex import Cell
 
     for dimension in range(cells.dimension, cells.lineality_dim - 1, -1):
-        zeros = (cells.all_signs[dimension] == 0).sum(axis=1) + (cells.constraint_signs(dimension) == 0).sum(axis=1)
+        zeros = (cells.all_signs[dimension] == 0).sum(axis=1) + (
+            cells.constraint_signs(dimension) == 0
+        ).sum(axis=1)
         wrong = np.flatnonzero(zeros != cells.dimension - dimension)
         if len(wrong):
             return Cell(dimension, int(wrong[0]))

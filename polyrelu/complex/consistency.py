@@ -32,16 +32,24 @@ def failed_checks(cells: PolyhedralComplex) -> list[str]:
     >>> failed_checks(canonical_complex(from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])))
     []
     """
-    found = [] if _euler_holds(cells) else [f"the f-vector {cells.f_vector} violates Euler's relation"]
+    found = (
+        [] if _euler_holds(cells) else [f"the f-vector {cells.f_vector} violates Euler's relation"]
+    )
     wrong = _first_wrong_diamond(cells)
     if wrong is not None:
-        found.append(f"a cell of dimension {wrong} has a face of codimension 2 that is not in two of its facets")
+        found.append(
+            f"a cell of dimension {wrong} has a face of codimension 2 that is not in two of its facets"
+        )
     step = -(-cells.regions // _SAMPLES)
-    return found + [text for index in range(0, cells.regions, step) if (text := _wrong_at(cells, index))]
+    return found + [
+        text for index in range(0, cells.regions, step) if (text := _wrong_at(cells, index))
+    ]
 
 
 def _euler_holds(cells: PolyhedralComplex) -> bool:
-    expected: int = 0 if _has_rays(cells.domain) else 1 - 2 * (len(cells.domain.lineality_space()) % 2)
+    expected: int = (
+        0 if _has_rays(cells.domain) else 1 - 2 * (len(cells.domain.lineality_space()) % 2)
+    )
     return sum(-count if k % 2 else count for k, count in enumerate(cells.f_vector)) == expected
 
 

@@ -87,7 +87,9 @@ def parse_slice(text: str, inputs: int) -> Slice:
         raise DomainError(
             f'{name}: a slice needs "points", at least one, and may have "range", or "A" and "c"; nothing else'
         )
-    directions = [tuple(a - b for a, b in zip(point, points[0], strict=True)) for point in points[1:]]
+    directions = [
+        tuple(a - b for a, b in zip(point, points[0], strict=True)) for point in points[1:]
+    ]
     _check_independent(name, directions, inputs)
     whole = Polyhedron.from_generators(points[:1], (), directions, inputs)
     part: dict[str, Any] = {key: document[key] for key in ("A", "c") if key in document}
@@ -103,18 +105,27 @@ def _check_independent(name: str, directions: Sequence[Sequence[Fraction]], inpu
     if len(kept) < len(directions):
         index = next(i for i in range(len(directions)) if i not in kept) + 1
         what = (
-            "is equal to the first one" if not any(directions[index - 1]) else "lies in the space through those before"
+            "is equal to the first one"
+            if not any(directions[index - 1])
+            else "lies in the space through those before"
         )
-        raise DomainError(f"{name}: point {index} (from 0) {what}; leave it out, or give another one")
+        raise DomainError(
+            f"{name}: point {index} (from 0) {what}; leave it out, or give another one"
+        )
 
 
 def _in_range(
-    name: str, document: dict[str, Any], origin: Sequence[Fraction], directions: Sequence[Sequence[Fraction]]
+    name: str,
+    document: dict[str, Any],
+    origin: Sequence[Fraction],
+    directions: Sequence[Sequence[Fraction]],
 ) -> Polyhedron:
     """lo ≤ s, t, … ≤ hi: the coordinates are read off from as many entries of x as there are."""
     bounds = _table(name, document, "range", 2)
     if len(bounds) != len(directions):
-        raise DomainError(f'{name}: "range" has {len(bounds)} intervals, not one for each point after the first')
+        raise DomainError(
+            f'{name}: "range" has {len(bounds)} intervals, not one for each point after the first'
+        )
     for low, high in bounds:
         if low > high:
             raise DomainError(f'{name}: an interval of "range" is empty, {low} > {high}')
@@ -137,11 +148,15 @@ def _in_range(
 def _box(text: str, inputs: int) -> Polyhedron:
     sides = [side.split(",") for side in text.split(";")]
     if any(len(side) != 2 for side in sides):
-        raise DomainError(f"box:{text[:60]}: every side is two numbers lo,hi, sides are separated by ';'")
+        raise DomainError(
+            f"box:{text[:60]}: every side is two numbers lo,hi, sides are separated by ';'"
+        )
     if len(sides) == 1:
         sides = sides * inputs
     if len(sides) != inputs:
-        raise DomainError(f"box:{text[:60]}: {len(sides)} sides, but the network has {inputs} inputs")
+        raise DomainError(
+            f"box:{text[:60]}: {len(sides)} sides, but the network has {inputs} inputs"
+        )
     bounds = [(_number(low), _number(high)) for low, high in sides]
     for j, (low, high) in enumerate(bounds):
         if low > high:
@@ -163,7 +178,9 @@ def _polyhedron(name: str, inputs: int) -> Polyhedron:
     if keys and keys <= _H_KEYS:
         return _of_constraints(name, document, inputs)
     if keys and keys <= _V_KEYS and "vertices" in keys:
-        vertices, rays, lines = (_table(name, document, key, inputs) for key in ("vertices", "rays", "lines"))
+        vertices, rays, lines = (
+            _table(name, document, key, inputs) for key in ("vertices", "rays", "lines")
+        )
         return Polyhedron.from_generators(vertices, rays, lines, inputs)
     raise DomainError(
         f'{name}: expected the keys "A", "c", "E", "e", or "vertices", "rays", "lines"; got {sorted(keys)}'
@@ -173,9 +190,13 @@ def _polyhedron(name: str, inputs: int) -> Polyhedron:
 def _of_constraints(name: str, document: dict[str, Any], inputs: int) -> Polyhedron:
     matrices = [_table(name, document, key, inputs) for key in ("A", "E")]
     sides = [_vector(name, document, key) for key in ("c", "e")]
-    for (key, side_key), matrix, side in zip((("A", "c"), ("E", "e")), matrices, sides, strict=True):
+    for (key, side_key), matrix, side in zip(
+        (("A", "c"), ("E", "e")), matrices, sides, strict=True
+    ):
         if len(matrix) != len(side):
-            raise DomainError(f'{name}: "{key}" has {len(matrix)} rows, "{side_key}" {len(side)} entries')
+            raise DomainError(
+                f'{name}: "{key}" has {len(matrix)} rows, "{side_key}" {len(side)} entries'
+            )
     return Polyhedron.from_constraints(matrices[0], sides[0], matrices[1], sides[1], inputs)
 
 
@@ -202,7 +223,9 @@ def _vector(name: str, document: dict[str, Any], key: str) -> list[Fraction]:
 def _entry(name: str, key: str, entry: object) -> Fraction:
     text = entry.text if isinstance(entry, _Literal) else entry if isinstance(entry, str) else ""
     if not NUMBER.fullmatch(text):
-        raise DomainError(f'{name}: an entry of "{key}" is not a number: use integers, decimals, or text like "1/3"')
+        raise DomainError(
+            f'{name}: an entry of "{key}" is not a number: use integers, decimals, or text like "1/3"'
+        )
     return Fraction(text)
 
 
@@ -216,7 +239,9 @@ class _Literal:
 def _document(name: str) -> dict[str, Any]:
     text = _content(Path(name))
     try:
-        document = json.loads(text, parse_float=_Literal, parse_int=_Literal, object_pairs_hook=_unique)
+        document = json.loads(
+            text, parse_float=_Literal, parse_int=_Literal, object_pairs_hook=_unique
+        )
     except (ValueError, RecursionError) as error:
         raise DomainError(f"{name}: not a JSON file of a domain: {str(error)[:80]}") from None
     if not isinstance(document, dict):

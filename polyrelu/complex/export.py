@@ -23,7 +23,15 @@ from polyrelu.exact import format_rational
 from polyrelu.network import AffineMap, SignVector, affine_map_table
 from polyrelu.support.text_files import layout, write_all
 
-__all__ = ["FORMATS", "REGION_FORMATS", "graph_text", "numbers_text", "save_complex", "save_regions", "to_document"]
+__all__ = [
+    "FORMATS",
+    "REGION_FORMATS",
+    "graph_text",
+    "numbers_text",
+    "save_complex",
+    "save_regions",
+    "to_document",
+]
 
 FORMATS = (".json", ".csv", ".graphml", ".gexf")
 REGION_FORMATS = (".csv", ".graphml", ".gexf")
@@ -35,7 +43,9 @@ _T = TypeVar("_T")
 Written = Callable[[int], None]
 
 
-def save_complex(cells: PolyhedralComplex, name: str | Path, progress: Written | None = None) -> None:
+def save_complex(
+    cells: PolyhedralComplex, name: str | Path, progress: Written | None = None
+) -> None:
     """Write a complex in the format of the file's suffix, all of it or nothing.
 
     ``.json`` is described in ``schemas/complex.schema.json``. ``.csv`` has one line for each region: its number, signs,
@@ -61,7 +71,9 @@ def save_complex(cells: PolyhedralComplex, name: str | Path, progress: Written |
     """
     path = Path(name)
     if path.suffix not in FORMATS:
-        raise DomainError(f"{name}: a complex is written as {', '.join(FORMATS)}; choose one of these endings")
+        raise DomainError(
+            f"{name}: a complex is written as {', '.join(FORMATS)}; choose one of these endings"
+        )
     write_all([(path, _text(cells, path.suffix, progress))])
 
 
@@ -131,7 +143,10 @@ def to_document(cells: PolyhedralComplex, progress: Written | None = None) -> di
 
 
 def _region(
-    cells: PolyhedralComplex, index: int, points: dict[tuple[str, ...], int], directions: dict[tuple[str, ...], int]
+    cells: PolyhedralComplex,
+    index: int,
+    points: dict[tuple[str, ...], int],
+    directions: dict[tuple[str, ...], int],
 ) -> dict[str, Any]:
     vertices, rays = cells.vertices_and_rays(cells.region_cell(index))
     found = [
@@ -166,12 +181,20 @@ def save_regions(regions: RegionGraph, name: str | Path) -> None:
     """
     path = Path(name)
     if path.suffix not in REGION_FORMATS:
-        raise DomainError(f"{name}: regions are written as {', '.join(REGION_FORMATS)}; choose one of these endings")
+        raise DomainError(
+            f"{name}: regions are written as {', '.join(REGION_FORMATS)}; choose one of these endings"
+        )
     if path.suffix in (".graphml", ".gexf"):
         text = graph_text(regions.graph, path.suffix, regions.complete)
     else:
         lines = (
-            (one.signs, one.bounded, len(one.polyhedron.inequalities), one.interior_point, _rows(one.affine_map))
+            (
+                one.signs,
+                one.bounded,
+                len(one.polyhedron.inequalities),
+                one.interior_point,
+                _rows(one.affine_map),
+            )
             for one in regions.all_regions
         )
         text = _csv(lines, regions.complete, None)
@@ -189,11 +212,15 @@ def _csv(regions: Iterable[_CsvLine], complete: bool, progress: Written | None) 
     """One line for each region, see `save_complex`."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["region", "signs", "bounded", "facets", "interior_point", "affine_map", "complete"])
+    writer.writerow(
+        ["region", "signs", "bounded", "facets", "interior_point", "affine_map", "complete"]
+    )
     for index, (signs, bounded, facets, point, rows) in enumerate(_counted(regions, progress)):
         coordinates = " ".join(map(format_rational, point))
         affine_map = "; ".join(" ".join(map(format_rational, row)) for row in rows)
-        writer.writerow([index, str(signs), int(bounded), facets, coordinates, affine_map, int(complete)])
+        writer.writerow(
+            [index, str(signs), int(bounded), facets, coordinates, affine_map, int(complete)]
+        )
     return stream.getvalue().rstrip("\n")
 
 

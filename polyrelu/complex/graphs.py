@@ -24,7 +24,9 @@ def dual_graph(cells: PolyhedralComplex) -> nx.Graph:
     """
     graph = nx.Graph()
     for index in range(cells.regions):
-        graph.add_node(index, signs=str(cells.signs_of_region(index)), bounded=bool(cells.bounded[index]))
+        graph.add_node(
+            index, signs=str(cells.signs_of_region(index)), bounded=bool(cells.bounded[index])
+        )
     for one, other, facet in cells.adjacency().tolist():
         graph.add_edge(one, other, facet=facet)
     return graph
@@ -58,5 +60,7 @@ def linear_regions(cells: PolyhedralComplex) -> list[list[int]]:
     maps = list(network.affine_maps(cells.signs_of_region(index) for index in range(cells.regions)))
     graph = nx.Graph()
     graph.add_nodes_from(range(cells.regions))
-    graph.add_edges_from((one, other) for one, other, _ in cells.adjacency().tolist() if maps[one] == maps[other])
+    graph.add_edges_from(
+        (one, other) for one, other, _ in cells.adjacency().tolist() if maps[one] == maps[other]
+    )
     return sorted(sorted(part) for part in nx.connected_components(graph))

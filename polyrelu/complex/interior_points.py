@@ -17,15 +17,13 @@ from numpy.typing import NDArray
 from polyrelu.complex.engine.affine_forms import certain_sign
 from polyrelu.complex.region import DIGITS, float_bounds, interior_point
 from polyrelu.exact import RationalMatrix, dot_sign
+from polyrelu.support.typing import Floats, Indices, Point
 
 if TYPE_CHECKING:
     from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
 
 __all__ = ["interior_points", "point_in"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-Point = tuple[Fraction, ...]
 
 #: Regions at a time, so that Ctrl-C is heard.
 _BLOCK = 1024
@@ -47,7 +45,8 @@ def point_in(cells: PolyhedralComplex, cell: Cell) -> tuple[Fraction, ...]:
     points, rays = cells.vertices_and_rays(cell)
     columns = list(zip(*points, strict=True))
     return tuple(
-        sum(column, Fraction()) / len(points) + sum(ray[j] for ray in rays) for j, column in enumerate(columns)
+        sum(column, Fraction()) / len(points) + sum(ray[j] for ray in rays)
+        for j, column in enumerate(columns)
     )
 
 
@@ -84,17 +83,25 @@ def _rounded_points(cells: PolyhedralComplex, indices: Indices) -> dict[int, Poi
     for digits in DIGITS:
         waiting = np.array([index not in found for index in indices.tolist()])
         q = np.column_stack([np.rint(means * 2.0**digits), np.full(len(means), 2.0**digits)])
-        small = waiting & (np.abs(means).max(axis=1) < 2.0**60) & (np.abs(q).max(axis=1) <= 2.0**53)  # not NaN either
+        small = (
+            waiting & (np.abs(means).max(axis=1) < 2.0**60) & (np.abs(q).max(axis=1) <= 2.0**53)
+        )  # not NaN either
         for place in _inside(cells, sides, q, small).tolist():
             found[int(indices[place])] = [int(entry) for entry in q[place].tolist()]
     return _embedded(cells, found)
 
 
-def _inside(cells: PolyhedralComplex, sides: _Sides, q: Floats, wanted: NDArray[np.bool_]) -> Indices:
+def _inside(
+    cells: PolyhedralComplex, sides: _Sides, q: Floats, wanted: NDArray[np.bool_]
+) -> Indices:
     """Which of the wanted regions have their points (y, t), exact floats, inside."""
     chosen = wanted[sides.owners]
     owners, numbers, inside = sides.owners[chosen], sides.numbers[chosen], sides.inside[chosen]
-    rows, errors, points = cells.table.rows.buffer[numbers], cells.table.errors.buffer[numbers], q[owners]
+    rows, errors, points = (
+        cells.table.rows.buffer[numbers],
+        cells.table.errors.buffer[numbers],
+        q[owners],
+    )
     signs = certain_sign((rows * points).sum(axis=1), float_bounds(rows, errors, points)) * inside
     good = wanted.copy()
     good[owners[signs == -1]] = False
@@ -120,7 +127,9 @@ def _means(cells: PolyhedralComplex, indices: Indices) -> Floats:
     counts = np.bincount(owners[points], minlength=len(indices))
 
     def sums(part: NDArray[np.bool_]) -> Floats:
-        columns = (np.bincount(owners[part], column[part], len(indices)) for column in floats[:, :-1].T)
+        columns = (
+            np.bincount(owners[part], column[part], len(indices)) for column in floats[:, :-1].T
+        )
         return np.stack(list(columns), axis=1)
 
     return np.asarray(sums(points) / counts[:, None] + sums(~points))
@@ -135,7 +144,9 @@ def _sides(cells: PolyhedralComplex, indices: Indices) -> _Sides:
     owners, forms = np.repeat(np.arange(len(indices)), counts), cells.facet_forms[entries]
     known, which = np.unique(forms, return_inverse=True)
     sources = [cells.table.source(number) for number in known.tolist()]
-    columns = np.array([-1 if layer == 0 else cells.neuron_positions[layer, i] for layer, i in sources])[which.ravel()]
+    columns = np.array(
+        [-1 if layer == 0 else cells.neuron_positions[layer, i] for layer, i in sources]
+    )[which.ravel()]
     finite = np.array([source != (0, -1) for source in sources])[which.ravel()]
     signs = cells.all_signs[cells.dimension][indices[owners], columns] if len(cells.neurons) else 1
     inside = np.where(columns < 0, 1, signs).astype(np.int8)
@@ -148,5 +159,7 @@ def _embedded(cells: PolyhedralComplex, points: dict[int, list[int]]) -> dict[in
         return {}
     columns = RationalMatrix.from_integers(list(points.values())).transpose()
     *x, t = (cells.frame.embedding @ columns).integer_rows()
-    entries = zip(*([Fraction(a, b) for a, b in zip(row, t, strict=True)] for row in x), strict=True)
+    entries = zip(
+        *([Fraction(a, b) for a, b in zip(row, t, strict=True)] for row in x), strict=True
+    )
     return dict(zip(points, entries, strict=True))

@@ -18,17 +18,15 @@ from numpy.typing import NDArray
 
 from polyrelu.complex.engine.coordinates import frame_of
 from polyrelu.complex.engine.subdivision import Subdivision, completed, unpacked
-from polyrelu.complex.engine.vertices import Statistics
+from polyrelu.complex.engine.vertices import SignStatistics
 from polyrelu.complex.region import Region, region_of, volume_of
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational, to_fraction
 from polyrelu.network import Network, NeuronId, SignVector
 from polyrelu.support.progress import Progress
+from polyrelu.support.typing import Indices, Point
 
 __all__ = ["Cell", "PolyhedralComplex", "canonical_complex", "stream_complex"]
-
-Point = tuple[Fraction, ...]
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -97,7 +95,9 @@ def stream_complex(
     4
     """
     if not isinstance(limit, int) or limit < 1:
-        raise DomainError(f"parts of at most {limit} cells: the limit must be an integer, at least 1")
+        raise DomainError(
+            f"parts of at most {limit} cells: the limit must be an integer, at least 1"
+        )
     polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
     neurons = tuple(network.neurons())
     for part in Subdivision(network, frame_of(network, polyhedron)).parts(limit):
@@ -129,8 +129,12 @@ class PolyhedralComplex:
         self.network, self.domain, self.neurons, self.complete = network, domain, neurons, complete
         frame = subdivision.frame
         self.dimension, self.lineality = frame.true_dimension, frame.lineality
-        self.statistics: Statistics = subdivision.vertices.statistics
-        self.frame, self.lattice, self.vertex_store = frame, subdivision.lattice, subdivision.vertices
+        self.statistics: SignStatistics = subdivision.vertices.statistics
+        self.frame, self.lattice, self.vertex_store = (
+            frame,
+            subdivision.lattice,
+            subdivision.vertices,
+        )
         self.table, self._words = subdivision.table, subdivision.signs
         self.facet_forms = subdivision.facet_forms()
         at_points = (self.vertex_store.base_signs.rows[:, 0] > 0).astype(np.uint64)
@@ -173,7 +177,13 @@ class PolyhedralComplex:
     @property
     def nbytes(self) -> int:
         """The bytes of all arrays: of cells, vertices and forms."""
-        arrays = [*self.inner, *self._outer, *self.lattice.arrays(), *self.vertex_store.arrays(), self.facet_forms]
+        arrays = [
+            *self.inner,
+            *self._outer,
+            *self.lattice.arrays(),
+            *self.vertex_store.arrays(),
+            self.facet_forms,
+        ]
         words = sum(signs.words.rows.nbytes for signs in self._words)
         return sum(array.nbytes for array in arrays) + words + self.table.nbytes
 
@@ -204,7 +214,9 @@ class PolyhedralComplex:
         >>> int(cells.inside(0).sum()), cells.f_vector
         (1, (3, 2))
         """
-        proper = self.constraint_signs(self.dimension).any(axis=0)  # the others are 0 on the whole domain
+        proper = self.constraint_signs(self.dimension).any(
+            axis=0
+        )  # the others are 0 on the whole domain
         marked: NDArray[np.bool_] = (self.constraint_signs(dimension)[:, proper] != 0).all(axis=1)
         return marked
 
@@ -230,7 +242,9 @@ class PolyhedralComplex:
     def all_signs(self) -> list[NDArray[np.int8]]:
         """`signs` of every dimension from 0 on, kept."""
         return [
-            self.signs(k) if k >= self.lineality_dim else np.zeros((0, len(self.neurons)), dtype=np.int8)
+            self.signs(k)
+            if k >= self.lineality_dim
+            else np.zeros((0, len(self.neurons)), dtype=np.int8)
             for k in range(self.dimension + 1)
         ]
 
@@ -382,7 +396,9 @@ class PolyhedralComplex:
         if vertex not in self._homogeneous:
             y = self.vertex_store.exact(vertex)
             rows = self._integer_embedding
-            self._homogeneous[vertex] = tuple(sum(a * b for a, b in zip(row, y, strict=True)) for row in rows)
+            self._homogeneous[vertex] = tuple(
+                sum(a * b for a, b in zip(row, y, strict=True)) for row in rows
+            )
         return self._homogeneous[vertex]
 
     @cached_property

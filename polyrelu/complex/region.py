@@ -15,13 +15,13 @@ from polyrelu.complex.engine.coordinates import Frame
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix, dot_sign, positive_primitive
 from polyrelu.network import AffineMap, SignVector
+from polyrelu.support.typing import Point
 
 if TYPE_CHECKING:
     from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 
 __all__ = ["Region", "interior_point", "polyhedron_in_x", "region_of", "volume_of"]
 
-Point = tuple[Fraction, ...]
 Row = list[int]
 
 #: Binary digits tried for a point inside before its exact mean of vertices is taken.
@@ -101,7 +101,10 @@ def _facet_rows(cells: PolyhedralComplex, index: int) -> list[Row]:
 def polyhedron_in_x(frame: Frame, domain: Polyhedron, forms: Sequence[Sequence[int]]) -> Polyhedron:
     """{x in the affine hull of the domain: all forms over (y, t) are ≥ 0}, an inequality for each form."""
     in_x = RationalMatrix.from_integers(forms, ncols=frame.dimension + 1) @ frame.coordinates
-    rows = [positive_primitive([*(-entry for entry in row[:-1]), row[-1]]) for row in in_x.integer_rows()]
+    rows = [
+        positive_primitive([*(-entry for entry in row[:-1]), row[-1]])
+        for row in in_x.integer_rows()
+    ]
     full = frame.true_dimension == domain.ambient_dimension
     return Polyhedron(domain.ambient_dimension, tuple(rows), () if full else domain.affine_hull())
 
@@ -120,29 +123,43 @@ def _point_inside(cells: PolyhedralComplex, index: int) -> Point:
             rounded = [round(value * 2**digits) for value in mean.tolist()]
             if _is_inside(cells, *sides, [*rounded, 1 << digits]):
                 return cells.frame.embedded([*rounded, 1 << digits])
-    return cells.frame.embedded(_exact_mean([cells.vertex_store.exact(number) for number in numbers]))
+    return cells.frame.embedded(
+        _exact_mean([cells.vertex_store.exact(number) for number in numbers])
+    )
 
 
-def float_bounds(rows: NDArray[np.float64], errors: NDArray[np.float64], y: NDArray[np.float64]) -> Any:
+def float_bounds(
+    rows: NDArray[np.float64], errors: NDArray[np.float64], y: NDArray[np.float64]
+) -> Any:
     """How far off the values of float forms F with errors E are at points y of floats, computed in any order:
     |F|₁ (d + 4) u max|y| + 2 E |y|₁ (see `vertices`)."""
     sizes = np.abs(y)
     unit = (y.shape[-1] + 4) * 2.0**-53 * (1 + 2.0**-20)
-    return np.abs(rows).sum(axis=-1) * unit * sizes.max(axis=-1) + 2 * (1 + 2.0**-20) * errors * sizes.sum(axis=-1)
+    return np.abs(rows).sum(axis=-1) * unit * sizes.max(axis=-1) + 2 * (
+        1 + 2.0**-20
+    ) * errors * sizes.sum(axis=-1)
 
 
 @np.errstate(all="ignore")
-def _is_inside(cells: PolyhedralComplex, numbers: list[int], inside: list[int], point: list[int]) -> bool:
+def _is_inside(
+    cells: PolyhedralComplex, numbers: list[int], inside: list[int], point: list[int]
+) -> bool:
     """Whether forms have their signs inside at a point (y, t). Floats decide where they can."""
-    open_ = list(zip(numbers, inside, strict=True))
+    unresolved = list(zip(numbers, inside, strict=True))
     if max(map(abs, point)) <= 1 << 53:
         q = np.array(point, dtype=np.float64)
         rows, errors = cells.table.rows.buffer[numbers], cells.table.errors.buffer[numbers]
-        signs = certain_sign(rows @ q, float_bounds(rows, errors, q)) * np.array(inside, dtype=np.int8)
+        signs = certain_sign(rows @ q, float_bounds(rows, errors, q)) * np.array(
+            inside, dtype=np.int8
+        )
         if (signs == -1).any():
             return False
-        open_ = [pair for pair, sign in zip(open_, signs.tolist(), strict=True) if sign != 1]
-    return all(dot_sign(cells.table.exact_row(number), point) * sign > 0 for number, sign in open_)
+        unresolved = [
+            pair for pair, sign in zip(unresolved, signs.tolist(), strict=True) if sign != 1
+        ]
+    return all(
+        dot_sign(cells.table.exact_row(number), point) * sign > 0 for number, sign in unresolved
+    )
 
 
 def _exact_mean(vertices: list[Row]) -> Row:

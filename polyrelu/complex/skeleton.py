@@ -36,17 +36,18 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, NeuronId
 from polyrelu.support.progress import Progress
+from polyrelu.support.typing import Indices, Words
 
 __all__ = ["Skeleton", "skeleton"]
 
-Indices = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 _SHIFT = np.uint64(WORD_BITS)
 _ONE = np.uint64(1)
 
 
-def skeleton(network: Network, domain: Polyhedron | None = None, progress: Progress | None = None) -> Skeleton:
+def skeleton(
+    network: Network, domain: Polyhedron | None = None, progress: Progress | None = None
+) -> Skeleton:
     """The vertices and edges of the canonical polyhedral complex.
 
     Parameters
@@ -76,7 +77,9 @@ def skeleton(network: Network, domain: Polyhedron | None = None, progress: Progr
         except _NotSimpleError:
             pass
     subdivision = Subdivision(network, frame)
-    return Skeleton(subdivision, polyhedron, *completed(subdivision, progress), without_lattice=False)
+    return Skeleton(
+        subdivision, polyhedron, *completed(subdivision, progress), without_lattice=False
+    )
 
 
 class Skeleton:
@@ -103,13 +106,25 @@ class Skeleton:
         without_lattice: bool,
     ) -> None:
         """Room-internal."""
-        self.network, self.domain, self.without_lattice = subdivision.network, domain, without_lattice
+        self.network, self.domain, self.without_lattice = (
+            subdivision.network,
+            domain,
+            without_lattice,
+        )
         self.neurons, self.complete = neurons, complete
-        self._frame, self._store, self._words = subdivision.frame, subdivision.vertices, subdivision.signs
+        self._frame, self._store, self._words = (
+            subdivision.frame,
+            subdivision.vertices,
+            subdivision.signs,
+        )
         self.lineality = self._frame.lineality
         finite = self._store.base_signs.rows[:, 0] > 0
         self._vertices = np.flatnonzero(finite)
-        ends = subdivision.lattice.edges.rows if self._frame.dimension else np.zeros((0, 2), dtype=np.int32)
+        ends = (
+            subdivision.lattice.edges.rows
+            if self._frame.dimension
+            else np.zeros((0, 2), dtype=np.int32)
+        )
         self._ends = ends[finite[ends].any(axis=1)].astype(np.int64)
         self.edges: Indices = np.where(finite, np.cumsum(finite) - 1, -1)[self._ends]
 
@@ -133,7 +148,11 @@ class Skeleton:
         for signs in self._words:
             if (signs.layer > 0) == hidden:
                 words = signs.words.rows
-                chosen = words[self._vertices] if dimension == 0 else words[self._ends[:, 0]] | words[self._ends[:, 1]]
+                chosen = (
+                    words[self._vertices]
+                    if dimension == 0
+                    else words[self._ends[:, 0]] | words[self._ends[:, 1]]
+                )
                 parts.append(unpacked(chosen, len(signs.members)))
         return np.concatenate(parts, axis=1)
 
@@ -196,7 +215,9 @@ class _SimpleSubdivision(Subdivision):
         self._zero_slots(words)  # raises
         self.lattice = Lattice(1, self.lattice.size(0), self.lattice.edges.rows, [[], []])
         self._cell_forms, self._regions = self._cell_forms[:2], self._regions[:2]
-        self._slots = Growable(self._cell_forms[1].rows.astype(np.int64) - 1)  # the constraints follow infinity
+        self._slots = Growable(
+            self._cell_forms[1].rows.astype(np.int64) - 1
+        )  # the constraints follow infinity
 
     def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, int]]:
         before = len(self.vertices)
@@ -219,7 +240,9 @@ class _SimpleSubdivision(Subdivision):
             super()._extend_cells(chunk, bit, cut)
             return
         edges = cut.cells[1]
-        regions, forms, slots = (part.buffer[edges] for part in (self._regions[1], self._cell_forms[1], self._slots))
+        regions, forms, slots = (
+            part.buffer[edges] for part in (self._regions[1], self._cell_forms[1], self._slots)
+        )
         faces = self._faces(self._words_of(cut.ends, bit), slots)
         first, second = _pairs(faces)
         owners, columns = faces.edges[first], faces.columns[first]
@@ -258,7 +281,9 @@ class _SimpleSubdivision(Subdivision):
         layer, words = self.table.layers, self._words_of(np.arange(len(self.vertices))[:, None])
         keys, cells = self._all_regions(words)
         columns = [column for column, signs in enumerate(self.signs) if signs.layer == layer]
-        active = [unpacked(cells[:, column], len(self.signs[column].members)) > 0 for column in columns]
+        active = [
+            unpacked(cells[:, column], len(self.signs[column].members)) > 0 for column in columns
+        ]
         self.table.add_layer(self._regions_of(cells), np.concatenate(active, axis=1))
         self._region_keys = keys
         ends = self._words_of(self.lattice.edges.rows)
@@ -274,7 +299,9 @@ class _SimpleSubdivision(Subdivision):
         """The signs of cells given by vertices, shape (m, k); of the current words only the forms before `bit`."""
         stop = len(self.signs) if bit is None else self._current + 1
         every = [signs.words.buffer for signs in self.signs[:stop]]
-        words = np.stack([reduce(np.bitwise_or, [word[ends] for ends in vertices.T]) for word in every], axis=1)
+        words = np.stack(
+            [reduce(np.bitwise_or, [word[ends] for ends in vertices.T]) for word in every], axis=1
+        )
         if bit is not None:
             done = np.uint64((1 << bit) - 1)
             words[:, -1] &= done | (done << _SHIFT)
@@ -285,7 +312,10 @@ class _SimpleSubdivision(Subdivision):
         edges, columns = (part.ravel() for part in np.indices(slots.shape))
         two_sided = np.flatnonzero(self._is_neuron(slots.ravel()))
         bits = _bit(slots.ravel())
-        edges, columns = np.concatenate([edges, edges[two_sided]]), np.concatenate([columns, columns[two_sided]])
+        edges, columns = (
+            np.concatenate([edges, edges[two_sided]]),
+            np.concatenate([columns, columns[two_sided]]),
+        )
         found = words[edges]
         signs = np.concatenate([bits, bits[two_sided] << _SHIFT])
         found[np.arange(len(edges)), slots[edges, columns] // WORD_BITS] |= signs
@@ -298,7 +328,9 @@ class _SimpleSubdivision(Subdivision):
     def _zero_slots(self, words: Words) -> Indices:
         """The slots of the d forms at each vertex."""
         size = self.frame.dimension
-        zeros = [unpacked(_zeros(words[:, i], mask), WORD_BITS) for i, mask in enumerate(self._masks())]
+        zeros = [
+            unpacked(_zeros(words[:, i], mask), WORD_BITS) for i, mask in enumerate(self._masks())
+        ]
         row, found = np.nonzero(np.concatenate(zeros, axis=1))
         if not np.array_equal(row, np.repeat(np.arange(len(words)), size)):
             raise _NotSimpleError
@@ -324,7 +356,9 @@ class _SimpleSubdivision(Subdivision):
             possible = np.flatnonzero(two_sided[:, np.array(sides, dtype=bool)].all(axis=1))
             cells, rows = words[possible], np.arange(len(possible))
             for i, side in enumerate(sides):
-                cells[rows, slots[possible, i] // WORD_BITS] |= bits[possible, i] << np.uint64(WORD_BITS * side)
+                cells[rows, slots[possible, i] // WORD_BITS] |= bits[possible, i] << np.uint64(
+                    WORD_BITS * side
+                )
             parts.append(_distinct(cells)[1])
         return _distinct(np.concatenate(parts))
 

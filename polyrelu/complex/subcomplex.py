@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import DomainError
+from polyrelu.support.typing import Mask
 
 if TYPE_CHECKING:
     from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
 
 __all__ = ["Subcomplex", "around", "marked_facets"]
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,12 +54,16 @@ class Subcomplex:
         """
         found = [np.zeros(cells.size(k), dtype=bool) for k in range(cells.dimension + 1)]
         for k in masks.keys() - range(cells.dimension + 1):
-            raise DomainError(f"a mask for cells of dimension {k}, but the complex has dimension {cells.dimension}")
+            raise DomainError(
+                f"a mask for cells of dimension {k}, but the complex has dimension {cells.dimension}"
+            )
         for k in range(cells.dimension, -1, -1):
             mask = masks.get(k)
             if mask is not None:
                 if mask.shape != found[k].shape:
-                    raise DomainError(f"a mask of shape {mask.shape} for the {len(found[k])} cells of dimension {k}")
+                    raise DomainError(
+                        f"a mask of shape {mask.shape} for the {len(found[k])} cells of dimension {k}"
+                    )
                 found[k] |= mask
             if k > cells.lineality_dim:
                 found[k - 1] |= marked_facets(cells, k, found[k])
@@ -89,16 +92,22 @@ class Subcomplex:
             yield from (Cell(k, int(index)) for index in self.indices(k))
 
     def __contains__(self, cell: Cell) -> bool:
-        inside = 0 <= cell.dimension < len(self.masks) and 0 <= cell.index < len(self.masks[cell.dimension])
+        inside = 0 <= cell.dimension < len(self.masks) and 0 <= cell.index < len(
+            self.masks[cell.dimension]
+        )
         return inside and bool(self.masks[cell.dimension][cell.index])
 
     def __or__(self, other: Subcomplex) -> Subcomplex:
         self._check_other(other)
-        return Subcomplex(self.cells, tuple(a | b for a, b in zip(self.masks, other.masks, strict=True)))
+        return Subcomplex(
+            self.cells, tuple(a | b for a, b in zip(self.masks, other.masks, strict=True))
+        )
 
     def __and__(self, other: Subcomplex) -> Subcomplex:
         self._check_other(other)
-        return Subcomplex(self.cells, tuple(a & b for a, b in zip(self.masks, other.masks, strict=True)))
+        return Subcomplex(
+            self.cells, tuple(a & b for a, b in zip(self.masks, other.masks, strict=True))
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Subcomplex):
@@ -110,7 +119,9 @@ class Subcomplex:
 
     def _check_other(self, other: Subcomplex) -> None:
         if self.cells is not other.cells:
-            raise DomainError("subcomplexes of two complexes: only those of one complex can be joined or compared")
+            raise DomainError(
+                "subcomplexes of two complexes: only those of one complex can be joined or compared"
+            )
 
     def __repr__(self) -> str:
         return f"<Subcomplex, cells by dimension {self.f_vector}>"

@@ -10,7 +10,7 @@ from polyrelu.conditions.collinear import (
     noncollinear_pieces,
 )
 from polyrelu.conditions.condition import Condition, Parts
-from polyrelu.conditions.crossings import Crossing, Crossings, pairwise_crossings
+from polyrelu.conditions.crossings import Crossings, TransverseCrossing, pairwise_crossings
 from polyrelu.conditions.general import Limits, generic, pl_general
 from polyrelu.conditions.genericity import (
     DeficientProduct,
@@ -28,7 +28,6 @@ __all__ = [
     "AffinePiece",
     "CollinearPieces",
     "Condition",
-    "Crossing",
     "Crossings",
     "DeficientProduct",
     "InvisibleFacet",
@@ -36,6 +35,7 @@ __all__ = [
     "MaskedProduct",
     "OpaqueRegion",
     "Parts",
+    "TransverseCrossing",
     "WrongCell",
     "ZeroExtremum",
     "affine_pieces",

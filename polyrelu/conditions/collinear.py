@@ -29,7 +29,14 @@ from polyrelu.conditions.masks import masks_of
 from polyrelu.exact import RationalMatrix, primitive
 from polyrelu.network import Network, NeuronId
 
-__all__ = ["PIECE_LIMIT", "AffinePiece", "CollinearPieces", "affine_piece", "affine_pieces", "noncollinear_pieces"]
+__all__ = [
+    "PIECE_LIMIT",
+    "AffinePiece",
+    "CollinearPieces",
+    "affine_piece",
+    "affine_pieces",
+    "noncollinear_pieces",
+]
 
 Masks = tuple[tuple[int, ...], ...]
 
@@ -55,7 +62,9 @@ class AffinePiece:
     def __str__(self) -> str:
         masks = " ".join("{" + ", ".join(map(str, mask)) + "}" for mask in self.masks)
         given = f" with masks {masks}" if masks else ""
-        return f"unit {self.unit.index} of layer {self.unit.layer}{given} is {point_text(self.vector)}"
+        return (
+            f"unit {self.unit.index} of layer {self.unit.layer}{given} is {point_text(self.vector)}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +102,28 @@ def noncollinear_pieces(network: Network, limit: int = PIECE_LIMIT) -> Condition
     """
     require_plain(network, "collinear pieces")
     if network.last == "relu":
-        raise UndefinedError("collinear pieces: defined for networks that end in an affine layer only")
+        raise UndefinedError(
+            "collinear pieces: defined for networks that end in an affine layer only"
+        )
     pieces, checked = affine_pieces(network), 0
     known = _Known(network)
     for piece in islice(pieces, limit):
         other = known.collinear_with(piece)
         if other is not None:
-            return Condition("noncollinear", "fails", checked, "pieces", CollinearPieces(other, piece))
+            return Condition(
+                "noncollinear", "fails", checked, "pieces", CollinearPieces(other, piece)
+            )
         known.add(piece)
         checked += 1
     if next(pieces, None) is None:
         return Condition("noncollinear", "holds", checked, "pieces")
-    return Condition("noncollinear", "unchecked", checked, "pieces", reason=f"only {checked} pieces were looked at")
+    return Condition(
+        "noncollinear",
+        "unchecked",
+        checked,
+        "pieces",
+        reason=f"only {checked} pieces were looked at",
+    )
 
 
 class _Known:
@@ -123,7 +142,9 @@ class _Known:
     def collinear_with(self, piece: AffinePiece) -> AffinePiece | None:
         """One that is collinear with the piece."""
         line = _line(piece)
-        if self._first is not None and not (line and _line(self._first)):  # only the first one can be 0
+        if self._first is not None and not (
+            line and _line(self._first)
+        ):  # only the first one can be 0
             return self._first
         same_hash = (affine_piece(self._network, *key) for key in self._by_hash.get(hash(line), ()))
         return next((other for other in same_hash if _line(other) == line), None)
@@ -178,7 +199,9 @@ class _Sums:
         product = weight.denominator * forms.denominator
         self._denominator = math.lcm(product, bias.denominator)
         factor, bias_factor = self._denominator // product, self._denominator // bias.denominator
-        self._constant = [[*[0] * network.inputs, entry * bias_factor] for (entry,) in bias.integer_rows()]
+        self._constant = [
+            [*[0] * network.inputs, entry * bias_factor] for (entry,) in bias.integer_rows()
+        ]
         self._factor, self._forms, self._weight = factor, forms, weight
         self._known: dict[int, list[list[int]]] = {}
 
@@ -186,14 +209,17 @@ class _Sums:
         """[w | b] of all units of the layer, if these neurons of the layer before are kept."""
         added = [self._added_by(j) for j in mask]
         rows = [
-            [sum(column) for column in zip(*parts, strict=True)] for parts in zip(self._constant, *added, strict=True)
+            [sum(column) for column in zip(*parts, strict=True)]
+            for parts in zip(self._constant, *added, strict=True)
         ]
         return RationalMatrix.from_integers(rows, self._denominator)
 
     def _added_by(self, j: int) -> list[list[int]]:
         """What a neuron of the layer before adds to each unit."""
         if j not in self._known:
-            scale = self._weight.denominator * self._factor  # of integers over the denominators of the whole matrices
+            scale = (
+                self._weight.denominator * self._factor
+            )  # of integers over the denominators of the whole matrices
             column = [entry * scale for entry in self._weight.take(columns=[j]).entries()]
             row = [entry * self._forms.denominator for entry in self._forms.row(j)]
             self._known[j] = [[int(w * entry) for entry in row] for w in column]

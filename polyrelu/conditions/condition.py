@@ -15,7 +15,16 @@ from polyrelu.errors import DomainError
 from polyrelu.exact.rational import format_rational
 from polyrelu.network import Network, NeuronId
 
-__all__ = ["Condition", "Parts", "Status", "UndefinedError", "combined", "neuron_text", "point_text", "require_plain"]
+__all__ = [
+    "Condition",
+    "Parts",
+    "Status",
+    "UndefinedError",
+    "combined",
+    "neuron_text",
+    "point_text",
+    "require_plain",
+]
 
 Status = Literal["holds", "fails", "unchecked", "undefined"]
 
@@ -74,7 +83,9 @@ class Parts:
     conditions: tuple[Condition[Any], ...]
 
     def __str__(self) -> str:
-        return ", ".join(f"{part.name} {part.status}" for part in self.conditions if part.status != "holds")
+        return ", ".join(
+            f"{part.name} {part.status}" for part in self.conditions if part.status != "holds"
+        )
 
     def to_json(self) -> dict[str, str]:
         """The status of each part by its name."""
@@ -89,7 +100,9 @@ def combined(name: str, parts: Sequence[Condition[Any]]) -> Condition[Parts]:
     both: unchecked, b unchecked
     """
     order: tuple[Status, ...] = ("undefined", "fails", "unchecked")
-    status: Status = next((status for status in order if any(part.status == status for part in parts)), "holds")
+    status: Status = next(
+        (status for status in order if any(part.status == status for part in parts)), "holds"
+    )
     evidence = Parts(tuple(parts))
     holding = sum(part.status == "holds" for part in parts)
     reason = "" if status in ("holds", "fails") else str(evidence)

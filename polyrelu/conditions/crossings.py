@@ -23,23 +23,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
 from polyrelu.conditions.condition import Condition, neuron_text, require_plain
 from polyrelu.network import NeuronId
+from polyrelu.support.typing import Indices
 
-__all__ = ["Crossing", "Crossings", "pairwise_crossings"]
+__all__ = ["Crossings", "TransverseCrossing", "pairwise_crossings"]
 
-Indices = NDArray[np.int64]
 
 #: Pairs named in a text.
 _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class TransverseCrossing:
     """A cell of codimension 2 in which the bent hyperplanes of two neurons cross."""
 
     earlier: NeuronId
@@ -57,7 +56,7 @@ class Crossings:
     missing : the other pairs (earlier, later).
     """
 
-    found: tuple[Crossing, ...]
+    found: tuple[TransverseCrossing, ...]
     missing: tuple[tuple[NeuronId, NeuronId], ...]
 
     def __str__(self) -> str:
@@ -88,16 +87,16 @@ def pairwise_crossings(cells: PolyhedralComplex) -> Condition[Crossings]:
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
     >>> pairwise_crossings(canonical_complex(net)).evidence.found[0]
-    Crossing(earlier=NeuronId(layer=1, index=0), later=NeuronId(layer=2, index=0), cell=Cell(dimension=0, index=1))
+    TransverseCrossing(earlier=NeuronId(layer=1, index=0), later=NeuronId(layer=2, index=0), cell=Cell(dimension=0, index=1))
     >>> never = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [1]), ([[1]], [0])])
     >>> print(pairwise_crossings(canonical_complex(never)))
     tpic: fails, 2 of 2 pairs do not cross: neuron 0 of layer 1 and neuron 0 of layer 2, neuron 1 of layer 1 and neuron
     0 of layer 2
     """
     require_plain(cells.network, "crossings of adjacent layers")
-    require_whole(cells, "crossings of adjacent layers")
+    require_complete(cells, "crossings of adjacent layers")
     ends = _two_ends(cells)
-    found: list[Crossing] = []
+    found: list[TransverseCrossing] = []
     missing: list[tuple[NeuronId, NeuronId]] = []
     for u, earlier in enumerate(cells.neurons):
         for v, later in enumerate(cells.neurons):
@@ -106,7 +105,9 @@ def pairwise_crossings(cells: PolyhedralComplex) -> Condition[Crossings]:
                 if ridge is None:
                     missing.append((earlier, later))
                 else:
-                    found.append(Crossing(earlier, later, Cell(cells.dimension - 2, ridge)))
+                    found.append(
+                        TransverseCrossing(earlier, later, Cell(cells.dimension - 2, ridge))
+                    )
     evidence = Crossings(tuple(found), tuple(missing))
     return Condition("tpic", "fails" if missing else "holds", len(found), "pairs", evidence)
 
@@ -149,7 +150,9 @@ def _pairs(ridges: Indices, facets: Indices) -> _Ends:
 
 def _first_crossing(cells: PolyhedralComplex, ends: list[_Ends], u: int, v: int) -> int | None:
     """The first cell of codimension 2 in which the bent hyperplanes of two neurons, given by their columns, cross."""
-    common, at_u, at_v = np.intersect1d(ends[u].ridges, ends[v].ridges, assume_unique=True, return_indices=True)
+    common, at_u, at_v = np.intersect1d(
+        ends[u].ridges, ends[v].ridges, assume_unique=True, return_indices=True
+    )
     if not len(common):
         return None
     signs = cells.all_signs[cells.dimension - 1]

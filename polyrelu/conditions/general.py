@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.conditions.collinear import PIECE_LIMIT, noncollinear_pieces
 from polyrelu.conditions.condition import Condition, Parts, UndefinedError, combined, require_plain
@@ -49,7 +49,9 @@ def generic(cells: PolyhedralComplex, limits: Limits = _LIMITS) -> Condition[Par
     generic: holds, 2 conditions
     """
     require_plain(cells.network, "genericity")
-    return combined("generic", [supertransversality(cells), masked_ranks(cells.network, limits.products)])
+    return combined(
+        "generic", [supertransversality(cells), masked_ranks(cells.network, limits.products)]
+    )
 
 
 def pl_general(cells: PolyhedralComplex, limits: Limits = _LIMITS) -> Condition[Parts]:
@@ -86,9 +88,11 @@ def pl_general(cells: PolyhedralComplex, limits: Limits = _LIMITS) -> Condition[
 def require_pl(cells: PolyhedralComplex) -> None:
     """Refuse what the definition of "general" does not cover."""
     require_plain(cells.network, "general networks")
-    require_whole(cells, "general networks")
+    require_complete(cells, "general networks")
     if cells.network.last == "relu":
-        raise UndefinedError("general networks: defined for networks that end in an affine layer only")
+        raise UndefinedError(
+            "general networks: defined for networks that end in an affine layer only"
+        )
     if cells.dimension < cells.network.inputs:
         raise UndefinedError(
             f"general networks: defined on open sets of R^{cells.network.inputs}; put the parametrisation of the "

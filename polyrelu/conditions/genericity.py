@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex.bent_hyperplanes import supertransversality_violation
-from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.interior_points import point_in
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
 from polyrelu.conditions.condition import Condition, point_text, require_plain
@@ -117,7 +117,7 @@ def supertransversality(cells: PolyhedralComplex) -> Condition[WrongCell]:
     supertransversal: fails, cell 0 of dimension 0, at (0), has codimension 1 and 2 zeros, 1 of which is a constraint of
     the domain
     """
-    require_whole(cells, "supertransversality")
+    require_complete(cells, "supertransversality")
     cell, count = supertransversality_violation(cells), sum(cells.f_vector)
     if cell is None:
         return Condition("supertransversal", "holds", count, "cells")
@@ -174,7 +174,9 @@ def masked_ranks(network: Network, limit: int = PRODUCT_LIMIT) -> Condition[Defi
     checked = 0
     for product, allowed in masked_products(network):
         if product.rank < allowed:
-            return Condition("masked_ranks", "fails", checked, "products", DeficientProduct(product, allowed))
+            return Condition(
+                "masked_ranks", "fails", checked, "products", DeficientProduct(product, allowed)
+            )
         if checked == limit:
             reason = f"only {checked} products were looked at"
             return Condition("masked_ranks", "unchecked", checked, "products", reason=reason)
@@ -189,7 +191,11 @@ def masked_products(network: Network) -> Iterator[tuple[MaskedProduct, int]]:
 
 
 def _from_layer(
-    network: Network, first: int, masks: tuple[tuple[int, ...], ...], product: RationalMatrix, allowed: int
+    network: Network,
+    first: int,
+    masks: tuple[tuple[int, ...], ...],
+    product: RationalMatrix,
+    allowed: int,
 ) -> Iterator[tuple[MaskedProduct, int]]:
     """The products that go on from W_l I_{l-1} … W_first with a mask of layer l."""
     layer = first + len(masks)

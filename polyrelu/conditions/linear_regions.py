@@ -15,7 +15,7 @@ import numpy as np
 
 from polyrelu.breakpoints.jumps import BreakpointComplex, breakpoint_complex
 from polyrelu.complex import Cell
-from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.interior_points import point_in
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.conditions.condition import Condition, point_text
@@ -69,7 +69,7 @@ def linear_regions_property(
     >>> print(linear_regions_property(canonical_complex(from_arrays([([[1], [-1]], [0, 0]), ([[1, -1]], [0])]))))
     lra: fails, one affine map on the regions 0 and 1, between which (0) lies
     """
-    require_whole(cells, "the linear-regions property")
+    require_complete(cells, "the linear-regions property")
     known = breakpoint_complex(cells) if breakpoints is None else breakpoints
     if known.cells is not cells:
         raise DomainError("the breakpoint complex belongs to another complex")
@@ -80,4 +80,10 @@ def linear_regions_property(
     first = int(invisible[0])
     facet = Cell(cells.dimension - 1, int(known.facets[first]))
     one, other = sorted((int(known.plus[first]), int(known.minus[first])))
-    return Condition("lra", "fails", visible, subject, InvisibleFacet(facet, (one, other), point_in(cells, facet)))
+    return Condition(
+        "lra",
+        "fails",
+        visible,
+        subject,
+        InvisibleFacet(facet, (one, other), point_in(cells, facet)),
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.conditions.collinear import noncollinear_pieces
 from polyrelu.conditions.condition import Condition, Parts, UndefinedError, combined
@@ -53,7 +53,7 @@ def conditions(cells: PolyhedralComplex, limits: Limits = _LIMITS) -> tuple[Cond
     lra: fails, one affine map on the regions 3 and 5, between which (-1, -3) lies
     tpic: holds, 2 pairs
     """
-    require_whole(cells, "conditions")
+    require_complete(cells, "conditions")
     network = cells.network
     transversal = supertransversality(cells)
     ranks = _defined("masked_ranks", "products", lambda: masked_ranks(network, limits.products))

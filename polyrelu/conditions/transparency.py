@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.complex.region import interior_point
 from polyrelu.conditions.condition import Condition, point_text
@@ -62,7 +62,7 @@ def transparency(cells: PolyhedralComplex) -> Condition[OpaqueRegion]:
     >>> print(transparency(canonical_complex(from_arrays([([[1], [-1]], [0, -2]), ([[1, 1]], [0])]))))
     transparent: fails, all neurons of layer 1 are negative on region 2, at (-1)
     """
-    require_whole(cells, "transparency")
+    require_complete(cells, "transparency")
     signs = cells.all_signs[cells.dimension]
     layer_of = np.array([neuron.layer for neuron in cells.neurons], dtype=np.int64)
     layers = range(1, cells.network.hidden_layers + 1)

@@ -25,13 +25,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.interior_points import point_in
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
-from polyrelu.complex.subcomplex import Mask, around
+from polyrelu.complex.subcomplex import around
 from polyrelu.conditions.condition import Condition, neuron_text, point_text
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Network, NeuronId
+from polyrelu.support.typing import Mask
 
 __all__ = ["ZeroExtremum", "zero_extrema"]
 
@@ -56,7 +57,9 @@ class ZeroExtremum:
     point: tuple[Fraction, ...]
 
     def __str__(self) -> str:
-        what = "is 0 around" if self.kind == "constant" else f"has a local {self.kind} with value 0 at"
+        what = (
+            "is 0 around" if self.kind == "constant" else f"has a local {self.kind} with value 0 at"
+        )
         return f"{neuron_text(self.unit)} {what} {point_text(self.point)}"
 
 
@@ -86,7 +89,7 @@ def zero_extrema(cells: PolyhedralComplex, outputs: bool = True) -> Condition[Ze
     >>> print(zero_extrema(canonical_complex(net)))
     no_zero_extrema: fails, neuron 0 of layer 2 has a local maximum with value 0 at (0)
     """
-    require_whole(cells, "zero extrema")
+    require_complete(cells, "zero extrema")
     inside = {k: cells.inside(k) for k in range(cells.dimension, cells.lineality_dim - 1, -1)}
     checked, evidence = 0, None
     for unit in _units(cells, outputs):
@@ -94,7 +97,9 @@ def zero_extrema(cells: PolyhedralComplex, outputs: bool = True) -> Condition[Ze
             checked += int((unit.zero[k] & inside[k]).sum()) - len(extreme)
             if evidence is None and len(extreme):
                 evidence = unit.evidence(cells, Cell(k, int(extreme[0])))
-    return Condition("no_zero_extrema", "fails" if evidence is not None else "holds", checked, "zeros", evidence)
+    return Condition(
+        "no_zero_extrema", "fails" if evidence is not None else "holds", checked, "zeros", evidence
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,9 @@ class _Unit:
     positive: Mask
     negative: Mask
 
-    def extrema(self, cells: PolyhedralComplex, inside: Mapping[int, Mask]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    def extrema(
+        self, cells: PolyhedralComplex, inside: Mapping[int, Mask]
+    ) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """For each dimension, the largest first, the cells inside the domain on which there are extrema."""
         positive, negative = around(cells, self.positive), around(cells, self.negative)
         for k, mask in inside.items():
@@ -120,7 +127,8 @@ class _Unit:
 
     def evidence(self, cells: PolyhedralComplex, cell: Cell) -> ZeroExtremum:
         above, below = (
-            bool(around(cells, mask)[cell.dimension][cell.index]) for mask in (self.positive, self.negative)
+            bool(around(cells, mask)[cell.dimension][cell.index])
+            for mask in (self.positive, self.negative)
         )
         kind: Kind = "minimum" if above else "maximum" if below else "constant"
         return ZeroExtremum(self.name, cell, kind, point_in(cells, cell))
@@ -142,8 +150,12 @@ def _units(cells: PolyhedralComplex, outputs: bool) -> Iterator[_Unit]:
 def _output_unit(cells: PolyhedralComplex, name: NeuronId, signs: NDArray[np.int8]) -> _Unit:
     """An output from its signs at the vertices of the lattice."""
     marks = np.where(signs > 0, 1, np.where(signs < 0, 2, 0)).astype(np.uint64)
-    met = [words[inner] for words, inner in zip(cells.lattice.spread(marks), cells.inner, strict=True)]
-    zero = [np.zeros(0, dtype=bool) for _ in range(cells.lineality_dim)] + [words == 0 for words in met]
+    met = [
+        words[inner] for words, inner in zip(cells.lattice.spread(marks), cells.inner, strict=True)
+    ]
+    zero = [np.zeros(0, dtype=bool) for _ in range(cells.lineality_dim)] + [
+        words == 0 for words in met
+    ]
     return _Unit(name, zero, np.isin(met[-1], (1, 3)), np.isin(met[-1], (2, 3)))
 
 

@@ -99,7 +99,9 @@ def conserved_matrix(network: Network, layer: int, neurons: Sequence[int]) -> Ra
     return columns.transpose() @ columns - rows @ rows.transpose()
 
 
-def conserved_quantities(network: Network, domain: Polyhedron | None = None) -> tuple[ConservedLayer, ...]:
+def conserved_quantities(
+    network: Network, domain: Polyhedron | None = None
+) -> tuple[ConservedLayer, ...]:
     """What gradient flow conserves in each hidden layer, for training points in a domain.
 
     Parameters
@@ -155,7 +157,9 @@ def equal_patterns(network: Network, layer: int, points: Rows) -> tuple[tuple[in
 # -- gradients ----------------------------------------------------------------------------------------------------
 
 
-def loss_gradients(network: Network, points: Rows, output_gradients: Rows) -> tuple[RationalMatrix, ...]:
+def loss_gradients(
+    network: Network, points: Rows, output_gradients: Rows
+) -> tuple[RationalMatrix, ...]:
     """The gradient of a loss with respect to [W[ℓ] | b[ℓ]] for ℓ = 1, …, L, exactly, by backpropagation.
 
     Parameters
@@ -182,8 +186,12 @@ def loss_gradients(network: Network, points: Rows, output_gradients: Rows) -> tu
     [8 0 2]
     """
     if not network.is_plain:
-        raise NetworkError("the network has skip connections; conserved quantities are for plain stacks")
-    if len(points) != len(output_gradients) or any(len(row) != network.outputs for row in output_gradients):
+        raise NetworkError(
+            "the network has skip connections; conserved quantities are for plain stacks"
+        )
+    if len(points) != len(output_gradients) or any(
+        len(row) != network.outputs for row in output_gradients
+    ):
         raise NetworkError(
             f"a gradient needs one row of {network.outputs} numbers for each of the {len(points)} points"
         )
@@ -252,7 +260,9 @@ def _parts(
     )
 
 
-def _through_relu(arriving: RationalMatrix, preactivations: RationalMatrix, layer: int) -> RationalMatrix:
+def _through_relu(
+    arriving: RationalMatrix, preactivations: RationalMatrix, layer: int
+) -> RationalMatrix:
     """Derivatives with respect to preactivations from those with respect to activations, shape (n_ℓ, p)."""
     signs, needed = preactivations.signs(), arriving.signs()
     for index, point in zip(*((signs == 0) & (needed != 0)).nonzero(), strict=True):
@@ -269,7 +279,11 @@ def _through_relu(arriving: RationalMatrix, preactivations: RationalMatrix, laye
 def _check(network: Network, layer: int, neurons: Sequence[int]) -> None:
     check_layer(network, layer)
     if layer == network.depth:
-        raise NetworkError(f"no weights follow layer {layer}: it ends the network, so there is nothing to conserve")
+        raise NetworkError(
+            f"no weights follow layer {layer}: it ends the network, so there is nothing to conserve"
+        )
     width = network.widths[layer]
     if len(set(neurons)) < len(neurons) or not all(0 <= index < width for index in neurons):
-        raise NetworkError(f"layer {layer} has neurons 0 to {width - 1}; give each at most once, not {list(neurons)}")
+        raise NetworkError(
+            f"layer {layer} has neurons 0 to {width - 1}; give each at most once, not {list(neurons)}"
+        )

@@ -24,19 +24,21 @@ import numpy as np
 
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import Infeasible, LinearProgram, Optimal, Polyhedron, RationalMatrix
-from polyrelu.exact.form_bounds import Bounds, Slopes
+from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes
 from polyrelu.network import Network, NeuronId
 
 __all__ = ["BoundProof", "LinearEvidence", "linear_evidence", "linear_neurons"]
 
 #: The slopes of the layers below a neuron, by layer and index.
-Relaxation = tuple[tuple[Slopes, ...], ...]
+Relaxation = tuple[tuple[RelaxationSlopes, ...], ...]
 
 _SHORT = 24  # significant bits of the bounds that later layers use
 _STEPS = 16  # slopes are multiples of 1/16
 
 
-def linear_neurons(network: Network, layer: int, domain: Polyhedron | None = None) -> tuple[int, ...]:
+def linear_neurons(
+    network: Network, layer: int, domain: Polyhedron | None = None
+) -> tuple[int, ...]:
     """The neurons of hidden layer `layer` (from 1) that are proved to be linear on a domain: z ≥ 0 at all its points.
 
     Parameters
@@ -124,7 +126,9 @@ class LinearEvidence:
         return all(lower[index] == margin >= 0 for index, margin in self.margins.items())
 
 
-def linear_evidence(network: Network, layer: int, domain: Polyhedron | None = None) -> LinearEvidence:
+def linear_evidence(
+    network: Network, layer: int, domain: Polyhedron | None = None
+) -> LinearEvidence:
     """The neurons of `linear_neurons`, their margins, and the bounds of all earlier neurons that prove them.
 
     >>> from polyrelu.network import from_arrays
@@ -135,7 +139,9 @@ def linear_evidence(network: Network, layer: int, domain: Polyhedron | None = No
     check_layer(network, layer)
     chosen = Polyhedron.universe(network.inputs) if domain is None else domain
     if chosen.ambient_dimension != network.inputs:
-        raise DomainError(f"the domain lies in R^{chosen.ambient_dimension}, the network has {network.inputs} inputs")
+        raise DomainError(
+            f"the domain lies in R^{chosen.ambient_dimension}, the network has {network.inputs} inputs"
+        )
     inside = chosen.relative_interior_point()
     if inside is None:
         raise DomainError("the domain is empty, so there is nothing to prove on it")
@@ -143,7 +149,9 @@ def linear_evidence(network: Network, layer: int, domain: Polyhedron | None = No
     for number in range(1, layer):
         search.bound_both_sides(number)
     margins = {}
-    possible = np.flatnonzero(network.preactivations([inside])[layer - 1].signs()[:, 0] >= 0)  # others are not linear
+    possible = np.flatnonzero(
+        network.preactivations([inside])[layer - 1].signs()[:, 0] >= 0
+    )  # others are not linear
     for proof in search.bounds(layer, 1, possible.tolist()):
         if proof.value >= 0:
             margins[proof.neuron.index] = proof.value
@@ -154,9 +162,13 @@ def linear_evidence(network: Network, layer: int, domain: Polyhedron | None = No
 def check_layer(network: Network, layer: int) -> None:
     """Raise `NetworkError` unless the network is a plain stack with a hidden layer of that number."""
     if not network.is_plain:
-        raise NetworkError("the network has skip connections; conserved quantities are for plain stacks")
+        raise NetworkError(
+            "the network has skip connections; conserved quantities are for plain stacks"
+        )
     if type(layer) is not int or not 1 <= layer <= network.hidden_layers:
-        raise NetworkError(f"there is no hidden layer {layer}; the network has {network.hidden_layers}, from 1")
+        raise NetworkError(
+            f"there is no hidden layer {layer}; the network has {network.hidden_layers}, from 1"
+        )
 
 
 # -- the search ---------------------------------------------------------------------------------------------------
@@ -166,7 +178,7 @@ def check_layer(network: Network, layer: int) -> None:
 class _Relaxed:
     """The slopes of a layer's activations, and how far their upper sides lie above slope · z."""
 
-    slopes: tuple[Slopes, ...]
+    slopes: tuple[RelaxationSlopes, ...]
     offsets: tuple[Fraction | None, ...]  # None: nothing bounds the activation from above
 
     @property
@@ -180,18 +192,24 @@ class _Search:
 
     def __init__(self, network: Network, domain: Polyhedron) -> None:
         self._network, self._minimum = network, _Minimum(domain)
-        self._layers: list[tuple[_Relaxed, _Relaxed]] = []  # with chosen slopes, and with lower slopes that are 0
+        self._layers: list[
+            tuple[_Relaxed, _Relaxed]
+        ] = []  # with chosen slopes, and with lower slopes that are 0
         self.proofs: list[BoundProof] = []
 
     def bound_both_sides(self, number: int) -> None:
         """Bound the neurons of a layer and choose the slopes of their activations."""
-        ends: list[list[Fraction | None]] = [[None, None] for _ in range(self._network.widths[number])]
+        ends: list[list[Fraction | None]] = [
+            [None, None] for _ in range(self._network.widths[number])
+        ]
         for side, sign in enumerate((1, -1)):
             for proof in self.bounds(number, sign, range(self._network.widths[number])):
-                short = BoundProof(proof.neuron, sign, _short_below(proof.value), proof.slopes, proof.multipliers)
+                short = BoundProof(
+                    proof.neuron, sign, _short_below(proof.value), proof.slopes, proof.multipliers
+                )
                 ends[proof.neuron.index][side] = sign * short.value
                 self.proofs.append(short)
-        bounds = [Bounds(*pair) for pair in ends]
+        bounds = [FormBounds(*pair) for pair in ends]
         self._layers.append((_relaxed(bounds, False), _relaxed(bounds, True)))
 
     def bounds(self, number: int, sign: int, neurons: Sequence[int]) -> Iterator[BoundProof]:
@@ -203,7 +221,9 @@ class _Search:
             for index, row in self._affine_forms(number, sign, below, neurons):
                 found = self._minimum.of(row)
                 if found is not None and (index not in best or found[0] > best[index].value):
-                    best[index] = BoundProof(NeuronId(number, index), sign, found[0], slopes, found[1])
+                    best[index] = BoundProof(
+                        NeuronId(number, index), sign, found[0], slopes, found[1]
+                    )
         yield from (best[index] for index in sorted(best))
 
     def _affine_forms(
@@ -211,45 +231,52 @@ class _Search:
     ) -> Iterator[tuple[int, tuple[Fraction, ...]]]:
         """Affine forms (coefficients, then the constant) below sign · z, by neuron; none where nothing is below it."""
         layer = self._network.layers[number - 1]
-        rows, constants = layer.weight.take(rows=neurons).scale(sign), layer.bias.take(rows=neurons).scale(sign)
+        rows, constants = (
+            layer.weight.take(rows=neurons).scale(sign),
+            layer.bias.take(rows=neurons).scale(sign),
+        )
         lost = np.zeros(len(neurons), dtype=bool)
         for source in range(number - 1, 0, -1):
             relaxed = below[source - 1]
             positive = rows.relu()
             negative = rows - positive
             lost |= (negative.signs()[:, relaxed.open] < 0).any(axis=1)
-            constants = constants + negative @ RationalMatrix.column([offset or 0 for offset in relaxed.offsets])
+            constants = constants + negative @ RationalMatrix.column(
+                [offset or 0 for offset in relaxed.offsets]
+            )
             lower, upper = zip(*relaxed.slopes, strict=True)
             rows = positive.scale_columns(lower) + negative.scale_columns(upper)
             constants = constants + rows @ self._network.bias(source)
             rows = rows @ self._network.weight(source)
-        for index, row, without_bound in zip(neurons, rows.beside(constants).rows(), lost, strict=True):
+        for index, row, without_bound in zip(
+            neurons, rows.beside(constants).rows(), lost, strict=True
+        ):
             if not without_bound:
                 yield index, row
 
 
-def _relaxed(bounds: Sequence[Bounds], flat: bool) -> _Relaxed:
+def _relaxed(bounds: Sequence[FormBounds], flat: bool) -> _Relaxed:
     """Slopes for activations with the given bounds; lower slopes are 0 where they may be, if `flat`."""
     slopes = [_slopes(bound, flat) for bound in bounds]
     offsets = [_offset(bound, slope.upper) for bound, slope in zip(bounds, slopes, strict=True)]
     return _Relaxed(tuple(slopes), tuple(offsets))
 
 
-def _slopes(bound: Bounds, flat: bool) -> Slopes:
+def _slopes(bound: FormBounds, flat: bool) -> RelaxationSlopes:
     lower, upper = bound
     if lower is not None and lower >= 0:
-        return Slopes(Fraction(1), Fraction(1))
+        return RelaxationSlopes(Fraction(1), Fraction(1))
     if upper is not None and upper <= 0:
-        return Slopes(Fraction(0), Fraction(0))
+        return RelaxationSlopes(Fraction(0), Fraction(0))
     if lower is None:
-        return Slopes(Fraction(0), Fraction(0))
+        return RelaxationSlopes(Fraction(0), Fraction(0))
     if upper is None:
-        return Slopes(Fraction(not flat), Fraction(1))
+        return RelaxationSlopes(Fraction(not flat), Fraction(1))
     chord = Fraction(round(_STEPS * upper / (upper - lower)), _STEPS)
-    return Slopes(Fraction(upper > -lower and not flat), chord)
+    return RelaxationSlopes(Fraction(upper > -lower and not flat), chord)
 
 
-def _offset(bound: Bounds, slope: Fraction) -> Fraction | None:
+def _offset(bound: FormBounds, slope: Fraction) -> Fraction | None:
     """The least number known to be at least max(z, 0) - slope · z; the slope is 0 where there is no lower bound."""
     lower, upper = bound
     if slope < 1 and upper is None:
@@ -292,18 +319,24 @@ class _Minimum:
         return value, multipliers
 
 
-def _by_program(program: LinearProgram, row: Sequence[Fraction]) -> tuple[Fraction, Mapping[int, Fraction]] | None:
+def _by_program(
+    program: LinearProgram, row: Sequence[Fraction]
+) -> tuple[Fraction, Mapping[int, Fraction]] | None:
     answer = program.minimize(row[:-1])
     if isinstance(answer, Infeasible):
         raise AssertionError("the domain is not empty")
     if not isinstance(answer, Optimal):
         return None
-    return answer.value + row[-1], {i: entry for i, entry in answer.multipliers.rows.items() if entry}
+    return answer.value + row[-1], {
+        i: entry for i, entry in answer.multipliers.rows.items() if entry
+    }
 
 
 def _is_box(domain: Polyhedron) -> bool:
     """Whether each constraint bounds one coordinate."""
-    return not domain.equations and all(sum(map(bool, row[:-1])) == 1 for row in domain.inequalities)
+    return not domain.equations and all(
+        sum(map(bool, row[:-1])) == 1 for row in domain.inequalities
+    )
 
 
 def _tightest(domain: Polyhedron) -> dict[tuple[int, bool], int]:
@@ -335,7 +368,10 @@ def _holds(
         if not 0 <= number < len(rows) or (factor < 0 and number < len(domain.inequalities)):
             return False
         # form + factor · (a·x - c) is at most the form on the domain
-        form = [entry + factor * a for entry, a in zip(form, (*rows[number][:-1], -rows[number][-1]), strict=True)]
+        form = [
+            entry + factor * a
+            for entry, a in zip(form, (*rows[number][:-1], -rows[number][-1]), strict=True)
+        ]
     return not any(form[:-1]) and form[-1] >= proof.value
 
 
@@ -364,7 +400,9 @@ def _form_below(
     return form
 
 
-def _known_offset(neuron: NeuronId, slope: Fraction, known: Mapping[tuple[NeuronId, int], Fraction]) -> Fraction | None:
+def _known_offset(
+    neuron: NeuronId, slope: Fraction, known: Mapping[tuple[NeuronId, int], Fraction]
+) -> Fraction | None:
     """max(-slope·l, (1 - slope)·u, 0), where what is multiplied with 0 need not be known."""
     offset = Fraction()
     for factor, sign in ((slope, 1), (1 - slope, -1)):

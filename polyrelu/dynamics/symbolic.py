@@ -25,7 +25,11 @@ Field: TypeAlias = dict[int, Any]
 
 
 def symbolic_derivative(
-    inputs: int, neurons: int, outputs: int, points: int, active: Sequence[Sequence[int]] | None = None
+    inputs: int,
+    neurons: int,
+    outputs: int,
+    points: int,
+    active: Sequence[Sequence[int]] | None = None,
 ) -> Any:
     """dQ/dt along gradient flow for Q = Uᵀ U - V Vᵀ, expanded, everything symbolic.
 
@@ -52,10 +56,14 @@ def symbolic_derivative(
     """
     import sympy
 
-    pattern = [[1] * points for _ in range(neurons)] if active is None else [list(row) for row in active]
+    pattern = (
+        [[1] * points for _ in range(neurons)] if active is None else [list(row) for row in active]
+    )
     if min(inputs, neurons, outputs, points) < 1:
         raise NetworkError("the numbers of inputs, neurons, outputs and points must be at least 1")
-    if [len(row) for row in pattern] != [points] * neurons or not {e for row in pattern for e in row} <= {0, 1}:
+    if [len(row) for row in pattern] != [points] * neurons or not {
+        e for row in pattern for e in row
+    } <= {0, 1}:
         raise NetworkError(f"the pattern needs {neurons} rows of {points} entries, each 0 or 1")
     rows, columns = _symbols("V", neurons, inputs + 1), _symbols("U", outputs, neurons)
     data, arriving = _symbols("X", inputs, points), _symbols("G", outputs, points)
@@ -110,7 +118,9 @@ class NoQuantity:
         return not self.is_closed and not self.has_integrating_factor and zero and bool(form)
 
 
-def translation_has_no_quantity(widths: Sequence[int] = (2, 2, 1, 1), neuron: int = 0) -> NoQuantity:
+def translation_has_no_quantity(
+    widths: Sequence[int] = (2, 2, 1, 1), neuron: int = 0
+) -> NoQuantity:
     """Show symbolically that the translation of a hidden hyperplane H_j induces no conserved quantity (Prop. 37).
 
     Parameters
@@ -133,7 +143,9 @@ def translation_has_no_quantity(widths: Sequence[int] = (2, 2, 1, 1), neuron: in
     ((1, 0, 0), True)
     """
     if len(widths) != 4 or min(widths) < 1 or not 0 <= neuron < widths[1]:
-        raise NetworkError("the translation needs widths n_0, n_1, n_2, n_3, each at least 1, and a neuron of layer 1")
+        raise NetworkError(
+            "the translation needs widths n_0, n_1, n_2, n_3, each at least 1, and a neuron of layer 1"
+        )
     space = _Parameters(widths)
     form: Form = {(space.place(space.b[neuron]),): 1}
     form |= {(space.place(space.a[i]),): -space.A[i, neuron] for i in range(widths[2])}
@@ -168,7 +180,10 @@ class _Parameters:
         found = []
         for rows, bias, columns in ((self.W, self.b, self.A), (self.A, self.a, self.V)):
             for i in range(rows.rows):
-                out, into = columns[:, i].dot(columns[:, i]), rows[i, :].dot(rows[i, :]) + bias[i] ** 2
+                out, into = (
+                    columns[:, i].dot(columns[:, i]),
+                    rows[i, :].dot(rows[i, :]) + bias[i] ** 2,
+                )
                 found.append(out - into)
         return tuple(found)
 
@@ -197,9 +212,13 @@ class _Parameters:
         found: Field = {}
         for sign, along, field in ((1, first, second), (-1, second, first)):
             for k, component in field.items():
-                change = sum(entry * sympy.diff(component, self.symbols[m]) for m, entry in along.items())
+                change = sum(
+                    entry * sympy.diff(component, self.symbols[m]) for m, entry in along.items()
+                )
                 found[k] = found.get(k, 0) + sign * change
-        return {k: entry for k, component in found.items() if (entry := sympy.simplify(component)) != 0}
+        return {
+            k: entry for k, component in found.items() if (entry := sympy.simplify(component)) != 0
+        }
 
 
 def _symbols(name: str, rows: int, columns: int | None = None) -> Any:
@@ -223,7 +242,11 @@ def _add(form: Form, places: tuple[int, ...], coefficient: Any) -> None:
 def _without_zeros(form: Form) -> Form:
     import sympy
 
-    return {places: entry for places, value in sorted(form.items()) if (entry := sympy.expand(value)) != 0}
+    return {
+        places: entry
+        for places, value in sorted(form.items())
+        if (entry := sympy.expand(value)) != 0
+    }
 
 
 def _wedge(first: Form, second: Form) -> Form:

@@ -46,14 +46,18 @@ def _estimate(matrix: fmpz_mat) -> float:
     return 6e-9 * size**2 * (2 * size * bits / 61) * (bits / 64 + 1)
 
 
-def _lift(matrix: fmpz_mat, right: fmpz_mat, inverse: nmod_mat, prime: int) -> tuple[fmpz_mat, fmpz]:
+def _lift(
+    matrix: fmpz_mat, right: fmpz_mat, inverse: nmod_mat, prime: int
+) -> tuple[fmpz_mat, fmpz]:
     size, columns = right.nrows(), right.ncols()
     residue, sum_, power = right, fmpz_mat(size, columns), fmpz(1)
     digits, goal = 0, _FIRST_DIGITS
     while True:
         digit = _lifted(inverse * nmod_mat(residue, prime), prime)
         sum_ = sum_ + digit * power
-        residue = fmpz_mat(size, columns, [entry // prime for entry in (residue - matrix * digit).entries()])
+        residue = fmpz_mat(
+            size, columns, [entry // prime for entry in (residue - matrix * digit).entries()]
+        )
         power *= prime
         digits += 1
         if digits == goal:

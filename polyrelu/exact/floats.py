@@ -45,7 +45,9 @@ def integers_from_floats(array: NDArray[Any]) -> tuple[list[int], int]:
     if not finite.all():
         where = np.unravel_index(int(np.argmin(finite)), array.shape)
         place = "[" + ", ".join(str(int(index)) for index in where) + "]"
-        raise NetworkError(f"entry {place} is {values[int(np.argmin(finite))]}, not a finite number")
+        raise NetworkError(
+            f"entry {place} is {values[int(np.argmin(finite))]}, not a finite number"
+        )
     mantissas, exponents = _odd_mantissas(values)
     nonzero = mantissas != 0
     if not nonzero.any():
@@ -91,4 +93,6 @@ def _shifted(mantissas: NDArray[np.int64], shifts: NDArray[np.int64]) -> list[in
     if int(bits.max()) <= 62:
         integers: list[int] = (mantissas << shifts).tolist()
         return integers
-    return [number << shift for number, shift in zip(mantissas.tolist(), shifts.tolist(), strict=True)]
+    return [
+        number << shift for number, shift in zip(mantissas.tolist(), shifts.tolist(), strict=True)
+    ]

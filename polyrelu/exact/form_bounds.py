@@ -5,21 +5,21 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Bounds", "Slopes"]
+__all__ = ["FormBounds", "RelaxationSlopes"]
 
 
-class Bounds(NamedTuple):
+class FormBounds(NamedTuple):
     """lower ≤ form ≤ upper on a polyhedron; None where nothing is known."""
 
     lower: Fraction | None = None
     upper: Fraction | None = None
 
-    def scaled(self, factor: Fraction) -> Bounds:
+    def scaled(self, factor: Fraction) -> FormBounds:
         """Bounds of factor · form, factor > 0."""
-        return Bounds(*(None if end is None else end * factor for end in self))
+        return FormBounds(*(None if end is None else end * factor for end in self))
 
 
-class Slopes(NamedTuple):
+class RelaxationSlopes(NamedTuple):
     """The slopes of the two sides of a relaxed atom."""
 
     lower: Fraction

@@ -164,4 +164,6 @@ def _kernel_by_fraction_free_elimination(matrix: RationalMatrix) -> RationalMatr
     basis, nullity = matrix.numerators.nullspace()
     columns = [[int(basis[i, j]) for j in range(nullity)] for i in range(matrix.ncols)]
     content = math.gcd(*(entry for row in columns for entry in row)) or 1
-    return RationalMatrix(fmpz_mat(matrix.ncols, nullity, [e // content for row in columns for e in row]), 1)
+    return RationalMatrix(
+        fmpz_mat(matrix.ncols, nullity, [e // content for row in columns for e in row]), 1
+    )

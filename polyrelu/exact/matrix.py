@@ -67,12 +67,17 @@ class RationalMatrix:
         return cls(fmpz_mat(len(rows), width, flat), denominator)
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Iterable[object]], ncols: int | None = None) -> RationalMatrix:
+    def from_rows(
+        cls, rows: Iterable[Iterable[object]], ncols: int | None = None
+    ) -> RationalMatrix:
         """The matrix of any mixture of exact numbers (see `to_fraction`)."""
         entries = [[to_fraction(entry) for entry in row] for row in rows]
         denominator = math.lcm(*(entry.denominator for row in entries for entry in row))
         return cls.from_integers(
-            [[entry.numerator * (denominator // entry.denominator) for entry in row] for row in entries],
+            [
+                [entry.numerator * (denominator // entry.denominator) for entry in row]
+                for row in entries
+            ],
             denominator,
             ncols,
         )
@@ -104,7 +109,9 @@ class RationalMatrix:
     @classmethod
     def identity(cls, size: int) -> RationalMatrix:
         """The identity matrix."""
-        return cls.from_integers([[int(i == j) for j in range(size)] for i in range(size)], ncols=size)
+        return cls.from_integers(
+            [[int(i == j) for j in range(size)] for i in range(size)], ncols=size
+        )
 
     # -- reading --------------------------------------------------------------------------------------------------
 
@@ -157,7 +164,10 @@ class RationalMatrix:
 
     def rows(self) -> list[tuple[Fraction, ...]]:
         """All rows as fractions."""
-        return [tuple(Fraction(entry, self._denominator) for entry in row) for row in self.integer_rows()]
+        return [
+            tuple(Fraction(entry, self._denominator) for entry in row)
+            for row in self.integer_rows()
+        ]
 
     def entries(self) -> Iterator[Fraction]:
         """All entries in row-major order."""
@@ -197,12 +207,16 @@ class RationalMatrix:
 
     def __matmul__(self, other: RationalMatrix) -> RationalMatrix:
         self._need(self.ncols == other.nrows, "multiply", other)
-        return RationalMatrix(self._numerators * other._numerators, self._denominator * other._denominator)
+        return RationalMatrix(
+            self._numerators * other._numerators, self._denominator * other._denominator
+        )
 
     def scale(self, factor: object) -> RationalMatrix:
         """The matrix times a number."""
         quotient = to_fraction(factor)
-        return RationalMatrix(self._numerators * quotient.numerator, self._denominator * quotient.denominator)
+        return RationalMatrix(
+            self._numerators * quotient.numerator, self._denominator * quotient.denominator
+        )
 
     def scale_rows(self, factors: Sequence[object]) -> RationalMatrix:
         """Row i times ``factors[i]``."""
@@ -210,13 +224,17 @@ class RationalMatrix:
         if len(numerators) != self.nrows:
             raise NetworkError(f"{len(numerators)} factors for {self.nrows} rows")
         entries, width = self._numerators.entries(), self.ncols
-        scaled = [entries[i * width + j] * f for i, f in enumerate(numerators) for j in range(width)]
+        scaled = [
+            entries[i * width + j] * f for i, f in enumerate(numerators) for j in range(width)
+        ]
         return RationalMatrix(fmpz_mat(self.nrows, width, scaled), self._denominator * denominator)
 
     def scale_columns(self, factors: Sequence[object]) -> RationalMatrix:
         """Column j times ``factors[j]``."""
         numerators, denominator = _common(factors)
-        rows = [[e * f for e, f in zip(row, numerators, strict=True)] for row in self.integer_rows()]
+        rows = [
+            [e * f for e, f in zip(row, numerators, strict=True)] for row in self.integer_rows()
+        ]
         return RationalMatrix.from_integers(rows, self._denominator * denominator, self.ncols)
 
     def relu(self) -> RationalMatrix:
@@ -235,7 +253,9 @@ class RationalMatrix:
         """The transposed matrix."""
         return RationalMatrix(self._numerators.transpose(), self._denominator)
 
-    def take(self, rows: Sequence[int] | None = None, columns: Sequence[int] | None = None) -> RationalMatrix:
+    def take(
+        self, rows: Sequence[int] | None = None, columns: Sequence[int] | None = None
+    ) -> RationalMatrix:
         """The submatrix of the rows and columns with the given indices, in the given order; None means all."""
         table = self.integer_rows()
         chosen = table if rows is None else [table[i] for i in rows]
@@ -277,8 +297,13 @@ class RationalMatrix:
 
     def to_floats(self) -> NDArray[np.float64]:
         """The nearest float64 of every entry, the largest finite one beyond the range; error bounds rely on both."""
-        denominator, integers = self._denominator, [int(entry) for entry in self._numerators.entries()]
-        if denominator < _EXACT and max(map(abs, integers), default=0) < _EXACT:  # then one division rounds right
+        denominator, integers = (
+            self._denominator,
+            [int(entry) for entry in self._numerators.entries()],
+        )
+        if (
+            denominator < _EXACT and max(map(abs, integers), default=0) < _EXACT
+        ):  # then one division rounds right
             return (np.array(integers, dtype=np.float64) / denominator).reshape(self.shape)
         floats = [nearest_float(entry, denominator) for entry in integers]
         return np.array(floats, dtype=np.float64).reshape(self.shape)
@@ -288,7 +313,9 @@ class RationalMatrix:
         import sympy
 
         return sympy.Matrix(
-            self.nrows, self.ncols, [sympy.Rational(e.numerator, e.denominator) for e in self.entries()]
+            self.nrows,
+            self.ncols,
+            [sympy.Rational(e.numerator, e.denominator) for e in self.entries()],
         )
 
     def __str__(self) -> str:
@@ -301,10 +328,18 @@ class RationalMatrix:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RationalMatrix):
             return NotImplemented
-        return self._denominator == other._denominator and bool(self._numerators == other._numerators)
+        return self._denominator == other._denominator and bool(
+            self._numerators == other._numerators
+        )
 
     def __hash__(self) -> int:
-        return hash((self.shape, self._denominator, tuple(int(entry) for entry in self._numerators.entries())))
+        return hash(
+            (
+                self.shape,
+                self._denominator,
+                tuple(int(entry) for entry in self._numerators.entries()),
+            )
+        )
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return RationalMatrix.from_integers, (self.integer_rows(), self._denominator, self.ncols)
@@ -314,7 +349,9 @@ class RationalMatrix:
             raise NetworkError(f"cannot {verb} matrices of shapes {self.shape} and {other.shape}")
 
 
-def integer_product(left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]) -> list[list[int]]:
+def integer_product(
+    left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]
+) -> list[list[int]]:
     """left · right for integer matrices given by rows, neither of them empty.
 
     >>> integer_product([[1, 2]], [[3, 4], [5, 6]])
@@ -344,4 +381,6 @@ def _common(factors: Sequence[object]) -> tuple[list[int], int]:
 
 
 def _divided(numerators: fmpz_mat, divisor: int) -> fmpz_mat:
-    return fmpz_mat(numerators.nrows(), numerators.ncols(), [int(e) // divisor for e in numerators.entries()])
+    return fmpz_mat(
+        numerators.nrows(), numerators.ncols(), [int(e) // divisor for e in numerators.entries()]
+    )

@@ -15,7 +15,15 @@ from flint import fmpz, fmpz_mat, nmod_mat
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.support.limits import DETERMINANT_LIMIT
 
-__all__ = ["PRIMES", "Minor", "eliminate_mod", "float_prime", "independent_entries", "nonzero_minor", "rank_mod"]
+__all__ = [
+    "PRIMES",
+    "Minor",
+    "eliminate_mod",
+    "float_prime",
+    "independent_entries",
+    "nonzero_minor",
+    "rank_mod",
+]
 
 #: The primes of the certificates (FORMAT.md §3.3): 2^31 - 1 keeps the checker fast, 2^61 - 1 is the second try.
 PRIMES = (2**31 - 1, 2**61 - 1)
@@ -72,7 +80,9 @@ def pivot_columns(numerators: fmpz_mat, prime: int) -> list[int]:
     return pivots
 
 
-def independent_entries(left: RationalMatrix, right: RationalMatrix) -> tuple[int, tuple[tuple[int, int], ...]] | None:
+def independent_entries(
+    left: RationalMatrix, right: RationalMatrix
+) -> tuple[int, tuple[tuple[int, int], ...]] | None:
     """Evidence that the matrices left[:, i] right[i, :] are linearly independent, or None if no prime shows it.
 
     Parameters
@@ -89,7 +99,10 @@ def independent_entries(left: RationalMatrix, right: RationalMatrix) -> tuple[in
     """
     if right.nrows > min(left.nrows * right.ncols, DETERMINANT_LIMIT):
         return None
-    return next((found for prime in PRIMES if (found := _independent_mod(left, right, prime)) is not None), None)
+    return next(
+        (found for prime in PRIMES if (found := _independent_mod(left, right, prime)) is not None),
+        None,
+    )
 
 
 def _independent_mod(
@@ -101,7 +114,12 @@ def _independent_mod(
     columns, rows = left.transpose().primitive_rows(), right.primitive_rows()
     taken = -(-q // n)
     while True:
-        flat = [v * a % prime for vs, a_row in zip(columns, rows, strict=True) for v in vs[:taken] for a in a_row]
+        flat = [
+            v * a % prime
+            for vs, a_row in zip(columns, rows, strict=True)
+            for v in vs[:taken]
+            for a in a_row
+        ]
         pivots = pivot_columns(fmpz_mat(q, min(taken, m) * n, flat), prime)
         if len(pivots) == q:
             return prime, tuple((pivot // n, pivot % n) for pivot in pivots)
@@ -110,7 +128,9 @@ def _independent_mod(
         taken *= 2
 
 
-def eliminate_mod(rows: Sequence[Sequence[int]], first: int, prime: int = PRIMES[-1]) -> tuple[int, list[list[int]]]:
+def eliminate_mod(
+    rows: Sequence[Sequence[int]], first: int, prime: int = PRIMES[-1]
+) -> tuple[int, list[list[int]]]:
     """Gaussian elimination of the first columns of an integer matrix, modulo a prime.
 
     Parameters

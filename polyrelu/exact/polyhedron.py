@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact.linalg import kernel
-from polyrelu.exact.lp import Flat, Infeasible, LinearProgram, Optimal, Unbounded
+from polyrelu.exact.lp import FlatSet, Infeasible, LinearProgram, Optimal, Unbounded
 from polyrelu.exact.lp.parsing import Numbers, read_bounds, read_index, read_number, read_rows
 from polyrelu.exact.lp.results import Point
 from polyrelu.exact.matrix import RationalMatrix
@@ -23,10 +23,9 @@ from polyrelu.exact.redundancy import (
     reduced_equations,
     reduced_inequality,
 )
+from polyrelu.support.typing import IntegerRow
 
 __all__ = ["Generators", "Polyhedron"]
-
-Row = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +39,8 @@ class Generators:
     """
 
     points: tuple[Point, ...]
-    rays: tuple[Row, ...]
-    lines: tuple[Row, ...]
+    rays: tuple[IntegerRow, ...]
+    lines: tuple[IntegerRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +62,24 @@ class Polyhedron:
     """
 
     ambient_dimension: int
-    inequalities: tuple[Row, ...] = ()
-    equations: tuple[Row, ...] = ()
+    inequalities: tuple[IntegerRow, ...] = ()
+    equations: tuple[IntegerRow, ...] = ()
 
     def __post_init__(self) -> None:
         if type(self.ambient_dimension) is not int or self.ambient_dimension < 0:
-            raise DomainError(f"the ambient dimension must be 0 or more, got {self.ambient_dimension!r}")
+            raise DomainError(
+                f"the ambient dimension must be 0 or more, got {self.ambient_dimension!r}"
+            )
         if not (isinstance(self.inequalities, tuple) and isinstance(self.equations, tuple)):
-            raise DomainError("inequalities and equations must be tuples; Polyhedron.from_constraints takes any lists")
+            raise DomainError(
+                "inequalities and equations must be tuples; Polyhedron.from_constraints takes any lists"
+            )
         for row in (*self.inequalities, *self.equations):
-            if not isinstance(row, tuple) or len(row) != self.ambient_dimension + 1 or not set(map(type, row)) <= {int}:
+            if (
+                not isinstance(row, tuple)
+                or len(row) != self.ambient_dimension + 1
+                or not set(map(type, row)) <= {int}
+            ):
                 raise DomainError(
                     f"a row must be a tuple of {self.ambient_dimension + 1} integers (a, c), not {str(row)[:60]}; "
                     "Polyhedron.from_constraints takes any numbers"
@@ -102,7 +109,11 @@ class Polyhedron:
         DomainError : shapes that do not fit.
         """
         size = ambient_dimension if ambient_dimension is not None else _width(matrix, equations)
-        return cls(size, _primitive_rows(matrix, right, size), _primitive_rows(equations, equations_right, size))
+        return cls(
+            size,
+            _primitive_rows(matrix, right, size),
+            _primitive_rows(equations, equations_right, size),
+        )
 
     @classmethod
     def universe(cls, ambient_dimension: int) -> Polyhedron:
@@ -122,8 +133,10 @@ class Polyhedron:
         ((-1, 0, 0), (1, 0, 1), (0, 1, 3))
         """
         size = len(lower)
-        rows: list[Row] = []
-        for j, (low, up) in enumerate(zip(read_bounds(lower, size), read_bounds(upper, size), strict=True)):
+        rows: list[IntegerRow] = []
+        for j, (low, up) in enumerate(
+            zip(read_bounds(lower, size), read_bounds(upper, size), strict=True)
+        ):
             for sign, bound in ((-1, low), (1, up)):
                 if bound is not None:
                     row = [0] * (size + 1)
@@ -144,14 +157,20 @@ class Polyhedron:
         >>> Polyhedron.from_generators([[0, 0]], rays=[[1, 0], [1, 1]]).inequalities
         ((-1, 1, 0), (0, -1, 0))
         """
-        size = ambient_dimension if ambient_dimension is not None else _width(points, (*rays, *lines))
+        size = (
+            ambient_dimension if ambient_dimension is not None else _width(points, (*rays, *lines))
+        )
         if not len(points):
             if len(rays) or len(lines):
-                raise DomainError("rays and lines without a point generate nothing; add a point, such as the origin")
+                raise DomainError(
+                    "rays and lines without a point generate nothing; add a point, such as the origin"
+                )
             return _empty(size)
         vertices, scales = read_rows(points, [0] * len(points), size)
         cleared = [[*row[:-1], scale] for row, scale in zip(vertices, scales, strict=True)]
-        inequalities, equations = constraints_of(size, cleared, _directions(rays, size), _directions(lines, size))
+        inequalities, equations = constraints_of(
+            size, cleared, _directions(rays, size), _directions(lines, size)
+        )
         return cls(size, _as_rows(inequalities), _as_rows(equations))
 
     # -- points and directions ------------------------------------------------------------------------------------
@@ -174,7 +193,9 @@ class Polyhedron:
                 f"the point has {len(point)} coordinates, the polyhedron lies in R^{self.ambient_dimension}"
             )
         x = [read_number(entry, f"coordinate {j}") for j, entry in enumerate(point)]
-        return all(_excess(row, x) <= 0 for row in self.inequalities) and not any(_excess(r, x) for r in self.equations)
+        return all(_excess(row, x) <= 0 for row in self.inequalities) and not any(
+            _excess(r, x) for r in self.equations
+        )
 
     def maximize(self, objective: Numbers) -> Optimal | Unbounded | Infeasible:
         """See `LinearProgram.maximize`."""
@@ -194,7 +215,7 @@ class Polyhedron:
         found = self.relative_interior()
         return None if found is None else found[1]
 
-    def affine_hull(self) -> tuple[Row, ...]:
+    def affine_hull(self) -> tuple[IntegerRow, ...]:
         """Equations [a | c] of the smallest affine space around a polyhedron that is not empty, in echelon form.
 
         >>> Polyhedron.box([0, 1], [2, 1]).affine_hull()
@@ -205,7 +226,7 @@ class Polyhedron:
             raise DomainError("the empty set has no affine hull")
         return found[0]
 
-    def relative_interior(self) -> tuple[tuple[Row, ...], Point] | None:
+    def relative_interior(self) -> tuple[tuple[IntegerRow, ...], Point] | None:
         """The affine hull and a point of the interior relative to it; None for the empty set.
 
         >>> Polyhedron.box([0, 1], [2, 1]).relative_interior()[1]
@@ -236,7 +257,7 @@ class Polyhedron:
         found = self.relative_interior()
         return -1 if found is None else self.ambient_dimension - len(found[0])
 
-    def lineality_space(self) -> tuple[Row, ...]:
+    def lineality_space(self) -> tuple[IntegerRow, ...]:
         """A basis of the directions d with x + R d inside for every point x; of a set that is not empty.
 
         >>> Polyhedron.from_constraints([[1, 1]], [0]).lineality_space()
@@ -246,7 +267,7 @@ class Polyhedron:
             raise DomainError("the empty set has no lineality space")
         return self._lines()
 
-    def _lines(self) -> tuple[Row, ...]:
+    def _lines(self) -> tuple[IntegerRow, ...]:
         rows = [row[:-1] for row in (*self.inequalities, *self.equations)]
         basis = kernel(RationalMatrix.from_integers(rows, ncols=self.ambient_dimension)).transpose()
         return tuple(primitive(row)[0] for row in basis.rows())
@@ -263,7 +284,9 @@ class Polyhedron:
             tuple((*row[:-1], 0) for row in self.equations),
         )
         # A pointed cone is {0} iff the sum of its slacks cannot grow.
-        objective = [-sum(column) for column in zip(*(row[:-1] for row in self.inequalities), strict=True)]
+        objective = [
+            -sum(column) for column in zip(*(row[:-1] for row in self.inequalities), strict=True)
+        ]
         return isinstance(cone.maximize(objective or [0] * self.ambient_dimension), Optimal)
 
     def bounding_box(self) -> tuple[Point, Point] | None:
@@ -280,18 +303,24 @@ class Polyhedron:
             program = self.program()
             for j in range(self.ambient_dimension):
                 for sign in (-1, 1):
-                    found = program.maximize([sign if i == j else 0 for i in range(self.ambient_dimension)])
+                    found = program.maximize(
+                        [sign if i == j else 0 for i in range(self.ambient_dimension)]
+                    )
                     if isinstance(found, Optimal):
                         sides[j, sign] = sign * found.value
         if len(sides) < 2 * self.ambient_dimension:
             return None
-        lower, upper = (tuple(sides[j, sign] for j in range(self.ambient_dimension)) for sign in (-1, 1))
+        lower, upper = (
+            tuple(sides[j, sign] for j in range(self.ambient_dimension)) for sign in (-1, 1)
+        )
         return lower, upper
 
     def _sides(self) -> dict[tuple[int, int], Fraction] | None:
         """The sides of a nonempty set whose every constraint bounds a single coordinate, without linear programs."""
         sides: dict[tuple[int, int], Fraction] = {}
-        rows = [(row, (1,)) for row in self.inequalities] + [(row, (1, -1)) for row in self.equations]
+        rows = [(row, (1,)) for row in self.inequalities] + [
+            (row, (1, -1)) for row in self.equations
+        ]
         for row, directions in rows:
             places = [j for j, entry in enumerate(row[:-1]) if entry]
             if len(places) != 1:
@@ -337,7 +366,11 @@ class Polyhedron:
         if other.is_empty():
             return True
         program = other.program()
-        rows = [*self.inequalities, *self.equations, *(tuple(-entry for entry in row) for row in self.equations)]
+        rows = [
+            *self.inequalities,
+            *self.equations,
+            *(tuple(-entry for entry in row) for row in self.equations),
+        ]
         for row in rows:
             best = program.maximize(row[:-1])
             if not isinstance(best, Optimal) or best.value > row[-1]:
@@ -350,7 +383,9 @@ class Polyhedron:
         >>> Polyhedron.orthant(2).generators().rays
         ((0, 1), (1, 0))
         """
-        points, rays, lines = generators_of(self.ambient_dimension, self.inequalities, self.equations)
+        points, rays, lines = generators_of(
+            self.ambient_dimension, self.inequalities, self.equations
+        )
         return Generators(
             tuple(sorted(tuple(Fraction(entry, row[-1]) for entry in row[:-1]) for row in points)),
             _as_rows(rays),
@@ -381,21 +416,28 @@ class Polyhedron:
         unit = [[int(i == j) for i in range(size)] for j in chosen]
         return self.image(RationalMatrix.from_integers(unit, ncols=size))
 
-    def image(self, matrix: RationalMatrix | Sequence[Numbers], offset: Numbers | None = None) -> Polyhedron:
+    def image(
+        self, matrix: RationalMatrix | Sequence[Numbers], offset: Numbers | None = None
+    ) -> Polyhedron:
         """{matrix x + offset : x in the polyhedron}, by minimal constraints; matrix of shape (k, n), offset (k,)."""
         matrix = _as_matrix(matrix)
         self._need_dimension(matrix.ncols)
         shift = _offset(offset, matrix)
         old = self.generators()
         rows = matrix.rows()
-        points = [[_dot(row, point) + s for row, s in zip(rows, shift, strict=True)] for point in old.points]
+        points = [
+            [_dot(row, point) + s for row, s in zip(rows, shift, strict=True)]
+            for point in old.points
+        ]
         if not points:
             return _empty(matrix.nrows)
         rays = [[_dot(row, ray) for row in rows] for ray in old.rays]
         lines = [[_dot(row, line) for row in rows] for line in old.lines]
         return Polyhedron.from_generators(points, rays, lines, matrix.nrows)
 
-    def preimage(self, matrix: RationalMatrix | Sequence[Numbers], offset: Numbers | None = None) -> Polyhedron:
+    def preimage(
+        self, matrix: RationalMatrix | Sequence[Numbers], offset: Numbers | None = None
+    ) -> Polyhedron:
         """{x : matrix x + offset in the polyhedron}; matrix of shape (n, k), offset (n,).
 
         >>> Polyhedron.orthant(1).preimage([[1, -1]], [2]).inequalities
@@ -405,10 +447,16 @@ class Polyhedron:
         self._need_dimension(matrix.nrows)
         shift = RationalMatrix.column(_offset(offset, matrix))
 
-        def pulled(rows: tuple[Row, ...]) -> tuple[Row, ...]:  # a·(M x + s) ≤ c as (a M) x ≤ c - a·s
-            coefficients = RationalMatrix.from_integers([row[:-1] for row in rows], ncols=self.ambient_dimension)
+        def pulled(
+            rows: tuple[IntegerRow, ...],
+        ) -> tuple[IntegerRow, ...]:  # a·(M x + s) ≤ c as (a M) x ≤ c - a·s
+            coefficients = RationalMatrix.from_integers(
+                [row[:-1] for row in rows], ncols=self.ambient_dimension
+            )
             right = RationalMatrix.column([row[-1] for row in rows]) - coefficients @ shift
-            return _primitive_rows(coefficients @ matrix, [entry for (entry,) in right.rows()], matrix.ncols)
+            return _primitive_rows(
+                coefficients @ matrix, [entry for (entry,) in right.rows()], matrix.ncols
+            )
 
         return Polyhedron(matrix.ncols, pulled(self.inequalities), pulled(self.equations))
 
@@ -426,7 +474,7 @@ def _as_matrix(matrix: RationalMatrix | Sequence[Numbers]) -> RationalMatrix:
         raise DomainError(f"expected a matrix: {error}") from None
 
 
-def _implicit_equations(polyhedron: Polyhedron) -> tuple[tuple[Row, ...], Point] | None:
+def _implicit_equations(polyhedron: Polyhedron) -> tuple[tuple[IntegerRow, ...], Point] | None:
     """The affine hull in reduced echelon form and a point of the relative interior; None for the empty set.
 
     While a proof of flatness is found, the inequalities in it hold with equality and join the equations. Each round
@@ -434,10 +482,14 @@ def _implicit_equations(polyhedron: Polyhedron) -> tuple[tuple[Row, ...], Point]
     """
     inequalities, equations = polyhedron.inequalities, list(polyhedron.equations)
     while True:
-        answer = Polyhedron(polyhedron.ambient_dimension, inequalities, tuple(equations)).program().interior_point()
+        answer = (
+            Polyhedron(polyhedron.ambient_dimension, inequalities, tuple(equations))
+            .program()
+            .interior_point()
+        )
         if isinstance(answer, Infeasible):
             return None
-        if not isinstance(answer, Flat):
+        if not isinstance(answer, FlatSet):
             return reduced_equations(equations, polyhedron.ambient_dimension), answer.point
         tight = {row for row in answer.multipliers.rows if row < len(inequalities)}
         equations += [inequalities[row] for row in sorted(tight)]
@@ -457,7 +509,9 @@ def _width(*tables: Sequence[Numbers] | RationalMatrix) -> int:
     raise DomainError("without rows the ambient dimension must be given")
 
 
-def _primitive_rows(matrix: Sequence[Numbers] | RationalMatrix, right: Numbers, size: int) -> tuple[Row, ...]:
+def _primitive_rows(
+    matrix: Sequence[Numbers] | RationalMatrix, right: Numbers, size: int
+) -> tuple[IntegerRow, ...]:
     rows, _ = read_rows(matrix, right, size)
     return tuple(positive_primitive(row) for row in rows)
 
@@ -467,7 +521,7 @@ def _directions(vectors: Sequence[Numbers], size: int) -> list[list[int]]:
     return [row[:-1] for row in rows if any(row)]
 
 
-def _split(rows: Iterable[Row]) -> tuple[list[Row], list[int]]:
+def _split(rows: Iterable[IntegerRow]) -> tuple[list[IntegerRow], list[int]]:
     listed = list(rows)
     return [row[:-1] for row in listed], [row[-1] for row in listed]
 
@@ -480,7 +534,7 @@ def _offset(offset: Numbers | None, matrix: RationalMatrix) -> list[Fraction]:
     return [to_fraction(entry) for entry in offset]
 
 
-def _as_rows(rows: Iterable[Sequence[int]]) -> tuple[Row, ...]:
+def _as_rows(rows: Iterable[Sequence[int]]) -> tuple[IntegerRow, ...]:
     return tuple(tuple(row) for row in rows)
 
 
@@ -488,5 +542,5 @@ def _dot(left: Sequence[Fraction], right: Sequence[Fraction | int]) -> Fraction:
     return sum((a * b for a, b in zip(left, right, strict=True)), Fraction())
 
 
-def _excess(row: Row, point: Sequence[Fraction]) -> Fraction:
+def _excess(row: IntegerRow, point: Sequence[Fraction]) -> Fraction:
     return _dot(point, row[:-1]) - row[-1]

@@ -72,7 +72,9 @@ def to_fraction(value: object) -> Fraction:
         return Fraction(int(quotient.p), int(quotient.q))
     if isinstance(value, RationalNumber):
         return Fraction(int(value.numerator), int(value.denominator))
-    raise NetworkError(f"{type(value).__name__} is not an exact number; use int, float, Fraction or text like '2/3'")
+    raise NetworkError(
+        f"{type(value).__name__} is not an exact number; use int, float, Fraction or text like '2/3'"
+    )
 
 
 def _of_text(text: str) -> Fraction:
@@ -125,7 +127,9 @@ def parse_integer(text: str) -> int:
     -43
     """
     if not _INTEGER.fullmatch(text):
-        raise NetworkError(f"{_quote(text)} is not an integer in the files' grammar (FORMAT.md, section 1)")
+        raise NetworkError(
+            f"{_quote(text)} is not an integer in the files' grammar (FORMAT.md, section 1)"
+        )
     if "x" not in text:
         return int(text)
     number = int(text, 16)
@@ -145,7 +149,9 @@ def parse_rational(text: str) -> Fraction:
         return Fraction(parse_integer(head))
     numerator, denominator = parse_integer(head), parse_integer(tail)
     if denominator < 2 or Fraction(numerator, denominator).denominator != denominator:
-        raise NetworkError(f"{_quote(text)} is not in lowest terms with a denominator of at least 2")
+        raise NetworkError(
+            f"{_quote(text)} is not in lowest terms with a denominator of at least 2"
+        )
     return Fraction(numerator, denominator)
 
 

@@ -16,13 +16,12 @@ from flint import fmpz_mat
 from polyrelu.exact.lp import LinearProgram, Optimal
 from polyrelu.exact.lp.results import Point
 from polyrelu.exact.matrix import RationalMatrix
+from polyrelu.support.typing import IntegerRow
 
 __all__ = ["irredundant_rows", "positive_primitive", "reduced_equations", "reduced_inequality"]
 
-Row = tuple[int, ...]
 
-
-def positive_primitive(row: Sequence[int]) -> Row:
+def positive_primitive(row: Sequence[int]) -> IntegerRow:
     """The row divided by the greatest common divisor of its entries.
 
     >>> positive_primitive([-2, 4, 0])
@@ -32,7 +31,7 @@ def positive_primitive(row: Sequence[int]) -> Row:
     return tuple(row) if content <= 1 else tuple(entry // content for entry in row)
 
 
-def reduced_equations(equations: Sequence[Row], columns: int) -> tuple[Row, ...]:
+def reduced_equations(equations: Sequence[IntegerRow], columns: int) -> tuple[IntegerRow, ...]:
     """The reduced row echelon form of rows [a | c], primitive, with positive pivots.
 
     >>> reduced_equations([(2, 0, 4), (1, 1, 1), (0, 1, -1)], 2)
@@ -41,11 +40,13 @@ def reduced_equations(equations: Sequence[Row], columns: int) -> tuple[Row, ...]
     if not equations:
         return ()
     echelon, _, rank = fmpz_mat([list(row) for row in equations]).rref()
-    rows = [positive_primitive([int(echelon[i, j]) for j in range(columns + 1)]) for i in range(rank)]
+    rows = [
+        positive_primitive([int(echelon[i, j]) for j in range(columns + 1)]) for i in range(rank)
+    ]
     return tuple(row if row[_pivot(row)] > 0 else tuple(-entry for entry in row) for row in rows)
 
 
-def reduced_inequality(row: Row, equations: Sequence[Row]) -> Row:
+def reduced_inequality(row: IntegerRow, equations: Sequence[IntegerRow]) -> IntegerRow:
     """An inequality modulo equations in reduced echelon form: zeros in the pivot columns, primitive.
 
     >>> reduced_inequality((1, 1, 3), [(2, 0, 4)])
@@ -55,15 +56,17 @@ def reduced_inequality(row: Row, equations: Sequence[Row]) -> Row:
         pivot = _pivot(equation)
         if row[pivot]:
             factor, scale = row[pivot], equation[pivot]
-            row = tuple(scale * entry - factor * other for entry, other in zip(row, equation, strict=True))
+            row = tuple(
+                scale * entry - factor * other for entry, other in zip(row, equation, strict=True)
+            )
     return positive_primitive(row)
 
 
-def _pivot(row: Row) -> int:
+def _pivot(row: IntegerRow) -> int:
     return next(j for j, entry in enumerate(row) if entry)
 
 
-def irredundant_rows(rows: Sequence[Row], inside: Point) -> list[Row]:
+def irredundant_rows(rows: Sequence[IntegerRow], inside: Point) -> list[IntegerRow]:
     """The inequalities [a | c] that define facets, one for each, in the given order.
 
     Parameters
@@ -90,9 +93,9 @@ def irredundant_rows(rows: Sequence[Row], inside: Point) -> list[Row]:
     return [row for index, row in enumerate(tightest) if index in needed]
 
 
-def _tightest(rows: Sequence[Row]) -> list[Row]:
+def _tightest(rows: Sequence[IntegerRow]) -> list[IntegerRow]:
     """One row for each direction of a normal."""
-    best: dict[Row, tuple[Fraction, Row]] = {}
+    best: dict[IntegerRow, tuple[Fraction, IntegerRow]] = {}
     for row in rows:
         content = math.gcd(*row[:-1])
         normal, side = tuple(entry // content for entry in row[:-1]), Fraction(row[-1], content)
@@ -102,7 +105,7 @@ def _tightest(rows: Sequence[Row]) -> list[Row]:
     return [row for _, row in best.values()]
 
 
-def _violating_point(program: LinearProgram, row: Row) -> Point | None:
+def _violating_point(program: LinearProgram, row: IntegerRow) -> Point | None:
     """A point of the program beyond an inequality, but not too far; None if there is none."""
     program.add_inequalities([row[:-1]], [row[-1] + 1])
     best = _most(program, row)
@@ -110,7 +113,7 @@ def _violating_point(program: LinearProgram, row: Row) -> Point | None:
     return best.point if best.value > row[-1] else None
 
 
-def _most(program: LinearProgram, row: Row) -> Optimal:
+def _most(program: LinearProgram, row: IntegerRow) -> Optimal:
     """How far a program goes in the direction of a row that bounds it."""
     best = program.maximize(row[:-1])
     if not isinstance(best, Optimal):
@@ -118,14 +121,18 @@ def _most(program: LinearProgram, row: Row) -> Optimal:
     return best
 
 
-def _without_redundant(rows: list[Row], order: list[int], certain: set[int], columns: int) -> set[int]:
+def _without_redundant(
+    rows: list[IntegerRow], order: list[int], certain: set[int], columns: int
+) -> set[int]:
     """Rows that met a ray together with others need not be facets: relax one after the other.
 
     A row that turns out to be redundant stays relaxed, which is the same as without it: where the others leave the
     polyhedron on the way out from a point inside, it still has room, so it never is what ends the way.
     """
     program = LinearProgram(columns)
-    program.add_inequalities([rows[index][:-1] for index in order], [rows[index][-1] for index in order])
+    program.add_inequalities(
+        [rows[index][:-1] for index in order], [rows[index][-1] for index in order]
+    )
     needed = set(order)
     for position, index in enumerate(order):
         if index in certain:
@@ -142,7 +149,7 @@ def _without_redundant(rows: list[Row], order: list[int], certain: set[int], col
 class _Shooter:
     """Rays from a point strictly inside."""
 
-    def __init__(self, rows: list[Row], inside: Point) -> None:
+    def __init__(self, rows: list[IntegerRow], inside: Point) -> None:
         self._matrix = RationalMatrix.from_integers([row[:-1] for row in rows], ncols=len(inside))
         self._inside = RationalMatrix.column(inside)
         self._room = RationalMatrix.column([row[-1] for row in rows]) - self._matrix @ self._inside
@@ -152,7 +159,9 @@ class _Shooter:
         rates = self._matrix @ (RationalMatrix.column(beyond) - self._inside)
         rooms = list(self._room.entries())
         ratios = [
-            (room / rate, i) for i, (room, rate) in enumerate(zip(rooms, rates.entries(), strict=True)) if rate > 0
+            (room / rate, i)
+            for i, (room, rate) in enumerate(zip(rooms, rates.entries(), strict=True))
+            if rate > 0
         ]
         least = min(ratios)[0]
         return [i for ratio, i in ratios if ratio == least]

@@ -22,10 +22,20 @@ from polyrelu.errors import NetworkError
 from polyrelu.exact.floats import nearest_float
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.rational import to_fraction
+from polyrelu.support.typing import Indices
 
-__all__ = ["AnyMatrix", "SparseMatrix", "add", "as_dense", "as_sparse", "canonical", "multiply", "stack", "take_rows"]
+__all__ = [
+    "AnyMatrix",
+    "SparseMatrix",
+    "add",
+    "as_dense",
+    "as_sparse",
+    "canonical",
+    "multiply",
+    "stack",
+    "take_rows",
+]
 
-Indices: TypeAlias = NDArray[np.int64]
 Objects: TypeAlias = NDArray[np.object_]
 
 #: A matrix counts as sparse from this many entries on, if at most one in so many is not zero.
@@ -46,7 +56,12 @@ class SparseMatrix:
     __slots__ = ("_dense", "columns", "denominator", "numerators", "shape", "starts")
 
     def __init__(
-        self, shape: tuple[int, int], starts: Indices, columns: Indices, numerators: Objects, denominator: int
+        self,
+        shape: tuple[int, int],
+        starts: Indices,
+        columns: Indices,
+        numerators: Objects,
+        denominator: int,
     ) -> None:
         """Room-internal: entries sorted by row and column, none of them zero; brought to lowest terms here."""
         common = denominator
@@ -72,7 +87,9 @@ class SparseMatrix:
         denominator: int = 1,
     ) -> SparseMatrix:
         """The matrix with ``numerators[i] / denominator`` at each (row, column); entries at one place add up."""
-        keys = np.asarray(rows, dtype=np.int64) * max(shape[1], 1) + np.asarray(columns, dtype=np.int64)
+        keys = np.asarray(rows, dtype=np.int64) * max(shape[1], 1) + np.asarray(
+            columns, dtype=np.int64
+        )
         values = np.empty(len(keys), dtype=object)
         values[:] = numerators if isinstance(numerators, list) else list(numerators)
         if len(keys) > 1 and not (np.diff(keys) > 0).all():
@@ -102,7 +119,9 @@ class SparseMatrix:
         """The diagonal matrix of a column."""
         places = np.arange(factors.nrows)
         values = [row[0] for row in factors.integer_rows()]
-        return cls.from_entries((len(places), len(places)), places, places, values, factors.denominator)
+        return cls.from_entries(
+            (len(places), len(places)), places, places, values, factors.denominator
+        )
 
     @classmethod
     def from_dense(cls, matrix: RationalMatrix) -> SparseMatrix:
@@ -111,7 +130,9 @@ class SparseMatrix:
         places = np.fromiter((i for i, entry in enumerate(flat) if entry), dtype=np.int64)
         values = [flat[i] for i in places]
         width = max(matrix.ncols, 1)
-        return cls.from_entries(matrix.shape, places // width, places % width, values, matrix.denominator)
+        return cls.from_entries(
+            matrix.shape, places // width, places % width, values, matrix.denominator
+        )
 
     # -- reading --------------------------------------------------------------------------------------------------
 
@@ -174,17 +195,23 @@ class SparseMatrix:
     def to_dense(self) -> RationalMatrix:
         """The same matrix with its zeros; kept once made."""
         if self._dense is None:
-            self._dense = RationalMatrix.from_integers(self.integer_rows(), self.denominator, self.ncols)
+            self._dense = RationalMatrix.from_integers(
+                self.integer_rows(), self.denominator, self.ncols
+            )
         return self._dense
 
     def to_floats(self) -> NDArray[np.float64]:
         """The nearest float64 of every nonzero entry."""
-        return np.array([nearest_float(int(n), self.denominator) for n in self.numerators], dtype=np.float64)
+        return np.array(
+            [nearest_float(int(n), self.denominator) for n in self.numerators], dtype=np.float64
+        )
 
     # -- arithmetic -----------------------------------------------------------------------------------------------
 
     def __neg__(self) -> SparseMatrix:
-        return SparseMatrix(self.shape, self.starts, self.columns, -self.numerators, self.denominator)
+        return SparseMatrix(
+            self.shape, self.starts, self.columns, -self.numerators, self.denominator
+        )
 
     def scale_rows(self, factors: Sequence[object]) -> SparseMatrix:
         """Row i times ``factors[i]``."""
@@ -196,7 +223,11 @@ class SparseMatrix:
         integers[:] = [f.numerator * (common // f.denominator) for f in fractions]
         rows = self.row_of_entries()
         return SparseMatrix.from_entries(
-            self.shape, rows, self.columns, self.numerators * integers[rows], self.denominator * common
+            self.shape,
+            rows,
+            self.columns,
+            self.numerators * integers[rows],
+            self.denominator * common,
         )
 
     def times_dense(self, other: RationalMatrix) -> RationalMatrix:
@@ -211,7 +242,9 @@ class SparseMatrix:
         if filled.size and other.ncols:
             products = self.numerators[:, None] * table[self.columns]
             sums[filled] = np.add.reduceat(products, self.starts[filled], axis=0)
-        return RationalMatrix.from_integers(sums.tolist(), self.denominator * other.denominator, other.ncols)
+        return RationalMatrix.from_integers(
+            sums.tolist(), self.denominator * other.denominator, other.ncols
+        )
 
     def times_sparse(self, other: SparseMatrix) -> SparseMatrix:
         """self · other, sparse."""
@@ -236,7 +269,9 @@ class SparseMatrix:
     def transpose(self) -> SparseMatrix:
         """The transposed matrix."""
         shape = (self.ncols, self.nrows)
-        return SparseMatrix.from_entries(shape, self.columns, self.row_of_entries(), self.numerators, self.denominator)
+        return SparseMatrix.from_entries(
+            shape, self.columns, self.row_of_entries(), self.numerators, self.denominator
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SparseMatrix):
@@ -253,7 +288,13 @@ class SparseMatrix:
         return hash((self.shape, self.denominator, self.columns.tobytes(), tuple(self.numerators)))
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return SparseMatrix, (self.shape, self.starts, self.columns, self.numerators, self.denominator)
+        return SparseMatrix, (
+            self.shape,
+            self.starts,
+            self.columns,
+            self.numerators,
+            self.denominator,
+        )
 
     def __repr__(self) -> str:
         return f"<SparseMatrix {self.nrows}×{self.ncols}, {self.count} entries>"
@@ -293,7 +334,9 @@ def multiply(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
     if isinstance(left, SparseMatrix):
         if left.is_identity() and left.ncols == right.nrows:
             return right
-        return left.times_sparse(right) if isinstance(right, SparseMatrix) else left.times_dense(right)
+        return (
+            left.times_sparse(right) if isinstance(right, SparseMatrix) else left.times_dense(right)
+        )
     sparse = as_sparse(right)
     if sparse.is_identity() and left.ncols == right.nrows:
         return left
@@ -329,14 +372,18 @@ def stack(matrices: Sequence[AnyMatrix]) -> AnyMatrix:
     if len(matrices) == 1:
         return matrices[0]
     if len({matrix.ncols for matrix in matrices}) > 1:
-        raise NetworkError(f"cannot stack matrices of shapes {', '.join(str(m.shape) for m in matrices)}")
+        raise NetworkError(
+            f"cannot stack matrices of shapes {', '.join(str(m.shape) for m in matrices)}"
+        )
     if all(isinstance(matrix, SparseMatrix) for matrix in matrices):
         parts = [as_sparse(matrix) for matrix in matrices]
         common = math.lcm(*(part.denominator for part in parts))
         heights = np.cumsum([0, *(part.nrows for part in parts)])
         return SparseMatrix.from_entries(
             (int(heights[-1]), parts[0].ncols),
-            np.concatenate([part.row_of_entries() + top for part, top in zip(parts, heights[:-1], strict=True)]),
+            np.concatenate(
+                [part.row_of_entries() + top for part, top in zip(parts, heights[:-1], strict=True)]
+            ),
             np.concatenate([part.columns for part in parts]),
             np.concatenate([part.numerators * (common // part.denominator) for part in parts]),
             common,

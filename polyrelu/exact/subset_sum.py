@@ -51,7 +51,9 @@ def vanishing_subset(left: RationalMatrix, right: RationalMatrix) -> SubsetSumSe
     if independent is not None:
         prime, entries = independent
         listed = [list(entry) for entry in entries]
-        return SubsetSumSearch(evidence={"method": "independent", "prime": str(prime), "entries": listed})
+        return SubsetSumSearch(
+            evidence={"method": "independent", "prime": str(prime), "entries": listed}
+        )
     if right.nrows > SUBSET_LIMIT:
         return SubsetSumSearch()
     return _meet_in_the_middle(left, right)
@@ -70,7 +72,9 @@ def _meet_in_the_middle(left: RationalMatrix, right: RationalMatrix) -> SubsetSu
         scalars = _scalars(left, right, multiplier)
         subset = _vanishing_scalars(scalars)
         if subset is None:
-            return SubsetSumSearch(evidence={"method": "subset-sums", "multiplier": str(multiplier)})
+            return SubsetSumSearch(
+                evidence={"method": "subset-sums", "multiplier": str(multiplier)}
+            )
         if _sum_vanishes(left, right, subset):
             return SubsetSumSearch(subset=subset)
     return SubsetSumSearch()  # pragma: no cover - accidental collisions for every multiplier

@@ -7,7 +7,7 @@ from polyrelu.fibers.identifiable_fraction import (
     identifiable_fraction,
     identifiable_fraction_bounds,
 )
-from polyrelu.fibers.layer import Assignment, Component, LayerFiber, Neurons, layer_fiber
+from polyrelu.fibers.layer import Component, LayerFiber, LayerNeurons, NeuronAssignment, layer_fiber
 from polyrelu.fibers.linear_part import Carriers, LinearPart, Realisation
 from polyrelu.fibers.minimal_layer import Simplified, SmallestLayer, simplify, smallest_layer
 from polyrelu.fibers.network import Fiber, FiberComponent, HiddenComponent, LayerComponent, fiber
@@ -15,7 +15,6 @@ from polyrelu.fibers.nonnegative_rank import NonnegativeRank, nonnegative_column
 from polyrelu.fibers.not_localizable import NotLocalizable, not_localizable
 
 __all__ = [
-    "Assignment",
     "Carriers",
     "Component",
     "Conditions",
@@ -25,8 +24,9 @@ __all__ = [
     "HiddenHyperplane",
     "LayerComponent",
     "LayerFiber",
+    "LayerNeurons",
     "LinearPart",
-    "Neurons",
+    "NeuronAssignment",
     "NonnegativeRank",
     "NotLocalizable",
     "Realisation",

@@ -13,7 +13,7 @@ from typing import Any
 
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.fibers.hidden import HiddenHyperplane
-from polyrelu.fibers.layer import Component, Neurons
+from polyrelu.fibers.layer import Component, LayerNeurons
 
 __all__ = ["Conditions", "conditions_of", "hidden_conditions"]
 
@@ -37,7 +37,7 @@ class Conditions:
     inequalities: tuple[Any, ...]
     tables: dict[str, Table]
 
-    def hold_for(self, neurons: Neurons) -> bool:
+    def hold_for(self, neurons: LayerNeurons) -> bool:
         """Whether a layer, its neurons in the order of ``rows``, satisfies everything exactly, rows normalised first.
 
         Raises
@@ -55,9 +55,13 @@ class Conditions:
         for entry, number in zip(entries, numbers, strict=True):
             if entry.is_Symbol and values.setdefault(entry, number) != number:
                 return False
-        if any(entry.subs(values) != number for entry, number in zip(entries, numbers, strict=True)):
+        if any(
+            entry.subs(values) != number for entry, number in zip(entries, numbers, strict=True)
+        ):
             return False
-        return all(bool(relation.subs(values)) for relation in (*self.equations, *self.inequalities))
+        return all(
+            bool(relation.subs(values)) for relation in (*self.equations, *self.inequalities)
+        )
 
     def parameters_latex(self) -> str:
         """All tables, one display each."""
@@ -170,7 +174,9 @@ def _groups(writer: _Writer) -> None:
         _cancelling(writer, row, pair, [writer.sympy.Integer(0)] * writer.outputs)
 
 
-def _cancelling(writer: _Writer, row: Sequence[Any], pair: tuple[int, int], total: Sequence[Any]) -> None:
+def _cancelling(
+    writer: _Writer, row: Sequence[Any], pair: tuple[int, int], total: Sequence[Any]
+) -> None:
     """Neurons on one hyperplane: their columns add up to `total`."""
     count = sum(pair)
     columns = []
@@ -184,10 +190,16 @@ def _cancelling(writer: _Writer, row: Sequence[Any], pair: tuple[int, int], tota
 
 
 def _linear_and_dead(writer: _Writer) -> None:
-    for sign, name, bias, count in ((1, "u", "d", writer.given.linear), (-1, "w", "b", writer.given.dead)):
+    for sign, name, bias, count in (
+        (1, "u", "d", writer.given.linear),
+        (-1, "w", "b", writer.given.dead),
+    ):
         for number in range(count):
             index = number if sign > 0 else number + len(writer.given.groups)
-            row = (*writer.symbols(name, index, count=writer.size), *writer.symbols(bias, index, count=1))
+            row = (
+                *writer.symbols(name, index, count=writer.size),
+                *writer.symbols(bias, index, count=1),
+            )
             column = writer.symbols("v", len(writer.rows), count=writer.outputs)
             writer.neuron(row, column)
             _keeps_sign(writer, row, sign)
@@ -200,7 +212,11 @@ def _keeps_sign(writer: _Writer, row: Sequence[Any], sign: int) -> None:
         writer.at_least(sign * value)
     for value in zeros:
         writer.equal(value, 0)
-    size = sign * sum(row) if writer.fiber.domain.kind == "orthant" else sum(map(writer.sympy.Abs, row))
+    size = (
+        sign * sum(row)
+        if writer.fiber.domain.kind == "orthant"
+        else sum(map(writer.sympy.Abs, row))
+    )
     _scaled(writer, size, sign)
 
 
@@ -223,7 +239,10 @@ def _values(writer: _Writer, row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
             f"the sign of a neuron on a polyhedron is written at its vertices, up to dimension {_MOST_DIMENSIONS}"
         )
     found = domain.polyhedron.generators()
-    values = [sum(a * _rational(x) for a, x in zip(row, point, strict=False)) + row[-1] for point in found.points]
+    values = [
+        sum(a * _rational(x) for a, x in zip(row, point, strict=False)) + row[-1]
+        for point in found.points
+    ]
     values += [sum(a * x for a, x in zip(row, ray, strict=False)) for ray in found.rays]
     return values, [sum(a * x for a, x in zip(row, line, strict=False)) for line in found.lines]
 
@@ -245,7 +264,10 @@ def _affine_part(writer: _Writer, offset: Sequence[Any]) -> None:
     for o in range(writer.outputs):
         wanted = [*form.matrix[o], form.offset[o]]
         for k, value in enumerate(wanted):
-            made = sum((share * row[k] * column[o] for share, row, column in active), writer.sympy.Integer(0))
+            made = sum(
+                (share * row[k] * column[o] for share, row, column in active),
+                writer.sympy.Integer(0),
+            )
             writer.equal(made + (offset[o] if k == writer.size else 0), _rational(value))
 
 
@@ -267,9 +289,18 @@ def hidden_conditions(hidden: HiddenHyperplane, flipped: Sequence[int] = ()) -> 
     t = sympy.Symbol("t", real=True)
     base = hidden.member(flipped)
     width, outputs = base.widths[hidden.layer], base.widths[hidden.layer + 2]
-    rows = [[_rational(entry) for entry in row] for layer in (0, 1) for row in _rows(base, hidden.layer + layer)]
+    rows = [
+        [_rational(entry) for entry in row]
+        for layer in (0, 1)
+        for row in _rows(base, hidden.layer + layer)
+    ]
     rows[hidden.neuron][-1] += t
-    unknowns, equations, inequalities, columns = [t], [], [sympy.Ge(t, _rational(hidden.least_shift))], []
+    unknowns, equations, inequalities, columns = (
+        [t],
+        [],
+        [sympy.Ge(t, _rational(hidden.least_shift))],
+        [],
+    )
     for i in range(base.widths[hidden.layer + 1]):
         if i not in hidden.dead:
             rows[width + i][-1] -= t * rows[width + i][hidden.neuron]

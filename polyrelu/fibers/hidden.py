@@ -75,7 +75,9 @@ class HiddenHyperplane:
         for size in range(len(self.flippable) + 1):
             yield from itertools.combinations(self.flippable, size)
 
-    def member(self, flipped: Sequence[int] = (), shift: Rational = 0, rng: Random | None = None) -> Network:
+    def member(
+        self, flipped: Sequence[int] = (), shift: Rational = 0, rng: Random | None = None
+    ) -> Network:
         """The network with these neurons flipped and the hyperplane moved by `shift`; with `rng`, dead neurons change.
 
         Raises
@@ -124,7 +126,9 @@ def hidden_hyperplane(network: Network, layer: int) -> HiddenHyperplane | None:
     return HiddenHyperplane(network, layer, found[0], dead) if found else None
 
 
-def flip_matrix(size: int, neuron: int, factors: Sequence[Fraction], flipped: Sequence[int]) -> RationalMatrix:
+def flip_matrix(
+    size: int, neuron: int, factors: Sequence[Fraction], flipped: Sequence[int]
+) -> RationalMatrix:
     """The matrix M with which a set of flips acts on the rows of a layer of `size` neurons.
 
     Row k of M is -e_k for flipped k, the row of the hidden neuron is e_j - Σ μ_k e_k, the others are unit vectors.
@@ -178,11 +182,16 @@ def without(network: Network, layer: int, neurons: Sequence[int]) -> Network:
     )
 
 
-def _with_dead(moved: Network, model: Network, layer: int, dead: Sequence[int], rng: Random | None) -> Network:
+def _with_dead(
+    moved: Network, model: Network, layer: int, dead: Sequence[int], rng: Random | None
+) -> Network:
     """The network with the dead neurons of a layer put back: as they were, or others that are dead as well."""
     if not dead:
         return moved
-    rows, columns = iter(moved.layers[layer - 1].augmented().rows()), iter(moved.weight(layer + 1).transpose().rows())
+    rows, columns = (
+        iter(moved.layers[layer - 1].augmented().rows()),
+        iter(moved.weight(layer + 1).transpose().rows()),
+    )
     new_rows, new_columns = [], []
     for i in range(model.widths[layer]):
         if i not in dead:
@@ -190,10 +199,16 @@ def _with_dead(moved: Network, model: Network, layer: int, dead: Sequence[int], 
             new_columns.append(next(columns))
         elif rng is None:
             new_rows.append(model.layers[layer - 1].augmented().row(i))
-            new_columns.append(tuple(model.weight(layer + 1)[o, i] for o in range(model.widths[layer + 1])))
+            new_columns.append(
+                tuple(model.weight(layer + 1)[o, i] for o in range(model.widths[layer + 1]))
+            )
         else:
-            new_rows.append(tuple(Fraction(-rng.randint(1, 16), 8) for _ in range(model.widths[layer - 1] + 1)))
-            new_columns.append(tuple(Fraction(rng.randint(-16, 16), 8) for _ in range(model.widths[layer + 1])))
+            new_rows.append(
+                tuple(Fraction(-rng.randint(1, 16), 8) for _ in range(model.widths[layer - 1] + 1))
+            )
+            new_columns.append(
+                tuple(Fraction(rng.randint(-16, 16), 8) for _ in range(model.widths[layer + 1]))
+            )
     weight = RationalMatrix.from_rows([row[:-1] for row in new_rows])
     bias = RationalMatrix.column([row[-1] for row in new_rows])
     outgoing = RationalMatrix.from_rows(new_columns).transpose()

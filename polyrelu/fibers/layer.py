@@ -30,16 +30,14 @@ from polyrelu.exact import RationalMatrix, primitive, vanishing_subset
 from polyrelu.fibers.linear_part import Carriers, LinearPart, Realisation
 from polyrelu.fibers.nonnegative_rank import NonnegativeRank, nonnegative_column_rank
 from polyrelu.network import Block, Layer, Network, layer_from_rows
+from polyrelu.support.typing import IntegerRow, Vector
 from polyrelu.symmetry import AbsoluteValueForm, LayerDomain, absolute_value_form_on
 
-__all__ = ["Assignment", "Component", "LayerFiber", "Neurons", "layer_fiber"]
-
-Vector = tuple[Fraction, ...]
-Row = tuple[int, ...]
+__all__ = ["Component", "LayerFiber", "LayerNeurons", "NeuronAssignment", "layer_fiber"]
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class NeuronAssignment:
     """What the neurons of a layer do, by numbers.
 
     Attributes
@@ -67,19 +65,24 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Neurons:
+class LayerNeurons:
     """A layer and what comes out of it: rows [w | b], columns v, the offset c."""
 
     rows: tuple[Vector, ...]
     columns: tuple[Vector, ...]
     offset: Vector
 
-    def normalised(self) -> Neurons:
+    def normalised(self) -> LayerNeurons:
         """The same with rows of absolute sum 1."""
         sizes = [sum(map(abs, row), Fraction()) or Fraction(1) for row in self.rows]
-        rows = tuple(tuple(a / size for a in row) for row, size in zip(self.rows, sizes, strict=True))
-        columns = tuple(tuple(a * size for a in column) for column, size in zip(self.columns, sizes, strict=True))
-        return Neurons(rows, columns, self.offset)
+        rows = tuple(
+            tuple(a / size for a in row) for row, size in zip(self.rows, sizes, strict=True)
+        )
+        columns = tuple(
+            tuple(a * size for a in column)
+            for column, size in zip(self.columns, sizes, strict=True)
+        )
+        return LayerNeurons(rows, columns, self.offset)
 
     def layers(self, source: int) -> tuple[Layer, Layer]:
         """As two layers of a plain stack, the first of them reading layer `source`."""
@@ -99,18 +102,20 @@ class LayerFiber:
     own : what the neurons of the given layer do.
     """
 
-    def __init__(self, neurons: Neurons, domain: LayerDomain, width: int | None = None) -> None:
+    def __init__(
+        self, neurons: LayerNeurons, domain: LayerDomain, width: int | None = None
+    ) -> None:
         self.domain = domain
         hidden, outgoing = neurons.layers(0)
         self.form: AbsoluteValueForm = absolute_value_form_on(hidden, outgoing, domain)
-        self.normals: tuple[Row, ...] = tuple(self.form.terms)
+        self.normals: tuple[IntegerRow, ...] = tuple(self.form.terms)
         self.width = len(neurons.rows) if width is None else width
         self._neurons = neurons
 
     @cached_property
-    def own(self) -> Assignment:
+    def own(self) -> NeuronAssignment:
         """What the neurons of the given layer do."""
-        counts: dict[Row, list[int]] = {normal: [0, 0] for normal in self.normals}
+        counts: dict[IntegerRow, list[int]] = {normal: [0, 0] for normal in self.normals}
         linear = dead = 0
         for row in self._neurons.rows:
             sign = self.domain.sign(row)
@@ -120,7 +125,9 @@ class LayerFiber:
                 counts.setdefault(normal, [0, 0])[scale < 0] += 1
         pairs = [(count[0], count[1]) for count in counts.values()]
         visible = len(self.normals)
-        return Assignment(tuple(pairs[:visible]), _sorted_groups(pairs[visible:]), linear, dead)
+        return NeuronAssignment(
+            tuple(pairs[:visible]), _sorted_groups(pairs[visible:]), linear, dead
+        )
 
     @property
     def is_simple(self) -> bool:
@@ -141,7 +148,7 @@ class LayerFiber:
         """m."""
         return len(self.form.offset)
 
-    def component(self, assignment: Assignment) -> Component:
+    def component(self, assignment: NeuronAssignment) -> Component:
         """The parameters with an assignment, a set that may be empty.
 
         Raises
@@ -149,19 +156,25 @@ class LayerFiber:
         NetworkError : other numbers of hyperplanes or neurons.
         """
         if len(assignment.visible) != len(self.normals) or not all(map(sum, assignment.visible)):
-            raise NetworkError(f"every one of the {len(self.normals)} visible hyperplanes needs a neuron")
+            raise NetworkError(
+                f"every one of the {len(self.normals)} visible hyperplanes needs a neuron"
+            )
         if assignment.width != self.width:
-            raise NetworkError(f"the assignment is for {assignment.width} neurons, the layer has {self.width}")
+            raise NetworkError(
+                f"the assignment is for {assignment.width} neurons, the layer has {self.width}"
+            )
         return Component(self, assignment)
 
     def flipped(self, flips: Sequence[int]) -> Component:
         """The component that differs from the given simple layer in the orientation at the hyperplanes `flips`
         (numbers among `normals`)."""
         if not self.is_simple:
-            raise NetworkError("flips are counted from a layer with one neuron on each visible hyperplane")
+            raise NetworkError(
+                "flips are counted from a layer with one neuron on each visible hyperplane"
+            )
         own = self.own
         visible = tuple(pair[::-1] if k in flips else pair for k, pair in enumerate(own.visible))
-        return self.component(Assignment(visible, (), own.linear, own.dead))
+        return self.component(NeuronAssignment(visible, (), own.linear, own.dead))
 
     def simple_components(self) -> Iterator[Component]:
         """The components with one neuron on each visible hyperplane and no groups, empty ones included: for each set
@@ -172,16 +185,18 @@ class LayerFiber:
             for flips in itertools.combinations(range(len(self.normals)), size):
                 visible = tuple(pair[::-1] if k in flips else pair for k, pair in enumerate(base))
                 for dead in range(spare + 1):
-                    yield Component(self, Assignment(visible, (), spare - dead, dead))
+                    yield Component(self, NeuronAssignment(visible, (), spare - dead, dead))
 
     def components(self) -> Iterator[Component]:
         """All components, empty ones included. Their number grows exponentially with the width."""
         count = len(self.normals)
         for spread in _spreads(self.width - count, count + 1):
             totals = [1 + extra for extra in spread[:count]]
-            for visible in itertools.product(*([(k, n - k) for k in range(n, -1, -1)] for n in totals)):
+            for visible in itertools.product(
+                *([(k, n - k) for k in range(n, -1, -1)] for n in totals)
+            ):
                 for groups, linear, dead in _rest(spread[count]):
-                    yield Component(self, Assignment(tuple(visible), groups, linear, dead))
+                    yield Component(self, NeuronAssignment(tuple(visible), groups, linear, dead))
 
 
 @dataclass(frozen=True)
@@ -189,19 +204,27 @@ class Component:
     """The parameters with one assignment, up to permutation and positive scaling."""
 
     fiber: LayerFiber
-    assignment: Assignment
+    assignment: NeuronAssignment
 
     @cached_property
     def part(self) -> LinearPart:
         """The linear part that doubled hyperplanes, mixed groups and linear neurons have to make."""
         fiber, given, size = self.fiber, self.assignment, self.fiber.domain.dimension
-        single = [(k, 1 if plus else -1) for k, (plus, minus) in enumerate(given.visible) if not (plus and minus)]
+        single = [
+            (k, 1 if plus else -1)
+            for k, (plus, minus) in enumerate(given.visible)
+            if not (plus and minus)
+        ]
         heads = [[sign * c for c in fiber.form.terms[fiber.normals[k]]] for k, sign in single]
-        made = RationalMatrix.from_rows(heads, ncols=fiber.outputs).transpose() @ self._linear_parts(
-            [k for k, _ in single]
+        made = RationalMatrix.from_rows(
+            heads, ncols=fiber.outputs
+        ).transpose() @ self._linear_parts([k for k, _ in single])
+        carriers = Carriers(
+            self._linear_parts(self.doubled), sum(map(_is_mixed, given.groups)), given.linear
         )
-        carriers = Carriers(self._linear_parts(self.doubled), sum(map(_is_mixed, given.groups)), given.linear)
-        return LinearPart(RationalMatrix.from_rows(fiber.form.matrix, ncols=size) - made, carriers, fiber.domain)
+        return LinearPart(
+            RationalMatrix.from_rows(fiber.form.matrix, ncols=size) - made, carriers, fiber.domain
+        )
 
     def _linear_parts(self, chosen: Sequence[int]) -> RationalMatrix:
         """The normals of some visible hyperplanes without their offsets, one per row."""
@@ -248,14 +271,19 @@ class Component:
         if carried is None:
             return None
         given, m, n = self.assignment, self.fiber.outputs, self.fiber.domain.dimension
-        on_planes = sum(m * (plus + minus - 1 - _is_mixed((plus, minus))) for plus, minus in given.visible)
+        on_planes = sum(
+            m * (plus + minus - 1 - _is_mixed((plus, minus))) for plus, minus in given.visible
+        )
         in_groups = sum(
-            m * (plus + minus - 1 - _is_mixed((plus, minus))) + (0 if _is_mixed((plus, minus)) else n)
+            m * (plus + minus - 1 - _is_mixed((plus, minus)))
+            + (0 if _is_mixed((plus, minus)) else n)
             for plus, minus in given.groups
         )
-        return carried + on_planes + in_groups + given.dead * (self.fiber.domain.bounded_dimension + m)
+        return (
+            carried + on_planes + in_groups + given.dead * (self.fiber.domain.bounded_dimension + m)
+        )
 
-    def member(self, rng: Random | None = None) -> Neurons | None:
+    def member(self, rng: Random | None = None) -> LayerNeurons | None:
         """A parameter of the component, or a random one; None if it is empty. Rows are primitive integers."""
         found = self.part.realisation(rng)
         if found is None:
@@ -296,7 +324,7 @@ class Component:
         numbers = [1] * size if rng is None else [rng.randint(-8, 8) for _ in range(size)]
         return tuple(map(Fraction, numbers if any(numbers) else [1] * size))
 
-    def _crossing(self, form: Vector, taken: set[Row], rng: Random | None) -> Vector:
+    def _crossing(self, form: Vector, taken: set[IntegerRow], rng: Random | None) -> Vector:
         """A row with this linear part whose hyperplane meets the interior and is none of those that are taken; it is
         taken then. The biases of such hyperplanes are an open interval, (-sup, -inf) of the form on the domain."""
         domain = self.fiber.domain
@@ -334,14 +362,14 @@ class Component:
             head = tuple(Fraction(0 if rng is None else rng.randint(-8, 8), 4) for _ in range(m))
             yield _negated((*form, least + 1 + number)), head
 
-    def _with_offset(self, rows: tuple[Vector, ...], columns: tuple[Vector, ...]) -> Neurons:
+    def _with_offset(self, rows: tuple[Vector, ...], columns: tuple[Vector, ...]) -> LayerNeurons:
         """The output bias that gives the map its constant, found at a point of the domain."""
         point = self.fiber.domain.polyhedron.interior_point()
         if point is None:
             raise ArithmeticError("the domain has an interior")  # pragma: no cover
         here = _value(rows, columns, point, self.fiber.outputs)
         wanted = _form_value(self.fiber.form, point)
-        return Neurons(rows, columns, tuple(a - b for a, b in zip(wanted, here, strict=True)))
+        return LayerNeurons(rows, columns, tuple(a - b for a, b in zip(wanted, here, strict=True)))
 
 
 def layer_fiber(
@@ -363,7 +391,7 @@ def layer_fiber(
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [2, 1]], [1, 0]), ([[1, 1]], [0])])
     >>> fiber = layer_fiber(net, 2)
     >>> fiber.own
-    Assignment(visible=((1, 0),), groups=(), linear=1, dead=0)
+    NeuronAssignment(visible=((1, 0),), groups=(), linear=1, dead=0)
     >>> [(part.flips, part.dimension) for part in fiber.simple_components() if not part.is_empty]
     [((), 1), ((0,), 1)]
     """
@@ -373,12 +401,16 @@ def layer_fiber(
         size = network.widths[layer - 1]
         domain = LayerDomain.whole_space(size) if layer == 1 else LayerDomain.orthant(size)
     hidden, after = network.layers[layer - 1], network.layers[layer]
-    neurons = Neurons(
-        tuple(hidden.augmented().rows()), tuple(after.weight.transpose().rows()), tuple(after.bias.entries())
+    neurons = LayerNeurons(
+        tuple(hidden.augmented().rows()),
+        tuple(after.weight.transpose().rows()),
+        tuple(after.bias.entries()),
     )
     fiber = LayerFiber(neurons, domain, width)
     if fiber.width < len(fiber.normals):
-        raise NetworkError(f"{len(fiber.normals)} hyperplanes are visible, more than {fiber.width} neurons can make")
+        raise NetworkError(
+            f"{len(fiber.normals)} hyperplanes are visible, more than {fiber.width} neurons can make"
+        )
     return fiber
 
 
@@ -419,7 +451,9 @@ def _group_lists(count: int) -> Iterator[tuple[tuple[int, int], ...]]:
             continue
         most = groups[-1] if groups else (left, left)
         sizes = (
-            (larger, smaller) for larger in range(1, left + 1) for smaller in range(min(larger, left - larger) + 1)
+            (larger, smaller)
+            for larger in range(1, left + 1)
+            for smaller in range(min(larger, left - larger) + 1)
         )
         waiting += [(left - sum(pair), (*groups, pair)) for pair in sizes if pair <= most]
 
@@ -434,7 +468,9 @@ def _inside(low: Fraction | None, high: Fraction | None, part: Fraction) -> Frac
     return low + reach if low is not None else (high or 0) - reach
 
 
-def _one_way(row: Vector, total: Vector, count: int, rng: Random | None) -> Iterator[tuple[Vector, Vector]]:
+def _one_way(
+    row: Vector, total: Vector, count: int, rng: Random | None
+) -> Iterator[tuple[Vector, Vector]]:
     """Neurons with one row whose columns add up to `total`."""
     for column in _shares(total, count, rng):
         yield row, column
@@ -470,14 +506,18 @@ def _normalised(row: Vector, column: Vector) -> tuple[Vector, Vector]:
     normal, factor = primitive(row)
     size = abs(factor)
     sign = 1 if factor > 0 else -1
-    return tuple(Fraction(sign * entry) for entry in normal), tuple(entry * size for entry in column)
+    return tuple(Fraction(sign * entry) for entry in normal), tuple(
+        entry * size for entry in column
+    )
 
 
 def _negated(vector: Vector) -> Vector:
     return tuple(-entry for entry in vector)
 
 
-def _value(rows: Sequence[Vector], columns: Sequence[Vector], point: Sequence[Fraction], outputs: int) -> Vector:
+def _value(
+    rows: Sequence[Vector], columns: Sequence[Vector], point: Sequence[Fraction], outputs: int
+) -> Vector:
     total = [Fraction()] * outputs
     for row, column in zip(rows, columns, strict=True):
         t = sum((a * x for a, x in zip(row[:-1], point, strict=True)), row[-1])

@@ -42,11 +42,10 @@ from random import Random
 
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, kernel, rank, row_basis, solve
+from polyrelu.support.typing import Vector
 from polyrelu.symmetry import LayerDomain
 
 __all__ = ["Carriers", "LinearPart", "Realisation"]
-
-Vector = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +157,9 @@ class LinearPart:
     @cached_property
     def _line_kernel(self) -> RationalMatrix:
         """The directions in the lines of the domain that H does not see: nor does U."""
-        lines = RationalMatrix.from_integers([list(line) for line in self.domain.lines], ncols=self.domain.dimension)
+        lines = RationalMatrix.from_integers(
+            [list(line) for line in self.domain.lines], ncols=self.domain.dimension
+        )
         return lines.transpose() @ kernel(self.carriers.doubled @ lines.transpose())
 
     @cached_property
@@ -172,7 +173,9 @@ class LinearPart:
         if not self.is_realisable:
             return None
         if self.domain.lines and self.domain.kind != "space" and (self.carriers.pairs or self._own):
-            raise DomainError("the dimension of this component is known on domains without lines and on R^n only")
+            raise DomainError(
+                "the dimension of this component is known on domains without lines and on R^n only"
+            )
         strata = [size for size in self._strata if size is not None]
         doubled = self.carriers.doubled.nrows - self._own
         constant = 0 if self._useful else self.carriers.linear
@@ -186,7 +189,9 @@ class LinearPart:
         if not self._enough or (self.carriers.pairs and not self._span.nrows):  # G has no row 0
             return smaller, None
         bounded = self._bounded[0].nrows if self._useful else 0
-        return smaller, self.carriers.pairs * (rho + own) + self._useful * bounded + self.remainder.nrows * (t - rho)
+        return smaller, self.carriers.pairs * (
+            rho + own
+        ) + self._useful * bounded + self.remainder.nrows * (t - rho)
 
     @property
     def _is_within(self) -> bool:
@@ -233,12 +238,16 @@ class LinearPart:
         matrix = RationalMatrix.from_rows(basis)
         first = row_basis(matrix @ lines)
         others = [k for k in range(len(basis)) if k not in first]
-        all_lines = RationalMatrix.from_integers([list(line) for line in self.domain.lines]).transpose()
+        all_lines = RationalMatrix.from_integers(
+            [list(line) for line in self.domain.lines]
+        ).transpose()
         seen = matrix.take(rows=first).over(self.carriers.doubled)
         rest = matrix.take(rows=others)
         weights = solve((seen @ all_lines).transpose(), (rest @ all_lines).transpose())
         if weights is None:
-            raise ArithmeticError("rows that H and others do not reach on the lines")  # pragma: no cover
+            raise ArithmeticError(
+                "rows that H and others do not reach on the lines"
+            )  # pragma: no cover
         return [basis[k] for k in first] + (rest - weights.transpose() @ seen).rows()
 
     def _bounded_forms(self, count: int) -> list[Vector]:
@@ -265,9 +274,13 @@ class LinearPart:
                 factor *= 2
         return factor
 
-    def _completing(self, chosen: Sequence[Vector], basis: Sequence[Vector], count: int) -> list[Vector]:
+    def _completing(
+        self, chosen: Sequence[Vector], basis: Sequence[Vector], count: int
+    ) -> list[Vector]:
         """Rows of the basis that complete the chosen ones modulo H."""
-        whole = RationalMatrix.from_rows([*chosen, *basis], ncols=self.domain.dimension) @ self._kernel
+        whole = (
+            RationalMatrix.from_rows([*chosen, *basis], ncols=self.domain.dimension) @ self._kernel
+        )
         return [basis[k - len(chosen)] for k in row_basis(whole) if k >= len(chosen)][:count]
 
     def _filled(self, rows: list[Vector], count: int) -> list[Vector]:
@@ -277,7 +290,11 @@ class LinearPart:
 
     def _mixed(self, forms: list[Vector], rng: Random) -> list[Vector]:
         """Random forms of the larger stratum; those that are given, if the random ones do not make R."""
-        mixed = self._combined(forms, rng) if self._is_within else self._wide(max(self._by_rank)[1], rng)
+        mixed = (
+            self._combined(forms, rng)
+            if self._is_within
+            else self._wide(max(self._by_rank)[1], rng)
+        )
         usable = self._makes(mixed) and all(any(row) for row in mixed[: self.carriers.pairs])
         return mixed if usable else forms
 
@@ -286,7 +303,10 @@ class LinearPart:
         s = self.carriers.pairs
         everything, linear = [*forms, *self.carriers.doubled.rows()], forms[s:]
         pairs = [_combination(everything, _weights(rng, len(everything), k, -8)) for k in range(s)]
-        return [*pairs, *(_combination(linear, _weights(rng, len(linear), k, 0)) for k in range(len(linear)))]
+        return [
+            *pairs,
+            *(_combination(linear, _weights(rng, len(linear), k, 0)) for k in range(len(linear))),
+        ]
 
     def _wide(self, more: int, rng: Random) -> list[Vector]:
         """Forms that span L and so many further directions."""
@@ -294,7 +314,9 @@ class LinearPart:
         inside = self.domain.positive_form()
         extra = [self._direction(inside, k, rng) for k in range(more)]
         spanning = (
-            [*self._line_rows_first(self._span.rows()), *extra] if self._own == 0 else [*self._span.rows(), *extra]
+            [*self._line_rows_first(self._span.rows()), *extra]
+            if self._own == 0
+            else [*self._span.rows(), *extra]
         )
         found = []
         for k in range(self._rows):
@@ -315,17 +337,23 @@ class LinearPart:
         factor = Fraction(1)
         for _ in range(64):
             if self.domain.allows(_sum(form, inside, factor)):
-                return _sum(form, inside, factor * Fraction(3, 2))  # not just so: the form could be -inside
+                return _sum(
+                    form, inside, factor * Fraction(3, 2)
+                )  # not just so: the form could be -inside
             factor *= 2
         return form
 
     def _makes(self, forms: Sequence[Vector]) -> bool:
         matrix = RationalMatrix.from_rows(forms, ncols=self.domain.dimension)
-        return self._heads(matrix) is not None and all(map(self.domain.allows, forms[self.carriers.pairs :]))
+        return self._heads(matrix) is not None and all(
+            map(self.domain.allows, forms[self.carriers.pairs :])
+        )
 
     def _heads(self, forms: RationalMatrix) -> RationalMatrix | None:
         """(P X) with (P X) (G; U) K = R K."""
-        found = solve((forms @ self._kernel).transpose(), (self.remainder @ self._kernel).transpose())
+        found = solve(
+            (forms @ self._kernel).transpose(), (self.remainder @ self._kernel).transpose()
+        )
         return None if found is None else found.transpose()
 
     def _solved(self, forms: list[Vector], rng: Random | None) -> Realisation:
@@ -334,23 +362,33 @@ class LinearPart:
         matrix = RationalMatrix.from_rows(forms, ncols=n)
         heads = self._heads(matrix)
         if heads is None:
-            raise ArithmeticError("the chosen forms do not make the linear part")  # pragma: no cover
+            raise ArithmeticError(
+                "the chosen forms do not make the linear part"
+            )  # pragma: no cover
         if rng is not None:
             heads = heads + _random_left_kernel(matrix @ self._kernel, heads.nrows, rng)
         rest = (self.remainder - heads @ matrix).transpose()
         doubled = solve(self.carriers.doubled.transpose(), rest)
         if doubled is None:
-            raise ArithmeticError("what is left is not in the span of the doubled hyperplanes")  # pragma: no cover
+            raise ArithmeticError(
+                "what is left is not in the span of the doubled hyperplanes"
+            )  # pragma: no cover
         on_doubled = doubled.transpose()
         if rng is not None:
             on_doubled = on_doubled + _random_left_kernel(self.carriers.doubled, heads.nrows, rng)
-        constant = self.carriers.linear - self._useful  # on R^n, linear neurons are constants: any heads
-        numbers = [[Fraction(0) if rng is None else _number(rng) for _ in range(constant)]] * heads.nrows
+        constant = (
+            self.carriers.linear - self._useful
+        )  # on R^n, linear neurons are constants: any heads
+        numbers = [
+            [Fraction(0) if rng is None else _number(rng) for _ in range(constant)]
+        ] * heads.nrows
         return Realisation(
             on_doubled,
             heads.take(columns=range(s)),
             matrix.take(rows=range(s)),
-            heads.take(columns=range(s, matrix.nrows)).beside(RationalMatrix.from_rows(numbers, ncols=constant)),
+            heads.take(columns=range(s, matrix.nrows)).beside(
+                RationalMatrix.from_rows(numbers, ncols=constant)
+            ),
             matrix.take(rows=range(s, matrix.nrows)).over(RationalMatrix.zeros(constant, n)),
         )
 
@@ -365,7 +403,9 @@ def _sum(row: Vector, other: Vector, factor: Fraction) -> Vector:
 
 def _shaken(form: Vector, rng: Random, domain: LayerDomain) -> Vector:
     """A form nearby that is bounded below, in a random direction that vanishes on the lines."""
-    lines = RationalMatrix.from_integers([list(line) for line in domain.lines], ncols=domain.dimension)
+    lines = RationalMatrix.from_integers(
+        [list(line) for line in domain.lines], ncols=domain.dimension
+    )
     directions = kernel(lines).transpose().rows()
     if not directions:
         return form
@@ -385,12 +425,15 @@ def _number(rng: Random) -> Fraction:
 
 def _weights(rng: Random, count: int, own: int, low: int) -> Vector:
     """Random weights, that of the own row not 0."""
-    return tuple(Fraction(rng.randint(4, 16) if k == own else rng.randint(low, 4), 8) for k in range(count))
+    return tuple(
+        Fraction(rng.randint(4, 16) if k == own else rng.randint(low, 4), 8) for k in range(count)
+    )
 
 
 def _combination(rows: Sequence[Vector], weights: Sequence[Fraction]) -> Vector:
     return tuple(
-        sum((w * x for w, x in zip(weights, column, strict=True)), Fraction()) for column in zip(*rows, strict=True)
+        sum((w * x for w, x in zip(weights, column, strict=True)), Fraction())
+        for column in zip(*rows, strict=True)
     )
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import Polyhedron, RationalMatrix, rank, solve
-from polyrelu.fibers.layer import Assignment, Component, LayerFiber, Neurons, layer_fiber
+from polyrelu.fibers.layer import Component, LayerFiber, LayerNeurons, NeuronAssignment, layer_fiber
 from polyrelu.network import Network
 from polyrelu.symmetry import LayerDomain
 
@@ -38,8 +38,8 @@ class SmallestLayer:
     at_least : so many neurons are needed.
     """
 
-    neurons: Neurons
-    assignment: Assignment
+    neurons: LayerNeurons
+    assignment: NeuronAssignment
     is_smallest: bool
     at_least: int
 
@@ -120,7 +120,9 @@ def _first(fiber: LayerFiber, extra: int) -> tuple[Component | None, bool]:
     """A component with so many neurons more than visible hyperplanes, and whether None means that there is none."""
     count = len(fiber.normals)
     if count == 0 and extra == 1:  # a map without bends: one neuron at least, which may be dead
-        listed: Iterator[Assignment] = iter([Assignment((), (), 0, 1), Assignment((), (), 1, 0)])
+        listed: Iterator[NeuronAssignment] = iter(
+            [NeuronAssignment((), (), 0, 1), NeuronAssignment((), (), 1, 0)]
+        )
         return _nonempty(fiber, listed), True
     if extra == 0 and (solved := _orientations(fiber)) is not None:
         return _nonempty(fiber, iter(solved)), True
@@ -129,17 +131,20 @@ def _first(fiber: LayerFiber, extra: int) -> tuple[Component | None, bool]:
     return _nonempty(fiber, _guesses(fiber, extra)), False
 
 
-def _nonempty(fiber: LayerFiber, assignments: Iterator[Assignment]) -> Component | None:
+def _nonempty(fiber: LayerFiber, assignments: Iterator[NeuronAssignment]) -> Component | None:
     parts = (Component(fiber, assignment) for assignment in assignments)
     return next((part for part in parts if not part.is_empty), None)
 
 
-def _orientations(fiber: LayerFiber) -> list[Assignment] | None:
+def _orientations(fiber: LayerFiber) -> list[NeuronAssignment] | None:
     """If the matrices C_h h are independent, at most one choice of signs ε has M = Σ ε_h C_h h: it, or nothing.
 
     None if they are dependent: then more than linear algebra is needed.
     """
-    terms = [[c * entry for c in fiber.form.terms[normal] for entry in normal[:-1]] for normal in fiber.normals]
+    terms = [
+        [c * entry for c in fiber.form.terms[normal] for entry in normal[:-1]]
+        for normal in fiber.normals
+    ]
     size = fiber.outputs * fiber.domain.dimension
     matrix = RationalMatrix.from_rows(terms, ncols=size).transpose()
     if rank(matrix) < len(terms):
@@ -149,13 +154,16 @@ def _orientations(fiber: LayerFiber) -> list[Assignment] | None:
     signs = [] if found is None else list(found.entries())
     if found is None or any(abs(sign) != 1 for sign in signs):
         return []
-    return [Assignment(tuple((1, 0) if sign > 0 else (0, 1) for sign in signs), (), 0, 0)]
+    return [NeuronAssignment(tuple((1, 0) if sign > 0 else (0, 1) for sign in signs), (), 0, 0)]
 
 
 def _number(fiber: LayerFiber, extra: int) -> int:
     """How many assignments `_assignments` lists."""
     count = len(fiber.normals)
-    return sum(math.comb(count, doubled) * 2 ** (count - doubled) for doubled, _, _ in _splits(fiber, extra))
+    return sum(
+        math.comb(count, doubled) * 2 ** (count - doubled)
+        for doubled, _, _ in _splits(fiber, extra)
+    )
 
 
 def _splits(fiber: LayerFiber, extra: int) -> Iterator[tuple[int, int, int]]:
@@ -170,7 +178,7 @@ def _splits(fiber: LayerFiber, extra: int) -> Iterator[tuple[int, int, int]]:
             yield doubled, pairs, rest - 2 * pairs
 
 
-def _assignments(fiber: LayerFiber, extra: int) -> Iterator[Assignment]:
+def _assignments(fiber: LayerFiber, extra: int) -> Iterator[NeuronAssignment]:
     """All assignments that are worth trying with so many extra neurons."""
     count = len(fiber.normals)
     for doubled, pairs, linear in _splits(fiber, extra):
@@ -178,18 +186,18 @@ def _assignments(fiber: LayerFiber, extra: int) -> Iterator[Assignment]:
             for signs in itertools.product(((1, 0), (0, 1)), repeat=count - doubled):
                 rest = iter(signs)
                 visible = tuple((1, 1) if k in chosen else next(rest) for k in range(count))
-                yield Assignment(visible, ((1, 1),) * pairs, linear, 0)
+                yield NeuronAssignment(visible, ((1, 1),) * pairs, linear, 0)
 
 
-def _guesses(fiber: LayerFiber, extra: int) -> Iterator[Assignment]:
+def _guesses(fiber: LayerFiber, extra: int) -> Iterator[NeuronAssignment]:
     """The given layer's own orientations, and all equal ones, with linear neurons; what the given layer does itself."""
     own = fiber.own
     once = tuple((min(plus, 1), min(minus, 1)) for plus, minus in own.visible)
     single = tuple(pair if sum(pair) == 1 else (1, 0) for pair in once)
     if fiber.domain.kind != "space":
         for visible in (single, *(((pair,) * len(once)) for pair in ((1, 0), (0, 1)))):
-            yield Assignment(visible, (), extra, 0)
+            yield NeuronAssignment(visible, (), extra, 0)
     groups = tuple((1, 1) for pair in own.groups if min(pair))
     linear = 0 if fiber.domain.kind == "space" else own.linear
     if sum(map(sum, once)) + 2 * len(groups) + linear == len(once) + extra:
-        yield Assignment(once, groups, linear, 0)
+        yield NeuronAssignment(once, groups, linear, 0)

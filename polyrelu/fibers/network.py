@@ -83,13 +83,27 @@ class LayerComponent:
         own = self.component.fiber.own
         if given.is_simple and own.is_simple:
             turned = self.component.flips
-            parts = ["orientations as given" if not turned else f"{_counted('hyperplane', turned)} flipped"]
+            parts = [
+                "orientations as given"
+                if not turned
+                else f"{_counted('hyperplane', turned)} flipped"
+            ]
         else:
             pairs = [f"{plus}+{minus}" for plus, minus in given.visible[:_LABELS]]
             more = [f"and {len(given.visible) - _LABELS} more"] * (len(given.visible) > _LABELS)
-            parts = [f"neurons on the hyperplanes: {' '.join([*pairs, *more])}" if pairs else "no visible hyperplane"]
-        parts += [f"{plus}+{minus} that cancel on one more hyperplane" for plus, minus in given.groups]
-        parts += [f"{count} {name}" for count, name in ((given.linear, "linear"), (given.dead, "dead")) if count]
+            parts = [
+                f"neurons on the hyperplanes: {' '.join([*pairs, *more])}"
+                if pairs
+                else "no visible hyperplane"
+            ]
+        parts += [
+            f"{plus}+{minus} that cancel on one more hyperplane" for plus, minus in given.groups
+        ]
+        parts += [
+            f"{count} {name}"
+            for count, name in ((given.linear, "linear"), (given.dead, "dead"))
+            if count
+        ]
         return ", ".join(parts)
 
     @property
@@ -156,7 +170,9 @@ class HiddenComponent:
     def unknowns(self) -> int:
         """The numbers of the two layers: the only symbol is t, but they are all written."""
         network = self.hidden.network
-        return sum(network.widths[k] * (network.widths[k - 1] + 1) for k in (self.layer, self.layer + 1))
+        return sum(
+            network.widths[k] * (network.widths[k - 1] + 1) for k in (self.layer, self.layer + 1)
+        )
 
     def member(self, rng: Random | None = None) -> Network:
         """The network with these flips; with `rng`, translated at random."""
@@ -224,7 +240,9 @@ def fiber(network: Network, domain: Polyhedron | None = None) -> Fiber:
     if network.depth == 2 and network.last == "affine":
         return _one_hidden_layer(network, domain)
     if domain is not None:
-        raise NetworkError("a domain can be given for one hidden layer with an affine output only; leave it out")
+        raise NetworkError(
+            "a domain can be given for one hidden layer with an affine output only; leave it out"
+        )
     failure = _no_bottleneck(network)
     if failure:
         return _parts(network, failure)
@@ -238,7 +256,9 @@ def _one_hidden_layer(network: Network, domain: Polyhedron | None) -> Fiber:
     return Fiber(network, components, complete, reason)
 
 
-def _of_layer(network: Network, layer: int, found: LayerFiber) -> tuple[tuple[FiberComponent, ...], Completeness, str]:
+def _of_layer(
+    network: Network, layer: int, found: LayerFiber
+) -> tuple[tuple[FiberComponent, ...], Completeness, str]:
     """The components of a layer that are not empty, how complete the list is, and why not more."""
     if found.is_alone:
         return (LayerComponent(network, layer, found.component(found.own)),), "all", ""
@@ -248,7 +268,14 @@ def _of_layer(network: Network, layer: int, found: LayerFiber) -> tuple[tuple[Fi
     most = max(1, min(_VISITED, _WORK // (found.width * found.outputs * found.domain.dimension)))
     visited = list(itertools.islice(listed, most + 1))
     own = found.component(found.own)
-    parts = [own, *(part for part in visited[:most] if part.assignment != own.assignment and not part.is_empty)]
+    parts = [
+        own,
+        *(
+            part
+            for part in visited[:most]
+            if part.assignment != own.assignment and not part.is_empty
+        ),
+    ]
     components = tuple(LayerComponent(network, layer, part) for part in parts)
     if len(visited) > most:
         return components, "part", f"only the first {most} assignments of neurons were visited"
@@ -273,16 +300,26 @@ def _bottleneck(network: Network) -> Fiber:
         components = tuple(HiddenComponent(hidden, flipped) for flipped in flips)
         if hidden.components > _VISITED:
             return Fiber(
-                network, components, "part", f"only {_VISITED} of {hidden.components} sets of flips are listed"
+                network,
+                components,
+                "part",
+                f"only {_VISITED} of {hidden.components} sets of flips are listed",
             )
-        return Fiber(network, components, "generic", "complete among generic parameters if the network is generic")
+        return Fiber(
+            network,
+            components,
+            "generic",
+            "complete among generic parameters if the network is generic",
+        )
     found = layer_fiber(network, 2)
     if not found.normals and not found.own.linear:
         return _parts(network, "the function is constant, and every first layer can make it")
     parts, complete, reason = _of_layer(network, 2, found)
     if complete == "part":
         return Fiber(network, parts, "part", reason)
-    return Fiber(network, parts, "generic", "complete among generic parameters if the network is generic")
+    return Fiber(
+        network, parts, "generic", "complete among generic parameters if the network is generic"
+    )
 
 
 def _parts(network: Network, reason: str) -> Fiber:
@@ -290,10 +327,15 @@ def _parts(network: Network, reason: str) -> Fiber:
     components: list[FiberComponent] = []
     for layer in range(1, network.depth):
         found, _, _ = _of_layer(network, layer, layer_fiber(network, layer))
-        components += found if layer == 1 or found[0].dimension != 0 else found[1:]  # a point: the network itself
+        components += (
+            found if layer == 1 or found[0].dimension != 0 else found[1:]
+        )  # a point: the network itself
         hidden = hidden_hyperplane(network, layer)
         if hidden is not None:
-            components += [HiddenComponent(hidden, flipped) for flipped in itertools.islice(hidden.flips(), _VISITED)]
+            components += [
+                HiddenComponent(hidden, flipped)
+                for flipped in itertools.islice(hidden.flips(), _VISITED)
+            ]
     return Fiber(network, tuple(components), "part", reason)
 
 

@@ -24,11 +24,10 @@ from polyrelu.exact import (
     row_basis,
 )
 from polyrelu.fibers.linear_part import Carriers, LinearPart
+from polyrelu.support.typing import Vector
 from polyrelu.symmetry import LayerDomain
 
 __all__ = ["NonnegativeRank", "nonnegative_column_rank"]
-
-Vector = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +69,20 @@ class NonnegativeRank:
         """
         table = self.matrix.rows()
         columns = list(zip(*table, strict=True))
-        return self._shapes_hold() and self._minor_holds() and self._factors_hold(table) and self._side_holds(columns)
+        return (
+            self._shapes_hold()
+            and self._minor_holds()
+            and self._factors_hold(table)
+            and self._side_holds(columns)
+        )
 
     def _shapes_hold(self) -> bool:
         m, n = self.matrix.shape
         square = len(self.rows) == len(self.columns)
         inside = all(0 <= i < m for i in self.rows) and all(0 <= k < n for k in self.columns)
-        factors = self.heads.nrows == m and self.forms.ncols == n and self.heads.ncols == self.forms.nrows
+        factors = (
+            self.heads.nrows == m and self.forms.ncols == n and self.heads.ncols == self.forms.nrows
+        )
         sides = (self.pointing is None or len(self.pointing) == m) and (
             self.relation is None or len(self.relation) == n
         )
@@ -88,7 +94,10 @@ class NonnegativeRank:
 
     def _factors_hold(self, table: list[Vector]) -> bool:
         made = [
-            tuple(sum((x * u for x, u in zip(row, column, strict=True)), Fraction()) for column in _columns(self.forms))
+            tuple(
+                sum((x * u for x, u in zip(row, column, strict=True)), Fraction())
+                for column in _columns(self.forms)
+            )
             for row in self.heads.rows()
         ]
         return made == table and all(entry >= 0 for entry in self.forms.entries())
@@ -99,7 +108,9 @@ class NonnegativeRank:
             return positive and self.value == self.rank
         if self.relation is None or self.value != self.rank + 1 or min(self.relation) < 0:
             return False
-        used = any(weight and any(column) for weight, column in zip(self.relation, columns, strict=True))
+        used = any(
+            weight and any(column) for weight, column in zip(self.relation, columns, strict=True)
+        )
         rows = self.matrix.rows()
         return used and not any(_dot(row, self.relation) for row in rows)
 
@@ -117,10 +128,14 @@ def nonnegative_column_rank(matrix: RationalMatrix) -> NonnegativeRank:
     pointing, relation = _side(matrix)
     needed = len(rows) + (pointing is None)
     nobody = RationalMatrix.zeros(0, matrix.ncols)
-    found = LinearPart(matrix, Carriers(nobody, 0, needed), LayerDomain.orthant(matrix.ncols)).realisation()
+    found = LinearPart(
+        matrix, Carriers(nobody, 0, needed), LayerDomain.orthant(matrix.ncols)
+    ).realisation()
     if found is None:
         raise ArithmeticError("no factorisation of a size that suffices")  # pragma: no cover
-    return NonnegativeRank(matrix, rows, columns, pointing, relation, found.linear_heads, found.linear_forms)
+    return NonnegativeRank(
+        matrix, rows, columns, pointing, relation, found.linear_heads, found.linear_forms
+    )
 
 
 def _side(matrix: RationalMatrix) -> tuple[Vector | None, Vector | None]:

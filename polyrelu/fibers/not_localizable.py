@@ -102,9 +102,13 @@ def _check(widths: Sequence[int]) -> None:
         raise NetworkError("widths are five positive integers (n_0, n_1, n_2, n_3, n_4)")
     n0, n1, n2, n3, _ = widths
     if not n0 >= n1 >= n2:
-        raise NetworkError(f"layers 1 and 2 must not widen, or no competitor is generic; take {n0} >= n_1 >= n_2")
+        raise NetworkError(
+            f"layers 1 and 2 must not widen, or no competitor is generic; take {n0} >= n_1 >= n_2"
+        )
     if n1 == 1:
-        raise NetworkError("n_1 = 1: layers 1 and 2 of one neuron each are never identifiable; take n_1 >= 2")
+        raise NetworkError(
+            "n_1 = 1: layers 1 and 2 of one neuron each are never identifiable; take n_1 >= 2"
+        )
     if n2 == n3 == 1:
         raise NetworkError(
             "n_2 = n_3 = 1: layers 2 and 3 of one neuron each are never identifiable; take n_2 >= 2 or n_3 >= 2"
@@ -120,7 +124,10 @@ def _cauchy(rows: int, columns: int, rng: random.Random) -> _Rows:
 def _first(inputs: int, width: int, rng: random.Random) -> _Layer:
     """Full rank, and signs of columns and biases at random."""
     signs = [rng.choice((-1, 1)) for _ in range(inputs)]
-    weights = [[sign * w for sign, w in zip(signs, row, strict=True)] for row in _cauchy(width, inputs, rng)]
+    weights = [
+        [sign * w for sign, w in zip(signs, row, strict=True)]
+        for row in _cauchy(width, inputs, rng)
+    ]
     return weights, [Fraction(rng.randint(-3, 3)) for _ in range(width)]
 
 
@@ -148,5 +155,7 @@ def _one_input(bound: Fraction, width: int) -> _Layer:
 def _output(signs: list[int], width: int, rng: random.Random) -> _Layer:
     """The first row has the given signs, the others any; no weight is zero."""
     rows = [[Fraction(sign * rng.randint(1, 4)) for sign in signs]]
-    rows += [[Fraction(rng.choice((-1, 1)) * rng.randint(1, 4)) for _ in signs] for _ in range(width - 1)]
+    rows += [
+        [Fraction(rng.choice((-1, 1)) * rng.randint(1, 4)) for _ in signs] for _ in range(width - 1)
+    ]
     return rows, [Fraction(rng.randint(-3, 3)) for _ in range(width)]

@@ -40,7 +40,8 @@ def fiber_object(fiber: Fiber) -> dict[str, Any]:
         "reason": fiber.reason or None,
         "count": len(fiber.components),
         "components": [
-            {"layer": part.layer, "label": part.label, "dimension": part.dimension} for part in fiber.components
+            {"layer": part.layer, "label": part.label, "dimension": part.dimension}
+            for part in fiber.components
         ],
     }
 
@@ -120,4 +121,9 @@ def _size(dimension: int | None) -> str:
 def _escaped(text: str) -> str:
     for sign in "&%$#_{}":
         text = text.replace(sign, "\\" + sign)
-    return text.replace("≥", r"$\geq$").replace("…", r"\dots").replace("^", r"\^{}").replace("·", r"$\cdot$")
+    return (
+        text.replace("≥", r"$\geq$")
+        .replace("…", r"\dots")
+        .replace("^", r"\^{}")
+        .replace("·", r"$\cdot$")
+    )

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
-
-from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
 from polyrelu.formats.graph import tensors
@@ -14,10 +11,9 @@ from polyrelu.formats.graph.float_error import BOUNDED
 from polyrelu.formats.graph.values import Graph
 from polyrelu.formats.imported import Draft
 from polyrelu.network import from_arrays
+from polyrelu.support.typing import Array
 
 __all__ = ["Affine", "draft_of_pairs", "draft_of_stack"]
-
-Array: TypeAlias = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +88,10 @@ def draft_of_pairs(format_: str, pairs: Sequence[tuple[Array, Array]], notes: li
 def _check(layer: Affine, width: int | None) -> None:
     weight, bias = layer.weight, layer.bias
     if weight.ndim != 2 or bias.shape != weight.shape[1:] or not weight.size:
-        raise NetworkError(f"{layer.name}: expected shapes (in, out) and (out,); got {weight.shape} and {bias.shape}")
+        raise NetworkError(
+            f"{layer.name}: expected shapes (in, out) and (out,); got {weight.shape} and {bias.shape}"
+        )
     if width not in (None, weight.shape[0]):
-        raise NetworkError(f"{layer.name}: it takes {weight.shape[0]} values, the one before gives {width}")
+        raise NetworkError(
+            f"{layer.name}: it takes {weight.shape[0]} values, the one before gives {width}"
+        )

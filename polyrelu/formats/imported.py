@@ -127,7 +127,9 @@ class Imported:
     graph: Graph | None = field(default=None, repr=False, compare=False)
     arithmetic: str = "float32"
     bounded: frozenset[str] = frozenset({"float32", "float64"})
-    runtime: Runtime | str = field(default="the format has no runtime of its own", repr=False, compare=False)
+    runtime: Runtime | str = field(
+        default="the format has no runtime of its own", repr=False, compare=False
+    )
     input_shapes: tuple[tuple[int, ...], ...] = ()
 
     def with_source(self, name: str, digest: str) -> Imported:
@@ -137,5 +139,9 @@ class Imported:
     @property
     def provenance(self) -> dict[str, str]:
         """For the `unverified` part of a certificate."""
-        known = {"source": self.source, "source-sha256": self.source_sha256, "rounding": self.rounding}
+        known = {
+            "source": self.source,
+            "source-sha256": self.source_sha256,
+            "rounding": self.rounding,
+        }
         return known | ({"caveats": "; ".join(self.caveats)} if self.caveats else {})

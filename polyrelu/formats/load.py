@@ -117,9 +117,13 @@ def _read_file(path: Path, options: ReadOptions) -> Imported:
     place = FORMATS.get(path.suffix.lower())
     if place is None:
         hint = _HINTS.get(path.suffix.lower(), "")
-        raise NetworkFileError(path, "", f"unknown ending {path.suffix!r}; known are {', '.join(FORMATS)}{hint}")
+        raise NetworkFileError(
+            path, "", f"unknown ending {path.suffix!r}; known are {', '.join(FORMATS)}{hint}"
+        )
     _check_options(path, place[0], options)
-    reader: Callable[[Path, ReadOptions], Draft] = getattr(import_module(f"polyrelu.formats.{place[0]}"), place[1])
+    reader: Callable[[Path, ReadOptions], Draft] = getattr(
+        import_module(f"polyrelu.formats.{place[0]}"), place[1]
+    )
     try:
         imported = _finished(path, reader(path, options), options)
     except NetworkFileError:
@@ -130,13 +134,19 @@ def _read_file(path: Path, options: ReadOptions) -> Imported:
 
 
 #: Choices that mean something to some readers only; elsewhere they would be ignored in silence.
-_CHOICES = {"prefix": ("torch.files",), "normalisation": ("nnet",), "input_shape": ("onnx.reader", "keras.reader")}
+_CHOICES = {
+    "prefix": ("torch.files",),
+    "normalisation": ("nnet",),
+    "input_shape": ("onnx.reader", "keras.reader"),
+}
 
 
 def choices_of(name: str) -> set[str]:
     """The keywords of `read` that mean something for the format of a file only, such as ``prefix``."""
     place = FORMATS.get(Path(name).suffix.lower())
-    return {choice for choice, readers in _CHOICES.items() if place is not None and place[0] in readers}
+    return {
+        choice for choice, readers in _CHOICES.items() if place is not None and place[0] in readers
+    }
 
 
 def _check_options(path: Path, reader: str, options: ReadOptions) -> None:
@@ -144,7 +154,9 @@ def _check_options(path: Path, reader: str, options: ReadOptions) -> None:
         if getattr(options, name) not in (None, "none") and reader not in readers:
             option = name.replace("_", "-")
             raise NetworkFileError(
-                path, "", f"--{option} ({name}=) means nothing for a {path.suffix} file; leave it out"
+                path,
+                "",
+                f"--{option} ({name}=) means nothing for a {path.suffix} file; leave it out",
             )
 
 
@@ -158,7 +170,9 @@ def _draft_of_object(source: Any, options: ReadOptions) -> Draft:
         return draft_of_mlp(source, options)
     if not isinstance(source, Iterable):
         kind = type(source).__name__
-        raise NetworkError(f"{kind}: expected a file name, pairs (W, b), or an object of torch or scikit-learn")
+        raise NetworkError(
+            f"{kind}: expected a file name, pairs (W, b), or an object of torch or scikit-learn"
+        )
     pairs = list(source)
     if isinstance(source, Mapping) or not all(_is_pair(pair) for pair in pairs):
         kind = type(source).__name__
@@ -212,7 +226,11 @@ def _example(name: str, options: ReadOptions) -> Imported:
     resource = folder / f"{name}.npz"
     if not name.isidentifier() or not resource.is_file():
         known = ", ".join(
-            sorted(_EXAMPLES + Path(entry.name).stem for entry in folder.iterdir() if entry.name.endswith(".npz"))
+            sorted(
+                _EXAMPLES + Path(entry.name).stem
+                for entry in folder.iterdir()
+                if entry.name.endswith(".npz")
+            )
         )
         raise NetworkFileError(f"{_EXAMPLES}{name}", "", f"no such example; there are: {known}")
     with as_file(resource) as path:
@@ -226,4 +244,6 @@ def _source_hash(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
-        raise NetworkFileError(path, "", f"cannot read: {getattr(error, 'strerror', None) or error}") from None
+        raise NetworkFileError(
+            path, "", f"cannot read: {getattr(error, 'strerror', None) or error}"
+        ) from None

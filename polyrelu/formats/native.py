@@ -29,7 +29,9 @@ def save(network: Network, path: str | Path) -> None:
     True
     """
     if Path(path).suffix.lower() != ".json":
-        raise NetworkFileError(path, "", "native network files end in .json; `load` goes by the ending")
+        raise NetworkFileError(
+            path, "", "native network files end in .json; `load` goes by the ending"
+        )
     write_all([(Path(path), layout(to_document(network)))])
 
 
@@ -66,7 +68,9 @@ def _parse(path: Path) -> Any:
     except UnicodeDecodeError as error:
         raise NetworkFileError(path, f"byte {error.start}", "only ASCII is allowed") from None
     except json.JSONDecodeError as error:
-        raise NetworkFileError(path, f"line {error.lineno}, column {error.colno}", error.msg) from None
+        raise NetworkFileError(
+            path, f"line {error.lineno}, column {error.colno}", error.msg
+        ) from None
     except RecursionError:
         raise NetworkFileError(path, "", "nested too deeply") from None
     except NetworkError:
@@ -78,7 +82,9 @@ def _parse(path: Path) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = [key for key, _ in pairs]
     if len(set(keys)) < len(keys):
-        raise NetworkError(f"duplicate key {next(key for key in keys if keys.count(key) > 1)[:40]!r}")
+        raise NetworkError(
+            f"duplicate key {next(key for key in keys if keys.count(key) > 1)[:40]!r}"
+        )
     return dict(pairs)
 
 
@@ -87,4 +93,6 @@ def _count(text: str) -> int:
 
 
 def _refuse(text: str) -> NoReturn:
-    raise NetworkError(f"{text[:40]!r} is not allowed; numbers are integers as text (FORMAT.md, section 1)")
+    raise NetworkError(
+        f"{text[:40]!r} is not allowed; numbers are integers as text (FORMAT.md, section 1)"
+    )

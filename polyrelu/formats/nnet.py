@@ -53,22 +53,32 @@ def read_nnet(path: Path, options: ReadOptions) -> Draft:
         for number, (inputs, outputs) in enumerate(header.shapes)
     ]
     text.check_end()
-    draft = Draft("nnet", dtypes={"decimal text"}, rounding={f"text: {options.rounding.text}"}, notes=header.notes)
+    draft = Draft(
+        "nnet",
+        dtypes={"decimal text"},
+        rounding={f"text: {options.rounding.text}"},
+        notes=header.notes,
+    )
     draft.notes.append("a ReLU between consecutive affine maps")
-    if options.rounding.text != "exact":  # a runtime of another format rounds the decimals otherwise
+    if (
+        options.rounding.text != "exact"
+    ):  # a runtime of another format rounds the decimals otherwise
         draft.arithmetic, draft.bounded = options.rounding.text, {options.rounding.text}
     draft.steps = [f"affine [{outputs}, {inputs}]" for inputs, outputs in header.shapes]
     draft.numbers = sum(outputs * (inputs + 1) for inputs, outputs in header.shapes)
     _normalise(text, header, layers, options, draft)
     draft.network = from_arrays(
-        (RationalMatrix.from_rows(layer.weights), RationalMatrix.column(layer.biases)) for layer in layers
+        (RationalMatrix.from_rows(layer.weights), RationalMatrix.column(layer.biases))
+        for layer in layers
     )
     return draft
 
 
 def _changed_layers(options: ReadOptions, depth: int) -> set[int]:
     """The layers into which a normalisation is folded."""
-    return {"none": set(), "inputs": {0}, "outputs": {depth - 1}, "both": {0, depth - 1}}[options.normalisation]
+    return {"none": set(), "inputs": {0}, "outputs": {depth - 1}, "both": {0, depth - 1}}[
+        options.normalisation
+    ]
 
 
 def _folded_rounding(rounding: Rounding) -> Rounding:
@@ -97,7 +107,9 @@ class _Lines:
         """The file after its comments."""
         if path.stat().st_size > _SIZE_LIMIT:
             raise NetworkFileError(path, "", "larger than 1 GiB")
-        lines = path.read_bytes().decode("latin-1").split("\n")  # every byte is a character: comments are free text
+        lines = (
+            path.read_bytes().decode("latin-1").split("\n")
+        )  # every byte is a character: comments are free text
         while lines and not lines[-1].strip():
             del lines[-1]
         comments = 0
@@ -107,12 +119,16 @@ class _Lines:
 
     def fail(self, problem: str, line: int | None = None) -> NetworkFileError:
         """The error that names a line, the last one that was read if none is given."""
-        return NetworkFileError(self.path, f"line {self.position if line is None else line}", problem)
+        return NetworkFileError(
+            self.path, f"line {self.position if line is None else line}", problem
+        )
 
     def entries(self, what: str, *counts: int) -> list[str]:
         """The entries of the next line, which are so many."""
         if self.position >= len(self.lines):
-            raise NetworkFileError(self.path, "", f"the file ends after line {len(self.lines)}; expected {what}")
+            raise NetworkFileError(
+                self.path, "", f"the file ends after line {len(self.lines)}; expected {what}"
+            )
         line = self.lines[self.position].strip()
         self.position += 1
         if not line.isascii():
@@ -120,7 +136,9 @@ class _Lines:
         line = line.removesuffix(",")
         found = line.count(",") + 1 if line else 0
         if found not in counts:
-            raise self.fail(f"{found} entries; expected {what}, {' or '.join(str(count) for count in counts)}")
+            raise self.fail(
+                f"{found} entries; expected {what}, {' or '.join(str(count) for count in counts)}"
+            )
         return [entry.strip() for entry in line.split(",")]
 
     def numbers(self, what: str, rounding: Rounding, *counts: int) -> list[Fraction]:
@@ -135,7 +153,9 @@ class _Lines:
         except NetworkError as error:
             raise self.fail(f"{entry[:40]!r}: {error}") from None
         except ValueError:
-            problem = f"{entry[:40]!r} is not a decimal number with an exponent of at most three digits"
+            problem = (
+                f"{entry[:40]!r} is not a decimal number with an exponent of at most three digits"
+            )
             raise self.fail(problem) from None
 
     def sizes(self, what: str, *counts: int) -> list[int]:
@@ -143,7 +163,9 @@ class _Lines:
         found = []
         for entry in self.entries(what, *counts):
             if not _COUNT.fullmatch(entry) or not 1 <= int(entry) <= WIDTH_LIMIT:
-                raise self.fail(f"{entry[:40]!r} is not a size from 1 to {WIDTH_LIMIT}; expected {what}")
+                raise self.fail(
+                    f"{entry[:40]!r} is not a size from 1 to {WIDTH_LIMIT}; expected {what}"
+                )
             found.append(int(entry))
         return found
 
@@ -182,7 +204,9 @@ class _Header:
 
 def _header(text: _Lines, rounding: Rounding) -> _Header:
     notes = []
-    counts = text.sizes("the numbers of layers, inputs, outputs and of the largest layer (or of layers only)", 4, 1)
+    counts = text.sizes(
+        "the numbers of layers, inputs, outputs and of the largest layer (or of layers only)", 4, 1
+    )
     if counts[0] > DEPTH_LIMIT:
         raise text.fail(f"{counts[0]} layers, more than {DEPTH_LIMIT}")
     widths = text.sizes("the sizes of the input and of all layers", counts[0] + 1)
@@ -193,15 +217,24 @@ def _header(text: _Lines, rounding: Rounding) -> _Header:
             f"{widths[0]} inputs and {widths[-1]} outputs; the line before says {counts[1]} and {counts[2]}"
         )
     elif counts[3] not in (max(widths), max(widths[1:])):
-        notes.append(f"the largest layer is said to have size {counts[3]}; the sizes of the layers are used")
+        notes.append(
+            f"the largest layer is said to have size {counts[3]}; the sizes of the layers are used"
+        )
     shapes = list(pairwise(widths))
     if (total := sum(outputs * (inputs + 1) for inputs, outputs in shapes)) > PARAMETER_LIMIT:
         raise text.fail(f"{total} weights and biases, more than {PARAMETER_LIMIT}")
     _check_flag(text)
-    for what in ("the least inputs", "the greatest inputs"):  # they bound the inputs; the function is the same
+    for what in (
+        "the least inputs",
+        "the greatest inputs",
+    ):  # they bound the inputs; the function is the same
         _normalisation(text, what, widths[0], rounding)
-    means = _normalisation(text, "the means of the inputs and of the outputs", widths[0] + 1, rounding)
-    ranges = _normalisation(text, "the ranges of the inputs and of the outputs", widths[0] + 1, rounding)
+    means = _normalisation(
+        text, "the means of the inputs and of the outputs", widths[0] + 1, rounding
+    )
+    ranges = _normalisation(
+        text, "the ranges of the inputs and of the outputs", widths[0] + 1, rounding
+    )
     return _Header(shapes, means, ranges, notes)
 
 
@@ -246,7 +279,9 @@ def _layer(text: _Lines, inputs: int, outputs: int, rounding: Rounding) -> _Laye
 # --- Normalisation ---------------------------------------------------------------------------------------
 
 
-def _normalise(text: _Lines, header: _Header, layers: list[_Layer], options: ReadOptions, draft: Draft) -> None:
+def _normalise(
+    text: _Lines, header: _Header, layers: list[_Layer], options: ReadOptions, draft: Draft
+) -> None:
     """Make the normalisation that was asked for part of the layers."""
     if options.normalisation == "none":
         _leave_out(header, draft)
@@ -257,7 +292,9 @@ def _normalise(text: _Lines, header: _Header, layers: list[_Layer], options: Rea
         _fold_inputs(layers[0], means[:-1], ranges[:-1])
         draft.steps[0] += " with (x - mean) / range folded in"
         draft.numbers += 2 * header.inputs
-        draft.caveats.append("the normalisation of the inputs, (x - mean) / range, is folded into the first layer")
+        draft.caveats.append(
+            "the normalisation of the inputs, (x - mean) / range, is folded into the first layer"
+        )
         draft.caveats.append(
             "the format's evaluator first clips inputs to the least and greatest; the network does not"
         )
@@ -265,11 +302,15 @@ def _normalise(text: _Lines, header: _Header, layers: list[_Layer], options: Rea
         _fold_outputs(layers[-1], means[-1], ranges[-1])
         draft.steps[-1] += " with y · range + mean folded in"
         draft.numbers += 2
-        draft.caveats.append("the normalisation of the outputs, y · range + mean, is folded into the last layer")
+        draft.caveats.append(
+            "the normalisation of the outputs, y · range + mean, is folded into the last layer"
+        )
     for number in _changed_layers(options, len(layers)):
         layers[number].round(options.rounding)
     draft.rounding.add(f"normalisation: {options.rounding.normalisation}")
-    draft.bounded &= {options.rounding.normalisation}  # exact weights were computed from constants: no bound at all
+    draft.bounded &= {
+        options.rounding.normalisation
+    }  # exact weights were computed from constants: no bound at all
 
 
 def _leave_out(header: _Header, draft: Draft) -> None:
@@ -286,7 +327,10 @@ def _leave_out(header: _Header, draft: Draft) -> None:
 
 def _asked(text: _Lines, part: _Normalisation, options: ReadOptions) -> list[Fraction]:
     if part.values is None:
-        raise text.fail(f"the file has no normalisation here, but {options.normalisation!r} was asked for", part.line)
+        raise text.fail(
+            f"the file has no normalisation here, but {options.normalisation!r} was asked for",
+            part.line,
+        )
     return part.values
 
 
@@ -294,12 +338,16 @@ def _check_ranges(text: _Lines, header: _Header, ranges: list[Fraction]) -> None
     if 0 in ranges:
         number = ranges.index(Fraction(0))
         place = f"input {number}" if number < header.inputs else "the outputs"
-        raise text.fail(f"the range of {place} is 0, so nothing can be normalised", header.ranges.line)
+        raise text.fail(
+            f"the range of {place} is 0, so nothing can be normalised", header.ranges.line
+        )
 
 
 def _fold_inputs(layer: _Layer, means: Sequence[Fraction], ranges: Sequence[Fraction]) -> None:
     """W (x - mean) / range + b."""
-    layer.weights = [[w / size for w, size in zip(row, ranges, strict=True)] for row in layer.weights]
+    layer.weights = [
+        [w / size for w, size in zip(row, ranges, strict=True)] for row in layer.weights
+    ]
     shifts = [sum(w * mean for w, mean in zip(row, means, strict=True)) for row in layer.weights]
     layer.biases = [b - shift for b, shift in zip(layer.biases, shifts, strict=True)]
 

@@ -39,12 +39,16 @@ def read_npz(path: Path, options: ReadOptions) -> Draft:
     expected = {f"{letter}{number}" for number in range(1, depth + 1) for letter in "Wb"}
     if not arrays or set(arrays) != expected:
         names = ", ".join(sorted(set(arrays) - expected or arrays))[:80] or "nothing"
-        raise NetworkFileError(path, "", f"expected the arrays W1, b1, …, WL, bL; the file holds {names}")
+        raise NetworkFileError(
+            path, "", f"expected the arrays W1, b1, …, WL, bL; the file holds {names}"
+        )
     pairs = [(arrays[f"W{number}"], arrays[f"b{number}"]) for number in range(1, depth + 1)]
     for number, (weight, bias) in enumerate(pairs, 1):
         if weight.ndim != 2 or bias.ndim != 1:
             raise NetworkFileError(
-                path, f"W{number}, b{number}", f"expected (out, in), (out,); got {weight.shape}, {bias.shape}"
+                path,
+                f"W{number}, b{number}",
+                f"expected (out, in), (out,); got {weight.shape}, {bias.shape}",
             )
     return draft_of_pairs("npz", pairs, ["a ReLU between consecutive affine maps"])
 
@@ -73,7 +77,9 @@ def _of_operations(path: Path, arrays: dict[str, NDArray[Any]]) -> Draft:
     operations = _operations(path, arrays)
     notes, caveats = list[str](), list[str]()
     if len(operations) > 1 and _are_dense_alone(operations):
-        caveats.append("the archive has no activations: a ReLU between consecutive affine maps is assumed")
+        caveats.append(
+            "the archive has no activations: a ReLU between consecutive affine maps is assumed"
+        )
         operations = _with_activations(operations)
     for expected, operation in enumerate(operations):
         if operation.number != expected:
@@ -107,7 +113,9 @@ def _operations(path: Path, arrays: dict[str, NDArray[Any]]) -> list[_Operation]
         digits, kind, part = name.split(".")
         operation = found.setdefault(int(digits), _Operation(int(digits), kind, {}))
         if operation.kind != kind or part in operation.arrays:
-            raise NetworkFileError(path, f"{name!r}", f"number {int(digits)} stands for {operation.kind!r} already")
+            raise NetworkFileError(
+                path, f"{name!r}", f"number {int(digits)} stands for {operation.kind!r} already"
+            )
         operation.arrays[part] = array
     return [found[number] for number in sorted(found)]
 
@@ -115,7 +123,8 @@ def _operations(path: Path, arrays: dict[str, NDArray[Any]]) -> list[_Operation]
 def _are_dense_alone(operations: list[_Operation]) -> bool:
     """Whether there are dense layers alone, at every second number: the activations have not been saved."""
     return all(
-        operation.kind == "dense" and operation.number == 2 * place for place, operation in enumerate(operations)
+        operation.kind == "dense" and operation.number == 2 * place
+        for place, operation in enumerate(operations)
     )
 
 
@@ -158,8 +167,12 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
         raise
     except Exception as error:  # hostile files: see the docstring
         kind = type(error).__name__
-        raise NetworkFileError(path, "", f"not a readable .npz archive of number arrays ({kind})") from None
-    if len(members) < len(names) or not all(isinstance(member, np.ndarray) for member in members.values()):
+        raise NetworkFileError(
+            path, "", f"not a readable .npz archive of number arrays ({kind})"
+        ) from None
+    if len(members) < len(names) or not all(
+        isinstance(member, np.ndarray) for member in members.values()
+    ):
         problem = "not every member is an array, or one stands twice; expected the arrays W1, b1, …, WL, bL"
         raise NetworkFileError(path, "", problem)
     return members
@@ -172,9 +185,16 @@ def _check_sizes(path: Path) -> None:
     total = 0
     with zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
-            with archive.open(name) as member, contextlib.suppress(ValueError):  # numpy says what is wrong
+            with (
+                archive.open(name) as member,
+                contextlib.suppress(ValueError),
+            ):  # numpy says what is wrong
                 major, _ = np.lib.format.read_magic(member)
-                read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+                read = (
+                    np.lib.format.read_array_header_1_0
+                    if major == 1
+                    else np.lib.format.read_array_header_2_0
+                )
                 total += math.prod(read(member)[0])
     if total > PARAMETER_LIMIT:
         raise NetworkFileError(path, "", f"arrays of {total} numbers, more than {PARAMETER_LIMIT}")

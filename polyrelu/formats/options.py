@@ -60,7 +60,9 @@ class Rounding:
         for rule in fields(self):
             if getattr(self, rule.name) not in _CHOICES[rule.name]:
                 known = ", ".join(_CHOICES[rule.name])
-                raise NetworkError(f"rounding {rule.name}={str(getattr(self, rule.name))[:40]}: choose from {known}")
+                raise NetworkError(
+                    f"rounding {rule.name}={str(getattr(self, rule.name))[:40]}: choose from {known}"
+                )
 
     @classmethod
     def parse(cls, text: str) -> Rounding:
@@ -70,7 +72,9 @@ class Rounding:
             name, equals, value = (part.strip() for part in entry.partition("="))
             if not equals or name not in _CHOICES or name in chosen:
                 known = "; ".join(f"{rule}={'|'.join(values)}" for rule, values in _CHOICES.items())
-                raise NetworkError(f"rounding {entry[:40]!r}: expected rule=value, each rule once, of {known}")
+                raise NetworkError(
+                    f"rounding {entry[:40]!r}: expected rule=value, each rule once, of {known}"
+                )
             chosen[name] = value
         return cls(**chosen)
 
@@ -98,7 +102,9 @@ class Rounding:
 
     def normalised(self, value: Fraction) -> Fraction:
         """A weight into which a normalisation was folded."""
-        return value if self.normalisation == "exact" else _FORMATS[self.normalisation].nearest(value)
+        return (
+            value if self.normalisation == "exact" else _FORMATS[self.normalisation].nearest(value)
+        )
 
     @property
     def roots(self) -> FloatFormat:
@@ -129,6 +135,8 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         if self.normalisation not in NORMALISATIONS:
-            raise NetworkError(f"normalisation {self.normalisation!r}: choose from {', '.join(NORMALISATIONS)}")
+            raise NetworkError(
+                f"normalisation {self.normalisation!r}: choose from {', '.join(NORMALISATIONS)}"
+            )
         if self.input_shape is not None and (not self.input_shape or min(self.input_shape) < 1):
             raise NetworkError(f"input shape {list(self.input_shape)}: expected positive sizes")

@@ -19,7 +19,9 @@ _TAILS = ("logistic", "softmax", "exp")
 
 def is_mlp(source: object) -> bool:
     """Whether an object looks like a multilayer perceptron of scikit-learn, fitted or not."""
-    return all(hasattr(source, name) for name in ("hidden_layer_sizes", "activation", "solver", "fit"))
+    return all(
+        hasattr(source, name) for name in ("hidden_layer_sizes", "activation", "solver", "fit")
+    )
 
 
 def draft_of_mlp(estimator: Any, options: ReadOptions) -> Draft:
@@ -35,7 +37,12 @@ def draft_of_mlp(estimator: Any, options: ReadOptions) -> Draft:
     caveats = _tail(kind, str(estimator.out_activation_), options)
     pairs = list(zip(estimator.coefs_, estimator.intercepts_, strict=True))
     layers = [
-        Affine(f"layer {number}", np.asarray(weight), np.asarray(bias), _is_relu(estimator, number < len(pairs)))
+        Affine(
+            f"layer {number}",
+            np.asarray(weight),
+            np.asarray(bias),
+            _is_relu(estimator, number < len(pairs)),
+        )
         for number, (weight, bias) in enumerate(pairs, 1)
     ]
     draft = draft_of_stack(f"scikit-learn {kind}", layers)
@@ -53,7 +60,9 @@ def _tail(kind: str, activation: str, options: ReadOptions) -> list[str]:
     if activation == "identity":
         return []
     if activation not in _TAILS:
-        raise NetworkError(f"the output activation {activation[:40]!r} of this {kind} is not supported")
+        raise NetworkError(
+            f"the output activation {activation[:40]!r} of this {kind} is not supported"
+        )
     if not options.strip_tail:
         raise NetworkError(
             f"the outputs of this {kind} go through {activation}, which is not piecewise linear; strip_tail=True "

@@ -10,21 +10,17 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix
 from polyrelu.network.network import Network
 from polyrelu.network.patterns import NeuronId, SignVector
+from polyrelu.support.typing import BigIntegers, Indices, Mask
 
 __all__ = ["affine_map_table", "output_derivative"]
 
-Mask = NDArray[np.bool_]
-Indices = NDArray[np.int64]
-Integers = NDArray[np.object_]
 
-
-def affine_map_table(network: Network, active: Mask) -> tuple[int, Integers]:
+def affine_map_table(network: Network, active: Mask) -> tuple[int, BigIntegers]:
     """The affine maps [A | c] of activation patterns.
 
     Parameters
@@ -92,7 +88,11 @@ def _groups(network: Network, active: Mask) -> Iterator[tuple[Indices, RationalM
     while waiting:
         rows, activations = waiting.pop()
         number = len(activations)
-        here = active[rows][:, starts[number - 1] : starts[number]] if number <= network.hidden_layers else None
+        here = (
+            active[rows][:, starts[number - 1] : starts[number]]
+            if number <= network.hidden_layers
+            else None
+        )
         z = network.layer_forms(number, activations)
         if here is None:
             yield rows, _repeated(z, len(rows))
@@ -101,14 +101,23 @@ def _groups(network: Network, active: Mask) -> Iterator[tuple[Indices, RationalM
         else:
             masks, which = np.unique(here, axis=0, return_inverse=True)
             for i, mask in enumerate(masks.tolist()):
-                waiting.append((rows[which.ravel() == i], [*activations, z.scale_rows([int(on) for on in mask])]))
+                waiting.append(
+                    (
+                        rows[which.ravel() == i],
+                        [*activations, z.scale_rows([int(on) for on in mask])],
+                    )
+                )
 
 
-def _outputs(network: Network, z: RationalMatrix, activations: Sequence[RationalMatrix], masks: Mask) -> RationalMatrix:
+def _outputs(
+    network: Network, z: RationalMatrix, activations: Sequence[RationalMatrix], masks: Mask
+) -> RationalMatrix:
     """The maps of patterns that differ in the last hidden layer, z its preactivations as forms."""
     if network.last == "relu":
         rows = np.where(masks[:, :, None], np.array(z.integer_rows(), dtype=object), 0)
-        return RationalMatrix.from_integers(rows.reshape(-1, z.ncols).tolist(), z.denominator, ncols=z.ncols)
+        return RationalMatrix.from_integers(
+            rows.reshape(-1, z.ncols).tolist(), z.denominator, ncols=z.ncols
+        )
     silent = RationalMatrix.zeros(z.nrows, z.ncols)
     others = network.layer_forms(network.depth, [*activations, silent])
     weight = network.weight(network.depth)
@@ -120,4 +129,6 @@ def _outputs(network: Network, z: RationalMatrix, activations: Sequence[Rational
 
 def _repeated(rows: RationalMatrix, times: int) -> RationalMatrix:
     """The rows one below the other, several times."""
-    return RationalMatrix.from_integers(rows.integer_rows() * times, rows.denominator, ncols=rows.ncols)
+    return RationalMatrix.from_integers(
+        rows.integer_rows() * times, rows.denominator, ncols=rows.ncols
+    )

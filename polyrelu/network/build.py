@@ -25,6 +25,8 @@ def layer_from_rows(rows: Sequence[Sequence[Fraction]], source: int) -> Layer:
 def with_output_at_zero_of(network: Network, model: Network) -> Network:
     """The network with its output bias changed so that it takes the same value at 0 as `model`."""
     zero = [0] * network.inputs
-    correction = RationalMatrix.column([a - b for a, b in zip(model(zero), network(zero), strict=True)])
+    correction = RationalMatrix.column(
+        [a - b for a, b in zip(model(zero), network(zero), strict=True)]
+    )
     last = network.layers[-1]
     return network.replace_layers({network.depth: Layer(last.blocks, last.bias + correction)})

@@ -46,7 +46,9 @@ def row_texts(matrix: AnyMatrix, denominator: int) -> Iterator[str]:
             yield " ".join(format_integer(entry * factor) for entry in row)
 
 
-def _sparse_row_text(columns: Sequence[int], numerators: Sequence[int], factor: int, width: int) -> str:
+def _sparse_row_text(
+    columns: Sequence[int], numerators: Sequence[int], factor: int, width: int
+) -> str:
     """A row of given nonzero entries: runs of zeros are repeated text."""
     parts, filled = [], 0
     for column, numerator in zip(columns, numerators, strict=True):

@@ -39,7 +39,11 @@ class Block:
         return self.entries.shape
 
     def __matmul__(self, other: RationalMatrix) -> RationalMatrix:
-        return self.entries.times_dense(other) if isinstance(self.entries, SparseMatrix) else self.entries @ other
+        return (
+            self.entries.times_dense(other)
+            if isinstance(self.entries, SparseMatrix)
+            else self.entries @ other
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,9 @@ class Layer:
         parts = [*(block.entries for block in self.blocks), self.bias]
         common = math.lcm(*(part.denominator for part in parts))
         factors = [common // part.denominator for part in parts]
-        longest = (part.bits + factor.bit_length() for part, factor in zip(parts, factors, strict=True))
+        longest = (
+            part.bits + factor.bit_length() for part, factor in zip(parts, factors, strict=True)
+        )
         return max(common.bit_length(), *longest)
 
     def augmented(self) -> RationalMatrix:

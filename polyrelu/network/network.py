@@ -79,9 +79,13 @@ class Network:
         if self.last not in ("affine", "relu"):
             raise NetworkError(f"a network ends in 'affine' or 'relu', not {str(self.last)[:40]!r}")
         if self.depth > DEPTH_LIMIT or max(self.widths) > WIDTH_LIMIT:
-            raise NetworkError(f"more than {DEPTH_LIMIT} layers, or a layer wider than {WIDTH_LIMIT}")
+            raise NetworkError(
+                f"more than {DEPTH_LIMIT} layers, or a layer wider than {WIDTH_LIMIT}"
+            )
         if (stored := sum(_stored(layer) for layer in self.layers)) > PARAMETER_LIMIT:
-            raise NetworkError(f"{stored} weights and biases to keep in memory, more than {PARAMETER_LIMIT}")
+            raise NetworkError(
+                f"{stored} weights and biases to keep in memory, more than {PARAMETER_LIMIT}"
+            )
         widths = self.widths
         for number, layer in enumerate(self.layers, 1):
             _check_layer(number, layer, widths)
@@ -117,13 +121,18 @@ class Network:
     def architecture(self) -> Architecture:
         """The architecture of a plain stack; other networks raise `NetworkError`."""
         if not self.is_plain:
-            raise NetworkError("the network has skip connections, so its architecture is not a list of widths")
+            raise NetworkError(
+                "the network has skip connections, so its architecture is not a list of widths"
+            )
         return Architecture(self.widths, self.last)
 
     @property
     def parameters(self) -> int:
         """The number of weights and biases, zeros of the blocks included."""
-        return sum(layer.width * (1 + sum(block.shape[1] for block in layer.blocks)) for layer in self.layers)
+        return sum(
+            layer.width * (1 + sum(block.shape[1] for block in layer.blocks))
+            for layer in self.layers
+        )
 
     def neurons(self) -> Iterator[NeuronId]:
         """All hidden neurons, layer by layer."""
@@ -150,8 +159,12 @@ class Network:
         Every point keeps a denominator of its own: a common one of many points is very long. The network of t x with
         biases times t, t > 0, is t times the network of x.
         """
-        columns, scales = _homogeneous(RationalMatrix.from_rows([x], ncols=self.inputs) for x in points)
-        outputs = self._forward(RationalMatrix.from_integers(columns, ncols=self.inputs).transpose(), scales)[0][-1]
+        columns, scales = _homogeneous(
+            RationalMatrix.from_rows([x], ncols=self.inputs) for x in points
+        )
+        outputs = self._forward(
+            RationalMatrix.from_integers(columns, ncols=self.inputs).transpose(), scales
+        )[0][-1]
         if self.last == "relu":
             outputs = outputs.relu()
         rows = outputs.transpose().rows()
@@ -165,8 +178,12 @@ class Network:
         """a[0] (the points), a[1], … of the hidden layers, as matrices of shape (n_ℓ, number of points)."""
         return self._at(points)[1][: self.hidden_layers + 1]
 
-    def _at(self, points: Sequence[Sequence[Rational]]) -> tuple[list[RationalMatrix], list[RationalMatrix]]:
-        return self._forward(RationalMatrix.from_rows(points, ncols=self.inputs).transpose(), [1] * len(points))
+    def _at(
+        self, points: Sequence[Sequence[Rational]]
+    ) -> tuple[list[RationalMatrix], list[RationalMatrix]]:
+        return self._forward(
+            RationalMatrix.from_rows(points, ncols=self.inputs).transpose(), [1] * len(points)
+        )
 
     def _forward(
         self, columns: RationalMatrix, scales: Sequence[int]
@@ -201,7 +218,10 @@ class Network:
         source = RationalMatrix.identity(self.inputs).beside(RationalMatrix.zeros(self.inputs, 1))
         known: dict[tuple[tuple[int, ...], ...], RationalMatrix] = {}
         for signs in patterns:
-            activations, on = [source], tuple(tuple(int(s > 0) for s in layer) for layer in signs.layers)
+            activations, on = (
+                [source],
+                tuple(tuple(int(s > 0) for s in layer) for layer in signs.layers),
+            )
             for number in range(1, self.depth + 1):
                 prefix = on[:number]
                 found = known.get(prefix) if number < self.hidden_layers else None
@@ -282,17 +302,28 @@ def _matrix(values: Any, dimension: int) -> RationalMatrix:
         return values
     if isinstance(values, np.ndarray):
         if values.ndim != dimension:
-            raise NetworkError(f"expected an array of dimension {dimension}, got shape {values.shape}")
+            raise NetworkError(
+                f"expected an array of dimension {dimension}, got shape {values.shape}"
+            )
         return RationalMatrix.from_array(values)
     return RationalMatrix.from_rows(values) if dimension == 2 else RationalMatrix.column(values)
 
 
 def _check_layer(number: int, layer: Layer, widths: tuple[int, ...]) -> None:
     if layer.width < 1 or layer.bias.ncols != 1:
-        raise NetworkError(f"layer {number}: the bias must be a nonempty column, got shape {layer.bias.shape}")
+        raise NetworkError(
+            f"layer {number}: the bias must be a nonempty column, got shape {layer.bias.shape}"
+        )
     sources = [block.source for block in layer.blocks]
-    if sources != sorted(set(sources)) or not sources or sources[-1] != number - 1 or sources[0] < 0:
-        raise NetworkError(f"layer {number}: its blocks must come from ascending earlier layers up to {number - 1}")
+    if (
+        sources != sorted(set(sources))
+        or not sources
+        or sources[-1] != number - 1
+        or sources[0] < 0
+    ):
+        raise NetworkError(
+            f"layer {number}: its blocks must come from ascending earlier layers up to {number - 1}"
+        )
     if (bits := layer.bits) > BIT_LIMIT:
         raise NetworkError(
             f"layer {number}: over a common denominator it has numbers of {bits} bits; network files hold {BIT_LIMIT}"
@@ -311,7 +342,9 @@ def _check_layer(number: int, layer: Layer, widths: tuple[int, ...]) -> None:
 def _stored(layer: Layer) -> int:
     """The numbers of a layer that are kept: all of a dense block, the nonzero ones of a sparse one."""
     blocks = (block.entries for block in layer.blocks)
-    return layer.width + sum(e.count if isinstance(e, SparseMatrix) else e.nrows * e.ncols for e in blocks)
+    return layer.width + sum(
+        e.count if isinstance(e, SparseMatrix) else e.nrows * e.ncols for e in blocks
+    )
 
 
 def _homogeneous(points: Iterable[RationalMatrix]) -> tuple[list[list[int]], list[int]]:

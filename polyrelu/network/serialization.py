@@ -57,13 +57,21 @@ def from_document(document: object) -> Network:
     """The network of a JSON document; a document that does not follow FORMAT.md §2 is a `NetworkError` naming the
     place."""
     if isinstance(document, dict) and document.get("format") == "polyrelu-certificate":
-        raise NetworkError("this is a certificate, not a network; use `polyrelu check` or `polyrelu show`")
+        raise NetworkError(
+            "this is a certificate, not a network; use `polyrelu check` or `polyrelu show`"
+        )
     top = _object(document, "the document", {"format", "version", "inputs", "layers", "last"})
     if top["format"] != FORMAT or not _is_count(top["version"]) or top["version"] != VERSION:
         got = f"{str(top['format'])[:40]!r}, {str(top['version'])[:40]!r}"
         raise NetworkError(f"expected format {FORMAT!r}, version {VERSION}; got {got}")
-    if not _is_count(top["inputs"]) or not isinstance(top["layers"], list) or top["last"] not in ("affine", "relu"):
-        raise NetworkError("expected 'inputs' a count, 'layers' a list, and 'last' either 'affine' or 'relu'")
+    if (
+        not _is_count(top["inputs"])
+        or not isinstance(top["layers"], list)
+        or top["last"] not in ("affine", "relu")
+    ):
+        raise NetworkError(
+            "expected 'inputs' a count, 'layers' a list, and 'last' either 'affine' or 'relu'"
+        )
     layers = tuple(_layer(entry, number) for number, entry in enumerate(top["layers"], 1))
     return Network(top["inputs"], layers, cast(Last, top["last"]))
 
@@ -73,7 +81,10 @@ def _layer_document(layer: Layer) -> dict[str, Any]:
     return {
         "denominator": format_integer(denominator),
         "bias": bias_text(layer, denominator),
-        "weights": [{"from": b.source, "rows": list(row_texts(b.entries, denominator))} for b in layer.blocks],
+        "weights": [
+            {"from": b.source, "rows": list(row_texts(b.entries, denominator))}
+            for b in layer.blocks
+        ],
     }
 
 
@@ -87,7 +98,10 @@ def _layer(entry: object, number: int) -> Layer:
     blocks = [_block(block, denominator, place) for block in document["weights"]]
     _need_lowest_terms(denominator, bias, blocks, place)
     return Layer(
-        tuple(Block(source, RationalMatrix.from_integers(rows, denominator)) for source, rows in blocks),
+        tuple(
+            Block(source, RationalMatrix.from_integers(rows, denominator))
+            for source, rows in blocks
+        ),
         RationalMatrix.from_integers([[entry] for entry in bias], denominator),
     )
 
@@ -97,15 +111,21 @@ def _block(entry: object, denominator: int, place: str) -> tuple[int, list[list[
     source, rows = document["from"], document["rows"]
     if not _is_count(source) or not isinstance(rows, list) or not rows:
         raise NetworkError(f"{place}, weights: expected 'from' a count and 'rows' a nonempty list")
-    return source, [_row(row, f"{place}, weights from {source}, row {i}") for i, row in enumerate(rows)]
+    return source, [
+        _row(row, f"{place}, weights from {source}, row {i}") for i, row in enumerate(rows)
+    ]
 
 
 def _need_lowest_terms(
     denominator: int, bias: list[int], blocks: list[tuple[int, list[list[int]]]], place: str
 ) -> None:
-    content = math.gcd(denominator, *bias, *(entry for _, rows in blocks for row in rows for entry in row))
+    content = math.gcd(
+        denominator, *bias, *(entry for _, rows in blocks for row in rows for entry in row)
+    )
     if content != 1:
-        raise NetworkError(f"{place}: denominator and entries have the common factor {content}; divide it out")
+        raise NetworkError(
+            f"{place}: denominator and entries have the common factor {content}; divide it out"
+        )
     if any(len(row) != len(rows[0]) for _, rows in blocks for row in rows):
         raise NetworkError(f"{place}: the rows of a block have different lengths")
 

@@ -20,6 +20,7 @@ from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.plot.clip import floats
 from polyrelu.plot.view import View, interval_text
 from polyrelu.support.text_files import write_all
+from polyrelu.support.typing import Point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +43,6 @@ __all__ = [
 
 FORMATS = (".png", ".svg", ".pdf")
 
-Point = tuple[Fraction, ...]
 
 GREY = "#8c8c8c"
 INK = "#222222"
@@ -64,14 +64,18 @@ _LIGHT = np.array([0.35, -0.5, 0.79])
 def check_format(path: str | Path) -> None:
     """Whether pictures are written in the format of a file's suffix; `DomainError` if not."""
     if Path(path).suffix not in FORMATS:
-        raise DomainError(f"{path}: a picture is written as {', '.join(FORMATS)}; choose one of these endings")
+        raise DomainError(
+            f"{path}: a picture is written as {', '.join(FORMATS)}; choose one of these endings"
+        )
 
 
 def check_interval(what: str, low: Fraction, high: Fraction, remedy: str) -> None:
     """Whether matplotlib can draw what lies between two numbers; `DomainError` if not. Equal ones are no interval."""
     size, length = max(abs(low), abs(high)), high - low
     if size > _LARGEST:
-        raise DomainError(f"{what} {interval_text(low, high)} goes beyond 1e100, where nothing can be drawn; {remedy}")
+        raise DomainError(
+            f"{what} {interval_text(low, high)} goes beyond 1e100, where nothing can be drawn; {remedy}"
+        )
     if length and (length < size * _NARROWEST or length < _SMALLEST):
         raise DomainError(
             f"{what} {interval_text(low, high)} is too narrow for the floats that drawing needs; {remedy}"
@@ -182,10 +186,20 @@ class Canvas:
 
         shapes = [floats(points) for points in polygons]
         faces: Any = [colours] * len(shapes) if isinstance(colours, str) else list(colours)
-        style: dict[str, Any] = {"linewidths": width, "linestyles": "dashed" if dashed else "solid", "zorder": order}
+        style: dict[str, Any] = {
+            "linewidths": width,
+            "linestyles": "dashed" if dashed else "solid",
+            "zorder": order,
+        }
         if self.space:
-            lit = [_lit(face, shape) for face, shape in zip(faces, shapes, strict=True)] if shaded else faces
-            drawn = _in_space("Poly3DCollection")(shapes, facecolors=lit, edgecolors=edge, alpha=alpha, **style)
+            lit = (
+                [_lit(face, shape) for face, shape in zip(faces, shapes, strict=True)]
+                if shaded
+                else faces
+            )
+            drawn = _in_space("Poly3DCollection")(
+                shapes, facecolors=lit, edgecolors=edge, alpha=alpha, **style
+            )
             self.ax.add_collection3d(drawn, autolim=False)
         else:
             drawn = PolyCollection(shapes, facecolors=faces, edgecolors=edge, alpha=alpha, **style)
@@ -222,22 +236,37 @@ class Canvas:
             self.ax.add_collection3d(_in_space("Line3DCollection")(shapes, **style), autolim=False)
         else:
             self.ax.add_collection(LineCollection(shapes, **style), autolim=False)
-        self._explain(label, colours if isinstance(colours, str) else colours[0], dashed=dashed, width=width)
+        self._explain(
+            label, colours if isinstance(colours, str) else colours[0], dashed=dashed, width=width
+        )
 
-    def points(self, what: str, points: Sequence[Point], colour: str, label: str = "", size: float = 5.0) -> None:
+    def points(
+        self, what: str, points: Sequence[Point], colour: str, label: str = "", size: float = 5.0
+    ) -> None:
         """Dots."""
         self.counts[what] += len(points)
         if not points:
             return
         columns = list(zip(*floats(points), strict=True))
-        self.ax.plot(*columns, linestyle="none", marker="o", markersize=size, color=colour, zorder=4)
+        self.ax.plot(
+            *columns, linestyle="none", marker="o", markersize=size, color=colour, zorder=4
+        )
         self._explain(label, colour, marker=True)
 
     def note(self, text: str) -> None:
         """A remark in the middle of the picture, such as that there is nothing to see."""
         write = self.ax.text2D if self.space else self.ax.text
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": GREY, "alpha": 0.9}
-        write(0.5, 0.5, text, transform=self.ax.transAxes, ha="center", va="center", bbox=box, zorder=9)
+        write(
+            0.5,
+            0.5,
+            text,
+            transform=self.ax.transAxes,
+            ha="center",
+            va="center",
+            bbox=box,
+            zorder=9,
+        )
 
     def colour_bar(self, colours: Any, label: str, extend: str = "neither") -> None:
         """What the colours mean, as a bar beside the picture."""
@@ -247,7 +276,11 @@ class Canvas:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of cells that a set of points is counted by, the largest dimension first."""
-        return ("solids", "facets", "edges", "points") if self.space else ("regions", "edges", "points")
+        return (
+            ("solids", "facets", "edges", "points")
+            if self.space
+            else ("regions", "edges", "points")
+        )
 
     def tally(self) -> str:
         """How many cells of each kind were drawn, if there are any."""
@@ -256,7 +289,9 @@ class Canvas:
 
     # -- around it --------------------------------------------------------------------------------------------------
 
-    def finish(self, title: str, heights: tuple[float, float] | None = None, height_label: str = "") -> Axes:
+    def finish(
+        self, title: str, heights: tuple[float, float] | None = None, height_label: str = ""
+    ) -> Axes:
         """Frame, names of the axes, legend and title; a title or legend that is there already stays."""
         low, high = floats([self.view.lower, self.view.upper])
         limits, names = list(zip(low, high, strict=True)), list(self.view.labels)
@@ -322,12 +357,18 @@ class Canvas:
         from matplotlib.patches import Patch
 
         if patch:
-            self._handles[label] = Patch(facecolor=colour, edgecolor=GREY, linewidth=0.5, alpha=alpha, label=label)
+            self._handles[label] = Patch(
+                facecolor=colour, edgecolor=GREY, linewidth=0.5, alpha=alpha, label=label
+            )
         elif marker:
-            self._handles[label] = Line2D([], [], linestyle="none", marker="o", color=colour, label=label)
+            self._handles[label] = Line2D(
+                [], [], linestyle="none", marker="o", color=colour, label=label
+            )
         else:
             style = (0, (4, 3)) if dashed else "solid"
-            self._handles[label] = Line2D([], [], color=colour, linestyle=style, linewidth=max(width, 1.2), label=label)
+            self._handles[label] = Line2D(
+                [], [], color=colour, linestyle=style, linewidth=max(width, 1.2), label=label
+            )
 
 
 def _in_space(name: str) -> Any:
@@ -341,7 +382,9 @@ def _lit(colour: Any, shape: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
 
     corners = np.array(shape)
     normal = np.zeros(3)
-    for one, other in zip(corners - corners[0], np.roll(corners, -1, axis=0) - corners[0], strict=True):
+    for one, other in zip(
+        corners - corners[0], np.roll(corners, -1, axis=0) - corners[0], strict=True
+    ):
         normal += np.cross(one, other)
     length = float(np.linalg.norm(normal))
     strength = abs(float(normal @ _LIGHT)) / length if length else 1.0

@@ -32,11 +32,10 @@ from polyrelu.complex.region import interior_point, region_polyhedron
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, column_basis, positive_primitive, solve
 from polyrelu.plot.view import View
+from polyrelu.support.typing import IntegerRow, Point
 
 __all__ = ["Clipped", "cycle_of", "floats"]
 
-Point = tuple[Fraction, ...]
-Row = tuple[int, ...]
 
 #: Parameters of networks whose vertices are all solved for exactly.
 _MODERATE = 20_000
@@ -49,10 +48,10 @@ _UNSEEN = Fraction(1, 2**20)
 class _Corner:
     """A point or direction in homogeneous coordinates, and how far off its coordinates may be; 0 if it is exact."""
 
-    row: Row
+    row: IntegerRow
     error: Fraction = Fraction(0)
 
-    def distance(self, side: Row) -> Fraction:
+    def distance(self, side: IntegerRow) -> Fraction:
         """To a side of the frame, positive inside; for a direction how fast that grows. Certain in its sign.
 
         Raises
@@ -86,14 +85,18 @@ class Clipped:
     def __init__(self, cells: PolyhedralComplex, view: View, exact: bool = True) -> None:
         """`view` is one of the complex; see `for_picture` on `exact`."""
         if cells.dimension != view.dimension:
-            raise DomainError(f"a view with {view.dimension} axes of a complex of dimension {cells.dimension}")
+            raise DomainError(
+                f"a view with {view.dimension} axes of a complex of dimension {cells.dimension}"
+            )
         self.cells, self.view = cells, view
         self._sides = view.sides
         rows = [*view.axes, cells.network.inputs]
         self._embedding = cells.frame.embedding.take(rows=rows).integer_rows()
         self._strip, self._lines = _strip_of(cells, view)
         self._known: dict[int, _Corner] = {}
-        self._unseen = min(high - low for low, high in zip(view.lower, view.upper, strict=True)) * _UNSEEN
+        self._unseen = (
+            min(high - low for low, high in zip(view.lower, view.upper, strict=True)) * _UNSEEN
+        )
         #: how far off the coordinates of a vertex may be, for each unit of its radius; None if all are solved for
         self._scale: Fraction | None = None
         if not (exact or self._strip):
@@ -118,7 +121,9 @@ class Clipped:
             for vertex in self._corners(dimension, index):
                 self._known[vertex] = self._solved(vertex)
             path = self._inside(dimension, index)
-        points = _distinct([tuple(Fraction(entry, end.row[-1]) for entry in end.row[:-1]) for end in path])
+        points = _distinct(
+            [tuple(Fraction(entry, end.row[-1]) for entry in end.row[:-1]) for end in path]
+        )
         return points if len(points) > dimension else []
 
     def _inside(self, dimension: int, index: int) -> list[_Corner]:
@@ -134,12 +139,19 @@ class Clipped:
         """Whether a region of the complex and the inside of the box have points in common."""
         point = interior_point(self.cells, region)
         axes, lower, upper = self.view.axes, self.view.lower, self.view.upper
-        if all(low < point[axis] < high for axis, low, high in zip(axes, lower, upper, strict=True)):
+        if all(
+            low < point[axis] < high for axis, low, high in zip(axes, lower, upper, strict=True)
+        ):
             return True
         closure = region_polyhedron(self.cells, region)
-        return closure.intersect(self.view.box_in(closure.ambient_dimension)).dimension == self.cells.dimension
+        return (
+            closure.intersect(self.view.box_in(closure.ambient_dimension)).dimension
+            == self.cells.dimension
+        )
 
-    def all_cells(self, dimension: int, indices: Sequence[int]) -> Iterator[tuple[int, list[Point]]]:
+    def all_cells(
+        self, dimension: int, indices: Sequence[int]
+    ) -> Iterator[tuple[int, list[Point]]]:
         """Those of the cells that are seen, with their numbers."""
         for index in indices:
             if points := self.cell(dimension, index):
@@ -148,7 +160,10 @@ class Clipped:
     def on_frame(self, points: Sequence[Point]) -> bool:
         """Whether all points lie on one side of the box."""
         return any(
-            all(sum((a * x for a, x in zip(side, point, strict=False)), Fraction(side[-1])) == 0 for point in points)
+            all(
+                sum((a * x for a, x in zip(side, point, strict=False)), Fraction(side[-1])) == 0
+                for point in points
+            )
             for side in self._sides
         )
 
@@ -156,7 +171,11 @@ class Clipped:
         """The vertices of a cell, by lattice numbers."""
         inner = self.cells.inner_dimension(dimension)
         number = int(self.cells.inner[inner][index])
-        return cycle_of(self.cells, number) if inner == 2 else self.cells.lattice_vertices(inner, number)
+        return (
+            cycle_of(self.cells, number)
+            if inner == 2
+            else self.cells.lattice_vertices(inner, number)
+        )
 
     def _path(self, dimension: int, index: int) -> list[_Corner]:
         """The corners in homogeneous coordinates, before any side has cut; in a strip if there are lines."""
@@ -173,8 +192,10 @@ class Clipped:
     def _solved(self, vertex: int) -> _Corner:
         return _Corner(self._embedded(self.cells.vertex_store.exact(vertex)))
 
-    def _embedded(self, y: Sequence[int]) -> Row:
-        return positive_primitive([sum(a * b for a, b in zip(row, y, strict=True)) for row in self._embedding])
+    def _embedded(self, y: Sequence[int]) -> IntegerRow:
+        return positive_primitive(
+            [sum(a * b for a, b in zip(row, y, strict=True)) for row in self._embedding]
+        )
 
     def _near(self, vertex: int) -> _Corner | None:
         """A point as far as floats know it; None where that is not enough, and of directions."""
@@ -189,7 +210,9 @@ class Clipped:
         row = self._embedded(_integers([Fraction(entry) for entry in (*y, t)]))
         for entry, low, high in zip(row, self.view.lower, self.view.upper, strict=False):
             x = Fraction(entry, row[-1])
-            if min(abs(x - low), abs(x - high)) <= error:  # then it is solved for, and not the whole cell
+            if (
+                min(abs(x - low), abs(x - high)) <= error
+            ):  # then it is solved for, and not the whole cell
                 return None
         return _Corner(row, error)
 
@@ -245,7 +268,9 @@ def _strip_of(cells: PolyhedralComplex, view: View) -> tuple[list[int], list[Poi
     """Axes along which the lines of the complex can be told apart, and lines that go along one of them each."""
     if not cells.lineality:
         return [], []
-    lines = RationalMatrix.from_integers([[line[axis] for axis in view.axes] for line in cells.lineality])
+    lines = RationalMatrix.from_integers(
+        [[line[axis] for axis in view.axes] for line in cells.lineality]
+    )
     strip = list(column_basis(lines))
     inverse = solve(lines.take(columns=strip), RationalMatrix.identity(len(strip)))
     if inverse is None:
@@ -256,10 +281,14 @@ def _strip_of(cells: PolyhedralComplex, view: View) -> tuple[list[int], list[Poi
 def _around(bounds: Sequence[tuple[Fraction, Fraction]]) -> list[Point]:
     """The corners of an interval or a rectangle, in cyclic order."""
     corners: list[Point] = list(product(*bounds))
-    return corners if len(corners) < 4 else [corners[0], corners[1], corners[3], corners[2], *corners[4:]]
+    return (
+        corners
+        if len(corners) < 4
+        else [corners[0], corners[1], corners[3], corners[2], *corners[4:]]
+    )
 
 
-def _cut(path: Sequence[_Corner], side: Row, closed: bool) -> list[_Corner]:
+def _cut(path: Sequence[_Corner], side: IntegerRow, closed: bool) -> list[_Corner]:
     """The part of a path, or of the polygon in a closed one, where a side is not negative."""
     values = [corner.distance(side) for corner in path]
     if all(value >= 0 for value in values):
@@ -281,23 +310,35 @@ def _cut(path: Sequence[_Corner], side: Row, closed: bool) -> list[_Corner]:
 def _between(one: _Corner, value: Fraction, other: _Corner, other_value: Fraction) -> _Corner:
     """The point on a side of the frame, of which two corners have distances of different signs."""
     factors = abs(other_value) * (other.row[-1] or 1), abs(value) * (one.row[-1] or 1)
-    row = _integers([factors[0] * a + factors[1] * b for a, b in zip(one.row, other.row, strict=True)])
-    return _Corner(row, _error_between(one, value, other, other_value) if one.error or other.error else Fraction(0))
+    row = _integers(
+        [factors[0] * a + factors[1] * b for a, b in zip(one.row, other.row, strict=True)]
+    )
+    return _Corner(
+        row,
+        _error_between(one, value, other, other_value) if one.error or other.error else Fraction(0),
+    )
 
 
-def _error_between(one: _Corner, value: Fraction, other: _Corner, other_value: Fraction) -> Fraction:
+def _error_between(
+    one: _Corner, value: Fraction, other: _Corner, other_value: Fraction
+) -> Fraction:
     """How far off that point is; see the module."""
     if not one.row[-1]:
         one, value, other, other_value = other, other_value, one, value
     larger = max(one.error, other.error)
     if not other.row[-1]:
         return larger + max(map(abs, other.row)) * larger / abs(other_value)
-    apart = abs(value) + abs(other_value) - one.error - other.error  # positive, as the signs are certain
-    steps = (Fraction(a, one.row[-1]) - Fraction(b, other.row[-1]) for a, b in zip(one.row, other.row, strict=True))
+    apart = (
+        abs(value) + abs(other_value) - one.error - other.error
+    )  # positive, as the signs are certain
+    steps = (
+        Fraction(a, one.row[-1]) - Fraction(b, other.row[-1])
+        for a, b in zip(one.row, other.row, strict=True)
+    )
     return larger + (max(map(abs, steps)) + one.error + other.error) * larger / apart
 
 
-def _integers(row: Sequence[Fraction]) -> Row:
+def _integers(row: Sequence[Fraction]) -> IntegerRow:
     """A positive multiple, in integers."""
     common = math.lcm(*(entry.denominator for entry in row))
     return positive_primitive([entry.numerator * (common // entry.denominator) for entry in row])

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,12 +20,11 @@ from polyrelu.plot.clip import cycle_of, floats
 from polyrelu.plot.parts import maximal
 from polyrelu.plot.view import Name, free_axes
 from polyrelu.support.text_files import write_all
+from polyrelu.support.typing import Point
 
 __all__ = ["MESH_FORMATS", "Mesh", "mesh_of", "save_mesh"]
 
 MESH_FORMATS = (".ply", ".obj")
-
-Point = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +71,29 @@ def mesh_of(part: Subcomplex, names: tuple[Name, ...] | None = None) -> Mesh:
     """
     cells = part.cells
     if cells.dimension != 3:
-        raise DomainError(f"a mesh lies in three dimensions, the domain has {cells.dimension}; a picture shows others")
+        raise DomainError(
+            f"a mesh lies in three dimensions, the domain has {cells.dimension}; a picture shows others"
+        )
     if part.dimension > 2:
-        raise DomainError("the set contains open regions, so that it is no surface; choose another level")
+        raise DomainError(
+            "the set contains open regions, so that it is no surface; choose another level"
+        )
     _check_bounded(part)
     numbers = {int(cells.inner[0][index]): place for place, index in enumerate(part.indices(0))}
     axes = free_axes(cells.domain)
     vertices = [cells.vertex(int(index)) for index in part.indices(0)]
     points = tuple(tuple(vertex[axis] for axis in axes) for vertex in vertices)
-    faces = [tuple(numbers[vertex] for vertex in cycle_of(cells, int(cells.inner[2][i]))) for i in part.indices(2)]
+    faces = [
+        tuple(numbers[vertex] for vertex in cycle_of(cells, int(cells.inner[2][i])))
+        for i in part.indices(2)
+    ]
     edges = (cells.lattice_faces(1, int(cells.inner[1][i])) for i in maximal(part, 1))
-    return Mesh(names or axes, points, _oriented(points, faces), tuple((numbers[a], numbers[b]) for a, b in edges))
+    return Mesh(
+        names or axes,
+        points,
+        _oriented(points, faces),
+        tuple((numbers[a], numbers[b]) for a, b in edges),
+    )
 
 
 def save_mesh(part: Subcomplex, name: str | Path, names: tuple[Name, ...] | None = None) -> Mesh:
@@ -100,7 +110,9 @@ def save_mesh(part: Subcomplex, name: str | Path, names: tuple[Name, ...] | None
     """
     path = Path(name)
     if path.suffix not in MESH_FORMATS:
-        raise DomainError(f"{name}: a mesh is written as {', '.join(MESH_FORMATS)}; choose one of these endings")
+        raise DomainError(
+            f"{name}: a mesh is written as {', '.join(MESH_FORMATS)}; choose one of these endings"
+        )
     mesh = mesh_of(part, names)
     _check_distinct(mesh)
     lines = _ply(mesh) if path.suffix == ".ply" else _obj(mesh)
@@ -111,7 +123,9 @@ def save_mesh(part: Subcomplex, name: str | Path, names: tuple[Name, ...] | None
 def _check_distinct(mesh: Mesh) -> None:
     """Raise an error if two vertices have the same nearest floats: programs would see another surface."""
     if len(set(floats(mesh.vertices))) < len(mesh.vertices):
-        raise DomainError("two vertices are one point in floats: give a smaller box, or move the network towards 0")
+        raise DomainError(
+            "two vertices are one point in floats: give a smaller box, or move the network towards 0"
+        )
 
 
 def _check_bounded(part: Subcomplex) -> None:
@@ -131,7 +145,9 @@ def _check_bounded(part: Subcomplex) -> None:
 # -- orientation ----------------------------------------------------------------------------------------------------
 
 
-def _oriented(points: Sequence[Point], faces: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+def _oriented(
+    points: Sequence[Point], faces: Sequence[tuple[int, ...]]
+) -> tuple[tuple[int, ...], ...]:
     """The faces, some of them turned around; see the module."""
     owners = _owners(faces)
     found = list(faces)
@@ -155,7 +171,10 @@ def _owners(faces: Sequence[tuple[int, ...]]) -> dict[frozenset[int], list[int]]
 
 
 def _spread(
-    start: int, faces: list[tuple[int, ...]], owners: dict[frozenset[int], list[int]], done: set[int]
+    start: int,
+    faces: list[tuple[int, ...]],
+    owners: dict[frozenset[int], list[int]],
+    done: set[int],
 ) -> tuple[list[int], bool]:
     """Turn the faces that are connected to one through edges of two faces as it goes; those faces, and whether all
     their edges are such."""
@@ -178,7 +197,9 @@ def _sides(face: Sequence[int]) -> list[tuple[int, int]]:
     return list(pairwise((*face, face[0])))
 
 
-def _volume(coordinates: np.ndarray[tuple[int, int], np.dtype[np.float64]], faces: Sequence[tuple[int, ...]]) -> float:
+def _volume(
+    coordinates: np.ndarray[tuple[int, int], np.dtype[np.float64]], faces: Sequence[tuple[int, ...]]
+) -> float:
     """Six times the volume inside a closed surface, negative if it is oriented inwards."""
     middle = coordinates[[corner for face in faces for corner in face]].mean(axis=0)
     total = 0.0
@@ -193,12 +214,21 @@ def _volume(coordinates: np.ndarray[tuple[int, int], np.dtype[np.float64]], face
 
 
 def _ply(mesh: Mesh) -> Iterator[str]:
-    yield from ("ply", "format ascii 1.0", f"comment {_comment(mesh)}", f"element vertex {len(mesh.vertices)}")
+    yield from (
+        "ply",
+        "format ascii 1.0",
+        f"comment {_comment(mesh)}",
+        f"element vertex {len(mesh.vertices)}",
+    )
     yield from (f"property double {letter}" for letter in "xyz")
     count = "uchar" if all(len(face) < 256 for face in mesh.faces) else "int"
     yield from (f"element face {len(mesh.faces)}", f"property list {count} int vertex_indices")
     if mesh.edges:
-        yield from (f"element edge {len(mesh.edges)}", "property int vertex1", "property int vertex2")
+        yield from (
+            f"element edge {len(mesh.edges)}",
+            "property int vertex1",
+            "property int vertex2",
+        )
     yield "end_header"
     yield from (" ".join(map(repr, point)) for point in floats(mesh.vertices))
     yield from (" ".join(map(str, (len(face), *face))) for face in mesh.faces)

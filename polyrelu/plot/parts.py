@@ -62,7 +62,9 @@ def draw_cells(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None
     """
     canvas = Canvas(_view(cells, (2,), box), ax)
     paint_cells(canvas, cells)
-    return canvas.finish(plural([(canvas.counts["regions"], "region"), (canvas.counts["edges"], "edge")]))
+    return canvas.finish(
+        plural([(canvas.counts["regions"], "region"), (canvas.counts["edges"], "edge")])
+    )
 
 
 def draw_subcomplex(
@@ -91,7 +93,9 @@ def draw_subcomplex(
     return canvas.finish(f"{label or 'subcomplex'}: {canvas.tally()}")
 
 
-def draw_zero_sets(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None) -> Axes:
+def draw_zero_sets(
+    cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None
+) -> Axes:
     """The bent hyperplanes of all neurons, a colour for each layer, on a complex of dimension 2 or 3.
 
     What belongs to those of several layers has the colour of the first of them.
@@ -105,7 +109,9 @@ def draw_zero_sets(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | 
     return canvas.finish(zero_sets_title(canvas))
 
 
-def draw_layers(cells: PolyhedralComplex, figure: Figure | None = None, box: Box | None = None) -> Figure:
+def draw_layers(
+    cells: PolyhedralComplex, figure: Figure | None = None, box: Box | None = None
+) -> Figure:
     """A panel for each hidden layer: its bent hyperplanes in colour, those of the layers before in grey.
 
     Regions on which a neuron of the layer is 0 throughout are filled, palely; in space they are counted in the title.
@@ -119,7 +125,9 @@ def draw_layers(cells: PolyhedralComplex, figure: Figure | None = None, box: Box
     return paint_layers(cells, _view(cells, (2, 3), box), figure)[0]
 
 
-def paint_layers(cells: PolyhedralComplex, view: View, figure: Figure | None) -> tuple[Figure, dict[str, int]]:
+def paint_layers(
+    cells: PolyhedralComplex, view: View, figure: Figure | None
+) -> tuple[Figure, dict[str, int]]:
     """Room-internal: the figure of `draw_layers`, and for each layer how many facets were drawn in colour."""
     count = cells.network.hidden_layers
     if not count:
@@ -153,7 +161,9 @@ def _paint_layer(canvas: Canvas, part: Subcomplex, layer: int) -> dict[str, int]
     zero = f"\na neuron is 0 on {plural([(vanishing, 'region')])}" if vanishing else ""
     canvas.ax.set_title(f"layer {layer}: {tally}{zero}", size=10)
     main = "facets" if canvas.space else "edges"
-    others = {kind: canvas.counts[kind] for kind in canvas.kinds if kind != main} | {VANISHING: vanishing}
+    others = {kind: canvas.counts[kind] for kind in canvas.kinds if kind != main} | {
+        VANISHING: vanishing
+    }
     named = {f"layer {layer}, {kind}": count for kind, count in others.items() if count}
     return {f"layer {layer}": canvas.counts[main]} | named
 
@@ -172,7 +182,11 @@ def paint_zero_sets(canvas: Canvas, cells: PolyhedralComplex) -> None:
 
 def zero_sets_title(canvas: Canvas) -> str:
     """Room-internal: of a picture of `paint_zero_sets`."""
-    zero = f"; a neuron is 0 on {plural([(canvas.counts[VANISHING], 'region')])}" if canvas.counts[VANISHING] else ""
+    zero = (
+        f"; a neuron is 0 on {plural([(canvas.counts[VANISHING], 'region')])}"
+        if canvas.counts[VANISHING]
+        else ""
+    )
     return f"zero sets of the neurons, by layer: {canvas.tally()}{zero}"
 
 
@@ -197,14 +211,18 @@ def paint_cells(canvas: Canvas, cells: PolyhedralComplex) -> None:
     inside = Clipped.for_picture(cells, canvas.view)
     regions = list(inside.all_cells(2, range(cells.regions)))
     shades = _separating_colours(cells)
-    canvas.polygons("regions", [points for _, points in regions], [shades[index] for index, _ in regions])
+    canvas.polygons(
+        "regions", [points for _, points in regions], [shades[index] for index, _ in regions]
+    )
     layers = edge_layers(cells)
     exact = Clipped(cells, canvas.view)  # whether an edge lies on the frame is no matter of digits
     border = [points for _, points in exact.all_cells(1, np.flatnonzero(layers == 0).tolist())]
     border = [points for points in border if not exact.on_frame(points)]
     canvas.segments("edges", border, INK, width=1.6, label="boundary of the domain")
     for layer in range(1, cells.network.hidden_layers + 1):
-        found = [points for _, points in inside.all_cells(1, np.flatnonzero(layers == layer).tolist())]
+        found = [
+            points for _, points in inside.all_cells(1, np.flatnonzero(layers == layer).tolist())
+        ]
         canvas.segments("edges", found, layer_colour(layer), width=1.1, label=f"layer {layer}")
 
 
@@ -230,11 +248,15 @@ def paint_part(
 
     if cells.dimension == 3:
         canvas.counts["solids"] += sum(map(inside.meets, part.indices(3).tolist()))
-        shown = {"alpha": 0.12, "edge": "none"} if faint else {"alpha": 0.8, "edge": INK, "width": 0.25}
+        shown = (
+            {"alpha": 0.12, "edge": "none"} if faint else {"alpha": 0.8, "edge": INK, "width": 0.25}
+        )
         polygons = seen(2, fringe(part).indices(2))
         canvas.polygons("facets", polygons, colour, label=label, **shown)  # type: ignore[arg-type]
     else:
-        canvas.polygons("regions", seen(2, part.indices(2)), colour, alpha=0.15 if faint else 0.35, label=label)
+        canvas.polygons(
+            "regions", seen(2, part.indices(2)), colour, alpha=0.15 if faint else 0.35, label=label
+        )
     thin: dict[str, Any] = {"width": 0.6, "order": 1.5} if faint else {"width": 1.5}
     canvas.segments("edges", seen(1, maximal(part, 1)), colour, label=label, **thin)
     alone = [points[0] for points in seen(0, maximal(part, 0))]

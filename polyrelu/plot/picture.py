@@ -107,16 +107,24 @@ def picture(
     """
     _check(network, what, output)
     new_figure(1, 1)  # whether there is matplotlib is found out before any work
-    network, polyhedron, view = _seen(network, Polyhedron.universe(network.inputs) if domain is None else domain, box)
+    network, polyhedron, view = _seen(
+        network, Polyhedron.universe(network.inputs) if domain is None else domain, box
+    )
     check_view(view)
     what = what or _USUAL[view.dimension]
     if view.dimension not in KINDS[what]:
-        fitting = ", ".join(name for name, dimensions in KINDS.items() if view.dimension in dimensions)
-        raise DomainError(f"{what} is no picture of {view.dimension} dimensions; choose one of {fitting}")
+        fitting = ", ".join(
+            name for name, dimensions in KINDS.items() if view.dimension in dimensions
+        )
+        raise DomainError(
+            f"{what} is no picture of {view.dimension} dimensions; choose one of {fitting}"
+        )
     if what in ("boundary", "level"):
         canvas = Canvas(view)
         if what == "boundary":
-            paint_boundary(canvas, decision_boundary(network, polyhedron, progress), network.outputs)
+            paint_boundary(
+                canvas, decision_boundary(network, polyhedron, progress), network.outputs
+            )
         else:
             name = f"level set: output {output} = {level}"
             paint_level_set(canvas, level_set(network, level, output, polyhedron, progress), name)
@@ -130,12 +138,20 @@ def picture(
     return Picture(what, view, canvas.ax.figure, dict(canvas.counts))
 
 
-def _seen(network: Network, domain: Polyhedron | Slice, box: Box | None) -> tuple[Network, Polyhedron, View]:
+def _seen(
+    network: Network, domain: Polyhedron | Slice, box: Box | None
+) -> tuple[Network, Polyhedron, View]:
     """The network and its domain in the coordinates of the axes, inside the box: few inputs make everything faster."""
     flat = on_axes(network, domain)
-    default = (-1, 2) if flat.axes[:1] == SLICE_NAMES[:1] else (-1, 1)  # so that all points of the slice are seen
+    default = (
+        (-1, 2) if flat.axes[:1] == SLICE_NAMES[:1] else (-1, 1)
+    )  # so that all points of the slice are seen
     polyhedron, view = window(flat.domain, box, default)
-    return flat.network, polyhedron, replace(view, inputs=network.inputs, names=flat.axes, linear=flat.linear)
+    return (
+        flat.network,
+        polyhedron,
+        replace(view, inputs=network.inputs, names=flat.axes, linear=flat.linear),
+    )
 
 
 def surface(

@@ -29,7 +29,9 @@ _BELOW, _ABOVE, _SURFACE = "#dbe9f6", "#fde3cf", "#e69f00"
 TIE = -1
 
 
-def draw_boundary(boundary: OutputSet, outputs: int, ax: Axes | None = None, box: Box | None = None) -> Axes:
+def draw_boundary(
+    boundary: OutputSet, outputs: int, ax: Axes | None = None, box: Box | None = None
+) -> Axes:
     """A decision boundary; in the plane also the regions of the classes.
 
     Parameters
@@ -52,7 +54,9 @@ def draw_boundary(boundary: OutputSet, outputs: int, ax: Axes | None = None, box
     return paint_boundary(_canvas(boundary, ax, box), boundary, outputs)
 
 
-def draw_level_set(part: OutputSet, ax: Axes | None = None, box: Box | None = None, name: str = "level set") -> Axes:
+def draw_level_set(
+    part: OutputSet, ax: Axes | None = None, box: Box | None = None, name: str = "level set"
+) -> Axes:
     """A level set; in the plane also where the output is below and above the level.
 
     Parameters
@@ -90,7 +94,11 @@ def classes_of(boundary: OutputSet, outputs: int) -> NDArray[np.int64]:
     [0, 1, 2]
     """
     wanted = (tuple(map(tuple, pair_rows(outputs))), "level" if outputs == 1 else "boundary")
-    if not isinstance(boundary, OutputSet) or (boundary.rows, boundary.kind) != wanted or any(boundary.levels):
+    if (
+        not isinstance(boundary, OutputSet)
+        or (boundary.rows, boundary.kind) != wanted
+        or any(boundary.levels)
+    ):
         raise DomainError(f"this is not the decision boundary of a network with {outputs} outputs")
     largest = largest_outputs(_signs(boundary), outputs)
     found: NDArray[np.int64] = np.where(largest.sum(axis=1) == 1, largest.argmax(axis=1), TIE)
@@ -101,7 +109,9 @@ def paint_boundary(canvas: Canvas, boundary: OutputSet, outputs: int) -> Axes:
     """Room-internal: the picture on a canvas."""
     labels = classes_of(boundary, outputs)
     present = sorted(set(labels.tolist()) - {TIE})
-    names = {label: f"class {label}" if outputs > 1 else ("f < 0", "f > 0")[label] for label in present}
+    names = {
+        label: f"class {label}" if outputs > 1 else ("f < 0", "f > 0")[label] for label in present
+    }
     colours = {label: _CLASSES[label % len(_CLASSES)] for label in present}
     names[TIE], colours[TIE] = "tie" if outputs > 1 else "f = 0", "#bdbdbd"
     _paint(canvas, boundary, labels, TIE, names, colours)
@@ -160,13 +170,19 @@ def _paint(
         return
     inside = Clipped.for_picture(part.cells, canvas.view)
     for label in sorted(set(labels.tolist())):
-        polygons = [points for _, points in inside.all_cells(2, np.flatnonzero(labels == label).tolist())]
+        polygons = [
+            points for _, points in inside.all_cells(2, np.flatnonzero(labels == label).tolist())
+        ]
         kind = "regions" if label == own else "regions around"
-        canvas.polygons(kind, polygons, colours[label], edge=colours[label], width=0.3, label=names[label])
+        canvas.polygons(
+            kind, polygons, colours[label], edge=colours[label], width=0.3, label=names[label]
+        )
     paint_part(canvas, fringe(part), INK, "")
 
 
 def _canvas(part: Subcomplex, ax: Axes | None, box: Box | None) -> Canvas:
     if part.cells.dimension not in (2, 3):
-        raise DomainError(f"this picture needs a domain of dimension 2 or 3, not {part.cells.dimension}")
+        raise DomainError(
+            f"this picture needs a domain of dimension 2 or 3, not {part.cells.dimension}"
+        )
     return Canvas(view_of(part.cells, box), ax)

@@ -11,14 +11,14 @@ from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import Block, Layer, Network
 from polyrelu.plot.view import Name, free_of
 
-__all__ = ["SLICE_NAMES", "Flat", "on_axes"]
+__all__ = ["SLICE_NAMES", "SlicedNetwork", "on_axes"]
 
 
 #: Names of the coordinates of a slice.
 SLICE_NAMES = ("s", "t", "u")
 
 
-class Flat(NamedTuple):
+class SlicedNetwork(NamedTuple):
     """A network on an affine space.
 
     Attributes
@@ -35,7 +35,7 @@ class Flat(NamedTuple):
     linear: RationalMatrix | None
 
 
-def on_axes(network: Network, domain: Polyhedron | Slice) -> Flat:
+def on_axes(network: Network, domain: Polyhedron | Slice) -> SlicedNetwork:
     """The network on the affine hull of a domain: in the coordinates of a slice, if it fills that, or in those inputs
     that the equations of the hull leave free.
 
@@ -53,29 +53,43 @@ def on_axes(network: Network, domain: Polyhedron | Slice) -> Flat:
     if isinstance(domain, Slice):
         part, domain = domain, domain.domain
     if domain.ambient_dimension != network.inputs:
-        raise DomainError(f"the domain lies in R^{domain.ambient_dimension}, the network has {network.inputs} inputs")
+        raise DomainError(
+            f"the domain lies in R^{domain.ambient_dimension}, the network has {network.inputs} inputs"
+        )
     if domain.is_empty():
         raise DomainError("the domain is empty, so that there is nothing to draw")
     equations = domain.affine_hull()
     axes = free_of(equations, network.inputs)
     if part is not None and 0 < len(axes) == len(part.directions) <= len(SLICE_NAMES):
         linear = RationalMatrix.from_rows(part.directions).transpose()
-        return _moved_to(network, domain, SLICE_NAMES[: len(axes)], linear, RationalMatrix.column(part.origin))
+        return _moved_to(
+            network, domain, SLICE_NAMES[: len(axes)], linear, RationalMatrix.column(part.origin)
+        )
     if not equations or not axes:
-        return Flat(network, domain, axes, None)
+        return SlicedNetwork(network, domain, axes, None)
     return _moved_to(network, domain, axes, *_parametrised(network.inputs, equations, axes))
 
 
 def _moved_to(
-    network: Network, domain: Polyhedron, axes: tuple[Name, ...], linear: RationalMatrix, offset: RationalMatrix
-) -> Flat:
+    network: Network,
+    domain: Polyhedron,
+    axes: tuple[Name, ...],
+    linear: RationalMatrix,
+    offset: RationalMatrix,
+) -> SlicedNetwork:
     layers = tuple(_moved(layer, linear, offset) for layer in network.layers)
     rows = RationalMatrix.from_integers(domain.inequalities, ncols=network.inputs + 1)
     matrix = rows.take(columns=range(network.inputs))
     right = rows.take(columns=[network.inputs]) - matrix @ offset
-    kept = [(row, bound) for row, bound in zip((matrix @ linear).rows(), right.entries(), strict=True) if any(row)]
-    part = Polyhedron.from_constraints([row for row, _ in kept], [bound for _, bound in kept], (), (), len(axes))
-    return Flat(Network(len(axes), layers, network.last), part, axes, linear)
+    kept = [
+        (row, bound)
+        for row, bound in zip((matrix @ linear).rows(), right.entries(), strict=True)
+        if any(row)
+    ]
+    part = Polyhedron.from_constraints(
+        [row for row, _ in kept], [bound for _, bound in kept], (), (), len(axes)
+    )
+    return SlicedNetwork(Network(len(axes), layers, network.last), part, axes, linear)
 
 
 def _moved(layer: Layer, linear: RationalMatrix, offset: RationalMatrix) -> Layer:
@@ -99,6 +113,10 @@ def _parametrised(
         if (row := pivots.get(j)) is None:
             rows.append([*(int(j == axis) for axis in axes), 0])
         else:
-            rows.append(RationalMatrix.from_integers([[*(-row[axis] for axis in axes), row[-1]]], row[j]).row(0))
+            rows.append(
+                RationalMatrix.from_integers(
+                    [[*(-row[axis] for axis in axes), row[-1]]], row[j]
+                ).row(0)
+            )
     hull = RationalMatrix.from_rows(rows, ncols=len(axes) + 1)
     return hull.take(columns=range(len(axes))), hull.take(columns=[len(axes)])

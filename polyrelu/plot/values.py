@@ -16,16 +16,17 @@ from polyrelu.exact import nearest_float
 from polyrelu.plot.canvas import INK, Canvas, check_interval, layer_colour, plural
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.view import Box, view_of
+from polyrelu.support.typing import Point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["draw_graph", "draw_surface", "lifted", "paint_graph", "paint_surface"]
 
-Point = tuple[Fraction, ...]
 
-
-def draw_graph(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None, output: int = 0) -> Axes:
+def draw_graph(
+    cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None, output: int = 0
+) -> Axes:
     """The graph of an output over a complex of dimension 1, with its breakpoints.
 
     Parameters
@@ -49,7 +50,9 @@ def draw_graph(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None
     return paint_graph(Canvas(view_of(cells, box), ax), cells, output)
 
 
-def draw_surface(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None, output: int = 0) -> Axes:
+def draw_surface(
+    cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None, output: int = 0
+) -> Axes:
     """The graph of an output over a complex of dimension 2, as a surface; colours show the height.
 
     Parameters and errors as for `draw_graph`; the Axes have ``projection="3d"``.
@@ -66,7 +69,8 @@ def lifted(cells: PolyhedralComplex, inside: Clipped, output: int) -> list[list[
         row = maps[index, output].tolist()
         slopes, constant = [row[axis] for axis in inside.view.axes], row[-1]
         values = [
-            sum((a * x for a, x in zip(slopes, point, strict=True)), Fraction(constant)) / denominator
+            sum((a * x for a, x in zip(slopes, point, strict=True)), Fraction(constant))
+            / denominator
             for point in points
         ]
         found.append([(*point, value) for point, value in zip(points, values, strict=True)])
@@ -88,7 +92,9 @@ def paint_graph(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes:
     canvas.points("breakpoints", bends, INK, label="breakpoint", size=4.0)
     (low,), (high,) = canvas.view.lower, canvas.view.upper
     inner = sum(low < bend[0] < high for bend in bends)
-    title = plural([(inner + 1, "piece"), (len(bends), "breakpoint")])  # of the function: some regions share one
+    title = plural(
+        [(inner + 1, "piece"), (len(bends), "breakpoint")]
+    )  # of the function: some regions share one
     canvas.ax.grid(visible=True, alpha=0.3)
     return canvas.finish(f"output {output}: {title}", values, f"output {output}")
 
@@ -114,7 +120,12 @@ def _range(pieces: Sequence[Sequence[Point]]) -> tuple[float, float]:
     """The least and the largest value, if they can be drawn."""
     values = [point[-1] for piece in pieces for point in piece]
     low, high = min(values), max(values)
-    check_interval("the range of the output in this box,", low, high, "give another box, or scale the last layer")
+    check_interval(
+        "the range of the output in this box,",
+        low,
+        high,
+        "give another box, or scale the last layer",
+    )
     return _float(low), _float(high)
 
 
@@ -124,6 +135,8 @@ def _float(number: Fraction) -> float:
 
 def _need(cells: PolyhedralComplex, dimension: int, output: int) -> None:
     if cells.dimension != dimension:
-        raise DomainError(f"this graph needs a domain of dimension {dimension}, not {cells.dimension}")
+        raise DomainError(
+            f"this graph needs a domain of dimension {dimension}, not {cells.dimension}"
+        )
     if not 0 <= output < cells.network.outputs:
         raise DomainError(f"there is no output {output}, only 0 to {cells.network.outputs - 1}")

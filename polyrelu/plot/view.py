@@ -16,10 +16,20 @@ from typing import TypeAlias
 from polyrelu.complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact import Infeasible, Polyhedron, Rational, RationalMatrix, Unbounded, to_fraction
+from polyrelu.support.typing import Point
 
-__all__ = ["Box", "Name", "View", "free_axes", "free_of", "interval_text", "sides_of", "view_of", "window"]
+__all__ = [
+    "Box",
+    "Name",
+    "View",
+    "free_axes",
+    "free_of",
+    "interval_text",
+    "sides_of",
+    "view_of",
+    "window",
+]
 
-Point = tuple[Fraction, ...]
 
 #: The number of an input, or the name of a coordinate of a slice.
 Name: TypeAlias = int | str
@@ -56,7 +66,9 @@ class View:
     @property
     def labels(self) -> tuple[str, ...]:
         """A name for each axis."""
-        return tuple(f"$x_{{{name}}}$" if isinstance(name, int) else f"${name}$" for name in self.names)
+        return tuple(
+            f"$x_{{{name}}}$" if isinstance(name, int) else f"${name}$" for name in self.names
+        )
 
     @property
     def caption(self) -> str:
@@ -66,11 +78,15 @@ class View:
         >>> window(Polyhedron.universe(2), [(-1, 1), (0, "1/3")])[1].caption
         'box [-1, 1] × [0, 1/3]'
         """
-        sides = " × ".join(itertools.starmap(interval_text, zip(self.lower, self.upper, strict=True)))
+        sides = " × ".join(
+            itertools.starmap(interval_text, zip(self.lower, self.upper, strict=True))
+        )
         if isinstance(self.names[0], str):
             terms = " + ".join(f"{name} (p{i} - p0)" for i, name in enumerate(self.names, 1))
             return f"box {sides}, slice p0 + {terms} of R^{self.inputs}"
-        return f"box {sides}" + (f", slice of R^{self.inputs}" if self.inputs > len(self.axes) else "")
+        return f"box {sides}" + (
+            f", slice of R^{self.inputs}" if self.inputs > len(self.axes) else ""
+        )
 
     @property
     def sides(self) -> tuple[tuple[int, ...], ...]:
@@ -107,7 +123,10 @@ def interval_text(low: Fraction, high: Fraction) -> str:
         return f"[{exact[0]}, {exact[1]}]"
     relative = max(abs(low), abs(high)) // (high - low)
     digits = 6 + len(str(relative)) - 1
-    texts = [text if len(text) <= 8 else _decimal(end, digits) for text, end in zip(exact, (low, high), strict=True)]
+    texts = [
+        text if len(text) <= 8 else _decimal(end, digits)
+        for text, end in zip(exact, (low, high), strict=True)
+    ]
     return f"[{texts[0]}, {texts[1]}]"
 
 
@@ -139,7 +158,9 @@ def view_of(cells: PolyhedralComplex, box: Box | None = None) -> View:
     return _view(cells.domain, box)
 
 
-def window(domain: Polyhedron, box: Box | None = None, default: tuple[int, int] = (-1, 1)) -> tuple[Polyhedron, View]:
+def window(
+    domain: Polyhedron, box: Box | None = None, default: tuple[int, int] = (-1, 1)
+) -> tuple[Polyhedron, View]:
     """The part of a domain inside a box, and the view of it; see `view_of`.
 
     Raises
@@ -149,7 +170,9 @@ def window(domain: Polyhedron, box: Box | None = None, default: tuple[int, int] 
     view = _view(domain, box, default)
     part = domain.intersect(view.box_in(domain.ambient_dimension))
     if part.dimension < view.dimension:
-        raise DomainError(f"the {view.caption} shows nothing of the inside of the domain; choose another box")
+        raise DomainError(
+            f"the {view.caption} shows nothing of the inside of the domain; choose another box"
+        )
     return part, view
 
 
@@ -163,7 +186,13 @@ def _view(domain: Polyhedron, box: Box | None, default: tuple[int, int] = (-1, 1
             "of it, --domain slice:FILE"
         )
     sides = _around(domain, axes, default) if box is None else sides_of(box, len(axes))
-    return View(axes, tuple(low for low, _ in sides), tuple(high for _, high in sides), domain.ambient_dimension, axes)
+    return View(
+        axes,
+        tuple(low for low, _ in sides),
+        tuple(high for _, high in sides),
+        domain.ambient_dimension,
+        axes,
+    )
 
 
 def free_axes(domain: Polyhedron) -> tuple[int, ...]:
@@ -181,7 +210,9 @@ def free_of(equations: Sequence[Sequence[int]], size: int) -> tuple[int, ...]:
     return tuple(j for j in range(size) if j not in pivots)
 
 
-def _around(domain: Polyhedron, axes: Sequence[int], default: tuple[int, int]) -> list[tuple[Fraction, Fraction]]:
+def _around(
+    domain: Polyhedron, axes: Sequence[int], default: tuple[int, int]
+) -> list[tuple[Fraction, Fraction]]:
     """The box around a bounded domain, and the default for others."""
     found = []
     for axis in axes:
@@ -206,8 +237,12 @@ def sides_of(box: Box, count: int) -> list[tuple[Fraction, Fraction]]:
     pairs = list(box)
     if len(pairs) == 2 and not any(isinstance(entry, (list, tuple)) for entry in pairs):
         pairs = [pairs] * count  # type: ignore[list-item]
-    if len(pairs) != count or any(not isinstance(pair, (list, tuple)) or len(pair) != 2 for pair in pairs):
-        raise DomainError(f"the box of a picture with {count} axes is (low, high), or {count} such pairs")
+    if len(pairs) != count or any(
+        not isinstance(pair, (list, tuple)) or len(pair) != 2 for pair in pairs
+    ):
+        raise DomainError(
+            f"the box of a picture with {count} axes is (low, high), or {count} such pairs"
+        )
     sides = [(to_fraction(low), to_fraction(high)) for low, high in pairs]  # type: ignore[misc]
     for j, (low, high) in enumerate(sides):
         if low >= high:

@@ -20,13 +20,13 @@ from polyrelu.exact import nearest_float
 from polyrelu.plot.canvas import GREY, INK, Canvas, check_interval
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.view import Box, view_of
+from polyrelu.support.typing import Point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["draw_weights", "paint_weights", "unit_weight"]
 
-Point = tuple[Fraction, ...]
 
 #: Colours end here, if some weights are more than twice as large.
 _QUANTILE = 0.95
@@ -56,7 +56,9 @@ def draw_weights(
     'tropical weights of output 0: 4 of 4 facets visible\\nbox [-1, 1] × [-1, 1]'
     """
     if breakpoints.cells.dimension not in (2, 3):
-        raise DomainError(f"weights are drawn in dimension 2 or 3, not {breakpoints.cells.dimension}")
+        raise DomainError(
+            f"weights are drawn in dimension 2 or 3, not {breakpoints.cells.dimension}"
+        )
     canvas = Canvas(view_of(breakpoints.cells, box), ax)
     return paint_weights(canvas, breakpoints, output)
 
@@ -82,7 +84,9 @@ def unit_weight(facet: TropicalWeight, output: int) -> float:
 def paint_weights(canvas: Canvas, breakpoints: BreakpointComplex, output: int) -> Axes:
     """Room-internal: the picture on a canvas."""
     if not 0 <= output < breakpoints.weights.shape[1]:
-        raise DomainError(f"there is no output {output}, only 0 to {breakpoints.weights.shape[1] - 1}")
+        raise DomainError(
+            f"there is no output {output}, only 0 to {breakpoints.weights.shape[1] - 1}"
+        )
     inside = Clipped.for_picture(breakpoints.cells, canvas.view)
     seen: list[list[Point]] = []
     flat: list[list[Point]] = []
@@ -106,27 +110,44 @@ def paint_weights(canvas: Canvas, breakpoints: BreakpointComplex, output: int) -
 def _paint_invisible(canvas: Canvas, facets: list[list[Point]]) -> None:
     label = "invisible (weight 0)"
     if canvas.space:
-        canvas.polygons("invisible facets", facets, "#d9d9d9", GREY, alpha=0.12, label=label, dashed=True)
+        canvas.polygons(
+            "invisible facets", facets, "#d9d9d9", GREY, alpha=0.12, label=label, dashed=True
+        )
     else:
-        canvas.segments("invisible facets", facets, GREY, width=0.9, dashed=True, label=label, order=1.8)
+        canvas.segments(
+            "invisible facets", facets, GREY, width=0.9, dashed=True, label=label, order=1.8
+        )
 
 
-def _paint_visible(canvas: Canvas, facets: list[list[Point]], weights: list[float], output: int) -> None:
+def _paint_visible(
+    canvas: Canvas, facets: list[list[Point]], weights: list[float], output: int
+) -> None:
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import CenteredNorm
 
     largest = float(np.abs(weights).max())
     remedy = "scale the last layer (complex --breakpoints FILE writes them exactly)"
-    check_interval(f"the scale of the weights of output {output},", Fraction(-largest), Fraction(largest), remedy)
+    check_interval(
+        f"the scale of the weights of output {output},",
+        Fraction(-largest),
+        Fraction(largest),
+        remedy,
+    )
     usual = float(np.quantile(np.abs(weights), _QUANTILE))
     limit = usual if 0 < usual < largest / 2 else largest
     scale = ScalarMappable(CenteredNorm(0.0, limit), _diverging(colormaps))
-    order = sorted(range(len(weights)), key=lambda place: abs(weights[place]))  # the heaviest in front
+    order = sorted(
+        range(len(weights)), key=lambda place: abs(weights[place])
+    )  # the heaviest in front
     facets = [facets[place] for place in order]
-    colours = [tuple(row) for row in scale.to_rgba(np.array([weights[place] for place in order])).tolist()]
+    colours = [
+        tuple(row) for row in scale.to_rgba(np.array([weights[place] for place in order])).tolist()
+    ]
     if canvas.space:
-        canvas.polygons("visible facets", facets, colours, INK, width=0.25, alpha=0.85, shaded=False)
+        canvas.polygons(
+            "visible facets", facets, colours, INK, width=0.25, alpha=0.85, shaded=False
+        )
     else:
         canvas.segments("visible facets", facets, colours, width=1.8)
     label = f"weight ω·‖n‖ of output {output} (concave < 0 < convex)"

@@ -74,7 +74,9 @@ def prove(network: Network, seed: int = 0) -> list[Hypothesis] | Attempt:
     minor = nonzero_minor(network.weight(1))
     if minor is None:
         return Attempt(THEOREM, _rank_failure(network))
-    layer = _SecondLayer(network.layers[1].augmented().integer_rows(), network.weight(3).transpose().integer_rows())
+    layer = _SecondLayer(
+        network.layers[1].augmented().integer_rows(), network.weight(3).transpose().integer_rows()
+    )
     failure = _rows(layer)
     if failure is not None:
         return Attempt(THEOREM, f"rows: {failure}")
@@ -104,7 +106,9 @@ def _rows(layer: _SecondLayer) -> str | None:
     normals: dict[tuple[int, ...], int] = {}
     for i, row in enumerate(layer.rows):
         if not min(row) < 0 < max(row):
-            return f"second-layer neuron {i} has no sign change in [A_i | a_i]: it is dead or linear"
+            return (
+                f"second-layer neuron {i} has no sign change in [A_i | a_i]: it is dead or linear"
+            )
         normal, _ = primitive(row)
         if normals.setdefault(normal, i) != i:
             return f"second-layer neurons {normals[normal]} and {i} have rows that are multiples of each other"
@@ -118,14 +122,19 @@ def _witnesses(layer: _SecondLayer, rng: random.Random) -> list[dict[str, Any]] 
     for j in range(layer.width):
         if _is_flat(layer, j):
             if not _flat_jump(layer, j):
-                return Attempt(THEOREM, f"hyperplanes: no row crosses H_{j}, and its jump vanishes: it is not visible")
+                return Attempt(
+                    THEOREM,
+                    f"hyperplanes: no row crosses H_{j}, and its jump vanishes: it is not visible",
+                )
             found.append({"flat": True})
             continue
         point = _point(layer, j, rng)
         if point is None:
             return Attempt(THEOREM, f"hyperplanes: no point was found that shows H_{j}")
         i, positive = point
-        found.append({"row": i, "positive": [[k, format_rational(positive[k])] for k in sorted(positive)]})
+        found.append(
+            {"row": i, "positive": [[k, format_rational(positive[k])] for k in sorted(positive)]}
+        )
     return found
 
 
@@ -147,10 +156,15 @@ def _jump(layer: _SecondLayer, active: list[int], j: int) -> list[int]:
     """Σ_{k active} V_k A_kj."""
     weights = [layer.rows[k][j] for k in active]
     heads = [layer.columns[k] for k in active]
-    return [sum(w * head[o] for w, head in zip(weights, heads, strict=True)) for o in range(len(layer.columns[0]))]
+    return [
+        sum(w * head[o] for w, head in zip(weights, heads, strict=True))
+        for o in range(len(layer.columns[0]))
+    ]
 
 
-def _point(layer: _SecondLayer, j: int, rng: random.Random) -> tuple[int, dict[int, Fraction]] | None:
+def _point(
+    layer: _SecondLayer, j: int, rng: random.Random
+) -> tuple[int, dict[int, Fraction]] | None:
     """A row i and positive coordinates that satisfy (c) for H_j."""
     for i, support in _supports(layer, j, rng):
         for _ in range(1 if len(support) == 1 else _TRIES):
@@ -160,7 +174,9 @@ def _point(layer: _SecondLayer, j: int, rng: random.Random) -> tuple[int, dict[i
     return None
 
 
-def _supports(layer: _SecondLayer, j: int, rng: random.Random) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _supports(
+    layer: _SecondLayer, j: int, rng: random.Random
+) -> Iterator[tuple[int, tuple[int, ...]]]:
     """A row and the coordinates that are positive: all small supports while they are few, then random ones."""
     rows = [i for i, row in enumerate(layer.rows) if row[j] != 0]
     others = [k for k in range(layer.width) if k != j]
@@ -175,13 +191,19 @@ def _supports(layer: _SecondLayer, j: int, rng: random.Random) -> Iterator[tuple
         yield rng.choice(rows), tuple(rng.sample(others, size))
 
 
-def _on_row(row: list[int], support: tuple[int, ...], rng: random.Random) -> dict[int, Fraction] | None:
+def _on_row(
+    row: list[int], support: tuple[int, ...], rng: random.Random
+) -> dict[int, Fraction] | None:
     """A random point of h_i = 0 with exactly these positive coordinates: one coordinate is solved for."""
     pivots = [k for k in support if row[k] != 0]
     if not pivots:
         return None
     pivot = rng.choice(pivots)
-    point = {k: Fraction(rng.randint(1, 16)) * Fraction(2) ** rng.randint(-4, 4) for k in support if k != pivot}
+    point = {
+        k: Fraction(rng.randint(1, 16)) * Fraction(2) ** rng.randint(-4, 4)
+        for k in support
+        if k != pivot
+    }
     value = -(row[-1] + sum(row[k] * z for k, z in point.items())) / Fraction(row[pivot])
     short = max(value.numerator.bit_length(), value.denominator.bit_length()) <= BIT_LIMIT
     return {**point, pivot: value} if value > 0 and short else None

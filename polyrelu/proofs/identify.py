@@ -60,8 +60,8 @@ def identify(
     among: Among | None = None,
     seed: int = 0,
     time_limit: float | None = TIME_LIMIT,
-    keep: str | Path | None = None,
-    watch: deep.Watch | None = None,
+    checkpoint: str | Path | None = None,
+    progress: deep.SearchProgress | None = None,
 ) -> Outcome:
     """Prove or refute that a network is identifiable on R^n.
 
@@ -74,8 +74,8 @@ def identify(
     seed : for the search of points, shifts and ridges; the same seed gives the same certificate.
     time_limit : seconds for the search of ridges, the one part that may take long; None: until it meets nothing new.
         A search that is enough for transversal competitors has a few more walks, within the limit, for regular ones.
-    keep : a file in which this search is kept: it goes on from there if the file exists.
-    watch : called before each walk of this search with the `DeepSearch`, and after the last one; if it says no, the
+    checkpoint : a file in which this search is kept: it goes on from there if the file exists.
+    progress : called before each walk of this search with the `DeepSearch`, and after the last one; if it says no, the
         search ends, and no other network is looked for afterwards.
 
     Returns
@@ -88,7 +88,7 @@ def identify(
     >>> from polyrelu.network import from_arrays
     >>> identify(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])).status
     'proved'
-    >>> identify(from_arrays([([[1], [1]], [0, 0]), ([[1, 1]], [0])])).story
+    >>> identify(from_arrays([([[1], [1]], [0, 0]), ([[1, 1]], [0])])).explanation
     'neurons 0 and 1 of layer 1 have one row up to scale, so they can trade outgoing weights'
     """
     _check_arguments(network, among, time_limit)
@@ -107,14 +107,16 @@ def identify(
         return Undecided(_reason(network, attempts), (*attempts, refuted))
     wanted: Competitors = "regular" if among == "regular" else "transversal"
     started = time.monotonic()
-    search = deep.searched(network, seed, time_limit, keep, watch, wanted)
+    search = deep.run_search(network, seed, time_limit, checkpoint, progress, wanted)
     left = None if time_limit is None else time_limit - (time.monotonic() - started)
-    search = deep.widened(search, left, watch)
-    proof = _tried(network, among, deep.THEOREM, search.space.among, lambda: deep.whole(search))
+    search = deep.extend_to_regular(search, left, progress)
+    proof = _tried(
+        network, among, deep.THEOREM, search.space.among, lambda: deep.prove_search(search)
+    )
     if isinstance(proof, Identifiable):
         return proof
     attempts.append(proof)
-    if watch is None or watch(search):
+    if progress is None or progress(search):
         late = _refute_by(network, among, one_sided_moves(network, suspects(search), seed=seed))
         if isinstance(late, NotIdentifiable):
             return late
@@ -123,7 +125,9 @@ def identify(
 
 def _check_arguments(network: object, among: Among | None, time_limit: float | None) -> None:
     if not isinstance(network, Network):
-        raise PolyreluError(f"identify takes a Network, not {type(network).__name__}; polyrelu.load reads a file")
+        raise PolyreluError(
+            f"identify takes a Network, not {type(network).__name__}; polyrelu.load reads a file"
+        )
     if among not in (None, *_CLASSES):
         raise PolyreluError(f"among is {', '.join(map(repr, _CLASSES))}, not {str(among)[:40]!r}")
     if time_limit is not None and not time_limit >= 0:
@@ -136,7 +140,7 @@ def _part(search: DeepSearch) -> PartlyIdentifiable | None:
         regular = search.among_regular()
         if regular.hypotheses.determined == search.hypotheses.determined:
             search = regular
-    found = deep.part(search)
+    found = deep.prove_part(search)
     if found is None:
         return None
     claim, hypotheses = found
@@ -193,7 +197,9 @@ def _refute(network: Network, among: Among | None, seed: int) -> NotIdentifiable
     return _refute_by(network, among, itertools.chain([first], candidates))
 
 
-def _refute_by(network: Network, among: Among | None, candidates: Iterator[Move]) -> NotIdentifiable | Attempt:
+def _refute_by(
+    network: Network, among: Among | None, candidates: Iterator[Move]
+) -> NotIdentifiable | Attempt:
     """The first of some moves into the wanted class."""
     first = next(candidates, None)
     if first is None:
@@ -205,7 +211,7 @@ def _refute_by(network: Network, among: Among | None, candidates: Iterator[Move]
                 return _refuted(network, "generic", move, membership)
     if among in ("generic", "transversal", "regular"):
         why = _why_not_generic(network) if among == "generic" else f"it is not known to be {among}"
-        return Attempt(first.theorem, f"{first.story}; but {why}; `--among all` refutes")
+        return Attempt(first.theorem, f"{first.explanation}; but {why}; `--among all` refutes")
     return _refuted(network, "all", first, {"status": "verified", "method": "every"})
 
 
@@ -215,7 +221,9 @@ def _why_not_generic(network: Network) -> str:
     return "none of the other networks found is known to be generic"
 
 
-def _refuted(network: Network, among: Among, move: Move, membership: dict[str, object]) -> NotIdentifiable:
+def _refuted(
+    network: Network, among: Among, move: Move, membership: dict[str, object]
+) -> NotIdentifiable:
     hypotheses = [
         Hypothesis(move.theorem, "architecture"),
         Hypothesis(move.theorem, "same-function", move.evidence),
@@ -223,15 +231,25 @@ def _refuted(network: Network, among: Among, move: Move, membership: dict[str, o
         Hypothesis(move.theorem, "membership", membership),
     ]
     claim = Claim("not-identifiable", network, among, move.other)
-    return NotIdentifiable(_certificate(claim, move.theorem, hypotheses), move.other, move.story)
+    return NotIdentifiable(
+        _certificate(claim, move.theorem, hypotheses), move.other, move.explanation
+    )
 
 
-def _certificate(claim: Claim | PartClaim, theorem: str, hypotheses: list[Hypothesis]) -> Certificate:
+def _certificate(
+    claim: Claim | PartClaim, theorem: str, hypotheses: list[Hypothesis]
+) -> Certificate:
     return Certificate(claim, theorem, tuple(hypotheses), {"tool": f"polyrelu {__version__}"})
 
 
 def _reason(network: Network, attempts: list[Attempt]) -> str:
     if attempts:
-        return "no theorem applied, and no other network of the class with the same function was found"
-    shape = "networks that end in a ReLU" if network.last == "relu" else f"{network.hidden_layers} hidden layers"
+        return (
+            "no theorem applied, and no other network of the class with the same function was found"
+        )
+    shape = (
+        "networks that end in a ReLU"
+        if network.last == "relu"
+        else f"{network.hidden_layers} hidden layers"
+    )
     return f"no theorem here covers {shape}, and no other network of the class with the same function was found"

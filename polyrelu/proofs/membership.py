@@ -29,12 +29,18 @@ def has_generic_class(network: Network) -> bool:
 
 def can_be_verified(network: Network) -> bool:
     """Whether the network is small enough for membership to be verified at all (FORMAT.md §3.4, §3.6)."""
-    if not has_generic_class(network) or _minors(network) > MINOR_LIMIT or _sums(network) > SUM_LIMIT:
+    if (
+        not has_generic_class(network)
+        or _minors(network) > MINOR_LIMIT
+        or _sums(network) > SUM_LIMIT
+    ):
         return False
     n1, n2, n3 = network.widths[1:]
     size, (_, second, third) = min(n1 + 1, n2), network.layers
     sum_bits = (2 + n2.bit_length() + second.bits + third.bits) * n3 << n2
-    return sum_bits < SUM_BIT_LIMIT and is_affordable((_minors(network) + 1) * size**3, size * second.bits)
+    return sum_bits < SUM_BIT_LIMIT and is_affordable(
+        (_minors(network) + 1) * size**3, size * second.bits
+    )
 
 
 def generic_membership(network: Network) -> dict[str, Any]:
@@ -51,7 +57,12 @@ def generic_membership(network: Network) -> dict[str, Any]:
     minor = nonzero_minor(network.weight(1))
     if minor is None or not can_be_verified(network) or not _all_minors_nonzero(network):
         return dict(OPEN)
-    return {"status": "verified", "method": "minors", "prime": str(minor.prime), "columns": list(minor.columns)}
+    return {
+        "status": "verified",
+        "method": "minors",
+        "prime": str(minor.prime),
+        "columns": list(minor.columns),
+    }
 
 
 def deep_membership(network: Network) -> dict[str, Any]:
@@ -73,7 +84,12 @@ def deep_membership(network: Network) -> dict[str, Any]:
         found = _cancelling_pair(network, layer)
         if found is not None:
             j, pair, i = found
-            return {"status": "refuted", "method": "masks", "layer": layer, "masks": [[j], list(pair), [i]]}
+            return {
+                "status": "refuted",
+                "method": "masks",
+                "layer": layer,
+                "masks": [[j], list(pair), [i]],
+            }
     return dict(OPEN)
 
 

@@ -16,29 +16,27 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.certificate import NodeRecord, RegionsCertificate, RegionsClaim, SignRecord, TreeLog
 from polyrelu.complex import PolyhedralComplex, RegionGraph
-from polyrelu.complex.completeness import require_whole
+from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.region import interior_point
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_arrays
-from polyrelu.outcomes import RegionsListed, Undecided, Work
+from polyrelu.outcomes import ProofStatistics, RegionsListed, Undecided
 from polyrelu.proofs.trees.expressions import JointNetwork, KnownSigns, Term
-from polyrelu.proofs.trees.node_polyhedron import Coordinates, Path, Proof
-from polyrelu.proofs.trees.search import Progress, sign_record
-from polyrelu.proofs.trees.sparse_forms import Row, negated
+from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates, NodePolyhedron, Proof
+from polyrelu.proofs.trees.search import TreeStatistics, sign_record
+from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget, CertificateLimit, LimitReached
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.limits import LINE_LIMIT
+from polyrelu.support.typing import Indices, Signs
 from polyrelu.version import __version__
 
 __all__ = ["certify_regions"]
 
-Signs = NDArray[np.int8]
-Indices = NDArray[np.int64]
 #: A point strictly inside a region, by the region's number.
 PointOf = Callable[[int], Sequence[Fraction]]
 
@@ -48,7 +46,7 @@ def certify_regions(
     *,
     time_limit: float | None = None,
     memory_limit: int | None = None,
-    progress: Callable[[Work], None] | None = None,
+    progress: Callable[[ProofStatistics], None] | None = None,
 ) -> RegionsListed | Undecided:
     """A certificate that a complex has exactly these regions.
 
@@ -71,10 +69,12 @@ def certify_regions(
     (7, 13)
     """
     if isinstance(cells, PolyhedralComplex):
-        require_whole(cells, "a list of regions")
+        require_complete(cells, "a list of regions")
     elif not cells.complete:
-        raise DomainError("a list of regions: the walk from region to region did not reach all of them")
-    work = Progress()
+        raise DomainError(
+            "a list of regions: the walk from region to region did not reach all of them"
+        )
+    work = TreeStatistics()
     with deferred_interrupt() as interrupt:
         try:
             budget = Budget(time_limit, memory_limit, interrupt)
@@ -83,7 +83,9 @@ def certify_regions(
             for node in tree.nodes():
                 log.add(node)
                 if log.longest > LINE_LIMIT:
-                    raise CertificateLimit(f"a line of the certificate would have more than {LINE_LIMIT} bytes")
+                    raise CertificateLimit(
+                        f"a line of the certificate would have more than {LINE_LIMIT} bytes"
+                    )
                 if progress is not None:
                     progress(work)
         except LimitReached as limit:
@@ -113,7 +115,7 @@ class _Open:
     """
 
     depth: int
-    cut: tuple[Row, int] | None  # the form that is nonnegative from here on, and its factor
+    cut: tuple[SparseForm, int] | None  # the form that is nonnegative from here on, and its factor
     known: KnownSigns
     terms: Sequence[Term]
     stale: bool
@@ -121,14 +123,22 @@ class _Open:
 
 
 class _Tree:
-    def __init__(self, cells: PolyhedralComplex | RegionGraph, budget: Budget, work: Progress) -> None:
+    def __init__(
+        self, cells: PolyhedralComplex | RegionGraph, budget: Budget, work: TreeStatistics
+    ) -> None:
         network, signs = cells.network, _signs(cells)
-        self.coordinates, self._point_of = Coordinates.of(cells.domain), _points(cells)
+        self.coordinates, self._point_of = DomainCoordinates.of(cells.domain), _points(cells)
         self._budget, self._work, self._cost = budget, work, (0, 0)
-        self._joint = JointNetwork(*_all_activations(network), self.coordinates.inputs, check=budget.check)
-        self._path = Path.at_root(self.coordinates)
-        places = {(neuron.layer, neuron.index): column for column, neuron in enumerate(network.neurons())}
-        columns = {atom.symbol: places[atom.neuron.layer, atom.neuron.place] for atom in self._joint.atoms}
+        self._joint = JointNetwork(
+            *_all_activations(network), self.coordinates.inputs, check=budget.check
+        )
+        self._path = NodePolyhedron.at_root(self.coordinates)
+        places = {
+            (neuron.layer, neuron.index): column for column, neuron in enumerate(network.neurons())
+        }
+        columns = {
+            atom.symbol: places[atom.neuron.layer, atom.neuron.place] for atom in self._joint.atoms
+        }
         self._signs = {symbol: signs[:, column] for symbol, column in columns.items()}
         self._highest = max((atom.level for atom in self._joint.atoms), default=0)
         self._all = np.arange(len(signs))
@@ -158,12 +168,21 @@ class _Tree:
 
     def _settled(self, node: _Open) -> tuple[list[list[SignRecord]], _Open]:
         """Rounds of the signs that hold on all of a node; and the node with these signs."""
-        known, terms, stale, rounds = node.known, list(node.terms), node.stale, list[list[SignRecord]]()
+        known, terms, stale, rounds = (
+            node.known,
+            list(node.terms),
+            node.stale,
+            list[list[SignRecord]](),
+        )
         while True:
             self._budget.check()
-            self._work.spend(*self._cost)  # of the checker, which puts in the signs at every node and in every round
+            self._work.spend(
+                *self._cost
+            )  # of the checker, which puts in the signs at every node and in every round
             affine = [term for term in terms if term.is_affine]
-            found = [(term, sign) for term in affine if (sign := self._common_sign(term, node.regions))]
+            found = [
+                (term, sign) for term in affine if (sign := self._common_sign(term, node.regions))
+            ]
             if found:
                 rounds.append([self._record(term, sign) for term, sign in found])
                 known = known.extended(found)
@@ -189,18 +208,27 @@ class _Tree:
         answer = self._path.least(form)
         self._work.programs += 1
         if not isinstance(answer, Proof):
-            raise AssertionError("a neuron with one sign on all regions of a polyhedron has it on the polyhedron")
+            raise AssertionError(
+                "a neuron with one sign on all regions of a polyhedron has it on the polyhedron"
+            )
         return sign_record(self._joint, term, sign, answer, self._work)
 
     def _most_even(self, node: _Open) -> Term | None:
         """The affine term to split at, each of them taking both signs; None if no term is left."""
         affine = [term for term in node.terms if term.is_affine]
-        return min(affine, key=lambda term: abs(int(self._signs[term.symbol][node.regions].sum())), default=None)
+        return min(
+            affine,
+            key=lambda term: abs(int(self._signs[term.symbol][node.regions].sum())),
+            default=None,
+        )
 
     def _part(self, node: _Open, split: Term, sign: int) -> _Open:
         """One side of a split."""
         side = split.form if sign > 0 else negated(split.form)
-        terms, stale = [term for term in node.terms if term is not split], node.stale or self._is_read(split)
+        terms, stale = (
+            [term for term in node.terms if term is not split],
+            node.stale or self._is_read(split),
+        )
         regions = node.regions[self._signs[split.symbol][node.regions] == sign]
         known = node.known.extended([(split, sign)])
         return _Open(node.depth + 1, (side, split.factor), known, terms, stale, regions)

@@ -34,5 +34,10 @@ def prove_runtime_error(found: RuntimeErrorBound) -> Proved[Certificate] | Undec
     bounds = tuple(bound for bound in found.bounds if bound is not None)
     claim = RuntimeClaim(found.network, found.lower, found.upper, found.arithmetic, bounds)
     return Proved(
-        Certificate(claim, "rounding", (Hypothesis("rounding", "bound"),), {"tool": f"polyrelu {__version__}"})
+        Certificate(
+            claim,
+            "rounding",
+            (Hypothesis("rounding", "bound"),),
+            {"tool": f"polyrelu {__version__}"},
+        )
     )

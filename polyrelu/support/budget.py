@@ -38,7 +38,10 @@ class Budget:
     """
 
     def __init__(
-        self, seconds: float | None = None, megabytes: int | None = None, interrupt: Interrupt | None = None
+        self,
+        seconds: float | None = None,
+        megabytes: int | None = None,
+        interrupt: Interrupt | None = None,
     ) -> None:
         for value, name in ((seconds, "time"), (megabytes, "memory")):
             if value is not None and not value >= 0:
@@ -48,7 +51,11 @@ class Budget:
 
     def trial(self, share: float) -> Budget:
         """A budget for an attempt that may be given up: a share of the time that is left."""
-        left = None if self._seconds is None else max(self._started + self._seconds - time.monotonic(), 0)
+        left = (
+            None
+            if self._seconds is None
+            else max(self._started + self._seconds - time.monotonic(), 0)
+        )
         return Budget(None if left is None else share * left, self._megabytes, self._interrupt)
 
     def check(self) -> None:

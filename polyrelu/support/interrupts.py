@@ -27,7 +27,10 @@ class _Note:
     """
 
     def __init__(
-        self, interrupt: Interrupt, previous: Callable[..., object], notice: Callable[[], None] | None
+        self,
+        interrupt: Interrupt,
+        previous: Callable[..., object],
+        notice: Callable[[], None] | None,
     ) -> None:
         self._interrupt, self._previous, self._notice = interrupt, previous, notice
 

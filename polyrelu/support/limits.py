@@ -37,7 +37,13 @@ DEPTH_LIMIT, WIDTH_LIMIT, PARAMETER_LIMIT = 10_000, 10**6, 3 * 10**7
 DETERMINANT_LIMIT, SUBSET_LIMIT = 1_024, 40
 
 #: Pairs (D, ε) of `assignments`; minors, sums and their bits of `membership`; bits of a scale of §3.5.
-PAIR_LIMIT, MINOR_LIMIT, SUM_LIMIT, SUM_BIT_LIMIT, SCALE_BIT_LIMIT = 2**16, 5_000, 2**16, 2**26, 2**16
+PAIR_LIMIT, MINOR_LIMIT, SUM_LIMIT, SUM_BIT_LIMIT, SCALE_BIT_LIMIT = (
+    2**16,
+    5_000,
+    2**16,
+    2**26,
+    2**16,
+)
 
 #: Levels of a split tree, and half of the cost that its check may have (FORMAT.md §5).
 DEPTH_LIMIT_OF_TREES, TREE_COST_LIMIT = 4_000, 2**39
@@ -48,7 +54,9 @@ LINE_LIMIT = 1 << 26
 _COST_LIMIT = 2**34
 
 #: Numbers as people write them: an integer, a decimal or a fraction, of a length that is read quickly.
-NUMBER = re.compile(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399}|(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?)", re.ASCII)
+NUMBER = re.compile(
+    r"-?[0-9]{1,400}(/[1-9][0-9]{0,399}|(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?)", re.ASCII
+)
 
 
 def is_affordable(operations: int, bits: int) -> bool:

@@ -29,9 +29,14 @@ def layout(value: Any, indent: str = "", room: int = 110) -> str:
         return flat
     deeper = indent + " "
     if isinstance(value, dict):
-        parts = [f"{deeper}{json.dumps(key)}: {layout(entry, deeper, room)}" for key, entry in value.items()]
+        parts = [
+            f"{deeper}{json.dumps(key)}: {layout(entry, deeper, room)}"
+            for key, entry in value.items()
+        ]
         return "{\n" + ",\n".join(parts) + f"\n{indent}}}"
-    return "[\n" + ",\n".join(deeper + layout(entry, deeper, room) for entry in value) + f"\n{indent}]"
+    return (
+        "[\n" + ",\n".join(deeper + layout(entry, deeper, room) for entry in value) + f"\n{indent}]"
+    )
 
 
 def wrapped(line: str, width: int = 100) -> str:
@@ -63,10 +68,16 @@ def write_all(contents: Sequence[tuple[Path, str | Iterable[bytes]]]) -> list[Pa
             if path.exists() and not path.is_file():
                 raise PolyreluError(f"{path}: cannot write: it is not a regular file")
             if resolved.count(real) > 1:
-                raise PolyreluError(f"{path}: two outputs would be written to this file; choose two names")
+                raise PolyreluError(
+                    f"{path}: two outputs would be written to this file; choose two names"
+                )
         for path, content in contents:
             pending.append(_temporary(path))
-            _write(pending[-1], [f"{content}\n".encode("ascii")] if isinstance(content, str) else content, path)
+            _write(
+                pending[-1],
+                [f"{content}\n".encode("ascii")] if isinstance(content, str) else content,
+                path,
+            )
         for path, temporary in zip(paths, pending, strict=True):
             os.replace(temporary, path)
     except OSError as error:

@@ -16,11 +16,10 @@ from fractions import Fraction
 
 from polyrelu.exact import RationalMatrix, primitive
 from polyrelu.network import Layer
+from polyrelu.support.typing import Vector
 from polyrelu.symmetry.layer_domain import LayerDomain
 
 __all__ = ["AbsoluteValueForm", "absolute_value_form", "absolute_value_form_on"]
-
-Vector = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,9 @@ def absolute_value_form(hidden: Layer, outgoing: Layer) -> AbsoluteValueForm:
     return absolute_value_form_on(hidden, outgoing, LayerDomain.whole_space(hidden.weight.ncols))
 
 
-def absolute_value_form_on(hidden: Layer, outgoing: Layer, domain: LayerDomain) -> AbsoluteValueForm:
+def absolute_value_form_on(
+    hidden: Layer, outgoing: Layer, domain: LayerDomain
+) -> AbsoluteValueForm:
     """The normal form on any domain with interior.
 
     >>> from polyrelu.exact import Polyhedron

@@ -71,12 +71,17 @@ def translate(network: Network, layer: int, neuron: int, shift: Rational) -> Net
     t = to_fraction(shift)
     _need_hidden(network, layer, neuron)
     if t < least_shift(network, layer, neuron):
-        raise NetworkError(f"the shift {t} is below the least admissible one, {least_shift(network, layer, neuron)}")
+        raise NetworkError(
+            f"the shift {t} is below the least admissible one, {least_shift(network, layer, neuron)}"
+        )
     own, after = network.layers[layer - 1], network.layers[layer]
     raised = [b + (t if i == neuron else 0) for i, b in enumerate(own.bias.entries())]
     lowered = after.bias - after.weight.take(columns=[neuron]).scale(t)
     return network.replace_layers(
-        {layer: Layer(own.blocks, RationalMatrix.column(raised)), layer + 1: Layer(after.blocks, lowered)}
+        {
+            layer: Layer(own.blocks, RationalMatrix.column(raised)),
+            layer + 1: Layer(after.blocks, lowered),
+        }
     )
 
 
@@ -92,8 +97,14 @@ def flip(network: Network, layer: int, neuron: int, flipped: Sequence[int]) -> N
     """
     _need_hidden(network, layer, neuron)
     others = set(range(network.widths[layer])) - {neuron}
-    if network.widths[layer + 1] != 1 or not set(flipped) <= others or len(set(flipped)) < len(flipped):
-        raise NetworkError("a flip needs a single neuron in the next layer, and distinct neurons beside the hidden one")
+    if (
+        network.widths[layer + 1] != 1
+        or not set(flipped) <= others
+        or len(set(flipped)) < len(flipped)
+    ):
+        raise NetworkError(
+            "a flip needs a single neuron in the next layer, and distinct neurons beside the hidden one"
+        )
     own, weights = network.layers[layer - 1], network.weight(layer + 1).row(0)
     rows = own.augmented().rows()
     for k in flipped:

@@ -33,7 +33,10 @@ def first_difference(first: Network, second: Network) -> int | None:
         shared = mine is theirs and first.layers[layer - 1] == second.layers[layer - 1]
         mine = _next(first, layer, mine, names)
         theirs = mine if shared else _next(second, layer, theirs, names)
-        colours = [state.colours if layer == first.depth else sorted(state.colours) for state in (mine, theirs)]
+        colours = [
+            state.colours if layer == first.depth else sorted(state.colours)
+            for state in (mine, theirs)
+        ]
         if colours[0] != colours[1]:
             return layer if layer <= checkable else None
     return None
@@ -69,9 +72,15 @@ def _next(network: Network, layer: int, before: _State, names: dict[object, int]
     colours, scales = [], []
     for *weights, b in table.integer_rows():
         bias = b * before.common
-        entries = [(c, w * s) for w, c, s in zip(weights, before.colours, before.scales, strict=True) if w * s]
+        entries = [
+            (c, w * s)
+            for w, c, s in zip(weights, before.colours, before.scales, strict=True)
+            if w * s
+        ]
         colours.append(
-            names.setdefault(_key(layer, bias, entries, common if layer == network.depth else 0), len(names))
+            names.setdefault(
+                _key(layer, bias, entries, common if layer == network.depth else 0), len(names)
+            )
         )
         scales.append(sum((abs(e) for _, e in entries), abs(bias)))
     divisor = math.gcd(common, *scales)

@@ -21,11 +21,9 @@ from polyrelu.exact import (
     kernel,
     row_basis,
 )
+from polyrelu.support.typing import IntegerRow, Vector
 
 __all__ = ["LayerDomain"]
-
-Vector = tuple[Fraction, ...]
-Row = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +41,8 @@ class LayerDomain:
     """
 
     polyhedron: Polyhedron
-    rays: tuple[Row, ...]
-    lines: tuple[Row, ...]
+    rays: tuple[IntegerRow, ...]
+    lines: tuple[IntegerRow, ...]
     kind: str
 
     @classmethod
@@ -77,7 +75,9 @@ class LayerDomain:
             raise DomainError("the domain has no interior; give one of full dimension")
         if polyhedron.is_bounded():
             return cls(polyhedron, (), (), "polyhedron")
-        found = _recession_cone(polyhedron).generators()  # of the polyhedron itself there may be very many
+        found = _recession_cone(
+            polyhedron
+        ).generators()  # of the polyhedron itself there may be very many
         kind = "polyhedron" if len(found.lines) < size else "space"
         return cls(polyhedron, found.rays, found.lines, kind)
 
@@ -118,12 +118,16 @@ class LayerDomain:
             return Fraction(0)
         best = self.polyhedron.maximize([-Fraction(entry) for entry in form])
         if not isinstance(best, Optimal):
-            raise ArithmeticError("a form that is bounded on the recession cone is unbounded")  # pragma: no cover
+            raise ArithmeticError(
+                "a form that is bounded on the recession cone is unbounded"
+            )  # pragma: no cover
         return best.value
 
     def allows(self, form: Sequence[int | Fraction]) -> bool:
         """Whether form·u is bounded below."""
-        return all(_dot(form, ray) >= 0 for ray in self.rays) and not any(_dot(form, line) for line in self.lines)
+        return all(_dot(form, ray) >= 0 for ray in self.rays) and not any(
+            _dot(form, line) for line in self.lines
+        )
 
     def positive_form(self) -> Vector:
         """A form that is > 0 on all rays and 0 on all lines: inside the cone of the forms that are bounded below.
@@ -137,7 +141,9 @@ class LayerDomain:
         if not self.rays:
             return (Fraction(0),) * size
         program = LinearProgram(size)
-        program.add_inequalities([[-entry for entry in ray] for ray in self.rays], [-1] * len(self.rays))
+        program.add_inequalities(
+            [[-entry for entry in ray] for ray in self.rays], [-1] * len(self.rays)
+        )
         program.add_equations(self.lines, [0] * len(self.lines))
         found = program.feasible_point()
         if isinstance(found, Infeasible):
@@ -155,7 +161,9 @@ class LayerDomain:
         count = rows.nrows
         on_rays = [tuple(-_dot(row, ray) for row in rows.rows()) for ray in self.rays]
         on_lines = [tuple(_dot(row, line) for row in rows.rows()) for line in self.lines]
-        cone = Polyhedron.from_constraints(on_rays, [0] * len(on_rays), on_lines, [0] * len(on_lines), count)
+        cone = Polyhedron.from_constraints(
+            on_rays, [0] * len(on_rays), on_lines, [0] * len(on_lines), count
+        )
         found = cone.relative_interior()
         if found is None:  # pragma: no cover - it contains 0
             raise ArithmeticError("a cone is empty")
@@ -166,11 +174,13 @@ class LayerDomain:
 
 
 def _recession_cone(polyhedron: Polyhedron) -> Polyhedron:
-    rows = [[(*row[:-1], 0) for row in part] for part in (polyhedron.inequalities, polyhedron.equations)]
+    rows = [
+        [(*row[:-1], 0) for row in part] for part in (polyhedron.inequalities, polyhedron.equations)
+    ]
     return Polyhedron(polyhedron.ambient_dimension, tuple(rows[0]), tuple(rows[1]))
 
 
-def _around(cone: Polyhedron, equations: Sequence[Row], inside: Vector) -> list[Vector]:
+def _around(cone: Polyhedron, equations: Sequence[IntegerRow], inside: Vector) -> list[Vector]:
     """Independent points of a cone near a point of its relative interior, as many as its dimension."""
     size = len(inside)
     hull = RationalMatrix.from_integers([list(row[:-1]) for row in equations], ncols=size)
@@ -178,7 +188,9 @@ def _around(cone: Polyhedron, equations: Sequence[Row], inside: Vector) -> list[
     for direction in kernel(hull).transpose().rows():
         step = _safe_step(cone, inside, direction)
         for sign in (1, -1):
-            points.append(tuple(x + sign * step * d for x, d in zip(inside, direction, strict=True)))
+            points.append(
+                tuple(x + sign * step * d for x, d in zip(inside, direction, strict=True))
+            )
     chosen = row_basis(RationalMatrix.from_rows(points, ncols=size)) if points else ()
     return [points[k] for k in chosen]
 
@@ -193,7 +205,7 @@ def _safe_step(cone: Polyhedron, inside: Vector, direction: Vector) -> Fraction:
     return step
 
 
-def _units(size: int) -> tuple[Row, ...]:
+def _units(size: int) -> tuple[IntegerRow, ...]:
     return tuple(tuple(int(i == j) for j in range(size)) for i in range(size))
 
 

@@ -45,7 +45,9 @@ def permute(network: Network, layer: int, order: Sequence[int]) -> Network:
         raise NetworkError(
             f"{list(order)} is not a permutation of the {network.widths[layer]} neurons of layer {layer}"
         )
-    return _transformed(network, layer, lambda rows: rows.take(rows=order), lambda w: w.take(columns=order))
+    return _transformed(
+        network, layer, lambda rows: rows.take(rows=order), lambda w: w.take(columns=order)
+    )
 
 
 def rescale(network: Network, layer: int, factors: Sequence[Rational]) -> Network:
@@ -61,7 +63,9 @@ def rescale(network: Network, layer: int, factors: Sequence[Rational]) -> Networ
     if len(scales) != network.widths[layer] or min(scales) <= 0:
         raise NetworkError(f"layer {layer} needs {network.widths[layer]} positive factors")
     inverse = [1 / scale for scale in scales]
-    return _transformed(network, layer, lambda rows: rows.scale_rows(scales), lambda w: w.scale_columns(inverse))
+    return _transformed(
+        network, layer, lambda rows: rows.scale_rows(scales), lambda w: w.scale_columns(inverse)
+    )
 
 
 def related(first: Network, second: Network) -> bool:
@@ -86,7 +90,9 @@ def canonical_form(network: Network) -> Network:
     True
     """
     scaled = _scaled(network)
-    return min(_orderings(scaled, _refined(scaled, _first_colours(scaled)), [_LEAF_LIMIT]), key=_sort_key)
+    return min(
+        _orderings(scaled, _refined(scaled, _first_colours(scaled)), [_LEAF_LIMIT]), key=_sort_key
+    )
 
 
 def _scaled(network: Network) -> Network:
@@ -139,7 +145,9 @@ def _refuse_loose_weights(network: Network, fixed: list[set[int]]) -> None:
     everything = [set(range(width)) for width in network.widths]
     for layer in range(1, _free_layers(network) + 1):
         for i in everything[layer] - fixed[layer]:
-            if _outgoing_size(network, layer, i, everything) or _incoming_size(network, layer, i, everything):
+            if _outgoing_size(network, layer, i, everything) or _incoming_size(
+                network, layer, i, everything
+            ):
                 raise NetworkError(
                     "neurons that are 0 and reach no output weigh on each other; no canonical form for these"
                 )
@@ -148,19 +156,32 @@ def _refuse_loose_weights(network: Network, fixed: list[set[int]]) -> None:
 def _incoming_size(network: Network, layer: int, neuron: int, live: list[set[int]]) -> Fraction:
     own = network.layers[layer - 1]
     weights = ((block.source, block.weight.row(neuron)) for block in own.blocks)
-    return sum((abs(row[h]) for source, row in weights for h in live[source]), abs(own.bias[neuron, 0]))
+    return sum(
+        (abs(row[h]) for source, row in weights for h in live[source]), abs(own.bias[neuron, 0])
+    )
 
 
 def _outgoing_size(network: Network, layer: int, neuron: int, fixed: list[set[int]]) -> Fraction:
     """The absolute weights of a neuron on fixed neurons and outputs, summed."""
-    blocks = [(target, b) for target, later in enumerate(network.layers, 1) for b in later.blocks if b.source == layer]
-    return sum((abs(block.weight[i, neuron]) for target, block in blocks for i in fixed[target]), Fraction())
+    blocks = [
+        (target, b)
+        for target, later in enumerate(network.layers, 1)
+        for b in later.blocks
+        if b.source == layer
+    ]
+    return sum(
+        (abs(block.weight[i, neuron]) for target, block in blocks for i in fixed[target]),
+        Fraction(),
+    )
 
 
 def _first_colours(network: Network) -> _Colours:
     """Inputs and outputs are told apart by their place; the neurons of a hidden layer are not, yet."""
     free = _free_layers(network)
-    return [[0] * width if 1 <= number <= free else list(range(width)) for number, width in enumerate(network.widths)]
+    return [
+        [0] * width if 1 <= number <= free else list(range(width))
+        for number, width in enumerate(network.widths)
+    ]
 
 
 def _refined(network: Network, colours: _Colours) -> _Colours:
@@ -182,7 +203,9 @@ def _weight_tables(network: Network) -> list[_Table]:
     ]
 
 
-def _layer_colours(network: Network, tables: Sequence[_Table], colours: _Colours, number: int) -> list[int]:
+def _layer_colours(
+    network: Network, tables: Sequence[_Table], colours: _Colours, number: int
+) -> list[int]:
     keys: list[tuple[int, Fraction, tuple[tuple[tuple[int, Fraction], ...], ...]]] = []
     for i, colour in enumerate(colours[number]):
         around: list[tuple[tuple[int, Fraction], ...]] = []
@@ -220,7 +243,9 @@ def _orderings(network: Network, colours: _Colours, budget: list[int]) -> Iterat
     if _are_twins(network, number, members):  # every order gives the same network
         size = len(colours[number])
         places = {neuron: place for place, neuron in enumerate(members)}
-        split[number] = [size * colour + places.get(i, 0) for i, colour in enumerate(colours[number])]
+        split[number] = [
+            size * colour + places.get(i, 0) for i, colour in enumerate(colours[number])
+        ]
         yield from _orderings(network, _refined(network, split), budget)
         return
     for chosen in members:
@@ -231,18 +256,28 @@ def _orderings(network: Network, colours: _Colours, budget: list[int]) -> Iterat
 def _are_twins(network: Network, layer: int, members: Sequence[int]) -> bool:
     """Whether the neurons have the same incoming and outgoing weights, so that exchanging them changes nothing."""
     own = network.layers[layer - 1]
-    parts = [block.weight for block in own.blocks] + [own.bias] + [w.transpose() for w in _outgoing(network, layer)]
+    parts = (
+        [block.weight for block in own.blocks]
+        + [own.bias]
+        + [w.transpose() for w in _outgoing(network, layer)]
+    )
     return all(part.row(i) == part.row(members[0]) for part in parts for i in members[1:])
 
 
 def _sorted_by(network: Network, colours: _Colours) -> Network:
     for layer in range(1, _free_layers(network) + 1):
-        network = permute(network, layer, sorted(range(network.widths[layer]), key=colours[layer].__getitem__))
+        network = permute(
+            network, layer, sorted(range(network.widths[layer]), key=colours[layer].__getitem__)
+        )
     return network
 
 
 def _sort_key(network: Network) -> list[Fraction]:
-    parts = [part for layer in network.layers for part in (*(block.weight for block in layer.blocks), layer.bias)]
+    parts = [
+        part
+        for layer in network.layers
+        for part in (*(block.weight for block in layer.blocks), layer.bias)
+    ]
     return [entry for part in parts for entry in part.entries()]
 
 
@@ -254,17 +289,24 @@ def _free_layers(network: Network) -> int:
 
 def _check_hidden(network: Network, layer: int) -> None:
     if not 1 <= layer <= _free_layers(network):
-        raise NetworkError(f"layer {layer} is not a hidden layer with free neurons (1 to {_free_layers(network)})")
+        raise NetworkError(
+            f"layer {layer} is not a hidden layer with free neurons (1 to {_free_layers(network)})"
+        )
 
 
 def _outgoing(network: Network, layer: int) -> list[RationalMatrix]:
-    return [block.weight for later in network.layers for block in later.blocks if block.source == layer]
+    return [
+        block.weight for later in network.layers for block in later.blocks if block.source == layer
+    ]
 
 
 def _transformed(network: Network, layer: int, incoming: _OnMatrix, outgoing: _OnMatrix) -> Network:
     changed: dict[int, Layer] = {}
     for number, own in enumerate(network.layers, 1):
-        blocks = tuple(Block(b.source, outgoing(b.weight) if b.source == layer else b.weight) for b in own.blocks)
+        blocks = tuple(
+            Block(b.source, outgoing(b.weight) if b.source == layer else b.weight)
+            for b in own.blocks
+        )
         changed[number] = Layer(blocks, own.bias)
     own = changed[layer]
     blocks = tuple(Block(b.source, incoming(b.weight)) for b in own.blocks)

@@ -14,12 +14,16 @@ from polyrelu.topology.level_sets import (
     sublevel_set,
     superlevel_set,
 )
-from polyrelu.topology.persistence import Interval, sublevel_persistence, superlevel_persistence
+from polyrelu.topology.persistence import (
+    PersistenceInterval,
+    sublevel_persistence,
+    superlevel_persistence,
+)
 
 __all__ = [
     "Homology",
-    "Interval",
     "OutputSet",
+    "PersistenceInterval",
     "UnfinishedError",
     "betti_numbers",
     "decision_boundary",

@@ -42,16 +42,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.complex import Subcomplex
 from polyrelu.errors import DomainError
+from polyrelu.support.typing import Indices, Mask, Signs
 
 __all__ = ["Boundary", "cellular_chains"]
-
-Indices = NDArray[np.int64]
-Signs = NDArray[np.int8]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +104,9 @@ def cellular_chains(part: Subcomplex) -> list[Boundary]:
         mask = part.masks[k]
         inside = np.repeat(mask, np.diff(offsets))
         if not part.masks[k - 1][entries[inside]].all():
-            raise DomainError("no subcomplex: a cell without one of its faces; Subcomplex.closure adds the faces")
+            raise DomainError(
+                "no subcomplex: a cell without one of its faces; Subcomplex.closure adds the faces"
+            )
         mask = mask & _bounded(k - lowest, offsets, numbers[entries] >= 0)
         inside = np.repeat(mask, np.diff(offsets))
         starts = np.concatenate([[0], np.cumsum(np.diff(offsets)[mask])])

@@ -57,11 +57,18 @@ class Homology:
         ((1, 0, 0), (1, 1, 1), (1, 0, 0))
         """
         if not is_characteristic(characteristic):
-            raise DomainError(f"no field has the characteristic {str(characteristic)[:40]}: give 0 or a prime")
+            raise DomainError(
+                f"no field has the characteristic {str(characteristic)[:40]}: give 0 or a prime"
+            )
         if characteristic == 0:
             return self.betti
-        lost = [sum(divisor % characteristic == 0 for divisor in torsion) for torsion in self.torsion]
-        return tuple(b + here + below for b, here, below in zip(self.betti, lost, [0, *lost[:-1]], strict=True))
+        lost = [
+            sum(divisor % characteristic == 0 for divisor in torsion) for torsion in self.torsion
+        ]
+        return tuple(
+            b + here + below
+            for b, here, below in zip(self.betti, lost, [0, *lost[:-1]], strict=True)
+        )
 
 
 def homology(part: Subcomplex) -> Homology:

@@ -25,13 +25,13 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.complex import PolyhedralComplex, Subcomplex, canonical_complex
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational, RationalMatrix, row_basis, to_fraction
 from polyrelu.network import Block, Layer, Network
 from polyrelu.support.progress import Progress
+from polyrelu.support.typing import Mask, Signs
 
 __all__ = [
     "OutputSet",
@@ -43,9 +43,6 @@ __all__ = [
     "sublevel_set",
     "superlevel_set",
 ]
-
-Signs = NDArray[np.int8]
-Mask = NDArray[np.bool_]
 
 
 class UnfinishedError(DomainError):
@@ -85,7 +82,10 @@ def pair_rows(outputs: int) -> list[list[int]]:
     """Room-internal: T of the differences f_i - f_j of all outputs, i < j; of a single one, f itself."""
     if outputs == 1:
         return [[1]]
-    return [[int(k == i) - int(k == j) for k in range(outputs)] for i, j in combinations(range(outputs), 2)]
+    return [
+        [int(k == i) - int(k == j) for k in range(outputs)]
+        for i, j in combinations(range(outputs), 2)
+    ]
 
 
 def largest_outputs(signs: Signs, outputs: int) -> Mask:
@@ -239,7 +239,9 @@ def decision_region(
     return _where(network, "class", rows, [Fraction(0)] * len(rows), domain, progress, largest)
 
 
-def extended(network: Network, rows: Sequence[Sequence[int]], levels: Sequence[Fraction]) -> Network:
+def extended(
+    network: Network, rows: Sequence[Sequence[int]], levels: Sequence[Fraction]
+) -> Network:
     """The network with a last hidden layer whose preactivations are combinations of the outputs, minus levels.
 
     Parameters
@@ -279,7 +281,15 @@ def _by_sign(
 ) -> OutputSet:
     """Where the sign of an output minus a level is one of the chosen."""
     row = output_row(network, output)
-    return _where(network, kind, [row], [to_fraction(level)], domain, progress, lambda signs: chosen(signs[:, 0]))
+    return _where(
+        network,
+        kind,
+        [row],
+        [to_fraction(level)],
+        domain,
+        progress,
+        lambda signs: chosen(signs[:, 0]),
+    )
 
 
 def output_row(network: Network, output: int) -> list[int]:
@@ -300,14 +310,20 @@ def _where(
 ) -> OutputSet:
     """The cells with chosen signs of T f - c, shape (number of cells, m)."""
     polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
-    cells = canonical_complex(_with_vertices(extended(network, rows, levels), polyhedron), polyhedron, progress)
+    cells = canonical_complex(
+        _with_vertices(extended(network, rows, levels), polyhedron), polyhedron, progress
+    )
     if not cells.complete:
-        raise UnfinishedError("the complex is incomplete: the signs of the outputs are not known on its cells")
+        raise UnfinishedError(
+            "the complex is incomplete: the signs of the outputs are not known on its cells"
+        )
     masks = tuple(_chosen(cells, k, len(rows), chosen) for k in range(cells.dimension + 1))
     return OutputSet(cells, masks, kind, tuple(map(tuple, rows)), tuple(levels))
 
 
-def _chosen(cells: PolyhedralComplex, dimension: int, count: int, chosen: Callable[[Signs], Mask]) -> Mask:
+def _chosen(
+    cells: PolyhedralComplex, dimension: int, count: int, chosen: Callable[[Signs], Mask]
+) -> Mask:
     """Which cells of a dimension have chosen signs of the last neurons."""
     if dimension < cells.lineality_dim:
         return np.zeros(0, dtype=bool)
@@ -319,8 +335,14 @@ def _chosen(cells: PolyhedralComplex, dimension: int, count: int, chosen: Callab
 
 def _with_vertices(network: Network, domain: Polyhedron) -> Network:
     """The network with neurons in layer 1, read by none, for the directions that only skip connections see."""
-    skips = [block.weight for layer in network.layers[1:] for block in layer.blocks if block.source == 0]
-    if not skips or not isinstance(domain, Polyhedron) or domain.ambient_dimension != network.inputs:
+    skips = [
+        block.weight for layer in network.layers[1:] for block in layer.blocks if block.source == 0
+    ]
+    if (
+        not skips
+        or not isinstance(domain, Polyhedron)
+        or domain.ambient_dimension != network.inputs
+    ):
         return network  # such a domain is refused by the complex
     seen = network.weight(1)
     sides = [row[:-1] for row in (*domain.inequalities, *domain.equations)]
@@ -335,10 +357,17 @@ def _with_vertices(network: Network, domain: Polyhedron) -> Network:
 def _widened(network: Network, rows: RationalMatrix) -> Network:
     """The network with further neurons in layer 1, read by none."""
     first = network.layers[0]
-    widened = [Layer((Block(0, first.weight.over(rows)),), first.bias.over(RationalMatrix.zeros(rows.nrows, 1)))]
+    widened = [
+        Layer(
+            (Block(0, first.weight.over(rows)),),
+            first.bias.over(RationalMatrix.zeros(rows.nrows, 1)),
+        )
+    ]
     for layer in network.layers[1:]:
         blocks = (
-            Block(1, block.weight.beside(RationalMatrix.zeros(layer.width, rows.nrows))) if block.source == 1 else block
+            Block(1, block.weight.beside(RationalMatrix.zeros(layer.width, rows.nrows)))
+            if block.source == 1
+            else block
             for block in layer.blocks
         )
         widened.append(Layer(tuple(blocks), layer.bias))

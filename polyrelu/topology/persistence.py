@@ -42,7 +42,7 @@ from polyrelu.support.progress import Progress
 from polyrelu.topology.homology import is_characteristic
 from polyrelu.topology.level_sets import UnfinishedError, output_row
 
-__all__ = ["Interval", "sublevel_persistence", "superlevel_persistence"]
+__all__ = ["PersistenceInterval", "sublevel_persistence", "superlevel_persistence"]
 
 Simplex = tuple[int, ...]
 
@@ -51,7 +51,7 @@ _LARGEST_PRIME = 46337
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class PersistenceInterval:
     """A class of persistent homology.
 
     Attributes
@@ -72,7 +72,7 @@ def sublevel_persistence(
     output: int = 0,
     characteristic: int = 2,
     progress: Progress | None = None,
-) -> tuple[Interval, ...]:
+) -> tuple[PersistenceInterval, ...]:
     """Persistent homology of the sets where an output is at most t, for ascending t.
 
     Parameters
@@ -110,7 +110,7 @@ def superlevel_persistence(
     output: int = 0,
     characteristic: int = 2,
     progress: Progress | None = None,
-) -> tuple[Interval, ...]:
+) -> tuple[PersistenceInterval, ...]:
     """Persistent homology of the sets where an output is at least t, for descending t: births are above deaths.
 
     Parameters, results and errors are those of `sublevel_persistence`; births descend.
@@ -119,12 +119,19 @@ def superlevel_persistence(
 
 
 def _persistence(
-    network: Network, domain: Polyhedron, output: int, characteristic: int, progress: Progress | None, sign: int
-) -> tuple[Interval, ...]:
+    network: Network,
+    domain: Polyhedron,
+    output: int,
+    characteristic: int,
+    progress: Progress | None,
+    sign: int,
+) -> tuple[PersistenceInterval, ...]:
     output_row(network, output)
     tree = _empty_tree(characteristic)
     if not isinstance(domain, Polyhedron) or not domain.is_bounded():
-        raise DomainError("persistent homology: needs a bounded polyhedron as domain, such as a box from -1000 to 1000")
+        raise DomainError(
+            "persistent homology: needs a bounded polyhedron as domain, such as a box from -1000 to 1000"
+        )
     cells = canonical_complex(network, domain, progress)
     if not cells.complete:
         raise UnfinishedError("the complex is incomplete: the outputs are not affine on its cells")
@@ -132,11 +139,18 @@ def _persistence(
     known = sorted(set(values))
     ranks = {value: rank for rank, value in enumerate(known)}
     _fill(tree, _simplices(cells), [ranks[value] for value in values])
-    pairs = tree.persistence(homology_coeff_field=characteristic, min_persistence=0, persistence_dim_max=True)
-    found = [(k, int(birth), None if death == float("inf") else int(death)) for k, (birth, death) in pairs]
+    pairs = tree.persistence(
+        homology_coeff_field=characteristic, min_persistence=0, persistence_dim_max=True
+    )
+    found = [
+        (k, int(birth), None if death == float("inf") else int(death))
+        for k, (birth, death) in pairs
+    ]
     found.sort(key=lambda pair: (pair[0], pair[1], len(known) if pair[2] is None else pair[2]))
     return tuple(
-        Interval(dimension, sign * known[birth], None if death is None else sign * known[death])
+        PersistenceInterval(
+            dimension, sign * known[birth], None if death is None else sign * known[death]
+        )
         for dimension, birth, death in found
     )
 
@@ -149,8 +163,14 @@ def _empty_tree(characteristic: int) -> Any:
         raise PolyreluError(
             "persistent homology needs the package gudhi (the extra [topology]): pip install 'polyrelu[topology]'"
         ) from None
-    if characteristic == 0 or not is_characteristic(characteristic) or characteristic > _LARGEST_PRIME:
-        raise DomainError(f"persistent homology: {str(characteristic)[:40]} is not a prime of at most {_LARGEST_PRIME}")
+    if (
+        characteristic == 0
+        or not is_characteristic(characteristic)
+        or characteristic > _LARGEST_PRIME
+    ):
+        raise DomainError(
+            f"persistent homology: {str(characteristic)[:40]} is not a prime of at most {_LARGEST_PRIME}"
+        )
     return gudhi.SimplexTree()
 
 
@@ -165,7 +185,9 @@ def _at_vertices(cells: PolyhedralComplex, output: int) -> list[Fraction]:
     denominator, maps = affine_map_table(cells.network, cells.all_signs[cells.dimension] > 0)
     values = []
     for index, (*row, constant) in enumerate(maps[regions, output].tolist()):
-        total = sum((a * x for a, x in zip(row, cells.vertex(index), strict=True)), Fraction(constant))
+        total = sum(
+            (a * x for a, x in zip(row, cells.vertex(index), strict=True)), Fraction(constant)
+        )
         values.append(total / denominator)
     return values
 
@@ -177,10 +199,18 @@ def _simplices(cells: PolyhedralComplex) -> list[Simplex]:
     for k in range(1, cells.dimension + 1):
         offsets, facets = cells.facets(k)
         least = np.minimum.reduceat(first[facets], offsets[:-1])
-        apart = first[facets] != np.repeat(least, np.diff(offsets))  # the facets without the first vertex
+        apart = first[facets] != np.repeat(
+            least, np.diff(offsets)
+        )  # the facets without the first vertex
         below = [
-            [(vertex, *simplex) for facet in facets[start:end][apart[start:end]].tolist() for simplex in below[facet]]
-            for vertex, start, end in zip(least.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+            [
+                (vertex, *simplex)
+                for facet in facets[start:end][apart[start:end]].tolist()
+                for simplex in below[facet]
+            ]
+            for vertex, start, end in zip(
+                least.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True
+            )
         ]
         first = least
     return [simplex for simplices in below for simplex in simplices]

@@ -42,7 +42,11 @@ def chain_divisors(chains: list[Boundary]) -> list[Divisors]:
 
 
 def _columns(boundary: Boundary, left_out: set[int]) -> dict[int, Column]:
-    offsets, rows, signs = boundary.offsets.tolist(), boundary.facets.tolist(), boundary.signs.tolist()
+    offsets, rows, signs = (
+        boundary.offsets.tolist(),
+        boundary.facets.tolist(),
+        boundary.signs.tolist(),
+    )
     columns = {}
     for j in range(boundary.columns):
         places = range(offsets[j], offsets[j + 1])
@@ -83,7 +87,9 @@ def _eliminate_units(columns: dict[int, Column]) -> set[int]:
     return done
 
 
-def _clear(columns: dict[int, Column], rows: dict[int, set[int]], other: int, column: Column, pivot: int) -> None:
+def _clear(
+    columns: dict[int, Column], rows: dict[int, set[int]], other: int, column: Column, pivot: int
+) -> None:
     """Add the multiple of a column to another one that makes its entry at the pivot 0."""
     changed = columns[other]
     factor = -changed.pop(pivot) * column[pivot]
@@ -113,8 +119,15 @@ def elementary_divisors(vectors: list[Column]) -> Divisors:
     matrix = [dict(vector) for vector in vectors if vector]
     divisors = []
     while matrix:
-        row, i = min(((r, c) for r, vector in enumerate(matrix) for c in vector), key=lambda p: abs(matrix[p[0]][p[1]]))
-        if _reduce_column(matrix, row, i) and _reduce_row(matrix, row, i) and _divides_all(matrix, row, i):
+        row, i = min(
+            ((r, c) for r, vector in enumerate(matrix) for c in vector),
+            key=lambda p: abs(matrix[p[0]][p[1]]),
+        )
+        if (
+            _reduce_column(matrix, row, i)
+            and _reduce_row(matrix, row, i)
+            and _divides_all(matrix, row, i)
+        ):
             divisors.append(abs(matrix.pop(row)[i]))
         matrix = [vector for vector in matrix if vector]
     ones = divisors.count(1)

@@ -19,7 +19,7 @@ from polyrelu.walks.bent_hyperplane import (
     zero_in_plane,
 )
 from polyrelu.walks.line import LineCell, LineEvent, LineWalk, walk_line
-from polyrelu.walks.ray_shooting import Statistics
+from polyrelu.walks.ray_shooting import WalkStatistics
 from polyrelu.walks.star import Ray, Star
 
 __all__ = [
@@ -34,9 +34,9 @@ __all__ = [
     "Ray",
     "Ridge",
     "Star",
-    "Statistics",
     "StepLimitError",
     "Tie",
+    "WalkStatistics",
     "bent_walk_from",
     "first_zero",
     "walk_bent_hyperplane",

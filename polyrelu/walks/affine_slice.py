@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import accumulate
 
 import numpy as np
@@ -35,13 +34,11 @@ from polyrelu.exact import (
     to_fraction,
 )
 from polyrelu.network import AffineMap, Block, Layer, Network, NeuronId, SignVector
+from polyrelu.support.typing import IntegerRow, Point, Signs
 
-__all__ = ["AffineSlice", "Point", "Row", "Signs", "exact_vector"]
+__all__ = ["AffineSlice", "Point", "Signs", "exact_vector"]
 
 #: The signs of all hidden neurons, int8.
-Signs = NDArray[np.int8]
-Point = tuple[Fraction, ...]
-Row = tuple[int, ...]
 
 #: So many layers of forms are remembered.
 _REMEMBERED = 64
@@ -81,13 +78,19 @@ class AffineSlice:
     ((Fraction(3, 1), Fraction(1, 1)), (Fraction(7, 2),))
     """
 
-    def __init__(self, network: Network, point: Sequence[Rational], directions: Sequence[Sequence[Rational]]) -> None:
+    def __init__(
+        self, network: Network, point: Sequence[Rational], directions: Sequence[Sequence[Rational]]
+    ) -> None:
         self.network = network
         self.point = exact_vector("the point", point, network.inputs)
-        rows = [exact_vector(f"direction {i}", row, network.inputs) for i, row in enumerate(directions)]
+        rows = [
+            exact_vector(f"direction {i}", row, network.inputs) for i, row in enumerate(directions)
+        ]
         along = RationalMatrix.from_rows(rows, ncols=network.inputs)
         if rank(along) < len(rows):
-            raise DomainError("the directions are dependent (or one is 0); give directions that span the line or plane")
+            raise DomainError(
+                "the directions are dependent (or one is 0); give directions that span the line or plane"
+            )
         self.dimension = len(rows)
         self._embedding = along.transpose().beside(RationalMatrix.column(self.point))
         self.layers = [_restricted(layer, self._embedding) for layer in network.layers]
@@ -125,10 +128,14 @@ class AffineSlice:
         DomainError : there is no such hidden neuron.
         """
         if not 1 <= neuron.layer <= self.network.hidden_layers:
-            raise DomainError(f"there is no hidden layer {neuron.layer}; they are 1 to {self.network.hidden_layers}")
+            raise DomainError(
+                f"there is no hidden layer {neuron.layer}; they are 1 to {self.network.hidden_layers}"
+            )
         width = self.network.widths[neuron.layer]
         if not 0 <= neuron.index < width:
-            raise DomainError(f"layer {neuron.layer} has no neuron {neuron.index}; its neurons are 0 to {width - 1}")
+            raise DomainError(
+                f"layer {neuron.layer} has no neuron {neuron.index}; its neurons are 0 to {width - 1}"
+            )
         return self.offsets[neuron.layer - 1] + neuron.index
 
     def sign_vector(self, signs: Signs) -> SignVector:
@@ -147,7 +154,11 @@ class AffineSlice:
         derivative, and offset."""
         flat = np.array([sign for layer in signs.layers for sign in layer], dtype=np.int8)
         depth, k = self.network.depth, self.dimension
-        output = self._active_forms(flat, depth) if self.network.last == "relu" else self.forms(flat, depth)
+        output = (
+            self._active_forms(flat, depth)
+            if self.network.last == "relu"
+            else self.forms(flat, depth)
+        )
         return AffineMap(output.take(columns=range(k)), output.take(columns=[k]))
 
     def forms(self, signs: Signs, layer: int) -> RationalMatrix:
@@ -168,11 +179,13 @@ class AffineSlice:
 
     def _active_forms(self, signs: Signs, layer: int) -> RationalMatrix:
         """The activations of a layer: its forms, 0 where a neuron is off."""
-        return self.forms(signs, layer).scale_rows((signs[self.part(layer)] > 0).astype(int).tolist())
+        return self.forms(signs, layer).scale_rows(
+            (signs[self.part(layer)] > 0).astype(int).tolist()
+        )
 
-    def rows(self, signs: Signs, places: Sequence[int]) -> list[Row]:
+    def rows(self, signs: Signs, places: Sequence[int]) -> list[IntegerRow]:
         """Positive multiples of the forms [a | b] of some neurons, in ascending order of their places, in integers."""
-        found: list[Row] = []
+        found: list[IntegerRow] = []
         chosen = np.asarray(places, dtype=np.int64)
         for layer in range(1, self.network.hidden_layers + 1):
             start, stop = self.offsets[layer - 1 : layer + 1]
@@ -223,7 +236,9 @@ class AffineSlice:
         """Whether a neuron has a weight on the input of the network that is not 0."""
         own = self.network.layers[self.layer_of(place) - 1]
         row = [place - self.offsets[self.layer_of(place) - 1]]
-        return any(not block.weight.take(rows=row).is_zero() for block in own.blocks if block.source == 0)
+        return any(
+            not block.weight.take(rows=row).is_zero() for block in own.blocks if block.source == 0
+        )
 
     def _read_by(self, layer: int) -> tuple[NDArray[np.bool_], list[tuple[int, NDArray[np.bool_]]]]:
         """Which rows of C are not 0, and for each block which weights are not."""

@@ -37,10 +37,10 @@ import numpy as np
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational, RationalMatrix, meeting_direction, positive_primitive
 from polyrelu.network import Network, NeuronId, SignVector, output_derivative
-from polyrelu.walks.affine_slice import AffineSlice, Point, Row, Signs, exact_vector
-from polyrelu.walks.float_forms import Floats
+from polyrelu.support.typing import Floats, IntegerRow, Point, Signs
+from polyrelu.walks.affine_slice import AffineSlice, exact_vector
 from polyrelu.walks.line import walk_line
-from polyrelu.walks.ray_shooting import EventSearch, Statistics, Track
+from polyrelu.walks.ray_shooting import EventSearch, Track, WalkStatistics
 from polyrelu.walks.star import Ray, Star, star_around
 
 __all__ = [
@@ -142,7 +142,11 @@ class Ridge(Corner):
     def through_plane(self) -> tuple[NeuronId, ...]:
         """The neurons that are 0 on all sectors and not around the point in R^{n_0}: their zero sets contain the plane
         there, so that the sectors lie in no open cells."""
-        others = (place for place in np.flatnonzero(self.at == 0).tolist() if place not in (self.v, self.u))
+        others = (
+            place
+            for place in np.flatnonzero(self.at == 0).tolist()
+            if place not in (self.v, self.u)
+        )
         return self.part.neurons(place for place in others if self.part.reads_input(place))
 
     @property
@@ -181,7 +185,9 @@ class Ridge(Corner):
         """
         self._check_open()
         switched = {pair: self.v if pair[0] == 0 else self.u for pair in _RAYS}
-        return {pair: not self._influence(pair, place).is_zero() for pair, place in switched.items()}
+        return {
+            pair: not self._influence(pair, place).is_zero() for pair, place in switched.items()
+        }
 
     def _influence(self, pair: Pair, place: int) -> RationalMatrix:
         """The derivative of the outputs by the activation of a neuron on a ray."""
@@ -267,7 +273,7 @@ class BentPiece:
         return self.part.sign_vector(self.track.signs)
 
     @cached_property
-    def heading(self) -> Row:
+    def heading(self) -> IntegerRow:
         """The primitive integer direction, in plane coordinates, that points ahead."""
         return positive_primitive(self.track.exact_line(self.part).heading)
 
@@ -294,10 +300,15 @@ class BentWalk(Iterator[BentPiece]):
     """
 
     def __init__(
-        self, part: AffineSlice, place: int, origin: tuple[Fraction, Fraction], ray: Ray, limit: int | None
+        self,
+        part: AffineSlice,
+        place: int,
+        origin: tuple[Fraction, Fraction],
+        ray: Ray,
+        limit: int | None,
     ) -> None:
         """Use `walk_bent_hyperplane`."""
-        self.part, self.statistics = part, Statistics()
+        self.part, self.statistics = part, WalkStatistics()
         self._place, self._origin, self._limit = place, origin, limit
         self._pieces = self._walk(ray)
 
@@ -308,7 +319,9 @@ class BentWalk(Iterator[BentPiece]):
         search = EventSearch(self.part, self._origin, self.statistics)
         track: Track | None = self._along(ray)
         start: Ridge | Tie | None = None
-        signs = np.zeros(self.part.size, dtype=np.int8)  # of the forms in the search, which are not there yet
+        signs = np.zeros(
+            self.part.size, dtype=np.int8
+        )  # of the forms in the search, which are not there yet
         count = 0
         while track is not None:
             self._update(search, signs, track.signs, everything=count == 0)
@@ -333,7 +346,9 @@ class BentWalk(Iterator[BentPiece]):
         carrier = next(place for place in (self._place, *zeros) if any(rows[place][:-1]))
         return Track(ray.signs, carrier, None, ray.direction)
 
-    def _end_of(self, track: Track, vanishing: list[int], position: Floats) -> tuple[Ridge | Tie | None, Track | None]:
+    def _end_of(
+        self, track: Track, vanishing: list[int], position: Floats
+    ) -> tuple[Ridge | Tie | None, Track | None]:
         """The end of a piece, and the next one if there is one way on."""
         if not vanishing:
             return None, None
@@ -344,12 +359,16 @@ class BentWalk(Iterator[BentPiece]):
             (u,) = vanishing
             beyond = track.signs.copy()
             beyond[u] = -beyond[u]
-            return Ridge(part, track, at, near, self._place, u), Track(beyond, track.carrier, u, None)
+            return Ridge(part, track, at, near, self._place, u), Track(
+                beyond, track.carrier, u, None
+            )
         self.statistics.ties += 1
         star = star_around(part, at)
         rays = star.rays_of(self._place)
         onwards = [ray for ray in rays if not np.array_equal(ray.signs, track.signs)]
-        return Tie(part, track, at, near, star, tuple(rays)), self._along(onwards[0]) if len(onwards) == 1 else None
+        return Tie(part, track, at, near, star, tuple(rays)), self._along(onwards[0]) if len(
+            onwards
+        ) == 1 else None
 
     def _is_ridge(self, track: Track, u: int) -> bool:
         """Whether all that is 0 on the piece, but v, stays 0 when v and u are switched."""
@@ -357,7 +376,9 @@ class BentWalk(Iterator[BentPiece]):
         on[[self._place, u]] = True
         return self.part.stay_zero(others[others != self._place], on)
 
-    def _ending(self, end: Ridge | Tie | None, following: Track | None, first: Ray, count: int) -> Ending | None:
+    def _ending(
+        self, end: Ridge | Tie | None, following: Track | None, first: Ray, count: int
+    ) -> Ending | None:
         if end is None:
             return "unbounded"
         if following is None:
@@ -408,7 +429,9 @@ def walk_bent_hyperplane(
     ++|0 None (NeuronId(layer=1, index=1), (Fraction(1, 1), Fraction(0, 1)), True)
     +-|0 unbounded None
     """
-    return bent_walk_from(_plane(network, point, directions), neuron, start, reverse=reverse, limit=limit)
+    return bent_walk_from(
+        _plane(network, point, directions), neuron, start, reverse=reverse, limit=limit
+    )
 
 
 def bent_walk_from(
@@ -433,13 +456,17 @@ def bent_walk_from(
     at = part.signs_at((s, t))
     name = f"neuron {neuron.index} of layer {neuron.layer}"
     if at[place]:
-        raise DomainError(f"{name} is not 0 at the start; zero_in_plane finds a point of the plane where it is")
+        raise DomainError(
+            f"{name} is not 0 at the start; zero_in_plane finds a point of the plane where it is"
+        )
     star = star_around(part, at)
     rays = star.rays_of(place)
     if not rays:
         around = any(signs[place] for signs in star.sectors)
         where = "nowhere else around the start" if around else "all around the start"
-        raise DomainError(f"{name} is 0 {where} in the plane; start at another point or in another plane")
+        raise DomainError(
+            f"{name} is 0 {where} in the plane; start at another point or in another plane"
+        )
     chosen = [ray for ray in rays if (ray.direction < (0, 0)) == reverse]
     if len(chosen) != 1:
         raise DomainError(
@@ -482,7 +509,10 @@ def zero_in_plane(
 
 
 def first_zero(
-    part: AffineSlice, neuron: NeuronId, heading: Sequence[Rational] = (1, 0), limit: int | None = None
+    part: AffineSlice,
+    neuron: NeuronId,
+    heading: Sequence[Rational] = (1, 0),
+    limit: int | None = None,
 ) -> tuple[Fraction, Fraction] | None:
     """As `zero_in_plane`, in a plane that is there already.
 
@@ -502,11 +532,15 @@ def first_zero(
         if cell.end is not None and not cell.end.at[place]:
             return cell.end.t * h[0], cell.end.t * h[1]
         if count == limit and cell.end is not None:
-            raise StepLimitError(f"no zero in the first {limit} cells, but the way goes on; give a larger limit")
+            raise StepLimitError(
+                f"no zero in the first {limit} cells, but the way goes on; give a larger limit"
+            )
     return None
 
 
-def _plane(network: Network, point: Sequence[Rational], directions: Sequence[Sequence[Rational]]) -> AffineSlice:
+def _plane(
+    network: Network, point: Sequence[Rational], directions: Sequence[Sequence[Rational]]
+) -> AffineSlice:
     if len(directions) != 2:
         raise DomainError(f"a plane has two directions, not {len(directions)}")
     return AffineSlice(network, point, directions)

@@ -38,15 +38,14 @@ from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.exact import AnyMatrix, RationalMatrix, SparseMatrix
 from polyrelu.network import Network
-from polyrelu.walks.affine_slice import AffineSlice, Signs
+from polyrelu.support.typing import Floats, Signs
+from polyrelu.walks.affine_slice import AffineSlice
 
 __all__ = ["Floats", "LocalForms"]
 
-Floats = NDArray[np.float64]
 
 _UNIT = 2.0**-53
 _TINY = 2.0**-1000
@@ -86,7 +85,10 @@ class LocalForms:
     def __init__(self, part: AffineSlice) -> None:
         self._slice = part
         weights = _weights_in_floats(_ByIdentity(part.network))
-        self._layers = [_FloatLayer.of(layer.constant, own) for layer, own in zip(part.layers, weights, strict=False)]
+        self._layers = [
+            _FloatLayer.of(layer.constant, own)
+            for layer, own in zip(part.layers, weights, strict=False)
+        ]
         shape = part.dimension + 1, part.size
         self.columns, self.errors, self.margins = (np.zeros(shape) for _ in range(3))
         largest = [np.abs(layer.constant[:-1]).max(axis=1, initial=0.0) for layer in self._layers]
@@ -103,12 +105,16 @@ class LocalForms:
             for source, weights, magnitudes in layer.blocks:
                 below = self._slice.part(source)
                 read = np.where(on[below], self.columns[:, below], 0.0)
-                unsure = layer.rounding * np.abs(read) + _SLACK * np.where(on[below], self.errors[:, below], 0.0)
+                unsure = layer.rounding * np.abs(read) + _SLACK * np.where(
+                    on[below], self.errors[:, below], 0.0
+                )
                 for c in range(len(columns)):  # for two or three columns faster than one product
                     columns[c] += weights @ read[c]
                     errors[c] += magnitudes @ unsure[c]
             self.columns[:, part], self.errors[:, part] = columns, errors
-            self.margins[:, part] = errors + 2 * (self._slice.dimension + 4) * _UNIT * np.abs(columns)
+            self.margins[:, part] = errors + 2 * (self._slice.dimension + 4) * _UNIT * np.abs(
+                columns
+            )
 
     @np.errstate(all="ignore")
     def signs_at(self, q: Floats, carrier: int | None, coordinate: int) -> Signs | None:
@@ -126,7 +132,11 @@ class LocalForms:
             steepness = slopes[carrier] - unsure[carrier]
             if not steepness > 0:
                 return None
-            distance = (abs(values[carrier]) + _SLACK * bounds[carrier] + _TINY) / steepness * (1 + 2.0**-10)
+            distance = (
+                (abs(values[carrier]) + _SLACK * bounds[carrier] + _TINY)
+                / steepness
+                * (1 + 2.0**-10)
+            )
             bounds += (slopes + unsure) * distance
         certain = (np.abs(values) > bounds * _SLACK + _TINY) & np.isfinite(values)
         return np.where(certain, np.sign(values), 2).astype(np.int8)
@@ -150,8 +160,12 @@ def _weights_in_floats(key: _ByIdentity) -> list[_Blocks]:
     """The weights of the hidden layers on earlier hidden layers; many walks in one network share them."""
     found = []
     for layer in key.network.layers[: key.network.hidden_layers]:
-        blocks = [(block.source, _dense(block.entries)) for block in layer.blocks if block.source > 0]
-        found.append(tuple((source, floats, _magnitudes(floats) + _TINY) for source, floats in blocks))
+        blocks = [
+            (block.source, _dense(block.entries)) for block in layer.blocks if block.source > 0
+        ]
+        found.append(
+            tuple((source, floats, _magnitudes(floats) + _TINY) for source, floats in blocks)
+        )
     return found
 
 

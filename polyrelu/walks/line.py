@@ -22,8 +22,9 @@ import numpy as np
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational
 from polyrelu.network import Network, NeuronId, SignVector
-from polyrelu.walks.affine_slice import AffineSlice, Point, Signs, exact_vector
-from polyrelu.walks.ray_shooting import EventSearch, Statistics, Track
+from polyrelu.support.typing import Point, Signs
+from polyrelu.walks.affine_slice import AffineSlice, exact_vector
+from polyrelu.walks.ray_shooting import EventSearch, Track, WalkStatistics
 
 __all__ = ["LineCell", "LineEvent", "LineWalk", "walk_line"]
 
@@ -51,7 +52,9 @@ class LineEvent:
     @property
     def neurons(self) -> tuple[NeuronId, ...]:
         """The neurons that vanish here and not on both sides."""
-        return self.part.neurons(np.flatnonzero((self.at == 0) & ((self.before != 0) | (self.beyond != 0))))
+        return self.part.neurons(
+            np.flatnonzero((self.at == 0) & ((self.before != 0) | (self.beyond != 0)))
+        )
 
     @property
     def is_tie(self) -> bool:
@@ -106,7 +109,9 @@ class LineCell:
         return tuple(self.part.affine_map(self.signs).matrix.entries())
 
     def __repr__(self) -> str:
-        return f"<LineCell {self.signs}, from {self.start or 'the start'} to {self.end or 'the end'}>"
+        return (
+            f"<LineCell {self.signs}, from {self.start or 'the start'} to {self.end or 'the end'}>"
+        )
 
 
 class LineWalk(Iterator[LineCell]):
@@ -119,7 +124,7 @@ class LineWalk(Iterator[LineCell]):
 
     def __init__(self, part: AffineSlice, start: Fraction, end: Fraction | None) -> None:
         """Use `walk_line`."""
-        self.statistics = Statistics()
+        self.statistics = WalkStatistics()
         self._slice, self._first, self._last = part, start, end
         self._cells = self._walk()
 
@@ -134,10 +139,16 @@ class LineWalk(Iterator[LineCell]):
         while True:
             vanishing = search.next(Track(signs, None, back, (1,)))
             following = self._event(signs, vanishing)
-            if following is not None and self._last is not None and not self._comes_by_the_end(following, search):
+            if (
+                following is not None
+                and self._last is not None
+                and not self._comes_by_the_end(following, search)
+            ):
                 following = None
             yield LineCell(part, signs, event, following, self._first, self._last)
-            if following is None or (self._last is not None and search.passed is None and following.t == self._last):
+            if following is None or (
+                self._last is not None and search.passed is None and following.t == self._last
+            ):
                 return
             changed = np.flatnonzero((following.beyond > 0) != (signs > 0))
             if len(changed):
@@ -205,5 +216,7 @@ def walk_line(
     (first,) = exact_vector("the start", [start], 1)
     last = None if end is None else exact_vector("the end", [end], 1)[0]
     if last is not None and last <= first:
-        raise DomainError("the end of the line is not after its start; walk the other way with the opposite direction")
+        raise DomainError(
+            "the end of the line is not after its start; walk the other way with the opposite direction"
+        )
     return LineWalk(AffineSlice(network, point, [vector]), first, last)

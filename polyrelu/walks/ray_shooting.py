@@ -31,17 +31,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.exact import dot_sign, nearest_float
-from polyrelu.walks.affine_slice import AffineSlice, Point, Row, Signs
-from polyrelu.walks.float_forms import Floats, LocalForms
+from polyrelu.support.typing import Floats, IntegerRow, Point, Signs
+from polyrelu.walks.affine_slice import AffineSlice
+from polyrelu.walks.float_forms import LocalForms
 
-__all__ = ["EventSearch", "ExactLine", "Statistics", "Track"]
+__all__ = ["EventSearch", "ExactLine", "Track", "WalkStatistics"]
 
 #: So many zeros ahead are looked at for a wide gap.
 _AHEAD = 12
 
 
 @dataclass(slots=True)
-class Statistics:
+class WalkStatistics:
     """What a walk has decided so far, and how.
 
     Attributes
@@ -73,7 +74,7 @@ class Track:
     signs: Signs
     carrier: int | None
     back: int | None
-    ray: Row | None
+    ray: IntegerRow | None
 
     def exact_line(self, part: AffineSlice) -> ExactLine:
         """P, w and r."""
@@ -95,11 +96,11 @@ class Track:
 class ExactLine:
     """The points origin / weight + τ heading, all integers, weight > 0."""
 
-    origin: Row
+    origin: IntegerRow
     weight: int
-    heading: Row
+    heading: IntegerRow
 
-    def zero_of(self, row: Row) -> Fraction:
+    def zero_of(self, row: IntegerRow) -> Fraction:
         """τ at the zero of a form that is not constant on the line."""
         slope = sum(a * r for a, r in zip(row[:-1], self.heading, strict=True))
         value = sum(a * p for a, p in zip(row, (*self.origin, self.weight), strict=True))
@@ -107,11 +108,16 @@ class ExactLine:
 
     def at(self, tau: Fraction) -> Point:
         """The point at τ."""
-        return tuple(Fraction(p, self.weight) + tau * r for p, r in zip(self.origin, self.heading, strict=True))
+        return tuple(
+            Fraction(p, self.weight) + tau * r
+            for p, r in zip(self.origin, self.heading, strict=True)
+        )
 
     def where(self, coordinate: int, value: float) -> Fraction:
         """τ at the point with a given coordinate."""
-        return (Fraction(value) - Fraction(self.origin[coordinate], self.weight)) / self.heading[coordinate]
+        return (Fraction(value) - Fraction(self.origin[coordinate], self.weight)) / self.heading[
+            coordinate
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +137,9 @@ class _Guess:
     def beyond(self, count: int) -> float:
         """τ in the gap after so many zeros."""
         if count < len(self.zeros):
-            return float(self.zeros[count - 1]) / 2 + float(self.zeros[count]) / 2  # their sum may overflow
+            return (
+                float(self.zeros[count - 1]) / 2 + float(self.zeros[count]) / 2
+            )  # their sum may overflow
         last = float(self.zeros[-1])
         return last + max(abs(last), 1.0)
 
@@ -152,7 +160,7 @@ class EventSearch:
     passed : a float point (k = 1) that is surely beyond the event found last; None if none is known.
     """
 
-    def __init__(self, part: AffineSlice, position: Point, statistics: Statistics) -> None:
+    def __init__(self, part: AffineSlice, position: Point, statistics: WalkStatistics) -> None:
         self._slice, self._statistics = part, statistics
         self.forms = LocalForms(part)
         self.position = _floats(position)
@@ -185,7 +193,9 @@ class EventSearch:
         values = start @ columns[:-1] + columns[-1]
         falls = slopes * track.signs < 0
         if track.back is not None:
-            falls[track.back] = False  # it rises, although its float slope, if that is all error, may deny it
+            falls[track.back] = (
+                False  # it rises, although its float slope, if that is all error, may deny it
+            )
         ahead = np.flatnonzero(falls)
         zeros = -values[ahead] / slopes[ahead]
         finite = np.isfinite(zeros)
@@ -205,7 +215,9 @@ class EventSearch:
             points_ahead = bool(heading @ _floats(track.ray) > 0)
         else:
             assert track.back is not None
-            points_ahead = bool(heading @ self.forms.columns[:2, track.back] * track.signs[track.back] > 0)
+            points_ahead = bool(
+                heading @ self.forms.columns[:2, track.back] * track.signs[track.back] > 0
+            )
         return heading if points_ahead else -heading
 
     @np.errstate(all="ignore")
@@ -239,7 +251,9 @@ class EventSearch:
         line = track.exact_line(self._slice)
         if guess is not None:
             q = self._point(track, guess, guess.beyond(guess.widest_gap()))
-            found = self.forms.signs_at(q, track.carrier, guess.free) if np.isfinite(q).all() else None
+            found = (
+                self.forms.signs_at(q, track.carrier, guess.free) if np.isfinite(q).all() else None
+            )
             if found is not None:
                 open_ = np.flatnonzero((found != track.signs) & (track.signs != 0))
                 kept = guess.other if track.carrier is not None else 0
@@ -249,10 +263,14 @@ class EventSearch:
         self._statistics.complete += 1
         return self._first(track, line, np.flatnonzero(track.signs), None)
 
-    def _first(self, track: Track, line: ExactLine, places: NDArray[np.int64], limit: Fraction | None) -> list[int]:
+    def _first(
+        self, track: Track, line: ExactLine, places: NDArray[np.int64], limit: Fraction | None
+    ) -> list[int]:
         """Those among some neurons whose zeros ahead come first, if they come no later than the limit."""
         zeros: dict[int, Fraction] = {}
-        for place, row in zip(places.tolist(), self._slice.rows(track.signs, places.tolist()), strict=True):
+        for place, row in zip(
+            places.tolist(), self._slice.rows(track.signs, places.tolist()), strict=True
+        ):
             if dot_sign(row[:-1], line.heading) * int(track.signs[place]) < 0:
                 zeros[place] = line.zero_of(row)
         least = min(zeros.values(), default=None)
@@ -262,5 +280,8 @@ class EventSearch:
         return [place for place, zero in zeros.items() if zero == least]
 
 
-def _floats(numbers: Point | Row) -> Floats:
-    return np.array([nearest_float(number.numerator, number.denominator) for number in numbers], dtype=np.float64)
+def _floats(numbers: Point | IntegerRow) -> Floats:
+    return np.array(
+        [nearest_float(number.numerator, number.denominator) for number in numbers],
+        dtype=np.float64,
+    )

@@ -14,7 +14,8 @@ from itertools import pairwise
 import numpy as np
 
 from polyrelu.exact import dot_sign, positive_primitive
-from polyrelu.walks.affine_slice import AffineSlice, Row, Signs
+from polyrelu.support.typing import IntegerRow, Signs
+from polyrelu.walks.affine_slice import AffineSlice
 
 __all__ = ["Ray", "Star", "star_around"]
 
@@ -23,7 +24,7 @@ __all__ = ["Ray", "Star", "star_around"]
 class Ray:
     """A cell of dimension 1 that ends at the point: its primitive direction in plane coordinates, and its signs."""
 
-    direction: Row
+    direction: IntegerRow
     signs: Signs
 
 
@@ -42,29 +43,37 @@ class Star:
 
     def rays_of(self, place: int) -> list[Ray]:
         """The rays on which a neuron vanishes next to a sector on which it does not."""
-        beside = [(self.sectors[i - 1][place], self.sectors[i][place]) for i in range(len(self.rays))]
-        return [ray for ray, both in zip(self.rays, beside, strict=True) if ray.signs[place] == 0 and any(both)]
+        beside = [
+            (self.sectors[i - 1][place], self.sectors[i][place]) for i in range(len(self.rays))
+        ]
+        return [
+            ray
+            for ray, both in zip(self.rays, beside, strict=True)
+            if ray.signs[place] == 0 and any(both)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Cone:
     """The directions between two rays, less than half a turn; signs inside; the forms that vanish at the point."""
 
-    first: Row
-    last: Row
+    first: IntegerRow
+    last: IntegerRow
     signs: Signs
-    forms: tuple[tuple[int, Row], ...]
+    forms: tuple[tuple[int, IntegerRow], ...]
 
-    def cut(self, form: Row) -> list[_Cone]:
+    def cut(self, form: IntegerRow) -> list[_Cone]:
         """The parts on both sides of the line on which a linear form vanishes."""
-        one, other = (sum(a * r for a, r in zip(form, ray, strict=True)) for ray in (self.first, self.last))
+        one, other = (
+            sum(a * r for a, r in zip(form, ray, strict=True)) for ray in (self.first, self.last)
+        )
         if (one > 0) == (other > 0) or not one or not other:
             return [self]
         x, y = (abs(other) * a + abs(one) * b for a, b in zip(self.first, self.last, strict=True))
         between = positive_primitive((x, y))
         return [replace(self, last=between), replace(self, first=between)]
 
-    def signed(self, forms: dict[int, Row]) -> _Cone:
+    def signed(self, forms: dict[int, IntegerRow]) -> _Cone:
         """The cone with the signs of the neurons of one layer; no form changes its sign inside."""
         inside = [a + b for a, b in zip(self.first, self.last, strict=True)]
         signs = self.signs.copy()
@@ -103,7 +112,9 @@ def _refined(part: AffineSlice, cone: _Cone, zeros: list[int]) -> list[_Cone]:
 
 
 def _merged(cones: list[_Cone]) -> Star:
-    starts = [i for i, cone in enumerate(cones) if not np.array_equal(cones[i - 1].signs, cone.signs)]
+    starts = [
+        i for i, cone in enumerate(cones) if not np.array_equal(cones[i - 1].signs, cone.signs)
+    ]
     if not starts:
         return Star((cones[0].signs,), ())
     rays = []

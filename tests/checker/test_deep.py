@@ -72,7 +72,9 @@ def rows(document: dict[str, Any]) -> list[tuple[list[list[Fraction]], list[Frac
     layers = []
     for layer in document["claim"]["network"]["inline"]["layers"]:
         divisor = int(layer["denominator"])
-        weights = [[Fraction(int(x), divisor) for x in row.split()] for row in layer["weights"][0]["rows"]]
+        weights = [
+            [Fraction(int(x), divisor) for x in row.split()] for row in layer["weights"][0]["rows"]
+        ]
         layers.append((weights, [Fraction(int(x), divisor) for x in layer["bias"].split()]))
     return layers
 
@@ -94,13 +96,20 @@ def preactivations(document: dict[str, Any], x: list[Fraction]) -> list[Fraction
 # ---- Ridges
 
 
-def meeting_point(document: dict[str, Any], entry: dict[str, Any], ridge: list[Any]) -> list[Fraction]:
+def meeting_point(
+    document: dict[str, Any], entry: dict[str, Any], ridge: list[Any]
+) -> list[Fraction]:
     """The point of a plane where two neurons vanish, with the pattern of the mask: by affine interpolation."""
-    point, *directions = ([Fraction(x) for x in row] for row in (entry["point"], *entry["directions"]))
+    point, *directions = (
+        [Fraction(x) for x in row] for row in (entry["point"], *entry["directions"])
+    )
     u, v, mask = ridge[0], ridge[1], int(ridge[2])
 
     def both(s: int, t: int) -> list[Fraction]:
-        x, found = [p + s * a + t * b for p, a, b in zip(point, *directions, strict=True)], list[Fraction]()
+        x, found = (
+            [p + s * a + t * b for p, a, b in zip(point, *directions, strict=True)],
+            list[Fraction](),
+        )
         for weights, bias in rows(document)[:-1]:
             z = [dot(row, x) + b for row, b in zip(weights, bias, strict=True)]
             x = [value * (mask >> len(found) + i & 1) for i, value in enumerate(z)]
@@ -129,7 +138,9 @@ def test_listed_planes_meet_ridges(path: Path) -> None:
 def test_another_basis_of_the_plane_changes_nothing(path: Path) -> None:
     document, rng = json.loads(path.read_text()), Random(1)
     for entry in slices(document):
-        point, one, other = ([Fraction(x) for x in row] for row in (entry["point"], *entry["directions"]))
+        point, one, other = (
+            [Fraction(x) for x in row] for row in (entry["point"], *entry["directions"])
+        )
         a, b, c = (rng.randint(1, 9) for _ in range(3))
         d = rng.randint(-9, 0)  # ad < bc
         s, t = Fraction(rng.randint(-99, 99), 7), Fraction(rng.randint(-99, 99), 10**30)
@@ -145,26 +156,40 @@ def test_another_basis_of_the_plane_changes_nothing(path: Path) -> None:
 def test_order_repetition_and_slices_of_ridges_do_not_matter(path: Path) -> None:
     """What the checker keeps from one ridge to the next is what it would work out again."""
     document, rng = json.loads(path.read_text()), Random(2)
-    listed = [({**entry, "ridges": []}, ridge) for entry in slices(document) for ridge in entry["ridges"]]
+    listed = [
+        ({**entry, "ridges": []}, ridge) for entry in slices(document) for ridge in entry["ridges"]
+    ]
     order = list(range(len(listed)))
     rng.shuffle(order)
     order += [0, 0]
     new: list[dict[str, Any]] = []
     for i in order:
         entry, ridge = listed[i]
-        if not new or new[-1]["point"] != entry["point"] or new[-1]["directions"] != entry["directions"]:
+        if (
+            not new
+            or new[-1]["point"] != entry["point"]
+            or new[-1]["directions"] != entry["directions"]
+        ):
             new.append(copy.deepcopy(entry))
         new[-1]["ridges"].append(ridge)
     evidence(document, "ridges")["slices"] = new
     for key, name in (("families", "chosen"), ("families", "joined"), ("weights", "joined")):
-        evidence(document, key)[name] = [[w, order.index(r)] for w, r in evidence(document, key)[name]]
+        evidence(document, key)[name] = [
+            [w, order.index(r)] for w, r in evidence(document, key)[name]
+        ]
     assert verdict(document) == ("accepted", "")
 
 
 def test_zero_directions_huge_numbers_and_empty_lists() -> None:
     huge = "1" + "0" * 900
     zero, line = [["0", "0"], ["0", "0"]], [["1", "0"], ["0", "0"]]
-    for directions in (zero, line, line[::-1], [["1", "1"], ["-2", "-2"]], [[huge, "1"], [huge, "1"]]):
+    for directions in (
+        zero,
+        line,
+        line[::-1],
+        [["1", "1"], ["-2", "-2"]],
+        [[huge, "1"], [huge, "1"]],
+    ):
         assert with_slice(directions=directions) == ("rejected", "ridges")
     assert with_slice(directions=[[huge, "0"], ["0", f"1/{huge}"]]) == ("accepted", "")
     assert with_slice(point=[huge, f"-{huge}"]) == ("accepted", "")
@@ -178,7 +203,10 @@ def test_zero_directions_huge_numbers_and_empty_lists() -> None:
 def test_the_bits_of_a_mask() -> None:
     """No bit can be added, moved or left out, and there is one spelling."""
     document = load("three-layers")
-    count = sum(len(layer["bias"].split()) for layer in document["claim"]["network"]["inline"]["layers"][:-1])
+    count = sum(
+        len(layer["bias"].split())
+        for layer in document["claim"]["network"]["inline"]["layers"][:-1]
+    )
     for entry in slices(document):
         for i, ridge in enumerate(entry["ridges"]):
             for bit in range(count + 2):
@@ -191,7 +219,16 @@ def test_the_bits_of_a_mask() -> None:
 
 
 def test_zeros_in_every_order() -> None:
-    for u, v in ((0, 0), (1, 0), (2, 0), (3, 1), (0, 4), (4, 5), (999999999, 999999999), (0, 999999999)):
+    for u, v in (
+        (0, 0),
+        (1, 0),
+        (2, 0),
+        (3, 1),
+        (0, 4),
+        (4, 5),
+        (999999999, 999999999),
+        (0, 999999999),
+    ):
         assert with_ridge(0, u=u, v=v) == ("rejected", "ridges")
 
 
@@ -219,7 +256,14 @@ def test_families_are_listed_once(path: Path) -> None:
 def test_no_other_list_of_neurons_is_chosen(path: Path) -> None:
     document = json.loads(path.read_text())
     chosen = evidence(document, "families")["chosen"]
-    for other in (chosen[1:], chosen[:-1], chosen[::-1], [*chosen, chosen[-1]], [chosen[0], *chosen], []):
+    for other in (
+        chosen[1:],
+        chosen[:-1],
+        chosen[::-1],
+        [*chosen, chosen[-1]],
+        [chosen[0], *chosen],
+        [],
+    ):
         copied = copy.deepcopy(document)
         evidence(copied, "families")["chosen"] = other
         assert verdict(copied) == ("rejected", "families")
@@ -235,7 +279,9 @@ def without(document: dict[str, Any], gone: int) -> dict[str, Any]:
                 del entry["ridges"][k]
                 break
     for key, name in (("families", "chosen"), ("families", "joined"), ("weights", "joined")):
-        evidence(new, key)[name] = [[w, r - (r > gone)] for w, r in evidence(new, key)[name] if r != gone]
+        evidence(new, key)[name] = [
+            [w, r - (r > gone)] for w, r in evidence(new, key)[name] if r != gone
+        ]
     return new
 
 
@@ -254,14 +300,25 @@ def test_parts_of_a_whole() -> None:
     """The part of a whole is proved by the same ridges, and no part with other neurons than those of the claim."""
     document = load("three-layers")
     document["proof"]["theorem"], chosen = "deep-part", evidence(document, "families")["chosen"]
-    for layers, neurons in ((1, []), (1, [0]), (1, [1]), (1, [0, 1]), (2, []), (2, [0]), (2, [1]), (2, [0, 1])):
+    for layers, neurons in (
+        (1, []),
+        (1, [0]),
+        (1, [1]),
+        (1, [0, 1]),
+        (2, []),
+        (2, [0]),
+        (2, [1]),
+        (2, [0, 1]),
+    ):
         claim = {"kind": "determined", "layers": layers, "neurons": neurons}
         document["claim"] = {**document["claim"], **claim}
         wanted = [*range(2 * layers), *(2 * layers + i for i in neurons)]
         evidence(document, "families")["chosen"] = [pair for pair in chosen if pair[0] in wanted]
         assert verdict(document) == ("accepted", "")
         evidence(document, "families")["chosen"] = chosen
-        assert verdict(document) == (("rejected", "families") if len(wanted) < 6 else ("accepted", ""))
+        assert verdict(document) == (
+            ("rejected", "families") if len(wanted) < 6 else ("accepted", "")
+        )
 
 
 def test_no_part_beyond_the_layers() -> None:
@@ -301,7 +358,11 @@ def test_a_layer_of_one_neuron_before_the_last_one() -> None:
     """Later layers are functions of one form, so that nothing leads up from it."""
     document = load("corners")
     network = document["claim"]["network"]["inline"]
-    network["layers"][0] = {"denominator": "1", "bias": "0", "weights": [{"from": 0, "rows": ["1 1"]}]}
+    network["layers"][0] = {
+        "denominator": "1",
+        "bias": "0",
+        "weights": [{"from": 0, "rows": ["1 1"]}],
+    }
     network["layers"][1]["weights"][0]["rows"] = ["1", "-1"]
     document["claim"]["network"]["sha256"] = from_document(network).sha256
     for ridge in ([0, 1, "0"], [1, 2, "0"], [1, 2, "1"], [0, 2, "2"]):
@@ -318,15 +379,23 @@ def test_what_is_claimed_in_words(tmp_path: Path) -> None:
     }
     for name, words in wanted.items():
         path = CERTIFICATES / "valid" / f"deep-{name}.json"
-        assert f"is determined on R^n among transversal parameters {words}: " in checker.check_file(path).statement
+        assert (
+            f"is determined on R^n among transversal parameters {words}: "
+            in checker.check_file(path).statement
+        )
         assert words in " ".join(describe(read_certificate(path)).split())
         document = json.loads(path.read_text())
         claim = document["claim"]
         network = from_document(claim["network"]["inline"])
         hypotheses = [
-            Hypothesis("deep-part", entry["id"], entry["evidence"]) for entry in document["proof"]["hypotheses"]
+            Hypothesis("deep-part", entry["id"], entry["evidence"])
+            for entry in document["proof"]["hypotheses"]
         ]
-        made = Certificate(PartClaim(network, claim["layers"], tuple(claim["neurons"])), "deep-part", tuple(hypotheses))
+        made = Certificate(
+            PartClaim(network, claim["layers"], tuple(claim["neurons"])),
+            "deep-part",
+            tuple(hypotheses),
+        )
         assert words in str(made.claim)
         assert {**made.to_document()[0], "unverified": document["unverified"]} == document
         made.save(tmp_path / "part.json")
@@ -346,7 +415,9 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "DEEP_COST", 2**12)
     assert verdict(load("corners")) == ("unreadable", "ridges")
     monkeypatch.undo()
-    long = [f"1/{hex(2**16_000 + k)}" for k in (1, 3, 5, 7, 9)]  # their least common multiple is too long
+    long = [
+        f"1/{hex(2**16_000 + k)}" for k in (1, 3, 5, 7, 9)
+    ]  # their least common multiple is too long
     document = load("corners")
     document["claim"]["network"] = wide_network(5)
     slices(document)[0].update(point=long, directions=[["1"] * 5, long])
@@ -357,10 +428,20 @@ def wide_network(inputs: int) -> dict[str, Any]:
     """A reference of a network of three neurons in each of two hidden layers."""
     widths = [inputs, 3, 3, 1]
     layers = [
-        {"denominator": "1", "bias": " ".join(["1"] * m), "weights": [{"from": k, "rows": [" ".join(["1"] * n)] * m}]}
+        {
+            "denominator": "1",
+            "bias": " ".join(["1"] * m),
+            "weights": [{"from": k, "rows": [" ".join(["1"] * n)] * m}],
+        }
         for k, (n, m) in enumerate(pairwise(widths))
     ]
-    network = {"format": "polyrelu-network", "version": 1, "inputs": inputs, "layers": layers, "last": "affine"}
+    network = {
+        "format": "polyrelu-network",
+        "version": 1,
+        "inputs": inputs,
+        "layers": layers,
+        "last": "affine",
+    }
     return {"sha256": from_document(network).sha256, "inline": network}
 
 
@@ -377,7 +458,11 @@ def test_columns_and_elimination() -> None:
         for row in matrix:  # what is in the span adds nothing
             checker.reduce_into(basis, [3 * x % checker.P for x in row])
         assert sorted(basis) == sorted(checker.pivots(matrix))
-        assert all(0 <= x < checker.P for c, row in basis.items() for x in checker.unpack(row, width - 1 - c))
+        assert all(
+            0 <= x < checker.P
+            for c, row in basis.items()
+            for x in checker.unpack(row, width - 1 - c)
+        )
 
 
 def modulo(x: Fraction) -> int:
@@ -387,7 +472,9 @@ def modulo(x: Fraction) -> int:
 def parallel(left: list[Any], right: list[Any]) -> bool:
     """Whether two vectors are multiples of each other modulo P, and none is 0 where the other is not."""
     pairs = [(x, y) for x, y in zip(left, right, strict=True) if x or y]
-    return all(x and y for x, y in pairs) and not any(modulo(x * q - y * r) for (x, y), (r, q) in pairwise(pairs))
+    return all(x and y for x, y in pairs) and not any(
+        modulo(x * q - y * r) for (x, y), (r, q) in pairwise(pairs)
+    )
 
 
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
@@ -404,10 +491,16 @@ def test_forms_and_derivatives(path: Path) -> None:
         mask = rng.getrandbits(starts[-1])
         subject.move(place, mask)
         here = masked(document, mask, vectors[0])
-        moved = [masked(document, mask, [x + y for x, y in zip(vectors[0], way, strict=True)]) for way in vectors[1:]]
+        moved = [
+            masked(document, mask, [x + y for x, y in zip(vectors[0], way, strict=True)])
+            for way in vectors[1:]
+        ]
         for k, scale in enumerate(place.scales):
             for i, form in enumerate(place.forms[k], starts[k]):
-                assert [Fraction(x, scale) for x in form] == [here[i], *(there[i] - here[i] for there in moved)]
+                assert [Fraction(x, scale) for x in form] == [
+                    here[i],
+                    *(there[i] - here[i] for there in moved),
+                ]
         for k in range(inputs):
             there = masked(document, mask, [x + (j == k) for j, x in enumerate(vectors[0])])
             for layer in range(len(subject.widths)):
@@ -432,7 +525,13 @@ def test_kinds_against_jumps(widths: tuple[int, ...], among: Any) -> None:
         network = from_arrays([
             ([[rng.choice((-1, 0, 1, 1)) for _ in range(n)] for _ in range(m)], [0] * m) for n, m in pairwise(widths)
         ])  # fmt: skip
-        document = {"claim": {"kind": "identifiable", "among": among, "network": {"inline": to_document(network)}}}
+        document = {
+            "claim": {
+                "kind": "identifiable",
+                "among": among,
+                "network": {"inline": to_document(network)},
+            }
+        }
         claim = document["claim"]
         subject = checker.Deep(checker.read_network(to_document(network), "network"), claim)
         space = deep_network(network, among)
@@ -446,7 +545,9 @@ def test_kinds_against_jumps(widths: tuple[int, ...], among: Any) -> None:
                 expected = ""
             assert subject.ridges[-1].kind == expected == (space.ridge(u, v, mask).kind or "")
             kinds[subject.ridges[-1].kind] += 1
-    rare = among == "regular" and 1 in widths[1:-1]  # with one neuron in a layer f is constant nearly everywhere
+    rare = (
+        among == "regular" and 1 in widths[1:-1]
+    )  # with one neuron in a layer f is constant nearly everywhere
     assert rare or all(kinds[kind] for kind in ("", "A", "B"))
     assert (kinds["C"] > 0) == (among == "transversal")
     assert (unclear > 0) == (among == "regular")
@@ -462,7 +563,9 @@ def is_clear(document: dict[str, Any], u: int, v: int, mask: int, widths: tuple[
     return True
 
 
-def kind_by_jumps(document: dict[str, Any], subject: checker.Deep, u: int, v: int, mask: int) -> str:
+def kind_by_jumps(
+    document: dict[str, Any], subject: checker.Deep, u: int, v: int, mask: int
+) -> str:
     """The type of a ridge, from what changes if one activation is larger by 1."""
 
     def jump(on: int, w: int) -> list[Fraction]:
@@ -479,11 +582,15 @@ def kind_by_jumps(document: dict[str, Any], subject: checker.Deep, u: int, v: in
         return "A" if of_u_off else ""
     if not jump(mask, u)[v]:
         return ""
-    layer_is_off = not any(mask >> w & 1 for w in range(subject.starts[last], subject.starts[last + 1]))
+    layer_is_off = not any(
+        mask >> w & 1 for w in range(subject.starts[last], subject.starts[last + 1])
+    )
     return "B" if of_u_off else "C" * layer_is_off
 
 
-def masked(document: dict[str, Any], mask: int, x: list[Fraction], raised: int = -1) -> list[Fraction]:
+def masked(
+    document: dict[str, Any], mask: int, x: list[Fraction], raised: int = -1
+) -> list[Fraction]:
     """All preactivations, outputs included, where the neurons of a mask are on; one has an activation of 1 more."""
     found: list[Fraction] = []
     for weights, bias in rows(document):
@@ -497,7 +604,13 @@ def test_weights_that_are_passed_over_are_paid_for() -> None:
     """Where few neurons are on before a wide layer, the weights of those that are off are gone through as well: a file
     with many masks of the later layer would take hours far below the limit."""
     width = 60
-    network = from_arrays([([[1, 2]] * width, [1] * width), ([[1] * width] * width, [1] * width), ([[1] * width], [0])])
+    network = from_arrays(
+        [
+            ([[1, 2]] * width, [1] * width),
+            ([[1] * width] * width, [1] * width),
+            ([[1] * width], [0]),
+        ]
+    )
     subject = checker.Deep(
         checker.read_network(to_document(network), "network"),
         {"kind": "identifiable", "among": "regular"},

@@ -54,7 +54,13 @@ def stopped(seen: dict[int, checker.Seen], subject: checker.Deep, more: list[lis
 
 @pytest.mark.parametrize(
     ("masks", "seen"),
-    [([0b00011], 0b00011), ([0b00111], 0), ([0b00111, 0b00011], 0b00111), (ALL, 0b11111), (ALL[:2], 0b00011)],
+    [
+        ([0b00011], 0b00011),
+        ([0b00111], 0),
+        ([0b00111, 0b00011], 0b00111),
+        (ALL, 0b11111),
+        (ALL[:2], 0b00011),
+    ],
 )
 def test_what_a_set_sees(masks: list[int], seen: int) -> None:
     subject = in_plane()
@@ -69,12 +75,34 @@ def test_what_a_set_sees(masks: list[int], seen: int) -> None:
         pytest.param([ALL], [], "", id="all is seen"),
         pytest.param([ALL[:2]], [], "no weight 0", id="three weights are not seen"),
         pytest.param([ALL[:1]], [], "no weight 0", id="no weight is seen"),
-        pytest.param([ALL[:1], [0]], [], "no weight 0", id="no family is crossed: on in one and off in another"),
-        pytest.param([ALL[:2]], [[0b00101]], "", id="a third weight is seen at another family, then the others"),
-        pytest.param([ALL[:2]], [[0b01100]], "a family that", id="another family sees nothing that the set sees"),
-        pytest.param([[0b11111, 0b11110]], [[0b00011]], "sets of", id="v and w see one neuron in common"),
+        pytest.param(
+            [ALL[:1], [0]],
+            [],
+            "no weight 0",
+            id="no family is crossed: on in one and off in another",
+        ),
+        pytest.param(
+            [ALL[:2]],
+            [[0b00101]],
+            "",
+            id="a third weight is seen at another family, then the others",
+        ),
+        pytest.param(
+            [ALL[:2]],
+            [[0b01100]],
+            "a family that",
+            id="another family sees nothing that the set sees",
+        ),
+        pytest.param(
+            [[0b11111, 0b11110]], [[0b00011]], "sets of", id="v and w see one neuron in common"
+        ),
         pytest.param([[0b00011], [0b11100]], [[0b00101]], "", id="the set sees what a member sees"),
-        pytest.param([ALL[:2]], [[0b10001]], "a family that", id="the rows are equal where the family and w see"),
+        pytest.param(
+            [ALL[:2]],
+            [[0b10001]],
+            "a family that",
+            id="the rows are equal where the family and w see",
+        ),
     ],
 )
 def test_weights(families: list[list[int]], more: list[list[int]], expected: str) -> None:
@@ -102,11 +130,23 @@ def test_rows_that_are_told_apart_by_what_crosses() -> None:
     ("ridge", "bias", "expected"),
     [
         pytest.param((0, 3, 0b0110), 3, "", id="all is there"),
-        pytest.param((0, 3, 0b0100), 3, "a sector where all sources are off", id="where h is off layer 1 is off"),
-        pytest.param((1, 3, 0b0101), 3, "a sector where all sources are off", id="h is on everywhere"),
+        pytest.param(
+            (0, 3, 0b0100),
+            3,
+            "a sector where all sources are off",
+            id="where h is off layer 1 is off",
+        ),
+        pytest.param(
+            (1, 3, 0b0101), 3, "a sector where all sources are off", id="h is on everywhere"
+        ),
         pytest.param((0, 3, 0b0010), 3, "full rank for source 0", id="v is off where h vanishes"),
         pytest.param((1, 3, 0b0100), 3, "full rank for source 0", id="h does not vanish"),
-        pytest.param((0, 3, 0b0110), 2, "seen rows 2, 3 that are apart", id="rows are multiples where both see"),
+        pytest.param(
+            (0, 3, 0b0110),
+            2,
+            "seen rows 2, 3 that are apart",
+            id="rows are multiples where both see",
+        ),
     ],
 )
 def test_sources(ridge: tuple[int, int, int], bias: int, expected: str) -> None:

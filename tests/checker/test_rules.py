@@ -29,11 +29,19 @@ CERTIFICATES = ROOT / "tests" / "certificates"
 
 
 def certificates(folder: str) -> list[Path]:
-    return [p for p in sorted((CERTIFICATES / folder).glob("*.json")) if not p.name.endswith(".network.json")]
+    return [
+        p
+        for p in sorted((CERTIFICATES / folder).glob("*.json"))
+        if not p.name.endswith(".network.json")
+    ]
 
 
 STATUS = {"accepted": 0, "rejected": 1, "unreadable": 2}
-VALID, INVALID, MALFORMED = certificates("valid"), certificates("invalid"), certificates("malformed")
+VALID, INVALID, MALFORMED = (
+    certificates("valid"),
+    certificates("invalid"),
+    certificates("malformed"),
+)
 
 
 def name(path: Path) -> str:
@@ -41,7 +49,13 @@ def name(path: Path) -> str:
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-I", "-S", str(ROOT / "polyrelu" / "checker.py"), *map(str, arguments)]
+    command = [
+        sys.executable,
+        "-I",
+        "-S",
+        str(ROOT / "polyrelu" / "checker.py"),
+        *map(str, arguments),
+    ]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
@@ -60,8 +74,13 @@ def test_valid(path: Path) -> None:
     document = json.loads(path.read_text())
     assert report.networks[0] == document["claim"]["network"]["sha256"]
     assert report.theorem == document["proof"]["theorem"]
-    assert [h["id"] for h in report.hypotheses] == [h["id"] for h in document["proof"]["hypotheses"]]
-    assert all(set(h) == {"id", "statement", "status"} and h["status"] == "proved" for h in report.hypotheses)
+    assert [h["id"] for h in report.hypotheses] == [
+        h["id"] for h in document["proof"]["hypotheses"]
+    ]
+    assert all(
+        set(h) == {"id", "statement", "status"} and h["status"] == "proved"
+        for h in report.hypotheses
+    )
     assert len(report.assumed) == 0
     assert document["claim"]["kind"] in report.statement
     assert "assumed: none" in str(report)
@@ -151,7 +170,10 @@ def test_network_file_with_the_wrong_hash(tmp_path: Path) -> None:
     assert (report.verdict, report.step) == ("rejected", "hash")
     in_memory = {"two.network.json": (CERTIFICATES / "valid" / "two.network.json").read_bytes()}
     assert checker.check_bytes(path.read_bytes(), in_memory).verdict == "accepted"
-    assert checker.check_bytes(path.read_bytes(), {"other": in_memory["two.network.json"]}).verdict == "accepted"
+    assert (
+        checker.check_bytes(path.read_bytes(), {"other": in_memory["two.network.json"]}).verdict
+        == "accepted"
+    )
     assert checker.check_bytes(path.read_bytes()).verdict == "unreadable"
 
 
@@ -160,7 +182,9 @@ def test_canonical_bytes() -> None:
     lines = ["polyrelu-network 1", "inputs 2", "layer 2 1", "bias 0 -1", "from 0", "1 0", "0 1",
              "layer 1 1", "bias 5", "from 1", "2 3", "last affine"]  # fmt: skip
     expected = hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest()
-    assert checker.check_file(CERTIFICATES / "valid" / "shallow-by-file.json").networks == (expected,)
+    assert checker.check_file(CERTIFICATES / "valid" / "shallow-by-file.json").networks == (
+        expected,
+    )
 
 
 # ---- Hostile input: a verdict, never an exception, never `accepted`
@@ -290,8 +314,16 @@ def test_limit_of_assignments() -> None:
         rows = [" ".join(spelled((2**bits + 1) * (i == k)) for k in range(8)) for i in range(8)]
         rows += [rows[0].replace(rows[0].split()[0], "-" + rows[0].split()[0])]
         network["layers"] = [
-            {"denominator": "1", "bias": " ".join(["1"] * 8 + ["-1"]), "weights": [{"from": 0, "rows": rows}]},
-            {"denominator": "1", "bias": "0", "weights": [{"from": 1, "rows": [" ".join(["1"] * 9)]}]},
+            {
+                "denominator": "1",
+                "bias": " ".join(["1"] * 8 + ["-1"]),
+                "weights": [{"from": 0, "rows": rows}],
+            },
+            {
+                "denominator": "1",
+                "bias": "0",
+                "weights": [{"from": 1, "rows": [" ".join(["1"] * 9)]}],
+            },
         ]
         network["layers"][1]["weights"][0]["rows"] = [
             " ".join(str(int(i % 8 == o) + (i == 8)) for i in range(9)) for o in range(8)
@@ -310,7 +342,10 @@ def test_limit_of_scales() -> None:
         last = layers.pop()
         width = len(layers[-1]["bias"].split())
         for _ in range(9):
-            rows = [" ".join(spelled((16**4094 + 1) * (i == k)) for k in range(width)) for i in range(width)]
+            rows = [
+                " ".join(spelled((16**4094 + 1) * (i == k)) for k in range(width))
+                for i in range(width)
+            ]
             block = {"from": len(layers), "rows": rows}
             layers.append({"denominator": "1", "bias": " ".join(["0"] * width), "weights": [block]})
         last["weights"][0]["from"] = len(layers)
@@ -348,7 +383,11 @@ def test_limit_of_boxes() -> None:
         for key in ("network", "other"):
             layers = document["claim"][key]["inline"]["layers"]
             for _ in range(5):
-                long = {"denominator": "1", "bias": "0", "weights": [{"from": 0, "rows": [spelled(16**4094 + 1)]}]}
+                long = {
+                    "denominator": "1",
+                    "bias": "0",
+                    "weights": [{"from": 0, "rows": [spelled(16**4094 + 1)]}],
+                }
                 layers.insert(place, long)
             for k, layer in enumerate(layers):
                 layer["weights"][0]["from"] = k
@@ -367,7 +406,11 @@ def test_limit_of_determinants() -> None:
     block = {"from": 0, "rows": [f"{i} 1" for i in range(1, size + 1)]}
     network["layers"] = [
         {"denominator": "1", "bias": " ".join(["1"] * size), "weights": [block]},
-        {"denominator": "1", "bias": "0", "weights": [{"from": 1, "rows": [" ".join(["1"] * size)]}]},
+        {
+            "denominator": "1",
+            "bias": "0",
+            "weights": [{"from": 1, "rows": [" ".join(["1"] * size)]}],
+        },
     ]
     entries = [[0, k] for k in range(2)]
     evidence = document["proof"]["hypotheses"][1]["evidence"]
@@ -389,7 +432,16 @@ def test_unreadable_paths(tmp_path: Path) -> None:
     loop.symlink_to(loop)
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    for path in (tmp_path, loop, fifo, tmp_path / "missing.json", "/dev/zero", "nul\0byte", "", "x" * 10_000):
+    for path in (
+        tmp_path,
+        loop,
+        fifo,
+        tmp_path / "missing.json",
+        "/dev/zero",
+        "nul\0byte",
+        "",
+        "x" * 10_000,
+    ):
         assert checker.check_file(path).verdict == "unreadable"
     result = run(tmp_path / "a\nb.json")
     assert (result.returncode, len(result.stderr.splitlines())) == (2, 1)
@@ -410,7 +462,13 @@ Path_ = tuple[str | int, ...]
 
 def leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
     yield path, value
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    entries = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, entry in entries:
         yield from leaves(entry, (*path, key))
 
@@ -426,8 +484,25 @@ def variants(value: Any) -> Iterator[Any]:
             if part.lstrip("-").isdigit():
                 for new in (-int(part), int(part) + 1, int(part) - 1, 2 * int(part)):
                     yield " ".join([*parts[:i], str(new), *parts[i + 1 :]])
-        yield from (" ".join(reversed(parts)), value + " ", value + "\n", value.upper(), f"{value}/2", f"-{value}")
-        yield from ("open", "all", "generic", "minors", "every", "affine", "relu", "identifiable", "translation")
+        yield from (
+            " ".join(reversed(parts)),
+            value + " ",
+            value + "\n",
+            value.upper(),
+            f"{value}/2",
+            f"-{value}",
+        )
+        yield from (
+            "open",
+            "all",
+            "generic",
+            "minors",
+            "every",
+            "affine",
+            "relu",
+            "identifiable",
+            "translation",
+        )
     elif isinstance(value, list):
         yield from (value[::-1], value[1:], value[:-1], value + value[:1], [value])
     elif isinstance(value, dict):
@@ -454,7 +529,10 @@ def rehash(document: Any) -> None:
             network = reference["inline"]
             lines = ["polyrelu-network 1", f"inputs {network['inputs']}"]
             for layer in network["layers"]:
-                lines += [f"layer {len(layer['bias'].split(' '))} {layer['denominator']}", f"bias {layer['bias']}"]
+                lines += [
+                    f"layer {len(layer['bias'].split(' '))} {layer['denominator']}",
+                    f"bias {layer['bias']}",
+                ]
                 for block in layer["weights"]:
                     lines += [f"from {block['from']}", *block["rows"]]
             lines += [f"last {network['last']}", ""]
@@ -470,7 +548,10 @@ def evaluate(network: Any, x: list[Fraction]) -> list[Fraction]:
         z = [Fraction(int(b)) for b in layer["bias"].split()]
         for block in layer["weights"]:
             rows = [[int(w) for w in row.split()] for row in block["rows"]]
-            products = [sum(w * t for w, t in zip(row, activations[block["from"]], strict=True)) for row in rows]
+            products = [
+                sum(w * t for w, t in zip(row, activations[block["from"]], strict=True))
+                for row in rows
+            ]
             z = [t + product for t, product in zip(z, products, strict=True)]
         z = [t / int(layer["denominator"]) for t in z]
         if number < len(network["layers"]) or network["last"] == "relu":
@@ -483,10 +564,14 @@ def a_difference(claim: Any, document: Any) -> bool:
     """Whether the point of a certificate shows what its claim says, in plain fractions."""
     evidence = [h["evidence"] for h in document["proof"]["hypotheses"]]
     x = [Fraction(t) for t in evidence[0]["x"]]
-    rows = {key: [[int(t) for t in row.split()] for row in rows] for key, rows in claim["domain"].items()}
+    rows = {
+        key: [[int(t) for t in row.split()] for row in rows]
+        for key, rows in claim["domain"].items()
+    }
     point = [*x, Fraction(-1)]
     excess = {
-        k: [sum((a * t for a, t in zip(row, point, strict=True)), Fraction()) for row in r] for k, r in rows.items()
+        k: [sum((a * t for a, t in zip(row, point, strict=True)), Fraction()) for row in r]
+        for k, r in rows.items()
     }
     inside = max(excess["inequalities"], default=Fraction(0)) <= 0 and not any(excess["equations"])
     f, g = (evaluate(claim[key]["inline"], x) for key in ("network", "other"))
@@ -497,14 +582,19 @@ def a_difference(claim: Any, document: Any) -> bool:
 def survives_runtimes(claim: Any) -> bool:
     """Whether runtimes that take every liberty stay within a claim of the theorem `rounding`."""
     network, format_ = claim["network"]["inline"], claim["arithmetic"]
-    low, high, limits = ([Fraction(x) for x in part] for part in (*claim["domain"].values(), claim["at-most"]))
+    low, high, limits = (
+        [Fraction(x) for x in part] for part in (*claim["domain"].values(), claim["at-most"])
+    )
     layers = []
     for layer in network["layers"]:
         d = int(layer["denominator"])
         rows = [[Fraction(int(w), d) for w in row.split()] for row in layer["weights"][0]["rows"]]
         layers.append((rows, [Fraction(int(b), d) for b in layer["bias"].split()]))
     for seed in range(40):
-        x = [rounded(a + Fraction(random.randint(0, 4), 4) * (b - a), format_) for a, b in zip(low, high, strict=True)]
+        x = [
+            rounded(a + Fraction(random.randint(0, 4), 4) * (b - a), format_)
+            for a, b in zip(low, high, strict=True)
+        ]
         if all(a <= v <= b for a, v, b in zip(low, x, high, strict=True)):
             theirs = Runtime(format_, seed).run(layers, x)
             if network["last"] == "relu":
@@ -532,9 +622,15 @@ def reason(document: Any, changed: Any, path: Path_) -> str:
         points = [[Fraction(random.randint(-60, 60), 7) for _ in range(9)] for _ in range(60)]
         networks = [claim["network"]["inline"], claim["other"]["inline"]]
         values = [[evaluate(n, point[: n["inputs"]]) for point in points] for n in networks]
-        return "a claim about another pair, which does agree at random points" if values[0] == values[1] else ""
+        return (
+            "a claim about another pair, which does agree at random points"
+            if values[0] == values[1]
+            else ""
+        )
     if path[:2] == ("proof", "hypotheses") and claim == document["claim"]:
-        old, new = ([h["evidence"] for h in d["proof"]["hypotheses"]][-1] for d in (document, changed))
+        old, new = (
+            [h["evidence"] for h in d["proof"]["hypotheses"]][-1] for d in (document, changed)
+        )
         if old.get("status") == new.get("status"):
             return "the same claim, by other evidence"
         if new == {"status": "open"}:
@@ -574,18 +670,29 @@ def test_duplicated_keys(path: Path) -> None:
             for key in value:
                 marker = put(document, (*place, key), "MARKER")
                 one = json.dumps(value[key])
-                assert_refused(json.dumps(marker).replace('"MARKER"', f'{one}, "{key}": {one}').encode())
+                assert_refused(
+                    json.dumps(marker).replace('"MARKER"', f'{one}, "{key}": {one}').encode()
+                )
 
 
 def test_the_checker_stands_alone() -> None:
     """One file, 600 lines for identifiability with two hidden layers at most, 450 for Theorem D, whole or in part, 90
     for neurons of one sign, at most 250 for each later claim; standard library only, no assert."""
     source = (ROOT / "polyrelu" / "checker.py").read_text()
-    later = {entry[0] for entry in checker.THEOREMS.values()} - {"identifiable", "not-identifiable", "determined"}
+    later = {entry[0] for entry in checker.THEOREMS.values()} - {
+        "identifiable",
+        "not-identifiable",
+        "determined",
+    }
     later.add("equivalent")  # tree files have a header of their own
     assert len(source.splitlines()) <= 600 + 450 + 90 + 250 * len(later)
     tree = ast.parse(source)
-    modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    modules = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     modules |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {module.split(".")[0] for module in modules} <= sys.stdlib_module_names
     assert not any(isinstance(node, ast.Assert) for node in ast.walk(tree))

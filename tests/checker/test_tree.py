@@ -36,7 +36,9 @@ HINGES = (
 PLANE = (
     stack(([[1, 1], [1, -1], [-1, 1]], [0, 0, 0]), ([[1, 1, -1]], [0]), ([[1]], [0])),
     stack(
-        ([[1, -1], [2, 0], [-2, 0]], [0, 0, 0]), ([[1, -1, 1], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, -1]], [0])
+        ([[1, -1], [2, 0], [-2, 0]], [0, 0, 0]),
+        ([[1, -1, 1], [0, 1, 0], [0, 0, 1]], [0, 0, 0]),
+        ([[1, 1, -1]], [0]),
     ),
 )
 BOX = (
@@ -108,7 +110,10 @@ def claim_holds(claim: Any) -> bool:
         return differing_point(pair[0], pair[1], low, high) is None
     chance = Random(0)
     for _ in range(400):
-        x = [Fraction(chance.randint(-40, 40), chance.choice((1, 4, 16))) for _ in range(pair[0].inputs)]
+        x = [
+            Fraction(chance.randint(-40, 40), chance.choice((1, 4, 16)))
+            for _ in range(pair[0].inputs)
+        ]
         if domain.contains(x) and pair[0](x) != pair[1](x):
             return False
     return True
@@ -136,7 +141,10 @@ def test_a_changed_network_is_not_proved_by_the_old_tree(name: str) -> None:
     document, chance = lines_of(name), Random(name)
     for _ in range(30):
         second = Stack(
-            [([list(r) for r in layer.weight.rows()], list(layer.bias.entries())) for layer in pair[1].layers]
+            [
+                ([list(r) for r in layer.weight.rows()], list(layer.bias.entries()))
+                for layer in pair[1].layers
+            ]
         )
         rows, bias = chance.choice(second.layers)
         i = chance.randrange(len(bias))
@@ -148,13 +156,15 @@ def test_a_changed_network_is_not_proved_by_the_old_tree(name: str) -> None:
         header = json.loads(next(fresh.certificate.lines()))
         mutant[0]["claim"]["other"] = header["claim"]["other"]
         report = checker.check_bytes(written(mutant))
-        assert report.verdict == "rejected" or equivalent(pair[0], network, domain).status == "proved"
+        assert (
+            report.verdict == "rejected" or equivalent(pair[0], network, domain).status == "proved"
+        )
 
 
 # -- hostile files -----------------------------------------------------------------------------------------------
 
 
-def verdict(data: bytes) -> checker.Report:
+def verdict(data: bytes) -> checker.CheckReport:
     report = checker.check_bytes(data)
     assert report.verdict != "accepted"
     assert len(str(report)) < 1500
@@ -177,7 +187,10 @@ def test_wrong_hash_and_count() -> None:
     document = lines_of("splits")
     data = written(document)
     footer = data.splitlines()[-1]
-    assert verdict(data.replace(footer, footer[:-6] + b'beef"}')).verdict in ("rejected", "unreadable")
+    assert verdict(data.replace(footer, footer[:-6] + b'beef"}')).verdict in (
+        "rejected",
+        "unreadable",
+    )
     document[-1]["nodes"] += 1
     assert verdict(written(document)).verdict == "rejected"
 
@@ -188,14 +201,22 @@ def test_a_bomb_is_not_unpacked_into_memory() -> None:
     assert verdict(bomb).verdict == "unreadable"
     start = checker.TREE_START
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
-    bomb = packer.compress(start) + b"".join(packer.compress(b" " * (1 << 20)) for _ in range(256)) + packer.flush()
+    bomb = (
+        packer.compress(start)
+        + b"".join(packer.compress(b" " * (1 << 20)) for _ in range(256))
+        + packer.flush()
+    )
     assert verdict(bomb).verdict == "unreadable"
 
 
 def test_a_split_for_ever() -> None:
     document = lines_of("splits")
     split = next(node for node in document[1:-1] if "split" in node)
-    endless = [document[0], *([{"signs": [], "split": split["split"]}] * (checker.DEPTH + 5)), document[-1]]
+    endless = [
+        document[0],
+        *([{"signs": [], "split": split["split"]}] * (checker.DEPTH + 5)),
+        document[-1],
+    ]
     report = verdict(written(endless))
     assert report.verdict == "unreadable"
     assert "one below the other" in report.got
@@ -233,7 +254,9 @@ def test_index_lists_ascend() -> None:
     record = node["signs"][0][0]
     for place in (3, 4):
         for pairs in ([[0, "0"], [0, "0"]], [[1, "0"], [0, "0"]], [[99, "0"]]):
-            mutant = changed(document, (line, "signs", 0, 0, place), [*pairs, *record[place]][: len(pairs)])
+            mutant = changed(
+                document, (line, "signs", 0, 0, place), [*pairs, *record[place]][: len(pairs)]
+            )
             assert verdict(written(mutant)).verdict == "rejected"
     document = lines_of("parts")
     row = document[0]["parts"][0][0]
@@ -267,7 +290,10 @@ def test_points_and_equations_with_long_denominators() -> None:
     started = time.monotonic()
     report = verdict(json.dumps(document).encode())
     assert (report.verdict, report.step) == ("unreadable", "point")
-    units = [" ".join(text if i == j else "0" for i in range(count)) + " 0" for j, text in enumerate(long)]
+    units = [
+        " ".join(text if i == j else "0" for i in range(count)) + " 0"
+        for j, text in enumerate(long)
+    ]
     document["claim"]["domain"]["equations"] = units
     report = verdict(json.dumps(document).encode())
     assert (report.verdict, report.step) == ("unreadable", "claim.domain")
@@ -290,10 +316,15 @@ def test_forms_that_are_read_with_weight_zero_count() -> None:
     size, depth = 500, 50
     wide: list[Any] = [([[1] * size, [-1] * size], [0, 0])]
     one = from_arrays([*wide, *([([[1, 0]], [0])] + [([[1]], [0])] * 2)])
-    blocks = [Block(1, RationalMatrix.from_rows([[1, 0]])), Block(2, RationalMatrix.from_rows([[1]]))]
+    blocks = [
+        Block(1, RationalMatrix.from_rows([[1, 0]])),
+        Block(2, RationalMatrix.from_rows([[1]])),
+    ]
     layers = list(one.layers[:2])
     for number in range(3, depth):
-        layers.append(Layer((blocks[0], Block(number - 1, blocks[1].entries)), RationalMatrix.column([0])))
+        layers.append(
+            Layer((blocks[0], Block(number - 1, blocks[1].entries)), RationalMatrix.column([0]))
+        )
     network = Network(size, tuple(layers))
     meter_limit = checker.TREE_COST
     spent: list[int] = []
@@ -315,22 +346,35 @@ def test_forms_that_are_read_with_weight_zero_count() -> None:
 def test_rounds_parts_and_signs_that_say_nothing() -> None:
     document = lines_of("splits")
     line, node = next((i, node) for i, node in enumerate(document[:-1]) if i and "signs" in node)
-    assert verdict(written(changed(document, (line, "signs"), [[], *node["signs"]]))).verdict == "unreadable"
+    assert (
+        verdict(written(changed(document, (line, "signs"), [[], *node["signs"]]))).verdict
+        == "unreadable"
+    )
     document = lines_of("parts")
     empty: list[Any] = [[] for _ in document[0]["parts"][0]]
-    assert verdict(written(changed(document, (0, "parts"), [*document[0]["parts"], empty]))).verdict == "rejected"
-    document = lines_of("bounds on a box")  # the same sign again and again is true, and costs no memory
+    assert (
+        verdict(written(changed(document, (0, "parts"), [*document[0]["parts"], empty]))).verdict
+        == "rejected"
+    )
+    document = lines_of(
+        "bounds on a box"
+    )  # the same sign again and again is true, and costs no memory
     many = changed(document, (1, "signs", 0), document[1]["signs"][0] * 500)
     assert checker.check_bytes(written(many)).verdict == "accepted"
 
 
 def test_network_files_beside_a_tree(tmp_path: Path) -> None:
     """Large networks stand in files of their own, equal ones in one."""
-    wide = from_arrays([([[i % 7 - 3, i % 5] for i in range(2000)], [1] * 2000), ([[1] * 2000], [0])])
+    wide = from_arrays(
+        [([[i % 7 - 3, i % 5] for i in range(2000)], [1] * 2000), ([[1] * 2000], [0])]
+    )
     outcome = equivalent(wide, wide)
     assert isinstance(outcome, Equivalent)
     written_files = outcome.save(tmp_path / "cert.jsonl")
-    assert [path.name for path in written_files] == ["cert.jsonl.network.json", "cert.jsonl"] or len(written_files) == 2
+    assert [path.name for path in written_files] == [
+        "cert.jsonl.network.json",
+        "cert.jsonl",
+    ] or len(written_files) == 2
     assert checker.check_file(written_files[-1]).verdict == "accepted"
     assert not list(tmp_path.glob("*.tmp"))
 

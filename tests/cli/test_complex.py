@@ -71,7 +71,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
 # --- Printing --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("domain", ["R^n", "orthant", "box:-1,1", "box:-1,0.5;-1/3,2", "box:0,0;0,1"])
+@pytest.mark.parametrize(
+    "domain", ["R^n", "orthant", "box:-1,1", "box:-1,0.5;-1/3,2", "box:0,0;0,1"]
+)
 def test_the_object(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = run(capsys, "net.json", "--domain", domain)
     cells = canonical_complex(SMALL, parse_domain(domain, 2))
@@ -107,14 +109,22 @@ def test_the_text(capsys: pytest.CaptureFixture[str]) -> None:
     lines = dict(line.split(maxsplit=1) for line in captured.out.splitlines())
     cells = canonical_complex(SMALL)
     assert lines["f_vector"] == " ".join(map(str, cells.f_vector))
-    assert (lines["regions"], lines["complete"], lines["domain"]) == (str(cells.regions), "True", "R^n")
+    assert (lines["regions"], lines["complete"], lines["domain"]) == (
+        str(cells.regions),
+        "True",
+        "R^n",
+    )
     assert captured.err == ""
 
 
 def test_a_network_with_lines(capsys: pytest.CaptureFixture[str]) -> None:
     save(from_arrays([([[1, 1, 0]], [2]), ([[1]], [0])]), "lines.json")
     found = run(capsys, "lines.json", "-o", "cells.json")
-    assert (found["f_vector"], found["lineality_dim"], found["bounded_regions"]) == ([0, 0, 1, 2], 2, 0)
+    assert (found["f_vector"], found["lineality_dim"], found["bounded_regions"]) == (
+        [0, 0, 1, 2],
+        2,
+        0,
+    )
     document = json.loads(Path("cells.json").read_text())
     validate("complex", document)
     assert sorted(document["cells"]) == ["2", "3"]
@@ -127,9 +137,19 @@ def test_a_network_with_lines(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def samples() -> Iterator[tuple[Network, str]]:
-    kinds = ["integers", "odd denominators", "open zero", "skip connections", "trailing ReLU", "zero first layer"]
+    kinds = [
+        "integers",
+        "odd denominators",
+        "open zero",
+        "skip connections",
+        "trailing ReLU",
+        "zero first layer",
+    ]
     for number, kind in enumerate(kinds):
-        yield quantised_network(kind, Random(f"cli {kind}")), ("box:-2,2.5", "R^n", "orthant")[number % 3]
+        yield (
+            quantised_network(kind, Random(f"cli {kind}")),
+            ("box:-2,2.5", "R^n", "orthant")[number % 3],
+        )
 
 
 def letters(row: list[int]) -> str:
@@ -143,8 +163,12 @@ def check_document(cells: PolyhedralComplex, document: dict[str, Any]) -> None:
     assert document["complete"] is cells.complete
     assert document["f_vector"] == list(cells.f_vector)
     assert document["neurons"] == [[neuron.layer, neuron.index] for neuron in cells.neurons]
-    assert document["domain"]["inequalities"] == [list(map(str, row)) for row in cells.domain.inequalities]
-    assert set(document["cells"]) == {str(k) for k in range(cells.lineality_dim, cells.dimension + 1)}
+    assert document["domain"]["inequalities"] == [
+        list(map(str, row)) for row in cells.domain.inequalities
+    ]
+    assert set(document["cells"]) == {
+        str(k) for k in range(cells.lineality_dim, cells.dimension + 1)
+    }
     for name, part in document["cells"].items():
         k = int(name)
         assert part["signs"] == [letters(row) for row in cells.signs(k).tolist()]
@@ -176,8 +200,13 @@ def check_csv(cells: PolyhedralComplex, name: str) -> None:
         assert row["bounded"] == str(int(cells.bounded[index]))
         assert row["facets"] == str(facets[index])
         if cells.complete and cells.network.last == "affine":
-            table = [[Fraction(entry) for entry in line.split()] for line in row["affine_map"].split(";")]
-            values = [sum((a * x for a, x in zip(line[:-1], point, strict=True)), line[-1]) for line in table]
+            table = [
+                [Fraction(entry) for entry in line.split()] for line in row["affine_map"].split(";")
+            ]
+            values = [
+                sum((a * x for a, x in zip(line[:-1], point, strict=True)), line[-1])
+                for line in table
+            ]
             assert tuple(values) == cells.network(point)
 
 
@@ -188,7 +217,9 @@ def check_graph(cells: PolyhedralComplex, name: str) -> None:
             data["signs"] = data["signs"].rstrip("|")
     assert dict(graph.nodes(data=True)) == dict(expected.nodes(data=True))
     found = {(min(a, b), max(a, b)): data["facet"] for a, b, data in graph.edges(data=True)}
-    assert found == {(min(a, b), max(a, b)): data["facet"] for a, b, data in expected.edges(data=True)}
+    assert found == {
+        (min(a, b), max(a, b)): data["facet"] for a, b, data in expected.edges(data=True)
+    }
 
 
 def test_signs_are_written_in_one_form(capsys: pytest.CaptureFixture[str]) -> None:
@@ -200,7 +231,9 @@ def test_signs_are_written_in_one_form(capsys: pytest.CaptureFixture[str]) -> No
             forms.append(sorted(row["signs"] for row in csv.DictReader(file)))
         for read, suffix in ((nx.read_graphml, "graphml"), (nx.read_gexf, "gexf")):
             run(capsys, "net.json", "-o", f"cells.{suffix}", *options)
-            forms.append(sorted(data["signs"] for _, data in read(f"cells.{suffix}").nodes(data=True)))
+            forms.append(
+                sorted(data["signs"] for _, data in read(f"cells.{suffix}").nodes(data=True))
+            )
     assert all(form == forms[0] for form in forms)
     assert all("|" in signs for signs in forms[0])
 
@@ -238,7 +271,10 @@ def test_domains_from_files(capsys: pytest.CaptureFixture[str]) -> None:
         (["missing.json"], "missing.json: "),
         (["net.json", "--domain", "box:1,0"], "box: side 0 is empty, 1 > 0"),
         (["net.json", "--domain", "cube"], "domain 'cube' is not understood"),
-        (["net.json", "--domain", "missing.json"], "missing.json: cannot read: No such file or directory"),
+        (
+            ["net.json", "--domain", "missing.json"],
+            "missing.json: cannot read: No such file or directory",
+        ),
         (["net.json", "--domain", "net.json"], "net.json: expected the keys"),
         (["net.json", "--domain", "empty.json"], "the domain is empty"),
         (["net.json", "--domain", "box:0,1;0,1;0,1"], "3 sides, but the network has 2 inputs"),
@@ -256,7 +292,11 @@ def test_domains_from_files(capsys: pytest.CaptureFixture[str]) -> None:
 )
 @pytest.mark.parametrize("as_json", [False, True])
 def test_errors(
-    arguments: list[str], message: str, as_json: bool, folder: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    message: str,
+    as_json: bool,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path("empty.json").write_text('{"A": [[1, 0], [-1, 0]], "c": [0, -1]}')
     Path("folder.json").mkdir()
@@ -282,7 +322,9 @@ def skipping(inputs: int, layers: list[tuple[dict[int, list[list[int]]], list[in
     for blocks, bias in layers:
         plain = from_arrays([(rows, bias) for rows in blocks.values()])
         sources = zip(sorted(blocks), plain.layers, strict=True)
-        built.append(Layer(tuple(Block(source, layer.weight) for source, layer in sources), plain.bias(1)))
+        built.append(
+            Layer(tuple(Block(source, layer.weight) for source, layer in sources), plain.bias(1))
+        )
     return Network(inputs, tuple(built))
 
 
@@ -296,7 +338,10 @@ def test_a_full_disk_leaves_nothing_behind(
     Path(f"cells.{suffix}").write_text("old")
     monkeypatch.setattr("polyrelu.support.text_files.os.replace", full)
     assert main(["complex", "net.json", "-o", f"cells.{suffix}"]) == 2
-    assert capsys.readouterr().err == f"polyrelu: cells.{suffix}: cannot write: No space left on device\n"
+    assert (
+        capsys.readouterr().err
+        == f"polyrelu: cells.{suffix}: cannot write: No space left on device\n"
+    )
     assert names(folder) == {"net.json", f"cells.{suffix}"}
     assert Path(f"cells.{suffix}").read_text() == "old"
 
@@ -322,7 +367,9 @@ class Session:
 
     def wait_for(self, neurons: int) -> None:
         """Until so many neurons are done."""
-        self._wait_until(lambda: max(map(int, re.findall(r"neuron (\d+) of", self.shown)), default=0) >= neurons)
+        self._wait_until(
+            lambda: max(map(int, re.findall(r"neuron (\d+) of", self.shown)), default=0) >= neurons
+        )
 
     def wait_for_text(self, text: str) -> None:
         self._wait_until(lambda: text in self.shown)
@@ -362,7 +409,9 @@ class Session:
 
 
 @contextmanager
-def session(*arguments: str, program: tuple[str, ...] = ("-m", "polyrelu", "complex")) -> Iterator[Session]:
+def session(
+    *arguments: str, program: tuple[str, ...] = ("-m", "polyrelu", "complex")
+) -> Iterator[Session]:
     running = Session(program, arguments)
     try:
         yield running
@@ -386,14 +435,21 @@ def truncated(network: Network, neurons: int) -> Network:
 def test_ctrl_c_in_a_large_network() -> None:
     rng = np.random.default_rng(0)
     shapes = [(26, 4), (26, 26), (1, 26)]
-    network = from_arrays([(rng.standard_normal(shape).round(3), rng.standard_normal(shape[0])) for shape in shapes])
+    network = from_arrays(
+        [(rng.standard_normal(shape).round(3), rng.standard_normal(shape[0])) for shape in shapes]
+    )
     save(network, "large.json")
     with session("large.json") as running:
         running.wait_for(27)
         running.process.send_signal(signal.SIGINT)
         status, found = running.finish()
     validate("output", found)
-    assert (status, found["status"], found["complete"], found["output"]) == (3, "undecided", False, None)
+    assert (status, found["status"], found["complete"], found["output"]) == (
+        3,
+        "undecided",
+        False,
+        None,
+    )
     assert 27 <= found["neurons"] < 52
     cells = canonical_complex(truncated(network, found["neurons"]))
     assert found["f_vector"] == list(cells.f_vector)
@@ -403,12 +459,20 @@ def test_ctrl_c_in_a_large_network() -> None:
 @pytest.mark.parametrize("suffix", ["json", "csv", "graphml"])
 @pytest.mark.parametrize("neurons", [2, 4, 5])
 def test_ctrl_c_with_files(
-    suffix: str, neurons: int, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    suffix: str,
+    neurons: int,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    network = from_arrays([([[1, 0], [1, 1], [0, 3]], [0, -1, 1]), ([[1, -1, 1]] * 3, [-1, -2, -3]), ([[1] * 3], [0])])
+    network = from_arrays(
+        [([[1, 0], [1, 1], [0, 3]], [0, -1, 1]), ([[1, -1, 1]] * 3, [-1, -2, -3]), ([[1] * 3], [0])]
+    )
     save(network, "some.json")
     pressed = interrupting(monkeypatch, neurons)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background ignore Ctrl-C
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # tests in the background ignore Ctrl-C
     status = main(["complex", "some.json", "--json", "-o", f"cells.{suffix}"])
     signal.signal(signal.SIGINT, before)
     found = json.loads(capsys.readouterr().out)
@@ -446,7 +510,9 @@ def check_interrupted_file(name: str, expected: PolyhedralComplex) -> None:
         assert document["complete"] is False
         assert document["neurons"] == [[neuron.layer, neuron.index] for neuron in expected.neurons]
         for k in range(3):
-            assert document["cells"][str(k)]["signs"] == [letters(row) for row in expected.signs(k).tolist()]
+            assert document["cells"][str(k)]["signs"] == [
+                letters(row) for row in expected.signs(k).tolist()
+            ]
     else:
         rows = list(csv.DictReader(Path(name).read_text().splitlines()))
         assert [row["affine_map"] for row in rows] == [""] * expected.regions
@@ -495,14 +561,20 @@ def test_regions_only(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = run(capsys, "net.json", "--domain", domain, "--regions-only", "-o", "regions.csv")
     for key in ("dimension", "regions", "bounded_regions", "lineality_dim", "complete", "neurons"):
         assert found[key] == whole[key]
-    lines = [list(csv.DictReader(Path(name).read_text().splitlines())) for name in ("cells.csv", "regions.csv")]
+    lines = [
+        list(csv.DictReader(Path(name).read_text().splitlines()))
+        for name in ("cells.csv", "regions.csv")
+    ]
     columns = ("signs", "bounded", "facets", "affine_map")
     first, second = (sorted(tuple(line[key] for key in columns) for line in part) for part in lines)
     assert first == second
     run(capsys, "net.json", "--domain", domain, "-o", "cells.graphml")
     run(capsys, "net.json", "--domain", domain, "--regions-only", "-o", "regions.graphml")
     graphs = [nx.read_graphml(name) for name in ("cells.graphml", "regions.graphml")]
-    edges = [{frozenset(graph.nodes[end]["signs"] for end in edge) for edge in graph.edges} for graph in graphs]
+    edges = [
+        {frozenset(graph.nodes[end]["signs"] for end in edge) for edge in graph.edges}
+        for graph in graphs
+    ]
     assert edges[0] == edges[1]
     assert len(edges[0]) == found["adjacent_pairs"]
 
@@ -526,13 +598,18 @@ def test_regions_only_have_no_json_file(capsys: pytest.CaptureFixture[str]) -> N
     assert "regions are written as .csv, .graphml" in capsys.readouterr().err
 
 
-def test_interrupted_regions(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_regions(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     interrupting(monkeypatch, 2)
     assert main(["complex", "net.json", "--regions-only", "-o", "regions.csv"]) == 3
     captured = capsys.readouterr()
     assert "interrupted: some regions are missing" in captured.out
     assert captured.err == "interrupted; keeping what is done (Ctrl-C again: give up at once)\n"
-    assert all(line["complete"] == "0" for line in csv.DictReader(Path("regions.csv").read_text().splitlines()))
+    assert all(
+        line["complete"] == "0"
+        for line in csv.DictReader(Path("regions.csv").read_text().splitlines())
+    )
     assert len(Path("regions.csv").read_text().splitlines()) == 3
 
 
@@ -555,14 +632,25 @@ def test_ctrl_c_while_writing_is_only_noted(
     captured = capsys.readouterr()
     assert json.loads(captured.out)["complete"] is True
     assert captured.err.startswith("interrupted; keeping what is done")
-    assert {line["complete"] for line in csv.DictReader(Path("cells.csv").read_text().splitlines())} == {"1"}
+    assert {
+        line["complete"] for line in csv.DictReader(Path("cells.csv").read_text().splitlines())
+    } == {"1"}
 
 
 def test_ctrl_c_while_writing_leaves_out_what_would_follow(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupted_while_writing(monkeypatch)
-    arguments = ["complex", "net.json", "-o", "cells.csv", "--certificate", "regions.cert", "--conditions", "--json"]
+    arguments = [
+        "complex",
+        "net.json",
+        "-o",
+        "cells.csv",
+        "--certificate",
+        "regions.cert",
+        "--conditions",
+        "--json",
+    ]
     assert main(arguments) == 3
     found = json.loads(capsys.readouterr().out)
     validate("output", found)
@@ -578,7 +666,9 @@ def test_graphml_says_whether_it_is_complete(
     run(capsys, "net.json", "-o", "whole.graphml", *regions_only)
     interrupting(monkeypatch, 2)
     assert main(["complex", "net.json", "-o", "part.graphml", *regions_only]) == 3
-    assert [nx.read_graphml(name).graph["complete"] for name in ("whole.graphml", "part.graphml")] == [True, False]
+    assert [
+        nx.read_graphml(name).graph["complete"] for name in ("whole.graphml", "part.graphml")
+    ] == [True, False]
 
 
 # --- Weights and certificates --------------------------------------------------------------------------------
@@ -596,7 +686,9 @@ def test_weights_of_large_complexes_are_computed_on_request(
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".graphml", ".gexf"])
-def test_weights_as_a_file(suffix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_as_a_file(
+    suffix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However many regions there are; the same file as from Python."""
     monkeypatch.setattr("polyrelu.cli.complex._WEIGHED", 3)
     found = run(capsys, "net.json", "--weights", f"weights{suffix}")
@@ -613,11 +705,16 @@ def test_weights_that_do_not_cancel_are_a_bug(
     wrong.weights[0] += 1
     monkeypatch.setattr("polyrelu.breakpoints.breakpoint_complex", lambda cells: wrong)
     assert main(["complex", "net.json", "--weights", "weights.json"]) == 2
-    assert "a bug in polyrelu, please report it: the weights do not cancel around cell" in capsys.readouterr().err
+    assert (
+        "a bug in polyrelu, please report it: the weights do not cancel around cell"
+        in capsys.readouterr().err
+    )
     assert not Path("weights.json").exists()
 
 
-def test_weights_that_are_interrupted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_that_are_interrupted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(cells: PolyhedralComplex) -> None:
         raise KeyboardInterrupt
 
@@ -641,10 +738,14 @@ def test_conditions(capsys: pytest.CaptureFixture[str]) -> None:
     }
     assert main(["complex", "net.json", "--conditions"]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert any(line.startswith("transparent") and expected["transparent"].detail in line for line in shown)
+    assert any(
+        line.startswith("transparent") and expected["transparent"].detail in line for line in shown
+    )
 
 
-@pytest.mark.parametrize("more", [[], ["--regions-only"], ["--domain", "box:-1,1"], ["--domain", "box:0,0;-1,1"]])
+@pytest.mark.parametrize(
+    "more", [[], ["--regions-only"], ["--domain", "box:-1,1"], ["--domain", "box:0,0;-1,1"]]
+)
 def test_a_certificate_of_the_regions(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     found = run(capsys, "net.json", "--certificate", "regions.jsonl.gz", *more)
     assert found["certificate"] == "regions.jsonl.gz"
@@ -657,8 +758,12 @@ def test_a_certificate_of_the_regions(more: list[str], capsys: pytest.CaptureFix
         assert "sign" in shown
 
 
-def test_a_certificate_that_is_interrupted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyrelu.proofs.certify_regions", lambda cells, progress: Undecided("interrupted"))
+def test_a_certificate_that_is_interrupted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "polyrelu.proofs.certify_regions", lambda cells, progress: Undecided("interrupted")
+    )
     assert main(["complex", "net.json", "--certificate", "regions.jsonl"]) == 3
     assert "no certificate: interrupted" in capsys.readouterr().out
     assert main(["complex", "net.json", "--certificate", "regions.jsonl", "--json"]) == 3
@@ -676,16 +781,24 @@ def test_a_certificate_that_is_interrupted(capsys: pytest.CaptureFixture[str], m
         (["-o", "cells.json", "--certificate", "cells.json"], "cells.json"),
         (["--domain", "box.json", "-o", "box.json"], "this would overwrite box.json"),
         (["--domain", "box.json", "--certificate", "box.json"], "this would overwrite box.json"),
-        (["--domain", "slice:box.json", "--certificate", "box.json"], "this would overwrite box.json"),
+        (
+            ["--domain", "slice:box.json", "--certificate", "box.json"],
+            "this would overwrite box.json",
+        ),
         (["-o", "cells.json", "--weights", "cells.json"], "cells.json"),
         (["--weights", "w.json", "--certificate", "w.json"], "w.json"),
-        (["--weights", "w.txt"], "--weights w.txt: weights are written as .json, .csv, .graphml, .gexf"),
+        (
+            ["--weights", "w.txt"],
+            "--weights w.txt: weights are written as .json, .csv, .graphml, .gexf",
+        ),
         (["--regions-only", "--weights", "w.json"], "--weights is for a whole complex"),
         (["--regions-only", "--breakpoints"], "--breakpoints is for a whole complex"),
         (["--regions-only", "--conditions"], "--conditions is for a whole complex"),
     ],
 )
-def test_options_that_do_not_fit(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_that_do_not_fit(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = '{"A": [[1, 0]], "c": [1]}'
     Path("box.json").write_text(text)
     assert main(["complex", "net.json", *arguments]) == 2

@@ -27,20 +27,34 @@ WEIGHTS = np.array([[1, -2], [0.5, 0.25]], np.float32)
 
 
 def net() -> Network:
-    return from_arrays([(WEIGHTS, np.array([0.5, -1], np.float32)), (WEIGHTS, np.array([0, 1], np.float32))])
+    return from_arrays(
+        [(WEIGHTS, np.array([0.5, -1], np.float32)), (WEIGHTS, np.array([0, 1], np.float32))]
+    )
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, str]:
     """The network in ONNX, permuted and rescaled in .json, with one weight changed in .npz."""
-    nodes = [node("Gemm", "xwb", "h", transB=1), node("Relu", "h", "r"), node("Gemm", "rwc", "y", transB=1)]
-    content = model(nodes, [constant("w", WEIGHTS), constant("b", [0.5, -1]), constant("c", [0, 1])])
+    nodes = [
+        node("Gemm", "xwb", "h", transB=1),
+        node("Relu", "h", "r"),
+        node("Gemm", "rwc", "y", transB=1),
+    ]
+    content = model(
+        nodes, [constant("w", WEIGHTS), constant("b", [0.5, -1]), constant("c", [0, 1])]
+    )
     made = {"onnx": str(write(tmp_path, "net.onnx", content)), "same": str(tmp_path / "same.json")}
     save(rescale(permute(net(), 1, [1, 0]), 1, [3, Fraction(1, 7)]), made["same"])
     made["other"] = str(tmp_path / "other.npz")
     changed = WEIGHTS.copy()
     changed[1, 1] = np.nextafter(np.float32(0.25), np.float32(1))
-    np.savez(made["other"], W1=WEIGHTS, b1=np.array([0.5, -1], np.float32), W2=changed, b2=np.array([0, 1], np.float32))
+    np.savez(
+        made["other"],
+        W1=WEIGHTS,
+        b1=np.array([0.5, -1], np.float32),
+        W2=changed,
+        b2=np.array([0, 1], np.float32),
+    )
     return made
 
 
@@ -82,13 +96,22 @@ def test_refuted_with_what_the_runtimes_say(
 def test_domains(files: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where the changed weight is never used the networks are equal: its neuron is dead for small x."""
     for domain in ("box:-1,1", "box:-1,1/2;-1,1"):
-        assert run_json(capsys, "equivalent", files["onnx"], files["other"], "--domain", domain)[0] == 0
+        assert (
+            run_json(capsys, "equivalent", files["onnx"], files["other"], "--domain", domain)[0]
+            == 0
+        )
     polyhedron = write(
-        tmp_path, "p.json", json.dumps({"A": [[1, 0], [0, 1]], "c": [1, "1/2"], "E": [[1, 1]], "e": [0]})
+        tmp_path,
+        "p.json",
+        json.dumps({"A": [[1, 0], [0, 1]], "c": [1, "1/2"], "E": [[1, 1]], "e": [0]}),
     )
-    status, found = run_json(capsys, "equivalent", files["onnx"], files["other"], "--domain", str(polyhedron))
+    status, found = run_json(
+        capsys, "equivalent", files["onnx"], files["other"], "--domain", str(polyhedron)
+    )
     assert (status, found["status"]) == (0, "proved")
-    assert run_json(capsys, "equivalent", files["onnx"], files["other"], "--domain", "orthant")[0] == 1
+    assert (
+        run_json(capsys, "equivalent", files["onnx"], files["other"], "--domain", "orthant")[0] == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,8 +168,19 @@ def test_ctrl_c(tmp_path: Path) -> None:
         "equivalence._MOST_COORDINATES, equivalence.search = 0, told\n"
         "equivalence.canonical_position = lambda network: None\nsys.exit(main())"
     )
-    command = [sys.executable, "-c", code, "equivalent", *names, "-o", str(tmp_path / "cert.json"), "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    command = [
+        sys.executable,
+        "-c",
+        code,
+        "equivalent",
+        *names,
+        "-o",
+        str(tmp_path / "cert.json"),
+        "--json",
+    ]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    )
     assert process.stderr is not None
     assert process.stderr.readline() == "started\n"
     time.sleep(0.5)
@@ -174,7 +208,12 @@ def test_ctrl_c(tmp_path: Path) -> None:
     ],
 )
 def test_real_networks(
-    one: str, two: str, options: list[str], status: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    one: str,
+    two: str,
+    options: list[str],
+    status: int | None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     certificate = str(tmp_path / "cert.json")
     arguments = [str(NETS / one), str(NETS / two), *options, "--no-compare", "-o", certificate]

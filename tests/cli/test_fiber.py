@@ -23,7 +23,9 @@ NETWORKS = {
     "linear": from_arrays([UNIT, ([[1, -1], [2, 1], [-1, -2]], [1, 0, 3]), ([[1, 1, 2]], [0])]),
     "hidden": from_arrays([([[1, 2], [1, -1]], [1, 3]), ([[2, -3]], [-2]), ([[1]], [0])]),
     "absolute": from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])]),
-    "deep": from_arrays([UNIT, ([[1, -2], [-1, 1]], [1, 2]), ([[1, 1], [2, 1]], [1, 2]), ([[1, 1]], [0])]),
+    "deep": from_arrays(
+        [UNIT, ([[1, -2], [-1, 1]], [1, 2]), ([[1, 1], [2, 1]], [1, 2]), ([[1, 1]], [0])]
+    ),
 }
 
 
@@ -129,7 +131,9 @@ def test_a_half_plane(capsys: pytest.CaptureFixture[str]) -> None:
     """Where a dimension is not known, the rest of the report stands."""
     save(from_arrays([([[0, 1], [0, 1]], [0, 0]), ([[1, 2]], [0])]), "twins.json")
     Path("half.json").write_text('{"A": [[1, 0]], "c": [1]}')
-    status, found = run_json(capsys, "fiber", "twins.json", "--domain", "half.json", "-o", "report.tex")
+    status, found = run_json(
+        capsys, "fiber", "twins.json", "--domain", "half.json", "-o", "report.tex"
+    )
     assert (status, found["dimension"]) == (0, None)
     text = Path("report.tex").read_text()
     assert "domain: half.json" in text
@@ -155,8 +159,14 @@ def test_a_domain(capsys: pytest.CaptureFixture[str]) -> None:
         (["member-0.json", "--sample", "1", "--to", "."], "would overwrite member-0.json"),
         (["linear.json", "--domain", "box:0,1"], "affine output only"),
         (["linear.json", "--sample", "1000000"], "must be 0 to 10000"),
-        (["absolute.json", "--sample", "1", "--to", ".", "-o", "member-0.json"], "would overwrite member-0.json"),
-        (["absolute.json", "--sample", "1", "--to", ".", "--domain", "member-0.json"], "would overwrite member-0.json"),
+        (
+            ["absolute.json", "--sample", "1", "--to", ".", "-o", "member-0.json"],
+            "would overwrite member-0.json",
+        ),
+        (
+            ["absolute.json", "--sample", "1", "--to", ".", "--domain", "member-0.json"],
+            "would overwrite member-0.json",
+        ),
         (["absolute.json", "--domain", "box:1,1"], "no interior"),
     ],
 )
@@ -169,11 +179,17 @@ def test_errors(arguments: list[str], says: str, capsys: pytest.CaptureFixture[s
     assert sorted(path.name for path in Path().iterdir()) == before
 
 
-def test_a_proof_that_takes_too_long(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proof_that_takes_too_long(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The member is written, and it says that the function is not proved to be the same."""
     monkeypatch.setattr("polyrelu.proofs.equivalent", lambda *_, **__: Undecided("time limit"))
     status, found = run_json(capsys, "fiber", "hidden.json", "--sample", "1", "--to", ".")
-    assert (status, found["members"][0]["same_function"], found["members"][0]["route"]) == (0, "undecided", None)
+    assert (status, found["members"][0]["same_function"], found["members"][0]["route"]) == (
+        0,
+        "undecided",
+        None,
+    )
     validate("output", found)
 
 

@@ -42,13 +42,22 @@ def kept(path: Path, network: Network = OPEN) -> DeepSearch:
     return load_search(network, path, 0)
 
 
-# -- --keep -------------------------------------------------------------------------------------------------------
+# -- --checkpoint -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["kept", "kept.gz"])
 def test_keeping(folder: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     """The second run goes on."""
-    arguments = ("identify", "open.json", "--among", "transversal", "--time-limit", "0.3", "--keep", name)
+    arguments = (
+        "identify",
+        "open.json",
+        "--among",
+        "transversal",
+        "--time-limit",
+        "0.3",
+        "--checkpoint",
+        name,
+    )
     assert run(capsys, *arguments)[0] == EXIT["undecided"]
     first = kept(folder / name)
     assert first.walks > 0
@@ -58,9 +67,20 @@ def test_keeping(folder: Path, capsys: pytest.CaptureFixture[str], name: str) ->
     assert set(first.ridges) <= set(second.ridges)
 
 
-def test_a_search_that_is_done_needs_no_more_time(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_search_that_is_done_needs_no_more_time(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """And what was kept gives the certificate without a search."""
-    arguments = ("identify", "proved.json", "--among", "transversal", "--keep", "kept", "-o", "proof.json")
+    arguments = (
+        "identify",
+        "proved.json",
+        "--among",
+        "transversal",
+        "--checkpoint",
+        "kept",
+        "-o",
+        "proof.json",
+    )
     assert run(capsys, *arguments, "--time-limit", "20")[0] == 0
     walks = kept(folder / "kept", PROVED).walks
     (folder / "proof.json").unlink()
@@ -78,10 +98,19 @@ def test_a_search_that_is_done_needs_no_more_time(folder: Path, capsys: pytest.C
         ("", "there is no such folder"),
     ],
 )
-def test_where_nothing_can_be_kept(folder: Path, capsys: pytest.CaptureFixture[str], name: str, text: str) -> None:
+def test_where_nothing_can_be_kept(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, text: str
+) -> None:
     before = (folder / "open.json").read_bytes()
     status, out, err = run(
-        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "0", f"--keep={name}"
+        capsys,
+        "identify",
+        "open.json",
+        "--among",
+        "transversal",
+        "--time-limit",
+        "0",
+        f"--checkpoint={name}",
     )
     assert (status, out) == (2, "")
     assert text in err
@@ -90,7 +119,9 @@ def test_where_nothing_can_be_kept(folder: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("option", ["-o", "--other"])
-def test_one_name_for_two_things(folder: Path, capsys: pytest.CaptureFixture[str], option: str) -> None:
+def test_one_name_for_two_things(
+    folder: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
     status, _, err = run(
         capsys,
         "identify",
@@ -99,7 +130,7 @@ def test_one_name_for_two_things(folder: Path, capsys: pytest.CaptureFixture[str
         "transversal",
         "--time-limit",
         "0",
-        "--keep",
+        "--checkpoint",
         "same",
         option,
         "./same",
@@ -110,14 +141,36 @@ def test_one_name_for_two_things(folder: Path, capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.parametrize(
-    ("network", "seed", "text"), [("proved.json", "0", "another network"), ("open.json", "1", "another seed")]
+    ("network", "seed", "text"),
+    [("proved.json", "0", "another network"), ("open.json", "1", "another seed")],
 )
 def test_the_search_of_something_else(
     folder: Path, capsys: pytest.CaptureFixture[str], network: str, seed: str, text: str
 ) -> None:
-    run(capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "0.1", "--keep", "kept")
+    run(
+        capsys,
+        "identify",
+        "open.json",
+        "--among",
+        "transversal",
+        "--time-limit",
+        "0.1",
+        "--checkpoint",
+        "kept",
+    )
     before = (folder / "kept").read_bytes()
-    arguments = ("identify", network, "--seed", seed, "--among", "transversal", "--keep", "kept", "--time-limit", "0")
+    arguments = (
+        "identify",
+        network,
+        "--seed",
+        seed,
+        "--among",
+        "transversal",
+        "--checkpoint",
+        "kept",
+        "--time-limit",
+        "0",
+    )
     status, out, err = run(capsys, *arguments)
     assert (status, out) == (2, "")
     assert err.startswith("polyrelu: kept: ")
@@ -130,7 +183,15 @@ def test_the_search_of_something_else(
 def test_a_file_that_is_no_search(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "precious").write_text("a letter\n")
     status, _, err = run(
-        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "0", "--keep", "precious"
+        capsys,
+        "identify",
+        "open.json",
+        "--among",
+        "transversal",
+        "--time-limit",
+        "0",
+        "--checkpoint",
+        "precious",
     )
     assert status == 2
     assert "precious: not a search of ridges" in err
@@ -142,7 +203,15 @@ def test_a_file_that_is_no_search(folder: Path, capsys: pytest.CaptureFixture[st
 
 def test_a_certificate_in_part(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(
-        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "2", "-o", "part.json"
+        capsys,
+        "identify",
+        "open.json",
+        "--among",
+        "transversal",
+        "--time-limit",
+        "2",
+        "-o",
+        "part.json",
     )
     assert status == EXIT["undecided"]
     assert out.startswith("undecided")
@@ -164,7 +233,15 @@ def test_what_is_proved_in_part_is_said(folder: Path, capsys: pytest.CaptureFixt
     _, out, _ = run(capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "2")
     assert " ".join(sentence.split()) in " ".join(out.split())
     _, found = run_json(
-        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "2", "-o", "part.json"
+        capsys,
+        "identify",
+        "open.json",
+        "--among",
+        "transversal",
+        "--time-limit",
+        "2",
+        "-o",
+        "part.json",
     )
     assert found["status"] == "undecided"
     assert found["part"] == {
@@ -183,7 +260,15 @@ def test_what_is_proved_in_part_is_said(folder: Path, capsys: pytest.CaptureFixt
 
 def test_nothing_in_part(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, found = run_json(
-        capsys, "identify", "open.json", "--among", "transversal", "--time-limit", "0", "-o", "part.json"
+        capsys,
+        "identify",
+        "open.json",
+        "--among",
+        "transversal",
+        "--time-limit",
+        "0",
+        "-o",
+        "part.json",
     )
     assert (status, found["part"], found["certificate"]) == (EXIT["undecided"], None, None)
     (deep,) = (attempt for attempt in found["attempts"] if attempt["theorem"] == "deep")
@@ -196,7 +281,9 @@ def test_nothing_in_part_among_all(folder: Path, capsys: pytest.CaptureFixture[s
     """What is proved among transversal competitors is no part of an answer about all of them."""
     rows = ([[1, 2], [2, 4]], [1, 1]), ([[1, -2], [-3, 1]], [1, 2]), ([[1, 1]], [0])
     polyrelu.save(polyrelu.from_arrays(list(rows)), folder / "parallel.json")
-    status, found = run_json(capsys, "identify", "parallel.json", "--among", "all", "--keep", "kept")
+    status, found = run_json(
+        capsys, "identify", "parallel.json", "--among", "all", "--checkpoint", "kept"
+    )
     assert (status, found["part"]) == (EXIT["undecided"], None)
     assert not (folder / "kept").exists()
 
@@ -234,7 +321,7 @@ def large() -> Network:
 def test_interrupted(folder: Path, options: list[str]) -> None:
     """What was found is printed, and the search is kept."""
     polyrelu.save(large(), folder / "large.json")
-    arguments = ["identify", "large.json", "--time-limit", "100", "--keep", "kept", *options]
+    arguments = ["identify", "large.json", "--time-limit", "100", "--checkpoint", "kept", *options]
     found = subprocess.run(
         [sys.executable, "-c", PRESS, *arguments], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True, text=True, timeout=60, check=False,

@@ -50,15 +50,25 @@ _STATUS = {"abs.npz": 0, "duplicate.npz": 1, "open.npz": 3, "generic.npz": 0}
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with the networks above as .npz files."""
-    for name, pairs in [("abs", _ABSOLUTE), ("duplicate", _DUPLICATE), ("open", _OPEN), ("generic", _GENERIC)]:
+    for name, pairs in [
+        ("abs", _ABSOLUTE),
+        ("duplicate", _DUPLICATE),
+        ("open", _OPEN),
+        ("generic", _GENERIC),
+    ]:
         arrays: dict[str, Any] = {}
         for number, (weight, bias) in enumerate(pairs, 1):
-            arrays |= {f"W{number}": np.array(weight, dtype=np.float32), f"b{number}": np.array(bias, dtype=np.float32)}
+            arrays |= {
+                f"W{number}": np.array(weight, dtype=np.float32),
+                f"b{number}": np.array(bias, dtype=np.float32),
+            }
         np.savez(tmp_path / f"{name}.npz", **arrays)
     return tmp_path
 
 
-def _run(folder: Path, *arguments: str, variables: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def _run(
+    folder: Path, *arguments: str, variables: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """`python -m polyrelu` in the folder."""
     environment = {**os.environ, "PYTHONPATH": str(_ROOT), "PYTHONUTF8": "1", **(variables or {})}
     return subprocess.run(
@@ -175,11 +185,23 @@ def test_refuted(folder: Path) -> None:
 
 def test_undecided_writes_nothing(folder: Path) -> None:
     before = _names(folder)
-    found = _run(folder, "identify", "open.npz", "--time-limit", "0", "-o", "proof.json", "--other", "other.json")
+    found = _run(
+        folder,
+        "identify",
+        "open.npz",
+        "--time-limit",
+        "0",
+        "-o",
+        "proof.json",
+        "--other",
+        "other.json",
+    )
     assert found.returncode == 3
     assert found.stdout.startswith("undecided")
     assert "no certificate was written" in found.stdout
-    as_json = _run(folder, "identify", "open.npz", "--time-limit", "0", "-o", "proof.json", "--json")
+    as_json = _run(
+        folder, "identify", "open.npz", "--time-limit", "0", "-o", "proof.json", "--json"
+    )
     assert as_json.returncode == 3
     document = json.loads(as_json.stdout)
     assert document["status"] == "undecided"
@@ -190,7 +212,10 @@ def test_undecided_writes_nothing(folder: Path) -> None:
 
 def test_old_certificate_survives_an_undecided_run(folder: Path) -> None:
     (folder / "proof.json").write_text("precious")
-    assert _run(folder, "identify", "open.npz", "--time-limit", "0", "-o", "proof.json").returncode == 3
+    assert (
+        _run(folder, "identify", "open.npz", "--time-limit", "0", "-o", "proof.json").returncode
+        == 3
+    )
     assert (folder / "proof.json").read_text() == "precious"
 
 
@@ -241,7 +266,9 @@ def test_large_networks_stand_beside_their_certificate(folder: Path) -> None:
 
 @pytest.mark.parametrize("target", ["missing/proof.json", "abs.npz/proof.json", "."])
 @pytest.mark.parametrize("name", ["abs.npz", "duplicate.npz"])
-def test_unwritable_targets(folder: Path, target: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unwritable_targets(
+    folder: Path, target: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = _names(folder)
     found = _run(folder, "identify", name, "-o", target)
     message = _check_error(found.returncode, found.stdout, found.stderr, False)
@@ -265,7 +292,9 @@ def test_read_only_folder(folder: Path) -> None:
 
 def test_nothing_is_written_if_the_other_network_cannot_be(folder: Path) -> None:
     before = _names(folder)
-    found = _run(folder, "identify", "duplicate.npz", "-o", "proof.json", "--other", "missing/other.json")
+    found = _run(
+        folder, "identify", "duplicate.npz", "-o", "proof.json", "--other", "missing/other.json"
+    )
     _check_error(found.returncode, found.stdout, found.stderr, False)
     assert _names(folder) == before
 
@@ -288,7 +317,9 @@ def test_failed_write_leaves_old_files_alone(folder: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
-def test_bad_files_are_one_line_and_one_object(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_files_are_one_line_and_one_object(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """In this process, so that all files can be tried in every way; an exception would be a traceback."""
     path = BAD_FILES[name].write(tmp_path)
     before = _names(tmp_path)
@@ -298,7 +329,9 @@ def test_bad_files_are_one_line_and_one_object(name: str, tmp_path: Path, capsys
             status = main([*command, *options, str(path)])
             captured = capsys.readouterr()
             message = _check_error(status, captured.out, captured.err, bool(options))
-            messages.add(re.sub("0x[0-9a-f]+", "", message))  # numpy quotes objects with their address
+            messages.add(
+                re.sub("0x[0-9a-f]+", "", message)
+            )  # numpy quotes objects with their address
     assert len(messages) == 1
     assert _names(tmp_path) == before
 
@@ -319,8 +352,12 @@ def test_bad_files_in_a_process_of_their_own(name: str, tmp_path: Path) -> None:
 def test_other_domains_are_an_error(folder: Path) -> None:
     before = _names(folder)
     for options in ([], ["--json"]):
-        found = _run(folder, "identify", "--domain", "box:0,1", "abs.npz", "-o", "proof.json", *options)
-        assert "box:0,1" in _check_error(found.returncode, found.stdout, found.stderr, bool(options))
+        found = _run(
+            folder, "identify", "--domain", "box:0,1", "abs.npz", "-o", "proof.json", *options
+        )
+        assert "box:0,1" in _check_error(
+            found.returncode, found.stdout, found.stderr, bool(options)
+        )
     assert _run(folder, "identify", "abs.npz", "--domain", "R^n").returncode == 0
     assert _names(folder) == before
 
@@ -334,7 +371,9 @@ def test_names_that_start_with_a_dash(folder: Path) -> None:
     assert _run(folder, "check", "--", "-proof.json").returncode == 0
     assert "identifiable" in _run(folder, "show", "--", "-proof.json").stdout
     missing = _run(folder, "info", "--", "-missing.npz")
-    assert _check_error(missing.returncode, missing.stdout, missing.stderr, False).startswith("-missing.npz: ")
+    assert _check_error(missing.returncode, missing.stdout, missing.stderr, False).startswith(
+        "-missing.npz: "
+    )
 
 
 def test_names_with_blanks_and_letters(folder: Path) -> None:
@@ -346,7 +385,9 @@ def test_names_with_blanks_and_letters(folder: Path) -> None:
     assert _run(folder, "check", "der Beweis é.json").returncode == 0
 
 
-def test_interruption(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_interruption(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     _interrupt(monkeypatch)
     assert main(["identify", str(folder / "abs.npz"), "-o", str(folder / "proof.json")]) == 3
     captured = capsys.readouterr()
@@ -418,7 +459,9 @@ def test_show(folder: Path, name: str, capsys: pytest.CaptureFixture[str]) -> No
     assert r"on all of $\mathbb{R}^n$. Class of competitors" in latex
     assert digest in latex
     for environment in ("proposition", "proof", "remark", "description"):
-        assert latex.count(rf"\begin{{{environment}}}") == latex.count(rf"\end{{{environment}}}") == 1
+        assert (
+            latex.count(rf"\begin{{{environment}}}") == latex.count(rf"\end{{{environment}}}") == 1
+        )
     assert latex.count("{") == latex.count("}")
     assert latex.count("$") % 2 == 0
     assert main(["show", "--json", path]) == 0
@@ -478,8 +521,12 @@ def test_show_refuses_what_is_no_certificate(
         assert str(path) in _check_error(status, captured.out, captured.err, options == ["--json"])
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"a":1}', b"9" * 5000])
-def test_show_refuses_other_files(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"a":1}', b"9" * 5000]
+)
+def test_show_refuses_other_files(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "proof.json"
     path.write_bytes(content)
     for target in (path, tmp_path, tmp_path / "missing.json"):
@@ -514,13 +561,17 @@ _MATHEMATICS = ("numpy", "flint", "sympy", "onnx", "ppl", "networkx", "highspy")
 
 def _loaded_by(code: str) -> set[str]:
     """The modules of `_MATHEMATICS` that are loaded after the code has run."""
-    program = f"import sys\n{code}\nprint(*(name for name in {_MATHEMATICS!r} if name in sys.modules))"
+    program = (
+        f"import sys\n{code}\nprint(*(name for name in {_MATHEMATICS!r} if name in sys.modules))"
+    )
     found = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(_ROOT)},
                            capture_output=True, text=True, timeout=60, check=True)  # fmt: skip
     return set(found.stdout.splitlines()[-1].split())
 
 
-_HELP = "from polyrelu.cli.main import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass"
+_HELP = (
+    "from polyrelu.cli.main import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass"
+)
 
 
 def test_help_and_the_checker_load_no_mathematics() -> None:
@@ -542,7 +593,9 @@ def test_show_and_check_need_no_onnx(folder: Path) -> None:
     path = str(folder / "proof.json")
     code = f"from polyrelu.cli.main import main\nassert main(['check', {path!r}]) == 0"
     assert _loaded_by(code) == set()
-    assert "onnx" not in _loaded_by(f"from polyrelu.cli.main import main\nassert main(['show', {path!r}]) == 0")
+    assert "onnx" not in _loaded_by(
+        f"from polyrelu.cli.main import main\nassert main(['show', {path!r}]) == 0"
+    )
 
 
 def test_outputs_that_are_no_regular_files(folder: Path) -> None:
@@ -577,7 +630,11 @@ def test_nothing_is_overwritten(folder: Path) -> None:
     rng = np.random.default_rng(0)
     for name in ("big.npz", "other.npz"):
         np.savez(
-            folder / name, W1=rng.normal(size=(80, 80)), b1=rng.normal(size=80), W2=rng.normal(size=(1, 80)), b2=[0.0]
+            folder / name,
+            W1=rng.normal(size=(80, 80)),
+            b1=rng.normal(size=80),
+            W2=rng.normal(size=(1, 80)),
+            b2=[0.0],
         )
     (folder / "big.network.json").write_text("precious")
     assert _run(folder, "identify", "big.npz", "-o", "big.json").returncode == 0
@@ -587,7 +644,9 @@ def test_nothing_is_overwritten(folder: Path) -> None:
 
 
 def test_small_archives_of_large_arrays_are_refused(folder: Path) -> None:
-    np.savez_compressed(folder / "bomb.npz", W1=np.zeros((6000, 6000), dtype=np.float16), b1=np.zeros(6000))
+    np.savez_compressed(
+        folder / "bomb.npz", W1=np.zeros((6000, 6000), dtype=np.float16), b1=np.zeros(6000)
+    )
     found = _run(folder, "info", "bomb.npz")
     assert "36006000 numbers" in _check_error(found.returncode, found.stdout, found.stderr, False)
 
@@ -597,7 +656,9 @@ def test_closed_streams(closed: str, status: int, tmp_path: Path) -> None:
     """Who closes standard output gets an error, not a verdict; standard error is not needed."""
     save(from_arrays([([[1]], [0]), ([[1]], [0])]), tmp_path / "net.json")
     command = f"{shlex.quote(sys.executable)} -m polyrelu complex net.json {closed}>&-"
-    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.returncode == status
     assert "Traceback" not in done.stderr
     assert ("standard output is closed" in done.stderr) == (closed == "1")

@@ -19,12 +19,18 @@ _WEIGHTS = np.array([[1, -2], [0.5, 0.25]], np.float32)
 @pytest.fixture
 def net(tmp_path: Path) -> str:
     """Gemm, Relu, Gemm."""
-    nodes = [node("Gemm", "xwb", "h", transB=1), node("Relu", "h", "r"), node("Gemm", "rwb", "y", transB=1)]
+    nodes = [
+        node("Gemm", "xwb", "h", transB=1),
+        node("Relu", "h", "r"),
+        node("Gemm", "rwb", "y", transB=1),
+    ]
     content = model(nodes, [constant("w", _WEIGHTS), constant("b", [0.1, -0.2])])
     return str(write(tmp_path, "net.onnx", content))
 
 
-def test_bound_and_certificate(net: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bound_and_certificate(
+    net: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     certificate = str(tmp_path / "cert.json")
     status, out, _ = run(capsys, "runtime-error", net, "--domain", "box:-1,1", "-o", certificate)
     assert status == 0
@@ -45,13 +51,22 @@ def test_json_is_exact(net: str, capsys: pytest.CaptureFixture[str]) -> None:
     status, found = run_json(capsys, "runtime-error", net, "--domain", "box:-1,1;0,1/3")
     assert (status, found["status"], found["certificate"]) == (0, "proved", None)
     assert Fraction(found["worst"]) == max(map(Fraction, found["bounds"])) < Fraction(1, 10**5)
-    assert all(Fraction(low) <= Fraction(high) for low, high in zip(found["low"], found["high"], strict=True))
-    status, double = run_json(capsys, "runtime-error", net, "--domain", "box:-1,1;0,1/3", "--arithmetic", "float64")
+    assert all(
+        Fraction(low) <= Fraction(high)
+        for low, high in zip(found["low"], found["high"], strict=True)
+    )
+    status, double = run_json(
+        capsys, "runtime-error", net, "--domain", "box:-1,1;0,1/3", "--arithmetic", "float64"
+    )
     assert Fraction(double["worst"]) * 10**8 < Fraction(found["worst"])
 
 
-def test_a_polyhedron_counts_as_the_box_around_it(net: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    triangle = write(tmp_path, "triangle.json", json.dumps({"A": [[-1, 0], [0, -1], [1, 1]], "c": [0, 0, 1]}))
+def test_a_polyhedron_counts_as_the_box_around_it(
+    net: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    triangle = write(
+        tmp_path, "triangle.json", json.dumps({"A": [[-1, 0], [0, -1], [1, 1]], "c": [0, 0, 1]})
+    )
     _, first = run_json(capsys, "runtime-error", net, "--domain", str(triangle))
     _, second = run_json(capsys, "runtime-error", net, "--domain", "box:0,1")
     assert first["bounds"] == second["bounds"]
@@ -62,7 +77,9 @@ def test_a_polyhedron_counts_as_the_box_around_it(net: str, tmp_path: Path, caps
     [("R^n", "bounded domains only"), ("orthant", "bounded domains only"), ("box:1", "every side is two numbers"),
      ("box:0,1;0,1;0,1", "3 sides")],
 )  # fmt: skip
-def test_domains_without_a_bound(domain: str, says: str, net: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_domains_without_a_bound(
+    domain: str, says: str, net: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     status, out, err = run(capsys, "runtime-error", net, "--domain", domain)
     assert (status, out) == (2, "")
     assert says in err
@@ -75,9 +92,13 @@ def test_an_empty_domain(net: str, tmp_path: Path, capsys: pytest.CaptureFixture
     assert "empty set" in err
 
 
-def test_possible_overflow_is_undecided(net: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_possible_overflow_is_undecided(
+    net: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     certificate = tmp_path / "cert.json"
-    status, out, _ = run(capsys, "runtime-error", net, "--domain", "box:0,3e38", "-o", str(certificate))
+    status, out, _ = run(
+        capsys, "runtime-error", net, "--domain", "box:0,3e38", "-o", str(certificate)
+    )
     assert status == 3
     assert "might overflow" in out
     assert not certificate.exists()
@@ -90,15 +111,26 @@ def test_files_with_other_operations_have_a_bound_without_a_certificate(
 ) -> None:
     leaky = str(write(tmp_path, "leaky.onnx", model([node("LeakyRelu", "x", "y", alpha=0.1)])))
     assert run(capsys, "runtime-error", leaky, "--domain", "box:-1,1")[0] == 0
-    status, out, _ = run(capsys, "runtime-error", leaky, "--domain", "box:-1,1", "-o", str(tmp_path / "cert.json"))
+    status, out, _ = run(
+        capsys, "runtime-error", leaky, "--domain", "box:-1,1", "-o", str(tmp_path / "cert.json")
+    )
     assert status == 3
     assert "no certificate was written" in out
     assert not (tmp_path / "cert.json").exists()
 
 
 @pytest.mark.parametrize("command", ["info", "identify", "complex"])
-def test_every_command_takes_the_options(command: str, net: str, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--no-compare", "--rounding", "batchnorm=float32", "--strip-tail", "--normalisation", "none"]
+def test_every_command_takes_the_options(
+    command: str, net: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [
+        "--no-compare",
+        "--rounding",
+        "batchnorm=float32",
+        "--strip-tail",
+        "--normalisation",
+        "none",
+    ]
     assert run(capsys, command, net, *options)[0] in (0, 1, 3)
 
 
@@ -109,7 +141,9 @@ def test_every_command_takes_the_options(command: str, net: str, capsys: pytest.
      (["--input-shape", "1,x"], "expected sizes"), (["--input-shape", "0"], "expected positive sizes"),
      (["--normalisation", "all"], "invalid choice"), (["--input-shape", "1,3"], "the file says [1, 2]")],
 )  # fmt: skip
-def test_bad_options(options: list[str], says: str, net: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_options(
+    options: list[str], says: str, net: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     status, out, err = run(capsys, "info", net, *options)
     assert (status, out) == (2, "")
     assert says in err
@@ -125,12 +159,23 @@ def test_info_says_what_was_compared(net: str, capsys: pytest.CaptureFixture[str
     assert found["compared"] == {"runtime": None, "reason": "not asked for"}
 
 
-def test_rounding_rules_reach_the_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    constants = [constant(name, values) for name, values in zip("sbmv", ([1, 1], [0, 0], [0, 0], [2, 3]), strict=True)]
-    nodes = [node("BatchNormalization", "xsbmv", "h", epsilon=0.0), node("Relu", "h", "r"), node("Gemm", "rw", "y")]
+def test_rounding_rules_reach_the_certificate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    constants = [
+        constant(name, values)
+        for name, values in zip("sbmv", ([1, 1], [0, 0], [0, 0], [2, 3]), strict=True)
+    ]
+    nodes = [
+        node("BatchNormalization", "xsbmv", "h", epsilon=0.0),
+        node("Relu", "h", "r"),
+        node("Gemm", "rw", "y"),
+    ]
     path = write(tmp_path, "net.onnx", model(nodes, [*constants, constant("w", [[1], [2]])]))
     certificate = tmp_path / "cert.json"
-    status, _, _ = run(capsys, "identify", str(path), "-o", str(certificate), "--rounding", "batchnorm=float32")
+    status, _, _ = run(
+        capsys, "identify", str(path), "-o", str(certificate), "--rounding", "batchnorm=float32"
+    )
     assert status == 0
     assert json.loads(certificate.read_text())["unverified"]["rounding"] == "batchnorm: float32"
     about = ["check", str(certificate), "--about", str(path)]
@@ -139,8 +184,12 @@ def test_rounding_rules_reach_the_certificate(tmp_path: Path, capsys: pytest.Cap
     assert load(path) != load(path, rounding="batchnorm=float32")
 
 
-def test_input_shapes_that_the_file_leaves_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = str(write(tmp_path, "net.onnx", model([node("Relu", "x", "y")], shape=("batch", "size"))))
+def test_input_shapes_that_the_file_leaves_open(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(
+        write(tmp_path, "net.onnx", model([node("Relu", "x", "y")], shape=("batch", "size")))
+    )
     status, _, err = run(capsys, "info", path)
     assert status == 2
     assert "say it with --input-shape" in err
@@ -148,8 +197,15 @@ def test_input_shapes_that_the_file_leaves_open(tmp_path: Path, capsys: pytest.C
     assert (status, found["architecture"]) == (0, [3, 3])
 
 
-def test_what_was_stripped_is_said_in_every_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    nodes = [node("Gemm", "xw", "h"), node("Relu", "h", "r"), node("Gemm", "rw", "g"), node("Softmax", "g", "y")]
+def test_what_was_stripped_is_said_in_every_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nodes = [
+        node("Gemm", "xw", "h"),
+        node("Relu", "h", "r"),
+        node("Gemm", "rw", "g"),
+        node("Softmax", "g", "y"),
+    ]
     path = str(write(tmp_path, "net.onnx", model(nodes, [constant("w", _WEIGHTS)])))
     certificate = tmp_path / "cert.json"
     commands = {
@@ -160,6 +216,8 @@ def test_what_was_stripped_is_said_in_every_answer(tmp_path: Path, capsys: pytes
         _, out, _ = run(capsys, command, path, *options, "--strip-tail")
         assert "the Softmax after the last layer was stripped" in out
         _, found = run_json(capsys, command, path, *options, "--strip-tail")
-        assert found["caveats"] == ["the Softmax after the last layer was stripped: outputs are its inputs"]
+        assert found["caveats"] == [
+            "the Softmax after the last layer was stripped: outputs are its inputs"
+        ]
         assert found["rounding"] == "none"
     assert "Softmax" in json.loads(certificate.read_text())["unverified"]["caveats"]

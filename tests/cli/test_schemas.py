@@ -22,7 +22,9 @@ def validator(name: str) -> Any:
 
 
 def run(*arguments: str) -> Any:
-    done = subprocess.run([sys.executable, "-m", "polyrelu", *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "polyrelu", *arguments], capture_output=True, text=True, check=False
+    )
     return json.loads(done.stdout)
 
 
@@ -33,7 +35,13 @@ def test_what_the_commands_print(tmp_path: Path) -> None:
         "bias": " ".join(["0"] * 10),
         "weights": [{"from": 0, "rows": [" ".join(["1"] * 64)] * 10}],
     }
-    network = {"format": "polyrelu-network", "version": 1, "inputs": 64, "layers": [layer], "last": "affine"}
+    network = {
+        "format": "polyrelu-network",
+        "version": 1,
+        "inputs": 64,
+        "layers": [layer],
+        "last": "affine",
+    }
     other.write_text(json.dumps(network))
     outputs = [
         run("identify", "example:digits", "-o", certificate, "--json"),
@@ -52,14 +60,27 @@ def test_what_the_commands_print(tmp_path: Path) -> None:
         run("equivalent", "example:digits", str(other), "--time-limit", "0", "--json"),
         run("info", "missing.npz", "--json"),
     ]
-    statuses = ["proved", "ok", "accepted", "ok", "proved", "accepted", "ok", "proved", "accepted", "ok"]
+    statuses = [
+        "proved",
+        "ok",
+        "accepted",
+        "ok",
+        "proved",
+        "accepted",
+        "ok",
+        "proved",
+        "accepted",
+        "ok",
+    ]
     statuses += ["refuted", "accepted", "ok", "undecided", "error"]
     assert [output["status"] for output in outputs] == statuses
     for output in outputs:
         validator("output").validate(output)
 
 
-@pytest.mark.parametrize("path", sorted(CERTIFICATES.glob("valid/*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(CERTIFICATES.glob("valid/*.json")), ids=lambda path: path.stem
+)
 def test_valid_certificates(path: Path) -> None:
     name = "network" if path.name.endswith(".network.json") else "certificate"
     validator(name).validate(json.loads(path.read_text()))

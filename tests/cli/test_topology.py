@@ -16,7 +16,9 @@ from polyrelu.network import from_arrays
 from tests.cli.commands import run, run_json
 
 #: ||x| + |y| - 2|, and x and y
-RING = from_arrays([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4, [-1] * 4], [-2, 2]), ([[1, 1]], [0])])
+RING = from_arrays(
+    [([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4, [-1] * 4], [-2, 2]), ([[1, 1]], [0])]
+)
 PAIR = from_arrays([([[1, 0], [0, 1]], [0, "1/3"])])
 
 
@@ -84,9 +86,15 @@ def test_the_object(capsys: pytest.CaptureFixture[str]) -> None:
         (["pair.json", "--level", "1/3", "--output", "1"], [1, 0, 0], -1),
     ],
 )
-def test_sets(arguments: list[str], betti: list[int], euler_compact: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sets(
+    arguments: list[str], betti: list[int], euler_compact: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     document = found(capsys, *arguments)
-    assert (document["betti_q"], document["betti_gf2"], document["euler_compact"]) == (betti, betti, euler_compact)
+    assert (document["betti_q"], document["betti_gf2"], document["euler_compact"]) == (
+        betti,
+        betti,
+        euler_compact,
+    )
     assert document["components"] == betti[0]
     assert document["euler"] == betti[0] - betti[1] + betti[2]
 
@@ -95,21 +103,35 @@ def test_the_text(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(capsys, "topology", "ring.json", "--sublevel", "0.5")
     lines = dict(line.split(maxsplit=1) for line in out.splitlines())
     assert (status, err) == (0, "")
-    assert (lines["set"], lines["level"], lines["betti_q"], lines["torsion"]) == ("sublevel", "1/2", "1 1 0", "- - -")
+    assert (lines["set"], lines["level"], lines["betti_q"], lines["torsion"]) == (
+        "sublevel",
+        "1/2",
+        "1 1 0",
+        "- - -",
+    )
     assert "label" not in lines
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["ring.json"], "one of the arguments --level --sublevel --superlevel --boundary --class is required"),
+        (
+            ["ring.json"],
+            "one of the arguments --level --sublevel --superlevel --boundary --class is required",
+        ),
         (["ring.json", "--level", "1", "--boundary"], "not allowed with argument --level"),
         (["ring.json", "--level", "1/0"], "--level '1/0': expected an integer, a decimal"),
         (["ring.json", "--level", "nan"], "--level 'nan': expected"),
         (["ring.json", "--level", "1", "--output", "1"], "there is no output 1, only 0 to 0"),
-        (["ring.json", "--level", "1", "--output", "x"], "--output 'x': expected the number of an output, from 0"),
+        (
+            ["ring.json", "--level", "1", "--output", "x"],
+            "--output 'x': expected the number of an output, from 0",
+        ),
         (["ring.json", "--boundary", "--output", "0"], "--output: only for --level"),
-        (["ring.json", "--class", "two"], "--class 'two': expected the number of an output, from 0"),
+        (
+            ["ring.json", "--class", "two"],
+            "--class 'two': expected the number of an output, from 0",
+        ),
         (["ring.json", "--class", "2"], "there is no label 2, only 0 to 1"),
         (["ring.json", "--boundary", "--domain", "cube"], "domain 'cube' is not understood"),
         (["missing.json", "--boundary"], "missing.json: "),
@@ -123,7 +145,9 @@ def test_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_ctrl_c(as_json: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c(
+    as_json: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def press(self: object, text: str) -> None:
         if text.startswith("neuron 2 "):
             signal.raise_signal(signal.SIGINT)
@@ -135,8 +159,14 @@ def test_ctrl_c(as_json: bool, capsys: pytest.CaptureFixture[str], monkeypatch: 
     if as_json:
         document = json.loads(out)
         validate(document)
-        assert (document["status"], document["complete"], document["level"]) == ("undecided", False, "1")
-        assert {document[key] for key in ("dimension", "components", "euler", "betti_q", "f_vector")} == {None}
+        assert (document["status"], document["complete"], document["level"]) == (
+            "undecided",
+            False,
+            "1",
+        )
+        assert {
+            document[key] for key in ("dimension", "components", "euler", "betti_q", "f_vector")
+        } == {None}
     else:
         assert "interrupted: nothing is known of the set" in out
         assert "betti_q" not in out

@@ -36,7 +36,7 @@ def places(chance: Random, inputs: int, width: int) -> Instance:
     while width - max(s.width(k) for s in (pair.first, pair.second) for k in (1, 2)) >= 3:
         name = chance.choice(list(BLOCKS))
         BLOCKS[name](pair, 1, chance)
-        pair.story.append(name)
+        pair.explanation.append(name)
     return _moved(pair, chance), None
 
 
@@ -44,12 +44,14 @@ def _filled(chance: Random, inputs: int, width: int, fillers: list[str]) -> Pair
     pair = _start(chance, inputs, 2)
     for name in chance.sample(["associative maximum", "nested hinge", "hidden translation"], 2):
         BLOCKS[name](pair, 1, chance)
-        pair.story.append(name)
+        pair.explanation.append(name)
     for stack in (pair.first, pair.second):
         for layer in (1, 2):
             while stack.width(layer) < width:
                 free = width - stack.width(layer)
-                MOVES[chance.choice([f for f in fillers if f != "cancelling" or free > 1])](stack, layer, chance)
+                MOVES[chance.choice([f for f in fillers if f != "cancelling" or free > 1])](
+                    stack, layer, chance
+                )
     return _moved(pair, chance)
 
 
@@ -91,8 +93,13 @@ def pruned(chance: Random, inputs: int, width: int) -> Instance:
         bottom = np.maximum(w, 0) @ low + np.minimum(w, 0) @ high + b
         off = (top < -1e-9) & (number < len(made))
         for stack, gone in ((one, np.zeros_like(off)), (two, off)):
-            rows = [[Fraction(0) if gone[i] else Fraction(float(x)) for x in row] for i, row in enumerate(w)]
-            stack.layers.append((rows, [Fraction(0) if gone[i] else Fraction(float(x)) for i, x in enumerate(b)]))
+            rows = [
+                [Fraction(0) if gone[i] else Fraction(float(x)) for x in row]
+                for i, row in enumerate(w)
+            ]
+            stack.layers.append(
+                (rows, [Fraction(0) if gone[i] else Fraction(float(x)) for i, x in enumerate(b)])
+            )
         low, high = np.maximum(bottom, 0), np.maximum(top, 0)
     return _moved(Pair(one, two, [], ["pruned"]), chance), radius
 

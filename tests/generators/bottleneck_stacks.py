@@ -54,12 +54,17 @@ def plain_stack(chance: random.Random, inputs: int, width: int, after: int, outp
         [
             independent_rows(chance, width, inputs),
             ([row(chance, width) for _ in range(after)], [number(chance) for _ in range(after)]),
-            ([row(chance, after) for _ in range(outputs)], [number(chance) for _ in range(outputs)]),
+            (
+                [row(chance, after) for _ in range(outputs)],
+                [number(chance) for _ in range(outputs)],
+            ),
         ]
     )
 
 
-def hiding_stack(chance: random.Random, inputs: int, width: int, after: int, outputs: int, zeros: float = 0.0) -> Stack:
+def hiding_stack(
+    chance: random.Random, inputs: int, width: int, after: int, outputs: int, zeros: float = 0.0
+) -> Stack:
     """Every second-layer neuron hides neuron 0; some of the entries ≤ 0 are 0 with the given probability."""
 
     def below() -> Fraction:
@@ -154,7 +159,9 @@ def different(chance: random.Random, first: Stack, hides: bool = True) -> tuple[
     has not."""
     second = first.copy()
     width, after = second.width(1), second.width(2)
-    kind = chance.choice(("too far", "wrong flip", "turned", "weight") if hides else ("turned", "weight"))
+    kind = chance.choice(
+        ("too far", "wrong flip", "turned", "weight") if hides else ("turned", "weight")
+    )
     if kind == "too far":
         translate(second, least_shift(second) - positive(chance) / 2**20)
     elif kind == "wrong flip":
@@ -186,7 +193,9 @@ def several_hidden(chance: random.Random, count: int, shared: int) -> tuple[Stac
             w = [Fraction(0)] * width
             w[start] = positive(chance)
             w[start + 1 : start + 1 + size] = [-positive(chance) for _ in range(size)]
-            w[width - shared :] = [-positive(chance) if chance.random() < 0.5 else Fraction(0) for _ in range(shared)]
+            w[width - shared :] = [
+                -positive(chance) if chance.random() < 0.5 else Fraction(0) for _ in range(shared)
+            ]
             rows.append(w)
     bias = [-positive(chance) for _ in rows]
     for _ in range(shared):

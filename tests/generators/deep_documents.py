@@ -18,12 +18,14 @@ Point = Sequence[Fraction]
 Part = tuple[int, Sequence[int]]
 
 
-def verdict(document: dict[str, Any]) -> checker.Report:
+def verdict(document: dict[str, Any]) -> checker.CheckReport:
     """What the checker says."""
     return checker.check_bytes(json.dumps(document).encode())
 
 
-def best_document(network: Network, points: Sequence[Point], part: Part | None = None) -> dict[str, Any] | None:
+def best_document(
+    network: Network, points: Sequence[Point], part: Part | None = None
+) -> dict[str, Any] | None:
     """A certificate that is accepted, or None. `part`: the claim *determined*, layers and neurons; else the whole.
 
     The points must lie on ridges. Sources are not looked for.
@@ -53,7 +55,9 @@ def best_document(network: Network, points: Sequence[Point], part: Part | None =
     return made() if verdict(made()).verdict == "accepted" else None
 
 
-def _document(network: Network, terms: dict[str, Any], slices: Any, families: Any, sight: Any) -> dict[str, Any]:
+def _document(
+    network: Network, terms: dict[str, Any], slices: Any, families: Any, sight: Any
+) -> dict[str, Any]:
     evidence = {"ridges": {"slices": slices}, "families": families, "signs": {},
                 "weights": {"joined": sight, "order": []}, "membership": {"status": "open"}}  # fmt: skip
     reference = {"sha256": network.sha256, "inline": to_document(network)}
@@ -63,7 +67,10 @@ def _document(network: Network, terms: dict[str, Any], slices: Any, families: An
         "claim": {"network": reference, "domain": "R^n", "among": "transversal", **terms},
         "proof": {
             "theorem": "deep" if terms["kind"] == "identifiable" else "deep-part",
-            "hypotheses": [{"id": key, "status": "proved", "evidence": entry} for key, entry in evidence.items()],
+            "hypotheses": [
+                {"id": key, "status": "proved", "evidence": entry}
+                for key, entry in evidence.items()
+            ],
         },
         "unverified": {},
     }
@@ -79,8 +86,14 @@ def _slice(network: Network, point: Point) -> dict[str, Any]:
         x = [max(value, Fraction(0)) for value in z]
     zeros, rng = [w for w, sign in enumerate(signs) if sign == 0], Random(str(point))
     mask = sum(1 << w for w, sign in enumerate(signs) if sign > 0)
-    directions = [[str(rng.randint(-9, 9) + 99 * (k == i)) for k in range(len(point))] for i in range(2)]
-    return {"point": list(map(str, point)), "directions": directions, "ridges": [[*zeros, str(mask)]]}
+    directions = [
+        [str(rng.randint(-9, 9) + 99 * (k == i)) for k in range(len(point))] for i in range(2)
+    ]
+    return {
+        "point": list(map(str, point)),
+        "directions": directions,
+        "ridges": [[*zeros, str(mask)]],
+    }
 
 
 def _families(
@@ -100,7 +113,10 @@ def _families(
     for number, ridge in enumerate(subject.ridges):
         for w, piece in zip(ridge[:2], ridge.pieces, strict=True) if ridge.kind else ():
             root = subject.links.root(piece)
-            if subject.up.get(subject.levels.root(root), 0) == len(subject.widths) - 1 - subject.layer[w]:
+            if (
+                subject.up.get(subject.levels.root(root), 0)
+                == len(subject.widths) - 1 - subject.layer[w]
+            ):
                 found.setdefault(w, {}).setdefault(root, number)
     if not set(subject.listed) <= set(found):
         return None, []

@@ -18,7 +18,15 @@ from polyrelu.proofs.deep.ridges import Ridge, ridge_at
 from polyrelu.proofs.deep.search import DeepSearch
 from tests.generators.deep_documents import verdict
 
-__all__ = ["accepted", "document", "listed", "part_document", "search_at", "whole_document", "with_ridges"]
+__all__ = [
+    "accepted",
+    "document",
+    "listed",
+    "part_document",
+    "search_at",
+    "whole_document",
+    "with_ridges",
+]
 
 
 def search_at(network: Network, points: Iterable[Sequence[Rational]]) -> DeepSearch:
@@ -42,7 +50,9 @@ def _plane(search: DeepSearch, ridge: Ridge, point: tuple[Fraction, ...]) -> Pla
     ]
     a, b = ([int(x) for x in form] for form in forms)
     inputs, prime = len(point), search.space.prime
-    i, j = next((i, j) for i, j in combinations(range(inputs), 2) if (a[i] * b[j] - a[j] * b[i]) % prime)
+    i, j = next(
+        (i, j) for i, j in combinations(range(inputs), 2) if (a[i] * b[j] - a[j] * b[i]) % prime
+    )
     first, second = (tuple(int(k == axis) for k in range(inputs)) for axis in (i, j))
     return Plane(point, (first, second))
 
@@ -74,7 +84,9 @@ def _document(
     search: DeepSearch, claim: Claim | PartClaim, theorem: str, places: Sequence[int], layers: int
 ) -> dict[str, Any]:
     made = _evidence(search, search.hypotheses, places, layers) | {"membership": {"status": "open"}}
-    return document(claim, theorem, [Hypothesis(theorem, name, entry) for name, entry in made.items()])
+    return document(
+        claim, theorem, [Hypothesis(theorem, name, entry) for name, entry in made.items()]
+    )
 
 
 def _evidence(
@@ -87,7 +99,9 @@ def _evidence(
     return made
 
 
-def document(claim: Claim | PartClaim, theorem: str, hypotheses: Sequence[Hypothesis]) -> dict[str, Any]:
+def document(
+    claim: Claim | PartClaim, theorem: str, hypotheses: Sequence[Hypothesis]
+) -> dict[str, Any]:
     """A certificate as a document."""
     return Certificate(claim, theorem, tuple(hypotheses)).to_document()[0]
 
@@ -100,6 +114,6 @@ def listed(found: dict[str, Any], name: str) -> dict[str, Any]:
 
 def accepted(found: dict[str, Any]) -> bool:
     """Whether the checker accepts; it must not find the file unreadable."""
-    report: checker.Report = verdict(found)
+    report: checker.CheckReport = verdict(found)
     assert report.verdict in ("accepted", "rejected"), report
     return report.verdict == "accepted"

@@ -43,10 +43,14 @@ class Stack:
 
     def append(self, layer: int, row: Row, bias: Fraction, outgoing: Row) -> int:
         """Add a neuron, its weights on both sides filled up with zeros; its index."""
-        self.layers[layer - 1][0].append([*row, *[Fraction(0)] * (self.width(layer - 1) - len(row))])
+        self.layers[layer - 1][0].append(
+            [*row, *[Fraction(0)] * (self.width(layer - 1) - len(row))]
+        )
         self.layers[layer - 1][1].append(bias)
         above = self.layers[layer][0]
-        for target, weight in zip(above, [*outgoing, *[Fraction(0)] * (len(above) - len(outgoing))], strict=True):
+        for target, weight in zip(
+            above, [*outgoing, *[Fraction(0)] * (len(above) - len(outgoing))], strict=True
+        ):
             target.append(weight)
         return self.width(layer) - 1
 
@@ -55,7 +59,10 @@ def evaluate(stack: Stack, x: list[Fraction]) -> list[Fraction]:
     """The outputs in plain fractions."""
     a = x
     for number, (rows, bias) in enumerate(stack.layers, 1):
-        z = [sum((w * v for w, v in zip(row, a, strict=True)), b) for row, b in zip(rows, bias, strict=True)]
+        z = [
+            sum((w * v for w, v in zip(row, a, strict=True)), b)
+            for row, b in zip(rows, bias, strict=True)
+        ]
         a = z if number == len(stack.layers) else [max(v, Fraction(0)) for v in z]
     return a
 
@@ -68,7 +75,7 @@ class Pair:
     first: Stack
     second: Stack
     base: list[int]
-    story: list[str] = field(default_factory=list)
+    explanation: list[str] = field(default_factory=list)
 
 
 def number(chance: random.Random) -> Fraction:
@@ -89,7 +96,10 @@ def row(chance: random.Random, size: int) -> Row:
 
 def random_stack(chance: random.Random, widths: list[int]) -> Stack:
     return Stack(
-        [([row(chance, n) for _ in range(m)], [number(chance) for _ in range(m)]) for n, m in pairwise(widths)]
+        [
+            ([row(chance, n) for _ in range(m)], [number(chance) for _ in range(m)])
+            for n, m in pairwise(widths)
+        ]
     )
 
 
@@ -104,9 +114,15 @@ def associative_maximum(pair: Pair, layer: int, chance: random.Random) -> None:
     ac, r = [x + y for x, y in zip(ab, bc, strict=True)], s + t
     zero = Fraction(0)
     out = row(chance, pair.base[layer + 2])
-    below = [one.append(layer, [k * x for x in w], k * v, []) for w, v, k in ((ab, s, 1), (bc, t, 1), (bc, t, -1))]
+    below = [
+        one.append(layer, [k * x for x in w], k * v, [])
+        for w, v, k in ((ab, s, 1), (bc, t, 1), (bc, t, -1))
+    ]
     one.append(layer + 1, _at(one.width(layer), below, [1, 1, -1]), zero, out)
-    below = [two.append(layer, [k * x for x in w], k * v, []) for w, v, k in ((bc, t, 1), (ac, r, 1), (ac, r, -1))]
+    below = [
+        two.append(layer, [k * x for x in w], k * v, [])
+        for w, v, k in ((bc, t, 1), (ac, r, 1), (ac, r, -1))
+    ]
     width = two.width(layer)
     two.append(layer + 1, _at(width, below, [1, -1, 1]), zero, list(out))
     two.append(layer + 1, _at(width, below, [0, 1, 0]), zero, list(out))
@@ -128,7 +144,13 @@ def minimum_of_two(pair: Pair, layer: int, chance: random.Random) -> None:
     """max(min(a, b), 0) in two ways, a = max(p, 0) + e, b = max(q, 0) + e: as a - max(a - b, 0) and b - max(b - a, 0),
     through a layer where all of a, b, a - b, b - a are written with max(p, 0), max(q, 0)."""
     one, two, size = pair.first, pair.second, pair.base[layer - 1]
-    p, q, s, t, e = row(chance, size), row(chance, size), number(chance), number(chance), positive(chance)
+    p, q, s, t, e = (
+        row(chance, size),
+        row(chance, size),
+        number(chance),
+        number(chance),
+        positive(chance),
+    )
     out, zero = row(chance, pair.base[layer + 2]), Fraction(0)
     for stack, order in ((one, [0, 1]), (two, [1, 0])):
         below = [stack.append(layer, list(w), v, []) for w, v in ((p, s), (q, t))]
@@ -145,9 +167,14 @@ def hidden_translation(pair: Pair, layer: int, chance: random.Random) -> None:
     rows = [(row(chance, size), number(chance)) for _ in range(3)]
     weights = [[positive(chance), -positive(chance), -positive(chance)] for _ in range(2)]
     biases = [-positive(chance) for _ in range(2)]
-    t = max(b / w[0] for w, b in zip(weights, biases, strict=True)) * Fraction(chance.randint(1, 4), 4)
+    t = max(b / w[0] for w, b in zip(weights, biases, strict=True)) * Fraction(
+        chance.randint(1, 4), 4
+    )
     for stack, shift in ((one, zero), (two, t)):
-        below = [stack.append(layer, list(w), v + (shift if k == 0 else 0), []) for k, (w, v) in enumerate(rows)]
+        below = [
+            stack.append(layer, list(w), v + (shift if k == 0 else 0), [])
+            for k, (w, v) in enumerate(rows)
+        ]
         for w, b, o in zip(weights, biases, out, strict=True):
             stack.append(layer + 1, _at(stack.width(layer), below, w), b - shift * w[0], list(o))
 
@@ -186,7 +213,9 @@ def splitting(stack: Stack, layer: int, chance: random.Random) -> None:
     i, factor = chance.randrange(stack.width(layer)), positive(chance)
     rows, bias = stack.layers[layer - 1]
     share = [number(chance) for _ in range(stack.width(layer + 1))]
-    stack.append(layer, [factor * x for x in rows[i]], factor * bias[i], [s / factor for s in share])
+    stack.append(
+        layer, [factor * x for x in rows[i]], factor * bias[i], [s / factor for s in share]
+    )
     for w, s in zip(stack.layers[layer][0], share, strict=True):
         w[i] -= s
 
@@ -218,7 +247,11 @@ def dead(stack: Stack, layer: int, chance: random.Random) -> None:
 
 def cancelling(stack: Stack, layer: int, chance: random.Random) -> None:
     """Two neurons that take each other's contribution away."""
-    size, out, factor = stack.width(layer - 1), row(chance, stack.width(layer + 1)), positive(chance)
+    size, out, factor = (
+        stack.width(layer - 1),
+        row(chance, stack.width(layer + 1)),
+        positive(chance),
+    )
     w, b = row(chance, size), number(chance)
     stack.append(layer, w, b, out)
     stack.append(layer, [factor * x for x in w], factor * b, [-x / factor for x in out])
@@ -263,11 +296,11 @@ def random_pair(chance: random.Random, widths: list[int], blocks: int, moves: in
     for _ in range(blocks if hidden >= 2 else 0):
         name, layer = chance.choice(list(BLOCKS)), chance.randint(1, hidden - 1)
         BLOCKS[name](pair, layer, chance)
-        pair.story.append(f"{name} {layer}")
+        pair.explanation.append(f"{name} {layer}")
     for _ in range(moves):
         name, layer = chance.choice(list(MOVES)), chance.randint(1, hidden)
         MOVES[name](pair.second, layer, chance)
-        pair.story.append(f"{name} {layer}")
+        pair.explanation.append(f"{name} {layer}")
     return pair
 
 
@@ -289,7 +322,9 @@ def pair(seed: int) -> tuple[Pair, random.Random]:
     chance = random.Random(seed)
     inputs, depth = chance.choice([1, 2, 3, 4]), chance.choice([1, 2, 2, 3])
     widths = [inputs, *(chance.randint(1, 5) for _ in range(depth)), chance.choice([1, 2])]
-    return random_pair(chance, widths, blocks=chance.choice([0, 1, 1, 2]), moves=chance.randint(3, 5)), chance
+    return random_pair(
+        chance, widths, blocks=chance.choice([0, 1, 1, 2]), moves=chance.randint(3, 5)
+    ), chance
 
 
 def network(stack: Stack) -> Network:

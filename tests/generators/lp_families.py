@@ -12,7 +12,17 @@ from itertools import groupby
 from random import Random
 from typing import NamedTuple, Protocol, TypeVar
 
-__all__ = ["ADVERSARIAL", "FAMILIES", "ORDINARY", "Instance", "Number", "Row", "boxed", "built", "make"]
+__all__ = [
+    "ADVERSARIAL",
+    "FAMILIES",
+    "ORDINARY",
+    "Instance",
+    "Number",
+    "Row",
+    "boxed",
+    "built",
+    "make",
+]
 
 Number = int | Fraction
 Bound = Number | None
@@ -66,7 +76,9 @@ class Instance:
                 rows.append(Row(unit, up))
             if low is not None:
                 rows.append(Row(tuple(-a for a in unit), -low))
-        return replace(self, rows=tuple(rows), lower=(None,) * self.columns, upper=(None,) * self.columns)
+        return replace(
+            self, rows=tuple(rows), lower=(None,) * self.columns, upper=(None,) * self.columns
+        )
 
 
 class Program(Protocol):
@@ -82,10 +94,15 @@ class Program(Protocol):
 P = TypeVar("P", bound=Program)
 
 
-def built(factory: Callable[[int, Sequence[object] | None, Sequence[object] | None], P], instance: Instance) -> P:
+def built(
+    factory: Callable[[int, Sequence[object] | None, Sequence[object] | None], P],
+    instance: Instance,
+) -> P:
     """The instance as a program, its rows added in as few calls as their order allows."""
     has_bounds = any(bound is not None for bound in instance.lower + instance.upper)
-    program = factory(instance.columns, *((instance.lower, instance.upper) if has_bounds else (None, None)))
+    program = factory(
+        instance.columns, *((instance.lower, instance.upper) if has_bounds else (None, None))
+    )
     for is_equation, group in groupby(instance.rows, key=lambda row: row.is_equation):
         rows = list(group)
         add = program.add_equations if is_equation else program.add_inequalities
@@ -124,7 +141,10 @@ def _dot(left: Iterable[Number], right: Iterable[Number]) -> Number:
 
 
 def _free(
-    columns: int, table: Sequence[Sequence[Number]], right: Sequence[Number], objective: Sequence[Number]
+    columns: int,
+    table: Sequence[Sequence[Number]],
+    right: Sequence[Number],
+    objective: Sequence[Number],
 ) -> Instance:
     """Inequalities without bounds."""
     rows = tuple(Row(tuple(row), side) for row, side in zip(table, right, strict=True))
@@ -144,11 +164,17 @@ def _rescaled(instance: Instance, rng: Random) -> Instance:
     rows = []
     for row in instance.rows:
         factor = Fraction(rng.randint(1, 9), rng.randint(1, 9))
-        rows.append(row._replace(coefficients=tuple(factor * a for a in row.coefficients), right=factor * row.right))
+        rows.append(
+            row._replace(
+                coefficients=tuple(factor * a for a in row.coefficients), right=factor * row.right
+            )
+        )
     return replace(instance, rows=tuple(rows))
 
 
-def _around(rng: Random, table: Sequence[Sequence[int]], point: Sequence[int], room: int) -> list[int]:
+def _around(
+    rng: Random, table: Sequence[Sequence[int]], point: Sequence[int], room: int
+) -> list[int]:
     """Right-hand sides that leave every row up to `room` at the point."""
     return [int(_dot(row, point)) + rng.randint(0, room) for row in table]
 
@@ -171,10 +197,15 @@ def _gaussian_dyadic(rng: Random, m: int, n: int) -> Instance:
     """The same as fractions over 2^30, in a box half of the time."""
     instance = _gaussian(rng, m, n)
     rows = tuple(
-        Row(tuple(Fraction(a, 1 << _BITS) for a in row.coefficients), Fraction(row.right, 1 << _BITS))
+        Row(
+            tuple(Fraction(a, 1 << _BITS) for a in row.coefficients),
+            Fraction(row.right, 1 << _BITS),
+        )
         for row in instance.rows
     )
-    instance = replace(instance, rows=rows, objective=tuple(Fraction(a, 1 << _BITS) for a in instance.objective))
+    instance = replace(
+        instance, rows=rows, objective=tuple(Fraction(a, 1 << _BITS) for a in instance.objective)
+    )
     return boxed(instance, Fraction(rng.randint(1, 8), 2)) if rng.random() < 0.5 else instance
 
 
@@ -223,7 +254,9 @@ def _bounds(rng: Random, m: int, n: int) -> Instance:
     for _ in range(n):
         low, kind = Fraction(rng.randint(-6, 2), rng.randint(1, 3)), rng.random()
         lower.append(low if kind > 0.3 else None)
-        upper.append(low if kind > 0.93 else low + rng.randint(1, 4) if kind < 0.15 or kind > 0.5 else None)
+        upper.append(
+            low if kind > 0.93 else low + rng.randint(1, 4) if kind < 0.15 or kind > 0.5 else None
+        )
     return replace(instance, lower=tuple(lower), upper=tuple(upper))
 
 
@@ -306,7 +339,9 @@ def _zero_rows(rng: Random, m: int, n: int) -> Instance:
         else:
             entries = (0 if j == missing else a for j, a in enumerate(row.coefficients))
             rows.append(row._replace(coefficients=tuple(entries)))
-    return replace(instance, rows=tuple(rows), objective=(0,) * n if rng.random() < 0.2 else instance.objective)
+    return replace(
+        instance, rows=tuple(rows), objective=(0,) * n if rng.random() < 0.2 else instance.objective
+    )
 
 
 def _huge(rng: Random, m: int, n: int) -> Instance:
@@ -320,11 +355,17 @@ def _huge(rng: Random, m: int, n: int) -> Instance:
     for _ in range(m):
         scale = Fraction(2) ** rng.randint(-spread, spread)
         mixed = rng.random() < 0.3
-        coefficients = tuple(number(spread) if mixed else _integer(rng, 10) * scale for _ in range(n))
+        coefficients = tuple(
+            number(spread) if mixed else _integer(rng, 10) * scale for _ in range(n)
+        )
         side = number(spread)
         rows.append(Row(coefficients, side if rng.random() < 0.5 else -side if side < 0 else side))
-    instance = Instance(n, tuple(rows), (None,) * n, (None,) * n, tuple(number(spread) for _ in range(n)))
-    return boxed(instance, Fraction(2) ** rng.randint(0, spread)) if rng.random() < 0.5 else instance
+    instance = Instance(
+        n, tuple(rows), (None,) * n, (None,) * n, tuple(number(spread) for _ in range(n))
+    )
+    return (
+        boxed(instance, Fraction(2) ** rng.randint(0, spread)) if rng.random() < 0.5 else instance
+    )
 
 
 def _odd_equations(rng: Random, m: int, n: int) -> Instance:
@@ -337,7 +378,10 @@ def _odd_equations(rng: Random, m: int, n: int) -> Instance:
     combination = tuple(_dot(factors, column) for column in zip(*normals, strict=True))
     value = _dot(combination, point)
     equations.append(Row(combination, value if rng.random() < 0.9 else value + 1, True))
-    rows = [row._replace(right=_dot(row.coefficients, point) + rng.randint(0, 2)) for row in instance.rows]
+    rows = [
+        row._replace(right=_dot(row.coefficients, point) + rng.randint(0, 2))
+        for row in instance.rows
+    ]
     rows.append(Row(combination, value + rng.choice(_CONSTANT_ROW_ROOM)))
     instance = _with_equations(replace(instance, rows=tuple(rows)), rng, equations)
     if rng.random() < 0.4:
@@ -368,16 +412,25 @@ def _tight_bounds(rng: Random, m: int, n: int) -> Instance:
     upper: list[Bound] = []
     point: list[Fraction] = []
     for _ in range(n):
-        low = rng.choice([Fraction(1), Fraction(-3), Fraction(10) ** 25, Fraction(2) ** 400, Fraction(1, 3)])
-        width = rng.choice([Fraction(1, 2**60), Fraction(1, 2**200), Fraction(1), Fraction(10) ** 22])
+        low = rng.choice(
+            [Fraction(1), Fraction(-3), Fraction(10) ** 25, Fraction(2) ** 400, Fraction(1, 3)]
+        )
+        width = rng.choice(
+            [Fraction(1, 2**60), Fraction(1, 2**200), Fraction(1), Fraction(10) ** 22]
+        )
         kind = rng.random()
         lower.append(low if kind < 0.8 else None)
         upper.append(low + width if kind > 0.2 else None)
         point.append(low + width / rng.randint(1, 3))
     if rng.random() < 0.7:
-        rows = [row._replace(right=_dot(row.coefficients, point) + rng.choice(_ROOMS)) for row in instance.rows]
+        rows = [
+            row._replace(right=_dot(row.coefficients, point) + rng.choice(_ROOMS))
+            for row in instance.rows
+        ]
     else:
-        rows = [row._replace(right=row.right * rng.choice([1, 10**25, 2**400])) for row in instance.rows]
+        rows = [
+            row._replace(right=row.right * rng.choice([1, 10**25, 2**400])) for row in instance.rows
+        ]
     return replace(instance, rows=tuple(rows), lower=tuple(lower), upper=tuple(upper))
 
 
@@ -412,7 +465,9 @@ def _flat(rng: Random, m: int, n: int) -> Instance:
     point = [Fraction(rng.randint(-5, 5), rng.randint(1, 3)) for _ in range(n)]
     table = [_vector(rng, n, 6) for _ in range(max(1, m - 1))]
     meeting = rng.randint(1, min(len(table), n))
-    right = [_dot(row, point) + (0 if i < meeting else rng.randint(0, 99)) for i, row in enumerate(table)]
+    right = [
+        _dot(row, point) + (0 if i < meeting else rng.randint(0, 99)) for i, row in enumerate(table)
+    ]
     factors = [rng.randint(1, 5) for _ in range(meeting)]
     total = [-int(_dot(factors, column)) for column in zip(*table[:meeting], strict=True)]
     return _free(n, [*table, total], [*right, _dot(total, point)], _vector(rng, n, 6))
@@ -421,7 +476,10 @@ def _flat(rng: Random, m: int, n: int) -> Instance:
 def _hilbert(rng: Random, m: int, n: int) -> Instance:
     """Rows of a Hilbert matrix and their opposites: nearly singular in floats."""
     shift = rng.randint(1, 3)
-    table = [[Fraction(rng.choice([1, -1]) if i % 3 == 2 else 1, i + j + shift) for j in range(n)] for i in range(m)]
+    table = [
+        [Fraction(rng.choice([1, -1]) if i % 3 == 2 else 1, i + j + shift) for j in range(n)]
+        for i in range(m)
+    ]
     table = [[-a for a in row] if i % 2 else row for i, row in enumerate(table)]
     right = [Fraction(rng.randint(-1, 9), 1 << rng.randint(0, 30)) for _ in range(m)]
     return _free(n, table, right, _small(rng, n))

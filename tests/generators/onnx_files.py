@@ -32,8 +32,12 @@ def model(
     more_outputs: Sequence[str] = (),
 ) -> bytes:
     """A serialized model from x to y; what it computes is not checked."""
-    inputs = [helper.make_tensor_value_info(name, element, list(shape)) for name in ["x", *more_inputs]]
-    outputs = [helper.make_tensor_value_info(name, element, None) for name in [output, *more_outputs]]
+    inputs = [
+        helper.make_tensor_value_info(name, element, list(shape)) for name in ["x", *more_inputs]
+    ]
+    outputs = [
+        helper.make_tensor_value_info(name, element, None) for name in [output, *more_outputs]
+    ]
     graph = helper.make_graph(list(nodes), "graph", inputs, outputs, list(constants))
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
     return bytes(made.SerializeToString())

@@ -88,7 +88,10 @@ def _odd_denominator(rng: Random) -> Fraction:
 def _stack(rng: Random, number: Number, widths: Sequence[int] | None = None) -> Stack:
     chosen = widths or rng.choice(WIDTHS)
     return [
-        ([[number(rng) for _ in range(columns)] for _ in range(rows)], [number(rng) for _ in range(rows)])
+        (
+            [[number(rng) for _ in range(columns)] for _ in range(rows)],
+            [number(rng) for _ in range(rows)],
+        )
         for columns, rows in pairwise(chosen)
     ]
 
@@ -108,7 +111,9 @@ def _related_rows(rng: Random) -> Network:
     stack = _stack(rng, rng.choice([_integer, _quarter]))
     for weights, bias in stack[:-1]:
         i, k = rng.randrange(len(bias)), rng.randrange(len(bias))
-        factor = rng.choice([Fraction(1), Fraction(-1), Fraction(2), Fraction(-1, 3), Fraction(5, 7)])
+        factor = rng.choice(
+            [Fraction(1), Fraction(-1), Fraction(2), Fraction(-1, 3), Fraction(5, 7)]
+        )
         shift = rng.choice([0, 0, 0, 1])
         weights[i], bias[i] = [factor * entry for entry in weights[k]], factor * bias[k] + shift
     return from_arrays(stack)
@@ -128,7 +133,10 @@ def _dead(rng: Random) -> Network:
     stack = _stack(rng, _integer)
     for weights, bias in stack[1:-1]:
         i = rng.randrange(len(bias))
-        weights[i], bias[i] = [-abs(entry) for entry in weights[i]], -abs(bias[i]) * rng.randint(0, 1)
+        weights[i], bias[i] = (
+            [-abs(entry) for entry in weights[i]],
+            -abs(bias[i]) * rng.randint(0, 1),
+        )
     return from_arrays(stack)
 
 
@@ -144,7 +152,9 @@ def _concurrent(rng: Random) -> Network:
     stack = _stack(rng, _integer)
     point = [Fraction(rng.randint(-2, 2), rng.choice([1, 2, 3])) for _ in stack[0][0][0]]
     for weights, bias in stack[:-1]:
-        bias[:] = [-sum((w * x for w, x in zip(row, point, strict=True)), Fraction(0)) for row in weights]
+        bias[:] = [
+            -sum((w * x for w, x in zip(row, point, strict=True)), Fraction(0)) for row in weights
+        ]
         point = [Fraction(0)] * len(bias)
     return from_arrays(stack)
 
@@ -168,10 +178,14 @@ def _skipping(rng: Random) -> Network:
         sources = [source for source in range(target - 1) if rng.random() < 0.7] + [target - 1]
         blocks = []
         for source in sources:
-            weight = RationalMatrix.from_rows([[number(rng) for _ in range(widths[source])] for _ in range(rows)])
+            weight = RationalMatrix.from_rows(
+                [[number(rng) for _ in range(widths[source])] for _ in range(rows)]
+            )
             if source == target - 1 or not weight.is_zero():
                 blocks.append(Block(source, weight))
-        layers.append(Layer(tuple(blocks), RationalMatrix.column([number(rng) for _ in range(rows)])))
+        layers.append(
+            Layer(tuple(blocks), RationalMatrix.column([number(rng) for _ in range(rows)]))
+        )
     return Network(widths[0], tuple(layers))
 
 
@@ -206,14 +220,20 @@ def random_domain(kind: str, inputs: int, rng: Random) -> Polyhedron:
 
 def _box(inputs: int, rng: Random) -> Polyhedron:
     low = [_quarter(rng) for _ in range(inputs)]
-    return Polyhedron.box(low, [entry + Fraction(rng.randint(1, 9), rng.choice([1, 2, 3])) for entry in low])
+    return Polyhedron.box(
+        low, [entry + Fraction(rng.randint(1, 9), rng.choice([1, 2, 3])) for entry in low]
+    )
 
 
-def _rows_around(inputs: int, rng: Random, count: int, rooms: Sequence[int]) -> tuple[list[list[int]], list[int]]:
+def _rows_around(
+    inputs: int, rng: Random, count: int, rooms: Sequence[int]
+) -> tuple[list[list[int]], list[int]]:
     """Random inequalities that leave a random point so much room."""
     centre = [rng.randint(-2, 2) for _ in range(inputs)]
     normals = [[rng.randint(-3, 3) for _ in range(inputs)] for _ in range(count)]
-    sides = [sum(a * x for a, x in zip(row, centre, strict=True)) + rng.choice(rooms) for row in normals]
+    sides = [
+        sum(a * x for a, x in zip(row, centre, strict=True)) + rng.choice(rooms) for row in normals
+    ]
     return normals, sides
 
 
@@ -231,7 +251,9 @@ def _bounded(inputs: int, rng: Random) -> Polyhedron:
 
 
 def _unbounded(inputs: int, rng: Random) -> Polyhedron:
-    return Polyhedron.from_constraints(*_rows_around(inputs, rng, rng.randint(1, 4), [0, 1, 3]), (), (), inputs)
+    return Polyhedron.from_constraints(
+        *_rows_around(inputs, rng, rng.randint(1, 4), [0, 1, 3]), (), (), inputs
+    )
 
 
 def _redundant(inputs: int, rng: Random) -> Polyhedron:
@@ -255,20 +277,30 @@ def _with_equations(inputs: int, rng: Random) -> Polyhedron:
 def _implicit(inputs: int, rng: Random) -> Polyhedron:
     """Opposite inequalities instead of an equation; sometimes two that only together leave no room."""
     normals, sides = _rows_around(inputs, rng, 3, [0])
-    closing = [-a for a in normals[0]] if rng.random() < 0.6 else [-a - b for a, b in zip(*normals[:2], strict=True)]
+    closing = (
+        [-a for a in normals[0]]
+        if rng.random() < 0.6
+        else [-a - b for a, b in zip(*normals[:2], strict=True)]
+    )
     closing_side = -sides[0] if closing == [-a for a in normals[0]] else -sides[0] - sides[1]
-    return Polyhedron.from_constraints([*normals, closing], [*sides[:2], sides[2] + 2, closing_side])
+    return Polyhedron.from_constraints(
+        [*normals, closing], [*sides[:2], sides[2] + 2, closing_side]
+    )
 
 
 def _point(inputs: int, rng: Random) -> Polyhedron:
-    return Polyhedron.box(*[[Fraction(rng.randint(-2, 2), rng.choice([1, 3])) for _ in range(inputs)]] * 2)
+    return Polyhedron.box(
+        *[[Fraction(rng.randint(-2, 2), rng.choice([1, 3])) for _ in range(inputs)]] * 2
+    )
 
 
 def _generated(inputs: int, rng: Random, rays: int, lines: int) -> Polyhedron:
     def vectors(count: int) -> list[list[int]]:
         return [[rng.randint(-3, 3) for _ in range(inputs)] for _ in range(count)]
 
-    return Polyhedron.from_generators(vectors(rng.randint(1, inputs + 2)), vectors(rays), vectors(lines), inputs)
+    return Polyhedron.from_generators(
+        vectors(rng.randint(1, inputs + 2)), vectors(rays), vectors(lines), inputs
+    )
 
 
 def _slice(inputs: int, rng: Random) -> Polyhedron:

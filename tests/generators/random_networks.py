@@ -25,7 +25,8 @@ def _small(rng: Random) -> Fraction:
 
 def _stack(widths: tuple[int, ...], number: Number) -> Network:
     return [
-        ([[number() for _ in range(n)] for _ in range(m)], [number() for _ in range(m)]) for n, m in pairwise(widths)
+        ([[number() for _ in range(n)] for _ in range(m)], [number() for _ in range(m)])
+        for n, m in pairwise(widths)
     ]
 
 
@@ -78,10 +79,14 @@ _MAKERS: dict[str, Callable[[Random], Network]] = {
     "dead": lambda rng: _one_sided(rng, -1),
     "linear": lambda rng: _one_sided(rng, 1),
     "small integers": lambda rng: _stack(tuple(_width(rng) for _ in range(4)), lambda: _small(rng)),
-    "n1 = 1": lambda rng: _stack((_width(rng), 1, _width(rng), _width(rng)), lambda: _gaussian(rng)),
+    "n1 = 1": lambda rng: _stack(
+        (_width(rng), 1, _width(rng), _width(rng)), lambda: _gaussian(rng)
+    ),
     "n2 = 1": lambda rng: _bottleneck(rng, n1_least=1, n2=1),
     "shallow": lambda rng: _stack((_width(rng), _width(rng), _width(rng)), lambda: _gaussian(rng)),
-    "shallow small integers": lambda rng: _stack((_width(rng), _width(rng), _width(rng)), lambda: _small(rng)),
+    "shallow small integers": lambda rng: _stack(
+        (_width(rng), _width(rng), _width(rng)), lambda: _small(rng)
+    ),
     "degenerate": _degenerate,
 }
 

@@ -21,7 +21,9 @@ class _Maker:
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)
         self._generator = np.random.default_rng(seed)
-        self.shape: Shape = self._chance.choice([(1, 3), (1, 2, 4, 4), (1, 1, 5, 6), (2, 3), (1, 4, 3)])
+        self.shape: Shape = self._chance.choice(
+            [(1, 3), (1, 2, 4, 4), (1, 1, 5, 6), (2, 3), (1, 4, 3)]
+        )
         self.values: list[tuple[str, Shape]] = [("x", self.shape)]
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
@@ -46,7 +48,9 @@ class _Maker:
 
     def grow(self) -> None:
         """One more node, on a value made before, mostly the last."""
-        name, shape = self.values[-1] if self._chance.random() < 0.7 else self._chance.choice(self.values)
+        name, shape = (
+            self.values[-1] if self._chance.random() < 0.7 else self._chance.choice(self.values)
+        )
         image = len(shape) == 4 and min(shape[2:]) >= 2
         choices: list[Callable[[str, Shape], None]] = [
             self._relu, self._relu, self._leaky, self._clip, self._abs, self._scale, self._shift, self._transpose,
@@ -78,7 +82,11 @@ class _Maker:
 
     def _shift(self, name: str, shape: Shape) -> None:
         weights = self._weights(*shape)
-        self._new(self._chance.choice(["Add", "Sub"]), self._chance.choice([[name, weights], [weights, name]]), shape)
+        self._new(
+            self._chance.choice(["Add", "Sub"]),
+            self._chance.choice([[name, weights], [weights, name]]),
+            shape,
+        )
 
     def _transpose(self, name: str, shape: Shape) -> None:
         order = list(range(len(shape)))
@@ -102,7 +110,12 @@ class _Maker:
         if operation == "Concat":
             axis = self._chance.randrange(len(shape))
             if shape[axis] <= 4:
-                self._new("Concat", inputs, (*shape[:axis], 2 * shape[axis], *shape[axis + 1 :]), axis=axis)
+                self._new(
+                    "Concat",
+                    inputs,
+                    (*shape[:axis], 2 * shape[axis], *shape[axis + 1 :]),
+                    axis=axis,
+                )
         else:
             self._new(operation, inputs, shape)
 
@@ -119,7 +132,11 @@ class _Maker:
         self._new("ReduceMean", [name], (*shape[:axis], 1, *shape[axis + 1 :]), axes=[axis])
 
     def _conv(self, name: str, shape: Shape) -> None:
-        filters, pad, stride = self._chance.randint(1, 3), self._chance.randint(0, 1), self._chance.randint(1, 2)
+        filters, pad, stride = (
+            self._chance.randint(1, 3),
+            self._chance.randint(0, 1),
+            self._chance.randint(1, 2),
+        )
         sizes = tuple((size + 2 * pad - 2) // stride + 1 for size in shape[2:])
         inputs = [name, self._weights(filters, shape[1], 2, 2), self._weights(filters)]
         self._new("Conv", inputs, (shape[0], filters, *sizes), pads=[pad] * 4, strides=[stride] * 2)
@@ -127,7 +144,9 @@ class _Maker:
     def _deconv(self, name: str, shape: Shape) -> None:
         if max(shape[2:]) <= 6:
             sizes = tuple(size + 1 for size in shape[2:])
-            self._new("ConvTranspose", [name, self._weights(shape[1], 2, 2, 2)], (shape[0], 2, *sizes))
+            self._new(
+                "ConvTranspose", [name, self._weights(shape[1], 2, 2, 2)], (shape[0], 2, *sizes)
+            )
 
     def _pool(self, name: str, shape: Shape) -> None:
         pad, stride = self._chance.randint(0, 1), self._chance.randint(1, 2)
@@ -138,7 +157,11 @@ class _Maker:
     def _average(self, name: str, shape: Shape) -> None:
         pad = self._chance.randint(0, 1)
         sizes = tuple(size + 2 * pad - 1 for size in shape[2:])
-        attributes: Any = {"kernel_shape": [2, 2], "pads": [pad] * 4, "count_include_pad": self._chance.randint(0, 1)}
+        attributes: Any = {
+            "kernel_shape": [2, 2],
+            "pads": [pad] * 4,
+            "count_include_pad": self._chance.randint(0, 1),
+        }
         self._new("AveragePool", [name], (*shape[:2], *sizes), **attributes)
 
     def _norm(self, name: str, shape: Shape) -> None:

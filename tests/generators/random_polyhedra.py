@@ -22,8 +22,14 @@ class Description(NamedTuple):
 
     def polyhedron(self) -> Polyhedron:
         """The product's polyhedron, through its public constructor."""
-        matrix, right = [row[:-1] for row in self.inequalities], [row[-1] for row in self.inequalities]
-        equations, equations_right = [row[:-1] for row in self.equations], [row[-1] for row in self.equations]
+        matrix, right = (
+            [row[:-1] for row in self.inequalities],
+            [row[-1] for row in self.inequalities],
+        )
+        equations, equations_right = (
+            [row[:-1] for row in self.equations],
+            [row[-1] for row in self.equations],
+        )
         return Polyhedron.from_constraints(matrix, right, equations, equations_right, self.columns)
 
 
@@ -37,13 +43,18 @@ def redescribed(old: Description, rng: Random) -> Description:
     inequalities, equations = list(old.inequalities), list(old.equations)
     for _ in range(rng.randint(0, 2) if equations else 0):  # a row operation
         i, k = rng.randrange(len(equations)), rng.randrange(len(equations))
-        equations[i] = _sum((rng.choice([-2, 3]), equations[i]), (rng.randint(-2, 2) * (i != k), equations[k]))
+        equations[i] = _sum(
+            (rng.choice([-2, 3]), equations[i]), (rng.randint(-2, 2) * (i != k), equations[k])
+        )
     if equations and rng.random() < 0.5:
         row = rng.choice(equations)
         equations.append(_sum((rng.randint(-2, 2), row)))
         inequalities += [row, _sum((-1, row))]
     if len(inequalities) > 1 and rng.random() < 0.8:  # a consequence, perhaps tight somewhere
-        some = [(rng.randint(1, 3), row) for row in rng.sample(inequalities, rng.randint(1, min(3, len(inequalities))))]
+        some = [
+            (rng.randint(1, 3), row)
+            for row in rng.sample(inequalities, rng.randint(1, min(3, len(inequalities))))
+        ]
         consequence = _sum(*some, *((rng.randint(-2, 2), row) for row in equations))
         inequalities.append((*consequence[:-1], consequence[-1] + rng.choice([0, 0, 1])))
     inequalities = [_sum((rng.randint(1, 3), row)) for row in inequalities]
@@ -53,7 +64,10 @@ def redescribed(old: Description, rng: Random) -> Description:
 
 
 def _sum(*terms: tuple[int, Row]) -> Row:
-    return tuple(sum(column) for column in zip(*([f * entry for entry in row] for f, row in terms), strict=True))
+    return tuple(
+        sum(column)
+        for column in zip(*([f * entry for entry in row] for f, row in terms), strict=True)
+    )
 
 
 # -- kinds --------------------------------------------------------------------------------------------------------
@@ -76,7 +90,9 @@ def _through(rng: Random, normals: Sequence[Sequence[int]], rooms: Sequence[int]
     ]
 
 
-def _plain(rng: Random, columns: int, number: Callable[[Random], int], rooms: Sequence[int]) -> list[Row]:
+def _plain(
+    rng: Random, columns: int, number: Callable[[Random], int], rooms: Sequence[int]
+) -> list[Row]:
     size = rng.randint(0, 9)
     normals = [[number(rng) for _ in range(columns)] for _ in range(size)]
     return _through(rng, normals, [rng.choice(rooms) for _ in normals])
@@ -98,7 +114,9 @@ def _nearly_parallel(rng: Random, columns: int) -> Description:
         normal = [_huge(rng) for _ in range(columns)]
         sign = rng.choice([1, -1])
         normals += [normal, [sign * entry + rng.choice([0, 0, 1]) for entry in normal]]
-    return Description(columns, _through(rng, normals, [rng.choice([0, 1, 2]) for _ in normals]), [])
+    return Description(
+        columns, _through(rng, normals, [rng.choice([0, 1, 2]) for _ in normals]), []
+    )
 
 
 def _box(rng: Random, columns: int) -> Description:
@@ -114,7 +132,9 @@ def _repeated(rng: Random, columns: int) -> Description:
     rows = _plain(rng, columns, _small, [0, 1, 2])
     for row in list(rows):
         factor = rng.choice([1, 2, 5, -1, -1, -2])
-        rows.append((*(factor * entry for entry in row[:-1]), factor * row[-1] + rng.choice([0, 0, 1, 3])))
+        rows.append(
+            (*(factor * entry for entry in row[:-1]), factor * row[-1] + rng.choice([0, 0, 1, 3]))
+        )
     rows += [(*[0] * columns, rng.choice([0, 2])) for _ in range(rng.randint(0, 2))]
     rng.shuffle(rows)
     return Description(columns, rows, [])
@@ -126,7 +146,10 @@ def _equations(rng: Random, columns: int) -> Description:
     normals = [[_small(rng) for _ in range(columns)] for _ in range(size + rng.randint(0, 5))]
     rows = _through(rng, normals, [0] * size + [rng.choice([0, 1, 4]) for _ in normals[size:]])
     equations, inequalities = rows[:size], rows[size:]
-    equations += [_sum((rng.randint(-2, 2), a), (rng.randint(-2, 2), b)) for a, b in [rng.choices(equations, k=2)]]
+    equations += [
+        _sum((rng.randint(-2, 2), a), (rng.randint(-2, 2), b))
+        for a, b in [rng.choices(equations, k=2)]
+    ]
     constant = rng.choice(equations)
     inequalities.append((*constant[:-1], constant[-1] + rng.choice([0, 1])))
     return Description(columns, inequalities, equations)
@@ -154,9 +177,14 @@ def _cone(rng: Random, columns: int) -> Description:
 
 def _with_lines(rng: Random, columns: int) -> Description:
     """Normals from a subspace."""
-    basis = [[_small(rng) for _ in range(columns)] for _ in range(rng.randint(1, max(1, columns - 1)))]
+    basis = [
+        [_small(rng) for _ in range(columns)] for _ in range(rng.randint(1, max(1, columns - 1)))
+    ]
     weights = [[rng.randint(-2, 2) for _ in basis] for _ in range(rng.randint(1, 7))]
-    normals = [[sum(w * row[j] for w, row in zip(ws, basis, strict=True)) for j in range(columns)] for ws in weights]
+    normals = [
+        [sum(w * row[j] for w, row in zip(ws, basis, strict=True)) for j in range(columns)]
+        for ws in weights
+    ]
     rows = _through(rng, normals, [rng.choice([0, 0, 1, 2]) for _ in normals])
     return Description(columns, rows, rows[:1] if rng.random() < 0.2 else [])
 
@@ -165,7 +193,9 @@ def _point(rng: Random, columns: int) -> Description:
     """One point, or nearly: a simplicial cone and the negative sum of its rows."""
     normals = [[_small(rng) for _ in range(columns)] for _ in range(columns)]
     normals.append([-sum(column) for column in zip(*normals, strict=True)])
-    return Description(columns, _through(rng, normals, [*[0] * columns, rng.choice([0, 0, 0, 1])]), [])
+    return Description(
+        columns, _through(rng, normals, [*[0] * columns, rng.choice([0, 0, 0, 1])]), []
+    )
 
 
 _MAKERS: dict[str, Callable[[Random, int], Description]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polyrelu.complex import canonical_complex, point_in
 from polyrelu.network import Network
-from polyrelu.walks.affine_slice import Point
+from polyrelu.support.typing import Point
 
 __all__ = ["ridge_points"]
 

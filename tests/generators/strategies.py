@@ -39,7 +39,9 @@ def dyadic_rationals() -> st.SearchStrategy[Fraction]:
 def huge_rationals() -> st.SearchStrategy[Fraction]:
     """Numerators and denominators of up to 1,100 digits."""
     digits = st.integers(0, 1100)
-    numerator = st.builds(lambda k, d, s: s * (10**k + d), digits, st.integers(-3, 10**6), st.sampled_from([-1, 1]))
+    numerator = st.builds(
+        lambda k, d, s: s * (10**k + d), digits, st.integers(-3, 10**6), st.sampled_from([-1, 1])
+    )
     denominator = st.builds(lambda k, d: 10**k + d, digits, st.integers(0, 10**6))
     return st.builds(Fraction, numerator, denominator)
 
@@ -53,7 +55,9 @@ def shaped_rows(
     nrows: int, ncols: int, entries: st.SearchStrategy[Fraction] | None = None
 ) -> st.SearchStrategy[Matrix]:
     """Matrices of one shape."""
-    row = st.lists(small_rationals() if entries is None else entries, min_size=ncols, max_size=ncols)
+    row = st.lists(
+        small_rationals() if entries is None else entries, min_size=ncols, max_size=ncols
+    )
     return st.lists(row, min_size=nrows, max_size=nrows)
 
 
@@ -87,11 +91,17 @@ def architectures(largest: int = 3, depth: int = 3) -> st.SearchStrategy[list[in
 
 
 @st.composite
-def plain_stacks(draw: st.DrawFn, widths: Sequence[int] | None = None, kind: Kind | None = None) -> Network:
+def plain_stacks(
+    draw: st.DrawFn, widths: Sequence[int] | None = None, kind: Kind | None = None
+) -> Network:
     """Plain stacks: generic ones (floats), small integers with many zeros, and stacks degraded on purpose."""
     chosen = draw(architectures()) if widths is None else widths
     sort = kind or draw(st.sampled_from(["gaussian", "integers", "degenerate"]))
-    entries = st.floats(-3, 3, width=32).map(Fraction) if sort == "gaussian" else st.integers(-2, 2).map(Fraction)
+    entries = (
+        st.floats(-3, 3, width=32).map(Fraction)
+        if sort == "gaussian"
+        else st.integers(-2, 2).map(Fraction)
+    )
     layers = [(draw(shaped_rows(rows, columns, entries)), draw(shaped_rows(1, rows, entries))[0])
               for columns, rows in pairwise(chosen)]  # fmt: skip
     if sort == "degenerate":
@@ -105,7 +115,9 @@ def _degrade(draw: st.DrawFn, layers: Network) -> None:
     number = draw(st.integers(0, len(layers) - 1))
     weights, bias = layers[number]
     i, k = draw(st.integers(0, len(bias) - 1)), draw(st.integers(0, len(bias) - 1))
-    change = draw(st.sampled_from(["zero row", "zero column", "dead", "linear", "duplicate", "opposite"]))
+    change = draw(
+        st.sampled_from(["zero row", "zero column", "dead", "linear", "duplicate", "opposite"])
+    )
     if change == "zero row":
         weights[i] = [Fraction(0)] * len(weights[i])
     elif change == "zero column":

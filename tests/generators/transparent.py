@@ -31,7 +31,11 @@ Floats = NDArray[np.float64]
 def transparent_network(widths: Sequence[int], rng: np.random.Generator) -> Network:
     """A network with these widths, with short binary fractions as weights."""
     while True:
-        points, high, layers = rng.uniform(-BOX, BOX, (_POINTS, widths[0])), np.full(widths[0], BOX), list[Floats]()
+        points, high, layers = (
+            rng.uniform(-BOX, BOX, (_POINTS, widths[0])),
+            np.full(widths[0], BOX),
+            list[Floats](),
+        )
         low, faces = -high, None
         for width in widths[1:-1]:
             rows = _rows(points, faces, low, high, width, rng)
@@ -40,25 +44,34 @@ def transparent_network(widths: Sequence[int], rng: np.random.Generator) -> Netw
             points = points @ rows[:, :-1].T + rows[:, -1]
             faces = _faces(points, rng)
             points = points[(points > 0).all(axis=1)]  # bends are wanted where all neurons are on
-            up = np.maximum(rows[:, :-1], 0) @ high + np.minimum(rows[:, :-1], 0) @ low + rows[:, -1]
+            up = (
+                np.maximum(rows[:, :-1], 0) @ high + np.minimum(rows[:, :-1], 0) @ low + rows[:, -1]
+            )
             low, high = np.zeros(width), np.maximum(up, 0)
             layers.append(rows)
         else:
             last = rng.integers(1, 9, widths[-2]) * rng.choice((-1, 1), widths[-2])
             layers.append(np.append(last, 1)[None, :])
-            return from_arrays([(_exact(rows[:, :-1]), _exact(rows[:, -1:].T)[0]) for rows in layers])
+            return from_arrays(
+                [(_exact(rows[:, :-1]), _exact(rows[:, -1:].T)[0]) for rows in layers]
+            )
 
 
 def has_hypotheses(network: Network) -> bool:
     """Whether it is general and transparent on the box, exactly, and has the paths."""
     cells = canonical_complex(network, parse_domain(f"box:-{BOX},{BOX}", network.inputs))
-    return all(found.status == "holds" for found in (transparency(cells), pl_general(cells))) and has_paths(cells)
+    return all(
+        found.status == "holds" for found in (transparency(cells), pl_general(cells))
+    ) and has_paths(cells)
 
 
 def has_paths(cells: PolyhedralComplex) -> bool:
     """Whether each neuron of a hidden layer but the last meets the first one of the next layer where all others of its
     own layer and of those before are on: these meetings are the steps of the paths."""
-    signs, layer_of = cells.signs(cells.dimension - 2), np.array([neuron.layer for neuron in cells.neurons])
+    signs, layer_of = (
+        cells.signs(cells.dimension - 2),
+        np.array([neuron.layer for neuron in cells.neurons]),
+    )
     ridges = signs[(signs == 0).sum(axis=1) == 2]
     for place, neuron in enumerate(cells.neurons):
         if neuron.layer == layer_of.max():
@@ -85,7 +98,12 @@ def _faces(points: Floats, rng: np.random.Generator) -> Floats | None:
 
 
 def _rows(
-    points: Floats, faces: Floats | None, low: Floats, high: Floats, width: int, rng: np.random.Generator
+    points: Floats,
+    faces: Floats | None,
+    low: Floats,
+    high: Floats,
+    width: int,
+    rng: np.random.Generator,
 ) -> Floats | None:
     """Each row bends among the points at which the rows before are positive; the second one is positive wherever the
     first one is not. The first one vanishes at some points."""
@@ -108,7 +126,9 @@ def _rows(
     return None
 
 
-def _second(first: Floats, points: Floats, low: Floats, high: Floats, rng: np.random.Generator) -> Floats:
+def _second(
+    first: Floats, points: Floats, low: Floats, high: Floats, rng: np.random.Generator
+) -> Floats:
     """Minus a multiple of the first row, a constant, and a rest that is smaller than the constant on the whole box: so
     it is positive where the first one is not."""
     rest = rng.integers(1, 9, len(first) - 1) * rng.choice((-1, 1), len(first) - 1) / 64

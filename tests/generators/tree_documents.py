@@ -19,7 +19,9 @@ def written(document: Document) -> bytes:
     """The file, its footer made anew."""
     body = b"".join(json.dumps(value).encode() + b"\n" for value in document[:-1])
     footer = (
-        {**document[-1], "sha256": hashlib.sha256(body).hexdigest()} if isinstance(document[-1], dict) else document[-1]
+        {**document[-1], "sha256": hashlib.sha256(body).hexdigest()}
+        if isinstance(document[-1], dict)
+        else document[-1]
     )
     return body + json.dumps(footer).encode() + b"\n"
 
@@ -76,5 +78,7 @@ def mutants(document: Document) -> Iterator[Document]:
             yield from (changed(document, path, new) for new in _variants(value))
     for k in range(1, len(document) - 1):
         yield from (document[:k] + document[k + 1 :], document[: k + 1] + document[k:])
-        others = ([*document[:k], document[j], *document[k + 1 :]] for j in range(1, len(document) - 1))
+        others = (
+            [*document[:k], document[j], *document[k + 1 :]] for j in range(1, len(document) - 1)
+        )
         yield from (mutant for mutant in others if mutant != document)

@@ -54,11 +54,17 @@ def cells(layers: Network, full_dimensional_only: bool = False) -> dict[SignVect
     identity = [[int(i == j) for j in range(n + 1)] for i in range(n)]
     parts = [_Part(NNC_Polyhedron(n, "universe"), (), identity)]
     for weights, bias in integer_form(layers)[:-1]:
-        parts = [refined for part in parts for refined in _cut_by_layer(part, weights, bias, minimal_dimension)]
+        parts = [
+            refined
+            for part in parts
+            for refined in _cut_by_layer(part, weights, bias, minimal_dimension)
+        ]
     return {part.signs: _checked_cell(layers, part) for part in parts}
 
 
-def _cut_by_layer(part: _Part, weights: list[list[int]], bias: list[int], minimal_dimension: int) -> list[_Part]:
+def _cut_by_layer(
+    part: _Part, weights: list[list[int]], bias: list[int], minimal_dimension: int
+) -> list[_Part]:
     """Cut one part by all neurons of the next layer."""
     columns = part.polyhedron.space_dimension() + 1
     zero = [0] * columns
@@ -72,7 +78,9 @@ def _cut_by_layer(part: _Part, weights: list[list[int]], bias: list[int], minima
     return refined
 
 
-def _cut(polyhedron: NNC_Polyhedron, row: list[int], minimal_dimension: int) -> Iterator[tuple[int, NNC_Polyhedron]]:
+def _cut(
+    polyhedron: NNC_Polyhedron, row: list[int], minimal_dimension: int
+) -> Iterator[tuple[int, NNC_Polyhedron]]:
     """The non-empty parts with h > 0, h = 0, h < 0 of at least the given dimension, with their signs."""
     h = Linear_Expression(row[:-1], row[-1])
     constraints: list[tuple[int, Constraint]] = [(1, h > 0), (0, h == 0), (-1, h < 0)]
@@ -107,7 +115,8 @@ def _relative_interior_point(polyhedron: NNC_Polyhedron) -> tuple[Fraction, ...]
         elif not generator.is_line():
             corners.append([Fraction(c, int(generator.divisor())) for c in coefficients])
     return tuple(
-        sum((corner[k] for corner in corners), start=Fraction(0)) / len(corners) + direction[k] for k in range(n)
+        sum((corner[k] for corner in corners), start=Fraction(0)) / len(corners) + direction[k]
+        for k in range(n)
     )
 
 
@@ -116,7 +125,11 @@ def affine_map(layers: Network, signs: SignVector) -> Matrix:
     n = input_dimension(layers)
     zero = [Fraction(0)] * (n + 1)
     activations: Matrix = [[Fraction(int(i == j)) for j in range(n + 1)] for i in range(n)]
-    for (weights, bias), layer_signs in zip(layers[:-1], split_by_layer(layers, signs), strict=True):
+    for (weights, bias), layer_signs in zip(
+        layers[:-1], split_by_layer(layers, signs), strict=True
+    ):
         rows = compose(weights, bias, activations, n + 1)
-        activations = [row if sign > 0 else zero for row, sign in zip(rows, layer_signs, strict=True)]
+        activations = [
+            row if sign > 0 else zero for row, sign in zip(rows, layer_signs, strict=True)
+        ]
     return compose(*layers[-1], activations, n + 1)

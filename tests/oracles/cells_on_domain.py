@@ -85,31 +85,43 @@ def cells_on_domain(hidden: Sequence[Layer], domain: Domain) -> dict[Key, Cell]:
     parts = [_Part(start, (), [[[int(i == j) for j in range(n + 1)] for i in range(n)]])]
     for row in domain.inequalities:
         form = [*(-a for a in row[:-1]), row[-1]]
-        parts = [refined for part in parts for refined in _cut(part, form) if refined.signs[-1] >= 0]
+        parts = [
+            refined for part in parts for refined in _cut(part, form) if refined.signs[-1] >= 0
+        ]
     for blocks, bias in _integer_form(hidden):
         parts = [refined for part in parts for refined in _cut_by_layer(part, blocks, bias)]
     return {part.signs: _checked_cell(hidden, domain, part) for part in parts}
 
 
-def _integer_form(hidden: Sequence[Layer]) -> Iterator[tuple[list[tuple[int, list[list[int]]]], list[int]]]:
+def _integer_form(
+    hidden: Sequence[Layer],
+) -> Iterator[tuple[list[tuple[int, list[list[int]]]], list[int]]]:
     """Integer layers whose preactivations are the true ones times a positive constant for each layer."""
     scales = [1]
     for blocks, bias in hidden:
         entries = [entry for _, weights in blocks for row in weights for entry in row]
         scales.append(scales[-1] * lcm(*(entry.denominator for entry in [*entries, *bias])))
         integers = [
-            (source, [[int(entry * (scales[-1] // scales[source])) for entry in row] for row in weights])
+            (
+                source,
+                [[int(entry * (scales[-1] // scales[source])) for entry in row] for row in weights],
+            )
             for source, weights in blocks
         ]
         yield integers, [int(entry * scales[-1]) for entry in bias]
 
 
-def _cut_by_layer(part: _Part, blocks: list[tuple[int, list[list[int]]]], bias: list[int]) -> list[_Part]:
+def _cut_by_layer(
+    part: _Part, blocks: list[tuple[int, list[list[int]]]], bias: list[int]
+) -> list[_Part]:
     columns = part.polyhedron.space_dimension() + 1
     rows = [[*[0] * (columns - 1), entry] for entry in bias]
     for source, weights in blocks:
         added = compose(weights, [0] * len(bias), part.activations[source], columns)
-        rows = [[a + b for a, b in zip(row, more, strict=True)] for row, more in zip(rows, added, strict=True)]
+        rows = [
+            [a + b for a, b in zip(row, more, strict=True)]
+            for row, more in zip(rows, added, strict=True)
+        ]
     refined = [part]
     for row in rows:
         refined = [piece for old in refined for piece in _cut(old, row)]
@@ -154,10 +166,14 @@ def _checked_cell(hidden: Sequence[Layer], domain: Domain, part: _Part) -> Cell:
             found.append(tuple(Fraction(entry, int(generator.divisor())) for entry in coefficients))
     corners = corners or inside
     total = [sum(column, Fraction(0)) for column in zip(*corners, strict=True)]
-    point = tuple(entry / len(corners) + sum(ray[j] for ray in rays) for j, entry in enumerate(total))
+    point = tuple(
+        entry / len(corners) + sum(ray[j] for ray in rays) for j, entry in enumerate(total)
+    )
     if sign_key(hidden, domain, point) != part.signs:
         raise AssertionError(f"point {point} does not lie in the cell {part.signs}")
-    return Cell(int(part.polyhedron.affine_dimension()), point, frozenset(corners), frozenset(rays), lines)
+    return Cell(
+        int(part.polyhedron.affine_dimension()), point, frozenset(corners), frozenset(rays), lines
+    )
 
 
 def _dot(row: Sequence[int], x: Sequence[Fraction]) -> Fraction:

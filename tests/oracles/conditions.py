@@ -44,7 +44,11 @@ class _Cells(NamedTuple):
     face_of: NDArray[np.bool_]
 
     def around(self, cell: int, dimension: int) -> list[int]:
-        return [int(i) for i in np.flatnonzero(self.face_of[cell]) if self.dimensions[int(i)] == dimension]
+        return [
+            int(i)
+            for i in np.flatnonzero(self.face_of[cell])
+            if self.dimensions[int(i)] == dimension
+        ]
 
 
 class Stars(NamedTuple):
@@ -108,7 +112,9 @@ def values(layers: Sequence[Layer], x: Sequence[Fraction]) -> list[list[Fraction
 
 def _outputs(known: Stars, x: Sequence[Fraction]) -> list[Fraction]:
     last = values(known.layers, x)[-1]
-    return [max(value, Fraction(0)) for value in last] if known.hidden == len(known.layers) else last
+    return (
+        [max(value, Fraction(0)) for value in last] if known.hidden == len(known.layers) else last
+    )
 
 
 def _sign(value: Fraction) -> int:
@@ -140,7 +146,9 @@ def invisible_facets(known: Stars) -> tuple[set[Key], set[Key]]:
     The affine function on one side is continued to a point of the other side along the line between two points.
     """
     invisible, facets = set(), set()
-    for cell, (key, dimension) in enumerate(zip(known.cells.keys, known.cells.dimensions, strict=True)):
+    for cell, (key, dimension) in enumerate(
+        zip(known.cells.keys, known.cells.dimensions, strict=True)
+    ):
         if dimension == known.dimension - 1 and known.inside[cell]:
             facets.add(key)
             one, other = known.cells.around(cell, known.dimension)
@@ -157,7 +165,10 @@ def _continued(known: Stars, key: Key, start: Point, end: Point) -> list[Fractio
         step /= 2
         near = [a + step * (b - a) for a, b in zip(start, end, strict=True)]
         if sign_key(known.layers[: known.hidden], known.domain, near) == key:
-            return [a + (b - a) / step for a, b in zip(_outputs(known, start), _outputs(known, near), strict=True)]
+            return [
+                a + (b - a) / step
+                for a, b in zip(_outputs(known, start), _outputs(known, near), strict=True)
+            ]
 
 
 def extrema(known: Stars) -> dict[Unit, dict[Key, bool]]:
@@ -172,7 +183,9 @@ def extrema(known: Stars) -> dict[Unit, dict[Key, bool]]:
         for index in range(len(bias)):
             here = found[layer, index] = {}
             for cell, key in enumerate(known.cells.keys):
-                if known.inside[cell] and all(at_points[part][layer - 1][index] == 0 for part in parts[key]):
+                if known.inside[cell] and all(
+                    at_points[part][layer - 1][index] == 0 for part in parts[key]
+                ):
                     regions = known.refined.around(parts[key][0], known.dimension)
                     signs = {_sign(at_points[region][layer - 1][index]) for region in regions}
                     here[key] = not {-1, 1} <= signs
@@ -186,9 +199,17 @@ _TURN = ((1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0))
 def crossing_ridges(known: Stars) -> dict[Pair, set[Key]]:
     """For each pair of neurons in adjacent hidden layers the cells of codimension 2 around which their signs turn once,
     neither of them 0 on a region."""
-    units = [(layer, i) for layer, (_, bias) in enumerate(known.layers[: known.hidden], 1) for i in range(len(bias))]
-    found: dict[Pair, set[Key]] = {(u, v): set() for u, v in product(units, units) if v[0] == u[0] + 1}
-    for cell, (key, dimension) in enumerate(zip(known.cells.keys, known.cells.dimensions, strict=True)):
+    units = [
+        (layer, i)
+        for layer, (_, bias) in enumerate(known.layers[: known.hidden], 1)
+        for i in range(len(bias))
+    ]
+    found: dict[Pair, set[Key]] = {
+        (u, v): set() for u, v in product(units, units) if v[0] == u[0] + 1
+    }
+    for cell, (key, dimension) in enumerate(
+        zip(known.cells.keys, known.cells.dimensions, strict=True)
+    ):
         if dimension == known.dimension - 2 and known.inside[cell]:
             at = [values(known.layers, known.cells.points[other]) for other in _circle(known, cell)]
             for (u, v), ridges in found.items():
@@ -204,11 +225,15 @@ def _circle(known: Stars, ridge: int) -> list[int]:
     facets = cells.around(ridge, known.dimension - 1)
     circle = [facets[0]]
     while True:
-        ahead = [region for region in cells.around(circle[-1], known.dimension) if region not in circle]
+        ahead = [
+            region for region in cells.around(circle[-1], known.dimension) if region not in circle
+        ]
         if not ahead:
             break
         circle.append(ahead[0])
-        following = [facet for facet in facets if cells.face_of[facet, ahead[0]] and facet not in circle]
+        following = [
+            facet for facet in facets if cells.face_of[facet, ahead[0]] and facet not in circle
+        ]
         if not following:
             break
         circle.append(following[0])
@@ -251,7 +276,10 @@ def _piece(layers: Network, layer: int, index: int, masks: Sequence[int]) -> lis
         weights, bias = layers[k - 1]
         kept = [entry if masks[k - 1] >> j & 1 else Fraction(0) for j, entry in enumerate(row)]
         offset += sum((a * b for a, b in zip(kept, bias, strict=True)), Fraction(0))
-        row = [sum((a * w[j] for a, w in zip(kept, weights, strict=True)), Fraction(0)) for j in range(len(weights[0]))]
+        row = [
+            sum((a * w[j] for a, w in zip(kept, weights, strict=True)), Fraction(0))
+            for j in range(len(weights[0]))
+        ]
     return [*row, offset]
 
 

@@ -58,7 +58,9 @@ class Runtime:
             return self._made(self._tree(terms) + self._made(bias))
         total = self._made(bias)
         for w, v in terms:
-            total = self._made(total + w * v) if self._fuses else self._made(total + self._made(w * v))
+            total = (
+                self._made(total + w * v) if self._fuses else self._made(total + self._made(w * v))
+            )
         return total
 
     def _tree(self, terms: Sequence[tuple[Fraction, Fraction]]) -> Fraction:
@@ -70,7 +72,9 @@ class Runtime:
         return self._made(self._tree(terms[:middle]) + self._tree(terms[middle:]))
 
     def run(
-        self, layers: Sequence[tuple[Sequence[Sequence[Fraction]], Sequence[Fraction]]], x: Sequence[Fraction]
+        self,
+        layers: Sequence[tuple[Sequence[Sequence[Fraction]], Sequence[Fraction]]],
+        x: Sequence[Fraction],
     ) -> list[Fraction]:
         """A stack with ReLUs between, the last map affine."""
         values = list(x)

@@ -46,14 +46,18 @@ def _deepened(layers: Network, depth: int) -> Network:
     return [*layers[:-1], *padding, layers[-1]]
 
 
-def _side_by_side(first: tuple[Matrix, Vector], second: tuple[Matrix, Vector]) -> tuple[Matrix, Vector]:
+def _side_by_side(
+    first: tuple[Matrix, Vector], second: tuple[Matrix, Vector]
+) -> tuple[Matrix, Vector]:
     """The layer with the block diagonal matrix of both."""
     (w1, b1), (w2, b2) = first, second
     zeros1, zeros2 = [Fraction(0)] * len(w1[0]), [Fraction(0)] * len(w2[0])
     return [row + zeros2 for row in w1] + [zeros1 + row for row in w2], b1 + b2
 
 
-def _subtracted(first: tuple[Matrix, Vector], second: tuple[Matrix, Vector]) -> tuple[Matrix, Vector]:
+def _subtracted(
+    first: tuple[Matrix, Vector], second: tuple[Matrix, Vector]
+) -> tuple[Matrix, Vector]:
     """The output layer first - second on the two inputs side by side."""
     (w1, b1), (w2, b2) = first, second
     rows = [upper + [-v for v in lower] for upper, lower in zip(w1, w2, strict=True)]
@@ -82,7 +86,10 @@ def related(first: Network, second: Network) -> bool:
 
 def _permuted_networks(layers: Network) -> Iterator[Network]:
     """The network with its hidden neurons in every order."""
-    input_order, output_order = tuple(range(input_dimension(layers))), tuple(range(len(layers[-1][1])))
+    input_order, output_order = (
+        tuple(range(input_dimension(layers))),
+        tuple(range(len(layers[-1][1]))),
+    )
     hidden_orders = [list(permutations(range(len(bias)))) for _, bias in layers[:-1]]
     for orders in product([input_order], *hidden_orders, [output_order]):
         yield [
@@ -109,7 +116,9 @@ def _related_by_scaling(first: Network, second: Network) -> bool:
     return _consistent(ratios)
 
 
-def _weight_pairs(first: Network, second: Network) -> Iterator[tuple[_Node, _Node, Fraction, Fraction]]:
+def _weight_pairs(
+    first: Network, second: Network
+) -> Iterator[tuple[_Node, _Node, Fraction, Fraction]]:
     """All corresponding weights and biases, as (source node, target node, first's, second's)."""
     for layer, ((w1, b1), (w2, b2)) in enumerate(zip(first, second, strict=True)):
         for i in range(len(b1)):
@@ -169,7 +178,9 @@ def member_indices_on_grid(layers: Network, values: Iterable[Fraction | int]) ->
     # A candidate with few non-zero entries makes the faster reference, if it is the same function.
     simplest = table.network_of(reduced[np.count_nonzero(reduced, axis=1).argmin()])
     reference = simplest if same_function(layers, simplest) else layers
-    accepted = np.array([same_function(reference, table.network_of(row)) for row in reduced], dtype=bool)
+    accepted = np.array(
+        [same_function(reference, table.network_of(row)) for row in reduced], dtype=bool
+    )
     members: IntArray = candidates[accepted[kind.reshape(-1)]]
     return members
 
@@ -210,17 +221,24 @@ class GridTable:
         """The network with these entries, which are multiplied by the common denominator."""
         d = _denominator(self.values)
         layers = _split_entries(self.architecture, entries[np.newaxis])
-        return [([_fractions(row, d) for row in weights[0]], _fractions(bias[0], d)) for weights, bias in layers]
+        return [
+            ([_fractions(row, d) for row in weights[0]], _fractions(bias[0], d))
+            for weights, bias in layers
+        ]
 
     def candidates(self, layers: Network) -> IntArray:
         """Indices of all parameters whose sampled outputs have the hash of those of `layers`, ascending."""
         points = [[Fraction(int(v), 2) for v in column] for column in self.doubled_points.T]
-        outputs = np.array([evaluate(layers, x) for x in points], dtype=object).T * self.output_scale
+        outputs = (
+            np.array([evaluate(layers, x) for x in points], dtype=object).T * self.output_scale
+        )
         # No parameter of the grid has outputs off the grid's lattice or too large.
         if any(v.denominator != 1 or abs(v) >= _LIMIT for v in outputs.flat):
             return np.zeros(0, dtype=np.int64)
         wanted = _hashes(outputs.astype(np.int64)[np.newaxis])[0]
-        start, stop = (np.searchsorted(self.hashes, wanted, side=side) for side in ("left", "right"))
+        start, stop = (
+            np.searchsorted(self.hashes, wanted, side=side) for side in ("left", "right")
+        )
         return np.sort(self.order[start:stop])
 
     def reduced_entries(self, indices: IntArray) -> IntArray:
@@ -247,7 +265,9 @@ def grid_table(architecture: tuple[int, ...], values: tuple[Fraction, ...]) -> G
     doubled_points = _doubled_sample_points(architecture[0])
     _check_int64(architecture, values, doubled_points)
     chunks = [np.arange(start, min(start + _CHUNK, size)) for start in range(0, size, _CHUNK)]
-    hashes = np.concatenate([_hashes(_outputs(architecture, values, doubled_points, chunk)) for chunk in chunks])
+    hashes = np.concatenate(
+        [_hashes(_outputs(architecture, values, doubled_points, chunk)) for chunk in chunks]
+    )
     order = np.argsort(hashes, kind="stable")
     return GridTable(architecture, values, doubled_points, hashes[order], order)
 
@@ -279,7 +299,9 @@ def _doubled_sample_points(dimension: int) -> IntArray:
     return np.array(sorted(points), dtype=np.int64).T
 
 
-def _check_int64(architecture: tuple[int, ...], values: tuple[Fraction, ...], doubled_points: IntArray) -> None:
+def _check_int64(
+    architecture: tuple[int, ...], values: tuple[Fraction, ...], doubled_points: IntArray
+) -> None:
     """Refuse grids whose outputs could overflow."""
     d = _denominator(values)
     largest = max(abs(int(v * d)) for v in values)
@@ -291,7 +313,9 @@ def _check_int64(architecture: tuple[int, ...], values: tuple[Fraction, ...], do
         raise ValueError("outputs on this grid may not fit into 64 bits")
 
 
-def _entries(architecture: tuple[int, ...], values: tuple[Fraction, ...], indices: IntArray) -> IntArray:
+def _entries(
+    architecture: tuple[int, ...], values: tuple[Fraction, ...], indices: IntArray
+) -> IntArray:
     """One row of entries, times the common denominator, for every index."""
     d = _denominator(values)
     count = _parameter_count(architecture)
@@ -304,7 +328,9 @@ def _entries(architecture: tuple[int, ...], values: tuple[Fraction, ...], indice
     return result
 
 
-def _split_entries(architecture: tuple[int, ...], entries: IntArray) -> list[tuple[IntArray, IntArray]]:
+def _split_entries(
+    architecture: tuple[int, ...], entries: IntArray
+) -> list[tuple[IntArray, IntArray]]:
     """Layers (W, b) with one more axis in front for the parameters; they are views of `entries`."""
     layers = []
     start = 0
@@ -317,7 +343,10 @@ def _split_entries(architecture: tuple[int, ...], entries: IntArray) -> list[tup
 
 
 def _outputs(
-    architecture: tuple[int, ...], values: tuple[Fraction, ...], doubled_points: IntArray, indices: IntArray
+    architecture: tuple[int, ...],
+    values: tuple[Fraction, ...],
+    doubled_points: IntArray,
+    indices: IntArray,
 ) -> IntArray:
     """Outputs times the output scale, with axes parameter, output, point."""
     scale = 2
@@ -333,5 +362,7 @@ def _hashes(outputs: IntArray) -> NDArray[np.uint64]:
     """A linear hash modulo 2^64 of each parameter's outputs; collisions only cost time."""
     flat = outputs.reshape(len(outputs), -1).view(np.uint64)
     random = Random(1)
-    multipliers = np.array([random.getrandbits(64) | 1 for _ in range(flat.shape[1])], dtype=np.uint64)
+    multipliers = np.array(
+        [random.getrandbits(64) | 1 for _ in range(flat.shape[1])], dtype=np.uint64
+    )
     return flat @ multipliers

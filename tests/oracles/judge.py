@@ -24,12 +24,21 @@ from tests.oracles.grid import grid_table, member_indices_on_grid, related, same
 from tests.oracles.local_fiber import is_locally_rigid
 from tests.oracles.plain import Network
 
-__all__ = ["certificate_bytes", "contradictions", "is_identifiable_by_signs", "plain", "unrelated_members"]
+__all__ = [
+    "certificate_bytes",
+    "contradictions",
+    "is_identifiable_by_signs",
+    "plain",
+    "unrelated_members",
+]
 
 
 def plain(network: ExactNetwork) -> Network:
     """The weights as lists of fractions, for the oracles."""
-    return [([list(row) for row in layer.weight.rows()], list(layer.bias.entries())) for layer in network.layers]
+    return [
+        ([list(row) for row in layer.weight.rows()], list(layer.bias.entries()))
+        for layer in network.layers
+    ]
 
 
 def certificate_bytes(outcome: Proved[Certificate] | Refuted | Equivalent | NotEquivalent) -> bytes:
@@ -47,7 +56,9 @@ def contradictions(layers: Network, outcome: Outcome) -> list[str]:
     found = []
     report = checker.check_bytes(certificate_bytes(outcome))
     if report.verdict != "accepted":
-        found.append(f"the checker says {report.verdict}: {report.step}, expected {report.expected}, got {report.got}")
+        found.append(
+            f"the checker says {report.verdict}: {report.step}, expected {report.expected}, got {report.got}"
+        )
     if isinstance(outcome, Proved):
         if is_locally_rigid(layers) is False:
             found.append("proved, but there may be a curve of parameters with the same function")
@@ -69,14 +80,20 @@ def is_identifiable_by_signs(layers: Network) -> bool:
 
 
 def _hides(rows: list[list[Fraction]], j: int) -> bool:
-    return all(row[j] > 0 and all(entry < 0 for k, entry in enumerate(row) if k != j) for row in rows)
+    return all(
+        row[j] > 0 and all(entry < 0 for k, entry in enumerate(row) if k != j) for row in rows
+    )
 
 
-def unrelated_members(layers: Network, values: tuple[int, ...], outcome: Proved[Certificate]) -> list[Network]:
+def unrelated_members(
+    layers: Network, values: tuple[int, ...], outcome: Proved[Certificate]
+) -> list[Network]:
     """Members of the class on the grid with the same function that are not related to the network."""
     table = grid_table((len(layers[0][0][0]), *(len(bias) for _, bias in layers)), tuple(values))
     members = [table.network(int(index)) for index in member_indices_on_grid(layers, values)]
     unrelated = [member for member in members if not related(layers, member)]
     if outcome.certificate.claim.among == "all":
         return unrelated
-    return [m for m in unrelated if generic_membership(polyrelu.from_arrays(m))["status"] != "refuted"]
+    return [
+        m for m in unrelated if generic_membership(polyrelu.from_arrays(m))["status"] != "refuted"
+    ]

@@ -101,13 +101,20 @@ def _motions(dimension: int, size: int) -> Iterator[list[Fraction]]:
     yield [Fraction(0)] * dimension
     for exponent in range(-12, 7):
         for _ in range(2):
-            yield [Fraction(size * rng.randint(-8, 8), 8) * Fraction(2) ** exponent for _ in range(dimension)]
+            yield [
+                Fraction(size * rng.randint(-8, 8), 8) * Fraction(2) ** exponent
+                for _ in range(dimension)
+            ]
 
 
-def _changes(layers: IntegerNetwork, step: list[int], point: list[Fraction], motion: list[Fraction]) -> bool:
+def _changes(
+    layers: IntegerNetwork, step: list[int], point: list[Fraction], motion: list[Fraction]
+) -> bool:
     """Whether moving the parameters changes the derivative of the output along the moving point."""
     still = [0] * len(step)
-    return _one_sided_derivative(layers, step, point, motion) != _one_sided_derivative(layers, still, point, motion)
+    return _one_sided_derivative(layers, step, point, motion) != _one_sided_derivative(
+        layers, still, point, motion
+    )
 
 
 def _direction_beyond_scalings(layers: Network) -> list[int]:
@@ -123,10 +130,16 @@ def _direction_beyond_scalings(layers: Network) -> list[int]:
 def motions_and_scalings(layers: Network) -> tuple[list[list[int]], list[list[int]]]:
     """A basis of the directions of the integer form that keep the affine maps of all open cells, and the scalings."""
     integers = integer_form(layers)
-    patterns = {tuple(int(s > 0) for s in signs) for signs in cells(layers, full_dimensional_only=True)}
-    jacobian = fmpz_mat([row for pattern in sorted(patterns) for row in _jacobian_rows(integers, pattern)])
+    patterns = {
+        tuple(int(s > 0) for s in signs) for signs in cells(layers, full_dimensional_only=True)
+    }
+    jacobian = fmpz_mat(
+        [row for pattern in sorted(patterns) for row in _jacobian_rows(integers, pattern)]
+    )
     basis, nullity = jacobian.nullspace()
-    motions = [[int(basis[row, column]) for row in range(jacobian.ncols())] for column in range(nullity)]
+    motions = [
+        [int(basis[row, column]) for row in range(jacobian.ncols())] for column in range(nullity)
+    ]
     return motions, _scalings(integers)
 
 
@@ -140,7 +153,9 @@ def _scalings(layers: IntegerNetwork) -> list[list[int]]:
                 for i, (row, b) in enumerate(zip(block, offset, strict=True)):
                     up = other == number and i == neuron
                     down = other == number + 1
-                    entries += [v if up else -v if down and j == neuron else 0 for j, v in enumerate(row)]
+                    entries += [
+                        v if up else -v if down and j == neuron else 0 for j, v in enumerate(row)
+                    ]
                     entries.append(b if up else 0)
             result.append(entries)
     return result
@@ -154,7 +169,10 @@ def _sample_points(layers: Network) -> Iterator[list[Fraction]]:
         for other, face in found.items():
             if other != signs and all(t in (0, s) for s, t in zip(signs, other, strict=True)):
                 for weight in (Fraction(1, 2), Fraction(1, 3)):
-                    yield [weight * p + (1 - weight) * q for p, q in zip(cell.point, face.point, strict=True)]
+                    yield [
+                        weight * p + (1 - weight) * q
+                        for p, q in zip(cell.point, face.point, strict=True)
+                    ]
 
 
 def _one_sided_derivative(
@@ -168,11 +186,16 @@ def _one_sided_derivative(
         for row, b in zip(weights, bias, strict=True):
             changes = [next(entries) for _ in row]
             z.append(sum((w * v for w, v in zip(row, values, strict=True)), Fraction(b)))
-            moved = sum((c * v for c, v in zip(changes, values, strict=True)), Fraction(next(entries)))
+            moved = sum(
+                (c * v for c, v in zip(changes, values, strict=True)), Fraction(next(entries))
+            )
             dz.append(moved + sum((w * d for w, d in zip(row, slopes, strict=True)), Fraction(0)))
         if number == len(layers) - 1:
             return dz
-        slopes = [d if v > 0 else max(d, Fraction(0)) if v == 0 else Fraction(0) for v, d in zip(z, dz, strict=True)]
+        slopes = [
+            d if v > 0 else max(d, Fraction(0)) if v == 0 else Fraction(0)
+            for v, d in zip(z, dz, strict=True)
+        ]
         values = [max(v, Fraction(0)) for v in z]
     raise ValueError("a network needs at least one layer")
 
@@ -206,7 +229,9 @@ def _extended_activations(layers: IntegerNetwork, pattern: SignVector) -> list[l
     result = [identity]
     for (weights, bias), active in zip(layers[:-1], split_by_layer(layers, pattern), strict=True):
         rows = compose(weights, bias, result[-1][:-1], width)
-        activations = [[v * is_active for v in row] for row, is_active in zip(rows, active, strict=True)]
+        activations = [
+            [v * is_active for v in row] for row, is_active in zip(rows, active, strict=True)
+        ]
         result.append([*activations, constant_one])
     return result
 
@@ -223,10 +248,15 @@ def _output_derivatives(layers: IntegerNetwork, pattern: SignVector) -> list[lis
 
 def _pull_back(row: list[int], weights: list[list[int]], active: SignVector) -> list[int]:
     """The row vector `row` W I, I being the diagonal matrix of the active neurons."""
-    return [is_active * sum(d * w[j] for d, w in zip(row, weights, strict=True)) for j, is_active in enumerate(active)]
+    return [
+        is_active * sum(d * w[j] for d, w in zip(row, weights, strict=True))
+        for j, is_active in enumerate(active)
+    ]
 
 
 def _rank(matrix: list[list[int]]) -> int:
     """Rank of an integer matrix, as the larger of its ranks modulo two primes."""
     entries = [v for row in matrix for v in row]
-    return max(nmod_mat(len(matrix), len(matrix[0]), [v % p for v in entries], p).rank() for p in PRIMES)
+    return max(
+        nmod_mat(len(matrix), len(matrix[0]), [v % p for v in entries], p).rank() for p in PRIMES
+    )

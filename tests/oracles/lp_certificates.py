@@ -12,7 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
-from polyrelu.exact.lp.results import Flat, Infeasible, Interior, Multipliers, Optimal, Unbounded
+from polyrelu.exact.lp.results import (
+    FlatSet,
+    Infeasible,
+    InteriorPoint,
+    Multipliers,
+    Optimal,
+    Unbounded,
+)
 from tests.generators.lp_families import Instance, Number
 
 __all__ = [
@@ -45,9 +52,15 @@ def as_maximum(answer: Optimal | Unbounded | Infeasible) -> Maximum:
     return Maximum("unbounded" if isinstance(answer, Unbounded) else "infeasible")
 
 
-def as_shape(answer: Interior | Flat | Infeasible) -> Shape:
+def as_shape(answer: InteriorPoint | FlatSet | Infeasible) -> Shape:
     """The same for the question of an interior point."""
-    return "interior" if isinstance(answer, Interior) else "flat" if isinstance(answer, Flat) else "empty"
+    return (
+        "interior"
+        if isinstance(answer, InteriorPoint)
+        else "flat"
+        if isinstance(answer, FlatSet)
+        else "empty"
+    )
 
 
 # --- Questions -------------------------------------------------------------------------------------------
@@ -63,16 +76,20 @@ def minimum_objections(instance: Instance, answer: Optimal | Unbounded | Infeasi
     return list(_extremum(instance, answer, -1))
 
 
-def interior_objections(instance: Instance, answer: Interior | Flat | Infeasible) -> list[str]:
+def interior_objections(
+    instance: Instance, answer: InteriorPoint | FlatSet | Infeasible
+) -> list[str]:
     """What speaks against an answer of `interior_point()`."""
     if isinstance(answer, Infeasible):
         return list(_emptiness(instance, answer))
-    if isinstance(answer, Interior):
+    if isinstance(answer, InteriorPoint):
         return list(_interior(instance, answer.point))
     return list(_flatness(instance, answer))
 
 
-def _extremum(instance: Instance, answer: Optimal | Unbounded | Infeasible, sign: int) -> Iterator[str]:
+def _extremum(
+    instance: Instance, answer: Optimal | Unbounded | Infeasible, sign: int
+) -> Iterator[str]:
     if isinstance(answer, Infeasible):
         yield from _emptiness(instance, answer)
         return
@@ -86,7 +103,10 @@ def _extremum(instance: Instance, answer: Optimal | Unbounded | Infeasible, sign
     if type(answer.value) is not Fraction or _dot(instance.objective, answer.point) != answer.value:
         yield f"the value at the point is not {answer.value}"
     yield from _malformed(instance, answer.multipliers)
-    if _added_up(instance, answer.multipliers) != ([Fraction(c) for c in objective], sign * answer.value):
+    if _added_up(instance, answer.multipliers) != (
+        [Fraction(c) for c in objective],
+        sign * answer.value,
+    ):
         yield "the multipliers do not add up to objective · x ≤ value"
 
 
@@ -115,7 +135,9 @@ def _excesses(instance: Instance, point: Vector) -> list[int]:
         entries = [*row.coefficients, row.right]
         scale = math.lcm(*(entry.denominator for entry in entries))
         *integers, right = (entry.numerator * (scale // entry.denominator) for entry in entries)
-        found.append(sum(a * x for a, x in zip(integers, numerators, strict=True) if a) - right * common)
+        found.append(
+            sum(a * x for a, x in zip(integers, numerators, strict=True) if a) - right * common
+        )
     return found
 
 
@@ -169,7 +191,10 @@ def _parts(multipliers: Multipliers) -> tuple[Mapping[int, Fraction], ...]:
 def _both_sides(
     instance: Instance, multipliers: Multipliers
 ) -> list[tuple[str, tuple[Number | None, ...], Mapping[int, Fraction]]]:
-    return [("upper", instance.upper, multipliers.upper), ("lower", instance.lower, multipliers.lower)]
+    return [
+        ("upper", instance.upper, multipliers.upper),
+        ("lower", instance.lower, multipliers.lower),
+    ]
 
 
 def _added_up(instance: Instance, multipliers: Multipliers) -> tuple[list[Fraction], Fraction]:
@@ -197,7 +222,7 @@ def _emptiness(instance: Instance, answer: Infeasible) -> Iterator[str]:
         yield "the multipliers do not add up to 0 · x ≤ something negative"
 
 
-def _flatness(instance: Instance, answer: Flat) -> Iterator[str]:
+def _flatness(instance: Instance, answer: FlatSet) -> Iterator[str]:
     yield from _outside(instance, answer.point)
     yield from _malformed(instance, answer.multipliers)
     yield from _not_integers(answer.multipliers)
@@ -205,7 +230,9 @@ def _flatness(instance: Instance, answer: Flat) -> Iterator[str]:
     if not span.implies(*_added_up(instance, answer.multipliers)):
         yield "the multipliers do not add up to a consequence of the equations"
     rows = any(
-        y > 0 and not instance.rows[i].is_equation and not span.holds_constant(instance.rows[i].coefficients)
+        y > 0
+        and not instance.rows[i].is_equation
+        and not span.holds_constant(instance.rows[i].coefficients)
         for i, y in answer.multipliers.rows.items()
     )
     bounds = any(
@@ -229,7 +256,9 @@ class EquationSpan:
     """The equations and the fixed columns (l = u), in echelon form."""
 
     def __init__(self, instance: Instance) -> None:
-        self._echelon: dict[int, list[Fraction]] = {}  # pivot → [a | c] with a 1 at the pivot and 0 before it
+        self._echelon: dict[
+            int, list[Fraction]
+        ] = {}  # pivot → [a | c] with a 1 at the pivot and 0 before it
         for j, (low, up) in enumerate(zip(instance.lower, instance.upper, strict=True)):
             if low is not None and low == up:
                 self._insert([*_unit(j, instance.columns), low])
@@ -254,7 +283,10 @@ class EquationSpan:
         rest = [Fraction(entry) for entry in row]
         for pivot in sorted(self._echelon):
             if factor := rest[pivot]:
-                rest = [r - factor * e if e else r for r, e in zip(rest, self._echelon[pivot], strict=True)]
+                rest = [
+                    r - factor * e if e else r
+                    for r, e in zip(rest, self._echelon[pivot], strict=True)
+                ]
         return rest
 
 

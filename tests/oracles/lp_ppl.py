@@ -70,7 +70,10 @@ def shape_by_dimension(instance: Instance) -> Shape:
 
 def dimensions(instance: Instance) -> tuple[int, int]:
     """Dimensions of the feasible set and of the equations' solutions, -1 if empty."""
-    sets = (_constraints(instance), [_constraint(*row) for row in instance.without_bounds().equations])
+    sets = (
+        _constraints(instance),
+        [_constraint(*row) for row in instance.without_bounds().equations],
+    )
     first, second = (_dimension(instance.columns, constraints) for constraints in sets)
     return first, second
 

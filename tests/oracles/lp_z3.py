@@ -70,4 +70,8 @@ def _sum(coefficients: Sequence[Number], variables: list[z3.ArithRef]) -> z3.Ari
 
 
 def _fraction(value: z3.RatNumRef) -> Fraction:
-    return Fraction(value.as_fraction()) if isinstance(value, z3.RatNumRef) else Fraction(value.as_long())
+    return (
+        Fraction(value.as_fraction())
+        if isinstance(value, z3.RatNumRef)
+        else Fraction(value.as_long())
+    )

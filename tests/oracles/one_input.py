@@ -16,7 +16,9 @@ from polyrelu.network import Network
 __all__ = ["differing_point"]
 
 
-def differing_point(first: Network, second: Network, low: Fraction | None, high: Fraction | None) -> Fraction | None:
+def differing_point(
+    first: Network, second: Network, low: Fraction | None, high: Fraction | None
+) -> Fraction | None:
     """A point of the interval [low, high] (None: no end) where the networks differ, or None if they are equal on it."""
     inner = sorted({*_breakpoints(first), *_breakpoints(second)})
     inner = [x for x in inner if (low is None or low < x) and (high is None or x < high)]
@@ -39,9 +41,13 @@ def _preactivations(network: Network, x: list[Fraction]) -> list[list[Fraction]]
         z = list(layer.bias.entries())
         for block in layer.blocks:
             for i, row in enumerate(block.weight.rows()):
-                z[i] += sum((w * a for w, a in zip(row, activations[block.source], strict=True)), Fraction())
+                z[i] += sum(
+                    (w * a for w, a in zip(row, activations[block.source], strict=True)), Fraction()
+                )
         found.append(z)
-        activations.append([max(v, Fraction(0)) for v in z] if number <= network.hidden_layers else z)
+        activations.append(
+            [max(v, Fraction(0)) for v in z] if number <= network.hidden_layers else z
+        )
     if network.last == "relu":
         found.append(activations[-1])
     return found
@@ -52,10 +58,15 @@ def _breakpoints(network: Network) -> list[Fraction]:
     known: list[Fraction] = []
     for number in range(network.hidden_layers):
         points = sorted(set(known))
-        stretches = [*pairwise(points), *([(points[-1], points[-1] + 1), (points[0] - 1, points[0])] if points else [])]
+        stretches = [
+            *pairwise(points),
+            *([(points[-1], points[-1] + 1), (points[0] - 1, points[0])] if points else []),
+        ]
         for left, right in stretches or [(Fraction(0), Fraction(1))]:
             ends = [_preactivations(network, [x])[number] for x in (left, right)]
             for a, b in zip(*ends, strict=True):
-                if a != b:  # affine on the stretch (and beyond the last points): its zero, wherever it lies
+                if (
+                    a != b
+                ):  # affine on the stretch (and beyond the last points): its zero, wherever it lies
                     known.append(left + (right - left) * a / (a - b))
     return sorted(set(known))

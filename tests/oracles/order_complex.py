@@ -51,7 +51,9 @@ def betti_numbers(faces: Sequence[set[int]], characteristic: int, limit: int = 1
     ranks = [0]
     for lower, upper in pairwise(levels):
         places = {chain: i for i, chain in enumerate(lower)}
-        ranks.append(_rank([_boundary(chain, places, characteristic) for chain in upper], characteristic))
+        ranks.append(
+            _rank([_boundary(chain, places, characteristic) for chain in upper], characteristic)
+        )
     ranks.append(0)
     return [len(level) - ranks[k] - ranks[k + 1] for k, level in enumerate(levels)]
 
@@ -60,7 +62,9 @@ def _boundary(chain: Chain, places: dict[Chain, int], characteristic: int) -> Co
     column: Column = {}
     for k in range(len(chain)):
         sign = -1 if k % 2 else 1
-        column[places[chain[:k] + chain[k + 1 :]]] = sign % characteristic if characteristic else Fraction(sign)
+        column[places[chain[:k] + chain[k + 1 :]]] = (
+            sign % characteristic if characteristic else Fraction(sign)
+        )
     return column
 
 

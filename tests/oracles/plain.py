@@ -35,7 +35,10 @@ def split_by_layer(layers: Network | IntegerNetwork, signs: SignVector) -> list[
 
 def apply_affine(weights: Matrix, bias: Vector, x: Sequence[Fraction]) -> Vector:
     """W x + b."""
-    return [sum((w * v for w, v in zip(row, x, strict=True)), start=b) for row, b in zip(weights, bias, strict=True)]
+    return [
+        sum((w * v for w, v in zip(row, x, strict=True)), start=b)
+        for row, b in zip(weights, bias, strict=True)
+    ]
 
 
 def preactivations(layers: Network, x: Sequence[Fraction]) -> list[Vector]:
@@ -71,7 +74,9 @@ def integer_form(layers: Network) -> IntegerNetwork:
     for weights, bias in layers:
         factor = lcm(*(v.denominator for row in [*weights, bias] for v in row))
         scale *= factor
-        result.append(([[int(v * factor) for v in row] for row in weights], [int(v * scale) for v in bias]))
+        result.append(
+            ([[int(v * factor) for v in row] for row in weights], [int(v * scale) for v in bias])
+        )
     return result
 
 

@@ -43,13 +43,18 @@ def from_rows(columns: int, inequalities: Iterable[Row], equations: Iterable[Row
 
 
 def from_generators(
-    columns: int, points: Iterable[Sequence[Fraction]], rays: Iterable[Row] = (), lines: Iterable[Row] = ()
+    columns: int,
+    points: Iterable[Sequence[Fraction]],
+    rays: Iterable[Row] = (),
+    lines: Iterable[Row] = (),
 ) -> Any:
     """conv(points) + cone(rays) + span(lines); empty without points."""
     polyhedron = C_Polyhedron(columns, "empty")
     for row in points:
         scale = math.lcm(*(entry.denominator for entry in row))
-        polyhedron.add_generator(point(Linear_Expression([int(entry * scale) for entry in row], 0), scale))
+        polyhedron.add_generator(
+            point(Linear_Expression([int(entry * scale) for entry in row], 0), scale)
+        )
     for direction in rays:
         polyhedron.add_generator(ray(Linear_Expression(list(direction), 0)))
     for direction in lines:
@@ -67,7 +72,10 @@ def lineality_space(polyhedron: Any) -> Any:
 
 def sizes(polyhedron: Any) -> Sizes:
     """The sizes of the minimal descriptions."""
-    constraints, generators = list(polyhedron.minimized_constraints()), list(polyhedron.minimized_generators())
+    constraints, generators = (
+        list(polyhedron.minimized_constraints()),
+        list(polyhedron.minimized_generators()),
+    )
     return Sizes(
         sum(constraint.is_inequality() for constraint in constraints),
         sum(constraint.is_equality() for constraint in constraints),
@@ -99,11 +107,19 @@ def is_relatively_interior(polyhedron: Any, candidate: Sequence[Fraction]) -> bo
     return not polyhedron.is_empty()
 
 
-def image(columns: int, inequalities: Iterable[Row], equations: Iterable[Row], matrix: Matrix, offset: Vector) -> Any:
+def image(
+    columns: int,
+    inequalities: Iterable[Row],
+    equations: Iterable[Row],
+    matrix: Matrix,
+    offset: Vector,
+) -> Any:
     """{matrix x + offset : x with inequalities and equations}: the graph {(y, x)} without its last coordinates."""
     size = len(matrix)
     graph = from_rows(
-        size + columns, [(*[0] * size, *row) for row in inequalities], [(*[0] * size, *row) for row in equations]
+        size + columns,
+        [(*[0] * size, *row) for row in inequalities],
+        [(*[0] * size, *row) for row in equations],
     )
     for i, row in enumerate(_cleared(matrix, offset)):
         unit = [row[-1] * (i == j) for j in range(size)]
@@ -112,11 +128,15 @@ def image(columns: int, inequalities: Iterable[Row], equations: Iterable[Row], m
     return graph
 
 
-def preimage(size: int, inequalities: Iterable[Row], equations: Iterable[Row], matrix: Matrix, offset: Vector) -> Any:
+def preimage(
+    size: int, inequalities: Iterable[Row], equations: Iterable[Row], matrix: Matrix, offset: Vector
+) -> Any:
     """{y ∈ R^size : x = matrix y + offset has inequalities and equations}, from the graph {(y, x)} as well."""
     columns = len(matrix)
     graph = from_rows(
-        size + columns, [(*[0] * size, *row) for row in inequalities], [(*[0] * size, *row) for row in equations]
+        size + columns,
+        [(*[0] * size, *row) for row in inequalities],
+        [(*[0] * size, *row) for row in equations],
     )
     for i, row in enumerate(_cleared(matrix, offset)):
         unit = [row[-1] * (i == j) for j in range(columns)]
@@ -129,7 +149,10 @@ def _cleared(matrix: Matrix, offset: Vector) -> list[Row]:
     """Integer rows [a | b | s] with s y_i = a·x + b."""
     rows = [[*row, shift] for row, shift in zip(matrix, offset, strict=True)]
     scales = [math.lcm(*(entry.denominator for entry in row)) for row in rows]
-    return [(*(int(entry * scale) for entry in row), scale) for row, scale in zip(rows, scales, strict=True)]
+    return [
+        (*(int(entry * scale) for entry in row), scale)
+        for row, scale in zip(rows, scales, strict=True)
+    ]
 
 
 def _remainder(row: Row) -> Any:

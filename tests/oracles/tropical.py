@@ -39,13 +39,19 @@ def numerators_and_denominators(layers: Network) -> list[tuple[Terms, Terms]]:
         ({tuple(Fraction(int(i == j)) for i in range(size + 1))}, {zero}) for j in range(size)
     ]
     for number, (weight, bias) in enumerate(layers, 1):
-        sums = [_affine(row, b, values, zero, number == 1) for row, b in zip(weight, bias, strict=True)]
+        sums = [
+            _affine(row, b, values, zero, number == 1) for row, b in zip(weight, bias, strict=True)
+        ]
         values = sums if number == len(layers) else [(n | m, m) for n, m in sums]
     return values
 
 
 def _affine(
-    row: Sequence[Fraction], bias: Fraction, values: list[tuple[Terms, Terms]], zero: Term, first: bool
+    row: Sequence[Fraction],
+    bias: Fraction,
+    values: list[tuple[Terms, Terms]],
+    zero: Term,
+    first: bool,
 ) -> tuple[Terms, Terms]:
     n, m = {(*zero[:-1], Fraction(bias))}, {zero}
     for w, (p, q) in zip(row, values, strict=True):

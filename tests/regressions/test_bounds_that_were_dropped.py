@@ -13,9 +13,13 @@ from polyrelu.outcomes import Equivalent
 def test_certificates_of_ties_on_a_box() -> None:
     for seed in range(60):
         chance = Random(seed)
-        u, low = (Fraction(chance.randint(1, 60), chance.choice((3, 7, 11, 13, 17))) for _ in range(2))
+        u, low = (
+            Fraction(chance.randint(1, 60), chance.choice((3, 7, 11, 13, 17))) for _ in range(2)
+        )
         c = Fraction(chance.randint(1, 5), 7)
-        one = from_arrays([([[1], [1]], [0, -c]), ([[-1, 0], [-1, 0], [0, 1]], [u, 2 * u, 0]), ([[1, 3, 1]], [0])])
+        one = from_arrays(
+            [([[1], [1]], [0, -c]), ([[-1, 0], [-1, 0], [0, 1]], [u, 2 * u, 0]), ([[1, 3, 1]], [0])]
+        )
         two = from_arrays([([[1], [1]], [0, 0]), ([[1, 0], [0, 1]], [0, -c]), ([[-4, 1]], [7 * u])])
         outcome = equivalent(one, two, Polyhedron.box([-low], [u]))
         assert isinstance(outcome, Equivalent)

@@ -33,12 +33,20 @@ def _doubled(rows: int, seed: int) -> list[tuple[Any, Any]]:
 def _deep(layers: int) -> list[tuple[Any, Any]]:
     first = (np.array([[1e308]]), np.array([5e-324]))
     middle = [(np.array([[-0.75e308]]), np.array([1.5e-323]))] * layers
-    return [first, *middle, (np.array([[-1.0]]), np.array([-1.0])), (np.array([[1.0]]), np.array([0.0]))]
+    return [
+        first,
+        *middle,
+        (np.array([[-1.0]]), np.array([-1.0])),
+        (np.array([[1.0]]), np.array([0.0])),
+    ]
 
 
 def _many_outputs() -> list[tuple[Any, Any]]:
     shapes = [(2, 2), (15, 2), (64, 15)]
-    return [(_extreme(shape, number), _extreme(shape[:1], number + 9)) for number, shape in enumerate(shapes)]
+    return [
+        (_extreme(shape, number), _extreme(shape[:1], number + 9))
+        for number, shape in enumerate(shapes)
+    ]
 
 
 CASES = {
@@ -61,5 +69,7 @@ def test_what_is_written_is_accepted(name: str) -> None:
 def test_determinants_beyond_the_limit_are_not_evidence() -> None:
     rng = Random(0)
     weight = np.array([[rng.randint(-9, 9) for _ in range(1100)] for _ in range(1025)], dtype=float)
-    outcome = polyrelu.identify(polyrelu.from_arrays([(weight, np.ones(1025)), (np.ones((1, 1025)), np.zeros(1))]))
+    outcome = polyrelu.identify(
+        polyrelu.from_arrays([(weight, np.ones(1025)), (np.ones((1, 1025)), np.zeros(1))])
+    )
     assert isinstance(outcome, Undecided)

@@ -22,12 +22,16 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("choice", "value"), [("prefix", "q."), ("prefix", ""), ("normalisation", "both"), ("input_shape", [1, 2])]
+    ("choice", "value"),
+    [("prefix", "q."), ("prefix", ""), ("normalisation", "both"), ("input_shape", [1, 2])],
 )
-def test_choices_that_mean_nothing_for_a_format_are_refused(choice: str, value: Any, path: Path) -> None:
+def test_choices_that_mean_nothing_for_a_format_are_refused(
+    choice: str, value: Any, path: Path
+) -> None:
     choices: dict[str, Any] = {choice: value}
     with pytest.raises(
-        NetworkError, match=rf"--{choice.replace('_', '-')} \({choice}=\) means nothing for a \.npz file"
+        NetworkError,
+        match=rf"--{choice.replace('_', '-')} \({choice}=\) means nothing for a \.npz file",
     ):
         load(path, **choices)
 

@@ -7,7 +7,11 @@ from polyrelu import Undecided
 
 
 def test_a_hyperplane_without_points_is_left_undecided() -> None:
-    layers = [([[1, 0], [1, 1]], [0, 1]), ([[1, -2], [-3, 0], [2, -1]], [1, 1, 1]), ([[1, 1, 3]], [0])]
+    layers = [
+        ([[1, 0], [1, 1]], [0, 1]),
+        ([[1, -2], [-3, 0], [2, -1]], [1, 1, 1]),
+        ([[1, 1, 3]], [0]),
+    ]
     outcome = polyrelu.identify(polyrelu.from_arrays(layers))
     assert isinstance(outcome, Undecided)
     assert outcome.attempts[0].reason == "hyperplanes: no point was found that shows H_1"

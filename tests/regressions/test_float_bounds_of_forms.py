@@ -35,7 +35,9 @@ def layer(bias: int, *blocks: tuple[int, list[list[int]]]) -> Layer:
 
 def test_an_input_that_is_no_float() -> None:
     """On x_0 = 1/49 the second neuron 49 x_0 - 1 is 0; 49 times the float nearest to 1/49 is not 1."""
-    network = Network(2, (layer(-1, (0, [[49, 1]])), layer(-1, (0, [[49, 0]]), (1, [[0]])), layer(0, (2, [[1]]))))
+    network = Network(
+        2, (layer(-1, (0, [[49, 1]])), layer(-1, (0, [[49, 0]]), (1, [[0]])), layer(0, (2, [[1]])))
+    )
     check(network, Polyhedron.from_constraints([], [], [[49, 0]], [1], 2))
 
 
@@ -54,7 +56,9 @@ TINY, HUGE = Fraction(1, 2**1100), 10**400
     ],
     ids=["to 0", "cut", "1 in the end", "huge", "huge bias", "all huge"],
 )
-def test_weights_beyond_the_range_of_floats(first: Fraction, weight: Fraction, bias: Fraction) -> None:
+def test_weights_beyond_the_range_of_floats(
+    first: Fraction, weight: Fraction, bias: Fraction
+) -> None:
     network = from_arrays([([[1], [first]], [-1, 0]), ([[0, weight]], [bias]), ([[1]], [0])])
     check(network, Polyhedron.universe(1))
     check(network, Polyhedron.box([-1], [2 * HUGE]))

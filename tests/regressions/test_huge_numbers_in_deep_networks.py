@@ -13,7 +13,7 @@ import pytest
 
 from polyrelu import Network, NeuronId, from_arrays, identify
 from polyrelu.proofs.deep.search import DeepSearch
-from polyrelu.proofs.refutations.valid_inequalities import Facts
+from polyrelu.proofs.refutations.valid_inequalities import ValidInequalities
 
 Rows = list[tuple[list[list[Any]], list[Any]]]
 
@@ -31,9 +31,13 @@ def gaussian(widths: tuple[int, ...], seed: int, weight: int, bias: int) -> Netw
 
 
 @pytest.mark.parametrize("widths", [(2, 2, 2, 1), (2, 3, 3, 1), (3, 3, 3, 3, 2)])
-@pytest.mark.parametrize(("weight", "bias"), [(HUGE, HUGE), (1, HUGE), (HUGE, 1)], ids=["both", "biases", "weights"])
+@pytest.mark.parametrize(
+    ("weight", "bias"), [(HUGE, HUGE), (1, HUGE), (HUGE, 1)], ids=["both", "biases", "weights"]
+)
 @pytest.mark.parametrize("among", [None, "transversal"])
-def test_huge_numbers_are_searched_like_others(widths: tuple[int, ...], weight: int, bias: int, among: Any) -> None:
+def test_huge_numbers_are_searched_like_others(
+    widths: tuple[int, ...], weight: int, bias: int, among: Any
+) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for seed in range(3):
@@ -45,12 +49,17 @@ def test_a_search_sees_a_scaled_network_as_it_is() -> None:
     corners: Rows = [([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])]
     for powers in ((300, 0), (0, 300), (300, 300)):
         rows: Rows = [
-            ([[w * 10**power for w in row] for row in weight], [b * 10 ** sum(powers[: i + 1]) for b in bias])
+            (
+                [[w * 10**power for w in row] for row in weight],
+                [b * 10 ** sum(powers[: i + 1]) for b in bias],
+            )
             for i, ((weight, bias), power) in enumerate(zip(corners, (*powers, 0), strict=True))
         ]
         assert not DeepSearch(from_arrays(rows)).run(rounds=20).missing
 
 
 def test_no_linear_program_is_asked_about_the_first_layer() -> None:
-    facts = Facts(from_arrays([([[1, 0], [0, 1]], [HUGE, 0]), ([[1, 1]], [0]), ([[1]], [0])]))
+    facts = ValidInequalities(
+        from_arrays([([[1, 0], [0, 1]], [HUGE, 0]), ([[1, 1]], [0]), ([[1]], [0])])
+    )
     assert facts.below(facts.preactivation(NeuronId(1, 0)), 1) is None

@@ -13,9 +13,13 @@ from polyrelu.complex import canonical_complex
 from polyrelu.network import from_arrays
 
 
-@pytest.mark.parametrize(("weight", "done"), [([[1, 0], [2, 0], [0, 1]], 3), ([[1, 0], [0, 1], [1, 1]], 2)])
+@pytest.mark.parametrize(
+    ("weight", "done"), [([[1, 0], [2, 0], [0, 1]], 3), ([[1, 0], [0, 1], [1, 1]], 2)]
+)
 def test_the_whole_base_is_listed(weight: list[list[int]], done: int) -> None:
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background ignore Ctrl-C
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # tests in the background ignore Ctrl-C
     pressed: list[int] = []
 
     def interrupt(layer: int, neuron: int, count: int) -> None:
@@ -23,7 +27,9 @@ def test_the_whole_base_is_listed(weight: list[list[int]], done: int) -> None:
             pressed.append(neuron)
             signal.raise_signal(signal.SIGINT)
 
-    cells = canonical_complex(from_arrays([(weight, [0, 1, 2]), ([[1, 1, 1]], [0])]), progress=interrupt)
+    cells = canonical_complex(
+        from_arrays([(weight, [0, 1, 2]), ([[1, 1, 1]], [0])]), progress=interrupt
+    )
     signal.signal(signal.SIGINT, before)
     assert pressed == [0]
     assert len(cells.neurons) == done

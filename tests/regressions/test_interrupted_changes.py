@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from polyrelu.exact import Flat, Infeasible, Interior, LinearProgram, Optimal, Unbounded
+from polyrelu.exact import FlatSet, Infeasible, InteriorPoint, LinearProgram, Optimal, Unbounded
 
-Answer = Optimal | Unbounded | Infeasible | Interior | Flat
+Answer = Optimal | Unbounded | Infeasible | InteriorPoint | FlatSet
 Change = Callable[[LinearProgram], object]
 
 
@@ -58,7 +58,9 @@ def test_the_program_is_the_old_one_or_the_new_one(name: str) -> None:
     change = CHANGES[name]
     old, new = started(), started()
     change(new)
-    expected = [(program.maximize([1]), program.maximize([-1]), len(program)) for program in (old, new)]
+    expected = [
+        (program.maximize([1]), program.maximize([-1]), len(program)) for program in (old, new)
+    ]
     steps = 0
     while True:
         steps += 1
@@ -83,7 +85,7 @@ def test_a_row_set_aside_comes_back_with_its_equation() -> None:
             break
         program.remove_last()
         answer = program.interior_point()
-        assert isinstance(answer, Interior)
+        assert isinstance(answer, InteriorPoint)
         assert -1 < answer.point[0] < 0, steps
     assert steps > 10
 

@@ -12,13 +12,17 @@ from polyrelu.network import from_arrays
 
 
 def test_only_the_maps_are_missing(tmp_path: Path) -> None:
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background ignore Ctrl-C
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # tests in the background ignore Ctrl-C
 
     def interrupt(layer: int, neuron: int, count: int) -> None:
         if (layer, neuron) == (1, 2):
             signal.raise_signal(signal.SIGINT)
 
-    network = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -1, 1]], [-2]), ([[1]], [0])])
+    network = from_arrays(
+        [([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, -1, 1]], [-2]), ([[1]], [0])]
+    )
     cells = canonical_complex(network, progress=interrupt)
     signal.signal(signal.SIGINT, before)
     assert (cells.complete, cells.regions) == (False, 7)

@@ -22,7 +22,9 @@ NETWORKS = {
     "line": from_arrays([([[HUGE]], [0]), ([[HUGE]], [0])]),
     "plane": from_arrays([([[HUGE, 1], [1, HUGE]], [0, 1]), ([[HUGE, -1]], [0])]),
     "large": from_arrays([([[2**300, 1], [-1, 2**300]], [1, 0]), ([[2**300, -1]], [1])]),
-    "space": from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [-(2**1200), 0, 0]), ([[1, 1, 1]], [0])]),
+    "space": from_arrays(
+        [([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [-(2**1200), 0, 0]), ([[1, 1, 1]], [0])]
+    ),
     "small": from_arrays([([[1, 1], [1, -1]], [0, 0]), ([[1, 1]], [0])]),
     "offset": from_arrays([([[1, 1]], [0]), ([[1]], [10**30])]),
     "far": from_arrays([(SIX, [-(10**20), 10**20, 0, 0, 0, 0]), ([[1] * 6], [0])]),
@@ -34,17 +36,53 @@ NETWORKS = {
     ("name", "options", "message"),
     [
         ("line", "-o a.png", "the range of the output in this box, [0, 1.72"),
-        ("plane", "-o a.png --what weights", "goes beyond 1e100, where nothing can be drawn; scale the last layer"),
+        (
+            "plane",
+            "-o a.png --what weights",
+            "goes beyond 1e100, where nothing can be drawn; scale the last layer",
+        ),
         ("plane", "-o a.png --what surface", "the range of the output in this box"),
-        ("large", "-o a.png --what surface --box=-1e250,1e250", "along input 0, [-1e+250, 1e+250] goes beyond 1e100"),
-        ("space", "-o a.png --what zeros --box=-1e308,1e308", "give another box, or scale and move that input"),
-        ("space", "-o a.png --what zeros --box=-1e400,1e400", "[-1e+400, 1e+400] goes beyond 1e100"),
-        ("small", "-o a.png --box=100000000000000000000,100000000000000000001", "is too narrow for the floats"),
+        (
+            "large",
+            "-o a.png --what surface --box=-1e250,1e250",
+            "along input 0, [-1e+250, 1e+250] goes beyond 1e100",
+        ),
+        (
+            "space",
+            "-o a.png --what zeros --box=-1e308,1e308",
+            "give another box, or scale and move that input",
+        ),
+        (
+            "space",
+            "-o a.png --what zeros --box=-1e400,1e400",
+            "[-1e+400, 1e+400] goes beyond 1e100",
+        ),
+        (
+            "small",
+            "-o a.png --box=100000000000000000000,100000000000000000001",
+            "is too narrow for the floats",
+        ),
         ("small", "-o a.png --box=-1e-200,1e-200", "is too narrow for the floats"),
-        ("offset", "-o a.png --what surface", "is too narrow for the floats that drawing needs; give another box, or"),
-        ("octahedron", "-o a.ply --what level --level 1e400", "a coordinate is beyond the range of floats"),
-        ("far", "-o a.ply --what level --level 1", "two vertices are one point in floats: give a smaller box, or move"),
-        ("octahedron", "-o a.obj --what level --level 1e400", "a coordinate is beyond the range of floats"),
+        (
+            "offset",
+            "-o a.png --what surface",
+            "is too narrow for the floats that drawing needs; give another box, or",
+        ),
+        (
+            "octahedron",
+            "-o a.ply --what level --level 1e400",
+            "a coordinate is beyond the range of floats",
+        ),
+        (
+            "far",
+            "-o a.ply --what level --level 1",
+            "two vertices are one point in floats: give a smaller box, or move",
+        ),
+        (
+            "octahedron",
+            "-o a.obj --what level --level 1e400",
+            "a coordinate is beyond the range of floats",
+        ),
     ],
 )
 def test_one_line_and_status_2(
@@ -68,7 +106,11 @@ def test_one_line_and_status_2(
 @pytest.mark.parametrize(
     ("network", "what", "box"),
     [
-        (from_arrays([([[2**150, 1], [-1, 2**150]], [1, 0]), ([[2**150, -1]], [1])]), "weights", [-1, 1]),
+        (
+            from_arrays([([[2**150, 1], [-1, 2**150]], [1, 0]), ([[2**150, -1]], [1])]),
+            "weights",
+            [-1, 1],
+        ),
         (NETWORKS["large"], "zeros", [Fraction(-(10**99)), Fraction(10**99)]),
         (NETWORKS["small"], "complex", [10**6, 10**6 + Fraction(1, 100)]),
         (NETWORKS["small"], "surface", [-(10**40), 10**40]),
@@ -76,7 +118,9 @@ def test_one_line_and_status_2(
         (from_arrays([([[0, 0]], [0]), ([[1]], [10**30])]), "surface", [-1, 1]),  # constant
     ],
 )
-def test_what_can_be_drawn_is_drawn_without_warnings(network: Network, what: str, box: Any, tmp_path: Path) -> None:
+def test_what_can_be_drawn_is_drawn_without_warnings(
+    network: Network, what: str, box: Any, tmp_path: Path
+) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         picture(network, what, box=box).save(tmp_path / "a.png")

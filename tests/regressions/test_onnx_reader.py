@@ -61,13 +61,21 @@ def test_constants_that_a_runtime_rounds_have_no_bound(tmp_path: Path) -> None:
 def test_sums_may_start_from_the_bias(tmp_path: Path) -> None:
     """A thousand terms below half a unit of the bias: each sum that starts from it loses them all."""
     weight, inputs = 0.99 * 2.0**-25, 1000
-    nodes = [node("Gemm", "xwb", "h"), node("LeakyRelu", "h", "l", alpha=0.5), node("Gemm", "lv", "y")]
+    nodes = [
+        node("Gemm", "xwb", "h"),
+        node("LeakyRelu", "h", "l", alpha=0.5),
+        node("Gemm", "lv", "y"),
+    ]
     constants = [constant("w", [[weight]] * inputs), constant("b", [1]), constant("v", [[1]])]
     imported = read(write(tmp_path, "net.onnx", model(nodes, constants, (1, inputs))))
     found = runtime_error(imported, [1] * inputs, [1] * inputs)
     assert found.worst is not None
     assert found.worst > inputs * Fraction(float(np.float32(weight))) * Fraction(9, 10)
-    separate = [node("MatMul", "xw", "h"), node("Add", "hb", "g"), node("LeakyRelu", "g", "y", alpha=0.5)]
+    separate = [
+        node("MatMul", "xw", "h"),
+        node("Add", "hb", "g"),
+        node("LeakyRelu", "g", "y", alpha=0.5),
+    ]
     fused = read(write(tmp_path, "net.onnx", model(separate, constants[:2], (1, inputs))))
     worst = runtime_error(fused, [1] * inputs, [1] * inputs).worst
     assert worst is not None
@@ -94,7 +102,9 @@ def test_numbers_on_the_way_may_overflow(name: str, tmp_path: Path) -> None:
 
 
 def test_small_weights_may_be_lost_before_a_large_alpha(tmp_path: Path) -> None:
-    content = model([node("Gemm", "xw", "y", alpha=2.0**100)], [constant("w", [[2.0**-140]])], (1, 1))
+    content = model(
+        [node("Gemm", "xw", "y", alpha=2.0**100)], [constant("w", [[2.0**-140]])], (1, 1)
+    )
     found = runtime_error(read(write(tmp_path, "net.onnx", content), compare=False), [1], [1])
     assert found.worst is not None
     assert found.worst >= Fraction(1, 2**40)
@@ -133,7 +143,12 @@ def test_a_cast_that_rounds_constants_is_said(tmp_path: Path) -> None:
 
 
 def test_nodes_keep_the_order_of_the_file(tmp_path: Path) -> None:
-    nodes = [node("Relu", "x", "a"), node("Neg", "a", "b"), node("Abs", "x", "c"), node("Add", "bc", "y")]
+    nodes = [
+        node("Relu", "x", "a"),
+        node("Neg", "a", "b"),
+        node("Abs", "x", "c"),
+        node("Add", "bc", "y"),
+    ]
     imported = read(write(tmp_path, "net.onnx", model(nodes)))
     assert [step.split()[0] for step in imported.steps] == ["Relu", "Neg", "Abs", "Add"]
     shuffled = [nodes[3], nodes[1], nodes[2], nodes[0]]
@@ -148,8 +163,12 @@ def test_long_chains_take_linear_time(tmp_path: Path) -> None:
     assert time.process_time() - started < 20
 
 
-@pytest.mark.parametrize("shapes", [((1000, 1), (1, 10**6)), ((10**6, 1), (1, 10**6)), ((3000, 3000), (3000, 3000))])
-def test_huge_products_are_refused_at_once(shapes: tuple[tuple[int, int], ...], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "shapes", [((1000, 1), (1, 10**6)), ((10**6, 1), (1, 10**6)), ((3000, 3000), (3000, 3000))]
+)
+def test_huge_products_are_refused_at_once(
+    shapes: tuple[tuple[int, int], ...], tmp_path: Path
+) -> None:
     left, right = shapes
     nodes = [node("Expand", "xs", "a"), node("Expand", "ct", "d"), node("MatMul", "ad", "y")]
     constants = [_ints("s", *left), constant("c", [[1]]), _ints("t", *right)]
@@ -180,7 +199,9 @@ def test_training_mode_of_old_opsets(operation: str, tmp_path: Path) -> None:
 
 
 def test_nothing_to_compare_is_said(tmp_path: Path) -> None:
-    imported = read(write(tmp_path, "net.onnx", model([node("Softmax", "x", "y")])), strip_tail=True)
+    imported = read(
+        write(tmp_path, "net.onnx", model([node("Softmax", "x", "y")])), strip_tail=True
+    )
     assert "gives no value that the network has" in imported.comparison.reason
 
 
@@ -195,7 +216,9 @@ def test_things_that_are_no_networks(thing: object) -> None:
 
 @pytest.mark.parametrize(("low", "high"), [(np.inf, 3), (3, -np.inf)])
 @pytest.mark.parametrize("opset", [6, 13])
-def test_limits_that_are_infinite_on_the_wrong_side(low: float, high: float, opset: int, tmp_path: Path) -> None:
+def test_limits_that_are_infinite_on_the_wrong_side(
+    low: float, high: float, opset: int, tmp_path: Path
+) -> None:
     nodes, constants = [node("Clip", "xab", "y")], [constant("a", low), constant("b", high)]
     if opset < 11:
         nodes, constants = [node("Clip", "x", "y", min=float(low), max=float(high))], []
@@ -211,7 +234,9 @@ def test_a_minimum_above_the_maximum(tmp_path: Path) -> None:
 
 
 def test_batch_norm_with_more_outputs_is_training(tmp_path: Path) -> None:
-    nodes = [helper.make_node("BatchNormalization", list("xsbmv"), ["y", "a", "c", "d", "e"], "n_y")]
+    nodes = [
+        helper.make_node("BatchNormalization", list("xsbmv"), ["y", "a", "c", "d", "e"], "n_y")
+    ]
     with pytest.raises(NetworkFileError, match="training mode"):
         load(write(tmp_path, "net.onnx", model(nodes, _BN, (4, 3), opset=9)))
 
@@ -222,12 +247,20 @@ def test_casts_of_computed_numbers(tmp_path: Path) -> None:
     constants = [constant("a", 1), constant("b", 2.0**-12)]
     with pytest.raises(NetworkFileError, match="rounds numbers that the file computes"):
         load(write(tmp_path, "net.onnx", model(nodes, constants)))
-    same = [node("Add", "ab", "c"), node("Cast", "c", "d", to=TensorProto.FLOAT), node("Add", "xd", "y")]
+    same = [
+        node("Add", "ab", "c"),
+        node("Cast", "c", "d", to=TensorProto.FLOAT),
+        node("Add", "xd", "y"),
+    ]
     assert _exact_values(model(same, constants), tmp_path, [0, 0])[0] == 1 + Fraction(1, 2**12)
 
 
 def test_integers_do_not_wrap_around(tmp_path: Path) -> None:
-    nodes = [node("Mul", "ab", "c"), node("Cast", "c", "d", to=TensorProto.FLOAT), node("Add", "xd", "y")]
+    nodes = [
+        node("Mul", "ab", "c"),
+        node("Cast", "c", "d", to=TensorProto.FLOAT),
+        node("Add", "xd", "y"),
+    ]
     with pytest.raises(NetworkFileError, match="exceed 31 bits"):
         load(write(tmp_path, "net.onnx", model(nodes, [_ints("a", 2**20), _ints("b", 2**20)])))
 
@@ -263,7 +296,13 @@ _GREEDY: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize("name", _GREEDY)
 def test_small_files_that_ask_for_much(name: str, tmp_path: Path) -> None:
-    constants = [_ints("s", 2500, 2500), _ints("t", 1500, 1500), _ints("o", 0), _ints("q", 2), constant("c0", 1.1)]
+    constants = [
+        _ints("s", 2500, 2500),
+        _ints("t", 1500, 1500),
+        _ints("o", 0),
+        _ints("q", 2),
+        constant("c0", 1.1),
+    ]
     started = time.process_time()
     with pytest.raises(NetworkFileError):
         load(write(tmp_path, "net.onnx", model(_GREEDY[name], constants)))
@@ -275,7 +314,8 @@ def test_deep_networks_take_linear_time(tmp_path: Path) -> None:
                                              node("Sub", [f"r{i}", "c"], f"z{i + 1}"))]  # fmt: skip
     started = time.process_time()
     network = load(
-        write(tmp_path, "net.onnx", model(nodes, [constant("c", 0.3)], (1, 1), output="z400")), compare=False
+        write(tmp_path, "net.onnx", model(nodes, [constant("c", 0.3)], (1, 1), output="z400")),
+        compare=False,
     )
     assert network.depth == 401
     assert time.process_time() - started < 5

@@ -10,7 +10,13 @@ from polyrelu.network import Network, from_arrays
 
 
 def network() -> Network:
-    return from_arrays([([[1, 0], [0, 1], [1, 1]], [0, -1, -2]), ([[1, 1, 1], [1, -1, 2]], [-1, 0]), ([[1, 1]], [0])])
+    return from_arrays(
+        [
+            ([[1, 0], [0, 1], [1, 1]], [0, -1, -2]),
+            ([[1, 1, 1], [1, -1, 2]], [-1, 0]),
+            ([[1, 1]], [0]),
+        ]
+    )
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 100])
@@ -18,7 +24,9 @@ def test_regions_of_all_parts(limit: int) -> None:
     whole = canonical_complex(network())
     parts = list(stream_complex(network(), limit=limit))
     found = [str(part.signs_of_region(index)) for part in parts for index in range(part.regions)]
-    assert sorted(found) == sorted(str(whole.signs_of_region(index)) for index in range(whole.regions))
+    assert sorted(found) == sorted(
+        str(whole.signs_of_region(index)) for index in range(whole.regions)
+    )
     assert (len(parts) > 1) == (limit < 8)
 
 

@@ -17,4 +17,7 @@ def test_refuted_among_all() -> None:
     assert isinstance(outcome, NotIdentifiable)
     assert outcome.certificate.claim.among == "all"
     assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
-    assert polyrelu.identify(polyrelu.from_arrays(layers, last="relu"), among="generic").status == "undecided"
+    assert (
+        polyrelu.identify(polyrelu.from_arrays(layers, last="relu"), among="generic").status
+        == "undecided"
+    )

@@ -17,7 +17,12 @@ from polyrelu.network import from_arrays
 @pytest.mark.parametrize(
     ("point", "row", "bias", "sign"),
     [
-        ([Fraction(16, 5), Fraction(3), Fraction(3)], [6 * 10**307, -5 * 10**307, -5 * 10**307], 0, -1),
+        (
+            [Fraction(16, 5), Fraction(3), Fraction(3)],
+            [6 * 10**307, -5 * 10**307, -5 * 10**307],
+            0,
+            -1,
+        ),
         ([Fraction(5 * 10**6), Fraction(-5 * 10**6)], [10**307, 10**307], 1, 1),
         ([Fraction(5 * 10**6), Fraction(-5 * 10**6)], [10**307, 10**307], -1, -1),
         ([Fraction(-5 * 10**6), Fraction(5 * 10**6)], [10**307, 10**307], 1, 1),
@@ -25,7 +30,9 @@ from polyrelu.network import from_arrays
 )
 def test_the_sign_at_a_point(point: list[Fraction], row: list[int], bias: int, sign: int) -> None:
     unit = [[int(i == j) for j in range(len(point))] for i in range(len(point))]
-    network = from_arrays([([*unit, row], [*(-x for x in point), bias]), ([[1] * (len(point) + 1)], [0])])
+    network = from_arrays(
+        [([*unit, row], [*(-x for x in point), bias]), ([[1] * (len(point) + 1)], [0])]
+    )
     cells = canonical_complex(network)
     found = cells.locate(point)
     assert found is not None

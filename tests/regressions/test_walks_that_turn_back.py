@@ -25,7 +25,9 @@ SECOND = FIRST * Fraction(1001, 1000)
 
 
 def test_a_line() -> None:
-    network = from_arrays([([[1], [1], [1], [-1]], [1, 1, 1, SECOND]), ([[*WEIGHTS, 0]], [-(2**20)]), ([[1]], [0])])
+    network = from_arrays(
+        [([[1], [1], [1], [-1]], [1, 1, 1, SECOND]), ([[*WEIGHTS, 0]], [-(2**20)]), ([[1]], [0])]
+    )
     cells = list(islice(walk_line(network, [0], [1]), 8))
     assert [cell.end and cell.end.t for cell in cells] == [FIRST, SECOND, None]
     assert [str(cell.signs) for cell in cells] == ["++++|-", "++++|+", "+++-|+"]
@@ -33,7 +35,9 @@ def test_a_line() -> None:
 
 def test_a_bent_hyperplane() -> None:
     first = [[1, 0], [1, 0], [1, 0], [-1, 0], [0, 1]]
-    network = from_arrays([(first, [1, 1, 1, SECOND, 0]), ([[*WEIGHTS, 0, 0]], [-(2**20)]), ([[1]], [0])])
+    network = from_arrays(
+        [(first, [1, 1, 1, SECOND, 0]), ([[*WEIGHTS, 0, 0]], [-(2**20)]), ([[1]], [0])]
+    )
     pieces = list(islice(walk_bent_hyperplane(network, NeuronId(1, 4), *PLANE), 8))
     assert [piece.end and piece.end.point[0] for piece in pieces] == [FIRST, SECOND, None]
 
@@ -64,7 +68,9 @@ def test_a_carrier_that_is_less_steep_than_in_floats() -> None:
     """0.489 e x - y is 0 at (1 / 0.489 e, 1), which 1 / (e/2) falls short of; the other neuron is 0 between."""
     between = 1 / (Fraction(4945, 10000) * ULP)
     ones = [[1, 0], [1, 0], [1, 0], [0, 1]]
-    network = from_arrays([([*ones, [-1, 0]], [0, 0, 0, 0, between]), ([[*WEIGHTS, -1, 0]], [0]), ([[1]], [0])])
+    network = from_arrays(
+        [([*ones, [-1, 0]], [0, 0, 0, 0, between]), ([[*WEIGHTS, -1, 0]], [0]), ([[1]], [0])]
+    )
     _, forms = forms_of(network)
     assert forms.columns[0, 5] < 0 < SLOPE  # not even the direction of the slope is sure
     assert forms.signs_at(np.array([0.0, 1.0]), 5, 0) is None
@@ -73,7 +79,9 @@ def test_a_carrier_that_is_less_steep_than_in_floats() -> None:
 def test_a_neuron_that_is_steeper_than_in_floats() -> None:
     """Its slope is 0 in floats and 0.49 e exactly, and the exact point is 10^20 away: there it is positive."""
     first = [[1, 0], [1, 0], [1, 0], [0, 1]]
-    network = from_arrays([(first, [0, 0, 0, 0]), ([[1, 0, 0, -1], [WEIGHTS[0], -1, 0, 0]], [0, -1]), ([[1, 1]], [0])])
+    network = from_arrays(
+        [(first, [0, 0, 0, 0]), ([[1, 0, 0, -1], [WEIGHTS[0], -1, 0, 0]], [0, -1]), ([[1, 1]], [0])]
+    )
     plane, forms = forms_of(network)
     assert forms.columns[0, 5] == 0
     found = forms.signs_at(np.array([0.0, 1e20]), 4, 0)

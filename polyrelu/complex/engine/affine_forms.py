@@ -46,11 +46,10 @@ from polyrelu.complex.engine.arrays import Growable
 from polyrelu.complex.engine.coordinates import Frame
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Layer, Network
+from polyrelu.support.typing import Floats, Indices
 
 __all__ = ["FormTable", "LastLayerQuery", "certain_sign", "largest_and_sum"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 _UNIT = 2.0**-53
 _TINY = 2.0**-1000
@@ -163,7 +162,9 @@ class FormTable:
         self._exact_rows: dict[int, list[int]] = {}
         self._known_sizes: dict[int, tuple[Floats, Floats]] = {}
         self._last: _FloatLayer | None = None  # the layer whose forms are added one by one
-        self._last_pairs = Growable(np.zeros((0, 2), dtype=np.int64))  # (region, neuron) of each of them
+        self._last_pairs = Growable(
+            np.zeros((0, 2), dtype=np.int64)
+        )  # (region, neuron) of each of them
 
     def copy(self) -> FormTable:
         """A copy to which other layers can be added."""
@@ -183,7 +184,9 @@ class FormTable:
     @property
     def nbytes(self) -> int:
         """The bytes of rows, errors and what is known of the forms of the last layer."""
-        return int(self.rows.buffer.nbytes + self.errors.buffer.nbytes + self._last_pairs.buffer.nbytes)
+        return int(
+            self.rows.buffer.nbytes + self.errors.buffer.nbytes + self._last_pairs.buffer.nbytes
+        )
 
     def is_dense(self, layer: int) -> bool:
         """Whether all forms of a layer have rows; if not, use `signs_at` and `add_forms`."""
@@ -196,7 +199,9 @@ class FormTable:
     @property
     def width_before_last(self) -> int:
         """The number of inputs that the last layer reads, over all blocks."""
-        return 0 if self._last is None else sum(weights.shape[1] for _, weights in self._last.blocks)
+        return (
+            0 if self._last is None else sum(weights.shape[1] for _, weights in self._last.blocks)
+        )
 
     def first_number(self, layer: int) -> int:
         """The number of the form of neuron 0 on region 0 of a dense layer; the form of neuron j on region r comes j +
@@ -213,7 +218,9 @@ class FormTable:
     def layer_errors(self, layer: int) -> Floats:
         """The E of the forms of a dense layer, shape (R, n); a view."""
         group = self._groups[layer - 1]
-        errors: Floats = self.errors.rows[group.first : group.first + len(group.parents) * group.width]
+        errors: Floats = self.errors.rows[
+            group.first : group.first + len(group.parents) * group.width
+        ]
         return errors.reshape(len(group.parents), group.width)
 
     def layer_norms(self, layer: int) -> Floats:
@@ -227,7 +234,9 @@ class FormTable:
         matrix = self._frame.first_layer
         rows, errors, self._grid = _rounded(matrix)
         everywhere = np.zeros(1, dtype=np.int64)
-        self._groups.append(_Group(self.rows.size, matrix.nrows, everywhere, np.zeros((1, 0), dtype=bool), True))
+        self._groups.append(
+            _Group(self.rows.size, matrix.nrows, everywhere, np.zeros((1, 0), dtype=bool), True)
+        )
         self.rows.append(rows)
         self.errors.append(errors)
 
@@ -264,7 +273,9 @@ class FormTable:
         largest = float(np.abs(layer.bias).max(initial=0.0))
         for (source, _), magnitudes in zip(layer.blocks, layer.magnitudes, strict=True):
             sizes = largest_and_sum(self._inputs[0])[0] if source == 0 else self._sizes(source)[0]
-            largest += float(sizes.max(initial=0.0)) * float(magnitudes.sum(axis=1).max(initial=0.0))
+            largest += float(sizes.max(initial=0.0)) * float(
+                magnitudes.sum(axis=1).max(initial=0.0)
+            )
         return grid if grid <= _GRID_LIMIT and largest < 2.0 ** (53 - grid) else None
 
     @np.errstate(all="ignore")
@@ -276,9 +287,13 @@ class FormTable:
             read = self._read(source, regions)
             is_on |= read.active.any(axis=1)
             activations = read.rows * read.active[:, :, None]
-            products = np.tensordot(activations, weights, axes=(1, 1)).transpose(0, 2, 1)  # one for all regions
+            products = np.tensordot(activations, weights, axes=(1, 1)).transpose(
+                0, 2, 1
+            )  # one for all regions
             rows[:] = products if number == 0 else rows + products
-            errors += (layer.uncertainty(read.sizes, read.errors) * read.active) @ layer.magnitudes[number].T
+            errors += (layer.uncertainty(read.sizes, read.errors) * read.active) @ layer.magnitudes[
+                number
+            ].T
         rows[:, :, -1] += layer.bias
         if self._grid is not None:
             errors[:] = 0.0
@@ -300,7 +315,9 @@ class FormTable:
         self._last_pairs.append(np.stack([regions, neurons], axis=1))
         return np.arange(first, first + count)
 
-    def _fill_pairs(self, layer: _FloatLayer, regions: Indices, neurons: Indices, rows: Floats, errors: Floats) -> None:
+    def _fill_pairs(
+        self, layer: _FloatLayer, regions: Indices, neurons: Indices, rows: Floats, errors: Floats
+    ) -> None:
         rows[:] = 0.0
         errors[:] = layer.uncertainty(_magnitudes(layer.bias[neurons]), 0.0) + _TINY
         is_on = np.zeros(len(regions), dtype=bool)
@@ -308,7 +325,9 @@ class FormTable:
             read = self._read(source, regions)
             is_on |= read.active.any(axis=1)
             rows += np.matmul((weights[neurons] * read.active)[:, None, :], read.rows)[:, 0]
-            errors += (layer.uncertainty(read.sizes, read.errors) * read.active * magnitudes[neurons]).sum(axis=1)
+            errors += (
+                layer.uncertainty(read.sizes, read.errors) * read.active * magnitudes[neurons]
+            ).sum(axis=1)
         rows[:, -1] += layer.bias[neurons]
         if self._grid is not None:
             errors[:] = 0.0
@@ -332,7 +351,11 @@ class FormTable:
         """The values at vertices of the neurons of a layer that are on in given regions, and their errors."""
         read = self._read(source, at.regions)
         rows = read.rows
-        product = at.coordinates @ rows.T if rows.ndim == 2 else np.matmul(rows, at.coordinates[:, :, None])[:, :, 0]
+        product = (
+            at.coordinates @ rows.T
+            if rows.ndim == 2
+            else np.matmul(rows, at.coordinates[:, :, None])[:, :, 0]
+        )
         bounds = read.norms * at.spread[:, None] + read.errors * at.sums[:, None]
         return product * read.active, bounds * read.active
 
@@ -342,9 +365,15 @@ class FormTable:
         """What regions of the newest layer read from a layer, or from the input (source 0)."""
         if source == 0:
             rows, errors, _ = self._inputs
-            return _Read(rows, *largest_and_sum(rows), errors, np.ones((len(regions), len(rows)), dtype=bool))
+            return _Read(
+                rows, *largest_and_sum(rows), errors, np.ones((len(regions), len(rows)), dtype=bool)
+            )
         ancestors, active = self._ancestors(source, regions)
-        rows, errors, (sizes, norms) = self.layer_rows(source), self.layer_errors(source), self._sizes(source)
+        rows, errors, (sizes, norms) = (
+            self.layer_rows(source),
+            self.layer_errors(source),
+            self._sizes(source),
+        )
         if len(rows) == 1:
             return _Read(rows[0], sizes[0], norms[0], errors[0], active)
         return _Read(rows[ancestors], sizes[ancestors], norms[ancestors], errors[ancestors], active)
@@ -424,7 +453,9 @@ class FormTable:
 
 def certain_sign(values: Floats, bounds: Floats) -> NDArray[np.int8]:
     """The signs of values that are off by at most the bounds, 2 where that leaves them open."""
-    certain = (np.abs(values) > bounds) & np.isfinite(values)  # where a product has overflowed, even the sign is wrong
+    certain = (np.abs(values) > bounds) & np.isfinite(
+        values
+    )  # where a product has overflowed, even the sign is wrong
     return np.where(certain, np.sign(values), 2).astype(np.int8)
 
 

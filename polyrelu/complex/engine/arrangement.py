@@ -19,7 +19,9 @@ __all__ = ["orthants"]
 _Cell = tuple[int, tuple[int, ...]]  # whether the apex belongs to it, and the signs
 
 
-def orthants(sides: list[tuple[int, ...]]) -> tuple[Lattice, NDArray[np.int8], list[NDArray[np.int32]]]:
+def orthants(
+    sides: list[tuple[int, ...]],
+) -> tuple[Lattice, NDArray[np.int8], list[NDArray[np.int32]]]:
     """The lattice, the signs of the vertices, and the forms on which the cells lie.
 
     Parameters
@@ -39,11 +41,18 @@ def orthants(sides: list[tuple[int, ...]]) -> tuple[Lattice, NDArray[np.int8], l
         if rays:
             cells[rays - 1].append((0, signs))
     numbers = [{cell: i for i, cell in enumerate(level)} for level in cells]
-    faces = [[[numbers[k - 1][face] for face in _facets(cell)] for cell in cells[k]] for k in range(1, dimension + 1)]
+    faces = [
+        [[numbers[k - 1][face] for face in _facets(cell)] for cell in cells[k]]
+        for k in range(1, dimension + 1)
+    ]
     edges = np.array(faces[0] if dimension else [], dtype=np.int32).reshape(-1, 2)
     lattice = Lattice(dimension, len(cells[0]), edges, [[], *faces])
     signs_of_vertices = np.array([(apex, *signs) for apex, signs in cells[0]], dtype=np.int8)
-    return lattice, signs_of_vertices, [_forms(level, dimension - k) for k, level in enumerate(cells)]
+    return (
+        lattice,
+        signs_of_vertices,
+        [_forms(level, dimension - k) for k, level in enumerate(cells)],
+    )
 
 
 def _facets(cell: _Cell) -> list[_Cell]:
@@ -54,5 +63,8 @@ def _facets(cell: _Cell) -> list[_Cell]:
 
 
 def _forms(level: list[_Cell], count: int) -> NDArray[np.int32]:
-    forms = [[*([] if apex else [0]), *(i for i, sign in enumerate(signs, 1) if not sign)] for apex, signs in level]
+    forms = [
+        [*([] if apex else [0]), *(i for i, sign in enumerate(signs, 1) if not sign)]
+        for apex, signs in level
+    ]
     return np.array(forms, dtype=np.int32).reshape(len(level), count)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Growable", "Ragged", "all_in_pairs", "concatenated_ranges", "segment_or"]
+from polyrelu.support.typing import Indices
 
-Integers = NDArray[np.int64]
+__all__ = ["Growable", "Ragged", "all_in_pairs", "concatenated_ranges", "segment_or"]
 
 
 class Growable:
@@ -67,23 +67,25 @@ class Ragged:
         counts = np.array([len(entries) for entries in lists], dtype=np.int64)
         self.counts = Growable(counts)
         self.starts = Growable(np.cumsum(counts) - counts)
-        self.heap = Growable(np.array([entry for entries in lists for entry in entries], dtype=np.int32))
+        self.heap = Growable(
+            np.array([entry for entries in lists for entry in entries], dtype=np.int32)
+        )
 
     def __len__(self) -> int:
         return self.counts.size
 
-    def gather(self, indices: Integers) -> tuple[NDArray[np.int32], Integers]:
+    def gather(self, indices: Indices) -> tuple[NDArray[np.int32], Indices]:
         """The lists with these indices, joined, and the number of entries of each."""
         counts = self.counts.buffer[indices]
         return self.heap.buffer[concatenated_ranges(self.starts.buffer[indices], counts)], counts
 
-    def append(self, entries: NDArray[np.int32], counts: Integers) -> None:
+    def append(self, entries: NDArray[np.int32], counts: Indices) -> None:
         """Append lists, given joined."""
         self.starts.append(np.cumsum(counts) - counts + self.heap.size)
         self.counts.append(counts)
         self.heap.append(entries)
 
-    def rewrite(self, indices: Integers, entries: NDArray[np.int32], counts: Integers) -> None:
+    def rewrite(self, indices: Indices, entries: NDArray[np.int32], counts: Indices) -> None:
         """Replace the lists with these indices by others, given joined."""
         self.starts.buffer[indices] = np.cumsum(counts) - counts + self.heap.size
         self.counts.buffer[indices] = counts
@@ -96,7 +98,7 @@ class Ragged:
         self.starts = Growable(np.cumsum(counts) - counts)
 
 
-def concatenated_ranges(starts: Integers, counts: Integers) -> Integers:
+def concatenated_ranges(starts: Indices, counts: Indices) -> Indices:
     """The ranges starts[i], …, starts[i] + counts[i] - 1, one after the other.
 
     >>> concatenated_ranges(np.array([5, 0]), np.array([2, 3])).tolist()
@@ -106,7 +108,7 @@ def concatenated_ranges(starts: Integers, counts: Integers) -> Integers:
     return np.repeat(starts - offsets, counts) + np.arange(int(counts.sum()))
 
 
-def segment_or(words: NDArray[np.uint64], counts: Integers) -> NDArray[np.uint64]:
+def segment_or(words: NDArray[np.uint64], counts: Indices) -> NDArray[np.uint64]:
     """The bitwise or over consecutive segments, none of them empty.
 
     >>> segment_or(np.array([1, 2, 4], dtype=np.uint64), np.array([2, 1])).tolist()

@@ -78,15 +78,23 @@ def frame_of(network: Network, domain: Polyhedron) -> Frame:
     DomainError : the domain is empty or lies in another space, or is no polyhedron.
     """
     if not isinstance(domain, Polyhedron):
-        raise DomainError(f"a domain is a Polyhedron, not {str(domain)[:40]!r}; parse_domain(text, inputs) makes one")
+        raise DomainError(
+            f"a domain is a Polyhedron, not {str(domain)[:40]!r}; parse_domain(text, inputs) makes one"
+        )
     size = network.inputs
     if domain.ambient_dimension != size:
-        raise DomainError(f"the domain lies in R^{domain.ambient_dimension}, the network has {size} inputs")
+        raise DomainError(
+            f"the domain lies in R^{domain.ambient_dimension}, the network has {size} inputs"
+        )
     hull = _affine_hull(domain)
     constraints = RationalMatrix.from_integers(
         [[-entry for entry in row[:-1]] + [row[-1]] for row in domain.inequalities], ncols=size + 1
     )
-    first = network.layers[0].augmented() if network.hidden_layers else RationalMatrix.zeros(0, size + 1)
+    first = (
+        network.layers[0].augmented()
+        if network.hidden_layers
+        else RationalMatrix.zeros(0, size + 1)
+    )
     forms = constraints.over(first) @ hull
     coordinates = range(hull.ncols - 1)
     along = hull.take(rows=range(size), columns=coordinates)

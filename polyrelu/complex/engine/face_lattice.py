@@ -19,14 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex.engine.arrays import Growable, Ragged, segment_or
+from polyrelu.support.typing import Indices, Words
 
 __all__ = ["WORD_BITS", "Cut", "Lattice"]
 
 #: Forms per word: a positive and a negative bit each.
 WORD_BITS = 32
-
-Indices = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +56,17 @@ class Lattice:
     words : words[k], shape (f_k,), k = 0..d.
     """
 
-    def __init__(self, dimension: int, vertices: int, edges: NDArray[np.int32], facets: list[list[list[int]]]) -> None:
+    def __init__(
+        self, dimension: int, vertices: int, edges: NDArray[np.int32], facets: list[list[list[int]]]
+    ) -> None:
         """`facets[k]` lists the facets of the cells of dimension k; entries 0 and 1 are ignored."""
         self.dimension = dimension
         self.edges = Growable(edges)
         self.facets = [Ragged(lists if k >= 2 else []) for k, lists in enumerate(facets)]
         self._vertices = vertices
-        self.words = [Growable(np.zeros(self.size(k), dtype=np.uint64)) for k in range(dimension + 1)]
+        self.words = [
+            Growable(np.zeros(self.size(k), dtype=np.uint64)) for k in range(dimension + 1)
+        ]
         self._slots: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * (dimension + 1)
 
     def size(self, k: int) -> int:
@@ -165,7 +167,9 @@ class Lattice:
         """Where the form is 0 on the cut facets of the cut cells of dimension k: cells of dimension k - 2."""
         return slots[is_cut] + (cut.sizes[k - 2] + len(cut.cells[k - 2])), owner[is_cut]
 
-    def _zero_faces(self, k: int, facets: NDArray[np.int32], owner: Indices, bit: int) -> tuple[Indices, Indices]:
+    def _zero_faces(
+        self, k: int, facets: NDArray[np.int32], owner: Indices, bit: int
+    ) -> tuple[Indices, Indices]:
         """Faces of dimension k - 2 of uncut facets on the positive side, on which the form is 0.
 
         Such a face lies in two facets of its cell, one on either side, so that none is found twice.
@@ -214,7 +218,11 @@ class Lattice:
 
     def arrays(self) -> list[NDArray[Any]]:
         """All arrays, for counting bytes."""
-        ragged = [part.buffer for facets in self.facets[2:] for part in (facets.counts, facets.starts, facets.heap)]
+        ragged = [
+            part.buffer
+            for facets in self.facets[2:]
+            for part in (facets.counts, facets.starts, facets.heap)
+        ]
         return [self.edges.buffer, *ragged, *(words.buffer for words in self.words)]
 
     # -- parts ----------------------------------------------------------------------------------------------------
@@ -233,15 +241,24 @@ class Lattice:
         """A copy of the marked cells, renumbered; every face of a marked cell must be marked."""
         numbers = [np.cumsum(mark) - 1 for mark in marked]
         edges = self.edges.rows[marked[1]] if self.dimension else self.edges.rows
-        part = Lattice(self.dimension, int(marked[0].sum()), numbers[0][edges].astype(np.int32), [[]] * len(marked))
+        part = Lattice(
+            self.dimension,
+            int(marked[0].sum()),
+            numbers[0][edges].astype(np.int32),
+            [[]] * len(marked),
+        )
         for k in range(2, self.dimension + 1):
             entries, counts = self.facets[k].gather(np.flatnonzero(marked[k]))
             part.facets[k].append(numbers[k - 1][entries].astype(np.int32), counts)
-        part.words = [words.restricted(mark) for words, mark in zip(self.words, marked, strict=True)]
+        part.words = [
+            words.restricted(mark) for words, mark in zip(self.words, marked, strict=True)
+        ]
         return part
 
 
-def _merged(first: Indices, first_owner: Indices, second: Indices, second_owner: Indices) -> tuple[Indices, Indices]:
+def _merged(
+    first: Indices, first_owner: Indices, second: Indices, second_owner: Indices
+) -> tuple[Indices, Indices]:
     """Both lists together, ordered by owner."""
     owner = np.concatenate([first_owner, second_owner])
     order = np.argsort(owner, kind="stable")

@@ -22,12 +22,10 @@ from polyrelu.exact import RationalMatrix, solve
 from polyrelu.network import Network, NeuronId
 from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.progress import Progress
+from polyrelu.support.typing import Floats, Indices, Words
 
 __all__ = ["Chunk", "SignWords", "Subdivision", "completed", "packed", "unpacked"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 _LOW = np.uint64((1 << WORD_BITS) - 1)
 _SHIFT = np.uint64(WORD_BITS)
@@ -95,7 +93,9 @@ class _SparseChunk:
             bits = np.broadcast_to(bits, regions.shape)
             places = np.unique(regions[missing] * WORD_BITS + bits[missing])
             new_regions, new_bits = np.divmod(places, WORD_BITS)
-            self._known[new_regions, new_bits] = self._table.add_forms(new_regions, new_bits + self._first)
+            self._known[new_regions, new_bits] = self._table.add_forms(
+                new_regions, new_bits + self._first
+            )
             found = self._known[regions, bits]
         numbers: Indices = found.astype(np.int64)
         return numbers
@@ -121,18 +121,29 @@ class Subdivision:
         self.table = FormTable(network, frame)
         self.table.add_first_layer()
         count = frame.constraints.nrows
-        self.lattice, base_signs, cell_forms = orthants([(1,) if i < count else (1, -1) for i in frame.base])
+        self.lattice, base_signs, cell_forms = orthants(
+            [(1,) if i < count else (1, -1) for i in frame.base]
+        )
         numbers = np.array([0, *(1 + index for index in frame.base)], dtype=np.int32)
         base = frame.constraints.over(frame.first_layer).take(rows=frame.base)
         self.vertices = Vertices(
             self.table,
-            [[0] * frame.dimension + [1], *(base.take(rows=[i]).primitive_rows()[0] for i in range(base.nrows))],
+            [
+                [0] * frame.dimension + [1],
+                *(base.take(rows=[i]).primitive_rows()[0] for i in range(base.nrows)),
+            ],
             _orthant_vertices(base, base_signs),
             numbers[cell_forms[0]],
             base_signs,
         )
-        self._cell_forms = [self.vertices.forms, *(Growable(numbers[forms]) for forms in cell_forms[1:])]
-        self._regions = [Growable(np.zeros(self.lattice.size(k), dtype=np.int64)) for k in range(frame.dimension + 1)]
+        self._cell_forms = [
+            self.vertices.forms,
+            *(Growable(numbers[forms]) for forms in cell_forms[1:]),
+        ]
+        self._regions = [
+            Growable(np.zeros(self.lattice.size(k), dtype=np.int64))
+            for k in range(frame.dimension + 1)
+        ]
         self.signs: list[SignWords] = []
         self._chunks: list[Chunk] = []  # the forms of each of the words
         self._current = 0  # the words that are in the lattice
@@ -196,7 +207,9 @@ class Subdivision:
             self._enter_layer()
         self._current = self._position(layer, members)
         words = self.signs[self._current].words.rows
-        self.lattice.set_words(self._settled(words, 0, self._chunks[self._current], self._regions[0].rows))
+        self.lattice.set_words(
+            self._settled(words, 0, self._chunks[self._current], self._regions[0].rows)
+        )
         self._share_words()
         chunk = self._chunks[self._current]
         for bit, member in enumerate(members):
@@ -209,7 +222,11 @@ class Subdivision:
         """Where the words of these forms are; at the first of a layer the signs of the whole layer are decided."""
         if all(signs.layer != layer for signs in self.signs):
             self._decide(layer)
-        return next(i for i, signs in enumerate(self.signs) if (signs.layer, signs.members[0]) == (layer, members[0]))
+        return next(
+            i
+            for i, signs in enumerate(self.signs)
+            if (signs.layer, signs.members[0]) == (layer, members[0])
+        )
 
     def _share_words(self) -> None:
         """The words at the vertices are those of the lattice, which goes on with them."""
@@ -220,7 +237,9 @@ class Subdivision:
     def _decide(self, layer: int) -> None:
         """The signs of all forms of a layer at the vertices so far; see `_new_vertices` for later ones."""
         width = self.network.widths[layer] if layer else self.frame.constraints.nrows
-        ranges = [range(start, min(start + WORD_BITS, width)) for start in range(0, width, WORD_BITS)]
+        ranges = [
+            range(start, min(start + WORD_BITS, width)) for start in range(0, width, WORD_BITS)
+        ]
         chunks = [self._chunk(layer, members) for members in ranges]
         signs = self._signs_at_vertices(layer, chunks, width)
         for members in ranges:
@@ -232,7 +251,9 @@ class Subdivision:
         if layer == 0:  # the constraints follow infinity in the table
             return _DenseChunk(1 + members.start, 0)
         if self.table.is_dense(layer):
-            return _DenseChunk(self.table.first_number(layer) + members.start, self.network.widths[layer])
+            return _DenseChunk(
+                self.table.first_number(layer) + members.start, self.network.widths[layer]
+            )
         unknown = np.full((self.table.regions(layer), len(members)), -1, dtype=np.int32)
         return _SparseChunk(self.table, members.start, unknown)
 
@@ -260,8 +281,14 @@ class Subdivision:
         for signs in self.signs:
             if signs.layer == layer:
                 words = self.lattice.spread(signs.words.rows)[k]
-                low = np.ascontiguousarray(words, dtype="<u8").view(np.uint8).reshape(-1, 8)[:, : WORD_BITS // 8]
-                parts.append(np.unpackbits(low, axis=1, count=len(signs.members), bitorder="little"))
+                low = (
+                    np.ascontiguousarray(words, dtype="<u8")
+                    .view(np.uint8)
+                    .reshape(-1, 8)[:, : WORD_BITS // 8]
+                )
+                parts.append(
+                    np.unpackbits(low, axis=1, count=len(signs.members), bitorder="little")
+                )
         return np.concatenate(parts, axis=1).astype(bool)
 
     def facet_forms(self) -> NDArray[np.int32]:
@@ -283,21 +310,27 @@ class Subdivision:
             for start, chunk in zip(range(0, width, WORD_BITS), chunks, strict=True):
                 here = signs[:, start : start + WORD_BITS]
                 vertices, bits = np.nonzero(here == 2)
-                here[vertices, bits] = self.vertices.certain_signs(vertices, chunk.numbers(regions[vertices], bits))
+                here[vertices, bits] = self.vertices.certain_signs(
+                    vertices, chunk.numbers(regions[vertices], bits)
+                )
         first = 0 if layer == 0 else self.frame.constraints.nrows
         if layer <= 1:  # the signs of the base were known from the start
             for position, index in enumerate(self.frame.base, 1):
                 if first <= index < first + width:
                     signs[:, index - first] = self.vertices.base_signs.rows[:, position]
         for vertex, member in np.argwhere(signs == 2).tolist():
-            number = chunks[member // WORD_BITS].numbers(regions[vertex : vertex + 1], member % WORD_BITS)[0]
+            number = chunks[member // WORD_BITS].numbers(
+                regions[vertex : vertex + 1], member % WORD_BITS
+            )[0]
             signs[vertex, member] = self.vertices.exact_sign(vertex, int(number))
         return signs
 
     def _sign_tables(self, layer: int) -> SignTables:
         if layer:
             return SignTables(
-                self.table.layer_rows(layer), self.table.layer_errors(layer), self.table.layer_norms(layer)
+                self.table.layer_rows(layer),
+                self.table.layer_errors(layer),
+                self.table.layer_norms(layer),
             )
         numbers = slice(1, 1 + self.frame.constraints.nrows)
         rows = self.table.rows.rows[None, numbers]
@@ -321,8 +354,11 @@ class Subdivision:
         base_signs = self.vertices.base_signs.buffer
         self.vertices.append(
             values[1] * ends[0] + values[0] * ends[1],
-            np.concatenate([self._cell_forms[1].buffer[edges], forms[:, None].astype(np.int32)], axis=1),
-            base_signs[positive] | base_signs[negative],  # 0 | s = s | s = s; the ends never have opposite signs
+            np.concatenate(
+                [self._cell_forms[1].buffer[edges], forms[:, None].astype(np.int32)], axis=1
+            ),
+            base_signs[positive]
+            | base_signs[negative],  # 0 | s = s | s = s; the ends never have opposite signs
         )
         self._regions[0].append(regions)
         bits = np.uint64(1 << bit | 1 << (bit + WORD_BITS))
@@ -350,9 +386,13 @@ class Subdivision:
         forms = chunk.numbers(regions[rows], bits)
         signs = self.vertices.certain_signs(first + rows, forms)
         for position in np.flatnonzero(signs == 2).tolist():
-            signs[position] = self.vertices.exact_sign(first + int(rows[position]), int(forms[position]))
+            signs[position] = self.vertices.exact_sign(
+                first + int(rows[position]), int(forms[position])
+            )
         words = words & ~(both | (both << _SHIFT))
-        found = np.where(signs > 0, _BIT[bits], np.where(signs < 0, _BIT[bits] << _SHIFT, np.uint64(0)))
+        found = np.where(
+            signs > 0, _BIT[bits], np.where(signs < 0, _BIT[bits] << _SHIFT, np.uint64(0))
+        )
         np.bitwise_or.at(words, rows, found)
         return words
 
@@ -392,10 +432,17 @@ class Subdivision:
         """Go on with the marked cells only; nothing that was there before is changed."""
         self.lattice = self.lattice.restricted(marked)
         self.vertices = self.vertices.restricted(marked[0])
-        self._regions = [regions.restricted(mark) for regions, mark in zip(self._regions, marked, strict=True)]
-        higher = [forms.restricted(mark) for forms, mark in zip(self._cell_forms[1:], marked[1:], strict=True)]
+        self._regions = [
+            regions.restricted(mark) for regions, mark in zip(self._regions, marked, strict=True)
+        ]
+        higher = [
+            forms.restricted(mark)
+            for forms, mark in zip(self._cell_forms[1:], marked[1:], strict=True)
+        ]
         self._cell_forms = [self.vertices.forms, *higher]
-        self.signs = [replace(signs, words=signs.words.restricted(marked[0])) for signs in self.signs]
+        self.signs = [
+            replace(signs, words=signs.words.restricted(marked[0])) for signs in self.signs
+        ]
         self._share_words()
 
     def part(self, top: Indices) -> Subdivision:
@@ -408,7 +455,9 @@ class Subdivision:
         return part
 
 
-def completed(subdivision: Subdivision, progress: Progress | None) -> tuple[tuple[NeuronId, ...], bool]:
+def completed(
+    subdivision: Subdivision, progress: Progress | None
+) -> tuple[tuple[NeuronId, ...], bool]:
     """Do all the steps, or those until Ctrl-C; the neurons whose cuts are in, and whether these are all."""
     network = subdivision.network
     neurons: list[NeuronId] = []

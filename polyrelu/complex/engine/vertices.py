@@ -40,11 +40,10 @@ from polyrelu.complex.engine.affine_forms import (
 )
 from polyrelu.complex.engine.arrays import Growable
 from polyrelu.exact import dot_sign, meeting_direction
+from polyrelu.support.typing import Floats, Indices
 
-__all__ = ["SignTables", "Statistics", "Vertices"]
+__all__ = ["SignStatistics", "SignTables", "Vertices"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 _UNIT = 2.0**-53
 _SLACK = 1 + 2.0**-20
@@ -53,7 +52,7 @@ _BLOCK = 1 << 17
 
 
 @dataclass(slots=True)
-class Statistics:
+class SignStatistics:
     """How many signs were decided, how many of them exactly, and how many vertices were solved for exactly."""
 
     decisions: int = 0
@@ -92,7 +91,7 @@ class Vertices:
         """`base_forms` are exact rows: t, then the base."""
         self._table, self._base_forms = table, base_forms
         self._base_rows = _unit_rows(np.array(base_forms, dtype=object))
-        self.statistics = Statistics()
+        self.statistics = SignStatistics()
         self._exact: dict[int, list[int]] = {}
         width = coordinates.shape[1]
         self.coordinates = Growable(np.zeros((0, width)))
@@ -106,7 +105,9 @@ class Vertices:
 
     # -- new vertices ---------------------------------------------------------------------------------------------
 
-    def append(self, guesses: Floats, forms: NDArray[np.int32], base_signs: NDArray[np.int8]) -> None:
+    def append(
+        self, guesses: Floats, forms: NDArray[np.int32], base_signs: NDArray[np.int8]
+    ) -> None:
         """Append vertices on d forms each, from approximate coordinates."""
         coordinates, radii = self._solved(guesses, forms, base_signs)
         self.coordinates.append(coordinates)
@@ -115,7 +116,9 @@ class Vertices:
         self.base_signs.append(base_signs)
 
     @np.errstate(all="ignore")
-    def _solved(self, guesses: Floats, forms: NDArray[np.int32], base_signs: NDArray[np.int8]) -> tuple[Floats, Floats]:
+    def _solved(
+        self, guesses: Floats, forms: NDArray[np.int32], base_signs: NDArray[np.int8]
+    ) -> tuple[Floats, Floats]:
         """Coordinates after one Newton step, and their radii."""
         count, width = guesses.shape
         pivots = np.where(base_signs[:, 0] > 0, width - 1, np.abs(guesses).argmax(axis=1))
@@ -136,7 +139,9 @@ class Vertices:
         """The float rows of forms divided by powers of two, and the largest error of each vertex's rows."""
         rows, errors = self._table.rows.buffer[forms], self._table.errors.buffer[forms]
         exponents = np.frexp(largest_and_sum(rows)[0])[1]
-        return np.ldexp(rows, -exponents[:, :, None]), np.ldexp(errors, -exponents).max(axis=1, initial=0.0)
+        return np.ldexp(rows, -exponents[:, :, None]), np.ldexp(errors, -exponents).max(
+            axis=1, initial=0.0
+        )
 
     def _radii(
         self,
@@ -183,7 +188,9 @@ class Vertices:
         """Signs of forms at vertices, pair by pair, 2 where floats do not decide."""
         rows, coordinates = self._table.rows.buffer[forms], self.coordinates.buffer[vertices]
         norms, errors = np.abs(rows).sum(axis=1), self._table.errors.buffer[forms]
-        signs = certain_sign(np.einsum("mi,mi->m", rows, coordinates), self._bounds(vertices, norms, errors))
+        signs = certain_sign(
+            np.einsum("mi,mi->m", rows, coordinates), self._bounds(vertices, norms, errors)
+        )
         signs[(norms == 0) & (errors == 0)] = 0
         self.statistics.decisions += len(vertices)
         return signs
@@ -201,7 +208,9 @@ class Vertices:
                 values = coordinates @ tables.rows[0].T
             else:
                 values = np.matmul(tables.rows[here], coordinates[:, :, None])[:, :, 0]
-            signs[part] = certain_sign(values, self._bounds(part, tables.norms[here], tables.errors[here]))
+            signs[part] = certain_sign(
+                values, self._bounds(part, tables.norms[here], tables.errors[here])
+            )
             signs[part][((tables.norms == 0) & (tables.errors == 0))[here]] = 0
         self.statistics.decisions += signs.size
         return signs
@@ -210,12 +219,16 @@ class Vertices:
         """Signs of the last layer at all vertices, shape (f_0, width), 2 where floats do not decide."""
         count = len(self)
         signs = np.empty((count, width), dtype=np.int8)
-        step = max(1, _BLOCK // max(1, self._table.width_before_last * self.coordinates.buffer.shape[1]))
+        step = max(
+            1, _BLOCK // max(1, self._table.width_before_last * self.coordinates.buffer.shape[1])
+        )
         for start in range(0, count, step):
             part = np.arange(start, min(start + step, count))
             spread, sums = self._uncertainty(part)
             coordinates, radii = self.coordinates.buffer[part], self.radii.buffer[part]
-            signs[part] = self._table.signs_at(LastLayerQuery(coordinates, radii, spread, sums, regions[part]))
+            signs[part] = self._table.signs_at(
+                LastLayerQuery(coordinates, radii, spread, sums, regions[part])
+            )
         self.statistics.decisions += int((signs != 2).sum())  # the others will be asked for again
         return signs
 
@@ -223,7 +236,9 @@ class Vertices:
         """What |F|₁ and E are multiplied with in the bound of the module's text."""
         largest, sums = largest_and_sum(self.coordinates.buffer[vertices])
         width = self.coordinates.buffer.shape[1]
-        return (self.radii.buffer[vertices] + (width + 2) * _UNIT * largest) * _SLACK, 2 * _SLACK * sums
+        return (
+            self.radii.buffer[vertices] + (width + 2) * _UNIT * largest
+        ) * _SLACK, 2 * _SLACK * sums
 
     def _bounds(self, vertices: Indices, norms: Floats, errors: Floats) -> Floats:
         """The bound of the module's text; one form for each vertex, or a row of forms."""
@@ -246,9 +261,15 @@ class Vertices:
         return self._exact[vertex]
 
     def _oriented(self, direction: list[int], vertex: int) -> list[int]:
-        for row, sign in zip(self._base_forms, self.base_signs.buffer[vertex].tolist(), strict=True):
+        for row, sign in zip(
+            self._base_forms, self.base_signs.buffer[vertex].tolist(), strict=True
+        ):
             if sign:
-                return direction if dot_sign(row, direction) == sign else [-entry for entry in direction]
+                return (
+                    direction
+                    if dot_sign(row, direction) == sign
+                    else [-entry for entry in direction]
+                )
         raise AssertionError("the base forms and t do not vanish together")
 
     def arrays(self) -> list[NDArray[Any]]:
@@ -264,8 +285,14 @@ class Vertices:
         part = copy.copy(self)
         numbers = np.cumsum(marked) - 1
         part._exact = {int(numbers[i]): value for i, value in self._exact.items() if marked[i]}
-        part.coordinates, part.radii = self.coordinates.restricted(marked), self.radii.restricted(marked)
-        part.forms, part.base_signs = self.forms.restricted(marked), self.base_signs.restricted(marked)
+        part.coordinates, part.radii = (
+            self.coordinates.restricted(marked),
+            self.radii.restricted(marked),
+        )
+        part.forms, part.base_signs = (
+            self.forms.restricted(marked),
+            self.base_signs.restricted(marked),
+        )
         return part
 
 

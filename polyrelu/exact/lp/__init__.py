@@ -8,6 +8,21 @@ data flow: `reading` → `rows` (integers) → `tableau`, or `highs` (guess) →
 """
 
 from polyrelu.exact.lp.linear_program import LinearProgram
-from polyrelu.exact.lp.results import Flat, Infeasible, Interior, Multipliers, Optimal, Unbounded
+from polyrelu.exact.lp.results import (
+    FlatSet,
+    Infeasible,
+    InteriorPoint,
+    Multipliers,
+    Optimal,
+    Unbounded,
+)
 
-__all__ = ["Flat", "Infeasible", "Interior", "LinearProgram", "Multipliers", "Optimal", "Unbounded"]
+__all__ = [
+    "FlatSet",
+    "Infeasible",
+    "InteriorPoint",
+    "LinearProgram",
+    "Multipliers",
+    "Optimal",
+    "Unbounded",
+]

@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from flint import fmpz, fmpz_mat, nmod_mat
 
 from polyrelu.exact.dixon import solve_integer
-from polyrelu.exact.lp.bounds import Bounds, Side
+from polyrelu.exact.lp.bounds import ColumnBounds, Side
 from polyrelu.exact.lp.rows import Rows
 from polyrelu.exact.modular import pivot_columns
 
-__all__ = ["ActiveSet", "Coordinates", "Vector", "default_active_set", "repaired"]
+__all__ = ["Basis", "BasisCoordinates", "RationalVector", "default_basis", "repaired"]
 
 _PRIME = 2**61 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
+class RationalVector:
     """The rational vector numerators / denominator, denominator > 0."""
 
     numerators: list[fmpz]
@@ -33,7 +33,7 @@ class Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class Coordinates:
+class BasisCoordinates:
     """A vector as (Σ rows_r a_r + Σ columns_j e_j) / denominator over the active constraints, denominator > 0."""
 
     rows: Mapping[int, fmpz]
@@ -41,7 +41,7 @@ class Coordinates:
     denominator: fmpz
 
 
-class ActiveSet:
+class Basis:
     """Rows R and fixed columns N whose normals are a basis.
 
     Raises
@@ -49,9 +49,20 @@ class ActiveSet:
     ZeroDivisionError : from any method, if the normals are not a basis.
     """
 
-    __slots__ = ("_bounds", "_entries", "_full_rows", "_matrix", "_transposed", "columns", "fixed", "rows")
+    __slots__ = (
+        "_bounds",
+        "_entries",
+        "_full_rows",
+        "_matrix",
+        "_transposed",
+        "columns",
+        "fixed",
+        "rows",
+    )
 
-    def __init__(self, program: Rows, bounds: Bounds, rows: Sequence[int], fixed: Mapping[int, Side]) -> None:
+    def __init__(
+        self, program: Rows, bounds: ColumnBounds, rows: Sequence[int], fixed: Mapping[int, Side]
+    ) -> None:
         self.rows, self.fixed, self._bounds = list(rows), dict(fixed), bounds
         self.columns = [j for j in range(program.columns) if j not in self.fixed]
         self._entries = [program.entries[r] for r in self.rows]
@@ -78,7 +89,7 @@ class ActiveSet:
         """Whether a prime shows that the normals are a basis."""
         return not self.columns or int(nmod_mat(self._matrix, _PRIME).rank()) == len(self.columns)
 
-    def point(self) -> Vector:
+    def point(self) -> RationalVector:
         """The point where every active constraint is tight."""
         common = self._bounds.denominator
         values = {j: self._bounds.at(j, side) for j, side in self.fixed.items()}
@@ -96,33 +107,38 @@ class ActiveSet:
                 numerators[j] = entry
         for j, value in values.items():
             numerators[j] = fmpz(value)
-        return Vector(numerators, denominator)
+        return RationalVector(numerators, denominator)
 
-    def coordinates(self, *vectors: Sequence[int | fmpz]) -> list[Coordinates]:
+    def coordinates(self, *vectors: Sequence[int | fmpz]) -> list[BasisCoordinates]:
         """Integer vectors in the basis of the active normals."""
         if not self.columns:
-            return [Coordinates({}, {j: fmpz(vector[j]) for j in self.fixed}, fmpz(1)) for vector in vectors]
+            return [
+                BasisCoordinates({}, {j: fmpz(vector[j]) for j in self.fixed}, fmpz(1))
+                for vector in vectors
+            ]
         right = fmpz_mat([[vector[j] for vector in vectors] for j in self.columns])
         solution, denominator = solve_integer(self._transposed, right)
         columns = [solution.entries()[k :: len(vectors)] for k in range(len(vectors))]
         rows = [dict(zip(self.rows, column, strict=True)) for column in columns]
         if not self.fixed:
-            return [Coordinates(row, {}, denominator) for row in rows]
+            return [BasisCoordinates(row, {}, denominator) for row in rows]
         used = (solution.transpose() * self._full()).tolist()
         return [
-            Coordinates(row, {j: denominator * vector[j] - part[j] for j in self.fixed}, denominator)
+            BasisCoordinates(
+                row, {j: denominator * vector[j] - part[j] for j in self.fixed}, denominator
+            )
             for row, vector, part in zip(rows, vectors, used, strict=True)
         ]
 
-    def edge_from_row(self, row: int) -> Vector:
+    def edge_from_row(self, row: int) -> RationalVector:
         """The direction along which only `row` stops being tight, its slack growing."""
         return self._edge(None, 0, [-1 if r == row else 0 for r in self.rows])
 
-    def edge_from_column(self, column: int, step: int) -> Vector:
+    def edge_from_column(self, column: int, step: int) -> RationalVector:
         """The direction along which only the fixed `column` moves, by the sign `step`."""
         return self._edge(column, step, [-step * row[column] for row in self._entries])
 
-    def _edge(self, column: int | None, step: int, right: list[int]) -> Vector:
+    def _edge(self, column: int | None, step: int, right: list[int]) -> RationalVector:
         numerators = [fmpz(0)] * (len(self.columns) + len(self.fixed))
         denominator = fmpz(1)
         if self.columns:
@@ -131,15 +147,17 @@ class ActiveSet:
                 numerators[j] = entry
         if column is not None:
             numerators[column] = denominator * step
-        return Vector(numerators, denominator)
+        return RationalVector(numerators, denominator)
 
 
-def default_active_set(program: Rows, bounds: Bounds) -> ActiveSet:
+def default_basis(program: Rows, bounds: ColumnBounds) -> Basis:
     """No row, every column at a bound or pinned: a start without a guess."""
-    return ActiveSet(program, bounds, [], {j: bounds.side(j) for j in range(program.columns)})
+    return Basis(program, bounds, [], {j: bounds.side(j) for j in range(program.columns)})
 
 
-def repaired(program: Rows, bounds: Bounds, rows: Sequence[int], fixed: Mapping[int, Side]) -> ActiveSet:
+def repaired(
+    program: Rows, bounds: ColumnBounds, rows: Sequence[int], fixed: Mapping[int, Side]
+) -> Basis:
     """An active set close to a guess, whose normals need not be independent.
 
     Independent modulo a prime implies independent. Rows that depend on the others are dropped, columns without a row
@@ -150,8 +168,10 @@ def repaired(program: Rows, bounds: Bounds, rows: Sequence[int], fixed: Mapping[
     block = fmpz_mat(len(rows), len(columns), flat)
     kept = pivot_columns(block.transpose(), _PRIME) if rows and columns else []
     reduced = fmpz_mat(
-        len(kept), len(columns), [e for i in kept for e in flat[i * len(columns) : (i + 1) * len(columns)]]
+        len(kept),
+        len(columns),
+        [e for i in kept for e in flat[i * len(columns) : (i + 1) * len(columns)]],
     )
     solved = {columns[j] for j in (pivot_columns(reduced, _PRIME) if kept else [])}
     new_fixed = dict(fixed) | {j: bounds.side(j) for j in columns if j not in solved}
-    return ActiveSet(program, bounds, [rows[i] for i in kept], new_fixed)
+    return Basis(program, bounds, [rows[i] for i in kept], new_fixed)

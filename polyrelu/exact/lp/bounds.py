@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from polyrelu.exact.floats import nearest_float
 
-__all__ = ["Bounds", "Side"]
+__all__ = ["ColumnBounds", "Side"]
 
 
 class Side(IntEnum):
@@ -28,7 +28,7 @@ class Side(IntEnum):
     FIXED = 2
 
 
-class Bounds:
+class ColumnBounds:
     """Lower and upper bounds, None where there is none.
 
     Attributes
@@ -41,7 +41,9 @@ class Bounds:
     __slots__ = ("denominator", "lower", "upper")
 
     def __init__(self, lower: Sequence[Fraction | None], upper: Sequence[Fraction | None]) -> None:
-        self.denominator = math.lcm(*(bound.denominator for bound in (*lower, *upper) if bound is not None))
+        self.denominator = math.lcm(
+            *(bound.denominator for bound in (*lower, *upper) if bound is not None)
+        )
         self.lower = [self._numerator(bound) for bound in lower]
         self.upper = [self._numerator(bound) for bound in upper]
 
@@ -83,11 +85,15 @@ class Bounds:
         return self._floats(self.lower, -np.inf), self._floats(self.upper, np.inf)
 
     def _floats(self, bounds: list[int | None], missing: float) -> NDArray[np.float64]:
-        return np.array([missing if b is None else nearest_float(b, self.denominator) for b in bounds])
+        return np.array(
+            [missing if b is None else nearest_float(b, self.denominator) for b in bounds]
+        )
 
     def any(self) -> bool:
         """Whether a column other than the last, the slack variable, has a bound."""
-        return any(bound is not None for bounds in (self.lower, self.upper) for bound in bounds[:-1])
+        return any(
+            bound is not None for bounds in (self.lower, self.upper) for bound in bounds[:-1]
+        )
 
     def middle(self, column: int, value: Fraction) -> Fraction:
         """A number strictly between the bounds of a column: the middle, or `value` at a distance of 1 at least."""
@@ -109,4 +115,6 @@ class Bounds:
     def crossing(self) -> int | None:
         """A column whose lower bound exceeds its upper bound, or None."""
         pairs = enumerate(zip(self.lower, self.upper, strict=True))
-        return next((j for j, (low, up) in pairs if low is not None and up is not None and low > up), None)
+        return next(
+            (j for j, (low, up) in pairs if low is not None and up is not None and low > up), None
+        )

@@ -8,32 +8,47 @@ from fractions import Fraction
 
 from flint import fmpz
 
-from polyrelu.exact.lp.basis import Coordinates, Vector
+from polyrelu.exact.lp.basis import BasisCoordinates, RationalVector
 from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.pivoting import Infeasibility
 from polyrelu.exact.lp.results import Multipliers, Point
 
-__all__ = ["crossing_bounds", "farkas", "integer_multipliers", "multipliers", "point_of", "upper_bound"]
+__all__ = [
+    "crossing_bounds",
+    "farkas",
+    "integer_multipliers",
+    "multipliers",
+    "point_of",
+    "upper_bound",
+]
 
 
-def point_of(vector: Vector) -> Point:
+def point_of(vector: RationalVector) -> Point:
     """The x part of an exact vector."""
     denominator = int(vector.denominator)
     return tuple(Fraction(int(entry), denominator) for entry in vector.numerators[:-1])
 
 
-def multipliers(model: Model, coordinates: Coordinates, scale: int) -> Multipliers:
+def multipliers(model: Model, coordinates: BasisCoordinates, scale: int) -> Multipliers:
     """Multipliers that add up to (the vector with these coordinates) / scale."""
     denominator = int(coordinates.denominator) * scale
-    rows = {r: Fraction(int(y) * model.scales[r], denominator) for r, y in coordinates.rows.items() if y}
-    columns = {j: Fraction(int(d), denominator) for j, d in coordinates.columns.items() if d and j < model.columns}
+    rows = {
+        r: Fraction(int(y) * model.scales[r], denominator) for r, y in coordinates.rows.items() if y
+    }
+    columns = {
+        j: Fraction(int(d), denominator)
+        for j, d in coordinates.columns.items()
+        if d and j < model.columns
+    }
     return _by_side(rows, columns)
 
 
-def integer_multipliers(model: Model, coordinates: Coordinates) -> Multipliers:
+def integer_multipliers(model: Model, coordinates: BasisCoordinates) -> Multipliers:
     """Multipliers without a common divisor that add up to a positive multiple of the vector."""
-    return _primitive(_scaled_rows(model, coordinates.rows), _without_slack(model, coordinates.columns))
+    return _primitive(
+        _scaled_rows(model, coordinates.rows), _without_slack(model, coordinates.columns)
+    )
 
 
 def farkas(model: Model, proof: Infeasibility) -> Multipliers:
@@ -53,12 +68,17 @@ def crossing_bounds(column: int) -> Multipliers:
     return Multipliers({}, {column: Fraction(1)}, {column: Fraction(1)})
 
 
-def upper_bound(model: Model, coordinates: Coordinates) -> fmpz:
+def upper_bound(model: Model, coordinates: BasisCoordinates) -> fmpz:
     """A positive multiple of Σ rows_r c_r + Σ columns_j (bound of j): the bound that right signs prove."""
     bounds = model.bounds
     rows = sum((y * model.rows.entries[r][-1] for r, y in coordinates.rows.items()), fmpz(0))
     columns = sum(
-        (d * bounds.at(j, Side.LOWER if d < 0 else Side.UPPER) for j, d in coordinates.columns.items() if d), fmpz(0)
+        (
+            d * bounds.at(j, Side.LOWER if d < 0 else Side.UPPER)
+            for j, d in coordinates.columns.items()
+            if d
+        ),
+        fmpz(0),
     )
     return rows * bounds.denominator + columns
 
@@ -75,7 +95,8 @@ def _without_slack(model: Model, columns: Mapping[int, fmpz]) -> dict[int, int]:
 def _primitive(rows: dict[int, int], columns: dict[int, int]) -> Multipliers:
     content = math.gcd(*rows.values(), *columns.values()) or 1
     return _by_side(
-        {r: Fraction(y // content) for r, y in rows.items()}, {j: Fraction(d // content) for j, d in columns.items()}
+        {r: Fraction(y // content) for r, y in rows.items()},
+        {j: Fraction(d // content) for j, d in columns.items()},
     )
 
 

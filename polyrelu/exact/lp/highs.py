@@ -96,7 +96,10 @@ class FloatSolver:
         """Append a row."""
         index = np.flatnonzero(coefficients).astype(np.int32)
         self._solver.addRow(lower, upper, index.size, index, coefficients[index])
-        self._row_lower, self._row_upper = np.append(self._row_lower, lower), np.append(self._row_upper, upper)
+        self._row_lower, self._row_upper = (
+            np.append(self._row_lower, lower),
+            np.append(self._row_upper, upper),
+        )
         self._strategy = _DUAL
 
     def delete_last_row(self) -> None:
@@ -128,7 +131,9 @@ class FloatSolver:
         solver.setOptionValue("simplex_strategy", self._strategy)
         self._strategy = _PRIMAL  # next time, unless a row changes
         status = self._run()
-        basis = solver.getBasis()  # getBasicVariables is faster, and crashes where the simplex method did not run
+        basis = (
+            solver.getBasis()
+        )  # getBasicVariables is faster, and crashes where the simplex method did not run
         if not basis.valid:
             return None
         solution = solver.getSolution()
@@ -156,7 +161,9 @@ class FloatSolver:
         needed if basic rows happen to be tight as well.
         """
         values = np.array(solution.row_value)
-        tight: list[int] = np.flatnonzero((values == self._row_upper) | (values == self._row_lower)).tolist()
+        tight: list[int] = np.flatnonzero(
+            (values == self._row_upper) | (values == self._row_lower)
+        ).tolist()
         if len(tight) == count:
             return tight
         return [i for i, state in enumerate(basis.row_status) if state != _BASIC]
@@ -170,7 +177,9 @@ class FloatSolver:
         return Side.UPPER if upper - value < value - lower else Side.LOWER
 
 
-def _row_wise(matrix: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+def _row_wise(
+    matrix: NDArray[np.float64],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
     """Starts, column indices and values of the nonzero entries, row by row."""
     rows, columns = matrix.shape
     used = matrix != 0
@@ -213,10 +222,17 @@ def to_floats(rows: Sequence[Sequence[int]], exponents: Sequence[int]) -> NDArra
     A right-hand side may be much larger than the coefficients; it is clamped.
     """
     try:
-        raw = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * len(rows[0])).reshape(len(rows), -1)
+        raw = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * len(rows[0])).reshape(
+            len(rows), -1
+        )
         raw = np.ldexp(raw, -np.array(exponents)[:, None])
     except OverflowError:  # numbers beyond the range of a float
-        raw = np.array([[nearest_float(e, 1 << bits) for e in row] for row, bits in zip(rows, exponents, strict=True)])
+        raw = np.array(
+            [
+                [nearest_float(e, 1 << bits) for e in row]
+                for row, bits in zip(rows, exponents, strict=True)
+            ]
+        )
     raw[:, -1] = _clamped(raw[:, -1])
     return raw
 

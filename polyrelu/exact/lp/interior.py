@@ -13,7 +13,7 @@ from flint import fmpz
 from numpy.typing import NDArray
 
 from polyrelu.exact.floats import nearest_float
-from polyrelu.exact.lp.basis import Vector
+from polyrelu.exact.lp.basis import RationalVector
 from polyrelu.exact.lp.float_filter import certain_signs
 from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.results import Point
@@ -23,7 +23,7 @@ __all__ = ["floats_of", "moved_inside", "rounded", "shortened"]
 _LONGEST = 1000  # bits of a rounded coordinate
 
 
-def floats_of(point: Vector) -> list[float]:
+def floats_of(point: RationalVector) -> list[float]:
     """The nearest floats of an exact point."""
     denominator = int(point.denominator)
     return [nearest_float(int(entry), denominator) for entry in point.numerators]
@@ -40,21 +40,29 @@ def rounded(model: Model, values: list[float]) -> Point | None:
     if model.bounds.any():
         point, margin = _off_the_bounds(model, np.array(point), slack)
         slack = min(slack, margin)
-    if not (slack > 0 and all(map(math.isfinite, point))):  # bounds near the ends of the range of floats
+    if not (
+        slack > 0 and all(map(math.isfinite, point))
+    ):  # bounds near the ends of the range of floats
         return None
-    digits = max(0, math.frexp(2 * max(len(point), 1))[1] - math.frexp(slack)[1] + 1)  # 2^-digits ≤ slack / 2n
+    digits = max(
+        0, math.frexp(2 * max(len(point), 1))[1] - math.frexp(slack)[1] + 1
+    )  # 2^-digits ≤ slack / 2n
     size = math.frexp(max(map(abs, point), default=0.0))[1]
     if digits + max(0, size) > _LONGEST:
         return None
     integers = [round(math.ldexp(value, digits)) for value in point]
     if size + digits < 52:  # the rounded point is a point of floats
-        signs = certain_signs(model.table(), [*(math.ldexp(value, -digits) for value in integers), 0.0])
+        signs = certain_signs(
+            model.table(), [*(math.ldexp(value, -digits) for value in integers), 0.0]
+        )
         if (signs < 0).all() and not any(model.rows.is_equation):
             return _within_bounds(model, integers, digits)
     return _checked(model, integers, digits)
 
 
-def _off_the_bounds(model: Model, point: NDArray[np.float64], slack: float) -> tuple[list[float], float]:
+def _off_the_bounds(
+    model: Model, point: NDArray[np.float64], slack: float
+) -> tuple[list[float], float]:
     """A point further inside the bounds, and a distance by which it may be moved: the rows lose at most half of t."""
     lower, upper = (bounds[:-1] for bounds in model.bounds.to_floats())
     with np.errstate(invalid="ignore", over="ignore"):
@@ -69,16 +77,19 @@ def _off_the_bounds(model: Model, point: NDArray[np.float64], slack: float) -> t
     return inside.tolist(), room
 
 
-def shortened(model: Model, point: Vector) -> Point | None:
+def shortened(model: Model, point: RationalVector) -> Point | None:
     """An exact point with positive slack, rounded like `rounded`."""
     slack = point.numerators[-1]
     columns = max(len(point.numerators) - 1, 1)
     digits = max(0, (2 * columns * point.denominator // slack).bit_length())
-    scaled = [((entry << (digits + 1)) + point.denominator) // (2 * point.denominator) for entry in point.numerators]
+    scaled = [
+        ((entry << (digits + 1)) + point.denominator) // (2 * point.denominator)
+        for entry in point.numerators
+    ]
     return _checked(model, [int(entry) for entry in scaled[:-1]], digits)
 
 
-def moved_inside(model: Model, point: Vector) -> Point:
+def moved_inside(model: Model, point: RationalVector) -> Point:
     """An exact point with positive slack t, moved off the bounds by as much as the rows allow."""
     bounds, t = model.bounds, Fraction(int(point.numerators[-1]), int(point.denominator))
     exact = [Fraction(int(entry), int(point.denominator)) for entry in point.numerators[:-1]]

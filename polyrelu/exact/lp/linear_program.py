@@ -38,9 +38,9 @@ from polyrelu.exact.lp.parsing import (
 )
 from polyrelu.exact.lp.pivoting import ExactOptimum, ExactRay, Infeasibility
 from polyrelu.exact.lp.results import (
-    Flat,
+    FlatSet,
     Infeasible,
-    Interior,
+    InteriorPoint,
     Multipliers,
     Optimal,
     Point,
@@ -78,7 +78,10 @@ class LinearProgram:
     """
 
     def __init__(
-        self, columns: int, lower: Sequence[object] | None = None, upper: Sequence[object] | None = None
+        self,
+        columns: int,
+        lower: Sequence[object] | None = None,
+        upper: Sequence[object] | None = None,
     ) -> None:
         self.columns = columns = read_index(columns, "number of columns")
         if columns < 0:
@@ -100,7 +103,9 @@ class LinearProgram:
         """Remove the row that was added last."""
         if not len(self):
             raise DomainError("there is no row to remove")
-        if self._model.rows.is_equation[-1]:  # what was constant on the equations need not be any more
+        if self._model.rows.is_equation[
+            -1
+        ]:  # what was constant on the equations need not be any more
             self._model.set_all_slacks()
         self._model.remove_last()
 
@@ -151,11 +156,11 @@ class LinearProgram:
         answer = self.maximize([Fraction(-entry, scale) for entry in integers])
         return replace(answer, value=-answer.value) if isinstance(answer, Optimal) else answer
 
-    def minimum_if_seen(self, objective: Numbers) -> Optimal | None:
+    def try_minimize(self, objective: Numbers) -> Optimal | None:
         """`minimize` where floats see a feasible point and the minimum is finite, otherwise None: no proof that there
         is no point, which takes much longer.
 
-        >>> LinearProgram(1, lower=[0]).minimum_if_seen([2]).value
+        >>> LinearProgram(1, lower=[0]).try_minimize([2]).value
         Fraction(0, 1)
         """
         *integers, scale = read_vector(objective, self.columns, "the objective")
@@ -168,11 +173,13 @@ class LinearProgram:
         answer = self.minimize([Fraction(entry, scale) for entry in integers])
         return answer if isinstance(answer, Optimal) else None
 
-    def maximize_each(self, objectives: Iterable[Numbers]) -> Iterator[Optimal | Unbounded | Infeasible]:
+    def maximize_each(
+        self, objectives: Iterable[Numbers]
+    ) -> Iterator[Optimal | Unbounded | Infeasible]:
         """`maximize` for one objective after the other, each when it is asked for."""
         return (self.maximize(objective) for objective in objectives)
 
-    def interior_point(self) -> Interior | Flat | Infeasible:
+    def interior_point(self) -> InteriorPoint | FlatSet | Infeasible:
         """A point inside all inequalities and bounds, relative to the equations, or a proof that there is none.
 
         Columns with equal bounds count as equations. Inequalities and bounds that are constant on the equations (zero
@@ -181,7 +188,7 @@ class LinearProgram:
         >>> interval = LinearProgram(1)
         >>> interval.add_inequalities([[1], [-1]], [1, 0])
         >>> interval.interior_point()
-        Interior(point=(Fraction(1, 2),))
+        InteriorPoint(point=(Fraction(1, 2),))
         >>> interval.add_inequalities([[2]], [0])
         >>> interval.interior_point().multipliers.rows
         {1: Fraction(2, 1), 2: Fraction(1, 1)}
@@ -194,7 +201,9 @@ class LinearProgram:
         while True:
             self._model.set_slack_range(None, 1)
             answer = self._interior_point()
-            if not isinstance(answer, Flat) or not self._set_constant_rows_aside(answer.multipliers):
+            if not isinstance(answer, FlatSet) or not self._set_constant_rows_aside(
+                answer.multipliers
+            ):
                 return answer
 
     def feasible_point(self) -> Point | Infeasible:
@@ -229,10 +238,10 @@ class LinearProgram:
             model.set_slack_range(0, 0)
         return Simplex(model, target, guess).solve()
 
-    def _interior_point(self) -> Interior | Flat | Infeasible:
+    def _interior_point(self) -> InteriorPoint | FlatSet | Infeasible:
         model = self._model
         answer = self._most_slack([*[0] * self.columns, 1])
-        if isinstance(answer, Interior | Infeasible):
+        if isinstance(answer, InteriorPoint | Infeasible):
             return answer
         if isinstance(answer, Infeasibility):
             return Infeasible(farkas(model, answer))
@@ -241,18 +250,20 @@ class LinearProgram:
         slack = answer.point.numerators[-1]
         if slack > 0:
             point = rounded(model, floats_of(answer.point)) or shortened(model, answer.point)
-            return Interior(point or moved_inside(model, answer.point))
+            return InteriorPoint(point or moved_inside(model, answer.point))
         evidence = integer_multipliers(model, answer.coordinates)
-        return Infeasible(evidence) if slack < 0 else Flat(point_of(answer.point), evidence)
+        return Infeasible(evidence) if slack < 0 else FlatSet(point_of(answer.point), evidence)
 
-    def _most_slack(self, target: list[int]) -> ExactOptimum | ExactRay | Infeasibility | Interior | Infeasible:
+    def _most_slack(
+        self, target: list[int]
+    ) -> ExactOptimum | ExactRay | Infeasibility | InteriorPoint | Infeasible:
         """The maximum of t, or an answer that can be read off a guess."""
         model = self._model
         if is_small(model):
             return Tableau(model, target).solve()
         guess = model.guess_slack()
         if guess is not None and (point := rounded(model, guess.point)) is not None:
-            return Interior(point)
+            return InteriorPoint(point)
         simplex = Simplex(model, target, guess)
         bound = simplex.dual_bound()
         if bound is not None and upper_bound(model, bound) < 0:
@@ -263,13 +274,16 @@ class LinearProgram:
         bounds = list(zip(self._lower, self._upper, strict=True))
         fixed = any(low is not None and low == up for low, up in bounds)
         return fixed or (
-            any(self._model.rows.is_equation) and any(low is not None or up is not None for low, up in bounds)
+            any(self._model.rows.is_equation)
+            and any(low is not None or up is not None for low, up in bounds)
         )
 
-    def _with_bounds_as_rows(self) -> Interior | Flat | Infeasible:
+    def _with_bounds_as_rows(self) -> InteriorPoint | FlatSet | Infeasible:
         """`interior_point` of the same constraints without bounds, its multipliers translated back."""
         model, program = self._model, LinearProgram(self.columns)
-        for row, scale, is_equation in zip(model.rows.entries, model.scales, model.rows.is_equation, strict=True):
+        for row, scale, is_equation in zip(
+            model.rows.entries, model.scales, model.rows.is_equation, strict=True
+        ):
             program._model.append([[*row[: self.columns], row[-1]]], [scale], is_equation)
         # of each further row: the column, and 1 for the upper, -1 for the lower bound
         origin: list[tuple[int, int]] = []
@@ -286,7 +300,7 @@ class LinearProgram:
                 program.add_inequalities([[-entry for entry in unit]], [-low])
                 origin.append((j, -1))
         answer = program.interior_point()
-        if isinstance(answer, Interior):
+        if isinstance(answer, InteriorPoint):
             return answer
         return replace(answer, multipliers=_as_bounds(answer.multipliers, len(self), origin))
 
@@ -294,13 +308,17 @@ class LinearProgram:
         """Take t out of the inequalities in a proof of flatness, if all of them are constant on the equations."""
         model = self._model
         equations = [
-            row[: self.columns] for row, is_eq in zip(model.rows.entries, model.rows.is_equation, strict=True) if is_eq
+            row[: self.columns]
+            for row, is_eq in zip(model.rows.entries, model.rows.is_equation, strict=True)
+            if is_eq
         ]
         found = [row for row in evidence.rows if not model.rows.is_equation[row]]
         if not equations or not found:
             return False
         span = RationalMatrix.from_integers(equations).transpose()
-        normals = RationalMatrix.from_integers([model.rows.entries[row][: self.columns] for row in found])
+        normals = RationalMatrix.from_integers(
+            [model.rows.entries[row][: self.columns] for row in found]
+        )
         if solve(span, normals.transpose()) is None:
             return False
         for row in found:
@@ -316,4 +334,6 @@ def _as_bounds(evidence: Multipliers, rows: int, origin: list[tuple[int, int]]) 
         if row >= rows:
             column, side = origin[row - rows]
             (upper if side * value > 0 else lower)[column] = abs(value)
-    return Multipliers({row: value for row, value in evidence.rows.items() if row < rows}, upper, lower)
+    return Multipliers(
+        {row: value for row, value in evidence.rows.items() if row < rows}, upper, lower
+    )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.exact.floats import nearest_float
-from polyrelu.exact.lp.bounds import Bounds
+from polyrelu.exact.lp.bounds import ColumnBounds
 from polyrelu.exact.lp.highs import FloatSolver, Guess, clamped, exponent_of, scaled, to_floats
 from polyrelu.exact.lp.rows import Rows
 
@@ -50,7 +50,11 @@ class _Source:
         side = Fraction(self.base[-1]) if self.right is None else self.right * self.scale
         factor = side.denominator
         slack = self.base[-2] * factor if self.relaxed else 0
-        return [*(entry * factor for entry in self.base[:-2]), slack, side.numerator], self.scale * factor
+        return [
+            *(entry * factor for entry in self.base[:-2]),
+            slack,
+            side.numerator,
+        ], self.scale * factor
 
     def float_side(self) -> float:
         """The right-hand side of the float row."""
@@ -70,7 +74,7 @@ class Model:
 
     def __init__(self, lower: Sequence[Fraction | None], upper: Sequence[Fraction | None]) -> None:
         self.columns = len(lower)
-        self.bounds = Bounds([*lower, Fraction(0)], [*upper, Fraction(0)])
+        self.bounds = ColumnBounds([*lower, Fraction(0)], [*upper, Fraction(0)])
         self._sources: list[_Source] = []
         self._stale = False
         self._clear()
@@ -165,7 +169,10 @@ class Model:
         """Bounds of the slack variable t."""
         low, high = self.bounds.lower[-1], self.bounds.upper[-1]
         self.bounds.restrict(self.columns, lower, upper)
-        if self._solver is not None and (low, high) != (self.bounds.lower[-1], self.bounds.upper[-1]):
+        if self._solver is not None and (low, high) != (
+            self.bounds.lower[-1],
+            self.bounds.upper[-1],
+        ):
             self._solver.change_column(self.columns, -np.inf if lower is None else lower, upper)
 
     def zero_rows(self) -> list[int]:

@@ -33,7 +33,9 @@ def read_rows(
         table = [[*row, side] for row, side in zip(rows, right, strict=False)]
         _need_shape(rows, right, columns)
     except TypeError:
-        raise DomainError("expected a list of rows, each a list of numbers, and a list of right-hand sides") from None
+        raise DomainError(
+            "expected a list of rows, each a list of numbers, and a list of right-hand sides"
+        ) from None
     if set(map(type, chain.from_iterable(table))) == {int}:
         return cast("list[list[int]]", table), [1] * len(table)
     cleared = [_cleared(row) for row in table]
@@ -75,7 +77,9 @@ def _need_shape(rows: Sequence[Numbers], right: Numbers, columns: int) -> None:
         if isinstance(row, str):
             raise DomainError(f"row {index} is a text, not a list of numbers")
         if length != columns:
-            raise DomainError(f"row {index} has {length} entries, but there are {columns} variables")
+            raise DomainError(
+                f"row {index} has {length} entries, but there are {columns} variables"
+            )
 
 
 def _cleared(row: list[object]) -> tuple[list[int], int]:
@@ -102,10 +106,15 @@ def read_bounds(bounds: Sequence[object] | None, columns: int) -> list[Fraction 
     try:
         length = len(bounds)
     except TypeError:
-        raise DomainError(f"bounds must be a list of {columns} numbers, None where there is no bound") from None
+        raise DomainError(
+            f"bounds must be a list of {columns} numbers, None where there is no bound"
+        ) from None
     if length != columns:
         raise DomainError(f"{columns} variables need as many bounds, got {length}")
     for j, bound in enumerate(bounds):
         if isinstance(bound, float) and math.isinf(bound):
             raise DomainError(f"bound {j} is infinite; write None where there is no bound")
-    return [None if bound is None else read_number(bound, f"bound {j}") for j, bound in enumerate(bounds)]
+    return [
+        None if bound is None else read_number(bound, f"bound {j}")
+        for j, bound in enumerate(bounds)
+    ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flint import fmpz
 
-from polyrelu.exact.lp.basis import Coordinates, Vector
+from polyrelu.exact.lp.basis import BasisCoordinates, RationalVector
 from polyrelu.exact.lp.bounds import Side
 
 __all__ = ["PATIENCE", "ExactOptimum", "ExactRay", "Infeasibility", "Violation", "least_ratio"]
@@ -21,16 +21,16 @@ PATIENCE = 10
 class ExactOptimum:
     """A feasible point and the objective's coordinates, all of the right sign."""
 
-    point: Vector
-    coordinates: Coordinates
+    point: RationalVector
+    coordinates: BasisCoordinates
 
 
 @dataclass(frozen=True, slots=True)
 class ExactRay:
     """A feasible point and a direction that stays feasible and increases the objective."""
 
-    point: Vector
-    ray: Vector
+    point: RationalVector
+    ray: RationalVector
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Infeasibility:
     """
 
     violation: Violation
-    coordinates: Coordinates
+    coordinates: BasisCoordinates
 
 
 def least_ratio(candidates: Sequence[tuple[int, int | fmpz, int | fmpz]]) -> int:

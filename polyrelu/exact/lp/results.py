@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-__all__ = ["Flat", "Infeasible", "Interior", "Multipliers", "Optimal", "Point", "Unbounded"]
+from polyrelu.support.typing import Point
 
-Point = tuple[Fraction, ...]
+__all__ = ["FlatSet", "Infeasible", "InteriorPoint", "Multipliers", "Optimal", "Point", "Unbounded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +62,14 @@ class Infeasible:
 
 
 @dataclass(frozen=True, slots=True)
-class Interior:
+class InteriorPoint:
     """`point` satisfies all constraints, and is strictly inside those that are not constant on the equations."""
 
     point: Point
 
 
 @dataclass(frozen=True, slots=True)
-class Flat:
+class FlatSet:
     """There are feasible points, such as `point`, but no interior.
 
     `multipliers` (integers) add up to g·x ≤ γ where g·x = γ is a consequence of the equations alone, and at least one

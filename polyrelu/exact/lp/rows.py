@@ -65,14 +65,20 @@ class Rows:
         """The bit length of the largest coefficient of a row."""
         row = self.entries[index]
         slack = row[-2]  # of that size, except in rows without slack
-        return slack.bit_length() if slack else max((abs(entry).bit_length() for entry in row[:-2]), default=0)
+        return (
+            slack.bit_length()
+            if slack
+            else max((abs(entry).bit_length() for entry in row[:-2]), default=0)
+        )
 
     def products(self, vector: Sequence[int | fmpz], indices: Sequence[int]) -> list[fmpz]:
         """The numbers row · vector for some rows; `vector` has one entry more than there are columns, for c."""
         if not indices:
             return []
         column = fmpz_mat(self.columns + 1, 1, list(vector))
-        if len(indices) * _FEW < len(self):  # converting a row costs more than a product with a converted one
+        if len(indices) * _FEW < len(
+            self
+        ):  # converting a row costs more than a product with a converted one
             chosen: list[fmpz] = (fmpz_mat([self.entries[i] for i in indices]) * column).entries()
             return chosen
         entries = [entry for block in self._converted() for entry in (block * column).entries()]

@@ -20,7 +20,7 @@ import numpy as np
 from flint import fmpz
 
 from polyrelu.exact.floats import nearest_float
-from polyrelu.exact.lp.basis import ActiveSet, Coordinates, Vector, default_active_set, repaired
+from polyrelu.exact.lp.basis import Basis, BasisCoordinates, RationalVector, default_basis, repaired
 from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.float_filter import certain_signs
 from polyrelu.exact.lp.highs import Guess
@@ -52,15 +52,15 @@ class Simplex:
         self.pivots = 0
         self._idle = 0
 
-    def _start(self, guess: Guess | None) -> tuple[ActiveSet, Coordinates]:
+    def _start(self, guess: Guess | None) -> tuple[Basis, BasisCoordinates]:
         """The active set of a guess, repaired if its normals are dependent, and the objective in it."""
         rows, bounds = self._rows, self._bounds
         if guess is None:
-            active = default_active_set(rows, bounds)
+            active = default_basis(rows, bounds)
             return active, active.coordinates(self._objective)[0]
         fixed = {j: bounds.corrected(j, side) for j, side in guess.fixed.items()}
         square = len(guess.rows) + len(fixed) == rows.columns
-        guessed = ActiveSet(rows, bounds, guess.rows, fixed) if square else None
+        guessed = Basis(rows, bounds, guess.rows, fixed) if square else None
         if guessed is None or not guessed.is_independent():
             guessed = repaired(rows, bounds, guess.rows, fixed)
         return guessed, guessed.coordinates(self._objective)[0]
@@ -76,13 +76,13 @@ class Simplex:
             return ExactOptimum(found, self._coordinates)
         return self._primal_steps(found)
 
-    def dual_bound(self) -> Coordinates | None:
+    def dual_bound(self) -> BasisCoordinates | None:
         """The objective's coordinates at the start if they are of the right sign: an upper bound without a point."""
         return None if self._wrong(self._coordinates) else self._coordinates
 
     # -- signs ----------------------------------------------------------------------------------------------------
 
-    def _wrong(self, coordinates: Coordinates) -> list[tuple[int, fmpz]]:
+    def _wrong(self, coordinates: BasisCoordinates) -> list[tuple[int, fmpz]]:
         """Constraints whose coordinate has the wrong sign, ordered, with that coordinate."""
         is_equation, shift, fixed = self._rows.is_equation, len(self._rows), self._active.fixed
         rows = [(r, y) for r, y in coordinates.rows.items() if y < 0 and not is_equation[r]]
@@ -93,7 +93,7 @@ class Simplex:
         ]
         return sorted(rows + columns) if rows or columns else []
 
-    def _without(self, coordinates: Coordinates, wrong: list[tuple[int, fmpz]]) -> list[fmpz]:
+    def _without(self, coordinates: BasisCoordinates, wrong: list[tuple[int, fmpz]]) -> list[fmpz]:
         """The objective (times a positive number) less its wrong part: the active set is dual feasible for it."""
         target = [coordinates.denominator * entry for entry in self._objective]
         for index, value in wrong:
@@ -106,7 +106,7 @@ class Simplex:
 
     # -- dual steps -----------------------------------------------------------------------------------------------
 
-    def _dual_steps(self, objective: Sequence[int | fmpz]) -> Vector | Infeasibility:
+    def _dual_steps(self, objective: Sequence[int | fmpz]) -> RationalVector | Infeasibility:
         """Bring violated constraints in until there is none; the coordinates of `objective` keep their signs."""
         self._idle = 0
         while True:
@@ -120,7 +120,7 @@ class Simplex:
                 return Infeasibility(violation, direction)
             self._exchange(leaving, violation.row, violation.column, violation.side, progress)
 
-    def _violated(self, point: Vector) -> Violation | None:
+    def _violated(self, point: RationalVector) -> Violation | None:
         """The most violated constraint, or the first one if nothing has moved for a while."""
         shift, excess = len(self._rows), self._violations(point)
         found = [(i, self._relative(i, value)) for i, value in excess.items()]
@@ -130,18 +130,24 @@ class Simplex:
             sides[column] = side
         if not found:
             return None
-        index = found[0][0] if self._idle > PATIENCE * self._rows.columns else max(found, key=lambda item: item[1])[0]
+        index = (
+            found[0][0]
+            if self._idle > PATIENCE * self._rows.columns
+            else max(found, key=lambda item: item[1])[0]
+        )
         if index >= shift:
             return Violation(None, index - shift, sides[index - shift], 1)
         return Violation(index, -1, Side.FIXED, 1 if excess[index] > 0 else -1)
 
-    def _violations(self, point: Vector) -> dict[int, fmpz]:
+    def _violations(self, point: RationalVector) -> dict[int, fmpz]:
         """The violated rows and by how much. Most rows are seen to hold in floats; those in doubt are computed."""
         is_equation, active = self._rows.is_equation, set(self._active.rows)
         floats = [nearest_float(int(entry), int(point.denominator)) for entry in point.numerators]
         doubtful = np.flatnonzero(certain_signs(self._model.table(), floats) >= 0).tolist()
         if any(is_equation):
-            doubtful = sorted({*doubtful, *(i for i, equation in enumerate(is_equation) if equation)})
+            doubtful = sorted(
+                {*doubtful, *(i for i, equation in enumerate(is_equation) if equation)}
+            )
         indices = [i for i in doubtful if i not in active]
         excess = self._rows.products([*point.numerators, -point.denominator], indices)
         pairs = zip(indices, excess, strict=True)
@@ -159,19 +165,25 @@ class Simplex:
         normal[violation.column] = int(violation.side)
         return normal
 
-    def _outside(self, point: Vector) -> list[tuple[int, Side, fmpz]]:
+    def _outside(self, point: RationalVector) -> list[tuple[int, Side, fmpz]]:
         """Columns outside their bounds, with the side and the distance (times the point's denominator)."""
         bounds, found = self._bounds, []
         for j in self._active.columns:
             value = point.numerators[j] * bounds.denominator
             lower, upper = bounds.lower[j], bounds.upper[j]
             if upper is not None and value > upper * point.denominator:
-                found.append((j, Side.UPPER, (value - upper * point.denominator) // bounds.denominator))
+                found.append(
+                    (j, Side.UPPER, (value - upper * point.denominator) // bounds.denominator)
+                )
             elif lower is not None and value < lower * point.denominator:
-                found.append((j, Side.LOWER, (lower * point.denominator - value) // bounds.denominator))
+                found.append(
+                    (j, Side.LOWER, (lower * point.denominator - value) // bounds.denominator)
+                )
         return found
 
-    def _dual_ratio(self, coordinates: Coordinates, direction: Coordinates) -> tuple[int | None, bool]:
+    def _dual_ratio(
+        self, coordinates: BasisCoordinates, direction: BasisCoordinates
+    ) -> tuple[int | None, bool]:
         """The constraint to leave: the smallest ratio coordinate / direction, the first one on ties."""
         fixed, shift = self._active.fixed, len(self._rows)
         candidates: list[tuple[int, fmpz, fmpz]] = []
@@ -190,7 +202,7 @@ class Simplex:
 
     # -- primal steps ---------------------------------------------------------------------------------------------
 
-    def _primal_steps(self, point: Vector) -> ExactOptimum | ExactRay:
+    def _primal_steps(self, point: RationalVector) -> ExactOptimum | ExactRay:
         """From a feasible active set along improving edges."""
         self._idle = 0
         while True:
@@ -198,7 +210,11 @@ class Simplex:
             wrong = self._wrong(coordinates)
             if not wrong:
                 return ExactOptimum(point, coordinates)
-            leaving, value = wrong[0] if self._idle > PATIENCE * self._rows.columns else max(wrong, key=self._gain)
+            leaving, value = (
+                wrong[0]
+                if self._idle > PATIENCE * self._rows.columns
+                else max(wrong, key=self._gain)
+            )
             edge, step = self._edge(leaving, value)
             blocking = self._primal_ratio(point, edge, leaving, step)
             if blocking is None:
@@ -217,21 +233,27 @@ class Simplex:
             return abs(value)
         return abs(value) << self._rows.bits(index)
 
-    def _edge(self, leaving: int, value: fmpz) -> tuple[Vector, int]:
+    def _edge(self, leaving: int, value: fmpz) -> tuple[RationalVector, int]:
         shift = len(self._rows)
         if leaving < shift:
             return self._active.edge_from_row(leaving), 0
         step = 1 if value > 0 else -1
         return self._active.edge_from_column(leaving - shift, step), step
 
-    def _primal_ratio(self, point: Vector, edge: Vector, leaving: int, step: int) -> tuple[int, Side, bool] | None:
+    def _primal_ratio(
+        self, point: RationalVector, edge: RationalVector, leaving: int, step: int
+    ) -> tuple[int, Side, bool] | None:
         """The first constraint that the edge meets, the side if it is a bound, and whether the step is positive."""
         tight = set(self._active.rows)
         others = [i for i in range(len(self._rows)) if i not in tight]
         rates = self._rows.products([*edge.numerators, 0], others)
-        is_equation = self._rows.is_equation  # one that holds without being active must not be left to either side
+        is_equation = (
+            self._rows.is_equation
+        )  # one that holds without being active must not be left to either side
         met = [
-            (i, abs(rate)) for i, rate in zip(others, rates, strict=True) if rate > 0 or (rate != 0 and is_equation[i])
+            (i, abs(rate))
+            for i, rate in zip(others, rates, strict=True)
+            if rate > 0 or (rate != 0 and is_equation[i])
         ]
         excess = self._rows.products([*point.numerators, -point.denominator], [i for i, _ in met])
         candidates = [(i, -value, rate) for (i, rate), value in zip(met, excess, strict=True)]
@@ -253,7 +275,9 @@ class Simplex:
 
     # -- exchange -------------------------------------------------------------------------------------------------
 
-    def _exchange(self, leaving: int, row: int | None, column: int, side: Side, progress: bool) -> None:
+    def _exchange(
+        self, leaving: int, row: int | None, column: int, side: Side, progress: bool
+    ) -> None:
         """Replace an active constraint by a row or, if `row` is None, by a bound."""
         shift = len(self._rows)
         rows, fixed = list(self._active.rows), dict(self._active.fixed)
@@ -265,6 +289,6 @@ class Simplex:
             fixed[column] = Side.FIXED if self._bounds.side(column) is Side.FIXED else side
         else:
             rows.append(row)
-        self._active = ActiveSet(self._rows, self._bounds, rows, fixed)
+        self._active = Basis(self._rows, self._bounds, rows, fixed)
         self.pivots += 1
         self._idle = 0 if progress else self._idle + 1

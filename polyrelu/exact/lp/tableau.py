@@ -22,7 +22,7 @@ from typing import cast
 
 from flint import fmpz
 
-from polyrelu.exact.lp.basis import Coordinates, Vector
+from polyrelu.exact.lp.basis import BasisCoordinates, RationalVector
 from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.pivoting import (
@@ -94,11 +94,15 @@ class Tableau:
         self._table: list[list[int]] = [
             [*(number(-row[j]) for row in rows.entries), number(objective[j])] for j in used
         ]
-        self._values: list[int] = [number(row[-1] * self._bounds.denominator) for row in rows.entries]
+        self._values: list[int] = [
+            number(row[-1] * self._bounds.denominator) for row in rows.entries
+        ]
         for held, column in zip(self._nonbasic, self._table, strict=True):
             if held.value:
                 self._move(column, held.value)
-        self._special = set(self._equations)  # rows of the table that are not slacks of inequalities
+        self._special = set(
+            self._equations
+        )  # rows of the table that are not slacks of inequalities
         self._denominator: int = 1
         self._idle = 0
         self.pivots = 0
@@ -218,7 +222,9 @@ class Tableau:
             if row is None:
                 self._flip(k, step)
             else:
-                self._exchange(row, k, Side.UPPER if self._table[k][row] * step > 0 else Side.LOWER, bound)
+                self._exchange(
+                    row, k, Side.UPPER if self._table[k][row] * step > 0 else Side.LOWER, bound
+                )
             self._count_step(progress)
 
     def _primal_ratio(self, k: int, step: int) -> tuple[int | None, int, bool] | None:
@@ -259,13 +265,20 @@ class Tableau:
 
     def _move(self, column: list[int], distance: int) -> None:
         """Move a nonbasic variable."""
-        self._values = [value + rate * distance for value, rate in zip(self._values, column, strict=False)]
+        self._values = [
+            value + rate * distance for value, rate in zip(self._values, column, strict=False)
+        ]
 
     # -- exchange -------------------------------------------------------------------------------------------------
 
     def _exchange(self, row: int, k: int, side: Side, bound: int) -> None:
         """The basic variable of a row becomes nonbasic, at its bound on that side."""
-        label, held, column, old = self._basic[row], self._nonbasic[k], self._table[k], self._denominator
+        label, held, column, old = (
+            self._basic[row],
+            self._nonbasic[k],
+            self._table[k],
+            self._denominator,
+        )
         size, sign = abs(column[row]), 1 if column[row] > 0 else -1
         excess = sign * (self._values[row] - bound * old)
         self._values = _eliminated(self._values, column, excess, size, old)
@@ -293,7 +306,7 @@ class Tableau:
 
     # -- answers --------------------------------------------------------------------------------------------------
 
-    def _point(self) -> Vector:
+    def _point(self) -> RationalVector:
         numerators: list[int] = [0] * self._width
         for label, value in zip(self._basic, self._values, strict=True):
             if label >= self._count:
@@ -303,7 +316,7 @@ class Tableau:
                 numerators[held.label - self._count] = held.value * self._denominator
         return _vector(numerators, self._denominator * self._bounds.denominator)
 
-    def _coordinates(self, row: int, sign: int) -> Coordinates:
+    def _coordinates(self, row: int, sign: int) -> BasisCoordinates:
         """The linear part of a row in the normals of the active constraints, where the slack of row i has -a_i."""
         rows, columns = {}, {}
         for held, column in zip(self._nonbasic, self._table, strict=True):
@@ -311,7 +324,7 @@ class Tableau:
                 rows[held.label] = fmpz(-sign * column[row])
             else:
                 columns[held.label - self._count] = fmpz(sign * column[row])
-        return Coordinates(rows, columns, fmpz(self._denominator))
+        return BasisCoordinates(rows, columns, fmpz(self._denominator))
 
     def _optimum(self) -> ExactOptimum:
         return ExactOptimum(self._point(), self._coordinates(self._count, 1))
@@ -335,14 +348,21 @@ class Tableau:
         return ExactRay(self._point(), _vector(numerators, self._denominator))
 
 
-def _vector(numerators: list[int], denominator: int) -> Vector:
-    return Vector([fmpz(entry) for entry in numerators], fmpz(denominator))
+def _vector(numerators: list[int], denominator: int) -> RationalVector:
+    return RationalVector([fmpz(entry) for entry in numerators], fmpz(denominator))
 
 
-def _eliminated(entries: list[int], column: list[int], factor: int, size: int, old: int) -> list[int]:
+def _eliminated(
+    entries: list[int], column: list[int], factor: int, size: int, old: int
+) -> list[int]:
     """(size · entries - factor · column) / old, which is an integer; the column may be longer."""
     if not factor:
         return [size * entry // old for entry in entries] if size != old else entries
     if old == 1:
-        return [size * entry - factor * other for entry, other in zip(entries, column, strict=False)]
-    return [(size * entry - factor * other) // old for entry, other in zip(entries, column, strict=False)]
+        return [
+            size * entry - factor * other for entry, other in zip(entries, column, strict=False)
+        ]
+    return [
+        (size * entry - factor * other) // old
+        for entry, other in zip(entries, column, strict=False)
+    ]

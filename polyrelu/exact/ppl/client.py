@@ -53,7 +53,9 @@ class _Worker:
     def __init__(self) -> None:
         self._process: Any = None
         self._lifeline: Any = None
-        self._waiting = False  # for an answer: until it has been read, no other question may be asked
+        self._waiting = (
+            False  # for an answer: until it has been read, no other question may be asked
+        )
         self._lock = threading.Lock()
         self._inherited: list[object] = []
 
@@ -67,10 +69,14 @@ class _Worker:
                 process.stdin.flush()
                 done, answer = pickle.load(process.stdout)
                 self._waiting = False
-            except BaseException as error:  # KeyboardInterrupt above all: a half-read answer must not be read on
+            except (
+                BaseException
+            ) as error:  # KeyboardInterrupt above all: a half-read answer must not be read on
                 self.stop()
                 if isinstance(error, (OSError, EOFError, pickle.UnpicklingError)):
-                    raise PolyreluError(f"the PPL worker process ended in {operation}: {error!r}") from None
+                    raise PolyreluError(
+                        f"the PPL worker process ended in {operation}: {error!r}"
+                    ) from None
                 raise
         if not done:
             raise PolyreluError(f"PPL failed in {operation}: {answer}")

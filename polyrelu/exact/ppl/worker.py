@@ -26,7 +26,9 @@ Row = Sequence[int]
 Rows = Sequence[Row]
 
 
-def generators(columns: int, inequalities: Rows, equations: Rows) -> tuple[list[Row], list[Row], list[Row]]:
+def generators(
+    columns: int, inequalities: Rows, equations: Rows
+) -> tuple[list[Row], list[Row], list[Row]]:
     """Minimal points, rays and lines of {x : inequalities, equations}; no points if it is empty."""
     return _generators(_from_constraints(columns, inequalities, equations))
 
@@ -74,13 +76,19 @@ def _constraints(polyhedron: Any) -> tuple[list[Row], list[Row]]:
     inequalities: list[Row] = []
     equations: list[Row] = []
     for constraint in polyhedron.minimized_constraints():
-        row = [*(-int(entry) for entry in constraint.coefficients()), int(constraint.inhomogeneous_term())]
+        row = [
+            *(-int(entry) for entry in constraint.coefficients()),
+            int(constraint.inhomogeneous_term()),
+        ]
         (equations if constraint.is_equality() else inequalities).append(row)
     return inequalities, equations
 
 
 def _answer(name: str, arguments: tuple[Any, ...]) -> tuple[bool, object]:
-    operations: dict[str, Callable[..., object]] = {"generators": generators, "constraints": constraints}
+    operations: dict[str, Callable[..., object]] = {
+        "generators": generators,
+        "constraints": constraints,
+    }
     try:
         return True, operations[name](*arguments)
     except Exception as error:  # whatever happens is the caller's to report

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix
+from polyrelu.support.typing import Array
 
 __all__ = ["exact", "reciprocals"]
-
-Array: TypeAlias = NDArray[Any]
 
 
 def exact(array: Array) -> Array:

@@ -25,7 +25,6 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import (
@@ -52,10 +51,10 @@ from polyrelu.formats.graph.operations import (
     Take,
 )
 from polyrelu.formats.graph.values import Graph, Node
+from polyrelu.support.typing import Floats
 
 __all__ = ["BOUNDED", "Arithmetic", "Box", "Floats", "Range", "float_arithmetic", "ranges"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Box: TypeAlias = tuple[Sequence[Fraction], Sequence[Fraction]]
 
 _EPS, _TINY = 2.0**-52, 2.0**-1000
@@ -84,7 +83,9 @@ BOUNDED = frozenset(_ARITHMETICS)
 def float_arithmetic(name: str, bounded: Collection[str] = BOUNDED) -> Arithmetic:
     """The arithmetic of a number type, for a graph whose rounding is bounded in these arithmetics (`Draft.bounded`)."""
     if name not in _ARITHMETICS:
-        raise NetworkError(f"no rounding bound is known for {name or 'mixed'} arithmetic, only for float32 and float64")
+        raise NetworkError(
+            f"no rounding bound is known for {name or 'mixed'} arithmetic, only for float32 and float64"
+        )
     if name not in bounded:
         raise NetworkError(
             f"no rounding bound is known for {name}: numbers were computed from constants, or rounded by a rule, and "
@@ -138,7 +139,11 @@ def _with_bias(graph: Graph, node: Node) -> tuple[Operation, tuple[int, ...]]:
     if isinstance(operation, Linear) and operation.offset is not None and _is_sum(operation):
         before = graph.nodes[node.inputs[0]]
         products = before.operation
-        if isinstance(products, Linear) and products.offset is None and as_sparse(operation.matrix).is_identity():
+        if (
+            isinstance(products, Linear)
+            and products.offset is None
+            and as_sparse(operation.matrix).is_identity()
+        ):
             return replace(products, offset=operation.offset), before.inputs
     return operation, node.inputs
 
@@ -150,12 +155,15 @@ def _is_sum(operation: Linear) -> bool:
 def _without_nan(found: Range) -> Range:
     """Nothing is known where infinities met."""
     low, high = (
-        np.where(np.isnan(bound), limit, bound) for bound, limit in ((found.low, -np.inf), (found.high, np.inf))
+        np.where(np.isnan(bound), limit, bound)
+        for bound, limit in ((found.low, -np.inf), (found.high, np.inf))
     )
     return Range(low, high, np.where(np.isnan(found.error), np.inf, found.error))
 
 
-def _range(operation: Any, x: list[Range], box: tuple[Floats, Floats], runtime: Arithmetic) -> Range:
+def _range(
+    operation: Any, x: list[Range], box: tuple[Floats, Floats], runtime: Arithmetic
+) -> Range:
     match operation:
         case Input(first, size, _):
             low, high = (corners[first : first + size] for corners in box)
@@ -166,17 +174,34 @@ def _range(operation: Any, x: list[Range], box: tuple[Floats, Floats], runtime: 
             return _linear(operation, x[0], runtime)
         case Take(chosen):
             absent = (chosen < 0)[:, None]
-            return Range(*(np.where(absent, 0.0, part[chosen]) for part in (x[0].low, x[0].high, x[0].error)))
+            return Range(
+                *(np.where(absent, 0.0, part[chosen]) for part in (x[0].low, x[0].high, x[0].error))
+            )
         case Join():
-            return Range(*(np.concatenate(parts) for parts in zip(*((r.low, r.high, r.error) for r in x), strict=True)))
+            return Range(
+                *(
+                    np.concatenate(parts)
+                    for parts in zip(*((r.low, r.high, r.error) for r in x), strict=True)
+                )
+            )
         case Add(sign):
-            return _sum(x[0], x[1] if sign > 0 else Range(-x[1].high, -x[1].low, x[1].error), runtime)
+            return _sum(
+                x[0], x[1] if sign > 0 else Range(-x[1].high, -x[1].low, x[1].error), runtime
+            )
         case Relu():
             return _relu(x[0], runtime)
         case Maximum():
-            return Range(np.maximum(x[0].low, x[1].low), np.maximum(x[0].high, x[1].high), _larger_error(x, runtime))
+            return Range(
+                np.maximum(x[0].low, x[1].low),
+                np.maximum(x[0].high, x[1].high),
+                _larger_error(x, runtime),
+            )
         case Minimum():
-            return Range(np.minimum(x[0].low, x[1].low), np.minimum(x[0].high, x[1].high), _larger_error(x, runtime))
+            return Range(
+                np.minimum(x[0].low, x[1].low),
+                np.minimum(x[0].high, x[1].high),
+                _larger_error(x, runtime),
+            )
         case LeakyRelu(slopes):
             return _leaky(RationalMatrix.column(slopes).to_floats(), x[0], runtime)
         case Clip(low, high):
@@ -199,14 +224,19 @@ def _constant(column: RationalMatrix, boxes: int, runtime: Arithmetic) -> Range:
 
 def _linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
     weights = _FloatMatrix(operation.matrix)
-    offset = np.zeros((weights.rows, 1)) if operation.offset is None else operation.offset.to_floats()
+    offset = (
+        np.zeros((weights.rows, 1)) if operation.offset is None else operation.offset.to_floats()
+    )
     spread = operation.spread if operation.spread is not None else operation.offset
     bias = np.zeros((weights.rows, 1)) if spread is None else _up(_sizes(spread.to_floats()), 1)
     # The exact values: weights, centre and offset are float64 here, each off by a factor 1 + 2^-53 at most.
     centre = x.low / 2 + x.high / 2
     radius = _up(np.maximum(x.high - centre, centre - x.low), 1)
     slack = (weights.terms + 6) * _EPS
-    blur = _up(weights.absolute(radius) + slack * (weights.absolute(np.abs(centre)) + bias), weights.terms + 2)
+    blur = _up(
+        weights.absolute(radius) + slack * (weights.absolute(np.abs(centre)) + bias),
+        weights.terms + 2,
+    )
     middle = weights.times(centre) + offset
     # The runtime's: see the module.
     count = weights.terms + 2 + operation.extra_roundings
@@ -214,9 +244,13 @@ def _linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
     reach = _up(x.size + x.error, 1)
     sums = _up(weights.absolute(reach) + bias, weights.terms + 1)
     stretch = operation.stretch
-    underflow = 3 * stretch * (weights.terms + 2) * runtime.tiny * (1 + np.max(reach, axis=0, initial=0.0))
+    underflow = (
+        3 * stretch * (weights.terms + 2) * runtime.tiny * (1 + np.max(reach, axis=0, initial=0.0))
+    )
     error = _up(weights.absolute(x.error) + gamma * sums + underflow, weights.terms + 4)
-    sizes = np.maximum(_up(sums * (1 + gamma), 2), np.max(1 + reach, axis=0, initial=weights.largest))
+    sizes = np.maximum(
+        _up(sums * (1 + gamma), 2), np.max(1 + reach, axis=0, initial=weights.largest)
+    )
     fits = stretch * sizes < runtime.largest / 2
     error = np.where((count * runtime.unit < 0.25) & fits, error, np.inf)
     return Range(_down_from(middle, blur), _up_from(middle, blur), error)
@@ -231,7 +265,9 @@ def _sum(x: Range, y: Range, runtime: Arithmetic) -> Range:
 
 def _relu(x: Range, runtime: Arithmetic) -> Range:
     """Where the exact value is not positive, the float one exceeds 0 by at most high + error."""
-    error = np.where(x.high <= 0, np.minimum(x.error, np.maximum(_up_from(x.high, x.error), 0.0)), x.error)
+    error = np.where(
+        x.high <= 0, np.minimum(x.error, np.maximum(_up_from(x.high, x.error), 0.0)), x.error
+    )
     return Range(np.maximum(x.low, 0.0), np.maximum(x.high, 0.0), _up(error + runtime.tiny, 1))
 
 
@@ -246,7 +282,11 @@ def _leaky(slopes: Floats, x: Range, runtime: Arithmetic) -> Range:
     rounding = 2.5 * runtime.unit * sizes * reach + 4 * runtime.tiny * (1 + reach)
     error = _up(np.maximum(sizes, 1.0) * x.error + rounding, 5)
     error = np.where(sizes * (1 + reach) < runtime.largest / 2, error, np.inf)
-    return Range(np.where(crosses, np.minimum(low, 0.0), low), np.where(crosses, np.maximum(high, 0.0), high), error)
+    return Range(
+        np.where(crosses, np.minimum(low, 0.0), low),
+        np.where(crosses, np.maximum(high, 0.0), high),
+        error,
+    )
 
 
 def _clip(low: Fraction | None, high: Fraction | None, x: Range, runtime: Arithmetic) -> Range:
@@ -325,5 +365,7 @@ class _FloatMatrix:
         sums = np.zeros((self.rows, x.shape[1]))
         filled = np.flatnonzero(self.terms)
         if filled.size:
-            sums[filled] = np.add.reduceat(entries[:, None] * x[self._columns], self._starts[filled])
+            sums[filled] = np.add.reduceat(
+                entries[:, None] * x[self._columns], self._starts[filled]
+            )
         return sums

@@ -88,7 +88,9 @@ class Layers:
     def relu(self, forms: Forms) -> Forms:
         """σ(forms): a new group of neurons; none for constants and for what is σ of something already."""
         if forms.nonnegative:
-            self.notes.append("a ReLU of values that the operation before leaves nonnegative was merged with it")
+            self.notes.append(
+                "a ReLU of values that the operation before leaves nonnegative was merged with it"
+            )
             return forms
         if not forms.parts:
             return Forms({}, forms.offset.relu(), nonnegative=True)
@@ -97,7 +99,9 @@ class Layers:
         self._levels.append(1 + max(self._levels[group] for group in forms.parts))
         self._groups.append(Forms(forms.parts, forms.offset))
         own = {len(self._groups): SparseMatrix.identity(forms.size)}
-        return Forms(dict(own), RationalMatrix.zeros(forms.size, 1), Forms(forms.parts, forms.offset), True)
+        return Forms(
+            dict(own), RationalMatrix.zeros(forms.size, 1), Forms(forms.parts, forms.offset), True
+        )
 
     def network(self, inputs: int, output: Forms) -> tuple[Network, tuple[tuple[int, int], ...]]:
         """The network with this output, and the place of each group."""
@@ -106,12 +110,20 @@ class Layers:
         for group, level in enumerate(self._levels):
             members[level].append(group)
         sizes = [inputs, *(forms.size for forms in self._groups)]
-        widths, firsts = [sum(sizes[group] for group in groups) for groups in members], _firsts(members, sizes)
+        widths, firsts = (
+            [sum(sizes[group] for group in groups) for groups in members],
+            _firsts(members, sizes),
+        )
         assembly = _Assembly(members, widths, firsts)
-        layers = [assembly.layer([self._groups[g - 1] for g in members[level]], level) for level in range(1, top + 1)]
+        layers = [
+            assembly.layer([self._groups[g - 1] for g in members[level]], level)
+            for level in range(1, top + 1)
+        ]
         last = assembly.layer([output], top + 1)
         places = tuple((self._levels[group], firsts[group]) for group in range(len(self._levels)))
-        if layers and output.before is not None and _is_identity(last):  # the activations themselves
+        if (
+            layers and output.before is not None and _is_identity(last)
+        ):  # the activations themselves
             return Network(inputs, tuple(layers), "relu"), places
         return Network(inputs, (*layers, last)), places
 
@@ -164,7 +176,9 @@ class _Assembly:
             top += forms.size
         return total
 
-    def _placed(self, part: AnyMatrix, height: int, top: int, group: int, source: int) -> SparseMatrix:
+    def _placed(
+        self, part: AnyMatrix, height: int, top: int, group: int, source: int
+    ) -> SparseMatrix:
         entries = as_sparse(part)
         return SparseMatrix.from_entries(
             (height, self.widths[source]),

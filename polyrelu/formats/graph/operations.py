@@ -83,7 +83,9 @@ class Forms:
 
     def minus(self, other: Forms) -> Forms:
         """The difference, entry by entry."""
-        return self.plus(Forms({group: -part for group, part in other.parts.items()}, -other.offset))
+        return self.plus(
+            Forms({group: -part for group, part in other.parts.items()}, -other.offset)
+        )
 
     def shifted(self, column: RationalMatrix) -> Forms:
         """The forms with a column added."""
@@ -128,7 +130,9 @@ class Input:
     def lower(self, inputs: Sequence[Forms], neurons: Neurons) -> Forms:
         """Coordinates as forms."""
         chosen = np.arange(self.first, self.first + self.size)
-        return Forms({0: SparseMatrix.selection(chosen, self.total)}, RationalMatrix.zeros(self.size, 1))
+        return Forms(
+            {0: SparseMatrix.selection(chosen, self.total)}, RationalMatrix.zeros(self.size, 1)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,17 +272,28 @@ class Clip:
             lifted, floor = x, Fraction(0) if x.nonnegative else None
         else:
             shift = _repeated(low, x.size)
-            lifted, floor = (neurons.relu(x.shifted(-shift)).shifted(shift) if low else neurons.relu(x)), low
+            lifted, floor = (
+                (neurons.relu(x.shifted(-shift)).shifted(shift) if low else neurons.relu(x)),
+                low,
+            )
         if high is None:
-            return Forms(lifted.parts, lifted.offset, lifted.before, floor is not None and floor >= 0)
+            return Forms(
+                lifted.parts, lifted.offset, lifted.before, floor is not None and floor >= 0
+            )
         bent = x.before if x.before is not None and high >= 0 else x
         clipped = lifted.minus(neurons.relu(bent.shifted(-_repeated(high, x.size))))
-        return Forms(clipped.parts, clipped.offset, nonnegative=floor is not None and floor >= 0 and high >= 0)
+        return Forms(
+            clipped.parts,
+            clipped.offset,
+            nonnegative=floor is not None and floor >= 0 and high >= 0,
+        )
 
 
 def _joined(all_forms: Sequence[Forms]) -> Forms:
     groups = list(dict.fromkeys(group for forms in all_forms for group in forms.parts))
-    parts = {group: stack([_part(forms, group, all_forms) for forms in all_forms]) for group in groups}
+    parts = {
+        group: stack([_part(forms, group, all_forms) for forms in all_forms]) for group in groups
+    }
     offset = as_dense(stack([forms.offset for forms in all_forms]))
     earlier = [forms.before for forms in all_forms if forms.before is not None]
     before = _joined(earlier) if len(earlier) == len(all_forms) else None

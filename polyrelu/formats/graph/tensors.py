@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from polyrelu.formats.graph.operations import (
     Take,
 )
 from polyrelu.formats.graph.values import Graph, Value
+from polyrelu.support.typing import Array, Indices
 
 __all__ = [
     "Array",
@@ -63,8 +64,6 @@ __all__ = [
     "view",
 ]
 
-Array: TypeAlias = NDArray[Any]
-Indices: TypeAlias = NDArray[np.int64]
 Pads: TypeAlias = Sequence[tuple[int, int]]
 
 #: Entries that a convolution, a product or a window may write down, zeros left out: about a gigabyte.
@@ -106,11 +105,15 @@ def concat(graph: Graph, values: Sequence[Value], axis: int) -> Value:
     if len(values) == 1:
         return values[0]
     firsts = np.cumsum([0, *(value.size for value in values)])
-    tables = [indices(value.shape) + first for value, first in zip(values, firsts[:-1], strict=True)]
+    tables = [
+        indices(value.shape) + first for value, first in zip(values, firsts[:-1], strict=True)
+    ]
     try:
         chosen = np.concatenate(tables, axis=axis)
     except ValueError:
-        raise NetworkError(f"cannot concatenate shapes {[list(v.shape) for v in values]} along axis {axis}") from None
+        raise NetworkError(
+            f"cannot concatenate shapes {[list(v.shape) for v in values]} along axis {axis}"
+        ) from None
     return view(graph, graph.join(values), chosen)
 
 
@@ -135,7 +138,9 @@ def _with_constant(graph: Graph, x: Value, constant: Array) -> tuple[Value, Arra
         raise NetworkError(
             f"a constant of shape {list(constant.shape)} does not fit a value of shape {list(x.shape)}"
         ) from None
-    return view(graph, x, np.broadcast_to(indices(x.shape), shape)), np.broadcast_to(constant, shape)
+    return view(graph, x, np.broadcast_to(indices(x.shape), shape)), np.broadcast_to(
+        constant, shape
+    )
 
 
 # --- Numbers of the file ---------------------------------------------------------------------------------
@@ -154,14 +159,20 @@ def _integers(array: Array) -> tuple[NDArray[np.object_], int]:
     return flat, exact.denominator
 
 
-def _wired(shape: tuple[int, int], rows: Indices, columns: Indices, weights: Indices, numbers: Array) -> SparseMatrix:
+def _wired(
+    shape: tuple[int, int], rows: Indices, columns: Indices, weights: Indices, numbers: Array
+) -> SparseMatrix:
     """The matrix with number ``weights[i]`` of the array at (rows[i], columns[i]), where the column is not -1."""
-    rows, columns, weights = (np.ascontiguousarray(a).reshape(-1) for a in np.broadcast_arrays(rows, columns, weights))
+    rows, columns, weights = (
+        np.ascontiguousarray(a).reshape(-1) for a in np.broadcast_arrays(rows, columns, weights)
+    )
     inside = columns >= 0
     if int(inside.sum()) > _ENTRY_LIMIT:
         raise NetworkError(f"its matrix has more than {_ENTRY_LIMIT} entries")
     values, denominator = _integers(numbers)
-    return SparseMatrix.from_entries(shape, rows[inside], columns[inside], values[weights[inside]], denominator)
+    return SparseMatrix.from_entries(
+        shape, rows[inside], columns[inside], values[weights[inside]], denominator
+    )
 
 
 # --- Entry by entry --------------------------------------------------------------------------------------
@@ -179,7 +190,9 @@ def add_constant(graph: Graph, x: Value, constant: Array) -> Value:
     return graph.add(Linear(SparseMatrix.identity(x.size), column(constant)), [x], x.shape)
 
 
-def multiply(graph: Graph, x: Value, constant: Array, extra_roundings: int = 0, stretch: float = 1.0) -> Value:
+def multiply(
+    graph: Graph, x: Value, constant: Array, extra_roundings: int = 0, stretch: float = 1.0
+) -> Value:
     """x · constant; the last two as in `Linear`."""
     x, constant = _with_constant(graph, x, constant)
     matrix = SparseMatrix.diagonal(column(constant))
@@ -190,7 +203,11 @@ def divide(graph: Graph, x: Value, divisors: Array, bounded: set[str]) -> Value:
     """x / exact numbers. Where a runtime may take a divisor for 0, and divide by it, its format is not bounded."""
     quotients = reciprocals(divisors)
     smallest = min((abs(Fraction(entry)) for entry in divisors.reshape(-1)), default=Fraction(1))
-    bounded -= {name for name, exponent in (("float32", 126), ("float64", 1000)) if smallest < Fraction(1, 2**exponent)}
+    bounded -= {
+        name
+        for name, exponent in (("float32", 126), ("float64", 1000))
+        if smallest < Fraction(1, 2**exponent)
+    }
     return multiply(graph, x, quotients, extra_roundings=2)
 
 
@@ -229,7 +246,11 @@ def _of_two(graph: Graph, operation: Operation, x: Value, y: Value) -> Value:
 
 
 def matmul(
-    graph: Graph, x: Value, weight: Array, offset: Array | None = None, factors: Sequence[Fraction] = ()
+    graph: Graph,
+    x: Value,
+    weight: Array,
+    offset: Array | None = None,
+    factors: Sequence[Fraction] = (),
 ) -> Value:
     """x · weight + offset with the shapes of `numpy.matmul`; the offset is broadcast to the product.
 
@@ -240,7 +261,9 @@ def matmul(
         matrix: AnyMatrix = RationalMatrix.from_array(np.ascontiguousarray(weight.T))
     else:
         left, right = _as_stacks(indices(x.shape), indices(weight.shape))
-        matrix = _contraction(shape, x.size, left[..., :, None, :], right.swapaxes(-1, -2)[..., None, :, :], weight)
+        matrix = _contraction(
+            shape, x.size, left[..., :, None, :], right.swapaxes(-1, -2)[..., None, :, :], weight
+        )
     return _linear(graph, x, matrix, offset, shape, *_scaling(weight, factors))
 
 
@@ -252,7 +275,9 @@ def plus_value(graph: Graph, product: Value, y: Value, factor: Fraction) -> Valu
     matrix = stack([products.matrix.transpose(), added.transpose()]).transpose()
     stretch = products.stretch * max(1.0, _float(abs(factor)), _float(1 / abs(factor)))
     both = graph.join([Value(made.inputs[0], (graph.nodes[made.inputs[0]].size,)), y])
-    return graph.add(Linear(matrix, None, None, products.extra_roundings + 2, stretch), [both], product.shape)
+    return graph.add(
+        Linear(matrix, None, None, products.extra_roundings + 2, stretch), [both], product.shape
+    )
 
 
 def _scaling(weight: Array, factors: Sequence[Fraction]) -> tuple[int, float]:
@@ -260,7 +285,10 @@ def _scaling(weight: Array, factors: Sequence[Fraction]) -> tuple[int, float]:
     more than the factors and the weights make it."""
     if all(factor == 1 for factor in factors):
         return 0, 1.0
-    stretch = max(1.0, float(np.abs(RationalMatrix.from_array(weight.reshape(-1)).to_floats()).max(initial=0.0)))
+    stretch = max(
+        1.0,
+        float(np.abs(RationalMatrix.from_array(weight.reshape(-1)).to_floats()).max(initial=0.0)),
+    )
     for factor in factors:
         if factor:
             stretch *= max(1.0, _float(abs(factor)), _float(1 / abs(factor)))
@@ -272,7 +300,11 @@ def _float(number: Fraction) -> float:
 
 
 def matmul_from_left(
-    graph: Graph, weight: Array, x: Value, offset: Array | None = None, factors: Sequence[Fraction] = ()
+    graph: Graph,
+    weight: Array,
+    x: Value,
+    offset: Array | None = None,
+    factors: Sequence[Fraction] = (),
 ) -> Value:
     """weight · x + offset, as `matmul`."""
     shape = _product_shape(weight.shape, x.shape)
@@ -280,7 +312,9 @@ def matmul_from_left(
         matrix: AnyMatrix = RationalMatrix.from_array(np.ascontiguousarray(weight))
     else:
         left, right = _as_stacks(indices(weight.shape), indices(x.shape))
-        matrix = _contraction(shape, x.size, right.swapaxes(-1, -2)[..., None, :, :], left[..., :, None, :], weight)
+        matrix = _contraction(
+            shape, x.size, right.swapaxes(-1, -2)[..., None, :, :], left[..., :, None, :], weight
+        )
     return _linear(graph, x, matrix, offset, shape, *_scaling(weight, factors))
 
 
@@ -303,13 +337,19 @@ def _as_stacks(left: Indices, right: Indices) -> tuple[Indices, Indices]:
     return (left[None] if left.ndim == 1 else left), (right[:, None] if right.ndim == 1 else right)
 
 
-def _contraction(shape: tuple[int, ...], size: int, columns: Indices, weights: Indices, numbers: Array) -> SparseMatrix:
+def _contraction(
+    shape: tuple[int, ...], size: int, columns: Indices, weights: Indices, numbers: Array
+) -> SparseMatrix:
     """The matrix of out[o] = Σ_k numbers[weights[o, k]] x[columns[o, k]], o running over the output."""
     columns, weights = np.broadcast_arrays(columns, weights)
     rows = np.arange(math.prod(shape), dtype=np.int64)
     terms = columns.shape[-1]
     return _wired(
-        (len(rows), size), rows[:, None], columns.reshape(len(rows), terms), weights.reshape(len(rows), terms), numbers
+        (len(rows), size),
+        rows[:, None],
+        columns.reshape(len(rows), terms),
+        weights.reshape(len(rows), terms),
+        numbers,
     )
 
 
@@ -344,7 +384,9 @@ def sum_over(graph: Graph, x: Value, axes: Sequence[int], factor: Fraction, keep
     numbers = np.array([factor], dtype=object)
     columns = table.reshape(math.prod(shape), -1)
     matrix = _contraction(shape, x.size, columns, np.zeros_like(columns), numbers)
-    return _linear(graph, x, matrix, None, shape, *((0, 1.0) if factor == 1 else (2, _float(1 / factor))))
+    return _linear(
+        graph, x, matrix, None, shape, *((0, 1.0) if factor == 1 else (2, _float(1 / factor)))
+    )
 
 
 # --- Windows ---------------------------------------------------------------------------------------------
@@ -369,7 +411,9 @@ class Window:
 
     def transposed_sizes(self, sizes: Sequence[int], extra: Sequence[int]) -> list[int]:
         """The spatial sizes that a transposed convolution makes of these, with `extra` entries at each end."""
-        entries = zip(sizes, self.kernel, self.strides, self.dilations, self.pads, extra, strict=True)
+        entries = zip(
+            sizes, self.kernel, self.strides, self.dilations, self.pads, extra, strict=True
+        )
         return [
             (size - 1) * stride + dilation * (width - 1) + 1 - sum(pad) + more
             for size, width, stride, dilation, pad, more in entries
@@ -381,18 +425,24 @@ def plain_window(kernel: Sequence[int], strides: Sequence[int]) -> Window:
     return Window(kernel, strides, [1] * len(kernel), [(0, 0)] * len(kernel))
 
 
-def _count(size: int, kernel: int, stride: int, dilation: int, pads: tuple[int, int], up: bool) -> int:
+def _count(
+    size: int, kernel: int, stride: int, dilation: int, pads: tuple[int, int], up: bool
+) -> int:
     room = size + sum(pads) - (dilation * (kernel - 1) + 1)
     count = -(-room // stride) + 1 if up else room // stride + 1
     if count < 1:
         padded = size + sum(pads)
-        raise NetworkError(f"a window of size {kernel}, dilation {dilation}, does not fit {padded} entries")
+        raise NetworkError(
+            f"a window of size {kernel}, dilation {dilation}, does not fit {padded} entries"
+        )
     return count - 1 if up and (count - 1) * stride >= size + pads[0] else count
 
 
 def _windows(shape: tuple[int, ...], window: Window) -> Indices:
     """The entries of each window, shape (batch, channels, …positions, …kernel): -1 padding, -2 beyond it."""
-    limited([*shape[:2], *(size + sum(pad) for size, pad in zip(shape[2:], window.pads, strict=True))])
+    limited(
+        [*shape[:2], *(size + sum(pad) for size, pad in zip(shape[2:], window.pads, strict=True))]
+    )
     counts = window.counts(shape[2:])
     limited([*shape[:2], *counts, *window.kernel])
     table = np.pad(indices(shape), [(0, 0), (0, 0), *window.pads], constant_values=-1)
@@ -424,7 +474,9 @@ def conv(
     batch, channels, *_ = x.shape
     filters, own, *widths = kernel.shape
     if len(x.shape) != kernel.ndim or groups < 1 or channels != own * groups or filters % groups:
-        raise NetworkError(f"a kernel of shape {list(kernel.shape)} in {groups} groups meets shape {list(x.shape)}")
+        raise NetworkError(
+            f"a kernel of shape {list(kernel.shape)} in {groups} groups meets shape {list(x.shape)}"
+        )
     table = np.maximum(_windows(x.shape, window), -1)
     places = table.shape[2 : 2 + len(widths)]
     limited([batch, kernel.size, *places])
@@ -454,7 +506,9 @@ def conv_transpose(
     limited([batch, *kernel.shape, *sizes])
     limited([batch, filters * groups, *(max(size, 0) for size in spatial)])
     if len(x.shape) != kernel.ndim or groups < 1 or channels != own or channels % groups:
-        raise NetworkError(f"a kernel of shape {list(kernel.shape)} in {groups} groups meets shape {list(x.shape)}")
+        raise NetworkError(
+            f"a kernel of shape {list(kernel.shape)} in {groups} groups meets shape {list(x.shape)}"
+        )
     # where input position i and offset k in the window land, for all axes together; -1 outside
     target = np.zeros((1, 1), dtype=np.int64)
     steps = zip(sizes, widths, window.strides, window.dilations, window.pads, spatial, strict=True)
@@ -469,7 +523,9 @@ def conv_transpose(
     inputs = indices((batch, groups, share, math.prod(sizes)))[:, :, :, None, :, None]
     weights = indices((groups, share, filters, math.prod(widths)))[None, :, :, :, None, :]
     outputs = indices((batch, groups, filters))[:, :, None, :, None, None] * total + target
-    outputs, inputs, weights = np.broadcast_arrays(np.where(target < 0, -1, outputs), inputs, weights)
+    outputs, inputs, weights = np.broadcast_arrays(
+        np.where(target < 0, -1, outputs), inputs, weights
+    )
     shape = (batch, filters * groups, *spatial)
     # `_wired` leaves out negative columns: build the transposed matrix, whose columns are the outputs
     matrix = _wired((x.size, math.prod(shape)), inputs, outputs, weights, kernel).transpose()
@@ -487,7 +543,9 @@ def max_pool(graph: Graph, x: Value, window: Window) -> Value:
     """
     table = _windows(x.shape, window)
     shape = table.shape[: len(x.shape)]
-    return reshape(_maximum_of(graph, x, np.maximum(table.reshape(math.prod(shape), -1), -1)), shape)
+    return reshape(
+        _maximum_of(graph, x, np.maximum(table.reshape(math.prod(shape), -1), -1)), shape
+    )
 
 
 def _maximum_of(graph: Graph, x: Value, members: Indices) -> Value:
@@ -495,7 +553,9 @@ def _maximum_of(graph: Graph, x: Value, members: Indices) -> Value:
     doubling, and no pair is taken twice."""
     if (members.max(axis=1) < 0).any():
         raise NetworkError("a window lies in the padding altogether")
-    members = np.take_along_axis(members, np.argsort(members < 0, axis=1, kind="stable"), axis=1)  # entries first
+    members = np.take_along_axis(
+        members, np.argsort(members < 0, axis=1, kind="stable"), axis=1
+    )  # entries first
     pool = x
     while members.shape[1] > 1:
         if members.shape[1] % 2:
@@ -504,7 +564,9 @@ def _maximum_of(graph: Graph, x: Value, members: Indices) -> Value:
         if (second < 0).all():  # a window of two has one entry beside its padding
             members = first
             continue
-        pairs, numbers = np.unique(np.stack([first, second], axis=-1)[second >= 0], axis=0, return_inverse=True)
+        pairs, numbers = np.unique(
+            np.stack([first, second], axis=-1)[second >= 0], axis=0, return_inverse=True
+        )
         left, right = (view(graph, pool, pairs[:, side]) for side in (0, 1))
         members = first.copy()
         members[second >= 0] = pool.size + numbers.reshape(-1)
@@ -526,24 +588,40 @@ def average_pool(graph: Graph, x: Value, window: Window, count_padding: bool) ->
 
 
 def batch_norm(
-    graph: Graph, x: Value, scale: Array, bias: Array, mean: Array, variance: Array, epsilon: Fraction, to: FloatFormat
+    graph: Graph,
+    x: Value,
+    scale: Array,
+    bias: Array,
+    mean: Array,
+    variance: Array,
+    epsilon: Fraction,
+    to: FloatFormat,
 ) -> tuple[Value, int]:
     """(x - mean) / √(variance + ε) · scale + bias for each channel, and how many factors 1/√ had to be rounded."""
     channels = x.shape[1] if len(x.shape) > 1 else 0
     if not scale.shape == bias.shape == mean.shape == variance.shape == (channels,):
-        raise NetworkError(f"its parameters do not have shape [{channels}], the channels of a value {list(x.shape)}")
+        raise NetworkError(
+            f"its parameters do not have shape [{channels}], the channels of a value {list(x.shape)}"
+        )
     variances = list(column(variance).entries())
     squares = [entry + epsilon for entry in variances]
     if min(variances) < 0 or min(squares) < Fraction(1, 2**120):
-        raise NetworkError("a variance is negative, or variance + epsilon is below 2^-120: no runtime can divide by it")
+        raise NetworkError(
+            "a variance is negative, or variance + epsilon is below 2^-120: no runtime can divide by it"
+        )
     roots = [inverse_root(square, to) for square in squares]
     rounded = sum(root * root * square != 1 for root, square in zip(roots, squares, strict=True))
     factors = [g * root for g, root in zip(column(scale).entries(), roots, strict=True)]
     shifts = [m * f for m, f in zip(column(mean).entries(), factors, strict=True)]
     offsets = [b - s for b, s in zip(column(bias).entries(), shifts, strict=True)]
     spreads = [abs(b) + abs(s) for b, s in zip(column(bias).entries(), shifts, strict=True)]
-    channel = np.broadcast_to(np.arange(channels).reshape(-1, *(1 for _ in x.shape[2:])), x.shape).reshape(-1)
-    spread_out = [RationalMatrix.column([numbers[c] for c in channel]) for numbers in (factors, offsets, spreads)]
+    channel = np.broadcast_to(
+        np.arange(channels).reshape(-1, *(1 for _ in x.shape[2:])), x.shape
+    ).reshape(-1)
+    spread_out = [
+        RationalMatrix.column([numbers[c] for c in channel])
+        for numbers in (factors, offsets, spreads)
+    ]
     matrix = SparseMatrix.diagonal(spread_out[0])
     linear = Linear(matrix, spread_out[1], spread_out[2], 10, _stretch_of_norm(scale, mean, roots))
     return graph.add(linear, [x], x.shape), rounded
@@ -552,6 +630,8 @@ def batch_norm(
 def _stretch_of_norm(scale: Array, mean: Array, roots: Sequence[Fraction]) -> float:
     """Whatever the order: x, the mean and their difference are multiplied by the scale and divided by the deviation."""
     deviations = [_float(root) for root in roots]
-    largest_mean, largest_scale = (float(np.abs(column(array).to_floats()).max()) for array in (mean, scale))
+    largest_mean, largest_scale = (
+        float(np.abs(column(array).to_floats()).max()) for array in (mean, scale)
+    )
     stretch = (1 + largest_mean) * max(1.0, largest_scale)
     return stretch * max(1.0, *deviations) * max(1.0, 1 / min(deviations)) * (1 + 2.0**-40)

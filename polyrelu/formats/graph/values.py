@@ -73,7 +73,9 @@ class Graph:
         """The value of an operation."""
         size = math.prod(shape)
         if not 1 <= size <= WIDTH_LIMIT:
-            raise NetworkError(f"a value of shape {list(shape)}; values have 1 to {WIDTH_LIMIT} entries")
+            raise NetworkError(
+                f"a value of shape {list(shape)}; values have 1 to {WIDTH_LIMIT} entries"
+            )
         self.nodes.append(Node(operation, tuple(value.node for value in inputs), size))
         return Value(len(self.nodes) - 1, shape)
 
@@ -97,6 +99,8 @@ def graph_of(network: Network) -> Graph:
         for block in skipping:
             part = graph.add(Linear(block.entries), [activations[block.source]], shape)
             total = graph.add(Add(), [total, part], shape)
-        activations.append(graph.add(Relu(), [total], shape) if number <= network.hidden_layers else total)
+        activations.append(
+            graph.add(Relu(), [total], shape) if number <= network.hidden_layers else total
+        )
     graph.finish(activations[-1:])
     return graph

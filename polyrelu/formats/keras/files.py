@@ -14,16 +14,22 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
-
-from numpy.typing import NDArray
+from typing import Any, Protocol
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.keras.hdf5 import Hdf5, read_hdf5
+from polyrelu.support.typing import Array
 
-__all__ = ["Contents", "NamedWeights", "NumberedWeights", "Weights", "contents_of_archive", "contents_of_h5", "shown"]
+__all__ = [
+    "Contents",
+    "NamedWeights",
+    "NumberedWeights",
+    "Weights",
+    "contents_of_archive",
+    "contents_of_h5",
+    "shown",
+]
 
-Array: TypeAlias = NDArray[Any]
 
 _CONFIG_LIMIT, _WEIGHTS_LIMIT = 2**26, 2**30
 
@@ -64,7 +70,9 @@ def contents_of_h5(path: Path) -> Contents:
     file = read_hdf5(path, ["model_weights"])
     root = file.attributes[""]
     if not isinstance(root.get("model_config"), str):
-        raise NetworkFileError(path, "", f"no model_config: weights alone, or not a file of Keras; {_REMEDY}")
+        raise NetworkFileError(
+            path, "", f"no model_config: weights alone, or not a file of Keras; {_REMEDY}"
+        )
     version = str(root.get("keras_version", ""))
     weights = {}
     for layer in _names(file, "model_weights", "layer_names"):
@@ -87,7 +95,9 @@ def contents_of_archive(path: Path) -> Contents:
     except NetworkFileError:
         raise
     except Exception as error:  # the library raises nearly anything on damaged files
-        raise NetworkFileError(path, "", f"not a readable .keras archive ({type(error).__name__})") from None
+        raise NetworkFileError(
+            path, "", f"not a readable .keras archive ({type(error).__name__})"
+        ) from None
     model, version = _model(path, config), str(_model(path, metadata).get("keras_version", ""))
     weights = _numbered(read_hdf5(path, list(_CONTAINERS), stored), _kinds(model))
     return Contents(_format(version, ".keras"), model, _major(version), weights)
@@ -158,7 +168,9 @@ class NamedWeights:
         if "depthwise_kernel" in wanted and "kernel" in found:  # so named by Keras 3
             found["depthwise_kernel"] = found.pop("kernel")
         if len(found) < len(stored) or set(found) != set(wanted):
-            raise NetworkError(f"the file holds the weights {_listed(sorted(stored))}; expected {_listed(wanted)}")
+            raise NetworkError(
+                f"the file holds the weights {_listed(sorted(stored))}; expected {_listed(wanted)}"
+            )
         return [found[weight] for weight in wanted]
 
 
@@ -194,7 +206,10 @@ def _numbered(file: Hdf5, layers: list[tuple[str, str]]) -> NumberedWeights:
         found = _PLACE.fullmatch(place)
         if found and found["number"]:
             arrays[found["group"]][found["number"]] = array
-    groups = {group: [own[n] for n in sorted(own, key=lambda n: (len(n), n))] for group, own in arrays.items()}
+    groups = {
+        group: [own[n] for n in sorted(own, key=lambda n: (len(n), n))]
+        for group, own in arrays.items()
+    }
     return NumberedWeights(groups, names, layers)
 
 
@@ -229,13 +244,19 @@ class NumberedWeights:
         mates = [other for other_kind, other in self.layers if other_kind == kind]
         pattern = re.compile(rf"{_snake_case(kind)}(_[0-9]{{1,9}})?", re.ASCII)
         groups = sorted(filter(pattern.fullmatch, self.groups), key=_counter(kind))
-        if len(groups) != len(mates):  # Keras 2.12 leaves numbers out, so that they are not looked at
-            raise NetworkError(f"the file has weights for {len(groups)} layers of this class; expected {len(mates)}")
+        if len(groups) != len(
+            mates
+        ):  # Keras 2.12 leaves numbers out, so that they are not looked at
+            raise NetworkError(
+                f"the file has weights for {len(groups)} layers of this class; expected {len(mates)}"
+            )
         group = groups[mates.index(name)]
         if self.names.get(group, name) != name:
             raise NetworkError(f"its weights are said to be those of {self.names[group][:40]!r}")
         if len(self.groups[group]) != len(wanted):
-            raise NetworkError(f"the file has {len(self.groups[group])} weights of it; expected {_listed(wanted)}")
+            raise NetworkError(
+                f"the file has {len(self.groups[group])} weights of it; expected {_listed(wanted)}"
+            )
         return self.groups[group]
 
 

@@ -9,17 +9,16 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkFileError
 from polyrelu.support.limits import PARAMETER_LIMIT
+from polyrelu.support.typing import Array
 
 __all__ = ["Hdf5", "read_hdf5"]
 
-Array: TypeAlias = NDArray[Any]
 
 #: Seconds after which a file is given up: so many, and so many for each million bytes.
 _PATIENCE = (20.0, 1.0)
@@ -58,7 +57,14 @@ def read_hdf5(path: Path, roots: list[str], stored: bytes | None = None) -> Hdf5
     size = path.stat().st_size if stored is None else len(stored)
     program = Path(__file__).with_name("hdf5_worker.py")
     # -P keeps this directory, which has modules called keras and onnx, off the import path of the process
-    command = [sys.executable, "-P", str(program), str(path) if stored is None else "-", str(PARAMETER_LIMIT), *roots]
+    command = [
+        sys.executable,
+        "-P",
+        str(program),
+        str(path) if stored is None else "-",
+        str(PARAMETER_LIMIT),
+        *roots,
+    ]
     try:
         done = subprocess.run(
             command,
@@ -69,9 +75,13 @@ def read_hdf5(path: Path, roots: list[str], stored: bytes | None = None) -> Hdf5
             check=True,
         )
     except subprocess.TimeoutExpired:
-        raise NetworkFileError(path, "", "the HDF5 library does not come to an end with it; it is damaged") from None
+        raise NetworkFileError(
+            path, "", "the HDF5 library does not come to an end with it; it is damaged"
+        ) from None
     except subprocess.CalledProcessError:
-        raise NetworkFileError(path, "", "the HDF5 library breaks down over it; it is damaged") from None
+        raise NetworkFileError(
+            path, "", "the HDF5 library breaks down over it; it is damaged"
+        ) from None
     return _answer(path, done.stdout)
 
 

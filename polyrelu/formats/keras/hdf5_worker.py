@@ -43,7 +43,9 @@ class Contents:
         """A group and what is below it; of the file as a whole only some groups."""
         import h5py
 
-        self.attributes[path] = {key: _texts(group.attrs[key]) for key in group.attrs if _ATTRIBUTE.fullmatch(key)}
+        self.attributes[path] = {
+            key: _texts(group.attrs[key]) for key in group.attrs if _ATTRIBUTE.fullmatch(key)
+        }
         for name in group:
             if (roots is not None and name not in roots) or not isinstance(
                 group.get(name, getlink=True), h5py.HardLink
@@ -63,7 +65,12 @@ class Contents:
         import h5py
         import numpy as np
 
-        if not isinstance(found, h5py.Dataset) or found.external or found.is_virtual or found.shape is None:
+        if (
+            not isinstance(found, h5py.Dataset)
+            or found.external
+            or found.is_virtual
+            or found.shape is None
+        ):
             self.problems[path] = "not an array in this file"
         elif found.dtype.kind not in "fiu" or found.dtype.itemsize > 8:
             self.problems[path] = f"its type is {found.dtype}; expected numbers"
@@ -98,7 +105,11 @@ def contents(source: str | BinaryIO, roots: list[str], number_limit: int) -> Con
 def main(path: str, number_limit: str, *roots: str) -> None:
     """Read, and answer with what was found or with the kind of the error."""
     try:
-        found = contents(io.BytesIO(sys.stdin.buffer.read()) if path == "-" else path, list(roots), int(number_limit))
+        found = contents(
+            io.BytesIO(sys.stdin.buffer.read()) if path == "-" else path,
+            list(roots),
+            int(number_limit),
+        )
     except Exception as error:  # the library raises nearly anything on damaged files
         sys.stdout.write(json.dumps({"error": type(error).__name__}) + "\n")
         return

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.graph import tensors
@@ -26,11 +25,10 @@ from polyrelu.formats.imported import Draft
 from polyrelu.formats.keras.files import Weights, shown
 from polyrelu.formats.options import ReadOptions
 from polyrelu.support.limits import WIDTH_LIMIT
+from polyrelu.support.typing import Array
 
-__all__ = ["MOVERS", "Call", "Layer", "Reader", "apply", "check_known"]
+__all__ = ["MOVERS", "Call", "KerasLayer", "Reader", "apply", "check_known"]
 
-Array: TypeAlias = NDArray[Any]
-Indices: TypeAlias = NDArray[np.int64]
 
 #: Settings that do not change the function at inference.
 _HARMLESS = {
@@ -42,7 +40,7 @@ _HARMLESS_ENDINGS = ("_initializer", "_regularizer", "_constraint")
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class KerasLayer:
     """A layer of the configuration: its class, name, settings, and where the class comes from."""
 
     kind: str
@@ -51,7 +49,7 @@ class Layer:
     module: str = "keras.layers"
 
     @classmethod
-    def of(cls, entry: dict[str, Any], name: str = "") -> Layer:
+    def of(cls, entry: dict[str, Any], name: str = "") -> KerasLayer:
         """A layer as Keras writes it; files before Keras 2.13 do not name modules, and hold layers of Keras only."""
         kind, config = entry["class_name"], entry["config"]
         if not isinstance(config, dict):  # a function, not a layer
@@ -109,7 +107,9 @@ class Call:
     is_last : whether only operations that move entries stand between it and an output.
     """
 
-    def __init__(self, reader: Reader, layer: Layer, inputs: Sequence[Value], is_last: bool = False) -> None:
+    def __init__(
+        self, reader: Reader, layer: KerasLayer, inputs: Sequence[Value], is_last: bool = False
+    ) -> None:
         self.reader, self.layer, self.inputs, self.is_last = reader, layer, list(inputs), is_last
         self.graph = reader.graph
         self.label = layer.kind
@@ -145,7 +145,9 @@ class Call:
     def check_settings(self) -> None:
         """Every setting must have been looked at, or be harmless or empty."""
         for name, value in self.layer.config.items():
-            is_harmless = name in self._used or name in _HARMLESS or name.endswith(_HARMLESS_ENDINGS)
+            is_harmless = (
+                name in self._used or name in _HARMLESS or name.endswith(_HARMLESS_ENDINGS)
+            )
             if not is_harmless and value not in (None, False, [], {}):
                 raise self.fail(f"its setting {name[:40]!r} is not known")
 
@@ -160,7 +162,9 @@ class Call:
         """A setting that is one of some words."""
         found = self.setting(name, default)
         if found not in known:
-            raise self.fail(f"{name} {str(found)[:40]!r} is not supported; known are {', '.join(known)}")
+            raise self.fail(
+                f"{name} {str(found)[:40]!r} is not supported; known are {', '.join(known)}"
+            )
         return str(found)
 
     def count(self, name: str, default: int | None = None) -> int:
@@ -220,8 +224,19 @@ class Call:
         """The name of the layer's number type."""
         found = self.setting("dtype", "float32")
         if isinstance(found, dict):
-            found = found["config"]["name"] if found.get("class_name") in ("DTypePolicy", "Policy") else None
-        if found not in ("float16", "bfloat16", "float32", "float64", "mixed_float16", "mixed_bfloat16"):
+            found = (
+                found["config"]["name"]
+                if found.get("class_name") in ("DTypePolicy", "Policy")
+                else None
+            )
+        if found not in (
+            "float16",
+            "bfloat16",
+            "float32",
+            "float64",
+            "mixed_float16",
+            "mixed_bfloat16",
+        ):
             raise self.fail("its number type is not one of the float types")
         return str(found)
 
@@ -244,7 +259,7 @@ class Call:
 Handler: TypeAlias = Callable[[Call], Value]
 
 
-def check_known(path: Path, layer: Layer) -> None:
+def check_known(path: Path, layer: KerasLayer) -> None:
     """The class of a layer must be known, and be that of Keras."""
     problem = ""
     if layer.kind in ("Sequential", "Functional", "Model"):
@@ -268,7 +283,15 @@ def apply(call: Call) -> Value:
         raise
     except NetworkError as error:
         raise call.fail(str(error)) from None
-    except (IndexError, KeyError, TypeError, ValueError, OverflowError, AttributeError, ZeroDivisionError):
+    except (
+        IndexError,
+        KeyError,
+        TypeError,
+        ValueError,
+        OverflowError,
+        AttributeError,
+        ZeroDivisionError,
+    ):
         raise call.fail("its settings are not those of this layer") from None
     call.check_settings()
     draft.steps.append(f"{call.label} {list(value.shape)}")
@@ -277,7 +300,8 @@ def apply(call: Call) -> Value:
 
 def _are_sizes(found: Any) -> bool:
     return isinstance(found, (list, tuple)) and all(
-        isinstance(size, int) and not isinstance(size, bool) and 0 <= size <= WIDTH_LIMIT for size in found
+        isinstance(size, int) and not isinstance(size, bool) and 0 <= size <= WIDTH_LIMIT
+        for size in found
     )
 
 
@@ -294,15 +318,19 @@ def _activated(call: Call, x: Value) -> Value:
 def _activation(call: Call, x: Value, found: Any) -> Value:
     """An activation by its name, or as a layer."""
     if isinstance(found, dict):
-        inner = Call(call.reader, Layer.of(found, call.layer.name), [x])
+        inner = Call(call.reader, KerasLayer.of(found, call.layer.name), [x])
         if inner.layer.kind not in ("ReLU", "LeakyReLU") or not inner.layer.is_of_keras:
-            raise call.fail(f"the activation {inner.layer.kind[:40]!r} of {shown(inner.layer.module)} is not supported")
+            raise call.fail(
+                f"the activation {inner.layer.kind[:40]!r} of {shown(inner.layer.module)} is not supported"
+            )
         result = LAYERS[inner.layer.kind](inner)
         inner.check_settings()
         return _labelled(call, inner.layer.kind, result)
     name = str(found)[:40]
     if found in _TAILS and call.is_last and call.reader.options.strip_tail:
-        call.reader.draft.caveats.append(f"the {name} after the last layer was stripped: outputs are its inputs")
+        call.reader.draft.caveats.append(
+            f"the {name} after the last layer was stripped: outputs are its inputs"
+        )
         return x
     if found not in ACTIVATIONS:
         hint = "; --strip-tail leaves it out after the last layer" if found in _TAILS else ""
@@ -330,17 +358,23 @@ def _hard_tanh(call: Call, x: Value) -> Value:
 
 def _leaky_relu(call: Call, x: Value) -> Value:
     """The slope of a negative value is 0.2 in every version that has this name."""
-    return tensors.leaky_relu(call.graph, x, np.array(call.exact("negative_slope", 0.2), dtype=object))
+    return tensors.leaky_relu(
+        call.graph, x, np.array(call.exact("negative_slope", 0.2), dtype=object)
+    )
 
 
 def _hard_sigmoid(call: Call, x: Value) -> Value:
     """min(max(x/5 + 1/2, 0), 1) before Keras 3, min(max(x/6 + 1/2, 0), 1) since; x is scaled by a float, and divided
     by 6."""
     if call.reader.major is None:
-        raise call.fail("hard_sigmoid has another slope since Keras 3, and the file does not say its version")
+        raise call.fail(
+            "hard_sigmoid has another slope since Keras 3, and the file does not say its version"
+        )
     slope = Fraction(1, 6) if call.reader.major >= 3 else call.exact("slope", 0.2)
     call.note(f"hard_sigmoid is min(max(x · {slope} + 1/2, 0), 1) in Keras {call.reader.major}")
-    scaled = tensors.multiply(call.graph, x, np.array(slope, dtype=object), extra_roundings=2, stretch=6.0)
+    scaled = tensors.multiply(
+        call.graph, x, np.array(slope, dtype=object), extra_roundings=2, stretch=6.0
+    )
     shifted = tensors.add_constant(call.graph, scaled, np.array(Fraction(1, 2), dtype=object))
     return tensors.clip(call.graph, shifted, Fraction(0), Fraction(1))
 
@@ -375,7 +409,11 @@ def _relu_layer(call: Call) -> Value:
     if slope < 0 or (high is not None and high < 0):
         raise call.fail("negative_slope and max_value must not be negative")
     if not slope:
-        return tensors.clip(call.graph, call.x, Fraction(0), high) if high is not None else _relu(call, call.x)
+        return (
+            tensors.clip(call.graph, call.x, Fraction(0), high)
+            if high is not None
+            else _relu(call, call.x)
+        )
     bent = tensors.leaky_relu(call.graph, call.x, np.array(slope, dtype=object))
     return bent if high is None else tensors.clip(call.graph, bent, None, high)
 
@@ -401,7 +439,9 @@ def _uses_bias(call: Call) -> bool:
     return call.flag("bias" if "bias" in call.layer.config else "use_bias", True)
 
 
-def _kernel_and_bias(call: Call, name: str, shape: tuple[int, ...], outputs: int) -> tuple[Array, Array | None]:
+def _kernel_and_bias(
+    call: Call, name: str, shape: tuple[int, ...], outputs: int
+) -> tuple[Array, Array | None]:
     """The kernel and, unless the layer has none, the bias."""
     if not _uses_bias(call):
         (kernel,), bias = call.weights(**{name: shape}), None
@@ -413,32 +453,51 @@ def _kernel_and_bias(call: Call, name: str, shape: tuple[int, ...], outputs: int
 
 
 def _dense(call: Call) -> Value:
-    units = call.count("output_dim" if "output_dim" in call.layer.config else "units")  # before and since Keras 2
+    units = call.count(
+        "output_dim" if "output_dim" in call.layer.config else "units"
+    )  # before and since Keras 2
     kernel, bias = _kernel_and_bias(call, "kernel", (call.x.shape[-1], units), units)
     return _activated(call, tensors.matmul(call.graph, call.x, kernel, bias))
 
 
 def _is_first(call: Call) -> bool:
     """Whether channels come first already."""
-    return call.word("data_format", "channels_last", "channels_last", "channels_first") == "channels_first"
+    return (
+        call.word("data_format", "channels_last", "channels_last", "channels_first")
+        == "channels_first"
+    )
 
 
 def _channels_first(call: Call, rank: int) -> Value:
     """The input with its channels after the batch."""
     x = call.x
     if len(x.shape) != rank + 2:
-        raise call.fail(f"its input has shape {list(x.shape)}; expected a batch, {rank} dimensions and channels")
-    return x if _is_first(call) else tensors.view(call.graph, x, np.moveaxis(tensors.indices(x.shape), -1, 1))
+        raise call.fail(
+            f"its input has shape {list(x.shape)}; expected a batch, {rank} dimensions and channels"
+        )
+    return (
+        x
+        if _is_first(call)
+        else tensors.view(call.graph, x, np.moveaxis(tensors.indices(x.shape), -1, 1))
+    )
 
 
 def _moved_back(call: Call, x: Value) -> Value:
     """Channels where the layer wants them."""
-    return x if _is_first(call) else tensors.view(call.graph, x, np.moveaxis(tensors.indices(x.shape), 1, -1))
+    return (
+        x
+        if _is_first(call)
+        else tensors.view(call.graph, x, np.moveaxis(tensors.indices(x.shape), 1, -1))
+    )
 
 
-def _window(call: Call, x: Value, kernel: list[int], strides: list[int], dilations: list[int]) -> Window:
+def _window(
+    call: Call, x: Value, kernel: list[int], strides: list[int], dilations: list[int]
+) -> Window:
     sizes = x.shape[2:]
-    rule = call.word("padding", "valid", "valid", "same", *(["causal"] if call.layer.kind == "Conv1D" else []))
+    rule = call.word(
+        "padding", "valid", "valid", "same", *(["causal"] if call.layer.kind == "Conv1D" else [])
+    )
     pads = []
     for size, width, stride, dilation in zip(sizes, kernel, strides, dilations, strict=True):
         reach = dilation * (width - 1)
@@ -457,7 +516,11 @@ def _dilated_window(call: Call, x: Value) -> Window:
 def _conv(rank: int) -> Handler:
     def handler(call: Call) -> Value:
         x = _channels_first(call, rank)
-        window, filters, groups = _dilated_window(call, x), call.count("filters"), call.count("groups", 1)
+        window, filters, groups = (
+            _dilated_window(call, x),
+            call.count("filters"),
+            call.count("groups", 1),
+        )
         own = x.shape[1] // groups
         kernel, bias = _kernel_and_bias(call, "kernel", (*window.kernel, own, filters), filters)
         tensors.limited([kernel.size, *window.counts(x.shape[2:])])
@@ -474,7 +537,9 @@ def _depthwise_conv(rank: int) -> Handler:
         window, each = _dilated_window(call, x), call.count("depth_multiplier", 1)
         _check_groups(call)
         channels = x.shape[1]
-        stored, bias = _kernel_and_bias(call, "depthwise_kernel", (*window.kernel, channels, each), channels * each)
+        stored, bias = _kernel_and_bias(
+            call, "depthwise_kernel", (*window.kernel, channels, each), channels * each
+        )
         tensors.limited([stored.size, *window.counts(x.shape[2:])])
         kernel = np.moveaxis(stored, (-2, -1), (0, 1)).reshape(channels * each, 1, *window.kernel)
         return _convolved(call, x, kernel, bias, window, channels)
@@ -488,7 +553,9 @@ def _check_groups(call: Call) -> None:
         raise call.fail("groups are not supported")
 
 
-def _convolved(call: Call, x: Value, kernel: Array, bias: Array | None, window: Window, groups: int) -> Value:
+def _convolved(
+    call: Call, x: Value, kernel: Array, bias: Array | None, window: Window, groups: int
+) -> Value:
     """The convolution and its activation, before the channels move back."""
     found = tensors.conv(call.graph, x, kernel, bias, window, groups)
     return _moved_back(call, _activated(call, found))
@@ -499,11 +566,22 @@ def _conv_transpose(rank: int) -> Handler:
 
     def handler(call: Call) -> Value:
         x = _channels_first(call, rank)
-        sizes, filters, strides = call.sizes("kernel_size", rank), call.count("filters"), call.sizes("strides", rank, 1)
-        if call.setting("output_padding") is not None or call.sizes("dilation_rate", rank, 1) != [1] * rank:
+        sizes, filters, strides = (
+            call.sizes("kernel_size", rank),
+            call.count("filters"),
+            call.sizes("strides", rank, 1),
+        )
+        if (
+            call.setting("output_padding") is not None
+            or call.sizes("dilation_rate", rank, 1) != [1] * rank
+        ):
             raise call.fail("output_padding and dilation are not supported")
         _check_groups(call)
-        is_same, pads, spatial = call.word("padding", "valid", "valid", "same") == "same", list[tuple[int, int]](), []
+        is_same, pads, spatial = (
+            call.word("padding", "valid", "valid", "same") == "same",
+            list[tuple[int, int]](),
+            [],
+        )
         for size, width, stride in zip(x.shape[2:], sizes, strides, strict=True):
             out = size * stride + (0 if is_same else max(width - stride, 0))
             missing = max(0, (size - 1) * stride + width - out) if is_same else 0
@@ -527,7 +605,9 @@ def _batch_norm(call: Call) -> Value:
     if call.flag("renorm", False):
         raise call.fail("renorm is not supported")
     if not isinstance(axis, int) or axis % len(call.x.shape) == 0:
-        raise call.fail(f"axis {shown(str(axis))} is not supported; expected one axis after the batch")
+        raise call.fail(
+            f"axis {shown(str(axis))} is not supported; expected one axis after the batch"
+        )
     x, rounding = call.x, call.reader.options.rounding
     moved = tensors.view(call.graph, x, np.moveaxis(tensors.indices(x.shape), axis, 1))
     channels = moved.shape[1]
@@ -536,8 +616,14 @@ def _batch_norm(call: Call) -> Value:
     found = dict(zip(names, call.weights(**dict.fromkeys(names, (channels,))), strict=True))
     call.counted(*found.values())
     scale, bias = found.get("gamma", np.ones(channels)), found.get("beta", np.zeros(channels))
-    mean, variance, epsilon = found["moving_mean"], found["moving_variance"], call.number("epsilon", 1e-3)
-    normed, rounded = tensors.batch_norm(call.graph, moved, scale, bias, mean, variance, epsilon, rounding.roots)
+    mean, variance, epsilon = (
+        found["moving_mean"],
+        found["moving_variance"],
+        call.number("epsilon", 1e-3),
+    )
+    normed, rounded = tensors.batch_norm(
+        call.graph, moved, scale, bias, mean, variance, epsilon, rounding.roots
+    )
     _record_roots(call, rounded, channels)
     return tensors.view(call.graph, normed, np.moveaxis(tensors.indices(normed.shape), 1, axis))
 
@@ -569,7 +655,9 @@ def _normalization(call: Call) -> Value:
     roots = call.reader.options.rounding.roots
     moved = tensors.view(call.graph, x, table)
     flat_mean = mean.reshape(-1)
-    normed, rounded = tensors.batch_norm(call.graph, moved, one, 0 * one, flat_mean, squares, Fraction(0), roots)
+    normed, rounded = tensors.batch_norm(
+        call.graph, moved, one, 0 * one, flat_mean, squares, Fraction(0), roots
+    )
     _record_roots(call, rounded, count)
     return tensors.view(call.graph, normed, np.argsort(table.reshape(-1)).reshape(x.shape))
 
@@ -657,7 +745,9 @@ def _global_pool(rank: int, is_max: bool) -> Handler:
 def _flatten(call: Call) -> Value:
     table = tensors.indices(call.x.shape)
     if _is_first(call) and table.ndim > 1:
-        table = np.moveaxis(table, 1, -1)  # channels are last in the result, whatever they are before
+        table = np.moveaxis(
+            table, 1, -1
+        )  # channels are last in the result, whatever they are before
     return tensors.view(call.graph, call.x, table.reshape(1, -1))
 
 
@@ -667,29 +757,39 @@ def _reshape(call: Call) -> Value:
         known = -math.prod(wanted)
         wanted[wanted.index(-1)] = call.x.size // known if known else 0
     if not _are_sizes(wanted) or math.prod(wanted) != call.x.size:
-        raise call.fail(f"cannot reshape one sample of shape {list(call.x.shape)} to {call.setting('target_shape')}")
+        raise call.fail(
+            f"cannot reshape one sample of shape {list(call.x.shape)} to {call.setting('target_shape')}"
+        )
     return tensors.reshape(call.x, (1, *wanted))
 
 
 def _permute(call: Call) -> Value:
     dims = list(call.setting("dims"))
     if sorted(dims) != list(range(1, len(call.x.shape))):
-        raise call.fail(f"dims {dims} do not name the axes of a value of shape {list(call.x.shape)}, from 1")
+        raise call.fail(
+            f"dims {dims} do not name the axes of a value of shape {list(call.x.shape)}, from 1"
+        )
     return tensors.view(call.graph, call.x, np.transpose(tensors.indices(call.x.shape), (0, *dims)))
 
 
 def _per_axis(call: Call, rank: int, amounts: Pads) -> Pads:
     """Amounts for all axes, those of the batch and the channels being 0."""
     if len(call.x.shape) != rank + 2:
-        raise call.fail(f"its input has shape {list(call.x.shape)}; expected a batch, {rank} dimensions and channels")
+        raise call.fail(
+            f"its input has shape {list(call.x.shape)}; expected a batch, {rank} dimensions and channels"
+        )
     return [(0, 0), (0, 0), *amounts] if _is_first(call) else [(0, 0), *amounts, (0, 0)]
 
 
 def _zero_padding(rank: int) -> Handler:
     def handler(call: Call) -> Value:
         amounts = _per_axis(call, rank, call.amounts("padding", rank))
-        tensors.limited([size + sum(pair) for size, pair in zip(call.x.shape, amounts, strict=True)])
-        return tensors.view(call.graph, call.x, np.pad(tensors.indices(call.x.shape), amounts, constant_values=-1))
+        tensors.limited(
+            [size + sum(pair) for size, pair in zip(call.x.shape, amounts, strict=True)]
+        )
+        return tensors.view(
+            call.graph, call.x, np.pad(tensors.indices(call.x.shape), amounts, constant_values=-1)
+        )
 
     return handler
 
@@ -787,11 +887,18 @@ LAYERS: dict[str, Handler] = {
     **dict.fromkeys(MOVERS - {"Flatten", "Permute", "Reshape"}, _nothing),
     **{f"Conv{ending}": _conv(rank) for ending, rank in _RANKS.items()},
     **{f"Conv{ending}Transpose": _conv_transpose(rank) for ending, rank in _RANKS.items()},
-    **{f"DepthwiseConv{ending}": _depthwise_conv(rank) for ending, rank in _RANKS.items() if rank < 3},
+    **{
+        f"DepthwiseConv{ending}": _depthwise_conv(rank)
+        for ending, rank in _RANKS.items()
+        if rank < 3
+    },
     **{f"MaxPooling{ending}": _pool(rank, True) for ending, rank in _RANKS.items()},
     **{f"AveragePooling{ending}": _pool(rank, False) for ending, rank in _RANKS.items()},
     **{f"GlobalMaxPooling{ending}": _global_pool(rank, True) for ending, rank in _RANKS.items()},
-    **{f"GlobalAveragePooling{ending}": _global_pool(rank, False) for ending, rank in _RANKS.items()},
+    **{
+        f"GlobalAveragePooling{ending}": _global_pool(rank, False)
+        for ending, rank in _RANKS.items()
+    },
     **{f"ZeroPadding{ending}": _zero_padding(rank) for ending, rank in _RANKS.items()},
     **{f"Cropping{ending}": _cropping(rank) for ending, rank in _RANKS.items()},
 }

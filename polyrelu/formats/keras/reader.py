@@ -18,7 +18,7 @@ from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.graph.values import Graph, Value
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.keras.files import Contents, contents_of_archive, contents_of_h5, shown
-from polyrelu.formats.keras.operations import MOVERS, Call, Layer, Reader, apply, check_known
+from polyrelu.formats.keras.operations import MOVERS, Call, KerasLayer, Reader, apply, check_known
 from polyrelu.formats.options import ReadOptions
 from polyrelu.support.limits import WIDTH_LIMIT
 
@@ -60,7 +60,7 @@ def _draft(path: Path, contents: Contents, options: ReadOptions) -> Draft:
 class _Use:
     """A layer applied to what other uses make."""
 
-    layer: Layer
+    layer: KerasLayer
     place: Place
     reads: tuple[Place, ...]
 
@@ -86,15 +86,21 @@ class _Model:
 def _model(path: Path, stored: dict[str, Any]) -> _Model:
     kind, config = stored["class_name"], stored["config"]
     if kind == "Sequential":
-        layers = config if isinstance(config, list) else config["layers"]  # Keras 1 writes the list alone
-        return _sequential(path, layers, None if isinstance(config, list) else config.get("build_input_shape"))
+        layers = (
+            config if isinstance(config, list) else config["layers"]
+        )  # Keras 1 writes the list alone
+        return _sequential(
+            path, layers, None if isinstance(config, list) else config.get("build_input_shape")
+        )
     if kind in ("Functional", "Model"):
         return _functional(path, config)
-    raise NetworkFileError(path, f"model {str(kind)[:80]!r}", "only Sequential and Functional models are supported")
+    raise NetworkFileError(
+        path, f"model {str(kind)[:80]!r}", "only Sequential and Functional models are supported"
+    )
 
 
-def _layers(path: Path, entries: list[Any]) -> list[Layer]:
-    layers = [Layer.of(entry, str(entry.get("name", ""))) for entry in entries]
+def _layers(path: Path, entries: list[Any]) -> list[KerasLayer]:
+    layers = [KerasLayer.of(entry, str(entry.get("name", ""))) for entry in entries]
     for layer in layers:
         check_known(path, layer)
     names = [layer.name for layer in layers]
@@ -143,7 +149,7 @@ def _functional(path: Path, config: dict[str, Any]) -> _Model:
     return _Model([inputs[place] for place in wanted], uses, list(_places(config["output_layers"])))
 
 
-def _arguments(path: Path, layer: Layer, node: Any) -> Iterator[Place]:
+def _arguments(path: Path, layer: KerasLayer, node: Any) -> Iterator[Place]:
     """What a use reads: a list of tensors before Keras 3, else an object with args and kwargs."""
     is_list = isinstance(node, list)
     keywords = [entry[3] for entry in node if len(entry) > 3] if is_list else [node["kwargs"]]
@@ -183,8 +189,14 @@ def _inputs(reader: Reader, model: _Model) -> dict[Place, Value]:
         raise NetworkFileError(reader.path, "input", str(error)) from None
     first = 0
     for entry, value in zip(model.inputs, values, strict=True):
-        where = "" if len(values) == 1 else f" {entry.place[0]!r}, coordinates {first} to {first + value.size - 1},"
-        reader.draft.notes.append(f"input{where} of shape {list(value.shape)}, one sample (the batch is taken as 1)")
+        where = (
+            ""
+            if len(values) == 1
+            else f" {entry.place[0]!r}, coordinates {first} to {first + value.size - 1},"
+        )
+        reader.draft.notes.append(
+            f"input{where} of shape {list(value.shape)}, one sample (the batch is taken as 1)"
+        )
         first += value.size
     reader.draft.input_shapes = shapes
     return {entry.place: value for entry, value in zip(model.inputs, values, strict=True)}
@@ -192,24 +204,41 @@ def _inputs(reader: Reader, model: _Model) -> dict[Place, Value]:
 
 def _input_shape(reader: Reader, entry: _Input, count: int) -> tuple[int, ...]:
     """The shape of one sample: that of the file with its batch as 1; what is open there is given by the user."""
-    place, stated = f"input {entry.place[0][:80]!r}" if entry.place[0] else "input", shown(str(entry.shape))
+    place, stated = (
+        f"input {entry.place[0][:80]!r}" if entry.place[0] else "input",
+        shown(str(entry.shape)),
+    )
     if entry.dtype not in (None, "float16", "bfloat16", "float32", "float64"):
-        raise NetworkFileError(reader.path, place, f"its type is {shown(str(entry.dtype))}; expected a float type")
+        raise NetworkFileError(
+            reader.path, place, f"its type is {shown(str(entry.dtype))}; expected a float type"
+        )
     given = reader.options.input_shape
     if given is not None and count > 1:
-        raise NetworkFileError(reader.path, place, f"an input shape was given, but there are {count} inputs")
+        raise NetworkFileError(
+            reader.path, place, f"an input shape was given, but there are {count} inputs"
+        )
     stored = given if entry.shape is None else (1, *entry.shape[1:])
     shape = given if given is not None else stored
-    if shape is None or not all(isinstance(size, int) and 1 <= size <= WIDTH_LIMIT for size in shape):
-        problem = f"shape {stated} is not fixed after the batch dimension; say it with --input-shape"
+    if shape is None or not all(
+        isinstance(size, int) and 1 <= size <= WIDTH_LIMIT for size in shape
+    ):
+        problem = (
+            f"shape {stated} is not fixed after the batch dimension; say it with --input-shape"
+        )
         raise NetworkFileError(reader.path, place, problem)
     fits = stored is not None and len(stored) == len(shape)
-    if not fits or any(known not in (None, size) for known, size in zip(stored or (), shape, strict=False)):
+    if not fits or any(
+        known not in (None, size) for known, size in zip(stored or (), shape, strict=False)
+    ):
         raise NetworkFileError(
-            reader.path, place, f"the input shape {list(shape)} was given; the file says {stated} (batch: 1)"
+            reader.path,
+            place,
+            f"the input shape {list(shape)} was given; the file says {stated} (batch: 1)",
         )
     if math.prod(shape) > WIDTH_LIMIT:
-        raise NetworkFileError(reader.path, place, f"shape {list(shape)} has more than {WIDTH_LIMIT} entries")
+        raise NetworkFileError(
+            reader.path, place, f"shape {list(shape)} has more than {WIDTH_LIMIT} entries"
+        )
     return shape
 
 
@@ -220,12 +249,16 @@ def _walk(reader: Reader, model: _Model, values: dict[Place, Value]) -> None:
         later = []
         for use in waiting:
             if all(place in values for place in use.reads):
-                call = Call(reader, use.layer, [values[place] for place in use.reads], use.place in last)
+                call = Call(
+                    reader, use.layer, [values[place] for place in use.reads], use.place in last
+                )
                 values[use.place] = apply(call)
             else:
                 later.append(use)
         if len(later) == len(waiting):
-            raise NetworkFileError(reader.path, later[0].layer.place, "what it reads does not come from an input")
+            raise NetworkFileError(
+                reader.path, later[0].layer.place, "what it reads does not come from an input"
+            )
         waiting = later
 
 
@@ -247,13 +280,19 @@ def _last_uses(model: _Model) -> set[Place]:
 def _finish(reader: Reader, model: _Model, values: dict[Place, Value]) -> None:
     missing = next((place for place in model.outputs if place not in values), None)
     if missing is not None or not model.outputs:
-        raise NetworkFileError(reader.path, "model configuration", "an output does not come from any layer")
+        raise NetworkFileError(
+            reader.path, "model configuration", "an output does not come from any layer"
+        )
     outputs = [values[place] for place in model.outputs]
     if len(outputs) > 1:
-        names = ", ".join(f"{place[0]!r} ({v.size})" for place, v in zip(model.outputs, outputs, strict=True))
+        names = ", ".join(
+            f"{place[0]!r} ({v.size})" for place, v in zip(model.outputs, outputs, strict=True)
+        )
         reader.draft.notes.append(f"outputs one after the other: {names}")
     reader.graph.finish(outputs)
     reader.draft.arithmetic = next(iter(reader.policies)) if len(reader.policies) == 1 else ""
     mixed = sorted(reader.policies - {"float32", "float64"})
     if mixed:
-        reader.draft.notes.append(f"layers compute in {', '.join(mixed)}; the network is that of exact arithmetic")
+        reader.draft.notes.append(
+            f"layers compute in {', '.join(mixed)}; the network is that of exact arithmetic"
+        )

@@ -25,13 +25,35 @@ __all__ = ["Cells", "Text", "Value", "read_mat5"]
 _SIZE_LIMIT = 2**30
 
 #: Element types of numbers, and those that hold elements.
-_NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_NUMBERS = {
+    1: "i1",
+    2: "u1",
+    3: "i2",
+    4: "u2",
+    5: "i4",
+    6: "u4",
+    7: "f4",
+    9: "f8",
+    12: "i8",
+    13: "u8",
+}
 _MATRIX, _COMPRESSED = 14, 15
 _ENCODINGS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: "utf-32"}
 
 #: Classes of matrices.
 _CELL, _CHAR = 1, 4
-_CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
+_CLASSES = {
+    6: "f8",
+    7: "f4",
+    8: "i1",
+    9: "u1",
+    10: "i2",
+    11: "u2",
+    12: "i4",
+    13: "u4",
+    14: "i8",
+    15: "u8",
+}
 _COMPLEX, _LOGICAL = 0x0800, 0x0200
 
 
@@ -63,14 +85,20 @@ def read_mat5(path: Path, wanted: tuple[str, ...]) -> tuple[list[str], dict[str,
     if data.startswith((b"MATLAB 7.3 MAT-file", b"\x89HDF")):
         raise NetworkFileError(path, "", "saved as version 7.3; save it again with the option -v7")
     if not order or struct.unpack(f"{order}H", data[124:126])[0] >> 8 != 1:
-        raise NetworkFileError(path, "", "not a MAT file of version 5 to 7; save it with the option -v7")
+        raise NetworkFileError(
+            path, "", "not a MAT file of version 5 to 7; save it with the option -v7"
+        )
     try:
         return _variables(_Reader(order), data[128:], wanted)
     except (ValueError, struct.error, zlib.error, OverflowError, RecursionError) as error:
-        raise NetworkFileError(path, "", f"not a readable .mat file: {error or type(error).__name__}") from None
+        raise NetworkFileError(
+            path, "", f"not a readable .mat file: {error or type(error).__name__}"
+        ) from None
 
 
-def _variables(reader: _Reader, data: bytes, wanted: tuple[str, ...]) -> tuple[list[str], dict[str, Value]]:
+def _variables(
+    reader: _Reader, data: bytes, wanted: tuple[str, ...]
+) -> tuple[list[str], dict[str, Value]]:
     names, values = list[str](), dict[str, Value]()
     for kind, content in reader.elements(data):
         compressed = content if kind == _COMPRESSED else b""
@@ -106,7 +134,9 @@ class _Reader:
         while position < len(data):
             kind, length, start, end = self._place(data, position)
             if start + length > len(data):
-                raise ValueError(f"an element of {length} bytes, of which {len(data) - start} are there")
+                raise ValueError(
+                    f"an element of {length} bytes, of which {len(data) - start} are there"
+                )
             yield kind, data[start : start + length]
             position = end
 
@@ -175,7 +205,9 @@ class _Reader:
         table = letters.reshape(shape[0], -1, order="F") if letters.size else letters.reshape(0, 0)
         return Text(["".join(row) for row in table])
 
-    def _array(self, shape: tuple[int, ...], number_type: str, kind: int, content: bytes) -> NDArray[Any]:
+    def _array(
+        self, shape: tuple[int, ...], number_type: str, kind: int, content: bytes
+    ) -> NDArray[Any]:
         """Numbers, which are stored in the shortest type that holds them."""
         if kind not in _NUMBERS:
             raise ValueError(f"numbers of type {kind}")

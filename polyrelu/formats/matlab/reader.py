@@ -6,20 +6,18 @@ The names of the activations stand in ``act_fcns``, one for each layer, as rows 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.dense_stack import Affine, draft_of_stack
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.matlab.files import Cells, Text, Value, read_mat5
 from polyrelu.formats.options import ReadOptions
+from polyrelu.support.typing import Array
 
 __all__ = ["read_mat"]
 
-Array: TypeAlias = NDArray[Any]
 
 _RELU, _LINEAR = ("relu", "poslin"), ("linear", "purelin")
 
@@ -30,15 +28,21 @@ def read_mat(path: Path, options: ReadOptions) -> Draft:
     """The layers of a .mat file."""
     names, variables = read_mat5(path, _USED)
     if options.normalisation != "none":
-        raise NetworkFileError(path, "", "a normalisation in a .mat file is not read; make it part of W and b")
+        raise NetworkFileError(
+            path, "", "a normalisation in a .mat file is not read; make it part of W and b"
+        )
     for name in ("W", "b"):
         if name not in variables:
             held = ", ".join(names)[:120] or "nothing"
-            raise NetworkFileError(path, "", f"expected the cell arrays W and b; the file holds {held}")
+            raise NetworkFileError(
+                path, "", f"expected the cell arrays W and b; the file holds {held}"
+            )
     weights, biases = (_cells(path, name, variables[name]) for name in ("W", "b"))
     if len(weights) != len(biases) or not weights:
         raise NetworkFileError(
-            path, "", f"W has {len(weights)} cells and b {len(biases)}; expected one of each a layer"
+            path,
+            "",
+            f"W has {len(weights)} cells and b {len(biases)}; expected one of each a layer",
         )
     relus, caveats = _activations(path, variables.get("act_fcns"), len(weights))
     unused = [name for name in names if name not in _USED]
@@ -59,13 +63,19 @@ def read_mat(path: Path, options: ReadOptions) -> Draft:
 def _cells(path: Path, name: str, found: Value) -> list[Array]:
     """The matrices of a cell array."""
     if not isinstance(found, Cells) or max(found.shape) != len(found.entries):
-        raise NetworkFileError(path, name, f"expected a cell array of matrices, a row or a column: {name}{{1}}, …")
+        raise NetworkFileError(
+            path, name, f"expected a cell array of matrices, a row or a column: {name}{{1}}, …"
+        )
     cells = list[Array]()
     for number, cell in enumerate(found.entries, 1):
         if not isinstance(cell, np.ndarray) or cell.ndim != 2:
-            raise NetworkFileError(path, f"{name}{{{number}}}", "expected a full matrix of real numbers")
+            raise NetworkFileError(
+                path, f"{name}{{{number}}}", "expected a full matrix of real numbers"
+            )
         if name == "b" and 1 not in cell.shape:
-            raise NetworkFileError(path, f"b{{{number}}}", f"expected a column, got shape {cell.shape}")
+            raise NetworkFileError(
+                path, f"b{{{number}}}", f"expected a column, got shape {cell.shape}"
+            )
         cells.append(cell)
     return cells
 
@@ -78,7 +88,9 @@ def _activations(path: Path, found: Value, depth: int) -> tuple[list[bool], list
     texts = found.entries if isinstance(found, Cells) else [found]
     names = [row.strip() for text in texts if isinstance(text, Text) for row in text.rows]
     if len(names) != depth:
-        raise NetworkFileError(path, "act_fcns", f"{len(names)} names of activations for {depth} layers")
+        raise NetworkFileError(
+            path, "act_fcns", f"{len(names)} names of activations for {depth} layers"
+        )
     for number, name in enumerate(names, 1):
         if name not in _RELU + _LINEAR:
             known = ", ".join(_RELU + _LINEAR)

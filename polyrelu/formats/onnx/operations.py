@@ -1,4 +1,4 @@
-"""The operations of ONNX, opset 6 to the current one, each as a function of a `Node`.
+"""The operations of ONNX, opset 6 to the current one, each as a function of a `OnnxNode`.
 
 A function takes its inputs from the node, as values of the graph or as constant arrays, and returns what the node
 computes. Operations that only move entries say where each one lands (`_moved`), so that they serve values and constants
@@ -26,10 +26,10 @@ from polyrelu.formats.graph.tensors import Pads, Window, plain_window
 from polyrelu.formats.graph.values import Graph, Value
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
+from polyrelu.support.typing import Array
 
-__all__ = ["OPERATIONS", "Node", "Reader"]
+__all__ = ["OPERATIONS", "OnnxNode", "Reader"]
 
-Array: TypeAlias = NDArray[Any]
 Known: TypeAlias = Value | Array
 
 
@@ -70,7 +70,7 @@ class Reader:
             self.draft.numbers += array.size
 
 
-class Node:
+class OnnxNode:
     """A node of the file with its inputs and attributes."""
 
     def __init__(self, reader: Reader, proto: Any) -> None:
@@ -82,7 +82,9 @@ class Node:
     def fail(self, problem: str) -> NetworkFileError:
         """The error that names this node."""
         name = (self.proto.name or next(iter(self.proto.output), ""))[:80]
-        return NetworkFileError(self.reader.path, f"node {name!r} ({self.proto.op_type[:40]})", problem)
+        return NetworkFileError(
+            self.reader.path, f"node {name!r} ({self.proto.op_type[:40]})", problem
+        )
 
     # -- inputs ---------------------------------------------------------------------------------------------------
 
@@ -128,7 +130,11 @@ class Node:
         from onnx import helper
 
         self._used.add(name)
-        return helper.get_attribute_value(self._attributes[name]) if name in self._attributes else default
+        return (
+            helper.get_attribute_value(self._attributes[name])
+            if name in self._attributes
+            else default
+        )
 
     def ints(self, name: str, default: Sequence[int] | None = None) -> list[int] | None:
         """An attribute that is a list of integers, or an error."""
@@ -182,7 +188,9 @@ class Node:
         for name in names:
             if name and name in self.reader.values:
                 raise self.fail(f"the name {name!r} is defined twice")
-        for name, result in zip(names, results, strict=False):  # a mask of Dropout, indices of MaxPool: refused if used
+        for name, result in zip(
+            names, results, strict=False
+        ):  # a mask of Dropout, indices of MaxPool: refused if used
             if not name:
                 continue
             self.reader.values[name] = result
@@ -194,34 +202,38 @@ class Node:
                 self.reader.draft.steps.append(f"{self.proto.op_type} {list(result.shape)}")
 
 
-Handler: TypeAlias = Callable[[Node], "Known | list[Known]"]
+Handler: TypeAlias = Callable[[OnnxNode], "Known | list[Known]"]
 
 
 # --- Operations that move entries ------------------------------------------------------------------------
 
 
-def _moved(node: Node, table: NDArray[np.int64]) -> Known:
+def _moved(node: OnnxNode, table: NDArray[np.int64]) -> Known:
     """Input 0 with its entries where the table says."""
     found = node.input(0)
     if isinstance(found, Value):
         return tensors.view(node.graph, found, table)
-    return np.asarray(found.reshape(-1)[table])  # numpy gives a bare number for an index without dimensions
+    return np.asarray(
+        found.reshape(-1)[table]
+    )  # numpy gives a bare number for an index without dimensions
 
 
-def _entry_numbers(node: Node) -> NDArray[np.int64]:
+def _entry_numbers(node: OnnxNode) -> NDArray[np.int64]:
     return tensors.indices(node.input(0).shape)
 
 
-def _flatten(node: Node) -> Known:
+def _flatten(node: OnnxNode) -> Known:
     shape = node.input(0).shape
     axis = node.flag("axis", 1)
     if not -len(shape) <= axis <= len(shape):
         raise node.fail(f"axis {axis} of a value of shape {list(shape)}")
     axis += len(shape) if axis < 0 else 0
-    return _moved(node, _entry_numbers(node).reshape(math.prod(shape[:axis]), math.prod(shape[axis:])))
+    return _moved(
+        node, _entry_numbers(node).reshape(math.prod(shape[:axis]), math.prod(shape[axis:]))
+    )
 
 
-def _reshape(node: Node) -> Known:
+def _reshape(node: OnnxNode) -> Known:
     shape = node.input(0).shape
     wanted = node.integers(1) if node.has(1) else node.ints("shape")
     if not wanted and not (wanted == [] and math.prod(shape) == 1):
@@ -237,26 +249,28 @@ def _reshape(node: Node) -> Known:
     return _moved(node, _entry_numbers(node).reshape(sizes))
 
 
-def _squeeze(node: Node) -> Known:
+def _squeeze(node: OnnxNode) -> Known:
     axes = node.axes(13)
     table = _entry_numbers(node)
     if axes and any(table.shape[axis] != 1 for axis in axes):
-        raise node.fail(f"axes {axes} of a value of shape {list(table.shape)} are not all of size 1")
+        raise node.fail(
+            f"axes {axes} of a value of shape {list(table.shape)} are not all of size 1"
+        )
     return _moved(node, np.squeeze(table, None if axes is None else tuple(axes)))
 
 
-def _unsqueeze(node: Node) -> Known:
+def _unsqueeze(node: OnnxNode) -> Known:
     axes = node.axes(13)
     if axes is None:
         raise node.fail("the axes are not given")
     return _moved(node, np.expand_dims(_entry_numbers(node), tuple(axes)))
 
 
-def _transpose(node: Node) -> Known:
+def _transpose(node: OnnxNode) -> Known:
     return _moved(node, np.transpose(_entry_numbers(node), node.ints("perm")))
 
 
-def _slice(node: Node) -> Known:
+def _slice(node: OnnxNode) -> Known:
     table = _entry_numbers(node)
     if node.opset < 10:
         starts, ends, axes, steps = node.ints("starts"), node.ints("ends"), node.ints("axes"), None
@@ -282,13 +296,13 @@ def _slice(node: Node) -> Known:
     return _moved(node, _not_empty(node, table[tuple(chosen)]))
 
 
-def _not_empty(node: Node, table: NDArray[np.int64]) -> NDArray[np.int64]:
+def _not_empty(node: OnnxNode, table: NDArray[np.int64]) -> NDArray[np.int64]:
     if isinstance(node.input(0), Value) and not table.size:
         raise node.fail("nothing is left of the value")
     return table
 
 
-def _gather(node: Node) -> Known:
+def _gather(node: OnnxNode) -> Known:
     table, axis = _entry_numbers(node), node.flag("axis")
     chosen = node.array(1)
     if chosen.dtype.kind not in "iu":
@@ -297,7 +311,7 @@ def _gather(node: Node) -> Known:
     return _moved(node, _not_empty(node, np.take(table, chosen.astype(np.int64), axis=axis)))
 
 
-def _split(node: Node) -> list[Known]:
+def _split(node: OnnxNode) -> list[Known]:
     table, axis = _entry_numbers(node), node.flag("axis")
     size, parts = table.shape[axis], len(node.proto.output)
     sizes = node.ints("split") if node.opset < 13 else (node.integers(1) if node.has(1) else None)
@@ -312,21 +326,23 @@ def _split(node: Node) -> list[Known]:
     return [_moved(node, piece) for piece in pieces]
 
 
-def _expand(node: Node) -> Known:
+def _expand(node: OnnxNode) -> Known:
     table = _entry_numbers(node)
     shape = tensors.limited(np.broadcast_shapes(table.shape, tuple(node.integers(1))))
     return _moved(node, np.broadcast_to(table, shape))
 
 
-def _tile(node: Node) -> Known:
+def _tile(node: OnnxNode) -> Known:
     repeats = node.integers(1)
     if len(repeats) != len(node.input(0).shape) or min(repeats, default=1) < 1:
         raise node.fail(f"repeats {repeats} of a value of shape {list(node.input(0).shape)}")
-    tensors.limited([size * times for size, times in zip(node.input(0).shape, repeats, strict=True)])
+    tensors.limited(
+        [size * times for size, times in zip(node.input(0).shape, repeats, strict=True)]
+    )
     return _moved(node, np.tile(_entry_numbers(node), repeats))
 
 
-def _pad(node: Node) -> Known:
+def _pad(node: OnnxNode) -> Known:
     table = _entry_numbers(node)
     mode = node.attribute("mode", b"constant").decode()
     amounts = node.ints("pads", node.ints("paddings")) if node.opset < 11 else node.integers(1)
@@ -349,11 +365,13 @@ def _pad(node: Node) -> Known:
     result = tensors.view(node.graph, node.value(0), padded)
     if not fill:
         return result
-    filling = np.array([fill if place < 0 else Fraction(0) for place in padded.ravel()], dtype=object)
+    filling = np.array(
+        [fill if place < 0 else Fraction(0) for place in padded.ravel()], dtype=object
+    )
     return tensors.add_constant(node.graph, result, filling.reshape(padded.shape))
 
 
-def _concat(node: Node) -> Known:
+def _concat(node: OnnxNode) -> Known:
     axis = node.attribute("axis", 1 if node.opset < 4 else None)
     found = [node.input(i) for i in range(len(node.proto.input))]
     if all(isinstance(entry, np.ndarray) for entry in found):
@@ -362,12 +380,12 @@ def _concat(node: Node) -> Known:
     return tensors.concat(node.graph, [node.reader.as_value(entry) for entry in found], axis)
 
 
-def _shape(node: Node) -> Known:
+def _shape(node: OnnxNode) -> Known:
     first, last = node.flag("start"), node.attribute("end")
     return np.array(node.input(0).shape[first:last], dtype=np.int64)
 
 
-def _constant_of_shape(node: Node) -> Known:
+def _constant_of_shape(node: OnnxNode) -> Known:
     from onnx import numpy_helper
 
     given = node.attribute("value")
@@ -382,10 +400,12 @@ def _constant_of_shape(node: Node) -> Known:
 # --- Entry by entry --------------------------------------------------------------------------------------
 
 
-def _arithmetic(on_constants: Callable[[Any, Any], Any], on_values: Callable[[Node, Known, Known], Known]) -> Handler:
+def _arithmetic(
+    on_constants: Callable[[Any, Any], Any], on_values: Callable[[OnnxNode, Known, Known], Known]
+) -> Handler:
     """Addition and the like: exact on constants alone, else by the function for values."""
 
-    def handler(node: Node) -> Known:
+    def handler(node: OnnxNode) -> Known:
         if len(node.proto.input) != 2:
             raise node.fail("expected two inputs")
         x, y = _aligned(node, node.input(0)), _aligned(node, node.input(1))
@@ -396,7 +416,7 @@ def _arithmetic(on_constants: Callable[[Any, Any], Any], on_values: Callable[[No
     return handler
 
 
-def _aligned(node: Node, found: Known) -> Known:
+def _aligned(node: OnnxNode, found: Known) -> Known:
     """Before opset 7, `axis` says where the dimensions of the second input start."""
     if node.opset >= 7:
         return found
@@ -407,14 +427,14 @@ def _aligned(node: Node, found: Known) -> Known:
     return found.reshape(found.shape + (1,) * (rank - int(axis) % max(rank, 1) - found.ndim))
 
 
-def _add_values(node: Node, x: Known, y: Known) -> Known:
+def _add_values(node: OnnxNode, x: Known, y: Known) -> Known:
     if isinstance(x, Value) and isinstance(y, Value):
         return tensors.add(node.graph, x, y)
     value, constant = (x, y) if isinstance(x, Value) else (cast(Value, y), x)
     return tensors.add_constant(node.graph, value, _counted(node, cast(Array, constant)))
 
 
-def _sub_values(node: Node, x: Known, y: Known) -> Known:
+def _sub_values(node: OnnxNode, x: Known, y: Known) -> Known:
     if isinstance(x, Value) and isinstance(y, Value):
         return tensors.add(node.graph, x, y, -1)
     if isinstance(x, Value):
@@ -423,49 +443,55 @@ def _sub_values(node: Node, x: Known, y: Known) -> Known:
     return tensors.add_constant(node.graph, negated, _counted(node, x))
 
 
-def _mul_values(node: Node, x: Known, y: Known) -> Known:
+def _mul_values(node: OnnxNode, x: Known, y: Known) -> Known:
     if isinstance(x, Value) and isinstance(y, Value):
         raise node.fail("a product of two values that depend on the input is not piecewise linear")
     value, constant = (x, y) if isinstance(x, Value) else (cast(Value, y), x)
     return tensors.multiply(node.graph, value, _counted(node, cast(Array, constant)))
 
 
-def _div_values(node: Node, x: Known, y: Known) -> Known:
+def _div_values(node: OnnxNode, x: Known, y: Known) -> Known:
     if isinstance(y, Value):
         raise node.fail("division by a value that depends on the input is not affine")
-    return tensors.divide(node.graph, cast(Value, x), exact(_counted(node, y)), node.reader.draft.bounded)
+    return tensors.divide(
+        node.graph, cast(Value, x), exact(_counted(node, y)), node.reader.draft.bounded
+    )
 
 
 def _div_constants(x: Any, y: Any) -> Any:
-    if all(type(entry) is int for entry in (*np.ravel(x), *np.ravel(y))):  # ONNX: integers divide towards 0
+    if all(
+        type(entry) is int for entry in (*np.ravel(x), *np.ravel(y))
+    ):  # ONNX: integers divide towards 0
         return np.vectorize(lambda a, b: int(a * b), otypes=[object])(x, reciprocals(y))
     return x * reciprocals(y)
 
 
-def _counted(node: Node, array: Array) -> Array:
+def _counted(node: OnnxNode, array: Array) -> Array:
     if array.dtype.kind not in "fiuVO" and array.dtype.name != "bfloat16":
         raise node.fail(f"a constant has type {array.dtype.name}, not numbers")
     node.reader.count(array)
     return array
 
 
-def _sum(node: Node) -> Known:
+def _sum(node: OnnxNode) -> Known:
     total = node.value(0)
     for position in range(1, len(node.proto.input)):
         total = cast(Value, _add_values(node, total, node.input(position)))
     return total
 
 
-def _mean(node: Node) -> Known:
+def _mean(node: OnnxNode) -> Known:
     count = len(node.proto.input)
     share = np.array(Fraction(1, count), dtype=object)
-    return tensors.multiply(node.graph, cast(Value, _sum(node)), share, extra_roundings=2, stretch=float(count))
+    return tensors.multiply(
+        node.graph, cast(Value, _sum(node)), share, extra_roundings=2, stretch=float(count)
+    )
 
 
 def _extreme(of_two: Callable[[Any, Value, Value], Value]) -> Handler:
     """Max and Min of any number of inputs."""
 
-    def handler(node: Node) -> Known:
+    def handler(node: OnnxNode) -> Known:
         found = node.value(0)
         for position in range(1, len(node.proto.input)):
             found = of_two(node.graph, found, node.value(position))
@@ -474,40 +500,46 @@ def _extreme(of_two: Callable[[Any, Value, Value], Value]) -> Handler:
     return handler
 
 
-def _neg(node: Node) -> Known:
+def _neg(node: OnnxNode) -> Known:
     found = node.input(0)
-    return _negated(node, found) if isinstance(found, np.ndarray) else tensors.multiply(node.graph, found, np.array(-1))
+    return (
+        _negated(node, found)
+        if isinstance(found, np.ndarray)
+        else tensors.multiply(node.graph, found, np.array(-1))
+    )
 
 
-def _negated(node: Node, array: Array) -> Array:
+def _negated(node: OnnxNode, array: Array) -> Array:
     return folded(node.reader.draft, lambda entries: -entries, _counted(node, array))
 
 
-def _relu(node: Node) -> Known:
+def _relu(node: OnnxNode) -> Known:
     return tensors.relu(node.graph, node.value(0))
 
 
-def _leaky_relu(node: Node) -> Known:
-    return tensors.leaky_relu(node.graph, node.value(0), np.array(node.number("alpha", 0.01), dtype=object))
+def _leaky_relu(node: OnnxNode) -> Known:
+    return tensors.leaky_relu(
+        node.graph, node.value(0), np.array(node.number("alpha", 0.01), dtype=object)
+    )
 
 
-def _abs(node: Node) -> Known:
+def _abs(node: OnnxNode) -> Known:
     return tensors.leaky_relu(node.graph, node.value(0), np.array(-1))
 
 
-def _prelu(node: Node) -> Known:
+def _prelu(node: OnnxNode) -> Known:
     x, slopes = node.value(0), node.weights(1)
     if node.opset < 7 and slopes.ndim == 1 and slopes.size > 1:  # a slope for each channel
         slopes = slopes.reshape(-1, *(1 for _ in x.shape[2:]))
     return tensors.leaky_relu(node.graph, x, _one_way(node, slopes, x.shape))
 
 
-def _clip(node: Node) -> Known:
+def _clip(node: OnnxNode) -> Known:
     low, high = (_limit(node, side) for side in (0, 1))
     return tensors.clip(node.graph, node.value(0), *_binding(node, low, high))
 
 
-def _limit(node: Node, side: int) -> Fraction | None:
+def _limit(node: OnnxNode, side: int) -> Fraction | None:
     """The lower (0) or upper (1) limit; None if it is not there or infinite."""
     name, position = ("min", "max")[side], side + 1
     if node.opset < 11:
@@ -523,10 +555,14 @@ def _limit(node: Node, side: int) -> Fraction | None:
         if float(array.reshape(-1)[0]) * (1 if side else -1) < 0:
             raise node.fail(f"its limit {name!r} is infinite on the wrong side")
         return None
-    return node.number(name, 0.0) if node.opset < 11 else next(iter(tensors.column(array).entries()))
+    return (
+        node.number(name, 0.0) if node.opset < 11 else next(iter(tensors.column(array).entries()))
+    )
 
 
-def _binding(node: Node, low: Fraction | None, high: Fraction | None) -> tuple[Fraction | None, Fraction | None]:
+def _binding(
+    node: OnnxNode, low: Fraction | None, high: Fraction | None
+) -> tuple[Fraction | None, Fraction | None]:
     """The limits without those at the ends of float32, which is how exporters write none: they never bind in float32,
     and would cost neurons."""
     largest = FLOAT32.largest
@@ -538,14 +574,14 @@ def _binding(node: Node, low: Fraction | None, high: Fraction | None) -> tuple[F
     return (None if ends[0] else low), (None if ends[1] else high)
 
 
-def _hard_sigmoid(node: Node) -> Known:
+def _hard_sigmoid(node: OnnxNode) -> Known:
     alpha, beta = node.number("alpha", 0.2), node.number("beta", 0.5)
     scaled = tensors.multiply(node.graph, node.value(0), np.array(alpha, dtype=object))
     shifted = tensors.add_constant(node.graph, scaled, np.array(beta, dtype=object))
     return tensors.clip(node.graph, shifted, Fraction(0), Fraction(1))
 
 
-def _cast(node: Node) -> Known:
+def _cast(node: OnnxNode) -> Known:
     from onnx import TensorProto, helper
 
     wanted = node.attribute("to")
@@ -567,29 +603,35 @@ def _cast(node: Node) -> Known:
         cast_ = found.astype(target)
         changed = int((cast_.astype(np.float64) != found.astype(np.float64)).sum())
     if changed:
-        node.reader.draft.caveats.append(f"the file rounds {changed} of {found.size} constants to {target.name} (Cast)")
+        node.reader.draft.caveats.append(
+            f"the file rounds {changed} of {found.size} constants to {target.name} (Cast)"
+        )
     return cast_
 
 
-def _cast_of_computed(node: Node, numbers: Array, target: np.dtype[Any]) -> Array:
+def _cast_of_computed(node: OnnxNode, numbers: Array, target: np.dtype[Any]) -> Array:
     """Exact numbers stay if the target holds them; what a runtime would round before is another matter (`folded`)."""
     format_ = {"float32": FLOAT32, "float64": FLOAT64}.get(target.name)
-    if format_ is None or not all(format_.holds(Fraction(number)) for number in numbers.reshape(-1)):
-        raise node.fail(f"a Cast to {target.name} rounds numbers that the file computes; store them instead")
+    if format_ is None or not all(
+        format_.holds(Fraction(number)) for number in numbers.reshape(-1)
+    ):
+        raise node.fail(
+            f"a Cast to {target.name} rounds numbers that the file computes; store them instead"
+        )
     return numbers
 
 
-def _same(node: Node) -> Known:
+def _same(node: OnnxNode) -> Known:
     node.reader.draft.notes.append(f"{node.proto.op_type} does nothing at inference")
     return node.input(0)
 
 
-def _is_inference(node: Node) -> bool:
+def _is_inference(node: OnnxNode) -> bool:
     """Before opset 7 an attribute says so, and without it the node is in training mode."""
     return node.opset >= 7 or node.flag("is_test") == 1
 
 
-def _dropout(node: Node) -> Known:
+def _dropout(node: OnnxNode) -> Known:
     for name in ("ratio", "seed", "consumed_inputs"):
         node.attribute(name)
     if (node.has(2) and node.array(2).any()) or not _is_inference(node):
@@ -600,7 +642,7 @@ def _dropout(node: Node) -> Known:
 # --- Products and reductions -----------------------------------------------------------------------------
 
 
-def _matmul(node: Node) -> Known:
+def _matmul(node: OnnxNode) -> Known:
     x, y = node.input(0), node.input(1)
     if isinstance(x, Value) and isinstance(y, Value):
         raise node.fail("a product of two values that depend on the input is not piecewise linear")
@@ -611,7 +653,7 @@ def _matmul(node: Node) -> Known:
     return folded_product(node.reader.draft, _counted(node, x), _counted(node, y))
 
 
-def _gemm(node: Node) -> Known:
+def _gemm(node: OnnxNode) -> Known:
     alpha, beta = node.number("alpha", 1.0), node.number("beta", 1.0)
     node.flag("broadcast")
     x, y = (_transposed(node, position, name) for position, name in ((0, "transA"), (1, "transB")))
@@ -622,16 +664,22 @@ def _gemm(node: Node) -> Known:
     return tensors.plus_value(node.graph, product, _value_one_way(node, bias, product), beta)
 
 
-def _product(node: Node, x: Known, y: Known, bias: Array | None, factors: tuple[Fraction, Fraction]) -> Value:
+def _product(
+    node: OnnxNode, x: Known, y: Known, bias: Array | None, factors: tuple[Fraction, Fraction]
+) -> Value:
     """alpha x y + beta bias, one of x and y a value."""
     if isinstance(x, Value) and isinstance(y, Value):
         raise node.fail("a product of two values that depend on the input is not piecewise linear")
     alpha, beta = factors
     offset = bias if bias is None or beta == 1 else exact(_counted(node, bias)) * beta
     if isinstance(x, Value):
-        return tensors.matmul(node.graph, x, _scaled(cast(Array, y), alpha), _fitting(node, offset, x, y), factors)
+        return tensors.matmul(
+            node.graph, x, _scaled(cast(Array, y), alpha), _fitting(node, offset, x, y), factors
+        )
     if isinstance(y, Value):
-        return tensors.matmul_from_left(node.graph, _scaled(x, alpha), y, _fitting(node, offset, x, y), factors)
+        return tensors.matmul_from_left(
+            node.graph, _scaled(x, alpha), y, _fitting(node, offset, x, y), factors
+        )
     draft = node.reader.draft
     product = folded(draft, lambda p: p * alpha, folded_product(draft, x, y))
     if offset is not None:
@@ -643,20 +691,24 @@ def _scaled(weight: Array, factor: Fraction) -> Array:
     return weight if factor == 1 else exact(weight) * factor
 
 
-def _fitting(node: Node, offset: Array | None, x: Known, y: Known) -> Array | None:
+def _fitting(node: OnnxNode, offset: Array | None, x: Known, y: Known) -> Array | None:
     """The offset in the shape of the product of two matrices."""
-    return None if offset is None else _one_way(node, _counted(node, offset), (x.shape[0], y.shape[1]))
+    return (
+        None if offset is None else _one_way(node, _counted(node, offset), (x.shape[0], y.shape[1]))
+    )
 
 
-def _value_one_way(node: Node, x: Value, product: Value) -> Value:
+def _value_one_way(node: OnnxNode, x: Value, product: Value) -> Value:
     try:
         table = np.broadcast_to(tensors.indices(x.shape), product.shape)
     except ValueError:
-        raise node.fail(f"a value of shape {list(x.shape)} does not fit one of shape {list(product.shape)}") from None
+        raise node.fail(
+            f"a value of shape {list(x.shape)} does not fit one of shape {list(product.shape)}"
+        ) from None
     return tensors.view(node.graph, x, table)
 
 
-def _one_way(node: Node, constant: Array, shape: tuple[int, ...]) -> Array:
+def _one_way(node: OnnxNode, constant: Array, shape: tuple[int, ...]) -> Array:
     """A constant that is broadcast to the shape of a value; it must not widen it."""
     try:
         return np.broadcast_to(constant, shape)
@@ -666,11 +718,16 @@ def _one_way(node: Node, constant: Array, shape: tuple[int, ...]) -> Array:
         ) from None
 
 
-def _transposed(node: Node, position: int, name: str) -> Known:
+def _transposed(node: OnnxNode, position: int, name: str) -> Known:
     found = node.input(position)
     transposed = node.flag(name)
     shape = found.shape
-    if isinstance(found, Value) and len(shape) != 2 and not transposed and found.size == shape[-1] > 0:
+    if (
+        isinstance(found, Value)
+        and len(shape) != 2
+        and not transposed
+        and found.size == shape[-1] > 0
+    ):
         node.reader.draft.notes.append(
             f"Gemm of a value of shape {list(shape)}, which ONNX does not define, taken as a row of {found.size}"
         )
@@ -687,7 +744,7 @@ def _transposed(node: Node, position: int, name: str) -> Known:
 def _reduce(mean: bool, since: int) -> Handler:
     """ReduceSum and ReduceMean, whose axes are an input from an opset on."""
 
-    def handler(node: Node) -> Known:
+    def handler(node: OnnxNode) -> Known:
         x, axes = node.value(0), node.axes(since)
         keep, nothing = node.flag("keepdims", 1), node.flag("noop_with_empty_axes")
         if not axes:
@@ -695,12 +752,14 @@ def _reduce(mean: bool, since: int) -> Handler:
                 return x
             axes = list(range(len(x.shape)))
         count = math.prod(x.shape[axis] for axis in axes)
-        return tensors.sum_over(node.graph, x, axes, Fraction(1, count) if mean else Fraction(1), bool(keep))
+        return tensors.sum_over(
+            node.graph, x, axes, Fraction(1, count) if mean else Fraction(1), bool(keep)
+        )
 
     return handler
 
 
-def _batch_norm(node: Node) -> Known:
+def _batch_norm(node: OnnxNode) -> Known:
     for name in ("momentum", "consumed_inputs", "spatial"):
         node.attribute(name)
     if node.flag("training_mode") or not _is_inference(node) or any(list(node.proto.output)[1:]):
@@ -711,20 +770,29 @@ def _batch_norm(node: Node) -> Known:
     parameters = [node.weights(position) for position in range(1, 5)]
     scale, bias, mean, variance = parameters
     result, rounded = tensors.batch_norm(
-        node.graph, node.value(0), scale, bias, mean, variance, node.number("epsilon", 1e-5), options.roots
+        node.graph,
+        node.value(0),
+        scale,
+        bias,
+        mean,
+        variance,
+        node.number("epsilon", 1e-5),
+        options.roots,
     )
     if rounded:
         node.reader.draft.rounding.add(f"batchnorm: {options.batchnorm}")
         if options.batchnorm == "float32":
             node.reader.draft.bounded.discard("float64")
-    node.reader.draft.notes.append(f"BatchNormalization: {rounded} of {scale.size} factors 1/√(var+ε) are rounded")
+    node.reader.draft.notes.append(
+        f"BatchNormalization: {rounded} of {scale.size} factors 1/√(var+ε) are rounded"
+    )
     return result
 
 
 # --- Windows ---------------------------------------------------------------------------------------------
 
 
-def _window(node: Node, sizes: Sequence[int], kernel: Sequence[int] | None = None) -> Window:
+def _window(node: OnnxNode, sizes: Sequence[int], kernel: Sequence[int] | None = None) -> Window:
     """The attributes that convolutions and poolings share, made complete."""
     given = node.ints("kernel_shape")
     shape = list(kernel or given or [])
@@ -732,13 +800,24 @@ def _window(node: Node, sizes: Sequence[int], kernel: Sequence[int] | None = Non
     strides, dilations = node.ints("strides", [1] * rank), node.ints("dilations", [1] * rank)
     if strides is None or dilations is None or (given is not None and given != shape):
         raise node.fail(f"kernel_shape {given} is not that of the weights, {shape}")
-    if not len(shape) == len(strides) == len(dilations) == rank or min(*shape, *strides, *dilations) < 1:
-        raise node.fail("kernel_shape, strides and dilations are not positive sizes, one for each dimension")
+    if (
+        not len(shape) == len(strides) == len(dilations) == rank
+        or min(*shape, *strides, *dilations) < 1
+    ):
+        raise node.fail(
+            "kernel_shape, strides and dilations are not positive sizes, one for each dimension"
+        )
     up = bool(node.flag("ceil_mode"))
     return Window(shape, strides, dilations, _pads(node, sizes, shape, strides, dilations), up)
 
 
-def _pads(node: Node, sizes: Sequence[int], kernel: list[int], strides: list[int], dilations: list[int]) -> Pads:
+def _pads(
+    node: OnnxNode,
+    sizes: Sequence[int],
+    kernel: list[int],
+    strides: list[int],
+    dilations: list[int],
+) -> Pads:
     rule = node.attribute("auto_pad", b"NOTSET").decode()
     given = node.ints("pads")
     if rule == "NOTSET":
@@ -758,13 +837,15 @@ def _pads(node: Node, sizes: Sequence[int], kernel: list[int], strides: list[int
     return pads
 
 
-def _spatial(node: Node, x: Value) -> tuple[int, ...]:
+def _spatial(node: OnnxNode, x: Value) -> tuple[int, ...]:
     if len(x.shape) < 3:
-        raise node.fail(f"its input has shape {list(x.shape)}; expected a batch, channels and at least one dimension")
+        raise node.fail(
+            f"its input has shape {list(x.shape)}; expected a batch, channels and at least one dimension"
+        )
     return x.shape[2:]
 
 
-def _conv(node: Node) -> Known:
+def _conv(node: OnnxNode) -> Known:
     x, kernel = node.value(0), node.weights(1)
     bias = node.weights(2) if node.has(2) else None
     window = _window(node, _spatial(node, x), kernel.shape[2:])
@@ -772,7 +853,7 @@ def _conv(node: Node) -> Known:
     return tensors.conv(node.graph, x, kernel, bias, window, groups)
 
 
-def _conv_transpose(node: Node) -> Known:
+def _conv_transpose(node: OnnxNode) -> Known:
     x, kernel = node.value(0), node.weights(1)
     bias = node.weights(2) if node.has(2) else None
     sizes = _spatial(node, x)
@@ -782,10 +863,12 @@ def _conv_transpose(node: Node) -> Known:
         raise node.fail("output_shape and auto_pad are not supported; give pads and output_padding")
     window = _window(node, sizes, kernel.shape[2:])
     spatial = window.transposed_sizes(sizes, extra)
-    return tensors.conv_transpose(node.graph, x, kernel, bias, window, node.flag("group", 1), spatial)
+    return tensors.conv_transpose(
+        node.graph, x, kernel, bias, window, node.flag("group", 1), spatial
+    )
 
 
-def _max_pool(node: Node) -> Known:
+def _max_pool(node: OnnxNode) -> Known:
     if node.flag("storage_order"):
         raise node.fail("storage_order = 1 is not supported")
     x = node.value(0)
@@ -793,20 +876,22 @@ def _max_pool(node: Node) -> Known:
     return tensors.max_pool(node.graph, x, window)
 
 
-def _average_pool(node: Node) -> Known:
+def _average_pool(node: OnnxNode) -> Known:
     x = node.value(0)
     window = _window(node, _spatial(node, x))
     counts = bool(node.flag("count_include_pad"))
     return tensors.average_pool(node.graph, x, window, counts)
 
 
-def _global_average_pool(node: Node) -> Known:
+def _global_average_pool(node: OnnxNode) -> Known:
     x = node.value(0)
     sizes = _spatial(node, x)
-    return tensors.sum_over(node.graph, x, range(2, len(x.shape)), Fraction(1, math.prod(sizes)), keep=True)
+    return tensors.sum_over(
+        node.graph, x, range(2, len(x.shape)), Fraction(1, math.prod(sizes)), keep=True
+    )
 
 
-def _global_max_pool(node: Node) -> Known:
+def _global_max_pool(node: OnnxNode) -> Known:
     x = node.value(0)
     sizes = _spatial(node, x)
     return tensors.max_pool(node.graph, x, plain_window(sizes, [1] * len(sizes)))

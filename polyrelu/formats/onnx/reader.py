@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.graph.values import Graph, Value
 from polyrelu.formats.imported import Draft
-from polyrelu.formats.onnx.operations import OPERATIONS, Node, Reader
+from polyrelu.formats.onnx.operations import OPERATIONS, OnnxNode, Reader
 from polyrelu.formats.onnx.runtime import runtime_or_reason
 from polyrelu.formats.options import ReadOptions
 from polyrelu.support.limits import PARAMETER_LIMIT, WIDTH_LIMIT
@@ -34,11 +34,15 @@ _VIEWS = {"Identity", "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Cast", "Dro
 def read_onnx(path: Path, options: ReadOptions) -> Draft:
     """The operations of an ONNX file; `NetworkFileError` names the first node that cannot be taken exactly."""
     model = _parsed(path)
-    constants = {tensor.name: _array(path, tensor, tensor.name) for tensor in model.graph.initializer}
+    constants = {
+        tensor.name: _array(path, tensor, tensor.name) for tensor in model.graph.initializer
+    }
     if len(constants) < len(model.graph.initializer):
         raise NetworkFileError(path, "graph", "two initializers have one name")
     if model.graph.sparse_initializer:
-        raise NetworkFileError(path, "graph", "sparse initializers are not supported; store the weights densely")
+        raise NetworkFileError(
+            path, "graph", "sparse initializers are not supported; store the weights densely"
+        )
     reader = _start(path, model, constants, options)
     _walk(reader, model)
     _finish(reader, model)
@@ -64,8 +68,13 @@ def _parsed(path: Path) -> Any:
     return model
 
 
-def _start(path: Path, model: Any, constants: dict[str, NDArray[Any]], options: ReadOptions) -> Reader:
-    opset = max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=0)
+def _start(
+    path: Path, model: Any, constants: dict[str, NDArray[Any]], options: ReadOptions
+) -> Reader:
+    opset = max(
+        (entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")),
+        default=0,
+    )
     if opset < 1:
         raise NetworkFileError(path, "", "no opset is named, so the file is damaged or not ONNX")
     from onnx.defs import onnx_opset_version
@@ -77,7 +86,9 @@ def _start(path: Path, model: Any, constants: dict[str, NDArray[Any]], options: 
     if not entries or not model.graph.output:
         raise NetworkFileError(path, "graph", "it has no input, or no output")
     if options.input_shape is not None and len(entries) > 1:
-        raise NetworkFileError(path, "graph", f"an input shape was given, but there are {len(entries)} inputs")
+        raise NetworkFileError(
+            path, "graph", f"an input shape was given, but there are {len(entries)} inputs"
+        )
     producer = f", from {model.producer_name[:80]}" if model.producer_name else ""
     graph = Graph()
     draft = Draft(f"onnx, opset {opset}{producer}", graph)
@@ -94,11 +105,23 @@ def _start(path: Path, model: Any, constants: dict[str, NDArray[Any]], options: 
         if entry.name in values:
             raise NetworkFileError(path, "graph", f"the name {entry.name[:80]!r} is defined twice")
         values[entry.name] = value
-        where = "" if len(entries) == 1 else f" {entry.name!r}, coordinates {first} to {first + value.size - 1},"
+        where = (
+            ""
+            if len(entries) == 1
+            else f" {entry.name!r}, coordinates {first} to {first + value.size - 1},"
+        )
         sample = "one sample (a symbolic first dimension is the batch, taken as 1)"
         draft.notes.append(f"input{where} of shape {list(value.shape)}, {sample}")
         first += value.size
-    return Reader(path, draft, graph, options, values, opset, _stripped(model) if options.strip_tail else set())
+    return Reader(
+        path,
+        draft,
+        graph,
+        options,
+        values,
+        opset,
+        _stripped(model) if options.strip_tail else set(),
+    )
 
 
 def _stripped(model: Any) -> set[str]:
@@ -127,18 +150,29 @@ def _float_type(path: Path, entry: Any) -> str:
     import onnx
 
     kind = entry.type.tensor_type.elem_type
-    element = onnx.TensorProto.DataType.Name(kind) if kind in onnx.TensorProto.DataType.values() else "unknown"
+    element = (
+        onnx.TensorProto.DataType.Name(kind)
+        if kind in onnx.TensorProto.DataType.values()
+        else "unknown"
+    )
     if element not in _FLOATS:
-        raise NetworkFileError(path, f"input {entry.name!r}", f"its type is {element.lower()}; expected a float type")
+        raise NetworkFileError(
+            path, f"input {entry.name!r}", f"its type is {element.lower()}; expected a float type"
+        )
     return _FLOATS[element]
 
 
 def _input_shape(path: Path, entry: Any, given: tuple[int, ...] | None) -> tuple[int, ...]:
     """The shape of one sample: a leading symbolic dimension is the batch and becomes 1. A given shape stands in for
     sizes that the file leaves open."""
-    sizes = [d.dim_value if d.HasField("dim_value") else 0 for d in entry.type.tensor_type.shape.dim]
+    sizes = [
+        d.dim_value if d.HasField("dim_value") else 0 for d in entry.type.tensor_type.shape.dim
+    ]
     if given is not None:
-        if sizes and (len(sizes) != len(given) or any(a not in (0, b) for a, b in zip(sizes, given, strict=True))):
+        if sizes and (
+            len(sizes) != len(given)
+            or any(a not in (0, b) for a, b in zip(sizes, given, strict=True))
+        ):
             shown = ", ".join(str(size or "?") for size in sizes)
             problem = f"the file says [{shown}], batch included; the shape given is {list(given)}"
             raise NetworkFileError(path, f"input {entry.name!r}", problem)
@@ -146,7 +180,9 @@ def _input_shape(path: Path, entry: Any, given: tuple[int, ...] | None) -> tuple
     if len(sizes) > 1 and sizes[0] < 1:
         sizes[0] = 1
     if math.prod(sizes) > WIDTH_LIMIT:
-        raise NetworkFileError(path, f"input {entry.name!r}", f"shape {sizes} has more than {WIDTH_LIMIT} entries")
+        raise NetworkFileError(
+            path, f"input {entry.name!r}", f"shape {sizes} has more than {WIDTH_LIMIT} entries"
+        )
     if not sizes or min(sizes) < 1:
         problem = f"shape {sizes} is not fixed after the batch dimension; say it with --input-shape"
         raise NetworkFileError(path, f"input {entry.name!r}", problem)
@@ -156,7 +192,7 @@ def _input_shape(path: Path, entry: Any, given: tuple[int, ...] | None) -> tuple
 def _walk(reader: Reader, model: Any) -> None:
     constants = [node for node in model.graph.node if _is_constant(node)]
     for proto in constants:  # first of all: some exporters write them after their use
-        node = Node(reader, proto)
+        node = OnnxNode(reader, proto)
         node.define(_constant_node(reader.path, node))
     waiting = [node for node in model.graph.node if not _is_constant(node)]
     needed = _needed(model)
@@ -166,7 +202,9 @@ def _walk(reader: Reader, model: Any) -> None:
 
 def _in_order(reader: Reader, nodes: list[Any]) -> None:
     """Do the nodes in the file's order, except where one stands before what it reads."""
-    missing = [{name for name in node.input if name and name not in reader.values} for node in nodes]
+    missing = [
+        {name for name in node.input if name and name not in reader.values} for node in nodes
+    ]
     readers: dict[str, list[int]] = {}
     for number, names in enumerate(missing):
         for name in names:
@@ -183,12 +221,16 @@ def _in_order(reader: Reader, nodes: list[Any]) -> None:
                 if not missing[number]:
                     heapq.heappush(ready, number)
     if done < len(nodes):
-        raise _unknown_name(reader, next(node for node, names in zip(nodes, missing, strict=True) if names))
+        raise _unknown_name(
+            reader, next(node for node, names in zip(nodes, missing, strict=True) if names)
+        )
 
 
 def _unknown_name(reader: Reader, proto: Any) -> NetworkFileError:
     name = next(name for name in proto.input if name and name not in reader.values)
-    return Node(reader, proto).fail(f"its input {name!r} does not come from the network's input or a constant")
+    return OnnxNode(reader, proto).fail(
+        f"its input {name!r} does not come from the network's input or a constant"
+    )
 
 
 def _needed(model: Any) -> set[str]:
@@ -205,16 +247,22 @@ def _needed(model: Any) -> set[str]:
 
 
 def _step(reader: Reader, proto: Any) -> None:
-    node = Node(reader, proto)
+    node = OnnxNode(reader, proto)
     if any(name in reader.stripped for name in proto.output):
-        reader.draft.caveats.append(f"the {proto.op_type} after the last layer was stripped: outputs are its inputs")
+        reader.draft.caveats.append(
+            f"the {proto.op_type} after the last layer was stripped: outputs are its inputs"
+        )
         reader.altered.update(proto.output)
         node.define(node.input(0))
         return
     handler = OPERATIONS.get(proto.op_type) if _is_standard(proto) else None
     if handler is None:
         is_tail, asked = proto.op_type in _TAILS, reader.options.strip_tail
-        hint = "; --strip-tail (strip_tail=True) leaves it out after the last layer" if is_tail and not asked else ""
+        hint = (
+            "; --strip-tail (strip_tail=True) leaves it out after the last layer"
+            if is_tail and not asked
+            else ""
+        )
         raise node.fail(f"this operation is not supported{hint}")
     try:
         result = handler(node)
@@ -222,10 +270,19 @@ def _step(reader: Reader, proto: Any) -> None:
         raise
     except NetworkError as error:
         raise node.fail(str(error)) from None
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MemoryError) as error:
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+        AttributeError,
+        MemoryError,
+    ) as error:
         # too few inputs, attributes of a wrong type, axes that are not there
         kind = type(error).__name__
-        raise node.fail(f"its inputs or attributes are not those of this operation ({kind})") from None
+        raise node.fail(
+            f"its inputs or attributes are not those of this operation ({kind})"
+        ) from None
     node.check_attributes()
     node.define(*(result if isinstance(result, list) else [result]))
 
@@ -238,7 +295,7 @@ def _is_constant(proto: Any) -> bool:
     return _is_standard(proto) and proto.op_type == "Constant"
 
 
-def _constant_node(path: Path, node: Node) -> NDArray[Any]:
+def _constant_node(path: Path, node: OnnxNode) -> NDArray[Any]:
     for attribute in node.proto.attribute:
         if attribute.name == "value":
             return _array(path, attribute.t, next(iter(node.proto.output), ""))
@@ -246,7 +303,10 @@ def _constant_node(path: Path, node: Node) -> NDArray[Any]:
             values = attribute.f if attribute.name == "value_float" else list(attribute.floats)
             return np.array(values, dtype=np.float32)
         if attribute.name in ("value_int", "value_ints"):
-            return np.array(attribute.i if attribute.name == "value_int" else list(attribute.ints), dtype=np.int64)
+            return np.array(
+                attribute.i if attribute.name == "value_int" else list(attribute.ints),
+                dtype=np.int64,
+            )
     raise node.fail("a constant without a dense numeric value")
 
 
@@ -257,7 +317,9 @@ def _finish(reader: Reader, model: Any) -> None:
             raise NetworkFileError(reader.path, f"output {entry.name!r}", "no node makes it")
         outputs.append(reader.as_value(reader.values[entry.name]))
     if len(outputs) > 1:
-        names = ", ".join(f"{e.name!r} ({v.size})" for e, v in zip(model.graph.output, outputs, strict=True))
+        names = ", ".join(
+            f"{e.name!r} ({v.size})" for e, v in zip(model.graph.output, outputs, strict=True)
+        )
         reader.draft.notes.append(f"outputs one after the other: {names}")
     reader.graph.finish(outputs)
 
@@ -271,13 +333,17 @@ def _array(path: Path, tensor: Any, name: str) -> NDArray[Any]:
     count = math.prod(tensor.dims)
     if not 0 <= count <= PARAMETER_LIMIT or any(size < 0 for size in tensor.dims):
         raise NetworkFileError(
-            path, f"tensor {name!r}", f"shape {list(tensor.dims)[:8]} has more than {PARAMETER_LIMIT} entries"
+            path,
+            f"tensor {name!r}",
+            f"shape {list(tensor.dims)[:8]} has more than {PARAMETER_LIMIT} entries",
         )
     if tensor.data_location == 1:
         tensor.CopyFrom(_with_external_data(path, tensor, name))  # a runtime gets the same bytes
     try:
         array = np.asarray(numpy_helper.to_array(tensor))
-        return array.astype(str) if array.dtype == object else array  # text; objects are exact numbers here
+        return (
+            array.astype(str) if array.dtype == object else array
+        )  # text; objects are exact numbers here
     except (ValueError, TypeError, KeyError) as error:
         raise NetworkFileError(path, f"tensor {name!r}", f"cannot be read: {error}") from None
 
@@ -302,15 +368,23 @@ def _with_external_data(path: Path, tensor: Any, name: str) -> Any:
     if file.exists() and not file.is_file():
         raise fail(f"its external data {location[:80]!r} cannot be read: not a regular file")
     if length < 0:  # then the shape says it
-        length = math.prod(tensor.dims) * np.dtype(tensor_dtype_to_np_dtype(tensor.data_type)).itemsize
+        length = (
+            math.prod(tensor.dims) * np.dtype(tensor_dtype_to_np_dtype(tensor.data_type)).itemsize
+        )
     try:
         if not 0 <= first <= first + length <= max(file.stat().st_size, first):
-            raise fail(f"its external data {location[:80]!r} is too short for {length} bytes from byte {first}")
+            raise fail(
+                f"its external data {location[:80]!r} is too short for {length} bytes from byte {first}"
+            )
         with file.open("rb") as stream:
             stream.seek(first)
             data = stream.read(length)
     except OSError as error:
         reason = error.strerror or error
-        raise fail(f"its external data {location[:80]!r} cannot be read: {reason}; keep it beside the model") from None
-    copy = TensorProto(dims=tensor.dims, data_type=tensor.data_type, name=tensor.name, raw_data=data)
+        raise fail(
+            f"its external data {location[:80]!r} cannot be read: {reason}; keep it beside the model"
+        ) from None
+    copy = TensorProto(
+        dims=tensor.dims, data_type=tensor.data_type, name=tensor.name, raw_data=data
+    )
     return copy

@@ -37,7 +37,10 @@ class OnnxRuntime:
             self._session = self._started()
         feed = {entry.name: x for entry, x in zip(self._session.get_inputs(), inputs, strict=True)}
         outputs = [entry.name for entry in self._session.get_outputs()]
-        return {name: np.asarray(value) for name, value in zip(outputs, self._session.run(None, feed), strict=True)}
+        return {
+            name: np.asarray(value)
+            for name, value in zip(outputs, self._session.run(None, feed), strict=True)
+        }
 
     def _started(self) -> Any:
         import onnx
@@ -46,9 +49,13 @@ class OnnxRuntime:
         model = onnx.ModelProto()
         model.CopyFrom(self._model)
         present = {entry.name for entry in model.graph.output}
-        model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in self._names if name not in present)
+        model.graph.output.extend(
+            onnx.ValueInfoProto(name=name) for name in self._names if name not in present
+        )
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4
-        return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )

@@ -19,11 +19,11 @@ from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Network
 from polyrelu.support.text_files import write_all
+from polyrelu.support.typing import Floats
 from polyrelu.version import __version__
 
 __all__ = ["OnnxExport", "save_onnx"]
 
-Floats = NDArray[np.float64]
 
 _OPSET, _IR_VERSION = 13, 8  # what nearly every runtime reads
 _BYTE_LIMIT = 2**31 - 2**16  # of a protobuf message, with room for the graph
@@ -81,7 +81,9 @@ def save_onnx(network: Network, path: str | Path) -> OnnxExport:
     if target.suffix.lower() != ".onnx":
         raise NetworkFileError(path, "", "ONNX files end in .onnx; `load` goes by the ending")
     if not network.is_plain:
-        raise NetworkError("the network has connections that skip layers; only plain stacks are written as ONNX")
+        raise NetworkError(
+            "the network has connections that skip layers; only plain stacks are written as ONNX"
+        )
     if 8 * network.parameters > _BYTE_LIMIT:
         raise NetworkError(
             f"{network.parameters} weights and biases do not fit into one ONNX file of 2 GB; save the network as .json"
@@ -110,7 +112,9 @@ def _nearest(name: str, values: RationalMatrix) -> tuple[Floats, Fraction]:
         return floats, Fraction()
     largest = max(map(abs, moved.entries()))
     if any(abs(entry) > _GREATEST for entry in values.entries()):
-        raise NetworkError(f"{name} has an entry beyond the range of float64, so ONNX cannot hold it")
+        raise NetworkError(
+            f"{name} has an entry beyond the range of float64, so ONNX cannot hold it"
+        )
     return floats, largest
 
 
@@ -139,7 +143,9 @@ def _serialized(network: Network, arrays: dict[str, NDArray[Any]], path: str | P
         if number <= network.hidden_layers:
             value = "y" if last else f"a{number}"
             nodes.append(helper.make_node("Relu", [sum_name], [value], name=f"relu{number}"))
-    flat = {name: array.ravel() if name.startswith("b") else array for name, array in arrays.items()}
+    flat = {
+        name: array.ravel() if name.startswith("b") else array for name, array in arrays.items()
+    }
     element = helper.np_dtype_to_tensor_dtype(next(iter(arrays.values())).dtype)
     ends = [
         helper.make_tensor_value_info(name, element, ["batch", size])

@@ -56,7 +56,9 @@ def compared(path: str | Path, draft: Draft, graph: Graph, lowered: Lowered) -> 
         node = graph.names[name].node
         theirs = [values[name].astype(np.float64).reshape(-1) for values in found]
         ours = lowered.values(node, activations).to_floats()
-        worst = max(worst, _share(path, f"value {name!r}", runtime.name, theirs, ours, bounds[node].error))
+        worst = max(
+            worst, _share(path, f"value {name!r}", runtime.name, theirs, ours, bounds[node].error)
+        )
     return Comparison(runtime.name, "", len(points), len(names), worst)
 
 
@@ -65,8 +67,17 @@ def _points(inputs: int) -> list[list[Fraction]]:
     of ten bits, which float32 and float64 hold."""
     chance = random.Random(0)
     points = [[Fraction(0)] * inputs]
-    for scale, low, high in [*((scale, -1023, 1023) for scale in _SCALES), (1, -1023, -1), (1, 1, 1023)]:
-        points.append([Fraction(chance.randint(low, high), 1024) * Fraction(2) ** scale for _ in range(inputs)])
+    for scale, low, high in [
+        *((scale, -1023, 1023) for scale in _SCALES),
+        (1, -1023, -1),
+        (1, 1, 1023),
+    ]:
+        points.append(
+            [
+                Fraction(chance.randint(low, high), 1024) * Fraction(2) ** scale
+                for _ in range(inputs)
+            ]
+        )
     return points
 
 
@@ -79,7 +90,9 @@ def _arrays(draft: Draft, point: Sequence[Fraction]) -> list[NDArray[Any]]:
     return arrays
 
 
-def _share(path: str | Path, place: str, runtime: str, found: list[Floats], ours: Floats, error: Floats) -> float:
+def _share(
+    path: str | Path, place: str, runtime: str, found: list[Floats], ours: Floats, error: Floats
+) -> float:
     """The largest share of its bound that an entry uses; more than all of it is an error."""
     if any(values.size != len(ours) for values in found):
         problem = f"{runtime} gives {found[0].size} entries, the exact network {len(ours)}"

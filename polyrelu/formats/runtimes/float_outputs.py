@@ -32,7 +32,10 @@ class FloatOutputs:
 
     def to_json(self) -> dict[str, Any]:
         """As `--json` prints it; what is not finite, as text."""
-        return {"runtime": self.runtime, "values": [v if np.isfinite(v) else str(v) for v in self.values]}
+        return {
+            "runtime": self.runtime,
+            "values": [v if np.isfinite(v) else str(v) for v in self.values],
+        }
 
 
 def float_outputs(imported: Imported, x: Sequence[Fraction]) -> FloatOutputs:
@@ -48,9 +51,14 @@ def float_outputs(imported: Imported, x: Sequence[Fraction]) -> FloatOutputs:
         point = np.array([_nearest(entry, dtype) for entry in x], dtype=dtype)
         values = _of_runtime(imported, point)
         if values is not None:
-            return FloatOutputs(f"{_name(imported)} ({dtype})", tuple(values.astype(np.float64).reshape(-1).tolist()))
+            return FloatOutputs(
+                f"{_name(imported)} ({dtype})",
+                tuple(values.astype(np.float64).reshape(-1).tolist()),
+            )
         computed = _layer_by_layer(imported.network, point)
-    return FloatOutputs(f"numpy {dtype}, layer by layer", tuple(computed.astype(np.float64).tolist()))
+    return FloatOutputs(
+        f"numpy {dtype}, layer by layer", tuple(computed.astype(np.float64).tolist())
+    )
 
 
 def _nearest(number: Fraction, dtype: str) -> float:
@@ -78,7 +86,11 @@ def _of_runtime(imported: Imported, point: NDArray[Any]) -> NDArray[Any] | None:
         found = runtime.run(arrays)
     except Exception:  # whatever a runtime raises on a file that it cannot run
         return None
-    present = [found[name] for name in names if name in found and found[name].size == imported.network.outputs]
+    present = [
+        found[name]
+        for name in names
+        if name in found and found[name].size == imported.network.outputs
+    ]
     return present[-1] if present else None
 
 

@@ -91,7 +91,9 @@ def runtime_error(
     exact, graph, own, bounded = _operations(network)
     low, high = (tuple(to_fraction(entry) for entry in corner) for corner in (lower, upper))
     if not len(low) == len(high) == exact.inputs:
-        raise DomainError(f"the box has {len(low)} and {len(high)} coordinates, the network {exact.inputs} inputs")
+        raise DomainError(
+            f"the box has {len(low)} and {len(high)} coordinates, the network {exact.inputs} inputs"
+        )
     if any(a > b for a, b in zip(low, high, strict=True)):
         raise DomainError("the box is empty")
     name = arithmetic or own
@@ -111,7 +113,9 @@ def runtime_error(
 def _operations(network: Network | Imported) -> tuple[Network, Graph, str, Collection[str]]:
     """The network, its operations, the file's arithmetic, and the arithmetics with a bound."""
     if not isinstance(network, (Network, Imported)):
-        raise NetworkError(f"{type(network).__name__}: expected a network, or what polyrelu.read returns for a file")
+        raise NetworkError(
+            f"{type(network).__name__}: expected a network, or what polyrelu.read returns for a file"
+        )
     if isinstance(network, Network):
         return network, graph_of(network), "float32", BOUNDED
     graph = network.graph
@@ -145,7 +149,9 @@ def _is_layered(graph: Graph, network: Network) -> bool:
                     return False
             case _:
                 return False
-    return len(segments) - (network.last == "relu") == network.depth and all(map(_is_one_sum, segments))
+    return len(segments) - (network.last == "relu") == network.depth and all(
+        map(_is_one_sum, segments)
+    )
 
 
 def _chain(graph: Graph) -> list[Operation] | None:

@@ -34,7 +34,9 @@ _SAFE = (2, 10)
 #: Bytes that a file may have, or unpack to: float64 weights with the two moments of an optimizer, and as much again.
 _BYTES = 32 * PARAMETER_LIMIT
 
-_REMEDY = "save the weights alone, torch.save(model.state_dict(), …), or export ONNX (torch.onnx.export)"
+_REMEDY = (
+    "save the weights alone, torch.save(model.state_dict(), …), or export ONNX (torch.onnx.export)"
+)
 
 #: Where checkpoints keep the weights, and how deep they may lie; a damaged file can hold itself.
 _CONTAINERS, _DEPTH = ("state_dict", "model_state_dict", "model"), 3
@@ -101,9 +103,13 @@ def _members(path: Path, data: bytes) -> list[str]:
     except Exception as error:  # zipfile raises nearly anything on damaged files
         raise _unreadable(path, error) from None
     if total > _BYTES:
-        raise NetworkFileError(path, "", f"it unpacks to {total} bytes, more than {_BYTES}; {_REMEDY}")
+        raise NetworkFileError(
+            path, "", f"it unpacks to {total} bytes, more than {_BYTES}; {_REMEDY}"
+        )
     if damaged is not None:
-        raise NetworkFileError(path, "", f"damaged: the checksum of {damaged[:60]!r} does not fit its content")
+        raise NetworkFileError(
+            path, "", f"damaged: the checksum of {damaged[:60]!r} does not fit its content"
+        )
     return [entry.filename for entry in entries]
 
 
@@ -118,11 +124,15 @@ def _member(path: Path, data: bytes, name: str) -> bytes:
 def _check_members(path: Path, members: list[str]) -> None:
     """Refuse zip files that are no state dict; torch itself says what is wrong with the others."""
     if any(name.endswith("constants.pkl") or "/code/" in name for name in members):
-        problem = f"a TorchScript archive, which holds code; {_REMEDY} of the module it was made from"
+        problem = (
+            f"a TorchScript archive, which holds code; {_REMEDY} of the module it was made from"
+        )
         raise NetworkFileError(path, "", problem)
     if members and not any(name.endswith("data.pkl") for name in members):
         shown = ", ".join(repr(name[:40]) for name in members[:6])
-        raise NetworkFileError(path, "", f"a zip file without data.pkl or policy.pth; it holds {shown}")
+        raise NetworkFileError(
+            path, "", f"a zip file without data.pkl or policy.pth; it holds {shown}"
+        )
 
 
 def _unreadable(path: Path, error: Exception) -> NetworkFileError:
@@ -160,13 +170,17 @@ def _state(path: Path, content: Any, notes: list[str]) -> State:
 def _named_tensors(content: Any, depth: int = 0) -> tuple[dict[str, Any], list[str]]:
     """The tensors by name, and descriptions of the other entries."""
     if isinstance(content, list):
-        content = content[0] if len(content) == 1 else {str(i): entry for i, entry in enumerate(content)}
+        content = (
+            content[0] if len(content) == 1 else {str(i): entry for i, entry in enumerate(content)}
+        )
     if not isinstance(content, Mapping) or depth > _DEPTH:
         return {}, []
     known = [key for key in _CONTAINERS if isinstance(content.get(key), (Mapping, list))]
     if len(known) == 1:
         tensors, others = _named_tensors(content[known[0]], depth + 1)
-        return tensors, others + [_description(key, entry) for key, entry in content.items() if key != known[0]]
+        return tensors, others + [
+            _description(key, entry) for key, entry in content.items() if key != known[0]
+        ]
     tensors, others = {}, list[str]()
     for key, entry in content.items():
         if isinstance(key, str) and _is_tensor(entry):
@@ -179,7 +193,9 @@ def _named_tensors(content: Any, depth: int = 0) -> tuple[dict[str, Any], list[s
 
 
 def _is_state(entry: Mapping[Any, Any]) -> bool:
-    return bool(entry) and all(isinstance(name, str) and _is_tensor(tensor) for name, tensor in entry.items())
+    return bool(entry) and all(
+        isinstance(name, str) and _is_tensor(tensor) for name, tensor in entry.items()
+    )
 
 
 def _is_tensor(entry: Any) -> bool:
@@ -197,7 +213,9 @@ def _read(path: Path, name: str, tensor: Any) -> Stored:
     try:
         return stored(tensor)
     except Exception as error:  # tensors of a damaged file
-        raise NetworkFileError(path, f"tensor {name[:60]!r}", f"not readable ({type(error).__name__})") from None
+        raise NetworkFileError(
+            path, f"tensor {name[:60]!r}", f"not readable ({type(error).__name__})"
+        ) from None
 
 
 # --- Archives of Stable-Baselines3 -----------------------------------------------------------------------
@@ -244,13 +262,14 @@ def read_safetensors(path: Path, options: ReadOptions) -> Draft:
     try:
         import safetensors
     except ImportError:
-        problem = (
-            "reading .safetensors needs the package safetensors (the extra [safetensors]): pip install safetensors"
-        )
+        problem = "reading .safetensors needs the package safetensors (the extra [safetensors]): pip install safetensors"
         raise NetworkFileError(path, "", problem) from None
     data, parsed = _bytes(path), cast(Any, safetensors.deserialize)
     try:
-        tensors = {str(name): _tensor(entry) for name, entry in sorted(parsed(data), key=lambda pair: str(pair[0]))}
+        tensors = {
+            str(name): _tensor(entry)
+            for name, entry in sorted(parsed(data), key=lambda pair: str(pair[0]))
+        }
     except Exception as error:  # damaged files
         reason = "".join(letter if letter.isprintable() else " " for letter in str(error))[:100]
         raise NetworkFileError(path, "", f"not a readable .safetensors file ({reason})") from None

@@ -1,4 +1,4 @@
-"""The operations of PyTorch, each as a function of a `Step` and of the arguments that PyTorch gives it.
+"""The operations of PyTorch, each as a function of a `TorchStep` and of the arguments that PyTorch gives it.
 
 An argument is a value of the graph, a constant array, or plain Python: numbers, shapes, slices. Operations that only
 move entries say where each one lands (`_moved`), so that they serve values and constants alike. Arithmetic on constants
@@ -25,9 +25,10 @@ from polyrelu.formats.graph.tensors import Pads, Window, plain_window
 from polyrelu.formats.graph.values import Graph, Value
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
-from polyrelu.formats.torch.tensors import Array, stored
+from polyrelu.formats.torch.tensors import stored
+from polyrelu.support.typing import Array
 
-__all__ = ["FUNCTIONS", "LAYERS", "METHODS", "Handler", "Reader", "Step", "StepError"]
+__all__ = ["FUNCTIONS", "LAYERS", "METHODS", "Handler", "Reader", "StepError", "TorchStep"]
 
 Handler: TypeAlias = Callable[..., Any]
 
@@ -54,7 +55,7 @@ class Reader:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TorchStep:
     """One node of the trace: its name and what it does."""
 
     reader: Reader
@@ -102,7 +103,9 @@ class Step:
         """A constant array or number."""
         if isinstance(known, Value):
             raise self.fail("one of its parameters depends on the input")
-        return known if isinstance(known, np.ndarray) else np.array(self.number(known), dtype=object)
+        return (
+            known if isinstance(known, np.ndarray) else np.array(self.number(known), dtype=object)
+        )
 
     def value(self, known: Any) -> Value:
         """A value of the graph; constants become one."""
@@ -115,13 +118,15 @@ class Step:
 # --- Operations that move entries ------------------------------------------------------------------------
 
 
-def _moved(step: Step, x: Any, table: NDArray[np.int64]) -> Any:
+def _moved(step: TorchStep, x: Any, table: NDArray[np.int64]) -> Any:
     """The entries of x where the table says."""
     if isinstance(x, Value):
         if not table.size:
             raise step.fail("nothing is left of the value")
         return tensors.view(step.graph, x, table)
-    return np.asarray(x.reshape(-1)[table])  # numpy gives a bare number for an index without dimensions
+    return np.asarray(
+        x.reshape(-1)[table]
+    )  # numpy gives a bare number for an index without dimensions
 
 
 def _sizes_given(sizes: Sequence[Any]) -> list[int]:
@@ -130,7 +135,7 @@ def _sizes_given(sizes: Sequence[Any]) -> list[int]:
     return [int(size) for size in given]
 
 
-def _completed(step: Step, sizes: list[int], total: int) -> list[int]:
+def _completed(step: TorchStep, sizes: list[int], total: int) -> list[int]:
     """Sizes with the one that is -1 worked out."""
     known = math.prod(size for size in sizes if size != -1)
     if sizes.count(-1) == 1 and known > 0:
@@ -140,12 +145,12 @@ def _completed(step: Step, sizes: list[int], total: int) -> list[int]:
     return sizes
 
 
-def _reshape(step: Step, x: Any, *shape: Any) -> Any:
+def _reshape(step: TorchStep, x: Any, *shape: Any) -> Any:
     table = tensors.indices(x.shape)
     return _moved(step, x, table.reshape(_completed(step, _sizes_given(shape), table.size)))
 
 
-def _flatten(step: Step, x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+def _flatten(step: TorchStep, x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     rank = len(x.shape)
     first, last = range(rank)[start_dim], range(rank)[end_dim]
     if first > last:
@@ -154,38 +159,42 @@ def _flatten(step: Step, x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return _moved(step, x, tensors.indices(x.shape).reshape(shape))
 
 
-def _unflatten(step: Step, x: Any, dim: int, sizes: Sequence[int]) -> Any:
+def _unflatten(step: TorchStep, x: Any, dim: int, sizes: Sequence[int]) -> Any:
     axis = range(len(x.shape))[dim]
-    shape = (*x.shape[:axis], *_completed(step, [int(size) for size in sizes], x.shape[axis]), *x.shape[axis + 1 :])
+    shape = (
+        *x.shape[:axis],
+        *_completed(step, [int(size) for size in sizes], x.shape[axis]),
+        *x.shape[axis + 1 :],
+    )
     return _moved(step, x, tensors.indices(x.shape).reshape(shape))
 
 
-def _transpose(step: Step, x: Any, dim0: int, dim1: int) -> Any:
+def _transpose(step: TorchStep, x: Any, dim0: int, dim1: int) -> Any:
     return _moved(step, x, np.swapaxes(tensors.indices(x.shape), dim0, dim1))
 
 
-def _permute(step: Step, x: Any, *dims: Any) -> Any:
+def _permute(step: TorchStep, x: Any, *dims: Any) -> Any:
     return _moved(step, x, np.transpose(tensors.indices(x.shape), _sizes_given(dims)))
 
 
-def _t(step: Step, x: Any) -> Any:
+def _t(step: TorchStep, x: Any) -> Any:
     if len(x.shape) > 2:
         raise step.fail(f"a value of shape {list(x.shape)} is not a matrix")
     return _moved(step, x, tensors.indices(x.shape).T)
 
 
-def _squeeze(step: Step, x: Any, dim: Any = None) -> Any:
+def _squeeze(step: TorchStep, x: Any, dim: Any = None) -> Any:
     rank = len(x.shape)
     axes = range(rank) if dim is None else [range(rank)[axis] for axis in _sizes_given([dim])]
     table = np.squeeze(tensors.indices(x.shape), tuple(axis for axis in axes if x.shape[axis] == 1))
     return _moved(step, x, table)
 
 
-def _unsqueeze(step: Step, x: Any, dim: int) -> Any:
+def _unsqueeze(step: TorchStep, x: Any, dim: int) -> Any:
     return _moved(step, x, np.expand_dims(tensors.indices(x.shape), dim))
 
 
-def _getitem(step: Step, x: Any, index: Any) -> Any:
+def _getitem(step: TorchStep, x: Any, index: Any) -> Any:
     if isinstance(x, (tuple, list)):
         return x[index]
     for part in index if isinstance(index, tuple) else [index]:
@@ -195,15 +204,15 @@ def _getitem(step: Step, x: Any, index: Any) -> Any:
     return _moved(step, x, np.asarray(tensors.indices(x.shape)[index]))
 
 
-def _size(step: Step, x: Any, dim: int | None = None) -> Any:
+def _size(step: TorchStep, x: Any, dim: int | None = None) -> Any:
     return tuple(x.shape) if dim is None else x.shape[dim]
 
 
-def _dim(step: Step, x: Any) -> int:
+def _dim(step: TorchStep, x: Any) -> int:
     return len(x.shape)
 
 
-def _getattr(step: Step, x: Any, name: str) -> Any:
+def _getattr(step: TorchStep, x: Any, name: str) -> Any:
     if name == "T":
         return _moved(step, x, tensors.indices(x.shape).T)
     if name not in ("shape", "ndim"):
@@ -211,13 +220,15 @@ def _getattr(step: Step, x: Any, name: str) -> Any:
     return tuple(x.shape) if name == "shape" else len(x.shape)
 
 
-def _cat(step: Step, tensors_: Sequence[Any], dim: int = 0) -> Any:
+def _cat(step: TorchStep, tensors_: Sequence[Any], dim: int = 0) -> Any:
     if all(isinstance(entry, np.ndarray) for entry in tensors_):
         return np.concatenate([exact(step.constant(entry)) for entry in tensors_], axis=dim)
     return tensors.concat(step.graph, [step.value(entry) for entry in tensors_], dim)
 
 
-def _pad(step: Step, x: Any, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Any:
+def _pad(
+    step: TorchStep, x: Any, pad: Sequence[int], mode: str = "constant", value: Any = None
+) -> Any:
     """Padding with a constant; the amounts are given for the last dimension first."""
     if mode != "constant":
         raise step.fail(f"mode {mode!r} is not supported")
@@ -228,18 +239,26 @@ def _pad(step: Step, x: Any, pad: Sequence[int], mode: str = "constant", value: 
     tensors.limited([size + sum(amount) for size, amount in zip(x.shape, amounts, strict=True)])
     x, filling = step.value(x), step.number(value or 0)
     if not filling:
-        return tensors.view(step.graph, x, np.pad(tensors.indices(x.shape), amounts, constant_values=-1))
+        return tensors.view(
+            step.graph, x, np.pad(tensors.indices(x.shape), amounts, constant_values=-1)
+        )
     joined = step.graph.join([x, step.value(np.array([filling], dtype=object))])
-    return tensors.view(step.graph, joined, np.pad(tensors.indices(x.shape), amounts, constant_values=x.size))
+    return tensors.view(
+        step.graph, joined, np.pad(tensors.indices(x.shape), amounts, constant_values=x.size)
+    )
 
 
-def _same(step: Step, x: Any, *_: Any) -> Any:
+def _same(step: TorchStep, x: Any, *_: Any) -> Any:
     return x
 
 
-def _dropout(step: Step, x: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def _dropout(
+    step: TorchStep, x: Any, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Any:
     if training:
-        raise step.fail("with training=True it is not a function of the input; pass training=self.training")
+        raise step.fail(
+            "with training=True it is not a function of the input; pass training=self.training"
+        )
     step.reader.draft.notes.append("Dropout does nothing at inference")
     return x
 
@@ -247,7 +266,7 @@ def _dropout(step: Step, x: Any, p: float = 0.5, training: bool = True, inplace:
 # --- Entry by entry --------------------------------------------------------------------------------------
 
 
-def _folded(step: Step, operation: Callable[..., Any], *known: Any) -> Array:
+def _folded(step: TorchStep, operation: Callable[..., Any], *known: Any) -> Array:
     """An operation on constants alone, exact."""
     return folded(step.reader.draft, operation, *(step.constant(entry) for entry in known))
 
@@ -256,12 +275,12 @@ def _both_constant(x: Any, y: Any) -> bool:
     return not isinstance(x, Value) and not isinstance(y, Value)
 
 
-def _check_alpha(step: Step, alpha: Any) -> None:
+def _check_alpha(step: TorchStep, alpha: Any) -> None:
     if alpha != 1:
         raise step.fail("alpha is not supported")
 
 
-def _add(step: Step, x: Any, y: Any, alpha: Any = 1) -> Any:
+def _add(step: TorchStep, x: Any, y: Any, alpha: Any = 1) -> Any:
     _check_alpha(step, alpha)
     if _both_constant(x, y):
         return _folded(step, operator.add, x, y)
@@ -271,7 +290,7 @@ def _add(step: Step, x: Any, y: Any, alpha: Any = 1) -> Any:
     return tensors.add_constant(step.graph, value, step.constant(constant))
 
 
-def _sub(step: Step, x: Any, y: Any, alpha: Any = 1) -> Any:
+def _sub(step: TorchStep, x: Any, y: Any, alpha: Any = 1) -> Any:
     _check_alpha(step, alpha)
     if _both_constant(x, y):
         return _folded(step, operator.sub, x, y)
@@ -282,7 +301,7 @@ def _sub(step: Step, x: Any, y: Any, alpha: Any = 1) -> Any:
     return tensors.add_constant(step.graph, _neg(step, y), step.constant(x))
 
 
-def _mul(step: Step, x: Any, y: Any) -> Any:
+def _mul(step: TorchStep, x: Any, y: Any) -> Any:
     if _both_constant(x, y):
         return _folded(step, operator.mul, x, y)
     if isinstance(x, Value) and isinstance(y, Value):
@@ -291,7 +310,7 @@ def _mul(step: Step, x: Any, y: Any) -> Any:
     return tensors.multiply(step.graph, value, step.constant(constant))
 
 
-def _div(step: Step, x: Any, y: Any) -> Any:
+def _div(step: TorchStep, x: Any, y: Any) -> Any:
     if isinstance(y, Value):
         raise step.fail("division by a value that depends on the input is not affine")
     divisors = exact(step.constant(y))
@@ -300,56 +319,64 @@ def _div(step: Step, x: Any, y: Any) -> Any:
     return tensors.divide(step.graph, x, divisors, step.reader.draft.bounded)
 
 
-def _neg(step: Step, x: Any) -> Any:
+def _neg(step: TorchStep, x: Any) -> Any:
     if isinstance(x, Value):
         return tensors.multiply(step.graph, x, np.array(-1))
     return _folded(step, operator.neg, x)
 
 
-def _relu(step: Step, x: Any, inplace: bool = False) -> Any:
+def _relu(step: TorchStep, x: Any, inplace: bool = False) -> Any:
     return tensors.relu(step.graph, step.value(x))
 
 
-def _leaky_relu(step: Step, x: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+def _leaky_relu(
+    step: TorchStep, x: Any, negative_slope: float = 0.01, inplace: bool = False
+) -> Any:
     return tensors.leaky_relu(step.graph, step.value(x), step.constant(negative_slope))
 
 
-def _prelu(step: Step, x: Any, weight: Any) -> Any:
+def _prelu(step: TorchStep, x: Any, weight: Any) -> Any:
     x, slopes = step.value(x), step.constant(weight)
     channels = x.shape[1] if len(x.shape) > 1 else 1
     if slopes.size not in (1, channels):
-        raise step.fail(f"{slopes.size} slopes for {channels} channels of a value of shape {list(x.shape)}")
-    slopes = slopes.reshape(()) if slopes.size == 1 else slopes.reshape(-1, *(1 for _ in x.shape[2:]))
+        raise step.fail(
+            f"{slopes.size} slopes for {channels} channels of a value of shape {list(x.shape)}"
+        )
+    slopes = (
+        slopes.reshape(()) if slopes.size == 1 else slopes.reshape(-1, *(1 for _ in x.shape[2:]))
+    )
     return tensors.leaky_relu(step.graph, x, slopes)
 
 
-def _abs(step: Step, x: Any) -> Any:
+def _abs(step: TorchStep, x: Any) -> Any:
     return tensors.leaky_relu(step.graph, step.value(x), np.array(-1))
 
 
-def _clamp(step: Step, x: Any, min: Any = None, max: Any = None) -> Any:
+def _clamp(step: TorchStep, x: Any, min: Any = None, max: Any = None) -> Any:
     return tensors.clip(step.graph, step.value(x), step.limit(min), step.limit(max))
 
 
-def _clamp_max(step: Step, x: Any, max: Any) -> Any:
+def _clamp_max(step: TorchStep, x: Any, max: Any) -> Any:
     return _clamp(step, x, None, max)
 
 
-def _hardtanh(step: Step, x: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+def _hardtanh(
+    step: TorchStep, x: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Any:
     return _clamp(step, x, min_val, max_val)
 
 
-def _relu6(step: Step, x: Any, inplace: bool = False) -> Any:
+def _relu6(step: TorchStep, x: Any, inplace: bool = False) -> Any:
     return _clamp(step, x, 0, 6)
 
 
-def _hardsigmoid(step: Step, x: Any, inplace: bool = False) -> Any:
+def _hardsigmoid(step: TorchStep, x: Any, inplace: bool = False) -> Any:
     """A clip of x + 3 to [0, 6], over 6."""
     return _div(step, _clamp(step, _add(step, step.value(x), 3), 0, 6), 6)
 
 
 def _extreme(of_two: Callable[[Graph, Value, Value], Value]) -> Handler:
-    def handler(step: Step, x: Any, y: Any) -> Any:
+    def handler(step: TorchStep, x: Any, y: Any) -> Any:
         if not all(isinstance(entry, (Value, np.ndarray)) for entry in (x, y)):
             raise step.fail("only the maximum or minimum of two tensors is supported")
         return of_two(step.graph, step.value(x), step.value(y))
@@ -360,7 +387,7 @@ def _extreme(of_two: Callable[[Graph, Value, Value], Value]) -> Handler:
 # --- Products and reductions -----------------------------------------------------------------------------
 
 
-def _matmul(step: Step, x: Any, y: Any) -> Any:
+def _matmul(step: TorchStep, x: Any, y: Any) -> Any:
     if _both_constant(x, y):
         return folded_product(step.reader.draft, step.constant(x), step.constant(y))
     if isinstance(x, Value) and isinstance(y, Value):
@@ -370,18 +397,24 @@ def _matmul(step: Step, x: Any, y: Any) -> Any:
     return tensors.matmul_from_left(step.graph, step.constant(x), y)
 
 
-def _linear(step: Step, x: Any, weight: Any, bias: Any = None) -> Any:
+def _linear(step: TorchStep, x: Any, weight: Any, bias: Any = None) -> Any:
     offset = None if bias is None else step.constant(bias)
     return tensors.matmul(step.graph, step.value(x), step.constant(weight).T, offset)
 
 
 def _reduced(mean: bool) -> Handler:
-    def handler(step: Step, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    def handler(step: TorchStep, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
         x = step.value(x)
         rank = len(x.shape)
-        axes = list(range(rank)) if dim is None else [range(rank)[axis] for axis in _sizes_given([dim])]
+        axes = (
+            list(range(rank))
+            if dim is None
+            else [range(rank)[axis] for axis in _sizes_given([dim])]
+        )
         count = math.prod(x.shape[axis] for axis in axes)
-        return tensors.sum_over(step.graph, x, axes, Fraction(1, count) if mean else Fraction(1), bool(keepdim))
+        return tensors.sum_over(
+            step.graph, x, axes, Fraction(1, count) if mean else Fraction(1), bool(keepdim)
+        )
 
     return handler
 
@@ -397,11 +430,13 @@ def _repeated(sizes: Any, rank: int) -> list[int]:
     return given if len(given) == rank else given * rank
 
 
-def _on_batch(step: Step, x: Any, rank: int, window: Callable[[Value], Value]) -> Value:
+def _on_batch(step: TorchStep, x: Any, rank: int, window: Callable[[Value], Value]) -> Value:
     """The operation on a batch of one, if x is a single sample (channels, …), as PyTorch allows."""
     x = step.value(x)
     if len(x.shape) not in (rank + 1, rank + 2):
-        raise step.fail(f"its input has shape {list(x.shape)}; expected a batch, channels and {rank} dimensions")
+        raise step.fail(
+            f"its input has shape {list(x.shape)}; expected a batch, channels and {rank} dimensions"
+        )
     if len(x.shape) == rank + 2:
         return window(x)
     result = window(tensors.reshape(x, (1, *x.shape)))
@@ -409,17 +444,21 @@ def _on_batch(step: Step, x: Any, rank: int, window: Callable[[Value], Value]) -
 
 
 def _conv(
-    step: Step, x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    step: TorchStep, x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
     groups: int = 1,
 ) -> Any:  # fmt: skip
     kernel, offset = step.constant(weight), None if bias is None else step.constant(bias)
     rank = kernel.ndim - 2
     strides, dilations = _repeated(stride, rank), _repeated(dilation, rank)
-    window = Window(kernel.shape[2:], strides, dilations, _pads(step, padding, kernel.shape[2:], dilations))
-    return _on_batch(step, x, rank, lambda x: tensors.conv(step.graph, x, kernel, offset, window, groups))
+    window = Window(
+        kernel.shape[2:], strides, dilations, _pads(step, padding, kernel.shape[2:], dilations)
+    )
+    return _on_batch(
+        step, x, rank, lambda x: tensors.conv(step.graph, x, kernel, offset, window, groups)
+    )
 
 
-def _pads(step: Step, padding: Any, kernel: Sequence[int], dilations: Sequence[int]) -> Pads:
+def _pads(step: TorchStep, padding: Any, kernel: Sequence[int], dilations: Sequence[int]) -> Pads:
     if padding == "valid":
         return [(0, 0)] * len(kernel)
     if padding == "same":  # where the total is odd, the end gets one more
@@ -432,7 +471,7 @@ def _pads(step: Step, padding: Any, kernel: Sequence[int], dilations: Sequence[i
 
 def _max_pool(rank: int) -> Handler:
     def handler(
-        step: Step, x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+        step: TorchStep, x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
         ceil_mode: bool = False, return_indices: bool = False,
     ) -> Any:  # fmt: skip
         if return_indices:
@@ -452,7 +491,7 @@ def _strides(stride: Any, kernel: list[int]) -> list[int]:
 
 def _average_pool(rank: int) -> Handler:
     def handler(
-        step: Step, x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        step: TorchStep, x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
         count_include_pad: bool = True, divisor_override: int | None = None,
     ) -> Any:  # fmt: skip
         if divisor_override is not None:
@@ -460,18 +499,25 @@ def _average_pool(rank: int) -> Handler:
         kernel = _repeated(kernel_size, rank)
         strides, pads = _strides(stride, kernel), _pads(step, padding, kernel, kernel)
         window = Window(kernel, strides, [1] * rank, pads, ceil_mode)
-        return _on_batch(step, x, rank, lambda x: tensors.average_pool(step.graph, x, window, count_include_pad))
+        return _on_batch(
+            step, x, rank, lambda x: tensors.average_pool(step.graph, x, window, count_include_pad)
+        )
 
     return handler
 
 
 def _adaptive_average_pool(rank: int) -> Handler:
-    def handler(step: Step, x: Any, output_size: Any) -> Any:
+    def handler(step: TorchStep, x: Any, output_size: Any) -> Any:
         def pool(x: Value) -> Value:
             given = output_size if isinstance(output_size, (tuple, list)) else [output_size] * rank
             sizes = x.shape[2:]
-            counts = [size if count is None else int(count) for size, count in zip(sizes, given, strict=True)]
-            if min(counts) < 1 or any(size % count for size, count in zip(sizes, counts, strict=True)):
+            counts = [
+                size if count is None else int(count)
+                for size, count in zip(sizes, given, strict=True)
+            ]
+            if min(counts) < 1 or any(
+                size % count for size, count in zip(sizes, counts, strict=True)
+            ):
                 raise step.fail(f"output size {counts} does not divide the sizes {list(sizes)}")
             kernel = [size // count for size, count in zip(sizes, counts, strict=True)]
             return tensors.average_pool(step.graph, x, plain_window(kernel, kernel), False)
@@ -484,31 +530,32 @@ def _adaptive_average_pool(rank: int) -> Handler:
 # --- Layers ----------------------------------------------------------------------------------------------
 
 
-def _bias(step: Step, layer: Any) -> Array | None:
+def _bias(step: TorchStep, layer: Any) -> Array | None:
     return None if layer.bias is None else step.tensor(layer.bias)
 
 
-def _linear_layer(step: Step, layer: Any, x: Any) -> Any:
+def _linear_layer(step: TorchStep, layer: Any, x: Any) -> Any:
     return _linear(step, x, step.tensor(layer.weight), _bias(step, layer))
 
 
-def _check_padding_mode(step: Step, layer: Any) -> None:
+def _check_padding_mode(step: TorchStep, layer: Any) -> None:
     if layer.padding_mode != "zeros":
         raise step.fail(f"padding_mode {layer.padding_mode!r} is not supported")
 
 
-def _conv_layer(step: Step, layer: Any, x: Any) -> Any:
+def _conv_layer(step: TorchStep, layer: Any, x: Any) -> Any:
     _check_padding_mode(step, layer)
     weight, bias = step.tensor(layer.weight), _bias(step, layer)
     return _conv(step, x, weight, bias, layer.stride, layer.padding, layer.dilation, layer.groups)
 
 
-def _conv_transpose_layer(step: Step, layer: Any, x: Any) -> Any:
+def _conv_transpose_layer(step: TorchStep, layer: Any, x: Any) -> Any:
     _check_padding_mode(step, layer)
     kernel, bias = step.tensor(layer.weight), _bias(step, layer)
     rank = kernel.ndim - 2
     strides, dilations, pads, extra = (
-        _repeated(sizes, rank) for sizes in (layer.stride, layer.dilation, layer.padding, layer.output_padding)
+        _repeated(sizes, rank)
+        for sizes in (layer.stride, layer.dilation, layer.padding, layer.output_padding)
     )
 
     window = Window(kernel.shape[2:], strides, dilations, [(pad, pad) for pad in pads])
@@ -523,10 +570,12 @@ def _conv_transpose_layer(step: Step, layer: Any, x: Any) -> Any:
 def _batch_norm_layer(ranks: Sequence[int]) -> Handler:
     """Batch normalisation of values with so many dimensions, with the statistics of training."""
 
-    def handler(step: Step, layer: Any, x: Any) -> Any:
+    def handler(step: TorchStep, layer: Any, x: Any) -> Any:
         x = step.value(x)
         if layer.running_mean is None or layer.running_var is None:
-            raise step.fail("without running statistics (track_running_stats=False) it mixes the samples of a batch")
+            raise step.fail(
+                "without running statistics (track_running_stats=False) it mixes the samples of a batch"
+            )
         if len(x.shape) not in ranks:
             raise step.fail(f"its input has shape {list(x.shape)}")
         mean, variance = step.tensor(layer.running_mean), step.tensor(layer.running_var)
@@ -540,21 +589,23 @@ def _batch_norm_layer(ranks: Sequence[int]) -> Handler:
             step.reader.draft.rounding.add(f"batchnorm: {rules.batchnorm}")
             if rules.batchnorm == "float32":
                 step.reader.draft.bounded.discard("float64")
-        step.reader.draft.notes.append(f"{step.kind}: {rounded} of {mean.size} factors 1/√(var+ε) are rounded")
+        step.reader.draft.notes.append(
+            f"{step.kind}: {rounded} of {mean.size} factors 1/√(var+ε) are rounded"
+        )
         return result
 
     return handler
 
 
-def _prelu_layer(step: Step, layer: Any, x: Any) -> Any:
+def _prelu_layer(step: TorchStep, layer: Any, x: Any) -> Any:
     return _prelu(step, x, step.tensor(layer.weight))
 
 
-def _dropout_layer(step: Step, layer: Any, x: Any) -> Any:
+def _dropout_layer(step: TorchStep, layer: Any, x: Any) -> Any:
     return _dropout(step, x, training=False)
 
 
-def _unflatten_layer(step: Step, layer: Any, x: Any) -> Any:
+def _unflatten_layer(step: TorchStep, layer: Any, x: Any) -> Any:
     if not isinstance(layer.dim, int):
         raise step.fail("named dimensions are not supported")
     return _unflatten(step, x, layer.dim, layer.unflattened_size)
@@ -563,7 +614,7 @@ def _unflatten_layer(step: Step, layer: Any, x: Any) -> Any:
 def _max_pool_layer(rank: int) -> Handler:
     pool = _max_pool(rank)
 
-    def handler(step: Step, layer: Any, x: Any) -> Any:
+    def handler(step: TorchStep, layer: Any, x: Any) -> Any:
         return pool(step, x, layer.kernel_size, layer.stride, layer.padding, layer.dilation, layer.ceil_mode,
                     layer.return_indices)  # fmt: skip
 
@@ -573,7 +624,7 @@ def _max_pool_layer(rank: int) -> Handler:
 def _average_pool_layer(rank: int) -> Handler:
     pool = _average_pool(rank)
 
-    def handler(step: Step, layer: Any, x: Any) -> Any:
+    def handler(step: TorchStep, layer: Any, x: Any) -> Any:
         divisor = getattr(layer, "divisor_override", None)  # AvgPool1d has none
         return pool(step, x, layer.kernel_size, layer.stride, layer.padding, layer.ceil_mode, layer.count_include_pad,
                     divisor)  # fmt: skip
@@ -584,7 +635,7 @@ def _average_pool_layer(rank: int) -> Handler:
 def _with(function: Handler, *attributes: str) -> Handler:
     """A layer that is a function of x and some of its attributes."""
 
-    def handler(step: Step, layer: Any, x: Any) -> Any:
+    def handler(step: TorchStep, layer: Any, x: Any) -> Any:
         return function(step, x, *(getattr(layer, name) for name in attributes))
 
     return handler
@@ -620,9 +671,14 @@ LAYERS: dict[str, Handler] = {
     **_each_rank("ConvTranspose{}d", lambda _: _conv_transpose_layer),
     **_each_rank("MaxPool{}d", _max_pool_layer),
     **_each_rank("AvgPool{}d", _average_pool_layer),
-    **_each_rank("AdaptiveAvgPool{}d", lambda rank: _with(_adaptive_average_pool(rank), "output_size")),
+    **_each_rank(
+        "AdaptiveAvgPool{}d", lambda rank: _with(_adaptive_average_pool(rank), "output_size")
+    ),
     **_each_rank("ZeroPad{}d", lambda _: _with(_pad, "padding")),
-    **_each_rank("ConstantPad{}d", lambda _: _with(lambda s, x, p, v: _pad(s, x, p, value=v), "padding", "value")),
+    **_each_rank(
+        "ConstantPad{}d",
+        lambda _: _with(lambda s, x, p, v: _pad(s, x, p, value=v), "padding", "value"),
+    ),
 }
 
 #: What functions of torch and methods of tensors have in common.
@@ -657,7 +713,13 @@ _COMMON: dict[str, Handler] = {
 }
 
 #: Methods of tensors by name.
-METHODS: dict[str, Handler] = {**_COMMON, "contiguous": _same, "dim": _dim, "size": _size, "view": _reshape}
+METHODS: dict[str, Handler] = {
+    **_COMMON,
+    "contiguous": _same,
+    "dim": _dim,
+    "size": _size,
+    "view": _reshape,
+}
 
 _FUNCTIONAL: dict[str, Handler] = {
     "dropout": _dropout,

@@ -28,8 +28,8 @@ from polyrelu.formats.torch.operations import (
     METHODS,
     Handler,
     Reader,
-    Step,
     StepError,
+    TorchStep,
 )
 from polyrelu.formats.torch.runtime import OUTPUT, TorchRuntime, inference
 
@@ -38,11 +38,35 @@ __all__ = ["draft_of_module"]
 _REMEDY = "export it with torch.onnx.export and read the .onnx file"
 
 #: What `strip_tail` takes away after the last layer, and what may stand between; names in small letters.
-_TAILS = {"softmax", "softmin", "log_softmax", "logsoftmax", "sigmoid", "logsigmoid", "tanh", "hardswish", "softplus"}
-_VIEWS = {"identity", "flatten", "unflatten", "reshape", "view", "squeeze", "unsqueeze", "dropout", "contiguous"}
+_TAILS = {
+    "softmax",
+    "softmin",
+    "log_softmax",
+    "logsoftmax",
+    "sigmoid",
+    "logsigmoid",
+    "tanh",
+    "hardswish",
+    "softplus",
+}
+_VIEWS = {
+    "identity",
+    "flatten",
+    "unflatten",
+    "reshape",
+    "view",
+    "squeeze",
+    "unsqueeze",
+    "dropout",
+    "contiguous",
+}
 
 #: Wrappers, and where the module itself is.
-_WRAPPERS = {"DataParallel": "module", "DistributedDataParallel": "module", "OptimizedModule": "_orig_mod"}
+_WRAPPERS = {
+    "DataParallel": "module",
+    "DistributedDataParallel": "module",
+    "OptimizedModule": "_orig_mod",
+}
 
 
 def draft_of_module(module: Any, options: ReadOptions) -> Draft:
@@ -58,7 +82,9 @@ def draft_of_module(module: Any, options: ReadOptions) -> Draft:
     graph = Graph()
     draft = Draft(f"module of PyTorch {torch.__version__}", graph, arithmetic=_arithmetic(module))
     if any(part.training for part in module.modules()):
-        draft.notes.append("the module is in training mode; what is read is what it computes at inference")
+        draft.notes.append(
+            "the module is in training mode; what is read is what it computes at inference"
+        )
     with inference(module):
         traced = _traced(module)
         _Walk(traced, Reader(draft, graph, options)).go()
@@ -74,13 +100,17 @@ def _check(module: Any) -> None:
     import torch
 
     if isinstance(module, torch.jit.ScriptModule):
-        raise NetworkError(f"a TorchScript module cannot be traced: pass the nn.Module it was made from, or {_REMEDY}")
+        raise NetworkError(
+            f"a TorchScript module cannot be traced: pass the nn.Module it was made from, or {_REMEDY}"
+        )
     for name, part in module.named_modules():
         place = f"module {name or type(module).__name__!r} ({type(part).__name__})"
         if any(torch.nn.parameter.is_lazy(tensor) for tensor in part.parameters(recurse=False)):
             raise NetworkError(f"{place}: its parameters have no values yet; call the module once")
         if part._forward_hooks or part._forward_pre_hooks:
-            raise NetworkError(f"{place}: it has forward hooks, which may change what it computes; remove them")
+            raise NetworkError(
+                f"{place}: it has forward hooks, which may change what it computes; remove them"
+            )
         if "forward" in vars(part):
             raise NetworkError(
                 f"{place}: its forward was replaced on the object, which a trace does not see; {_REMEDY}"
@@ -132,7 +162,9 @@ def _defaults(module: Any) -> dict[str, Any]:
     found = {}
     for name, parameter in list(inspect.signature(module.forward).parameters.items())[1:]:
         default = parameter.default
-        if default is not parameter.empty and (default is None or isinstance(default, (bool, int, float, str))):
+        if default is not parameter.empty and (
+            default is None or isinstance(default, (bool, int, float, str))
+        ):
             found[name] = default
     return found
 
@@ -149,7 +181,9 @@ class _Walk:
         self.results = self._results()
         self.stripped = _stripped(self, self.results) if reader.options.strip_tail else set()
         self._altered: set[Any] = set()
-        self._overwritten: dict[int, str] = {}  # roots of values that a node wrote into, with that node's name
+        self._overwritten: dict[
+            int, str
+        ] = {}  # roots of values that a node wrote into, with that node's name
         self._functions = _by_object(FUNCTIONS)
         self._layers = _by_object({f"torch.nn.{name}": handler for name, handler in LAYERS.items()})
 
@@ -163,7 +197,9 @@ class _Walk:
                 self._take(node)
         outputs = [self._output(node) for node in self.results]
         if len(outputs) > 1:
-            names = ", ".join(f"{n.name!r} ({v.size})" for n, v in zip(self.results, outputs, strict=True))
+            names = ", ".join(
+                f"{n.name!r} ({v.size})" for n, v in zip(self.results, outputs, strict=True)
+            )
             self.reader.draft.notes.append(f"outputs one after the other: {names}")
         graph = self.reader.graph
         graph.finish(outputs)
@@ -178,7 +214,11 @@ class _Walk:
         """What a node does, for people."""
         if node.op == "call_module":
             return type(self.part(node)).__name__
-        return str(node.target if isinstance(node.target, str) else getattr(node.target, "__name__", node.target))
+        return str(
+            node.target
+            if isinstance(node.target, str)
+            else getattr(node.target, "__name__", node.target)
+        )
 
     # -- inputs and outputs ---------------------------------------------------------------------------------------
 
@@ -188,7 +228,9 @@ class _Walk:
             reader.values[node] = node.args[0]
             if node.users:
                 default = f"{str(node.target)[:40]}={str(node.args[0])[:40]}"
-                reader.draft.caveats.append(f"the argument {default} of forward was taken at its default")
+                reader.draft.caveats.append(
+                    f"the argument {default} of forward was taken at its default"
+                )
             return
         if not is_first or str(node.target).startswith("*"):
             raise NetworkError(f"forward takes more than one input ({node.target}); {_REMEDY}")
@@ -208,19 +250,27 @@ class _Walk:
             (node,) = node.users
             layer, kind = self.part(node), self.kind(node).lower()
             start = (
-                node.kwargs.get("start_dim", (*node.args, 0)[1]) if layer is None else getattr(layer, "start_dim", 1)
+                node.kwargs.get("start_dim", (*node.args, 0)[1])
+                if layer is None
+                else getattr(layer, "start_dim", 1)
             )
             if kind not in ("identity", "dropout", "flatten") or start != 1:
                 break
-        raise NetworkError("the shape of one sample is not known; say it, batch included: input_shape=(1, 3, 32, 32)")
+        raise NetworkError(
+            "the shape of one sample is not known; say it, batch included: input_shape=(1, 3, 32, 32)"
+        )
 
     def _results(self) -> list[Any]:
         import torch
 
         found = self.nodes[-1].args[0]
         results = [found] if isinstance(found, torch.fx.Node) else found
-        if not isinstance(results, (tuple, list)) or not all(isinstance(entry, torch.fx.Node) for entry in results):
-            kind = type(found).__name__.removeprefix("immutable_")  # torch.fx has containers of its own
+        if not isinstance(results, (tuple, list)) or not all(
+            isinstance(entry, torch.fx.Node) for entry in results
+        ):
+            kind = type(found).__name__.removeprefix(
+                "immutable_"
+            )  # torch.fx has containers of its own
             raise NetworkError(f"forward returns {kind}; expected a tensor, or a tuple of tensors")
         if not results:
             raise NetworkError("forward returns nothing")
@@ -228,15 +278,17 @@ class _Walk:
 
     def _output(self, node: Any) -> Value:
         found = self.reader.values[node]
-        self._check_read(Step(self.reader, OUTPUT, "output"), found)
+        self._check_read(TorchStep(self.reader, OUTPUT, "output"), found)
         if not isinstance(found, (Value, np.ndarray)):
-            raise NetworkError(f"forward returns {type(found).__name__}; expected a tensor, or a tuple of tensors")
-        return Step(self.reader, node.name, "output").value(found)
+            raise NetworkError(
+                f"forward returns {type(found).__name__}; expected a tensor, or a tuple of tensors"
+            )
+        return TorchStep(self.reader, node.name, "output").value(found)
 
     # -- one node -------------------------------------------------------------------------------------------------
 
     def _take(self, node: Any) -> None:
-        step = Step(self.reader, node.name, self.kind(node))
+        step = TorchStep(self.reader, node.name, self.kind(node))
         args, kwargs = self._arguments(step, node)
         if node in self.stripped:
             self.reader.draft.caveats.append(
@@ -257,7 +309,7 @@ class _Walk:
                 self.reader.graph.names[node.name] = result
             self.reader.draft.steps.append(f"{step.kind} {list(result.shape)}")
 
-    def _arguments(self, step: Step, node: Any) -> tuple[list[Any], dict[str, Any]]:
+    def _arguments(self, step: TorchStep, node: Any) -> tuple[list[Any], dict[str, Any]]:
         import torch
 
         def known(entry: Any) -> Any:
@@ -270,7 +322,7 @@ class _Walk:
             args.insert(0, kwargs.pop("input"))
         return args, kwargs
 
-    def _attribute(self, step: Step, target: str) -> Any:
+    def _attribute(self, step: TorchStep, target: str) -> Any:
         import torch
 
         found = operator.attrgetter(target)(self.traced)
@@ -278,27 +330,46 @@ class _Walk:
             raise step.fail(f"it is {type(found).__name__}, not a tensor")
         return step.tensor(found)
 
-    def _called(self, step: Step, node: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    def _called(self, step: TorchStep, node: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         is_plain = node.op == "call_function" and _is_plain(node.target, args)
         handler = self._handler(node)
         if handler is None and not is_plain:
-            hint = "; strip_tail leaves it out after the last layer" if step.kind.lower() in _TAILS else ""
+            hint = (
+                "; strip_tail leaves it out after the last layer"
+                if step.kind.lower() in _TAILS
+                else ""
+            )
             raise step.fail(f"this operation is not supported{hint}")
         leading = [self.part(node)] if node.op == "call_module" else []
         try:
-            return node.target(*args) if is_plain or handler is None else handler(step, *leading, *args, **kwargs)
+            return (
+                node.target(*args)
+                if is_plain or handler is None
+                else handler(step, *leading, *args, **kwargs)
+            )
         except StepError:
             raise
         except NetworkError as error:
             raise step.fail(str(error)) from None
-        except (IndexError, TypeError, ValueError, OverflowError, AttributeError, ZeroDivisionError):
+        except (
+            IndexError,
+            TypeError,
+            ValueError,
+            OverflowError,
+            AttributeError,
+            ZeroDivisionError,
+        ):
             # arguments that the handler does not know, or of another type
             raise step.fail("it is called with arguments that are not supported") from None
 
     def _handler(self, node: Any) -> Handler | None:
         if node.op == "call_module":
             return self._layers.get(type(self.part(node)))
-        return METHODS.get(node.target) if node.op == "call_method" else self._functions.get(node.target)
+        return (
+            METHODS.get(node.target)
+            if node.op == "call_method"
+            else self._functions.get(node.target)
+        )
 
     # -- in-place operations --------------------------------------------------------------------------------------
 
@@ -309,13 +380,15 @@ class _Walk:
             (number,) = nodes[number].inputs
         return number
 
-    def _check_read(self, step: Step, known: Any) -> None:
+    def _check_read(self, step: TorchStep, known: Any) -> None:
         for entry in known if isinstance(known, (tuple, list)) else [known]:
             if isinstance(entry, Value) and self._root(entry) in self._overwritten:
                 writer = self._overwritten[self._root(entry)]
-                raise step.fail(f"it reads a value into which node {writer!r} wrote in place; leave out inplace=True")
+                raise step.fail(
+                    f"it reads a value into which node {writer!r} wrote in place; leave out inplace=True"
+                )
 
-    def _write(self, step: Step, before: Value, after: Value) -> None:
+    def _write(self, step: TorchStep, before: Value, after: Value) -> None:
         if self._root(before) != self._root(after):
             self._overwritten[self._root(before)] = step.name
 

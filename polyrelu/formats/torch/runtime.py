@@ -62,7 +62,9 @@ class TorchRuntime:
             if OUTPUT in self._names:
                 result = self._module.forward(*(torch.tensor(x) for x in inputs))
                 parts = [result] if isinstance(result, torch.Tensor) else list(result)
-                found[OUTPUT] = np.concatenate([part.detach().numpy().reshape(-1) for part in parts])
+                found[OUTPUT] = np.concatenate(
+                    [part.detach().numpy().reshape(-1) for part in parts]
+                )
         return found
 
 

@@ -18,10 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.formats.dense_stack import Array, draft_of_pairs
+from polyrelu.formats.dense_stack import draft_of_pairs
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.torch.tensors import Stored
 from polyrelu.support.limits import PARAMETER_LIMIT
+from polyrelu.support.typing import Array
 
 __all__ = ["State", "draft_of_state"]
 
@@ -91,7 +92,9 @@ def _without_wrapper(state: State) -> State:
         return state
     tensors = {name.removeprefix(wrapper): tensor for name, tensor in state.tensors.items()}
     note = f"{wrapper!r} before every name, which DataParallel puts there, was left out"
-    return State(state.path, state.format, tensors, state.ordered, state.others, (*state.notes, note))
+    return State(
+        state.path, state.format, tensors, state.ordered, state.others, (*state.notes, note)
+    )
 
 
 def _layers(tensors: Mapping[str, Stored]) -> list[_Layer]:
@@ -114,13 +117,17 @@ def _name(path: str, last: str) -> str:
 def _automatic(state: State, layers: Sequence[_Layer]) -> list[_Layer]:
     parents = list(dict.fromkeys(layer.parent for layer in layers))
     if len(parents) > 1:
-        raise state.fail(f"several networks: {_choices(state, layers)}; choose one with --prefix (prefix=)")
+        raise state.fail(
+            f"several networks: {_choices(state, layers)}; choose one with --prefix (prefix=)"
+        )
     start = f"{parents[0]}." if parents[0] else ""
     _check_inside(state, [name for name in state.tensors if name.startswith(start)])
     for name in state.tensors:
         reason = _kind_of_layer(name, state.tensors)
         if not name.startswith(start) and reason:
-            raise state.fail(f"{reason}; prefix {_quoted(start)} reads the linear layers there alone")
+            raise state.fail(
+                f"{reason}; prefix {_quoted(start)} reads the linear layers there alone"
+            )
     return _in_order(state, layers)
 
 
@@ -136,7 +143,9 @@ def _of_prefixes(state: State, layers: Sequence[_Layer], text: str) -> list[_Lay
         own = [layer for layer in layers if _name(layer.path, "weight").startswith(prefix)]
         _check_inside(state, [name for name in state.tensors if name.startswith(prefix)])
         if not own:
-            raise state.fail(f"no linear layer's name starts with {_quoted(prefix)}; {_choices(state, layers)}")
+            raise state.fail(
+                f"no linear layer's name starts with {_quoted(prefix)}; {_choices(state, layers)}"
+            )
         chosen += _in_order(state, own)
     paths = [layer.path for layer in chosen]
     if len(set(paths)) < len(paths):
@@ -171,10 +180,15 @@ def _choices(state: State, layers: Sequence[_Layer]) -> str:
     """The prefixes that give a network, those of most layers first, with the widths."""
     groups: dict[frozenset[str], str] = {}
     for prefix in _candidates(layers):
-        group = _try_order(state, [layer for layer in layers if f"{layer.path}.".startswith(tuple(prefix.split(",")))])
+        group = _try_order(
+            state,
+            [layer for layer in layers if f"{layer.path}.".startswith(tuple(prefix.split(",")))],
+        )
         if group and _is_clean(state, prefix) and all(_fits(*pair) for pair in pairwise(group)):
             widths = "-".join(str(size) for size in _widths(group))
-            groups.setdefault(frozenset(layer.path for layer in group), f"prefix {_quoted(prefix)} ({widths})")
+            groups.setdefault(
+                frozenset(layer.path for layer in group), f"prefix {_quoted(prefix)} ({widths})"
+            )
     if not groups:
         return f"there are {_listed([_place(_name(layer.path, 'weight'), layer.weight) for layer in layers])}"
     ordered = sorted(groups, key=len, reverse=True)
@@ -257,7 +271,10 @@ def _quoted(name: str) -> str:
 def _listed(entries: Sequence[str]) -> str:
     """The first few of them."""
     more = f" and {len(entries) - _SHOWN} more" if len(entries) > _SHOWN else ""
-    return ", ".join(entry if len(entry) < 100 else f"{entry[:96]}…" for entry in entries[:_SHOWN]) + more
+    return (
+        ", ".join(entry if len(entry) < 100 else f"{entry[:96]}…" for entry in entries[:_SHOWN])
+        + more
+    )
 
 
 # --- The network -----------------------------------------------------------------------------------------
@@ -274,8 +291,12 @@ def _widths(layers: Sequence[_Layer]) -> list[int]:
 def _check_chain(state: State, layers: Sequence[_Layer]) -> None:
     for first, second in pairwise(layers):
         if not _fits(first, second):
-            left, right = (_place(_name(layer.path, "weight"), layer.weight) for layer in (first, second))
-            raise state.fail(f"{left} cannot be followed by {right}; prefix chooses the layers and their order")
+            left, right = (
+                _place(_name(layer.path, "weight"), layer.weight) for layer in (first, second)
+            )
+            raise state.fail(
+                f"{left} cannot be followed by {right}; prefix chooses the layers and their order"
+            )
     for layer in layers:
         if layer.bias is not None and layer.bias.shape != layer.weight.shape[:1]:
             bias, weight = (
@@ -291,12 +312,17 @@ def _draft(state: State, layers: Sequence[_Layer]) -> Draft:
     if sum(math.prod(tensor.shape) for tensor in read.values()) > PARAMETER_LIMIT:
         raise state.fail(f"its layers have more than {PARAMETER_LIMIT} weights")
     arrays = {name: _array(state, name, tensor) for name, tensor in read.items()}
-    pairs = [(arrays[_name(x.path, "weight")], _bias(x, arrays.get(_name(x.path, "bias")))) for x in layers]
+    pairs = [
+        (arrays[_name(x.path, "weight")], _bias(x, arrays.get(_name(x.path, "bias"))))
+        for x in layers
+    ]
     try:
         draft = draft_of_pairs(state.format, pairs, [*state.notes, *_notes(layers)])
     except NetworkError as error:
         raise state.fail(str(error)) from None
-    draft.steps = [f"{step} {_quoted(layer.path)}" for step, layer in zip(draft.steps, layers, strict=True)]
+    draft.steps = [
+        f"{step} {_quoted(layer.path)}" for step, layer in zip(draft.steps, layers, strict=True)
+    ]
     draft.dtypes = {tensor.kind for tensor in read.values()}
     draft.numbers = sum(array.size for array in arrays.values())
     draft.input_shapes = [(layers[0].weight.shape[1],)]
@@ -320,19 +346,27 @@ def _array(state: State, name: str, tensor: Stored) -> Array:
 
 def _bias(layer: _Layer, bias: Array | None) -> Array:
     """The bias, zeros where there is none."""
-    return np.zeros(layer.weight.shape[0], dtype=layer.weight.numbers().dtype) if bias is None else bias
+    return (
+        np.zeros(layer.weight.shape[0], dtype=layer.weight.numbers().dtype)
+        if bias is None
+        else bias
+    )
 
 
 def _assumption(state: State) -> str:
-    order = "the file's order" if state.ordered else "the order of the numbers in their names, or of the prefixes"
-    return (
-        f"assumed, since a state dict records neither: ReLU between the linear layers, the last one affine, and {order}"
+    order = (
+        "the file's order"
+        if state.ordered
+        else "the order of the numbers in their names, or of the prefixes"
     )
+    return f"assumed, since a state dict records neither: ReLU between the linear layers, the last one affine, and {order}"
 
 
 def _notes(layers: Sequence[_Layer]) -> list[str]:
     notes = []
-    if len({_pattern(layer) for layer in layers}) == 1 and sorted(layers, key=_numbers) != list(layers):
+    if len({_pattern(layer) for layer in layers}) == 1 and sorted(layers, key=_numbers) != list(
+        layers
+    ):
         notes.append("the layers are not in the order of the numbers in their names")
     without = [_quoted(layer.path) for layer in layers if layer.bias is None]
     if without:

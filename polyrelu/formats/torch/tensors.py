@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError
 from polyrelu.support.limits import PARAMETER_LIMIT
+from polyrelu.support.typing import Array
 
 __all__ = ["Stored", "stored", "widened"]
-
-Array: TypeAlias = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,10 @@ class Stored:
 
 def stored(tensor: Any) -> Stored:
     """A tensor of PyTorch; types shorter than float32 are widened to it."""
-    shape, kind = tuple(int(size) for size in tensor.shape), str(tensor.dtype).removeprefix("torch.")
+    shape, kind = (
+        tuple(int(size) for size in tensor.shape),
+        str(tensor.dtype).removeprefix("torch."),
+    )
     return Stored(shape, kind, _why_not(tensor, kind) or _numbers(tensor))
 
 

@@ -47,7 +47,9 @@ def save_search(search: DeepSearch, path: str | Path) -> None:
     write_all([(Path(path), _lines(search))])
 
 
-def load_search(network: Network, path: str | Path, seed: int, among: Competitors = "transversal") -> DeepSearch:
+def load_search(
+    network: Network, path: str | Path, seed: int, among: Competitors = "transversal"
+) -> DeepSearch:
     """The search that was kept in a file, or a new one if there is no such file. A file serves all classes.
 
     Raises
@@ -62,10 +64,27 @@ def load_search(network: Network, path: str | Path, seed: int, among: Competitor
             _read(search, seed, iter(lambda: stream.readline(_LINE), b""))
     except _ForeignError as error:
         raise DomainError(f"{file}: {error}") from None
-    except (OSError, EOFError, zlib.error, ValueError, TypeError, LookupError, RecursionError, NetworkError) as error:
-        strange = isinstance(error, TypeError | LookupError)  # Python's words for these mean nothing to a reader
-        text = "an entry is missing or of another kind" if strange else " ".join(str(error).split())[:100]
-        raise DomainError(f"{file}: not a search of ridges ({text}); delete it or name another file") from None
+    except (
+        OSError,
+        EOFError,
+        zlib.error,
+        ValueError,
+        TypeError,
+        LookupError,
+        RecursionError,
+        NetworkError,
+    ) as error:
+        strange = isinstance(
+            error, TypeError | LookupError
+        )  # Python's words for these mean nothing to a reader
+        text = (
+            "an entry is missing or of another kind"
+            if strange
+            else " ".join(str(error).split())[:100]
+        )
+        raise DomainError(
+            f"{file}: not a search of ridges ({text}); delete it or name another file"
+        ) from None
     return search
 
 
@@ -74,7 +93,12 @@ class _ForeignError(Exception):
 
 
 def _lines(search: DeepSearch) -> Iterator[bytes]:
-    header = {"format": _FORMAT, "network": search.network.sha256, "seed": search.seed, "walks": search.walks}
+    header = {
+        "format": _FORMAT,
+        "network": search.network.sha256,
+        "seed": search.seed,
+        "walks": search.walks,
+    }
     yield _line(header)
     met: defaultdict[int, list[list[Any]]] = defaultdict(list)
     for ridge, spot in search.ridges.items():
@@ -82,7 +106,13 @@ def _lines(search: DeepSearch) -> Iterator[bytes]:
     for number, ridges in met.items():
         plane = search.planes[number]
         directions = [list(map(str, direction)) for direction in plane.directions]
-        yield _line({"point": list(map(format_rational, plane.point)), "directions": directions, "ridges": ridges})
+        yield _line(
+            {
+                "point": list(map(format_rational, plane.point)),
+                "directions": directions,
+                "ridges": ridges,
+            }
+        )
 
 
 def _line(entry: Mapping[str, Any]) -> bytes:
@@ -97,7 +127,9 @@ def _read(search: DeepSearch, seed: int, lines: Iterator[bytes]) -> None:
         raise _ForeignError("the search of another network; name another file")
     if header["seed"] != seed:
         raise _ForeignError("a search with another seed; give this seed or name another file")
-    search.walks = _natural(header["walks"], 1 << 60)  # first, so that what is read counts as met now (`idle`)
+    search.walks = _natural(
+        header["walks"], 1 << 60
+    )  # first, so that what is read counts as met now (`idle`)
     for line in lines:
         entry = json.loads(line)
         search.planes.append(Plane(*_plane(entry, search.network.inputs)))
@@ -115,7 +147,11 @@ def _plane(entry: Mapping[str, Any], inputs: int) -> Iterator[tuple[Any, ...]]:
 
 
 def _numbers(entries: Sequence[str], count: int) -> tuple[Fraction, ...]:
-    if not isinstance(entries, list) or len(entries) != count or not all(isinstance(entry, str) for entry in entries):
+    if (
+        not isinstance(entries, list)
+        or len(entries) != count
+        or not all(isinstance(entry, str) for entry in entries)
+    ):
         raise ValueError(f"not {count} coordinates")
     return tuple(map(parse_rational, entries))
 
@@ -124,7 +160,13 @@ def _ridges(search: DeepSearch, entries: Iterable[Sequence[Any]]) -> Iterator[tu
     size = search.space.size
     for u, v, mask, s, t in entries:
         on = int(mask, 16)
-        if not _natural(u, size) < _natural(v, size) or on < 0 or on >> size or on >> u & 1 or on >> v & 1:
+        if (
+            not _natural(u, size) < _natural(v, size)
+            or on < 0
+            or on >> size
+            or on >> u & 1
+            or on >> v & 1
+        ):
             raise ValueError("a ridge with impossible neurons")
         if not all(type(place) is float and math.isfinite(place) for place in (s, t)):
             raise ValueError("a place that is no finite number")

@@ -48,7 +48,7 @@ def evidence(
     chosen = [hypotheses.known[place].families[0] for place in places]
     joined, sighted = (
         [entry(family) for family in some if space.layer_of[family.place] <= layers]
-        for some in (hypotheses.by_crossing, hypotheses.by_sight)
+        for some in (hypotheses.joined_by_crossing, hypotheses.joined_by_weights)
     )
     sources = shown_sources(space, order, hypotheses.known) if len(places) == space.size else []
     return {
@@ -65,7 +65,9 @@ def evidence(
     }
 
 
-def _slices(planes: Sequence[Plane], ridges: Mapping[Ridge, Spot]) -> tuple[list[dict[str, Any]], list[Ridge]]:
+def _slices(
+    planes: Sequence[Plane], ridges: Mapping[Ridge, Spot]
+) -> tuple[list[dict[str, Any]], list[Ridge]]:
     """The planes that are needed with their ridges, and the ridges in the order in which they stand there."""
     own: dict[int, list[Ridge]] = {}
     for ridge, spot in ridges.items():
@@ -73,7 +75,9 @@ def _slices(planes: Sequence[Plane], ridges: Mapping[Ridge, Spot]) -> tuple[list
     slices = [
         {
             "point": list(map(format_rational, planes[number].point)),
-            "directions": [[str(entry) for entry in direction] for direction in planes[number].directions],
+            "directions": [
+                [str(entry) for entry in direction] for direction in planes[number].directions
+            ],
             "ridges": [[ridge.u, ridge.v, format_integer(ridge.mask)] for ridge in some],
         }
         for number, some in own.items()

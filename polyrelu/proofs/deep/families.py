@@ -148,10 +148,15 @@ class Families:
         if piece in self._classes:
             return
         self._classes.root(piece)
-        before, own = self._space.before(piece.place), self._space.layer_mask[self._space.layer_of[piece.place]]
+        before, own = (
+            self._space.before(piece.place),
+            self._space.layer_mask[self._space.layer_of[piece.place]],
+        )
         self.pieces[piece.place].append(piece.mask)
         self.on[piece.place] |= piece.mask & before
-        self._members[piece] = Members([piece.mask], piece.mask & before, ~piece.mask & before, not piece.mask & own)
+        self._members[piece] = Members(
+            [piece.mask], piece.mask & before, ~piece.mask & before, not piece.mask & own
+        )
 
     def _link(self, one: Piece, other: Piece) -> None:
         a, b = self._classes.root(one), self._classes.root(other)

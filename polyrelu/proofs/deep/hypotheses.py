@@ -37,8 +37,19 @@ from typing import Literal
 from polyrelu.exact import Rational
 from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.deep.families import Families, Family
-from polyrelu.proofs.deep.linear_systems import by_sight, is_crossed_by_all, looking, signs_short_of
-from polyrelu.proofs.deep.neuron_evidence import Portrait, Portraits, bits_of, is_placed, portraits
+from polyrelu.proofs.deep.linear_systems import (
+    is_crossed_by_all,
+    join_by_weights,
+    signs_short_of,
+    with_determined_weights,
+)
+from polyrelu.proofs.deep.neuron_evidence import (
+    LayerEvidence,
+    NeuronEvidence,
+    bits_of,
+    is_placed,
+    layer_evidence,
+)
 from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork, Ridge, deep_network, ridge_at
 from polyrelu.proofs.deep.unseen_weights import shown_sources, sources
 
@@ -102,14 +113,14 @@ class DeepHypotheses:
     Attributes
     ----------
     known : by its place, the chosen family of each neuron that has a piece, with those that were joined to it.
-    by_crossing, by_sight : the families that were joined, in an order in which that is allowed.
+    joined_by_crossing, joined_by_weights : the families that were joined, in an order in which that is allowed.
     missing : empty if all hypotheses hold.
     determined : what they show in part; meaningful if something is missing.
     """
 
-    known: dict[int, Portrait]
-    by_crossing: list[Family]
-    by_sight: list[Family]
+    known: dict[int, NeuronEvidence]
+    joined_by_crossing: list[Family]
+    joined_by_weights: list[Family]
     missing: tuple[Missing, ...]
     determined: Determined
 
@@ -152,16 +163,26 @@ def deep_hypotheses(
 
 def evaluate(space: DeepNetwork, ridges: Sequence[Ridge], families: Families) -> DeepHypotheses:
     """The hypotheses, with the ridges and their families already worked out; `space` is that of `deep_network`."""
-    found = portraits(space, families.all())
-    signs = {layer: list(_signs(space, layer, found.chosen)) for layer in range(1, space.network.depth - 1)}
+    found = layer_evidence(space, families.all())
+    signs = {
+        layer: list(_signs(space, layer, found.chosen))
+        for layer in range(1, space.network.depth - 1)
+    }
     by_crossing = dict(found.chosen)  # what signs are about
     joined: list[Family] = []
     for layer in range(2, space.network.depth):
-        joined += by_sight(space, layer, found)
-    missing = [*_layers(space, found.chosen), *_weights(space, found, _unshown(space, ridges, found.chosen))]
+        joined += join_by_weights(space, layer, found)
+    missing = [
+        *_layers(space, found.chosen),
+        *_weights(space, found, _unshown(space, ridges, found.chosen)),
+    ]
     missing += [entry for layer in signs.values() for entry in layer]
     return DeepHypotheses(
-        found.chosen, found.order, joined, tuple(missing), _determined(space, found, by_crossing, missing)
+        found.chosen,
+        found.order,
+        joined,
+        tuple(missing),
+        _determined(space, found, by_crossing, missing),
     )
 
 
@@ -171,11 +192,13 @@ def sketch(space: DeepNetwork, families: Families) -> DeepHypotheses:
     Neurons that are on at no piece of any family come first; only if there are none, those that are on at no piece of
     the chosen family and of what is joined to it by crossing.
     """
-    found = portraits(space, families.all())
+    found = layer_evidence(space, families.all())
     missing = list(_layers(space, found.chosen))
     missing += _unseen(space, found.chosen, families.on)
     if not missing:
-        missing += _unseen(space, found.chosen, {place: portrait.on for place, portrait in found.chosen.items()})
+        missing += _unseen(
+            space, found.chosen, {place: portrait.on for place, portrait in found.chosen.items()}
+        )
     return DeepHypotheses(found.chosen, found.order, [], tuple(missing), Determined(0, ()))
 
 
@@ -185,7 +208,7 @@ def _unseen(space: DeepNetwork, places: Iterable[int], on: Mapping[int, int]) ->
             yield Missing("on", space.layer_of[place], space.neuron(place), space.neuron(h))
 
 
-def _layers(space: DeepNetwork, known: dict[int, Portrait]) -> Iterator[Missing]:
+def _layers(space: DeepNetwork, known: dict[int, NeuronEvidence]) -> Iterator[Missing]:
     """(D1)."""
     for place in range(space.size):
         neuron = space.neuron(place)
@@ -196,13 +219,15 @@ def _layers(space: DeepNetwork, known: dict[int, Portrait]) -> Iterator[Missing]
             yield Missing("up", neuron.layer, neuron, short=up)
 
 
-def _unshown(space: DeepNetwork, ridges: Sequence[Ridge], known: dict[int, Portrait]) -> set[int]:
+def _unshown(
+    space: DeepNetwork, ridges: Sequence[Ridge], known: dict[int, NeuronEvidence]
+) -> set[int]:
     """The places of the sources whose weights the ridges do not show elsewhere."""
     left = sources(space, known)
     return set(left) - set(shown_sources(space, ridges, known)) if left else set()
 
 
-def _weights(space: DeepNetwork, found: Portraits, unshown: set[int]) -> Iterator[Missing]:
+def _weights(space: DeepNetwork, found: LayerEvidence, unshown: set[int]) -> Iterator[Missing]:
     """(D2). Where h crosses, the weight is not 0, because the neuron bends there."""
     for place, portrait in found.chosen.items():
         neuron, before = space.neuron(place), space.before(place)
@@ -218,7 +243,7 @@ def _weights(space: DeepNetwork, found: Portraits, unshown: set[int]) -> Iterato
             yield Missing("independent", neuron.layer, neuron, short=unseen)
 
 
-def _signs(space: DeepNetwork, layer: int, known: dict[int, Portrait]) -> Iterator[Missing]:
+def _signs(space: DeepNetwork, layer: int, known: dict[int, NeuronEvidence]) -> Iterator[Missing]:
     """(D3) for a layer m < L-1."""
     above = [known[place] for place in space.places(layer + 1) if place in known]
     placed = [part for part in above if is_placed(space, part.families[0])]
@@ -229,7 +254,10 @@ def _signs(space: DeepNetwork, layer: int, known: dict[int, Portrait]) -> Iterat
 
 
 def _determined(
-    space: DeepNetwork, found: Portraits, by_crossing: dict[int, Portrait], missing: Sequence[Missing]
+    space: DeepNetwork,
+    found: LayerEvidence,
+    by_crossing: dict[int, NeuronEvidence],
+    missing: Sequence[Missing],
 ) -> Determined:
     """The theorem in part: as many layers as possible, and neurons of the next one, in which nothing is joined."""
     last = space.network.depth - 1
@@ -240,18 +268,26 @@ def _determined(
         layers += 1
     if not layers:
         return Determined(0, ())
-    parts = [_alone(space, found.chosen[place]) for place in space.places(layers + 1) if place in found.chosen]
-    good = [part for part in parts if is_placed(space, part.families[0]) and part.seen == space.before(part.place)]
+    parts = [
+        _alone(space, found.chosen[place])
+        for place in space.places(layers + 1)
+        if place in found.chosen
+    ]
+    good = [
+        part
+        for part in parts
+        if is_placed(space, part.families[0]) and part.seen == space.before(part.place)
+    ]
     good = [part for part in good if all(space.row(part.place))]
     if not is_crossed_by_all(space, good) and signs_short_of(space, layers, by_crossing, good):
         good = []
     return Determined(layers, tuple(space.neuron(part.place).index for part in good))
 
 
-def _alone(space: DeepNetwork, part: Portrait) -> Portrait:
+def _alone(space: DeepNetwork, part: NeuronEvidence) -> NeuronEvidence:
     """The chosen family without those that were joined."""
-    own = Portrait.of(part.families[0])
-    return looking(space, own) if own.on == space.before(own.place) else own
+    own = NeuronEvidence.of(part.families[0])
+    return with_determined_weights(space, own) if own.on == space.before(own.place) else own
 
 
 def _name(neuron: NeuronId | None) -> str:

@@ -26,16 +26,22 @@ from numpy.typing import NDArray
 from polyrelu.exact import eliminate_mod
 from polyrelu.proofs.deep.families import Family
 from polyrelu.proofs.deep.neuron_evidence import (
-    Portrait,
-    Portraits,
+    LayerEvidence,
+    NeuronEvidence,
     all_placed,
     bits_of,
     enlarged,
-    pairwise_apart,
+    pairwise_distinguished,
 )
 from polyrelu.proofs.deep.ridges import DeepNetwork
 
-__all__ = ["by_sight", "is_crossed_by_all", "looking", "sees", "signs_short_of"]
+__all__ = [
+    "determines_weights",
+    "is_crossed_by_all",
+    "join_by_weights",
+    "signs_short_of",
+    "with_determined_weights",
+]
 
 #: So many more equations than unknowns are taken at a time.
 _SPARE = 8
@@ -49,28 +55,35 @@ _WIDE, _BEST = 64, 8
 _IDLE = 3
 
 
-def is_crossed_by_all(space: DeepNetwork, above: Iterable[Portrait]) -> bool:
+def is_crossed_by_all(space: DeepNetwork, above: Iterable[NeuronEvidence]) -> bool:
     """Whether one of the neurons is crossed by all neurons of the layer before: the first case of (D3)."""
     return any(v.crossed == space.before(v.place) for v in above)
 
 
-def signs_short_of(space: DeepNetwork, layer: int, known: dict[int, Portrait], above: Sequence[Portrait]) -> int:
+def signs_short_of(
+    space: DeepNetwork,
+    layer: int,
+    known: dict[int, NeuronEvidence],
+    above: Sequence[NeuronEvidence],
+) -> int:
     """(D3) for a layer m < L-1, the second case, with what is known of neurons of layer m+1: by how much the rank in
     the p_h is short; 0 if the signs are determined.
 
     For each v its own unknowns are eliminated; what is left has the p_h only. It ends as soon as one v alone, or those
     so far together, are enough.
     """
-    oriented = sum(1 << place for place in space.places(layer) if place in known and known[place].oriented)
-    open_ = space.layer_mask[layer] & ~oriented
-    crossed, left, short = 0, list[list[int]](), max(1, open_.bit_count())
+    oriented = sum(
+        1 << place for place in space.places(layer) if place in known and known[place].oriented
+    )
+    unresolved = space.layer_mask[layer] & ~oriented
+    crossed, left, short = 0, list[list[int]](), max(1, unresolved.bit_count())
     wide = len(above) > _WIDE
     some = sorted(above, key=lambda v: -v.crossed.bit_count())[:_BEST] if wide else above
     for v in some:  # in the order of the checker, which tries each alone, and then those so far
-        system = _system(space, layer, v, open_)
+        system = _system(space, layer, v, unresolved)
         if system.short:
             continue
-        own = v.crossed & open_
+        own = v.crossed & unresolved
         if len(system.rest) == own.bit_count():
             return 0
         if wide:
@@ -92,12 +105,12 @@ class _System:
     rest: list[list[int]]
 
 
-def _system(space: DeepNetwork, layer: int, v: Portrait, open_: int) -> _System:
+def _system(space: DeepNetwork, layer: int, v: NeuronEvidence, unresolved: int) -> _System:
     start, width = space.starts[layer - 1], space.network.widths[layer]
     ons = [h - start for h in bits_of(v.on & ~v.crossed)]
-    offs = [h - start for h in bits_of(v.off & ~v.crossed & open_)]
+    offs = [h - start for h in bits_of(v.off & ~v.crossed & unresolved)]
     weights = np.array([w % space.prime for w in space.row(v.place)])
-    factors = np.where(_marks(v.crossed & open_, start, width), weights, 0)
+    factors = np.where(_marks(v.crossed & unresolved, start, width), weights, 0)
     own, rows = len(ons) + len(offs), list[list[int]]()
     wanted = own + int(np.count_nonzero(factors))
     idle = 0
@@ -107,7 +120,10 @@ def _system(space: DeepNetwork, layer: int, v: Portrait, open_: int) -> _System:
                        slopes * factors % space.prime])
             for on, slopes in equations
         ]  # fmt: skip
-        before, rows = len(rows), eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1]
+        before, rows = (
+            len(rows),
+            eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1],
+        )
         idle = idle + 1 if len(rows) == before else 0
         if len(rows) == wanted or idle == _IDLE:
             break
@@ -115,14 +131,17 @@ def _system(space: DeepNetwork, layer: int, v: Portrait, open_: int) -> _System:
     return _System(own - rank, rest)
 
 
-def sees(space: DeepNetwork, layer: int, masks: Iterable[int], unknown: int) -> bool:
+def determines_weights(space: DeepNetwork, layer: int, masks: Iterable[int], unknown: int) -> bool:
     """Whether the pieces determine the weights on all the neurons of layer m in a mask, those on others being right."""
     start = space.starts[layer - 1]
     wanted = np.array([h - start for h in bits_of(unknown)], dtype=np.int64)
     rows, idle = list[list[int]](), 0
     for equations in _equations(space, layer, masks, unknown, (len(wanted), len(wanted))):
         block = [np.where(on[wanted], slopes[:, wanted], 0) for on, slopes in equations]
-        before, rows = len(rows), eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1]
+        before, rows = (
+            len(rows),
+            eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1],
+        )
         if len(rows) == len(wanted):
             return True
         idle = idle + 1 if len(rows) == before else 0
@@ -139,7 +158,11 @@ def _equations(
     Pieces with the same signs in the layers before and in `apart`, a mask, give the same equations. `ranks`: the least
     rank that is of use, and the largest one that there can be; nothing comes if there are fewer equations than that.
     """
-    start, width, own = space.starts[layer - 1], space.network.widths[layer], space.layer_mask[layer]
+    start, width, own = (
+        space.starts[layer - 1],
+        space.network.widths[layer],
+        space.layer_mask[layer],
+    )
     kept = ((1 << start) - 1) | (apart & own)
     different = list({mask & kept: mask for mask in masks}.values())
     least, most = ranks
@@ -154,29 +177,39 @@ def _equations(
 
 def _marks(mask: int, start: int, width: int) -> NDArray[np.bool_]:
     """The part of a mask that belongs to a layer, as an array."""
-    text = np.frombuffer((mask >> start & (1 << width) - 1).to_bytes(width // 8 + 1, "little"), dtype=np.uint8)
+    text = np.frombuffer(
+        (mask >> start & (1 << width) - 1).to_bytes(width // 8 + 1, "little"), dtype=np.uint8
+    )
     return np.unpackbits(text, count=width, bitorder="little").view(np.bool_)
 
 
-def by_sight(space: DeepNetwork, layer: int, found: Portraits) -> list[Family]:
+def join_by_weights(space: DeepNetwork, layer: int, found: LayerEvidence) -> list[Family]:
     """What the neurons of a layer ℓ ≥ 2 see, and the families that were joined to them by sight; `found` is changed."""
     places = [place for place in space.places(layer) if place in found.chosen]
     for place in places:
-        found.chosen[place] = looking(space, found.chosen[place])
+        found.chosen[place] = with_determined_weights(space, found.chosen[place])
     if not all_placed(space, space.places(layer), found.chosen):
         return []
     if all(found.chosen[place].seen == space.before(place) for place in places):
         return []
-    if not pairwise_apart(space, places, {place: found.chosen[place].seen for place in places}):
+    if not pairwise_distinguished(
+        space, places, {place: found.chosen[place].seen for place in places}
+    ):
         return []
-    order = enlarged(space, places, found.chosen, found.left, lambda part: looking(space, part))
+    order = enlarged(
+        space, places, found.chosen, found.left, lambda part: with_determined_weights(space, part)
+    )
     for place in places:
-        found.chosen[place] = looking(space, found.chosen[place])
+        found.chosen[place] = with_determined_weights(space, found.chosen[place])
     return order
 
 
-def looking(space: DeepNetwork, part: Portrait) -> Portrait:
+def with_determined_weights(space: DeepNetwork, part: NeuronEvidence) -> NeuronEvidence:
     """A portrait with what all its pieces together see."""
     unknown = part.on & ~part.seen
     layer = space.layer_of[part.place] - 1
-    return part.seeing(unknown) if unknown and sees(space, layer, part.masks, unknown) else part
+    return (
+        part.seeing(unknown)
+        if unknown and determines_weights(space, layer, part.masks, unknown)
+        else part
+    )

@@ -22,20 +22,20 @@ from polyrelu.proofs.deep.families import Family
 from polyrelu.proofs.deep.ridges import DeepNetwork
 
 __all__ = [
-    "Portrait",
-    "Portraits",
+    "LayerEvidence",
+    "NeuronEvidence",
     "all_placed",
     "bits_of",
+    "distinguished",
     "enlarged",
     "is_placed",
-    "pairwise_apart",
-    "portraits",
-    "told_apart",
+    "layer_evidence",
+    "pairwise_distinguished",
 ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Portrait:
+class NeuronEvidence:
     """What is known of one neuron v = (ℓ, i); the masks are of layer ℓ-1.
 
     Attributes
@@ -55,13 +55,15 @@ class Portrait:
     seen: int
 
     @classmethod
-    def of(cls, family: Family, seen: int = 0) -> Portrait:
+    def of(cls, family: Family, seen: int = 0) -> NeuronEvidence:
         """Of one family."""
-        return cls(family.place, (family,), family.on, family.off, family.crossed, family.crossed | seen)
+        return cls(
+            family.place, (family,), family.on, family.off, family.crossed, family.crossed | seen
+        )
 
-    def joined(self, other: Portrait) -> Portrait:
+    def joined(self, other: NeuronEvidence) -> NeuronEvidence:
         """With the families of another one."""
-        return Portrait(
+        return NeuronEvidence(
             self.place,
             (*self.families, *other.families),
             self.on | other.on,
@@ -70,9 +72,11 @@ class Portrait:
             self.seen | other.seen,
         )
 
-    def seeing(self, seen: int) -> Portrait:
+    def seeing(self, seen: int) -> NeuronEvidence:
         """With more that is seen."""
-        return Portrait(self.place, self.families, self.on, self.off, self.crossed, self.seen | seen)
+        return NeuronEvidence(
+            self.place, self.families, self.on, self.off, self.crossed, self.seen | seen
+        )
 
     @property
     def masks(self) -> Iterator[int]:
@@ -86,7 +90,7 @@ class Portrait:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Portraits:
+class LayerEvidence:
     """What some families show, layer by layer.
 
     Attributes
@@ -96,33 +100,35 @@ class Portraits:
     order : the families that were joined by crossing, in the order in which that is allowed.
     """
 
-    chosen: dict[int, Portrait]
-    left: dict[int, list[Portrait]]
+    chosen: dict[int, NeuronEvidence]
+    left: dict[int, list[NeuronEvidence]]
     order: list[Family]
 
 
-def portraits(space: DeepNetwork, families: Iterable[Family]) -> Portraits:
+def layer_evidence(space: DeepNetwork, families: Iterable[Family]) -> LayerEvidence:
     """Choose and join families."""
     found: defaultdict[int, list[Family]] = defaultdict(list)
     for family in families:
         found[family.place].append(family)
-    result = Portraits({}, defaultdict(list), [])
+    result = LayerEvidence({}, defaultdict(list), [])
     for place, own in found.items():
         best = max(own, key=lambda family: _merit(space, family))
         rest = [family for family in own if family is not best and is_placed(space, family)]
         rest.sort(key=lambda family: _merit(space, family), reverse=True)
-        result.chosen[place] = Portrait.of(best)
-        result.left[place] = list(map(Portrait.of, rest))
+        result.chosen[place] = NeuronEvidence.of(best)
+        result.left[place] = list(map(NeuronEvidence.of, rest))
     for layer in range(1, space.network.depth):
         places = space.places(layer)
         if all_placed(space, places, result.chosen):
             crossed = {place: result.chosen[place].crossed for place in places}
-            if layer == 1 or pairwise_apart(space, places, crossed):
+            if layer == 1 or pairwise_distinguished(space, places, crossed):
                 result.order.extend(enlarged(space, places, result.chosen, result.left))
     return result
 
 
-def all_placed(space: DeepNetwork, places: Iterable[int], chosen: dict[int, Portrait]) -> bool:
+def all_placed(
+    space: DeepNetwork, places: Iterable[int], chosen: dict[int, NeuronEvidence]
+) -> bool:
     """Whether each of some neurons has a family that is placed."""
     return all(place in chosen and is_placed(space, chosen[place].families[0]) for place in places)
 
@@ -130,9 +136,9 @@ def all_placed(space: DeepNetwork, places: Iterable[int], chosen: dict[int, Port
 def enlarged(
     space: DeepNetwork,
     places: Sequence[int],
-    chosen: dict[int, Portrait],
-    left: dict[int, list[Portrait]],
-    look: Callable[[Portrait], Portrait] | None = None,
+    chosen: dict[int, NeuronEvidence],
+    left: dict[int, list[NeuronEvidence]],
+    look: Callable[[NeuronEvidence], NeuronEvidence] | None = None,
 ) -> list[Family]:
     """Join to the chosen portraits of a layer, which are pairwise told apart, what can be joined and shows something
     more: by crossing, or by sight if it is given how to look. Both dictionaries are changed.
@@ -143,13 +149,13 @@ def enlarged(
     """
     waiting, order, found = [part for place in places for part in left[place]], list[Family](), True
     while found:
-        later, found = list[Portrait](), False
+        later, found = list[NeuronEvidence](), False
         for part in waiting:
             own = chosen[part.place]
             if not _shows_more(own, part) if look is None else not part.on & ~own.seen:
                 continue
             seeing = part if look is None else look(part)
-            if _can_join(space, places, chosen, seeing, by_sight=look is not None):
+            if _can_join(space, places, chosen, seeing, by_weights=look is not None):
                 chosen[part.place], found = own.joined(seeing), True
                 order += part.families
             else:
@@ -165,12 +171,18 @@ def is_placed(space: DeepNetwork, family: Family) -> bool:
     return family.up == space.network.depth - 1 - space.layer_of[family.place]
 
 
-def pairwise_apart(space: DeepNetwork, places: Sequence[int], known: dict[int, int]) -> bool:
+def pairwise_distinguished(
+    space: DeepNetwork, places: Sequence[int], known: dict[int, int]
+) -> bool:
     """Whether the rows of the neurons of a layer are pairwise independent on what is known of both, given as masks."""
-    return all(told_apart(space, v, w, known[v] & known[w]) for i, v in enumerate(places) for w in places[:i])
+    return all(
+        distinguished(space, v, w, known[v] & known[w])
+        for i, v in enumerate(places)
+        for w in places[:i]
+    )
 
 
-def told_apart(space: DeepNetwork, v: int, w: int, common: int) -> bool:
+def distinguished(space: DeepNetwork, v: int, w: int, common: int) -> bool:
     """Whether the rows of two neurons of a layer are independent on some neurons of the layer before."""
     a, b, start = space.row(v), space.row(w), space.starts[space.layer_of[v] - 2]
     first = -1
@@ -192,21 +204,33 @@ def bits_of(mask: int) -> Iterator[int]:
 
 def _merit(space: DeepNetwork, family: Family) -> tuple[bool, int, int]:
     """What makes a family a good choice: what crosses it tells it apart, and so does what is on, by sight."""
-    return is_placed(space, family), family.crossed.bit_count() + family.on.bit_count(), len(family.masks)
+    return (
+        is_placed(space, family),
+        family.crossed.bit_count() + family.on.bit_count(),
+        len(family.masks),
+    )
 
 
-def _shows_more(own: Portrait, part: Portrait) -> bool:
+def _shows_more(own: NeuronEvidence, part: NeuronEvidence) -> bool:
     """Whether a family shows something that is not known, before anything is seen but by crossing."""
-    return bool(part.on & ~own.on or part.crossed & ~own.crossed or (part.oriented and not own.oriented))
+    return bool(
+        part.on & ~own.on or part.crossed & ~own.crossed or (part.oriented and not own.oriented)
+    )
 
 
 def _can_join(
-    space: DeepNetwork, places: Sequence[int], chosen: dict[int, Portrait], part: Portrait, by_sight: bool
+    space: DeepNetwork,
+    places: Sequence[int],
+    chosen: dict[int, NeuronEvidence],
+    part: NeuronEvidence,
+    by_weights: bool,
 ) -> bool:
     if space.layer_of[part.place] == 1:
         return True
-    known = part.seen if by_sight else part.crossed
-    others = {place: chosen[place].seen if by_sight else chosen[place].crossed for place in places}
+    known = part.seen if by_weights else part.crossed
+    others = {
+        place: chosen[place].seen if by_weights else chosen[place].crossed for place in places
+    }
     return bool(known & others[part.place]) and all(
-        told_apart(space, part.place, w, known & others[w]) for w in places if w != part.place
+        distinguished(space, part.place, w, known & others[w]) for w in places if w != part.place
     )

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from polyrelu.errors import DomainError
 from polyrelu.exact import meeting_direction, nearest_float
 from polyrelu.proofs.deep.ridges import DeepNetwork, Piece, Ridge
+from polyrelu.support.typing import Signs
 from polyrelu.walks import AffineSlice, first_zero
-from polyrelu.walks.affine_slice import Signs
 
 __all__ = ["InPlane", "Plane", "Planes", "Spot", "rounded", "short", "unit"]
 
@@ -99,7 +99,9 @@ class Planes:
         if len(self._slices) > _REMEMBERED:
             self._slices.popitem(last=False)
 
-    def zero(self, number: int, place: int, headings: Sequence[tuple[int, int]], limit: int) -> InPlane | None:
+    def zero(
+        self, number: int, place: int, headings: Sequence[tuple[int, int]], limit: int
+    ) -> InPlane | None:
         """The first zero of a neuron on the ways from the origin of a plane, each so many cells long at most."""
         for heading in headings:
             try:
@@ -139,7 +141,9 @@ class Planes:
         plane = self.all[spot.plane]
         first, second = (_floats(direction) for direction in plane.directions)
         with np.errstate(all="ignore"):
-            return np.clip(np.nan_to_num(_floats(plane.point) + spot.s * first + spot.t * second), -_FAR, _FAR)
+            return np.clip(
+                np.nan_to_num(_floats(plane.point) + spot.s * first + spot.t * second), -_FAR, _FAR
+            )
 
     def _signs(self, mask: int, *zeros: int) -> Signs:
         signs = np.where(self._space.bits(mask), 1, -1).astype(np.int8)

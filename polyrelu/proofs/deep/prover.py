@@ -30,14 +30,24 @@ from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.deep.selection import few_ridges
 from polyrelu.proofs.membership import deep_membership
 
-__all__ = ["PART", "THEOREM", "Watch", "impossible", "part", "prove", "searched", "whole", "widened"]
+__all__ = [
+    "PART",
+    "THEOREM",
+    "SearchProgress",
+    "extend_to_regular",
+    "obstruction",
+    "prove",
+    "prove_part",
+    "prove_search",
+    "run_search",
+]
 
 THEOREM, PART = "deep", "deep-part"
 
-Watch: TypeAlias = Callable[[DeepSearch], bool]
+SearchProgress: TypeAlias = Callable[[DeepSearch], bool]
 
 #: Seconds between two times that a search is written to its file.
-_KEPT_EVERY = 300.0
+_SECONDS_BETWEEN_CHECKPOINTS = 300.0
 
 #: So many rounds of walks, for regular competitors, follow a search that was enough for transversal ones: often these
 #: meet the few clear ridges that are missing.
@@ -47,7 +57,9 @@ _MORE_ROUNDS = 4
 _NAMED = 3
 
 
-def prove(network: Network, seed: int = 0, time_limit: float | None = None) -> list[Hypothesis] | Attempt:
+def prove(
+    network: Network, seed: int = 0, time_limit: float | None = None
+) -> list[Hypothesis] | Attempt:
     """The hypotheses with evidence, or what was not found in so many seconds.
 
     Without a limit the search ends when it has met nothing new for long (`DeepSearch.idle`), which may take very long.
@@ -62,72 +74,76 @@ def prove(network: Network, seed: int = 0, time_limit: float | None = None) -> l
     >>> [h.id for h in prove(net, time_limit=60)]
     ['ridges', 'families', 'signs', 'weights', 'membership']
     """
-    return whole(searched(network, seed, time_limit))
+    return prove_search(run_search(network, seed, time_limit))
 
 
-def searched(
+def run_search(
     network: Network,
     seed: int = 0,
     time_limit: float | None = None,
-    keep: str | Path | None = None,
-    watch: Watch | None = None,
+    checkpoint: str | Path | None = None,
+    progress: SearchProgress | None = None,
     among: Competitors = "transversal",
 ) -> DeepSearch:
     """A search for ridges, of so many seconds; none if it is known that the hypotheses fail.
 
     Parameters
     ----------
-    keep : a file from which the search goes on, if it is there, and in which it is kept in the end, whatever ends it.
-    watch : called before each walk; the search ends if it says no.
+    checkpoint : a file from which the search goes on, if it is there, and in which it is kept in the end, whatever ends it.
+    progress : called before each walk; the search ends if it says no.
     among : the class of competitors, which says what ridges are good.
     """
-    if keep is None:
+    if checkpoint is None:
         search = DeepSearch(network, seed, among)
-        if impossible(network) is None:
-            search.run(time_limit, watch=watch)
+        if obstruction(network) is None:
+            search.run(time_limit, progress=progress)
         return search
-    search = load_search(network, keep, seed, among)
-    if impossible(network) is None:
+    search = load_search(network, checkpoint, seed, among)
+    if obstruction(network) is None:
         try:
-            search.run(time_limit, watch=_keeping(keep, watch))
+            search.run(time_limit, progress=_saving(checkpoint, progress))
         finally:
-            save_search(search, keep)
+            save_search(search, checkpoint)
     return search
 
 
-def _keeping(keep: str | Path, watch: Watch | None) -> Watch:
+def _saving(checkpoint: str | Path, progress: SearchProgress | None) -> SearchProgress:
     """Also writes the file from time to time, because not everything that ends a process lets it do so."""
     saved = time.monotonic()
 
-    def watching(search: DeepSearch) -> bool:
+    def reporting(search: DeepSearch) -> bool:
         nonlocal saved
-        if time.monotonic() - saved > _KEPT_EVERY:
-            save_search(search, keep)
+        if time.monotonic() - saved > _SECONDS_BETWEEN_CHECKPOINTS:
+            save_search(search, checkpoint)
             saved = time.monotonic()
-        return watch is None or watch(search)
+        return progress is None or progress(search)
 
-    return watching
+    return reporting
 
 
-def widened(search: DeepSearch, time_limit: float | None, watch: Watch | None = None) -> DeepSearch:
+def extend_to_regular(
+    search: DeepSearch, time_limit: float | None, progress: SearchProgress | None = None
+) -> DeepSearch:
     """A search for regular competitors that goes on from a given one, if that is enough for transversal ones and a few
     more walks make it enough for regular ones; otherwise the given search.
 
     Parameters
     ----------
     time_limit : seconds for these walks.
-    watch : called before each of them with the given search, the one that is kept; they end if it says no.
+    progress : called before each of them with the given search, the one that is kept; they end if it says no.
     """
     if search.space.among == "regular" or not search.hypotheses.hold:
         return search
     regular = search.among_regular()
-    found = regular.run(time_limit, _MORE_ROUNDS, None if watch is None else lambda _: watch(search))
+    found = regular.run(
+        time_limit, _MORE_ROUNDS, None if progress is None else lambda _: progress(search)
+    )
     return regular if found.hold else search
 
 
-def whole(search: DeepSearch) -> list[Hypothesis] | Attempt:
+def prove_search(search: DeepSearch) -> list[Hypothesis] | Attempt:
     """The hypotheses with evidence, or what the search has not found."""
-    reason = impossible(search.network)
+    reason = obstruction(search.network)
     if reason is not None:
         return Attempt(THEOREM, reason)
     if not search.hypotheses.hold:
@@ -136,17 +152,19 @@ def whole(search: DeepSearch) -> list[Hypothesis] | Attempt:
     return _evidence(search, THEOREM, range(search.space.size), layers, lambda found: found.hold)
 
 
-def part(search: DeepSearch) -> tuple[PartClaim, list[Hypothesis]] | None:
+def prove_part(search: DeepSearch) -> tuple[PartClaim, list[Hypothesis]] | None:
     """What the theorem says in part, with evidence; None if that is nothing."""
     found = search.hypotheses.determined
-    if not found.layers or impossible(search.network) is not None:
+    if not found.layers or obstruction(search.network) is not None:
         return None
 
     def is_enough(other: DeepHypotheses) -> bool:
         own = other.determined
         if not found.neurons:
             return own.layers >= found.layers
-        return own == found  # with other neurons than those of the claim the signs may rest on these others
+        return (
+            own == found
+        )  # with other neurons than those of the claim the signs may rest on these others
 
     start = search.space.starts[found.layers]
     places = [*range(start), *(start + i for i in found.neurons)]
@@ -165,16 +183,20 @@ def _evidence(
     some = few_ridges(space, list(search.ridges), search.hypotheses, places, enough)
     for ridge in some:
         if not search.confirms(ridge):
-            raise DomainError("the file of the search shows a ridge that is not there; delete it and search again")
+            raise DomainError(
+                "the file of the search shows a ridge that is not there; delete it and search again"
+            )
     ridges = {ridge: search.ridges[ridge] for ridge in some}
-    found = evidence(space, search.planes, ridges, evaluate(space, some, Families(space, some)), places, layers)
+    found = evidence(
+        space, search.planes, ridges, evaluate(space, some, Families(space, some)), places, layers
+    )
     return [
         *(Hypothesis(theorem, name, entry) for name, entry in found.items()),
         Hypothesis(theorem, "membership", deep_membership(search.network)),
     ]
 
 
-def impossible(network: Network) -> str | None:
+def obstruction(network: Network) -> str | None:
     """What makes the hypotheses fail whatever ridges there are."""
     for layer in range(1, network.depth):
         signs = network.weight(layer).signs()

@@ -38,9 +38,10 @@ from numpy.typing import NDArray
 from polyrelu.errors import DomainError
 from polyrelu.exact import Rational, RationalMatrix, float_prime
 from polyrelu.network import Network, NeuronId
+from polyrelu.support.typing import Floats, Point, Signs
 from polyrelu.symmetry import rescale
 from polyrelu.walks import AffineSlice
-from polyrelu.walks.affine_slice import Point, Signs, exact_vector
+from polyrelu.walks.affine_slice import exact_vector
 
 __all__ = [
     "Competitors",
@@ -59,7 +60,6 @@ Kind = Literal["A", "B", "C"]
 
 #: The classes of competitors of Theorem D; the first one contains the second one.
 Competitors = Literal["regular", "transversal"]
-Floats = NDArray[np.float64]
 
 _Table = TypeVar("_Table", NDArray[np.int64], Floats)
 
@@ -121,7 +121,11 @@ class Ridge(NamedTuple):
         if self.kind is None:
             return ()
         of_v = self.ray(self.v, True), self.ray(self.v, False)
-        return (of_v,) if self.kind == "C" else (of_v, (self.ray(self.u, True), self.ray(self.u, False)))
+        return (
+            (of_v,)
+            if self.kind == "C"
+            else (of_v, (self.ray(self.u, True), self.ray(self.u, False)))
+        )
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -132,7 +136,11 @@ class Ridge(NamedTuple):
     @property
     def crossing(self) -> Crossing | None:
         """A piece of u and a piece of v that meet here; None if the ridge is not good."""
-        return None if self.kind is None else Crossing(self.kind, self.ray(self.u, True), self.ray(self.v, True))
+        return (
+            None
+            if self.kind is None
+            else Crossing(self.kind, self.ray(self.u, True), self.ray(self.v, True))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +179,19 @@ class DeepNetwork:
         widths = network.widths[1:-1]
         self.starts = (0, *accumulate(widths))
         self.layer_of = [layer for layer, width in enumerate(widths, 1) for _ in range(width)]
-        self.layer_mask = [0, *(((1 << width) - 1) << start for width, start in zip(widths, self.starts, strict=False))]
+        self.layer_mask = [
+            0,
+            *(
+                ((1 << width) - 1) << start
+                for width, start in zip(widths, self.starts, strict=False)
+            ),
+        ]
         self.prime = float_prime(max(network.widths))
         self.rows = [layer.weight.integer_rows() for layer in network.layers]
-        self._modular = [np.array([[w % self.prime for w in row] for row in rows], dtype=float) for rows in self.rows]
+        self._modular = [
+            np.array([[w % self.prime for w in row] for row in rows], dtype=float)
+            for rows in self.rows
+        ]
         direction = [pow(_ON_INPUTS, k, self.prime) for k in range(1, network.inputs + 1)]
         self._along = np.mod(self._modular[0] @ np.array(direction, dtype=float), self.prime)
         self._floats = _float_rows(network)
@@ -231,7 +248,11 @@ class DeepNetwork:
         c, off = self._derivatives(u, v, on)
         jumps = _Jumps(c, off, late)
         kind = self._kind(u, v, mask, jumps)
-        if kind is not None and self.among == "regular" and (kind == "C" or not self._is_clear(u, v, on, jumps)):
+        if (
+            kind is not None
+            and self.among == "regular"
+            and (kind == "C" or not self._is_clear(u, v, on, jumps))
+        ):
             kind = None
         return Ridge(u, v, mask, kind)
 
@@ -251,10 +272,19 @@ class DeepNetwork:
         c, off, late = jumps
         slopes = [self._along]
         for start, weights in zip(self.starts[:-1], self._modular[1:], strict=True):
-            slopes.append(np.mod(weights @ (slopes[-1] * on[start : start + len(slopes[-1])]), self.prime))
-        at_u, at_v = (slopes[self.layer_of[w] - 1][w - self.starts[self.layer_of[w] - 1]] for w in (u, v))
+            slopes.append(
+                np.mod(weights @ (slopes[-1] * on[start : start + len(slopes[-1])]), self.prime)
+            )
+        at_u, at_v = (
+            slopes[self.layer_of[w] - 1][w - self.starts[self.layer_of[w] - 1]] for w in (u, v)
+        )
         bent = np.mod(at_v + c * at_u, self.prime)  # where u is on; in one layer c is 0
-        sectors = (0.0, off * at_u, late * at_v, np.mod(off * at_u, self.prime) + np.mod(late * bent, self.prime))
+        sectors = (
+            0.0,
+            off * at_u,
+            late * at_v,
+            np.mod(off * at_u, self.prime) + np.mod(late * bent, self.prime),
+        )
         return all(np.mod(slopes[-1] + jump, self.prime).any() for jump in sectors)
 
     def _derivatives(self, w: int, v: int, on: NDArray[np.bool_]) -> tuple[float, Floats]:
@@ -274,7 +304,9 @@ class DeepNetwork:
         key = layer, self.below(mask, layer), count
         found = self._gradients.get(key)
         if found is None:
-            columns = np.linspace(0, self.network.inputs - 1, min(count, self.network.inputs)).astype(np.int64)
+            columns = np.linspace(
+                0, self.network.inputs - 1, min(count, self.network.inputs)
+            ).astype(np.int64)
             on, product = self.bits(mask), self._modular[0][:, columns]
             for number in range(2, layer + 1):
                 active = on[self.starts[number - 2] : self.starts[number - 1]]
@@ -303,7 +335,10 @@ class DeepNetwork:
         values, mask = point, 0
         for start, weights in zip(self.starts, self._floats[:-1], strict=False):
             values = np.maximum(weights[:, :-1] @ values + weights[:, -1], 0.0)
-            mask |= int.from_bytes(np.packbits(values > 0, bitorder="little").tobytes(), "little") << start
+            mask |= (
+                int.from_bytes(np.packbits(values > 0, bitorder="little").tobytes(), "little")
+                << start
+            )
         return mask
 
     # -- exact ----------------------------------------------------------------------------------------------------
@@ -313,7 +348,9 @@ class DeepNetwork:
         """R^{n_0} as a slice, in the coordinates of the input."""
         if self._whole is None:
             inputs = self.network.inputs
-            self._whole = AffineSlice(self.network, [0] * inputs, RationalMatrix.identity(inputs).rows())
+            self._whole = AffineSlice(
+                self.network, [0] * inputs, RationalMatrix.identity(inputs).rows()
+            )
         return self._whole
 
 
@@ -329,7 +366,9 @@ def deep_network(network: Network, among: Competitors = "transversal") -> DeepNe
     if network.inputs < 2:
         raise DomainError("Theorem D needs at least two inputs: there are no ridges on a line")
     if among not in get_args(Competitors):
-        raise DomainError(f"Theorem D is about {' or '.join(get_args(Competitors))} competitors, not {among!r}")
+        raise DomainError(
+            f"Theorem D is about {' or '.join(get_args(Competitors))} competitors, not {among!r}"
+        )
     return DeepNetwork(network, among)
 
 
@@ -353,7 +392,9 @@ def ridge_at(space: DeepNetwork, point: Sequence[Rational]) -> Ridge | NoRidge:
     at = part.signs_at(x)
     zeros = np.flatnonzero(at == 0).tolist()
     if len(zeros) != 2:
-        return NoRidge(x, f"{len(zeros)} neuron{' vanishes' if len(zeros) == 1 else 's vanish'} here, not two")
+        return NoRidge(
+            x, f"{len(zeros)} neuron{' vanishes' if len(zeros) == 1 else 's vanish'} here, not two"
+        )
     if _dependent(*(row[:-1] for row in part.rows(at, zeros))):
         return NoRidge(x, "the two gradients are dependent")
     return space.ridge(zeros[0], zeros[1], mask_of(at))
@@ -389,7 +430,9 @@ def _dependent(a: Sequence[int], b: Sequence[int]) -> bool:
     return pivot is None or all(a[pivot] * y == b[pivot] * x for x, y in zip(a, b, strict=True))
 
 
-def _remember(memory: OrderedDict[tuple[int, int, int], _Table], key: tuple[int, int, int], value: _Table) -> _Table:
+def _remember(
+    memory: OrderedDict[tuple[int, int, int], _Table], key: tuple[int, int, int], value: _Table
+) -> _Table:
     memory[key] = value
     if len(memory) > _REMEMBERED:
         memory.popitem(last=False)

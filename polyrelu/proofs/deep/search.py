@@ -135,7 +135,11 @@ class DeepSearch:
     def among_regular(self) -> DeepSearch:
         """What it has met, as it counts among regular competitors, in another search, which can go on from there."""
         other = DeepSearch(self.network, self.seed, "regular")
-        other.walks, other.planes[:], other.random = self.walks, self.planes, Random(f"{self.seed}, {self.walks}")
+        other.walks, other.planes[:], other.random = (
+            self.walks,
+            self.planes,
+            Random(f"{self.seed}, {self.walks}"),
+        )
         for ridge, spot in self.ridges.items():
             other.add(other.space.ridge(ridge.u, ridge.v, ridge.mask), spot)
         other._last_success = self._last_success
@@ -145,15 +149,17 @@ class DeepSearch:
         self,
         time_limit: float | None = None,
         rounds: int | None = None,
-        watch: Callable[[DeepSearch], bool] | None = None,
+        progress: Callable[[DeepSearch], bool] | None = None,
     ) -> DeepHypotheses:
         """Search until the hypotheses hold, or nothing new is met any more (`idle`), or for so many seconds or rounds;
-        what was found is kept. `watch` is called before each walk, and ends the search if it says no.
+        what was found is kept. `progress` is called before each walk, and ends the search if it says no.
         """
         deadline = None if time_limit is None else time.monotonic() + time_limit
 
         def goes_on() -> bool:
-            return (deadline is None or time.monotonic() < deadline) and (watch is None or watch(self))
+            return (deadline is None or time.monotonic() < deadline) and (
+                progress is None or progress(self)
+            )
 
         count, found = 0, self.hypotheses
         while found.missing and not self.idle and (rounds is None or count < rounds):
@@ -218,7 +224,9 @@ class DeepSearch:
                     wanted.setdefault(place, _Want(crossed=True))
             elif missing.neuron is not None and missing.want != "weight":
                 wanted.setdefault(self.space.place(missing.neuron), _Want()).include(missing)
-                if missing.other is not None and len(found.missing) <= _FEW:  # its own zeros may show the weight (D2')
+                if (
+                    missing.other is not None and len(found.missing) <= _FEW
+                ):  # its own zeros may show the weight (D2')
                     wanted.setdefault(self.space.place(missing.other), _Want(crossed=True))
         return wanted
 
@@ -241,20 +249,20 @@ class DeepSearch:
         if want.up and self.random.random() < 1 / 2:
             return not self._climb(root)
         if want.crossed or want.piece:
-            open_ = before & ~(members.on & members.off)
+            unresolved = before & ~(members.on & members.off)
         else:
             nowhere = before & ~self._families.on[place]
-            open_ = nowhere or before & ~(members.on | (known.on if known else 0))
+            unresolved = nowhere or before & ~(members.on | (known.on if known else 0))
             if nowhere and self.random.random() < _AFRESH:
                 self._explore(place)
                 return True
             if nowhere and self.random.random() < 1 / 2:  # from any family
-                start = self._start(place, self._families.pieces[place], open_)
-                self._aim(start, open_)
+                start = self._start(place, self._families.pieces[place], unresolved)
+                self._aim(start, unresolved)
                 self._place(start)
                 return True
-        self._aim(self._start(place, members.masks, open_), open_)
-        return bool(open_ or want.up or want.piece)
+        self._aim(self._start(place, members.masks, unresolved), unresolved)
+        return bool(unresolved or want.up or want.piece)
 
     # -- walks ----------------------------------------------------------------------------------------------------
 
@@ -272,8 +280,14 @@ class DeepSearch:
         """A plane through a random point, the first direction of which leads towards zeros of a neuron, as far as that
         is seen from there."""
         layer, x = self.space.layer_of[place], self._anywhere()
-        form = self.space.float_forms(layer, self.space.float_mask(x))[place - self.space.starts[layer - 1]]
-        way = -np.sign(form @ np.append(x, 1.0)) * form[:-1] / (float(np.linalg.norm(form[:-1])) or 1.0)
+        form = self.space.float_forms(layer, self.space.float_mask(x))[
+            place - self.space.starts[layer - 1]
+        ]
+        way = (
+            -np.sign(form @ np.append(x, 1.0))
+            * form[:-1]
+            / (float(np.linalg.norm(form[:-1])) or 1.0)
+        )
         second = tuple(self.random.randint(-9, 9) for _ in x)
         return Plane(rounded(x), (short(way + self._noise(len(x)) / 4), second))
 
@@ -282,28 +296,34 @@ class DeepSearch:
         if self._first and self.random.random() < _FROM_KNOWN:
             seen = self.random.choice(list(self._first))
             return self._where(Piece(seen, self.random.choice(self._families.pieces[seen])))
-        scale = 2.0 ** self.random.randint(-6, 4 + min(12, self.walks // 40))  # some zeros lie far out
-        return np.array([scale * self.random.randint(-64, 64) / 16 for _ in range(self.network.inputs)])
+        scale = 2.0 ** self.random.randint(
+            -6, 4 + min(12, self.walks // 40)
+        )  # some zeros lie far out
+        return np.array(
+            [scale * self.random.randint(-64, 64) / 16 for _ in range(self.network.inputs)]
+        )
 
     def _noise(self, size: int) -> NDArray[np.float64]:
         """A random unit vector."""
         noise = np.array([self.random.gauss(0, 1) for _ in range(size)])
         return np.asarray(noise / np.linalg.norm(noise), dtype=np.float64)
 
-    def _start(self, place: int, masks: Sequence[int], open_: int) -> Piece:
+    def _start(self, place: int, masks: Sequence[int], unresolved: int) -> Piece:
         """Of some pieces the one that is nearest to a zero of one of some neurons; any piece if there are none."""
-        pieces = dict.fromkeys(Piece(place, self.random.choice(masks)) for _ in range(_STARTS if open_ else 1))
-        if not open_:
+        pieces = dict.fromkeys(
+            Piece(place, self.random.choice(masks)) for _ in range(_STARTS if unresolved else 1)
+        )
+        if not unresolved:
             return next(iter(pieces))
-        return min(pieces, key=lambda piece: self._targets(piece, open_).distances.min())
+        return min(pieces, key=lambda piece: self._targets(piece, unresolved).distances.min())
 
-    def _aim(self, piece: Piece, open_: int) -> None:
+    def _aim(self, piece: Piece, unresolved: int) -> None:
         """Along the bent hyperplane of a neuron, from a known piece, towards the zeros of some neurons that are on (or
         off) at all its known pieces, the nearest one or many at once; in a random direction if there are none."""
         normal = self._form(piece)[:-1]
         along, limit = self._noise(len(normal)), _AIMED
-        if open_:
-            targets = self._targets(piece, open_)
+        if unresolved:
+            targets = self._targets(piece, unresolved)
             together = len(targets.values) > 1 and self.random.random() < _TOGETHER
             way = targets.to_many(len(normal) - 1) if together else targets.to_nearest()
             limit += 2 * len(targets.values) if together else 0
@@ -315,12 +335,14 @@ class DeepSearch:
             )
             self._walk(number, piece.place, start, False, limit)
 
-    def _targets(self, piece: Piece, open_: int) -> _Targets:
+    def _targets(self, piece: Piece, unresolved: int) -> _Targets:
         """Neurons of the layer before, seen from a piece."""
         layer, x = self.space.layer_of[piece.place], np.append(self._where(piece), 1.0)
         normal = self._form(piece)[:-1]
         start = self.space.starts[layer - 2]
-        forms = self.space.float_forms(layer - 1, piece.mask)[[h - start for h in bits_of(open_)]]
+        forms = self.space.float_forms(layer - 1, piece.mask)[
+            [h - start for h in bits_of(unresolved)]
+        ]
         ways = forms[:, :-1]
         return _Targets(forms @ x, ways - np.outer(ways @ normal / (normal @ normal or 1), normal))
 
@@ -335,7 +357,9 @@ class DeepSearch:
         """From crossings of a family with the next layer on upwards, in the plane of each; whether it got to the last
         hidden layer."""
         masks = set(self._families.members(root).masks)
-        fitting = [ridge for ridge in self._steps_up[root.place] if ridge.ray(ridge.u, True).mask in masks]
+        fitting = [
+            ridge for ridge in self._steps_up[root.place] if ridge.ray(ridge.u, True).mask in masks
+        ]
         for ridge in self.random.sample(fitting, min(len(fitting), _TRIES)):
             found: Ridge | None = ridge
             while found is not None and self.space.layer_of[found.v] < self.network.depth - 1:
@@ -356,18 +380,27 @@ class DeepSearch:
 
     def _leads_up(self, ridge: Ridge) -> bool:
         """Whether a neuron of one layer meets one of the next layer."""
-        return ridge.kind in ("B", "C") and self.space.layer_of[ridge.v] == self.space.layer_of[ridge.u] + 1
+        return (
+            ridge.kind in ("B", "C")
+            and self.space.layer_of[ridge.v] == self.space.layer_of[ridge.u] + 1
+        )
 
-    def _walk(self, number: int, place: int, start: InPlane | None, reverse: bool, limit: int) -> None:
+    def _walk(
+        self, number: int, place: int, start: InPlane | None, reverse: bool, limit: int
+    ) -> None:
         for _ in self._met(number, place, start, reverse, limit):
             pass
 
-    def _met(self, number: int, place: int, start: InPlane | None, reverse: bool, limit: int) -> Iterator[Ridge]:
+    def _met(
+        self, number: int, place: int, start: InPlane | None, reverse: bool, limit: int
+    ) -> Iterator[Ridge]:
         """The ridges on a walk; none without a start, or if the bent hyperplane branches there."""
         if start is None:
             return
         try:
-            walk = bent_walk_from(self._planes.slice(number), self.space.neuron(place), start, reverse=reverse)
+            walk = bent_walk_from(
+                self._planes.slice(number), self.space.neuron(place), start, reverse=reverse
+            )
             for piece in islice(walk, limit):
                 start_of, end = piece.start, piece.end
                 if start_of is not None and end is not None:  # better than the ridge at its end

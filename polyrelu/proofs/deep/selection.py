@@ -57,7 +57,10 @@ def few_ridges(
 
     wanted = [family for place in places for family in hypotheses.known[place].families]
     picked = _picked(space, ridges, wanted, enough)
-    found, cost = picked if picked is not None else list(ridges), (max(space.network.widths[1:-1]) // 32) ** 2
+    found, cost = (
+        picked if picked is not None else list(ridges),
+        (max(space.network.widths[1:-1]) // 32) ** 2,
+    )
     return _thinned(found, hold, (_TRIALS + 2 * len(found)) // max(1, cost))
 
 
@@ -93,12 +96,16 @@ def _short_of(space: DeepNetwork, found: DeepHypotheses) -> set[int]:
             places.update(space.places(entry.layer + 1))
         else:
             places.add(space.place(entry.neuron))
-            if entry.other is not None and entry.layer == space.network.depth - 1:  # a source is shown at its own zeros
+            if (
+                entry.other is not None and entry.layer == space.network.depth - 1
+            ):  # a source is shown at its own zeros
                 places.add(space.place(entry.other))
     return places
 
 
-def _thinned(ridges: list[Ridge], hold: Callable[[Sequence[Ridge]], bool], left: int) -> list[Ridge]:
+def _thinned(
+    ridges: list[Ridge], hold: Callable[[Sequence[Ridge]], bool], left: int
+) -> list[Ridge]:
     """Without parts, large ones first, that are not needed; as long as no more than so many ridges are evaluated, all
     trials together."""
     size = len(ridges) // 2
@@ -128,7 +135,9 @@ class _Part:
 class _Selection:
     """Picks ridges; `used` has their places in the list."""
 
-    def __init__(self, space: DeepNetwork, ridges: Sequence[Ridge], wanted: Sequence[Family]) -> None:
+    def __init__(
+        self, space: DeepNetwork, ridges: Sequence[Ridge], wanted: Sequence[Family]
+    ) -> None:
         self._space, self._ridges = space, ridges
         self.used: set[int] = set()
         self._families = Families(space, ridges)
@@ -156,7 +165,9 @@ class _Selection:
         if ridge.kind == "A":
             for root in roots:
                 self._beside[root].append(i)
-        elif self._space.layer_of[ridge.v] == self._space.layer_of[ridge.u] + 1 and self._is_placed(roots[1]):
+        elif self._space.layer_of[ridge.v] == self._space.layer_of[ridge.u] + 1 and self._is_placed(
+            roots[1]
+        ):
             self._up[roots[0]].append(i)
 
     def _is_placed(self, root: Piece) -> bool:
@@ -165,7 +176,9 @@ class _Selection:
     def _support(self, part: _Part) -> list[_Part]:
         """A crossing that leads up from a family; the families that are new and need one themselves."""
         root = self._families.root(part.family.key)
-        if self._space.layer_of[part.family.place] == self._space.network.depth - 1 or not self._is_placed(root):
+        if self._space.layer_of[
+            part.family.place
+        ] == self._space.network.depth - 1 or not self._is_placed(root):
             return []
         if root in self._up:
             return self._take(self._best_step(self._up[root]))

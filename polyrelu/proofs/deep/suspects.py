@@ -38,7 +38,9 @@ def suspects(search: DeepSearch) -> list[Suspect]:
     on = _signs_around(search.space, search.ridges)
     if not len(on):
         return []
-    missing = sorted(search.hypotheses.missing, key=lambda entry: (entry.layer, entry.other is not None))
+    missing = sorted(
+        search.hypotheses.missing, key=lambda entry: (entry.layer, entry.other is not None)
+    )
     return [suspect for entry in missing for suspect in _one_sign(search.space, on, entry)]
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from polyrelu.exact import eliminate_mod
-from polyrelu.proofs.deep.neuron_evidence import Portrait, bits_of
+from polyrelu.proofs.deep.neuron_evidence import NeuronEvidence, bits_of
 from polyrelu.proofs.deep.ridges import DeepNetwork, Ridge
 
 __all__ = ["shown_sources", "sources"]
@@ -26,7 +26,7 @@ __all__ = ["shown_sources", "sources"]
 Sources = dict[int, list[int]]
 
 
-def sources(space: DeepNetwork, known: dict[int, Portrait]) -> Sources:
+def sources(space: DeepNetwork, known: dict[int, NeuronEvidence]) -> Sources:
     """The sources of the last hidden layer, which is not the first one."""
     last = space.network.depth - 1
     found: Sources = {}
@@ -37,7 +37,9 @@ def sources(space: DeepNetwork, known: dict[int, Portrait]) -> Sources:
     return found
 
 
-def shown_sources(space: DeepNetwork, ridges: Sequence[Ridge], known: dict[int, Portrait]) -> list[int]:
+def shown_sources(
+    space: DeepNetwork, ridges: Sequence[Ridge], known: dict[int, NeuronEvidence]
+) -> list[int]:
     """The places of the sources whose weights the ridges show, in an order in which they do."""
     left, order = sources(space, known), list[int]()
     if left and _rows_are_apart(space, known) and _has_cell(space, _mask(left), ridges):
@@ -56,10 +58,14 @@ def _has_cell(space: DeepNetwork, off: int, ridges: Sequence[Ridge]) -> bool:
     """Whether there is a sector where some neurons are off, and every layer before the last hidden one has neurons
     on."""
     layers = space.layer_mask[1:-1]
-    return any(not mask & off and all(mask & layer for layer in layers) for ridge in ridges for mask in ridge.sectors)
+    return any(
+        not mask & off and all(mask & layer for layer in layers)
+        for ridge in ridges
+        for mask in ridge.sectors
+    )
 
 
-def _rows_are_apart(space: DeepNetwork, known: dict[int, Portrait]) -> bool:
+def _rows_are_apart(space: DeepNetwork, known: dict[int, NeuronEvidence]) -> bool:
     last = space.network.depth - 1
     places, rows = space.places(last), space.network.layers[last - 1].augmented().integer_rows()
     if any(place not in known for place in places):

@@ -17,8 +17,8 @@ import numpy as np
 from polyrelu.proofs.equivalence.witness import Mover, along
 from polyrelu.proofs.trees.bounds import ScaledForms
 from polyrelu.proofs.trees.expressions import JointNetwork
-from polyrelu.proofs.trees.node_polyhedron import Path, Point, homogeneous
-from polyrelu.proofs.trees.sparse_forms import Row
+from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron, Point, homogeneous
+from polyrelu.proofs.trees.sparse_forms import SparseForm
 
 __all__ = ["climbing_points", "suspects"]
 
@@ -32,7 +32,11 @@ def suspects(joint: JointNetwork) -> list[list[int]]:
     """Sets of atoms that should be active together for a difference to show, by symbol: an atom of the difference, and
     those in its form whose coefficients differ from the same neuron's in the other network."""
     forms = {atom.symbol: atom.form for atom in joint.atoms}
-    last = [atom.symbol for atom in joint.atoms if any(atom.symbol in row.columns for row in joint.difference)]
+    last = [
+        atom.symbol
+        for atom in joint.atoms
+        if any(atom.symbol in row.columns for row in joint.difference)
+    ]
     found = []
     for symbol in last[:_TERMS]:
         partners = [_changed(forms[symbol], forms[other]) for other in last if other != symbol]
@@ -41,7 +45,7 @@ def suspects(joint: JointNetwork) -> list[list[int]]:
     return found
 
 
-def _changed(form: Row, other: Row) -> list[int]:
+def _changed(form: SparseForm, other: SparseForm) -> list[int]:
     """The columns in which a form is not the multiple of another one that it is elsewhere; none if there are many."""
     theirs = dict(zip(*other, strict=True))
     if len(set(form.columns) ^ theirs.keys()) > _FEW:
@@ -54,7 +58,9 @@ def _changed(form: Row, other: Row) -> list[int]:
     return changed if len(changed) <= _FEW else []
 
 
-def climbing_points(joint: JointNetwork, path: Path, starts: Sequence[Point], seed: int) -> Iterator[Point]:
+def climbing_points(
+    joint: JointNetwork, path: NodePolyhedron, starts: Sequence[Point], seed: int
+) -> Iterator[Point]:
     """Points of a polyhedron on the way to where suspects are active, from the given ones."""
     if not ScaledForms.fit(joint):
         return
@@ -65,7 +71,7 @@ def climbing_points(joint: JointNetwork, path: Path, starts: Sequence[Point], se
 
 
 class _Climb:
-    def __init__(self, joint: JointNetwork, path: Path, seed: int) -> None:
+    def __init__(self, joint: JointNetwork, path: NodePolyhedron, seed: int) -> None:
         self._joint, self._path, self._sides = joint, path, path.sides()
         self._scaled, self._mover = ScaledForms(joint), Mover(path.constraints(), seed)
 
@@ -79,7 +85,9 @@ class _Climb:
             direction = _direction(self._scaled.gradient(missing, active)) if missing else []
             if not any(direction):
                 return
-            point = max(self._steps(point, direction), key=lambda other: self._height(wanted, other))
+            point = max(
+                self._steps(point, direction), key=lambda other: self._height(wanted, other)
+            )
             yield point
 
     def _steps(self, point: Point, direction: list[int]) -> list[Point]:
@@ -92,7 +100,9 @@ class _Climb:
     def _height(self, wanted: list[int], point: Point) -> tuple[int, float]:
         """How many of the wanted atoms are active at a point, and the lowest of their forms."""
         values, _ = self._joint.values_at(point)
-        lowest = min(self._scaled.value(symbol, Fraction(values[symbol], point[0])) for symbol in wanted)
+        lowest = min(
+            self._scaled.value(symbol, Fraction(values[symbol], point[0])) for symbol in wanted
+        )
         return sum(values[symbol] > 0 for symbol in wanted), lowest
 
 

@@ -15,20 +15,23 @@ from polyrelu.proofs.equivalence.bottleneck_points import first_layer_rows
 from polyrelu.proofs.equivalence.canonical_position import CanonicalPosition
 from polyrelu.proofs.equivalence.parts import Part
 from polyrelu.proofs.trees.expressions import Atom, JointNetwork
-from polyrelu.proofs.trees.sparse_forms import Row
+from polyrelu.proofs.trees.sparse_forms import SparseForm
 
 __all__ = ["hidden_parts"]
 
 
 def hidden_parts(
-    joint: JointNetwork, networks: Sequence[Network], positions: Sequence[CanonicalPosition], own: Sequence[int]
+    joint: JointNetwork,
+    networks: Sequence[Network],
+    positions: Sequence[CanonicalPosition],
+    own: Sequence[int],
 ) -> list[Part]:
     """A part for each pair of hidden neurons that stand on one place in the canonical positions, if the parts add up to
     the difference; else none.
 
     `own` are the first-layer atoms, by symbol, that one network has alone.
     """
-    groups: dict[Row, set[int]] = {}
+    groups: dict[SparseForm, set[int]] = {}
     symbols = {atom.form: atom.symbol for atom in joint.atoms if atom.symbol in set(own)}
     for network, position in zip(networks, positions, strict=True):
         before = first_layer_rows(network)
@@ -40,7 +43,9 @@ def hidden_parts(
         left = {column: Fraction(entry) for column, entry in zip(*row, strict=True)}
         for part in parts:
             _add(left, part[number], -1)
-        for part, group in zip(parts, groups.values(), strict=True):  # an h that reads its hidden neuron only
+        for part, group in zip(
+            parts, groups.values(), strict=True
+        ):  # an h that reads its hidden neuron only
             _add(part[number], {symbol: left.pop(symbol) for symbol in group & left.keys()}, 1)
         if any(left.values()):
             return []

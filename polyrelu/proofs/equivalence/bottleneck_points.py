@@ -27,7 +27,7 @@ import numpy as np
 from polyrelu.exact import RationalMatrix, solve
 from polyrelu.network import Network
 from polyrelu.proofs.trees.expressions import JointNetwork
-from polyrelu.proofs.trees.sparse_forms import Row, negated, primitive_row, sparse_row
+from polyrelu.proofs.trees.sparse_forms import SparseForm, negated, primitive_row, sparse_row
 
 __all__ = ["first_layer_rows", "places_to_differ"]
 
@@ -49,13 +49,15 @@ _EXPONENTS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 Vector = Sequence[Fraction]
 
 
-def first_layer_rows(network: Network) -> list[Row]:
+def first_layer_rows(network: Network) -> list[SparseForm]:
     """The first layer's primitive rows, over (1, x)."""
     rows = network.layers[0].augmented().primitive_rows()
     return [primitive_row(sparse_row([row[-1], *row[:-1]]))[0] for row in rows]
 
 
-def places_to_differ(first: Network, second: Network, joint: JointNetwork, seed: int) -> Iterator[Vector]:
+def places_to_differ(
+    first: Network, second: Network, joint: JointNetwork, seed: int
+) -> Iterator[Vector]:
     """Points x, a bounded number of them, for two networks in canonical position and their joint network.
 
     >>> from polyrelu.network import from_arrays
@@ -70,7 +72,8 @@ def places_to_differ(first: Network, second: Network, joint: JointNetwork, seed:
     rows = [first_layer_rows(network) for network in pair]
     missing = [_missing(*rows), _missing(*reversed(rows))]
     beside = [
-        [_beside_neuron(network, j, chance) for j in neurons] for network, neurons in zip(pair, missing, strict=True)
+        [_beside_neuron(network, j, chance) for j in neurons]
+        for network, neurons in zip(pair, missing, strict=True)
     ]
     for number in range(_MOST_PATTERNS):  # one kind for all neurons before the next one
         for network, found in zip(pair, beside, strict=True):
@@ -86,7 +89,7 @@ def places_to_differ(first: Network, second: Network, joint: JointNetwork, seed:
     yield from _around(pair, _at(first, active), chance)
 
 
-def _missing(own: list[Row], other: list[Row]) -> list[int]:
+def _missing(own: list[SparseForm], other: list[SparseForm]) -> list[int]:
     """The rows that the other network has not: first those whose hyperplanes it has not, then those that it has with
     the other orientation."""
     there = set(other)
@@ -108,7 +111,9 @@ def _beside_neuron(network: Network, neuron: int, chance: random.Random) -> list
     patterns = [[-_size(chance) for _ in range(width)]]
     readers = [row for row in network.layers[1].augmented().rows() if row[neuron]]
     chance.shuffle(readers)
-    targets = (row for row in readers if any(entry > 0 for k, entry in enumerate(row[:-1]) if k != neuron))
+    targets = (
+        row for row in readers if any(entry > 0 for k, entry in enumerate(row[:-1]) if k != neuron)
+    )
     for row in itertools.islice(targets, _MOST_TARGETS):
         patterns.append(_activating(row, neuron, chance))
     for _ in range(_RANDOM_PATTERNS):
@@ -120,7 +125,13 @@ def _beside_neuron(network: Network, neuron: int, chance: random.Random) -> list
 def _activating(row: Vector, neuron: int, chance: random.Random) -> list[Fraction]:
     """z[1] where a second-layer neuron that some other first-layer neuron can make positive is positive."""
     z = [_size(chance) if entry > 0 else -_size(chance) for entry in row[:-1]]
-    gain = sum((entry * x for k, (entry, x) in enumerate(zip(row, z, strict=False)) if x > 0 and k != neuron))
+    gain = sum(
+        (
+            entry * x
+            for k, (entry, x) in enumerate(zip(row, z, strict=False))
+            if x > 0 and k != neuron
+        )
+    )
     lost = abs(row[neuron]) * 8 + abs(row[-1])
     factor = max(Fraction(1), Fraction(-(-2 * lost // gain)))
     return [factor * x for x in z]
@@ -152,7 +163,9 @@ def _at(network: Network, preactivations: Sequence[Vector]) -> Iterator[Vector]:
         yield from found.transpose().rows()
 
 
-def _around(pair: tuple[Network, Network], places: Iterator[Vector], chance: random.Random) -> Iterator[Vector]:
+def _around(
+    pair: tuple[Network, Network], places: Iterator[Vector], chance: random.Random
+) -> Iterator[Vector]:
     """Each place, and the points on both sides of it."""
     for place in places:
         yield place

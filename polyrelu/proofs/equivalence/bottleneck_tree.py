@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from polyrelu.certificate import NodeRecord, SignRecord
-from polyrelu.exact.form_bounds import Slopes
+from polyrelu.exact.form_bounds import RelaxationSlopes
 from polyrelu.proofs.trees.expressions import Expressions, JointNetwork, KnownSigns, Term
 from polyrelu.proofs.trees.node_polyhedron import Proof
 from polyrelu.proofs.trees.relaxation import relaxed
-from polyrelu.proofs.trees.search import Progress, sign_record
-from polyrelu.proofs.trees.sparse_forms import Row, negated
+from polyrelu.proofs.trees.search import TreeStatistics, sign_record
+from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget
 
 __all__ = ["MOST_SPLITS", "flipped_atoms", "hidden_tree", "own_atoms"]
@@ -27,11 +27,13 @@ __all__ = ["MOST_SPLITS", "flipped_atoms", "hidden_tree", "own_atoms"]
 MOST_SPLITS = 2
 
 
-def flipped_atoms(joint: JointNetwork, rows: list[Row]) -> frozenset[int]:
+def flipped_atoms(joint: JointNetwork, rows: list[SparseForm]) -> frozenset[int]:
     """The first-layer atoms that the second network, given by the primitive rows of its first layer, has with the other
     sign."""
     opposite = {negated(row) for row in rows}
-    return frozenset(atom.symbol for atom in joint.atoms if atom.level == 1 and atom.form in opposite)
+    return frozenset(
+        atom.symbol for atom in joint.atoms if atom.level == 1 and atom.form in opposite
+    )
 
 
 def own_atoms(joint: JointNetwork) -> list[int]:
@@ -45,7 +47,7 @@ def hidden_tree(
     flipped: frozenset[int],
     record: Callable[[NodeRecord], None],
     budget: Budget,
-    progress: Progress,
+    progress: TreeStatistics,
 ) -> bool:
     """Prove on R^d that the difference vanishes, by splits at the atoms that one network has alone.
 
@@ -53,7 +55,9 @@ def hidden_tree(
     that one of the networks has with the other sign, by symbol.
     """
     own = own_atoms(joint)
-    return len(own) <= MOST_SPLITS and _Tree(joint, own, flipped, record, budget, progress).grow(KnownSigns(), [])
+    return len(own) <= MOST_SPLITS and _Tree(joint, own, flipped, record, budget, progress).grow(
+        KnownSigns(), []
+    )
 
 
 @dataclass(slots=True)
@@ -63,9 +67,9 @@ class _Tree:
     flipped: frozenset[int]
     record: Callable[[NodeRecord], None]
     budget: Budget
-    progress: Progress
+    progress: TreeStatistics
 
-    def grow(self, known: KnownSigns, cuts: list[tuple[Row, int]]) -> bool:
+    def grow(self, known: KnownSigns, cuts: list[tuple[SparseForm, int]]) -> bool:
         """The part of the tree below a node, given by the forms that are nonnegative there, with their factors."""
         rounds: list[list[SignRecord]] = []
         while True:
@@ -77,7 +81,9 @@ class _Tree:
                 break
             rounds.append([record for _, record in found])
             known = known.extended((term, record.sign) for term, record in found)
-        split = next((term for term in expressions.terms if term.symbol in self.own and term.is_affine), None)
+        split = next(
+            (term for term in expressions.terms if term.symbol in self.own and term.is_affine), None
+        )
         if expressions.difference and split is None:
             return False
         self._count(expressions, rounds, len(cuts))
@@ -86,7 +92,10 @@ class _Tree:
             return True
         self.record(NodeRecord(rounds, self.joint.number(split.symbol)))
         sides = ((1, split.form), (-1, negated(split.form)))
-        return all(self.grow(known.extended([(split, sign)]), [*cuts, (form, split.factor)]) for sign, form in sides)
+        return all(
+            self.grow(known.extended([(split, sign)]), [*cuts, (form, split.factor)])
+            for sign, form in sides
+        )
 
     def _count(self, expressions: Expressions, rounds: list[list[SignRecord]], depth: int) -> None:
         self.progress.nodes += 1
@@ -96,7 +105,9 @@ class _Tree:
             self.progress.leaves += 1
             self.progress.closed += 2.0**-depth / self.progress.trees
 
-    def _signs(self, expressions: Expressions, cuts: list[tuple[Row, int]]) -> Iterator[tuple[Term, SignRecord]]:
+    def _signs(
+        self, expressions: Expressions, cuts: list[tuple[SparseForm, int]]
+    ) -> Iterator[tuple[Term, SignRecord]]:
         forms = {term.symbol: term.form for term in expressions.terms}
         for term in expressions.terms:
             if term.atom.level == 1 and term.symbol not in self.own:
@@ -107,10 +118,20 @@ class _Tree:
                     yield term, found
                     break
 
-    def _sign(self, term: Term, sign: int, forms: dict[int, Row], cuts: list[tuple[Row, int]]) -> SignRecord | None:
+    def _sign(
+        self,
+        term: Term,
+        sign: int,
+        forms: dict[int, SparseForm],
+        cuts: list[tuple[SparseForm, int]],
+    ) -> SignRecord | None:
         """The record of sign · form ≥ 0, with the slope 0 or 1 for all flipped atoms, if that is enough."""
         for slope in (0, 1):
-            slopes = {symbol: Slopes(Fraction(slope), Fraction(slope)) for symbol in self.flipped if slope}
+            slopes = {
+                symbol: RelaxationSlopes(Fraction(slope), Fraction(slope))
+                for symbol in self.flipped
+                if slope
+            }
             below = relaxed(term.form, sign, forms, self.joint.dimension, {}, slopes)
             if below is None or (slope and not below.slopes):
                 return None
@@ -120,7 +141,7 @@ class _Tree:
         return None
 
 
-def _by_one_cut(form: dict[int, Fraction], cuts: list[tuple[Row, int]]) -> Proof | None:
+def _by_one_cut(form: dict[int, Fraction], cuts: list[tuple[SparseForm, int]]) -> Proof | None:
     """A proof that an affine form is nonnegative: it is a constant ≥ 0 more than a multiple of one of the cuts."""
     form = dict(form)
     constant = form.pop(0, Fraction())

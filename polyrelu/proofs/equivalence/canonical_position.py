@@ -25,10 +25,9 @@ from fractions import Fraction
 
 from polyrelu.exact import RationalMatrix, primitive, rank
 from polyrelu.network import Block, Layer, Network, layer_from_rows
+from polyrelu.support.typing import Vector
 
 __all__ = ["CanonicalPosition", "canonical_position"]
-
-Vector = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,9 @@ class _Position:
             read = [k for k, entry in enumerate(row[:-1]) if entry]
             if len(read) != 2 or row[-1] or not any(any(self.linear[k]) for k in read):
                 continue
-            turned = ([x + row[k] * v for x, v in zip(self.linear[k], column, strict=True)] for k in read)
+            turned = (
+                [x + row[k] * v for x, v in zip(self.linear[k], column, strict=True)] for k in read
+            )
             if not any(map(any, turned)):  # σ(h) = h + σ(-h)
                 self.add_linear(column, row, Fraction(1))
                 row[:] = [-entry for entry in row]
@@ -127,7 +128,9 @@ class _Position:
     def drop_unread(self) -> None:
         """Drop the first-layer neurons that nothing reads; of a constant function the first one is left."""
         size = len(self.neurons)
-        kept = [k for k in range(size) if any(self.linear[k]) or any(row[k] for row in self.bends)] or [0]
+        kept = [
+            k for k in range(size) if any(self.linear[k]) or any(row[k] for row in self.bends)
+        ] or [0]
         self.first, self.neurons = self.first.take(kept), kept
         self.linear = [self.linear[k] for k in [*kept, size]]
         self.bends = [[row[k] for k in [*kept, size]] for row in self.bends]
@@ -169,9 +172,15 @@ class _Position:
     def _first_layer(self) -> Layer:
         moved, size = self.first, len(self.neurons)
         if self.shifts:
-            table = [[Fraction(int(i == k)) + self.factors.get((i, k), 0) for k in range(size)] for i in range(size)]
+            table = [
+                [Fraction(int(i == k)) + self.factors.get((i, k), 0) for k in range(size)]
+                for i in range(size)
+            ]
             moved = RationalMatrix.from_rows(table) @ moved
-        weight, bias = moved.take(columns=range(moved.ncols - 1)), moved.take(columns=[moved.ncols - 1])
+        weight, bias = (
+            moved.take(columns=range(moved.ncols - 1)),
+            moved.take(columns=[moved.ncols - 1]),
+        )
         shifts = RationalMatrix.column([self.shifts.get(k, Fraction()) for k in range(size)])
         return Layer((Block(0, weight),), bias + shifts)
 
@@ -180,9 +189,14 @@ class _Position:
         size = len(self.neurons)
         read = [k for k in range(size) if any(self.linear[k]) or not self.bends]
         units = [[Fraction(int(k == j)) for j in range(size + 1)] for k in read]
-        heads = RationalMatrix.from_rows([*self.columns, *(self.linear[k] for k in read)]).transpose()
+        heads = RationalMatrix.from_rows(
+            [*self.columns, *(self.linear[k] for k in read)]
+        ).transpose()
         outputs = Layer((Block(2, heads),), RationalMatrix.column(self.linear[-1]))
-        return Network(self.first.ncols - 1, (self._first_layer(), layer_from_rows([*self.bends, *units], 1), outputs))
+        return Network(
+            self.first.ncols - 1,
+            (self._first_layer(), layer_from_rows([*self.bends, *units], 1), outputs),
+        )
 
 
 def _reduced(network: Network) -> _Position:
@@ -202,13 +216,20 @@ def _reduced(network: Network) -> _Position:
         hyperplanes.setdefault(normal, []).append((scale, column))
     for normal, members in hyperplanes.items():
         sign = _orientation(normal, 1 if members[0][0] > 0 else -1)
-        position.add_bend([sign * entry for entry in normal], [(sign * scale, column) for scale, column in members])
+        position.add_bend(
+            [sign * entry for entry in normal],
+            [(sign * scale, column) for scale, column in members],
+        )
     return position
 
 
 def _orientation(normal: tuple[int, ...], given: int) -> int:
     """1 or -1, so that the row times it hides a neuron, if one of them does; else as given."""
-    signs = [sign for sign in (given, -given) if _hidden_by([sign * entry for entry in normal]) is not None]
+    signs = [
+        sign
+        for sign in (given, -given)
+        if _hidden_by([sign * entry for entry in normal]) is not None
+    ]
     return signs[0] if signs else given
 
 

@@ -57,9 +57,13 @@ def _groups(joint: JointNetwork) -> list[set[int]]:
     """The atoms of the difference, those together that need a common atom."""
     graph = nx.Graph()
     first = 1 + joint.dimension
-    graph.add_nodes_from(column for row in joint.difference for column in row.columns if column >= first)
+    graph.add_nodes_from(
+        column for row in joint.difference for column in row.columns if column >= first
+    )
     for atom in joint.atoms:
-        graph.add_edges_from((atom.symbol, column) for column in atom.form.columns if column >= first)
+        graph.add_edges_from(
+            (atom.symbol, column) for column in atom.form.columns if column >= first
+        )
     return sorted((set(component) for component in nx.connected_components(graph)), key=min)
 
 
@@ -80,7 +84,9 @@ class _Affine:
 
     def __init__(self, joint: JointNetwork, simplex: Sequence[Point]) -> None:
         self._joint = joint
-        self._table = RationalMatrix.from_rows([[Fraction(x, point[0]) for x in point] for point in simplex])
+        self._table = RationalMatrix.from_rows(
+            [[Fraction(x, point[0]) for x in point] for point in simplex]
+        )
         self._values = [_values(joint, point) for point in simplex]
 
     def vanishing(self, group: set[int]) -> Part:
@@ -88,7 +94,10 @@ class _Affine:
         rows: list[dict[int, Fraction]] = []
         for row in self._joint.difference:
             terms = {c: x for c, x in zip(*row, strict=True) if c in group}
-            right = [Fraction(-sum(x * value[c] for c, x in terms.items()), value[0]) for value in self._values]
+            right = [
+                Fraction(-sum(x * value[c] for c, x in terms.items()), value[0])
+                for value in self._values
+            ]
             form = solve(self._table, RationalMatrix.column(right))
             if form is None:
                 raise AssertionError("the points of a simplex are in general position")
@@ -102,8 +111,13 @@ def _vector(part: Part, values: Sequence[dict[int, int]]) -> list[Fraction]:
     found = []
     for row in part:
         common = math.lcm(*(entry.denominator for entry in row.values()))
-        integers = [(c, entry.numerator * (common // entry.denominator)) for c, entry in row.items()]
-        found += [Fraction(sum([x * value[c] for c, x in integers]), common * value[0]) for value in values]
+        integers = [
+            (c, entry.numerator * (common // entry.denominator)) for c, entry in row.items()
+        ]
+        found += [
+            Fraction(sum([x * value[c] for c, x in integers]), common * value[0])
+            for value in values
+        ]
     return found
 
 

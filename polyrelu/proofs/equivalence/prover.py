@@ -33,7 +33,7 @@ from polyrelu.certificate import (
 from polyrelu.errors import DomainError, NetworkError, PolyreluError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network
-from polyrelu.outcomes import Equivalent, NotEquivalent, Search, Undecided, Witness
+from polyrelu.outcomes import Equivalent, NotEquivalent, SearchStatistics, Undecided, Witness
 from polyrelu.proofs.equivalence.ascent import climbing_points
 from polyrelu.proofs.equivalence.bottleneck_parts import hidden_parts
 from polyrelu.proofs.equivalence.bottleneck_points import first_layer_rows, places_to_differ
@@ -52,8 +52,13 @@ from polyrelu.proofs.equivalence.witness import (
     simplified,
 )
 from polyrelu.proofs.trees.expressions import JointNetwork
-from polyrelu.proofs.trees.node_polyhedron import Coordinates, Path, Point, lifted_path
-from polyrelu.proofs.trees.search import Failure, Progress, search
+from polyrelu.proofs.trees.node_polyhedron import (
+    DomainCoordinates,
+    NodePolyhedron,
+    Point,
+    lifted_polyhedron,
+)
+from polyrelu.proofs.trees.search import Failure, TreeStatistics, search
 from polyrelu.proofs.trees.sparse_forms import integer_row
 from polyrelu.support.budget import Budget, CertificateLimit, LimitReached
 from polyrelu.support.interrupts import deferred_interrupt
@@ -76,7 +81,7 @@ _FEW_COORDINATES = 8
 _MOST_COORDINATES = 64
 
 PairOutcome = Equivalent | NotEquivalent | Undecided
-Report = Callable[[Search], None]
+Report = Callable[[SearchStatistics], None]
 
 
 def equivalent(
@@ -127,26 +132,40 @@ class _Question:
     """Two networks on a domain, and how much work was done."""
 
     def __init__(
-        self, first: Network, second: Network, domain: Polyhedron | None, seed: int, progress: Report | None
+        self,
+        first: Network,
+        second: Network,
+        domain: Polyhedron | None,
+        seed: int,
+        progress: Report | None,
     ) -> None:
         self._domain = _comparable(first, second, domain)
         self._first, self._second, self._seed, self._report = first, second, seed, progress
-        self._progress, self._programs, self._points = Progress(), 0, 0
+        self._progress, self._programs, self._points = TreeStatistics(), 0, 0
 
-    def work(self, route: str) -> Search:
+    def work(self, route: str) -> SearchStatistics:
         """The work of the last attempt, the programs and points of all of them."""
         now = self._progress
-        return Search(
-            now.nodes, now.leaves, now.depth, now.signs, self._programs + now.programs, now.closed, route, self._points
+        return SearchStatistics(
+            now.nodes,
+            now.leaves,
+            now.depth,
+            now.signs,
+            self._programs + now.programs,
+            now.closed,
+            route,
+            self._points,
         )
 
     def answer(self, budget: Budget) -> PairOutcome:
         """The cheap routes, then the trees."""
         budget.check()
-        self._coordinates = Coordinates.of(self._domain)
-        self._root = Path.at_root(self._coordinates)
+        self._coordinates = DomainCoordinates.of(self._domain)
+        self._root = NodePolyhedron.at_root(self._coordinates)
         budget.check()
-        self._joint = JointNetwork(self._first, self._second, self._coordinates.inputs, check=budget.check)
+        self._joint = JointNetwork(
+            self._first, self._second, self._coordinates.inputs, check=budget.check
+        )
         if not self._joint.difference:
             return self._same_expressions()
         tried = self._tried(budget)
@@ -161,7 +180,10 @@ class _Question:
         for attempt in (self._by_prefix, self._by_parts):
             try:
                 proved = attempt(budget.trial(_SHARE), tried)
-            except (LimitReached, _TooManyNodes):  # of the attempt, or of the whole: then the next check says so
+            except (
+                LimitReached,
+                _TooManyNodes,
+            ):  # of the attempt, or of the whole: then the next check says so
                 proved = None
             if proved is not None:
                 return proved
@@ -207,7 +229,7 @@ class _Question:
     def _attempt(self, trees: int = 1) -> TreeLog:
         """Begin another proof."""
         self._programs += self._progress.programs
-        self._progress = Progress(trees=trees)
+        self._progress = TreeStatistics(trees=trees)
         return TreeLog()
 
     def _by_position(self, budget: Budget) -> Equivalent | NotEquivalent | None:
@@ -218,7 +240,9 @@ class _Question:
         if first is None or second is None:
             return None
         try:
-            joint = JointNetwork(first.network, second.network, self._coordinates.inputs, check=budget.check)
+            joint = JointNetwork(
+                first.network, second.network, self._coordinates.inputs, check=budget.check
+            )
             if not joint.difference:
                 return self._by_moves((first, second), budget)
             for x in places_to_differ(first.network, second.network, joint, self._seed):
@@ -230,7 +254,9 @@ class _Question:
             pass
         return None
 
-    def _by_moves(self, positions: Sequence[CanonicalPosition], budget: Budget) -> Equivalent | None:
+    def _by_moves(
+        self, positions: Sequence[CanonicalPosition], budget: Budget
+    ) -> Equivalent | None:
         """A proof where both networks have one canonical position: one tree, or one for each hidden neuron."""
         own, parts = own_atoms(self._joint), list[Part]()
         if len(own) > MOST_SPLITS:
@@ -239,7 +265,9 @@ class _Question:
                 return None
         log = self._attempt(len(parts) or 1)
         flipped = flipped_atoms(self._joint, first_layer_rows(self._second))
-        differences = [[integer_row(row) for row in part if row] for part in parts] or [self._joint.difference]
+        differences = [[integer_row(row) for row in part if row] for part in parts] or [
+            self._joint.difference
+        ]
         for difference in differences:
             joint = self._joint.part(difference)
             if not hidden_tree(joint, flipped, self._recorder(log), budget, self._progress):
@@ -247,7 +275,12 @@ class _Question:
         return self._proved(log, "bottleneck", parts=parts)
 
     def _search(
-        self, joint: JointNetwork, path: Path, budget: Budget, log: TreeLog, most: int | None = None
+        self,
+        joint: JointNetwork,
+        path: NodePolyhedron,
+        budget: Budget,
+        log: TreeLog,
+        most: int | None = None,
     ) -> Failure | None:
         """One tree, its records appended to a log; `_TooManyNodes` beyond so many nodes."""
         return search(joint, path, self._recorder(log, most), budget, self._progress)
@@ -259,7 +292,9 @@ class _Question:
         def record(node: NodeRecord) -> None:
             log.add(node)
             if log.longest > LINE_LIMIT:
-                raise CertificateLimit(f"a line of the certificate would have more than {LINE_LIMIT} bytes")
+                raise CertificateLimit(
+                    f"a line of the certificate would have more than {LINE_LIMIT} bytes"
+                )
             if log.nodes > limit:
                 raise _TooManyNodes
             if self._report is not None:
@@ -275,9 +310,13 @@ class _Question:
         common = set(self._joint.common)
         if not any(atom.level > 1 and atom.neuron in common for atom in self._joint.atoms):
             return None
-        joint = JointNetwork(self._first, self._second, self._coordinates.inputs, self._joint.common, budget.check)
+        joint = JointNetwork(
+            self._first, self._second, self._coordinates.inputs, self._joint.common, budget.check
+        )
         log = self._attempt()
-        failed = self._search(joint, lifted_path(joint, self._coordinates), budget, log, _MOST_LIFTED_NODES)
+        failed = self._search(
+            joint, lifted_polyhedron(joint, self._coordinates), budget, log, _MOST_LIFTED_NODES
+        )
         return None if failed else self._proved(log, "prefix", lifted=joint)
 
     def _by_parts(self, budget: Budget, tried: list[Point]) -> Equivalent | None:
@@ -290,31 +329,42 @@ class _Question:
         log = self._attempt(len(parts))
         for part in parts:
             joint = self._joint.part([integer_row(row) for row in part if row])
-            if self._search(joint, Path.at_root(self._coordinates), budget, log) is not None:
+            if (
+                self._search(joint, NodePolyhedron.at_root(self._coordinates), budget, log)
+                is not None
+            ):
                 return None
         return self._proved(log, self._route(), parts=parts)
 
     def _by_tree(self, budget: Budget) -> Equivalent | NotEquivalent:
         log = self._attempt()
-        failure = self._search(self._joint, Path.at_root(self._coordinates), budget, log)
+        failure = self._search(self._joint, NodePolyhedron.at_root(self._coordinates), budget, log)
         if failure is None:
             return self._proved(log, self._route())
         point = failure.point
         if point is None:
             known = [sample.point for sample in failure.samples]
-            point = difference_point(failure.path, failure.expressions, known, self._differ, self._seed, budget)
+            point = difference_point(
+                failure.path, failure.expressions, known, self._differ, self._seed, budget
+            )
         return self._refuted([point], self._route())
 
     def _route(self) -> str:
         return "tree" if self._progress.depth else "signs"
 
     def _proved(
-        self, log: TreeLog, route: str, lifted: JointNetwork | None = None, parts: Sequence[Part] = ()
+        self,
+        log: TreeLog,
+        route: str,
+        lifted: JointNetwork | None = None,
+        parts: Sequence[Part] = (),
     ) -> Equivalent:
         neurons = lifted.lifted_neurons if lifted else ()
         claim = PairClaim("equivalent", self._first, self._second, self._coordinates.domain)
         unverified = {"tool": f"polyrelu {__version__}"}
-        certificate = TreeCertificate(claim, self._coordinates.inside, log, neurons, tuple(parts), unverified)
+        certificate = TreeCertificate(
+            claim, self._coordinates.inside, log, neurons, tuple(parts), unverified
+        )
         return Equivalent(certificate, self.work(route))
 
     # -- refutations ----------------------------------------------------------------------------------------------
@@ -325,7 +375,10 @@ class _Question:
         def is_good(point: Point) -> bool:
             return self._root.contains(point) and self._differ(point)
 
-        best = min((self._coordinates.embedded(simplified(point, is_good)) for point in points), key=_length)
+        best = min(
+            (self._coordinates.embedded(simplified(point, is_good)) for point in points),
+            key=_length,
+        )
         witness = Witness(best, self._first(best), self._second(best))
         if _bits((*witness.x, *witness.f, *witness.g)) > BIT_LIMIT:
             raise CertificateLimit(
@@ -347,11 +400,15 @@ def _comparable(first: Network, second: Network, domain: Polyhedron | None) -> P
     for network in (first, second):
         if not isinstance(network, Network):
             kind = type(network).__name__
-            raise PolyreluError(f"equivalent takes two Networks, not {kind}; polyrelu.load reads a file")
+            raise PolyreluError(
+                f"equivalent takes two Networks, not {kind}; polyrelu.load reads a file"
+            )
     sizes = ((first.inputs, second.inputs, "inputs"), (first.outputs, second.outputs, "outputs"))
     for ours, other, what in sizes:
         if ours != other:
-            raise NetworkError(f"the networks have {ours} and {other} {what}, so they cannot be compared")
+            raise NetworkError(
+                f"the networks have {ours} and {other} {what}, so they cannot be compared"
+            )
     polyhedron = Polyhedron.universe(first.inputs) if domain is None else domain
     if polyhedron.ambient_dimension != first.inputs:
         raise DomainError(

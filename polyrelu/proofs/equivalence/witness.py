@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from polyrelu.proofs.trees.expressions import Expressions
-from polyrelu.proofs.trees.node_polyhedron import Path, Point, homogeneous, value_sign
-from polyrelu.proofs.trees.sparse_forms import Row
+from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron, Point, homogeneous, value_sign
+from polyrelu.proofs.trees.sparse_forms import SparseForm
 from polyrelu.support.budget import Budget
 
 __all__ = ["Mover", "along", "difference_point", "random_points", "simplex_at", "simplified"]
@@ -31,7 +31,7 @@ _SCALES = (1, 8, 64, 1024, Fraction(1, 16))
 class Mover:
     """Random moves inside a polyhedron given by rows over (1, y), each ≥ 0."""
 
-    def __init__(self, rows: Sequence[Row], seed: int) -> None:
+    def __init__(self, rows: Sequence[SparseForm], seed: int) -> None:
         self._rows, self._chance = rows, random.Random(seed)
 
     def moved(self, point: Point, scale: Fraction | int) -> Point:
@@ -45,14 +45,18 @@ class Mover:
         limit = self.room(point, direction)
         step = scale * Fraction(chance.randint(1, 7), 8)
         return along(
-            point, direction, step if limit is None or step < limit else limit * Fraction(chance.randint(1, 7), 8)
+            point,
+            direction,
+            step if limit is None or step < limit else limit * Fraction(chance.randint(1, 7), 8),
         )
 
     def room(self, point: Point, direction: Sequence[int]) -> Fraction | None:
         """How far one can go before the first row is 0; None if there is no end."""
         limit: Fraction | None = None
         for row in self._rows:
-            slope = sum(entry * direction[column - 1] for column, entry in zip(*row, strict=True) if column)
+            slope = sum(
+                entry * direction[column - 1] for column, entry in zip(*row, strict=True) if column
+            )
             if slope < 0:
                 slack = _value(row, point)
                 limit = min(limit, slack / -slope) if limit is not None else slack / -slope
@@ -61,10 +65,12 @@ class Mover:
 
 def along(point: Point, direction: Sequence[int], step: Fraction | int) -> Point:
     """point + step · direction."""
-    return homogeneous([Fraction(p, point[0]) + step * r for p, r in zip(point[1:], direction, strict=True)])
+    return homogeneous(
+        [Fraction(p, point[0]) + step * r for p, r in zip(point[1:], direction, strict=True)]
+    )
 
 
-def random_points(path: Path, start: Point, seed: int) -> Iterator[Point]:
+def random_points(path: NodePolyhedron, start: Point, seed: int) -> Iterator[Point]:
     """Points of a polyhedron without end: the simplest ones that belong to it, then random ones."""
     yield from filter(path.contains, _simple_points(len(start) - 1))
     yield start
@@ -82,7 +88,7 @@ def _simple_points(size: int) -> Iterator[Point]:
         yield from ((1, *(sign * (k == j) for k in range(size))) for j in range(min(size, _UNITS)))
 
 
-def simplex_at(path: Path, inner: Point) -> list[Point]:
+def simplex_at(path: NodePolyhedron, inner: Point) -> list[Point]:
     """1 + d points of a polyhedron in general position: one strictly inside, and one beside it for each coordinate."""
     mover, size = Mover(path.constraints(), 0), len(inner) - 1
     found = [inner]
@@ -94,7 +100,12 @@ def simplex_at(path: Path, inner: Point) -> list[Point]:
 
 
 def difference_point(
-    path: Path, expressions: Expressions, points: list[Point], differs: Differs, seed: int, budget: Budget
+    path: NodePolyhedron,
+    expressions: Expressions,
+    points: list[Point],
+    differs: Differs,
+    seed: int,
+    budget: Budget,
 ) -> Point:
     """A point of the polyhedron where networks differ whose difference is a sum of affine atoms that do not vanish.
 
@@ -115,7 +126,12 @@ def difference_point(
 
 
 def _candidates(
-    mover: Mover, centre: Point, difference: list[Row], bends: list[Row], points: list[Point], width: int
+    mover: Mover,
+    centre: Point,
+    difference: list[SparseForm],
+    bends: list[SparseForm],
+    points: list[Point],
+    width: int,
 ) -> Iterator[Point]:
     yield centre
     for form in bends:
@@ -126,7 +142,9 @@ def _candidates(
         yield from _beside(mover, centre, _slope(row, width), bends)
 
 
-def _beside(mover: Mover, point: Point, direction: list[int], bends: list[Row]) -> Iterator[Point]:
+def _beside(
+    mover: Mover, point: Point, direction: list[int], bends: list[SparseForm]
+) -> Iterator[Point]:
     """The point, and on both sides the nearest point where another form is 0 and one that is nearer."""
     yield point
     for sign in (1, -1):
@@ -140,7 +158,7 @@ def _beside(mover: Mover, point: Point, direction: list[int], bends: list[Row]) 
             yield along(point, way, step)
 
 
-def _crossing(form: Row, inner: Point, points: list[Point]) -> Point | None:
+def _crossing(form: SparseForm, inner: Point, points: list[Point]) -> Point | None:
     """A point strictly inside where the form is 0, on the way from an inner point to one on the other side."""
     sign = value_sign(form, inner)
     if sign == 0:
@@ -158,18 +176,20 @@ def _crossing(form: Row, inner: Point, points: list[Point]) -> Point | None:
     return None
 
 
-def _until(form: Row, point: Point, direction: list[int]) -> Fraction | None:
+def _until(form: SparseForm, point: Point, direction: list[int]) -> Fraction | None:
     """How far it is to the zero of a form, if it lies ahead."""
     slope = sum(entry * direction[c - 1] for c, entry in zip(*form, strict=True) if c)
     step = -_value(form, point) / slope if slope else Fraction()
     return step if step > 0 else None
 
 
-def _value(form: Row, point: Point) -> Fraction:
-    return Fraction(sum(entry * point[column] for column, entry in zip(*form, strict=True)), point[0])
+def _value(form: SparseForm, point: Point) -> Fraction:
+    return Fraction(
+        sum(entry * point[column] for column, entry in zip(*form, strict=True)), point[0]
+    )
 
 
-def _slope(row: Row, width: int) -> list[int]:
+def _slope(row: SparseForm, width: int) -> list[int]:
     """The coefficients of the coordinates, without a common divisor."""
     slope = [0] * (width - 1)
     for column, entry in zip(*row, strict=True):
@@ -207,7 +227,9 @@ def _with_zeros(point: Point, is_good: Callable[[Point], bool]) -> Point:
     length = size
     while length and tried < _MOST_TRIALS:
         for start in range(0, size, length):
-            cleared = [0 if start <= j < start + length else entry for j, entry in enumerate(best[1:])]
+            cleared = [
+                0 if start <= j < start + length else entry for j, entry in enumerate(best[1:])
+            ]
             if tried < _MOST_TRIALS and cleared != list(best[1:]):
                 tried += 1
                 shorter = homogeneous([Fraction(entry, best[0]) for entry in cleared])
@@ -217,4 +239,6 @@ def _with_zeros(point: Point, is_good: Callable[[Point], bool]) -> Point:
 
 
 def _rounded(point: Point, digits: int) -> Point:
-    return homogeneous([Fraction(round(Fraction(entry << digits, point[0])), 1 << digits) for entry in point[1:]])
+    return homogeneous(
+        [Fraction(round(Fraction(entry << digits, point[0])), 1 << digits) for entry in point[1:]]
+    )

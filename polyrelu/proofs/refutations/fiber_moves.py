@@ -29,7 +29,7 @@ def fiber_moves(network: Network, seed: int = 0) -> Iterator[Move]:
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1]], [0]), ([[1], [-1]], [-1, 1]), ([[1, 1]], [0])])    # |y - 1| for y = max(x, 0)
-    >>> [move.story for move in itertools.islice(fiber_moves(net), 1)]
+    >>> [move.explanation for move in itertools.islice(fiber_moves(net), 1)]
     ['layer 2 has the same map with neurons of other kinds: 1 linear']
     """
     if not network.is_plain:
@@ -43,7 +43,13 @@ def fiber_moves(network: Network, seed: int = 0) -> Iterator[Move]:
             is_own = component.assignment == fiber.own
             if component.is_empty or (is_own and not _has_room(component)):
                 continue
-            move = _move(network, layer, component, rng, "in other ways" if is_own else "with neurons of other kinds")
+            move = _move(
+                network,
+                layer,
+                component,
+                rng,
+                "in other ways" if is_own else "with neurons of other kinds",
+            )
             if move is not None:
                 yield move
 
@@ -62,8 +68,8 @@ def _move(network: Network, layer: int, component: Component, rng: Random, how: 
     evidence: dict[str, object] = {"layer": layer}
     if difference is None or not is_checkable(network, other, "replacement", evidence):
         return None
-    story = f"layer {layer} has the same map {how}: {_kinds(component)}"
-    return Move("replacement", evidence, other, difference, story)
+    explanation = f"layer {layer} has the same map {how}: {_kinds(component)}"
+    return Move("replacement", evidence, other, difference, explanation)
 
 
 def _has_room(component: Component) -> bool:
@@ -77,5 +83,9 @@ def _kinds(component: Component) -> str:
     given = component.assignment
     parts = [f"{plus}+{minus} on a hyperplane" for plus, minus in given.visible if plus + minus > 1]
     parts += [f"{plus}+{minus} that cancel" for plus, minus in given.groups]
-    parts += [f"{count} {name}" for count, name in ((given.linear, "linear"), (given.dead, "dead")) if count]
+    parts += [
+        f"{count} {name}"
+        for count, name in ((given.linear, "linear"), (given.dead, "dead"))
+        if count
+    ]
     return ", ".join(parts) or "other orientations"

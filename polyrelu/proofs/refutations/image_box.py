@@ -45,7 +45,7 @@ class BoundedAlternative(NamedTuple):
     of the box and of the rows of layer `layer` together, as the checker computes them."""
 
     layer: int
-    story: str
+    explanation: str
     other: Network
     bits: int
 
@@ -73,16 +73,24 @@ def _next_box(network: Network, layer: int, before: Box) -> Box:
 def _ranges(network: Network, layer: int, box: Box) -> list[Interval]:
     """The intervals of the preactivations z[layer] over a box for the layer before; each is sharp by itself."""
     scale = math.lcm(*(end.denominator for interval in box for end in interval if end is not None))
-    low, high = ([None if end is None else int(end * scale) for end in ends] for ends in zip(*box, strict=True))
+    low, high = (
+        [None if end is None else int(end * scale) for end in ends]
+        for ends in zip(*box, strict=True)
+    )
     table = network.layers[layer - 1].augmented()
     common = table.denominator * scale
     return [
         Interval(*(None if end is None else Fraction(end, common) for end in ends))
-        for ends in ((_extreme(row, low, high, scale), _extreme(row, high, low, scale)) for row in table.integer_rows())
+        for ends in (
+            (_extreme(row, low, high, scale), _extreme(row, high, low, scale))
+            for row in table.integer_rows()
+        )
     ]
 
 
-def _extreme(row: list[int], near: list[int | None], far: list[int | None], scale: int) -> int | None:
+def _extreme(
+    row: list[int], near: list[int | None], far: list[int | None], scale: int
+) -> int | None:
     """w·u + b over `scale`, row = [w | b], u_k = near_k where w_k > 0 and far_k where w_k < 0; None if infinite."""
     total = row[-1] * scale
     for w, a, b in zip(row[:-1], near, far, strict=True):
@@ -96,7 +104,9 @@ def _extreme(row: list[int], near: list[int | None], far: list[int | None], scal
 
 def _positive_part(interval: Interval) -> Interval:
     zero = Fraction(0)
-    return Interval(max(interval.low or zero, zero), None if interval.high is None else max(interval.high, zero))
+    return Interval(
+        max(interval.low or zero, zero), None if interval.high is None else max(interval.high, zero)
+    )
 
 
 def bounded_alternatives(network: Network, rng: random.Random) -> Iterator[BoundedAlternative]:
@@ -107,7 +117,7 @@ def bounded_alternatives(network: Network, rng: random.Random) -> Iterator[Bound
     >>> first, second = ([[1, 0], [0, 1]], [0, 0]), ([[-1, -2], [-2, -1]], [1, 1])
     >>> net = from_arrays([first, second, ([[-1, -1], [1, -1]], [3, 0]), ([[1, 1]], [0])])
     >>> found = next(bounded_alternatives(net, random.Random(0)))
-    >>> found.story
+    >>> found.explanation
     'neuron 0 of layer 3 is linear on the box of all values that layer 2 can take'
     >>> found.other([5, 7]) == net([5, 7])
     True
@@ -118,9 +128,9 @@ def bounded_alternatives(network: Network, rng: random.Random) -> Iterator[Bound
         if grown is None:
             return
         box, bits = _next_box(network, layer - 1, box), grown
-        for story, other in _on_box(layer_pair(network, layer), box, rng):
+        for explanation, other in _on_box(layer_pair(network, layer), box, rng):
             own = max(net.layers[layer - 1].bits for net in (network, other))
-            yield BoundedAlternative(layer, story, other, 2 * max(bits, own))
+            yield BoundedAlternative(layer, explanation, other, 2 * max(bits, own))
 
 
 def _bits_of_box(network: Network, layer: int, before: int) -> int | None:
@@ -143,28 +153,33 @@ def _on_box(pair: LayerPair, box: Box, rng: random.Random) -> Iterator[Alternati
             yield from _linear(pair, i, f"{pair.name(i)} is linear {place}", rng)
     for i, k in itertools.islice(itertools.permutations(linear, 2), _PAIRS):
         if min(pair.rows[i]) < 0:
-            yield _mixed(pair, i, k, f"neurons {i} and {k} of layer {pair.layer} are linear {place}, so they can mix")
+            yield _mixed(
+                pair,
+                i,
+                k,
+                f"neurons {i} and {k} of layer {pair.layer} are linear {place}, so they can mix",
+            )
 
 
-def _dead(pair: LayerPair, i: int, story: str, rng: random.Random) -> Iterator[Alternative]:
+def _dead(pair: LayerPair, i: int, explanation: str, rng: random.Random) -> Iterator[Alternative]:
     """A lower bias keeps the neuron dead."""
     for _ in range(_VARIANTS):
-        yield story, pair.replaced({i: _raised(pair.rows[i], -_shift(rng))}, {})
+        yield explanation, pair.replaced({i: _raised(pair.rows[i], -_shift(rng))}, {})
 
 
-def _linear(pair: LayerPair, i: int, story: str, rng: random.Random) -> Iterator[Alternative]:
+def _linear(pair: LayerPair, i: int, explanation: str, rng: random.Random) -> Iterator[Alternative]:
     """A higher bias keeps the neuron linear, and the next layer's bias takes it back."""
     for _ in range(_VARIANTS):
         shift = _shift(rng)
         offset = plus(pair.offset, pair.columns[i], -shift)
-        yield story, pair.replaced({i: _raised(pair.rows[i], shift)}, {}, offset)
+        yield explanation, pair.replaced({i: _raised(pair.rows[i], shift)}, {}, offset)
 
 
-def _mixed(pair: LayerPair, i: int, k: int, story: str) -> Alternative:
+def _mixed(pair: LayerPair, i: int, k: int, explanation: str) -> Alternative:
     """Row i becomes r_i + r_k, and neuron k gives back what neuron i now adds."""
     one = Fraction(1)
     column = plus(pair.columns[k], pair.columns[i], -one)
-    return story, pair.replaced({i: plus(pair.rows[i], pair.rows[k], one)}, {k: column})
+    return explanation, pair.replaced({i: plus(pair.rows[i], pair.rows[k], one)}, {k: column})
 
 
 def _raised(row: Vector, shift: Fraction) -> Vector:

@@ -45,14 +45,14 @@ class Move:
     evidence : the rule's evidence.
     other : the other network.
     difference : the layer whose invariants differ.
-    story : why it works, one sentence.
+    explanation : why it works, one sentence.
     """
 
     theorem: str
     evidence: dict[str, object]
     other: Network
     difference: int
-    story: str
+    explanation: str
 
 
 _Proposal = tuple[str, dict[str, object], Network, str]
@@ -63,21 +63,23 @@ def moves(network: Network, seed: int = 0) -> Iterator[Move]:
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [2]], [1, 1]), ([[1, 0]], [0])])
-    >>> next(moves(net)).story
+    >>> next(moves(net)).explanation
     'neuron 1 of layer 1 has outgoing weights 0, so its row is free'
     """
     if not network.is_plain:
         return
     try:
-        for theorem, evidence, other, story in _proposals(network, random.Random(seed)):
+        for theorem, evidence, other, explanation in _proposals(network, random.Random(seed)):
             difference = first_difference(network, other)
             if difference is not None and is_checkable(network, other, theorem, evidence):
-                yield Move(theorem, evidence, other, difference, story)
+                yield Move(theorem, evidence, other, difference, explanation)
     except NetworkError:  # numbers longer than the files hold: there is no network to show
         return
 
 
-def is_checkable(network: Network, other: Network, theorem: str, evidence: dict[str, object]) -> bool:
+def is_checkable(
+    network: Network, other: Network, theorem: str, evidence: dict[str, object]
+) -> bool:
     """Whether the rule's cost is within the limits of FORMAT.md §3.6; rules that are not named are linear,
     or were looked at when they were proposed."""
     if theorem == "replacement":
@@ -88,38 +90,51 @@ def is_checkable(network: Network, other: Network, theorem: str, evidence: dict[
     return True
 
 
-def _replacement_is_affordable(network: Network, other: Network, layer: int, bits_of_box: int = 0) -> bool:
+def _replacement_is_affordable(
+    network: Network, other: Network, layer: int, bits_of_box: int = 0
+) -> bool:
     """Every neuron costs a coefficient for each output, but only those that differ more: the others' terms cancel."""
     sides = [
-        list(zip(net.layers[layer - 1].augmented().rows(), net.weight(layer + 1).transpose().rows(), strict=True))
+        list(
+            zip(
+                net.layers[layer - 1].augmented().rows(),
+                net.weight(layer + 1).transpose().rows(),
+                strict=True,
+            )
+        )
         for net in (network, other)
     ]
     differing = sum(mine != theirs for mine, theirs in zip(*sides, strict=True))
-    bits = sum(net.layers[number].bits for net in (network, other) for number in (layer - 1, layer)) + 16
+    bits = (
+        sum(net.layers[number].bits for net in (network, other) for number in (layer - 1, layer))
+        + 16
+    )
     bits += 2 * bits_of_box  # once in the coefficients, once in the rows
     before, own, after = network.widths[layer - 1 : layer + 2]
-    return is_affordable(2 * differing * before * after, bits) and is_affordable(2 * own * after, bits)
+    return is_affordable(2 * differing * before * after, bits) and is_affordable(
+        2 * own * after, bits
+    )
 
 
 def _proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
     for layer in range(1, network.depth):
         yield from _hiding_proposals(network, layer, rng)
-        for story, other in one_layer_alternatives(network, layer, rng):
-            yield "replacement", {"layer": layer}, other, story
+        for explanation, other in one_layer_alternatives(network, layer, rng):
+            yield "replacement", {"layer": layer}, other, explanation
     yield from _assignment_proposals(network)
     turned = reversed_line(network)
     if turned is not None:
-        story = "the function of one variable is constant on both sides, so it can be read from the other side"
-        yield "line-equal", {}, turned, story
+        explanation = "the function of one variable is constant on both sides, so it can be read from the other side"
+        yield "line-equal", {}, turned, explanation
     yield from _bounded_proposals(network, rng)
 
 
 def _bounded_proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
-    for layer, story, other, bits in bounded_alternatives(network, rng):
+    for layer, explanation, other, bits in bounded_alternatives(network, rng):
         if is_affordable(2 * network.widths[layer] * (network.widths[layer - 1] + 1), bits) and (
             _replacement_is_affordable(network, other, layer, bits)
         ):
-            yield "bounded-replacement", {"layer": layer}, other, story
+            yield "bounded-replacement", {"layer": layer}, other, explanation
 
 
 def _assignment_proposals(network: Network) -> Iterator[_Proposal]:
@@ -131,8 +146,10 @@ def _assignment_proposals(network: Network) -> Iterator[_Proposal]:
     if can_be_visited(network, planes):
         other = other_assignment(network, planes)
         if other is not None:
-            story = "other neurons on the same hyperplanes give the same breakpoints and linear part"
-            yield "replacement", {"layer": 1}, other, story
+            explanation = (
+                "other neurons on the same hyperplanes give the same breakpoints and linear part"
+            )
+            yield "replacement", {"layer": 1}, other, explanation
 
 
 def _hiding_proposals(network: Network, layer: int, rng: random.Random) -> Iterator[_Proposal]:
@@ -141,15 +158,18 @@ def _hiding_proposals(network: Network, layer: int, rng: random.Random) -> Itera
         for _ in range(_VARIANTS):
             shift = _shift(least, rng)
             other = translate(network, layer, neuron, shift)
-            story = f"layer {layer + 1} hides neuron {neuron} of layer {layer}, whose hyperplane can be translated"
-            yield "translation", {"layer": layer, "neuron": neuron, "shift": format_rational(shift)}, other, story
+            explanation = f"layer {layer + 1} hides neuron {neuron} of layer {layer}, whose hyperplane can be translated"
+            yield (
+                "translation",
+                {"layer": layer, "neuron": neuron, "shift": format_rational(shift)},
+                other,
+                explanation,
+            )
         others = [k for k in range(network.widths[layer]) if k != neuron]
         if network.widths[layer + 1] == 1 and others:
             evidence: dict[str, object] = {"layer": layer, "neuron": neuron, "flipped": others[:1]}
-            story = (
-                f"layer {layer + 1} is one neuron that hides neuron {neuron} of layer {layer}; others can be flipped"
-            )
-            yield "flip", evidence, flip(network, layer, neuron, others[:1]), story
+            explanation = f"layer {layer + 1} is one neuron that hides neuron {neuron} of layer {layer}; others can be flipped"
+            yield "flip", evidence, flip(network, layer, neuron, others[:1]), explanation
 
 
 def _shift(least: Fraction, rng: random.Random) -> Fraction:

@@ -14,12 +14,12 @@ from fractions import Fraction
 
 from polyrelu.exact import RationalMatrix, primitive, vanishing_subset
 from polyrelu.network import Block, Layer, Network, layer_from_rows
+from polyrelu.support.typing import Vector
 
 __all__ = ["Alternative", "LayerPair", "Vector", "layer_pair", "one_layer_alternatives", "plus"]
 
 _VARIANTS = 6
 
-Vector = tuple[Fraction, ...]
 Alternative = tuple[str, Network]
 
 
@@ -38,12 +38,17 @@ class LayerPair:
         """Whether the domain is the orthant (a hidden layer comes before) and not R^n."""
         return self.layer > 1
 
-    def replaced(self, rows: dict[int, Vector], columns: dict[int, Vector], offset: Vector | None = None) -> Network:
+    def replaced(
+        self, rows: dict[int, Vector], columns: dict[int, Vector], offset: Vector | None = None
+    ) -> Network:
         """The network with some rows, columns and the offset replaced."""
         hidden = [rows.get(i, row) for i, row in enumerate(self.rows)]
         heads = [columns.get(i, column) for i, column in enumerate(self.columns)]
         bias = self.offset if offset is None else offset
-        outgoing = Layer((Block(self.layer, RationalMatrix.from_rows(heads).transpose()),), RationalMatrix.column(bias))
+        outgoing = Layer(
+            (Block(self.layer, RationalMatrix.from_rows(heads).transpose()),),
+            RationalMatrix.column(bias),
+        )
         return self.network.replace_layers(
             {self.layer: layer_from_rows(hidden, self.layer - 1), self.layer + 1: outgoing}
         )
@@ -65,7 +70,9 @@ def layer_pair(network: Network, layer: int) -> LayerPair:
     )
 
 
-def one_layer_alternatives(network: Network, layer: int, rng: random.Random) -> Iterator[Alternative]:
+def one_layer_alternatives(
+    network: Network, layer: int, rng: random.Random
+) -> Iterator[Alternative]:
     """Networks that differ from a plain stack in layers ℓ = `layer` and ℓ+1 only, with the same function, each with
     its reason."""
     pair = layer_pair(network, layer)
@@ -84,9 +91,13 @@ def _unused_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative
     for i, column in enumerate(pair.columns):
         if not any(column):
             row = pair.rows[i]
-            for bias in (row[-1] + 1, Fraction(1), Fraction(-1)):  # one of them is not the old row up to scale
-                story = f"{pair.name(i)} has outgoing weights 0, so its row is free"
-                yield story, pair.replaced({i: (*row[:-1], bias)}, {})
+            for bias in (
+                row[-1] + 1,
+                Fraction(1),
+                Fraction(-1),
+            ):  # one of them is not the old row up to scale
+                explanation = f"{pair.name(i)} has outgoing weights 0, so its row is free"
+                yield explanation, pair.replaced({i: (*row[:-1], bias)}, {})
 
 
 def _dead_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
@@ -94,13 +105,13 @@ def _dead_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
     for i, row in enumerate(pair.rows):
         if max(row) > 0 or (any(row[:-1]) and not pair.on_orthant):
             continue
-        story = f"{pair.name(i)} is dead: its preactivation is never positive"
+        explanation = f"{pair.name(i)} is dead: its preactivation is never positive"
         if pair.on_orthant:
             for _ in range(_VARIANTS):
                 changed = tuple(Fraction(-rng.randint(1, 64), 16) for _ in row)
-                yield story, pair.replaced({i: changed}, {})
+                yield explanation, pair.replaced({i: changed}, {})
         else:
-            yield story, pair.replaced({i: (*row[:-1], Fraction(0 if row[-1] else -1))}, {})
+            yield explanation, pair.replaced({i: (*row[:-1], Fraction(0 if row[-1] else -1))}, {})
 
 
 def _linear_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
@@ -108,11 +119,18 @@ def _linear_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative
     for i, row in enumerate(pair.rows):
         if min(row) < 0 or not any(row) or (any(row[:-1]) and not pair.on_orthant):
             continue
-        story = f"{pair.name(i)} is linear on its domain: its preactivation is never negative"
-        shifts = [-row[-1]] if not any(row[:-1]) else [Fraction(rng.randint(1, 64), 16) for _ in range(_VARIANTS)]
+        explanation = f"{pair.name(i)} is linear on its domain: its preactivation is never negative"
+        shifts = (
+            [-row[-1]]
+            if not any(row[:-1])
+            else [Fraction(rng.randint(1, 64), 16) for _ in range(_VARIANTS)]
+        )
         for shift in shifts:
             changed = (*row[:-1], row[-1] + shift)
-            yield story, pair.replaced({i: changed}, {}, plus(pair.offset, pair.columns[i], -shift))
+            yield (
+                explanation,
+                pair.replaced({i: changed}, {}, plus(pair.offset, pair.columns[i], -shift)),
+            )
 
 
 def _shared_hyperplanes(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
@@ -131,14 +149,19 @@ def _shared_hyperplanes(pair: LayerPair, rng: random.Random) -> Iterator[Alterna
         seen[normal, scale > 0] = (i, scale)
 
 
-def _traded(pair: LayerPair, first: tuple[int, Fraction], second: tuple[int, Fraction]) -> Iterator[Alternative]:
+def _traded(
+    pair: LayerPair, first: tuple[int, Fraction], second: tuple[int, Fraction]
+) -> Iterator[Alternative]:
     """σ(s h) and σ(s' h) with s, s' of one sign: v + s'·t and v' - s·t make the same sum, for every vector t."""
     (i, s), (k, t) = first, second
     ones = (Fraction(1),) * len(pair.offset)
-    story = f"neurons {i} and {k} of layer {pair.layer} have one row up to scale, so they can trade outgoing weights"
+    explanation = f"neurons {i} and {k} of layer {pair.layer} have one row up to scale, so they can trade outgoing weights"
     for factor in (1, 2):  # one of them may merely exchange the two neurons
-        columns = {i: plus(pair.columns[i], ones, factor * abs(t)), k: plus(pair.columns[k], ones, -factor * abs(s))}
-        yield story, pair.replaced({}, columns)
+        columns = {
+            i: plus(pair.columns[i], ones, factor * abs(t)),
+            k: plus(pair.columns[k], ones, -factor * abs(s)),
+        }
+        yield explanation, pair.replaced({}, columns)
 
 
 def _moved_together(
@@ -148,9 +171,12 @@ def _moved_together(
     (i, s), (k, t) = first, second
     if any(abs(s) * a + abs(t) * b for a, b in zip(pair.columns[i], pair.columns[k], strict=True)):
         return
-    rows = {i: (*pair.rows[i][:-1], pair.rows[i][-1] + s), k: (*pair.rows[k][:-1], pair.rows[k][-1] + t)}
-    story = f"neurons {i} and {k} of layer {pair.layer} bend on one hyperplane and cancel there, so it can move"
-    yield story, pair.replaced(rows, {}, plus(pair.offset, pair.columns[i], -s))
+    rows = {
+        i: (*pair.rows[i][:-1], pair.rows[i][-1] + s),
+        k: (*pair.rows[k][:-1], pair.rows[k][-1] + t),
+    }
+    explanation = f"neurons {i} and {k} of layer {pair.layer} bend on one hyperplane and cancel there, so it can move"
+    yield explanation, pair.replaced(rows, {}, plus(pair.offset, pair.columns[i], -s))
 
 
 def _vanishing_sums(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
@@ -164,8 +190,10 @@ def _vanishing_sums(pair: LayerPair, rng: random.Random) -> Iterator[Alternative
     for i in subset:
         offset = plus(offset, pair.columns[i], pair.rows[i][-1])
     names = ", ".join(map(str, subset))
-    story = f"neurons {names} of layer {pair.layer} can be flipped together: their linear parts cancel"
-    yield story, pair.replaced(rows, {}, offset)
+    explanation = (
+        f"neurons {names} of layer {pair.layer} can be flipped together: their linear parts cancel"
+    )
+    yield explanation, pair.replaced(rows, {}, offset)
 
 
 def plus(vector: Vector, direction: Vector, factor: Fraction) -> Vector:

@@ -24,7 +24,13 @@ from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.refutations.moves import Move
 from polyrelu.proofs.refutations.one_layer import LayerPair, layer_pair, plus
 from polyrelu.proofs.refutations.suspects import Suspect, bounded_suspects, seen_suspects
-from polyrelu.proofs.refutations.valid_inequalities import ONE, SOURCE, Bound, Facts, Key
+from polyrelu.proofs.refutations.valid_inequalities import (
+    ONE,
+    SOURCE,
+    Bound,
+    Key,
+    ValidInequalities,
+)
 from polyrelu.support.limits import BIT_LIMIT, is_affordable
 from polyrelu.symmetry import first_difference
 
@@ -50,7 +56,10 @@ class OneSided(NamedTuple):
 
 
 def one_sided_neurons(
-    network: Network, suspects: Iterable[Suspect] | None = None, time_limit: float | None = TIME_LIMIT, seed: int = 0
+    network: Network,
+    suspects: Iterable[Suspect] | None = None,
+    time_limit: float | None = TIME_LIMIT,
+    seed: int = 0,
 ) -> list[Suspect]:
     """The suspects that are proved: neurons that have one sign wherever their source is on, or everywhere.
 
@@ -66,11 +75,16 @@ def one_sided_neurons(
     >>> [(s.neuron.index, s.sign, s.source.index) for s in one_sided_neurons(net)]
     [(1, -1, 0), (0, -1, 1), (0, 1, 0)]
     """
-    return [found.suspect for found in _proved(Facts(network), suspects, time_limit, seed)]
+    return [
+        found.suspect for found in _proved(ValidInequalities(network), suspects, time_limit, seed)
+    ]
 
 
 def one_sided_moves(
-    network: Network, suspects: Iterable[Suspect] | None = None, time_limit: float | None = TIME_LIMIT, seed: int = 0
+    network: Network,
+    suspects: Iterable[Suspect] | None = None,
+    time_limit: float | None = TIME_LIMIT,
+    seed: int = 0,
 ) -> Iterator[Move]:
     """Other networks with the same function, not related to a plain stack, by the suspects that are proved.
 
@@ -79,14 +93,14 @@ def one_sided_moves(
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [-1, -1]), ([[2, -1], [-1, 3]], [1, -1]), ([[1, 1]], [0])])
     >>> move = next(one_sided_moves(net))
-    >>> move.story
+    >>> move.explanation
     'neuron 1 of layer 2 is off wherever neuron 0 of layer 1 is on, so its weight on it can be lowered'
     >>> move.other([3]) == net([3])
     True
     """
     if not _has_room(network):
         return
-    facts, rng = Facts(network), Random(seed)
+    facts, rng = ValidInequalities(network), Random(seed)
     raised: dict[NeuronId, list[OneSided]] = {}
     chosen = _of_use(network, seen_suspects(network, seed) if suspects is None else suspects)
     try:
@@ -95,10 +109,13 @@ def one_sided_moves(
             if _is_raised(found.suspect):
                 group = raised.setdefault(found.suspect.source or found.suspect.neuron, [])
                 group.append(found)
-            for story, other in _alternatives(network, group, rng):
-                difference, evidence = first_difference(network, other), _evidence(facts, group, other)
+            for explanation, other in _alternatives(network, group, rng):
+                difference, evidence = (
+                    first_difference(network, other),
+                    _evidence(facts, group, other),
+                )
                 if difference is not None and evidence is not None:
-                    yield Move(THEOREM, evidence, other, difference, story)
+                    yield Move(THEOREM, evidence, other, difference, explanation)
     except NetworkError:  # numbers longer than the files hold
         return
 
@@ -122,25 +139,39 @@ def _of_use(network: Network, suspects: Iterable[Suspect]) -> list[Suspect]:
     for suspect in filter(_is_raised, chosen):
         groups.setdefault(suspect.source or suspect.neuron, []).append(suspect)
     useless: set[Suspect] = set()
-    pairs = {layer: layer_pair(network, layer) for layer in {group[0].neuron.layer for group in groups.values()}}
+    pairs = {
+        layer: layer_pair(network, layer)
+        for layer in {group[0].neuron.layer for group in groups.values()}
+    }
     for group in groups.values():
         pair = pairs[group[0].neuron.layer]
-        useless |= {suspect for suspect in group if _shares(pair, [s.neuron.index for s in group], suspect) is None}
+        useless |= {
+            suspect
+            for suspect in group
+            if _shares(pair, [s.neuron.index for s in group], suspect) is None
+        }
     return [suspect for suspect in chosen if suspect not in useless]
 
 
-def _shares(pair: LayerPair, neurons: Sequence[int], wanted: Suspect) -> tuple[Fraction, ...] | None:
+def _shares(
+    pair: LayerPair, neurons: Sequence[int], wanted: Suspect
+) -> tuple[Fraction, ...] | None:
     """By how much the weights of some neurons can be raised so that the next layer sees no change, that of a wanted one
     among them; None if they cannot be."""
     program = LinearProgram(len(neurons), lower=[0] * len(neurons))
-    program.add_equations(list(zip(*(pair.columns[v] for v in neurons), strict=True)), [0] * len(pair.offset))
+    program.add_equations(
+        list(zip(*(pair.columns[v] for v in neurons), strict=True)), [0] * len(pair.offset)
+    )
     program.add_inequalities([[1] * len(neurons)], [1])
     answer = program.maximize([int(v == wanted.neuron.index) for v in neurons])
     return answer.point if isinstance(answer, Optimal) and answer.value else None
 
 
 def _proved(
-    facts: Facts, suspects: Iterable[Suspect] | None, time_limit: float | None, seed: int
+    facts: ValidInequalities,
+    suspects: Iterable[Suspect] | None,
+    time_limit: float | None,
+    seed: int,
 ) -> Iterator[OneSided]:
     """The suspects that are proved within the time. On R^n itself no neuron has one sign but constant ones, which
     other moves see."""
@@ -152,8 +183,12 @@ def _proved(
     bounded = bounded_suspects(network, seed) if chosen else {}
     for suspect in chosen:
         neuron, sign, source = suspect
-        if neuron.layer >= network.depth or (source is not None and source.layer != neuron.layer - 1):
-            raise PolyreluError(f"{neuron} is not hidden below another layer, or {source} not of the layer before")
+        if neuron.layer >= network.depth or (
+            source is not None and source.layer != neuron.layer - 1
+        ):
+            raise PolyreluError(
+                f"{neuron} is not hidden below another layer, or {source} not of the layer before"
+            )
         if deadline is not None and time.monotonic() > deadline:
             return
         facts.learn(bounded, neuron.layer, deadline)
@@ -165,7 +200,9 @@ def _proved(
 # -- other networks ---------------------------------------------------------------------------------------------------
 
 
-def _alternatives(network: Network, group: Sequence[OneSided], rng: Random) -> Iterator[tuple[str, Network]]:
+def _alternatives(
+    network: Network, group: Sequence[OneSided], rng: Random
+) -> Iterator[tuple[str, Network]]:
     """What the last member of a group allows; the members are neurons that are on wherever one source is on, or the
     group is a single neuron."""
     neuron, sign, source = group[-1].suspect
@@ -181,25 +218,31 @@ def _alternatives(network: Network, group: Sequence[OneSided], rng: Random) -> I
         offset = plus(pair.offset, pair.columns[neuron.index], -shift) if sign > 0 else pair.offset
         if source is not None:
             on = f"wherever neuron {source.index} of layer {source.layer} is on"
-            story = f"{name} is off {on}, so its weight on it can be lowered"
+            explanation = f"{name} is off {on}, so its weight on it can be lowered"
         else:
-            story = f"{name} is {'linear: it is never negative' if sign > 0 else 'dead: it is never positive'} on R^n"
-        yield story, pair.replaced({neuron.index: row}, {}, offset)
+            explanation = f"{name} is {'linear: it is never negative' if sign > 0 else 'dead: it is never positive'} on R^n"
+        yield explanation, pair.replaced({neuron.index: row}, {}, offset)
 
 
-def _traded(pair: LayerPair, group: Sequence[OneSided], source: NeuronId, rng: Random) -> Iterator[tuple[str, Network]]:
+def _traded(
+    pair: LayerPair, group: Sequence[OneSided], source: NeuronId, rng: Random
+) -> Iterator[tuple[str, Network]]:
     """Neurons that are on wherever the source is on raise their weights on it, so that the next layer sees no
     change; the last one takes part."""
     neurons = [found.suspect.neuron.index for found in group]
     shares = _shares(pair, neurons, group[-1].suspect)
     if shares is None:
         return
-    story = f"neurons of layer {pair.layer} are on wherever neuron {source.index} of layer {source.layer} is on, so "
-    story += "their weights on it can be raised together"
+    explanation = f"neurons of layer {pair.layer} are on wherever neuron {source.index} of layer {source.layer} is on, so "
+    explanation += "their weights on it can be raised together"
     for _ in range(_VARIANTS):
         factor = Fraction(rng.randint(1, 64), 16)
-        rows = {v: _changed(pair.rows[v], source.index, factor * t) for v, t in zip(neurons, shares, strict=True) if t}
-        yield story, pair.replaced(rows, {})
+        rows = {
+            v: _changed(pair.rows[v], source.index, factor * t)
+            for v, t in zip(neurons, shares, strict=True)
+            if t
+        }
+        yield explanation, pair.replaced(rows, {})
 
 
 def _changed(row: Sequence[Fraction], place: int, shift: Fraction) -> tuple[Fraction, ...]:
@@ -209,7 +252,9 @@ def _changed(row: Sequence[Fraction], place: int, shift: Fraction) -> tuple[Frac
 # -- evidence ---------------------------------------------------------------------------------------------------------
 
 
-def _evidence(facts: Facts, group: Sequence[OneSided], other: Network) -> dict[str, object] | None:
+def _evidence(
+    facts: ValidInequalities, group: Sequence[OneSided], other: Network
+) -> dict[str, object] | None:
     """The evidence of FORMAT.md §3.3 that another network has the same function; None if it is beyond the limits of
     §3.6."""
     neuron, _, source = group[0].suspect
@@ -218,23 +263,36 @@ def _evidence(facts: Facts, group: Sequence[OneSided], other: Network) -> dict[s
     used = _used_steps(facts, [found.bound.multiples for found in group])
     numbers = {ONE: first, SOURCE: first + 1}
     numbers |= {key: first + 1 + (source is not None) + i for i, key in enumerate(used)}
-    bounds = [_times(found.bound, other.layers[layer - 1].augmented().denominator) for found in group]
-    entries = [factors for key in used for factors in facts.step(key)[2:4]] + [bound.multiples for bound in bounds]
+    bounds = [
+        _times(found.bound, other.layers[layer - 1].augmented().denominator) for found in group
+    ]
+    entries = [factors for key in used for factors in facts.step(key)[2:4]] + [
+        bound.multiples for bound in bounds
+    ]
     if not _is_affordable(facts, on, entries):
         return None
 
     def listed(multiples: dict[Key, int]) -> list[list[object]]:
-        return [[key, str(w)] for key, w in sorted((numbers.get(key, key), w) for key, w in multiples.items() if w)]
+        return [
+            [key, str(w)]
+            for key, w in sorted((numbers.get(key, key), w) for key, w in multiples.items() if w)
+        ]
 
     steps = [facts.step(key) for key in used]
     signs = sorted(
-        (suspect.neuron.index, suspect.sign, bound) for (suspect, _), bound in zip(group, bounds, strict=True)
+        (suspect.neuron.index, suspect.sign, bound)
+        for (suspect, _), bound in zip(group, bounds, strict=True)
     )
     return {
         "layer": layer,
         "source": [] if source is None else [source.index],
-        "steps": [[step.neuron, str(step.scale), listed(step.above), listed(step.gap)] for step in steps],
-        "signs": [[v, "+" if sign > 0 else "-", str(bound.scale), listed(bound.multiples)] for v, sign, bound in signs],
+        "steps": [
+            [step.neuron, str(step.scale), listed(step.above), listed(step.gap)] for step in steps
+        ],
+        "signs": [
+            [v, "+" if sign > 0 else "-", str(bound.scale), listed(bound.multiples)]
+            for v, sign, bound in signs
+        ],
     }
 
 
@@ -245,7 +303,7 @@ def _times(bound: Bound, factor: int) -> Bound:
     return Bound(bound.value, bound.scale // divisor, multiples)
 
 
-def _used_steps(facts: Facts, multiples: Iterable[dict[Key, int]]) -> list[Key]:
+def _used_steps(facts: ValidInequalities, multiples: Iterable[dict[Key, int]]) -> list[Key]:
     """The steps that are used, in the order in which they were made (descending keys), and so each after those that it
     uses itself."""
     waiting, used = [key for entry in multiples for key in entry], set[Key]()
@@ -258,14 +316,18 @@ def _used_steps(facts: Facts, multiples: Iterable[dict[Key, int]]) -> list[Key]:
     return sorted(used, reverse=True)
 
 
-def _is_affordable(facts: Facts, on: int | None, entries: Sequence[dict[Key, int]]) -> bool:
+def _is_affordable(
+    facts: ValidInequalities, on: int | None, entries: Sequence[dict[Key, int]]
+) -> bool:
     """Whether the checker can add up so many multiples."""
     operations, longest = 0, 1
     for multiples in entries:
         for key, factor in multiples.items():
             form = facts.fact(key, on)
             operations += len(form)
-            longest = max(longest, factor.bit_length() + max(abs(w) for w in form.values()).bit_length())
+            longest = max(
+                longest, factor.bit_length() + max(abs(w) for w in form.values()).bit_length()
+            )
             if factor.bit_length() > BIT_LIMIT:
                 return False
     return is_affordable(2 * operations, longest)

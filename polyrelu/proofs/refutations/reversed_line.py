@@ -48,5 +48,7 @@ def _from_the_right(
     first = Layer((Block(0, weight),), bias)
     second = layer_from_rows([(Fraction(-1), end - place) for place in places], 1)
     outgoing = RationalMatrix.from_rows(heads).transpose()
-    raw = network.replace_layers({1: first, 2: second, 3: Layer((Block(2, outgoing),), network.bias(3))})
+    raw = network.replace_layers(
+        {1: first, 2: second, 3: Layer((Block(2, outgoing),), network.bias(3))}
+    )
     return with_output_at_zero_of(raw, network)

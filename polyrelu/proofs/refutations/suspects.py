@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.network import Network, NeuronId
+from polyrelu.support.typing import Floats
 
 __all__ = ["Suspect", "bounded_suspects", "seen_suspects"]
 
-Floats = NDArray[np.float64]
 
 _POINTS = 6000
 _MEETING = 24  # so many hyperplanes meet at most at a point that is looked at
@@ -60,7 +60,10 @@ def seen_suspects(network: Network, seed: int = 0) -> list[Suspect]:
 
 
 def _pairs(
-    number: int, before: NDArray[np.int8], here: NDArray[np.int8], seen: dict[int, NDArray[np.bool_]]
+    number: int,
+    before: NDArray[np.int8],
+    here: NDArray[np.int8],
+    seen: dict[int, NDArray[np.bool_]],
 ) -> list[Suspect]:
     found = []
     on = (before == 1).astype(np.float64)
@@ -95,7 +98,9 @@ def _points(network: Network, rng: np.random.Generator) -> Floats:
     """Points of all sizes around the origin, and around common zeros of neurons of the first layer: fewer of these if
     there are many inputs, because each takes a matrix of its own."""
     weight, bias = network.weight(1).to_floats(), network.bias(1).to_floats()[:, 0]
-    steps: Floats = rng.standard_normal((_POINTS, network.inputs)) * rng.choice(_SIZES, (_POINTS, 1))
+    steps: Floats = rng.standard_normal((_POINTS, network.inputs)) * rng.choice(
+        _SIZES, (_POINTS, 1)
+    )
     count = min(len(bias), network.inputs, _MEETING)
     many = max(1, min(_POINTS // 2, _ROOM // (count * network.inputs)))
     chosen = rng.permuted(np.tile(np.arange(len(bias)), (many, 1)), axis=1)[:, :count]
@@ -108,7 +113,10 @@ def _signs(network: Network, points: Floats, with_bias: bool) -> list[NDArray[np
     """The signs of all hidden neurons at some points, shape (points, width); 0 where floats may be wrong."""
     found, values = [], points
     for number in range(1, network.depth):
-        weight, bias = network.weight(number).to_floats(), network.bias(number).to_floats()[:, 0] * with_bias
+        weight, bias = (
+            network.weight(number).to_floats(),
+            network.bias(number).to_floats()[:, 0] * with_bias,
+        )
         z = values @ weight.T + bias
         blur = _BLUR * (np.abs(values) @ np.abs(weight.T) + np.abs(bias))
         found.append(np.where(np.abs(z) > blur, np.sign(z), 0).astype(np.int8))

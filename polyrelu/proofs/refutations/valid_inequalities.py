@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeAlias
 from polyrelu.exact import LinearProgram, Optimal
 from polyrelu.network import Network, NeuronId
 
-__all__ = ["ONE", "SOURCE", "Bound", "Facts", "Form", "Key", "Step"]
+__all__ = ["ONE", "SOURCE", "Bound", "DerivedInequality", "Form", "Key", "ValidInequalities"]
 
 #: Coefficients by symbol: 0 for 1, then the inputs, then the hidden neurons, layer by layer.
 Form: TypeAlias = dict[int, int]
@@ -36,7 +36,7 @@ _ENTRIES = 5_000_000
 _SHORT = 16  # significant bits of the bounds of neurons
 
 
-class Step(NamedTuple):
+class DerivedInequality(NamedTuple):
     """q d a ≤ G for a neuron: G is the sum of the multiples `above`, and G - q t that of `gap` and a form that is seen
     to be nonnegative; `form` is G - q d a."""
 
@@ -76,12 +76,12 @@ class _View:
     giving: tuple[int, ...] = ()
 
 
-class Facts:
+class ValidInequalities:
     """The facts of a plain stack, and bounds that follow from them.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [1]], [0, -1]), ([[-1, 1]], [0]), ([[1]], [0])])
-    >>> facts = Facts(net)
+    >>> facts = ValidInequalities(net)
     >>> bound = facts.below(facts.preactivation(NeuronId(2, 0), -1), 2)  # max(x, 0) - max(x - 1, 0)
     >>> bound.value, facts.steps[0].neuron
     (Fraction(0, 1), 1)
@@ -96,7 +96,7 @@ class Facts:
         self._denominators = [table.denominator for table in tables]
         self._rows = [table.integer_rows() for table in tables]
         self._layers = [number for number in range(1, network.depth) for _ in range(widths[number])]
-        self.steps: list[Step] = []
+        self.steps: list[DerivedInequality] = []
         self._known: list[Key] = []  # steps that hold everywhere
         self._learnt = 1
 
@@ -127,7 +127,7 @@ class Facts:
         neuron, is_gap = divmod(key, 2)
         return self._gap(neuron) if is_gap else {self._first + neuron: 1}
 
-    def step(self, key: Key) -> Step:
+    def step(self, key: Key) -> DerivedInequality:
         """The step of a key below `SOURCE`."""
         return self.steps[SOURCE - 1 - key]
 
@@ -152,16 +152,24 @@ class Facts:
         if bound is not None and bound.value >= 0:
             return bound
         last = self.count(layer - 1)
-        owed = tuple(k for k in range(stop) if k != on and (k < last or form.get(self._first + k, 0) < 0))
-        giving = tuple(k for k in range(stop) if k == on or k < last or form.get(self._first + k, 0) > 0)
+        owed = tuple(
+            k for k in range(stop) if k != on and (k < last or form.get(self._first + k, 0) < 0)
+        )
+        giving = tuple(
+            k for k in range(stop) if k == on or k < last or form.get(self._first + k, 0) > 0
+        )
         better = self._solve(form, _View(stop, on, owed, giving))
         return bound if better is None else better
 
-    def learn(self, bounded: Mapping[NeuronId, Iterable[int]], layer: int, deadline: float | None = None) -> None:
+    def learn(
+        self, bounded: Mapping[NeuronId, Iterable[int]], layer: int, deadline: float | None = None
+    ) -> None:
         """Bound neurons of the layers before one, where this is worth a try: from above (1), from below (-1); until
         a time of the monotonic clock."""
         for neuron, sides in sorted(bounded.items()):
-            if self._learnt <= neuron.layer < layer and (deadline is None or time.monotonic() < deadline):
+            if self._learnt <= neuron.layer < layer and (
+                deadline is None or time.monotonic() < deadline
+            ):
                 self._bound(neuron, set(sides))
         self._learnt = max(self._learnt, layer)
 
@@ -170,26 +178,32 @@ class Facts:
         number, form = self.number(neuron), self.preactivation(neuron)
         low = self.below(form, neuron.layer) if -1 in sides else None
         if low is not None and low.value >= 0:
-            self._keep(Step(number, low.scale, self._completed(form, low, Fraction(0)), {}, {}))
+            self._keep(
+                DerivedInequality(
+                    number, low.scale, self._completed(form, low, Fraction(0)), {}, {}
+                )
+            )
             return
         high = self.below(self.preactivation(neuron, -1), neuron.layer) if 1 in sides else None
         if high is None:
             return
         if high.value >= 0:
-            self._keep(Step(number, high.scale, {}, high.multiples, {}))
+            self._keep(DerivedInequality(number, high.scale, {}, high.multiples, {}))
             return
         top = math.ceil(-high.value)
-        self._keep(Step(number, high.scale, {ONE: top * high.scale}, high.multiples, {}))
+        self._keep(
+            DerivedInequality(number, high.scale, {ONE: top * high.scale}, high.multiples, {})
+        )
         if low is not None:
             self._keep(self._chord(number, low, high))
 
-    def _chord(self, number: int, low: Bound, high: Bound) -> Step:
+    def _chord(self, number: int, low: Bound, high: Bound) -> DerivedInequality:
         """With l ≤ t ≤ u: (u - l) d a ≤ u (t - l)."""
         form = self.preactivation(self._id(number))
         bottom, top = math.floor(low.value), math.ceil(-high.value)
         scale = low.scale * high.scale
         above = self._completed(form, low, Fraction(bottom))
-        return Step(
+        return DerivedInequality(
             number,
             (top - bottom) * scale,
             {key: top * high.scale * factor for key, factor in above.items()},
@@ -204,16 +218,23 @@ class Facts:
         for key, factor in bound.multiples.items():
             _add(rest, self.fact(key), -factor)
         more = {2 * (symbol - self._first) if symbol else ONE: w for symbol, w in rest.items() if w}
-        return {key: bound.multiples.get(key, 0) + more.get(key, 0) for key in {**bound.multiples, **more}}
+        return {
+            key: bound.multiples.get(key, 0) + more.get(key, 0)
+            for key in {**bound.multiples, **more}
+        }
 
-    def _keep(self, step: Step) -> None:
+    def _keep(self, step: DerivedInequality) -> None:
         self._known.append(self._append(step))
 
-    def _append(self, step: Step, source: int | None = None) -> Key:
+    def _append(self, step: DerivedInequality, source: int | None = None) -> Key:
         form: Form = {}
         for key, factor in step.above.items():
             _add(form, self.fact(key, source), factor)
-        _add(form, {self._first + step.neuron: self._denominators[self._layers[step.neuron] - 1]}, -step.scale)
+        _add(
+            form,
+            {self._first + step.neuron: self._denominators[self._layers[step.neuron] - 1]},
+            -step.scale,
+        )
         self.steps.append(step._replace(form=form))
         return SOURCE - len(self.steps)
 
@@ -236,7 +257,9 @@ class Facts:
         # A bound above 2^own is worth no more than that one; without a limit there may be no best one, if the source
         # is never on.
         table.append([-w for w in costs])
-        answer = _minimum(table, costs, [*right, (1 << own) - form.get(0, 0) << most - own], [*equal, False])
+        answer = _minimum(
+            table, costs, [*right, (1 << own) - form.get(0, 0) << most - own], [*equal, False]
+        )
         if answer is None:
             return None
         values = [x * Fraction(2) ** (own - b) for x, b in zip(answer.point, bits, strict=True)]
@@ -245,7 +268,9 @@ class Facts:
 
     def _columns(self, view: _View) -> Iterator[_Column]:
         """The unknowns of the sum, then those of the steps."""
-        yield from (_Column(0, key, False, form) for key, form in self._gaps(range(view.stop), view.source))
+        yield from (
+            _Column(0, key, False, form) for key, form in self._gaps(range(view.stop), view.source)
+        )
         for k in view.nested:
             neurons = self._read(view, k)
             gaps = self._gaps(neurons, view.source)
@@ -313,20 +338,24 @@ class Facts:
                     sums[key] = sums.get(key, Fraction()) + x
                 continue
             common = math.lcm(*(x.denominator for x in (scale, *above.values(), *gap.values())))
-            step = Step(part - 1, int(scale * common), _scaled(above, common), _scaled(gap, common), {})
+            step = DerivedInequality(
+                part - 1, int(scale * common), _scaled(above, common), _scaled(gap, common), {}
+            )
             sums[self._append(step, source)] = Fraction(1, common)
         common = math.lcm(*(x.denominator for x in sums.values()))
         return Bound(value, common, _scaled(sums, common))
 
 
-def _minimum(table: list[list[int]], costs: list[int], right: list[int], equal: list[bool]) -> Optimal | None:
+def _minimum(
+    table: list[list[int]], costs: list[int], right: list[int], equal: list[bool]
+) -> Optimal | None:
     """The least costs·x for x ≥ 0 with table x ≤ right, or = where it says so; None if there is none."""
     program = LinearProgram(len(costs), lower=[0] * len(costs))
     for is_equation, add in ((False, program.add_inequalities), (True, program.add_equations)):
         chosen = [i for i, flag in enumerate(equal) if flag is is_equation]
         if chosen:
             add([table[i] for i in chosen], [right[i] for i in chosen])
-    return program.minimum_if_seen(costs)
+    return program.try_minimize(costs)
 
 
 def _scaled(multiples: Mapping[Key, Fraction], factor: int) -> dict[Key, int]:

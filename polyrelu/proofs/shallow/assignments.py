@@ -24,10 +24,11 @@ from fractions import Fraction
 from polyrelu.exact import RationalMatrix, kernel, primitive, rank, solve
 from polyrelu.network import Block, Layer, Network, layer_from_rows, with_output_at_zero_of
 from polyrelu.support.limits import PAIR_LIMIT, is_affordable
+from polyrelu.support.typing import Vector
 from polyrelu.symmetry.absolute_value import AbsoluteValueForm, absolute_value_form
 
 __all__ = [
-    "Assignment",
+    "HyperplaneAssignment",
     "Hyperplanes",
     "can_be_visited",
     "has_doubled_hyperplane",
@@ -37,11 +38,9 @@ __all__ = [
     "why_not_visible",
 ]
 
-Vector = tuple[Fraction, ...]
-
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class HyperplaneAssignment:
     """A doubled set D, a sign for every other hyperplane, and a number of free pairs of neurons."""
 
     doubled: tuple[int, ...]
@@ -55,7 +54,7 @@ class Hyperplanes:
 
     normals: tuple[tuple[int, ...], ...]
     form: AbsoluteValueForm
-    own: Assignment
+    own: HyperplaneAssignment
 
     @property
     def doubled_are_independent(self) -> bool:
@@ -68,7 +67,7 @@ class Hyperplanes:
             [list(self.normals[k][:-1]) for k in chosen], ncols=len(self.normals[0]) - 1
         )
 
-    def remainder(self, assignment: Assignment) -> RationalMatrix:
+    def remainder(self, assignment: HyperplaneAssignment) -> RationalMatrix:
         """M - Σ_{k∉D} ε_k C_k h_k, shape (m, n)."""
         total = [list(row) for row in self.form.matrix]
         for k, sign in assignment.signs.items():
@@ -90,7 +89,11 @@ def why_not_visible(network: Network) -> str | None:
     for group in _groups(network).values():
         if len({scale > 0 for _, scale in group}) < len(group):
             return "two hidden neurons have the same row up to a positive factor"
-        if not any(map(sum, zip(*([abs(scale) * v for v in columns[i]] for i, scale in group), strict=True))):
+        if not any(
+            map(
+                sum, zip(*([abs(scale) * v for v in columns[i]] for i, scale in group), strict=True)
+            )
+        ):
             return "two hidden neurons on one hyperplane cancel there"
     return None
 
@@ -114,10 +117,14 @@ def hyperplanes(network: Network) -> Hyperplanes:
     groups = _groups(network)
     normals = tuple(groups)
     doubled = tuple(k for k, group in enumerate(groups.values()) if len(group) == 2)
-    signs = {k: 1 if group[0][1] > 0 else -1 for k, group in enumerate(groups.values()) if len(group) == 1}
+    signs = {
+        k: 1 if group[0][1] > 0 else -1
+        for k, group in enumerate(groups.values())
+        if len(group) == 1
+    }
     hidden, outgoing = network.layers
     form = absolute_value_form(hidden, outgoing)
-    return Hyperplanes(normals, form, Assignment(doubled, signs, 0))
+    return Hyperplanes(normals, form, HyperplaneAssignment(doubled, signs, 0))
 
 
 def pairs_to_visit(planes: Hyperplanes) -> int:
@@ -129,7 +136,9 @@ def pairs_to_visit(planes: Hyperplanes) -> int:
 def can_be_visited(network: Network, planes: Hyperplanes) -> bool:
     """Whether visiting every pair (D, ε) is within the limits of FORMAT.md §3.6."""
     p, pairs = len(planes.normals), pairs_to_visit(planes)
-    return pairs <= PAIR_LIMIT and is_affordable(pairs * p**3, p * max(layer.bits for layer in network.layers))
+    return pairs <= PAIR_LIMIT and is_affordable(
+        pairs * p**3, p * max(layer.bits for layer in network.layers)
+    )
 
 
 def other_assignment(network: Network, planes: Hyperplanes) -> Network | None:
@@ -146,22 +155,24 @@ def other_assignment(network: Network, planes: Hyperplanes) -> Network | None:
     return None
 
 
-def _assignments(planes: Hyperplanes) -> Iterator[Assignment]:
+def _assignments(planes: Hyperplanes) -> Iterator[HyperplaneAssignment]:
     p, e = len(planes.normals), len(planes.own.doubled)
     for pairs in range(e // 2 + 1):
         for doubled in itertools.combinations(range(p), e - 2 * pairs):
             others = [k for k in range(p) if k not in doubled]
             for signs in itertools.product((1, -1), repeat=len(others)):
-                yield Assignment(doubled, dict(zip(others, signs, strict=True)), pairs)
+                yield HyperplaneAssignment(doubled, dict(zip(others, signs, strict=True)), pairs)
 
 
-def _realised(network: Network, planes: Hyperplanes, assignment: Assignment) -> Network:
+def _realised(network: Network, planes: Hyperplanes, assignment: HyperplaneAssignment) -> Network:
     """The parameter of an assignment: solve for the free pairs, then for the d_k."""
     parts, remainder = planes.linear_parts(assignment.doubled), planes.remainder(assignment)
     heads, tails = _rank_factors(remainder, kernel(parts), assignment.pairs)
     differences = solve(parts.transpose(), (remainder - heads @ tails).transpose())
     if differences is None:
-        raise ArithmeticError("the remainder does not vanish on the common kernel")  # excluded by the rank condition
+        raise ArithmeticError(
+            "the remainder does not vanish on the common kernel"
+        )  # excluded by the rank condition
     neurons = _neurons(planes, assignment, differences.rows())
     for pair in range(assignment.pairs):
         ray = (*tails.row(pair), Fraction(pair + 1))
@@ -180,7 +191,9 @@ def _rank_factors(
     current = remainder
     for _ in range(pairs):
         residue = current @ basis
-        pivot = next(((o, s) for o in range(m) for s in range(basis.ncols) if residue[o, s] != 0), None)
+        pivot = next(
+            ((o, s) for o in range(m) for s in range(basis.ncols) if residue[o, s] != 0), None
+        )
         if pivot is None:  # a pair that is not needed: its outgoing weights are 0
             heads.append((Fraction(),) * m)
             tails.append((Fraction(1),) + (Fraction(),) * (n - 1))
@@ -189,10 +202,14 @@ def _rank_factors(
         heads.append(tuple(residue[i, s] / residue[o, s] for i in range(m)))
         tails.append(current.row(o))
         current = current - RationalMatrix.column(heads[-1]) @ RationalMatrix.from_rows([tails[-1]])
-    return RationalMatrix.from_rows(heads, ncols=m).transpose(), RationalMatrix.from_rows(tails, ncols=n)
+    return RationalMatrix.from_rows(heads, ncols=m).transpose(), RationalMatrix.from_rows(
+        tails, ncols=n
+    )
 
 
-def _neurons(planes: Hyperplanes, assignment: Assignment, differences: list[Vector]) -> list[tuple[Vector, Vector]]:
+def _neurons(
+    planes: Hyperplanes, assignment: HyperplaneAssignment, differences: list[Vector]
+) -> list[tuple[Vector, Vector]]:
     neurons: list[tuple[Vector, Vector]] = []
     for k, sign in assignment.signs.items():
         ray = tuple(Fraction(sign * entry) for entry in planes.normals[k])
@@ -201,7 +218,9 @@ def _neurons(planes: Hyperplanes, assignment: Assignment, differences: list[Vect
         ray = tuple(Fraction(entry) for entry in planes.normals[k])
         coefficient = planes.form.terms[planes.normals[k]]
         neurons.append((ray, tuple(c + d for c, d in zip(coefficient, difference, strict=True))))
-        neurons.append((_negated(ray), tuple(c - d for c, d in zip(coefficient, difference, strict=True))))
+        neurons.append(
+            (_negated(ray), tuple(c - d for c, d in zip(coefficient, difference, strict=True)))
+        )
     return neurons
 
 
@@ -212,7 +231,10 @@ def _slide(network: Network, planes: Hyperplanes) -> Network:
     differences = solve(planes.linear_parts(planes.own.doubled).transpose(), remainder.transpose())
     if differences is None:
         raise ArithmeticError("the network does not realise its own assignment")  # pragma: no cover
-    moved = [tuple(d + relation[position, 0] for d in row) for position, row in enumerate(differences.rows())]
+    moved = [
+        tuple(d + relation[position, 0] for d in row)
+        for position, row in enumerate(differences.rows())
+    ]
     return _with_neurons(network, _neurons(planes, planes.own, moved))
 
 

@@ -54,7 +54,12 @@ def _unique(network: Network) -> dict[str, Any] | Attempt:
         return no_vanishing_sum(THEOREM, network, layer=1)
     planes = hyperplanes(network)
     if not can_be_visited(network, planes):
-        return Attempt(THEOREM, f"{pairs_to_visit(planes)} assignments of neurons to hyperplanes, beyond the bound")
+        return Attempt(
+            THEOREM,
+            f"{pairs_to_visit(planes)} assignments of neurons to hyperplanes, beyond the bound",
+        )
     if other_assignment(network, planes) is not None:
-        return Attempt(THEOREM, "another assignment of neurons to the hyperplanes gives the same function")
+        return Attempt(
+            THEOREM, "another assignment of neurons to the hyperplanes gives the same function"
+        )
     return {"method": "assignments"}

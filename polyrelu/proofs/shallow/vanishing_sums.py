@@ -23,5 +23,8 @@ def no_vanishing_sum(theorem: str, network: Network, layer: int) -> dict[str, An
         names = f"the neurons {list(search.subset)} of layer {layer}"
         return Attempt(theorem, f"unique: the linear parts of {names} cancel")
     if search.evidence is None:
-        return Attempt(theorem, "unique: whether some linear parts cancel is a subset-sum problem beyond the bound")
+        return Attempt(
+            theorem,
+            "unique: whether some linear parts cancel is a subset-sum problem beyond the bound",
+        )
     return search.evidence

@@ -16,9 +16,10 @@ import numpy as np
 
 from polyrelu.certificate import SignRecord
 from polyrelu.exact import nearest_float
-from polyrelu.exact.form_bounds import Bounds, Slopes
+from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes
 from polyrelu.proofs.trees.expressions import JointNetwork
-from polyrelu.proofs.trees.relaxation import Floats, chosen_slopes, relaxed
+from polyrelu.proofs.trees.relaxation import chosen_slopes, relaxed
+from polyrelu.support.typing import Floats
 
 __all__ = ["BoxBounds", "ScaledForms", "Sides"]
 
@@ -41,8 +42,8 @@ class BoxBounds:
     def __init__(self, joint: JointNetwork, sides: Sides) -> None:
         self._joint, self._sides = joint, sides
         self._forms = {atom.symbol: atom.form for atom in joint.atoms}
-        self.slopes: dict[int, Slopes] = {}
-        self._bounds: dict[int, Bounds] = {}
+        self.slopes: dict[int, RelaxationSlopes] = {}
+        self._bounds: dict[int, FormBounds] = {}
         self.signs: dict[int, int] = {}
         size = range(1, 1 + joint.dimension)
         if all((j, side) in sides for j in size for side in (1, -1)) and ScaledForms.fit(joint):
@@ -58,15 +59,17 @@ class BoxBounds:
             low[j], high[j] = float(self._sides[j, 1]), float(self._sides[j, -1])
         with np.errstate(all="ignore"):
             lower, upper, slopes = scaled.intervals(low, high)
-        for atom, bottom, top, below, above in zip(self._joint.atoms, lower, upper, *slopes, strict=True):
+        for atom, bottom, top, below, above in zip(
+            self._joint.atoms, lower, upper, *slopes, strict=True
+        ):
             if math.isfinite(bottom) and math.isfinite(top):
-                self.slopes[atom.symbol] = Slopes(Fraction(below), Fraction(above))
+                self.slopes[atom.symbol] = RelaxationSlopes(Fraction(below), Fraction(above))
                 if bottom >= 0 or top <= 0:
                     self.signs[atom.symbol] = 1 if bottom >= 0 else -1
 
-    def bounds_of(self, symbol: int) -> Bounds:
+    def bounds_of(self, symbol: int) -> FormBounds:
         """What was proved about an atom's form."""
-        return self._bounds.get(symbol, Bounds())
+        return self._bounds.get(symbol, FormBounds())
 
     # -- proofs ---------------------------------------------------------------------------------------------------
 
@@ -88,7 +91,9 @@ class BoxBounds:
         for inner in self._forms[symbol].columns:
             if inner > self._joint.dimension and inner not in self._bounds:
                 self._bound(inner, records)
-        found = relaxed(self._forms[symbol], sign, self._forms, self._joint.dimension, self._bounds, self.slopes)
+        found = relaxed(
+            self._forms[symbol], sign, self._forms, self._joint.dimension, self._bounds, self.slopes
+        )
         if found is None:
             return None, {}
         value = found.coefficients.get(0, Fraction())
@@ -110,11 +115,19 @@ class BoxBounds:
                 records.append(self._record(symbol, sign, value, slopes))
                 value *= sign
             ends.append(value)
-        self._bounds[symbol] = Bounds(*ends)
+        self._bounds[symbol] = FormBounds(*ends)
 
-    def _record(self, symbol: int, sign: int, value: Fraction, slopes: Mapping[int, Fraction]) -> SignRecord:
+    def _record(
+        self, symbol: int, sign: int, value: Fraction, slopes: Mapping[int, Fraction]
+    ) -> SignRecord:
         number = self._joint.number
-        return SignRecord(number(symbol), sign, value, {}, {number(other): slope for other, slope in slopes.items()})
+        return SignRecord(
+            number(symbol),
+            sign,
+            value,
+            {},
+            {number(other): slope for other, slope in slopes.items()},
+        )
 
 
 def _rounded_down(value: Fraction) -> Fraction:
@@ -150,7 +163,9 @@ class ScaledForms:
             exponents.append(max(sizes))
             for column, entry in zip(columns, atom.form.numerators, strict=True):
                 shift = exponents[column] - exponents[-1]
-                self.table[number, column] = nearest_float(entry << max(shift, 0), 1 << max(-shift, 0))
+                self.table[number, column] = nearest_float(
+                    entry << max(shift, 0), 1 << max(-shift, 0)
+                )
         levels = [atom.level for atom in joint.atoms]
         self._levels = [np.flatnonzero(np.array(levels) == level) for level in sorted(set(levels))]
 
@@ -162,7 +177,10 @@ class ScaledForms:
     def gradient(self, symbols: Iterable[int], active: set[int]) -> Floats:
         """The sum of the gradients of some scaled forms in the coordinates, where the given atoms are active."""
         on = np.array([symbol in active for symbol in self._place], dtype=float)
-        row = sum((self.table[self._place[symbol] - self._first] for symbol in symbols), np.zeros(self.table.shape[1]))
+        row = sum(
+            (self.table[self._place[symbol] - self._first] for symbol in symbols),
+            np.zeros(self.table.shape[1]),
+        )
         for below in reversed(self._levels):
             factors = row[self._first + below] * on[below]
             row[self._first + below] = 0

@@ -28,8 +28,8 @@ from polyrelu.exact import AnyMatrix, RationalMatrix
 from polyrelu.network import Layer, Network
 from polyrelu.proofs.trees.sparse_forms import (
     ZERO,
-    Row,
     Rows,
+    SparseForm,
     accumulate,
     add_product,
     longest,
@@ -65,7 +65,7 @@ class Atom:
     """
 
     symbol: int
-    form: Row
+    form: SparseForm
     neuron: Neuron
     level: int
 
@@ -105,10 +105,17 @@ class JointNetwork:
         """
         self.inputs = inputs.ncols - 1
         self.dimension = self.inputs + len(lifted)
-        table = _Table(self.inputs, self.dimension, {neuron: 1 + self.inputs + k for k, neuron in enumerate(lifted)})
+        table = _Table(
+            self.inputs,
+            self.dimension,
+            {neuron: 1 + self.inputs + k for k, neuron in enumerate(lifted)},
+        )
         start = [sparse_row(row) for row in inputs.integer_rows()], inputs.denominator
         pair = enumerate((first, second))
-        outputs = [_outputs(network, number, start, table, check or (lambda: None)) for number, network in pair]
+        outputs = [
+            _outputs(network, number, start, table, check or (lambda: None))
+            for number, network in pair
+        ]
         self.lifted = [table.lifted[1 + self.inputs + k] for k in range(len(lifted))]
         difference = _difference(*outputs)
         needed = _used(difference, table.atoms, self.dimension)
@@ -125,7 +132,7 @@ class JointNetwork:
         """The neurons that were lifted."""
         return tuple(atom.neuron for atom in self.lifted)
 
-    def part(self, difference: list[Row]) -> JointNetwork:
+    def part(self, difference: list[SparseForm]) -> JointNetwork:
         """The same atoms with another difference over them; those that it does not need are left out."""
         found = copy.copy(self)
         found.difference = difference
@@ -139,21 +146,32 @@ class JointNetwork:
         Its terms are the atoms that are left, under the symbols of the joint network; of atoms with proportional forms
         the first one stays.
         """
-        values: dict[int, Row] = {column: Row((column,), (1,)) for column in range(1 + self.dimension)}
-        terms: dict[Row, Term] = {}
+        values: dict[int, SparseForm] = {
+            column: SparseForm((column,), (1,)) for column in range(1 + self.dimension)
+        }
+        terms: dict[SparseForm, Term] = {}
         operations = bits = 0
         for level in self._levels:
             rows = substituted([atom.form for atom in level], values)
-            operations += sum(len(values[column].columns) for atom in level for column in atom.form.columns)
+            operations += sum(
+                len(values[column].columns) for atom in level for column in atom.form.columns
+            )
             bits = max(bits, longest(rows), longest([atom.form for atom in level]))
             for atom, row in zip(level, rows, strict=True):
                 values[atom.symbol] = self._activation(atom, row, known, terms)
-        difference = [primitive_row(row)[0] for row in substituted(self.difference, values) if row.columns]
+        difference = [
+            primitive_row(row)[0] for row in substituted(self.difference, values) if row.columns
+        ]
         return Expressions(
-            self, difference, _used_terms(difference, terms.values(), self.dimension), (operations, bits)
+            self,
+            difference,
+            _used_terms(difference, terms.values(), self.dimension),
+            (operations, bits),
         )
 
-    def _activation(self, atom: Atom, row: Row, known: KnownSigns, terms: dict[Row, Term]) -> Row:
+    def _activation(
+        self, atom: Atom, row: SparseForm, known: KnownSigns, terms: dict[SparseForm, Term]
+    ) -> SparseForm:
         """The value of an atom whose form has become a row."""
         if not row.columns:
             return row
@@ -176,7 +194,9 @@ class JointNetwork:
             z = sum([values[column] * entry for column, entry in zip(*atom.form, strict=True)])
             forms[atom.symbol] = z
             values[atom.symbol] = z if z > 0 else 0
-        return forms, any(sum(values[c] * x for c, x in zip(*row, strict=True)) for row in self.difference)
+        return forms, any(
+            sum(values[c] * x for c, x in zip(*row, strict=True)) for row in self.difference
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +209,7 @@ class KnownSigns:
     atoms : of atoms whose form was not affine when their sign was found, by symbol.
     """
 
-    forms: Mapping[Row, int] = field(default_factory=dict)
+    forms: Mapping[SparseForm, int] = field(default_factory=dict)
     atoms: Mapping[int, int] = field(default_factory=dict)
 
     def extended(self, found: Iterable[tuple[Term, int]]) -> KnownSigns:
@@ -215,7 +235,7 @@ class Term:
     """
 
     atom: Atom
-    form: Row
+    form: SparseForm
     factor: int
     is_affine: bool
     atoms: list[tuple[int, int]]
@@ -238,12 +258,12 @@ class Expressions:
     """
 
     joint: JointNetwork
-    difference: list[Row]
+    difference: list[SparseForm]
     terms: list[Term]
     cost: tuple[int, int]
 
 
-def shown_sign(row: Row, inputs: int) -> int:
+def shown_sign(row: SparseForm, inputs: int) -> int:
     """The sign that the coefficients of a row show: those of inputs vanish, the others have one sign."""
     first = row.columns[0] if row.columns else 0
     if first == 0 and len(row.columns) > 1:
@@ -253,7 +273,14 @@ def shown_sign(row: Row, inputs: int) -> int:
     return 1 if min(row.numerators) > 0 else -1 if max(row.numerators) < 0 else 0
 
 
-def _positive_part(row: Row, form: Row, factor: int, atom: Atom, terms: dict[Row, Term], dimension: int) -> Row:
+def _positive_part(
+    row: SparseForm,
+    form: SparseForm,
+    factor: int,
+    atom: Atom,
+    terms: dict[SparseForm, Term],
+    dimension: int,
+) -> SparseForm:
     """factor · max(form, 0) as a row, with the term of the form or of its negative: max(t, 0) = t + max(-t, 0)."""
     term = terms.get(form)
     if term is None and (opposite := terms.get(negated(form))) is not None:
@@ -265,7 +292,7 @@ def _positive_part(row: Row, form: Row, factor: int, atom: Atom, terms: dict[Row
         is_affine = form.columns[-1] <= dimension
         term = terms[form] = Term(atom, form, factor, is_affine, [])
     term.atoms.append((atom.symbol, 1))
-    return Row((term.symbol,), (factor,))
+    return SparseForm((term.symbol,), (factor,))
 
 
 # -- the two networks side by side --------------------------------------------------------------------------------
@@ -278,7 +305,7 @@ class _Table:
         self._inputs, self._dimension, self._lift = inputs, dimension, lift
         self.atoms: list[Atom] = []
         self.lifted: dict[int, Atom] = {}
-        self._symbols: dict[Row, Atom] = {}
+        self._symbols: dict[SparseForm, Atom] = {}
         self._seen: dict[int, set[int]] = {}  # the networks that have an atom
 
     def common(self) -> list[Neuron]:
@@ -290,7 +317,7 @@ class _Table:
                 found[atom.symbol] = atom.neuron
         return list(found.values())
 
-    def activation(self, row: Row, sign: int, neuron: Neuron) -> Row:
+    def activation(self, row: SparseForm, sign: int, neuron: Neuron) -> SparseForm:
         """The positive part of a preactivation, both over one denominator; `sign` is what its weights show."""
         sign = sign or shown_sign(row, self._inputs)
         if sign or not row.columns:
@@ -300,16 +327,20 @@ class _Table:
         atom = opposite or self._symbols.get(form) or self._new(form, neuron)
         self._seen.setdefault(atom.symbol, set()).add(neuron.network)
         if opposite is None:
-            return Row((atom.symbol,), (factor,))
+            return SparseForm((atom.symbol,), (factor,))
         entries = dict(zip(*row, strict=True))  # max(t, 0) = t + max(-t, 0)
         entries[atom.symbol] = entries.get(atom.symbol, 0) + factor
         return row_of(entries)
 
-    def _new(self, form: Row, neuron: Neuron) -> Atom:
+    def _new(self, form: SparseForm, neuron: Neuron) -> Atom:
         symbol, level = self._lift.get(neuron, 0), 0
         if not symbol:
             symbol = 1 + self._dimension + len(self.atoms)
-            inner = [self.atoms[c - 1 - self._dimension].level for c in form.columns if c > self._dimension]
+            inner = [
+                self.atoms[c - 1 - self._dimension].level
+                for c in form.columns
+                if c > self._dimension
+            ]
             level = 1 + max(inner, default=0)
         atom = Atom(symbol, form, neuron, level)
         self._symbols[form] = atom
@@ -320,7 +351,9 @@ class _Table:
         return atom
 
 
-def _outputs(network: Network, number: int, inputs: Rows, table: _Table, check: Callable[[], None]) -> Rows:
+def _outputs(
+    network: Network, number: int, inputs: Rows, table: _Table, check: Callable[[], None]
+) -> Rows:
     activations = [inputs]
     for layer_number, layer in enumerate(network.layers, 1):
         check()
@@ -337,7 +370,7 @@ def _outputs(network: Network, number: int, inputs: Rows, table: _Table, check: 
     return activations[-1]
 
 
-def _difference(first: Rows, second: Rows) -> list[Row]:
+def _difference(first: Rows, second: Rows) -> list[SparseForm]:
     (mine, p), (other, q) = first, second
     found = []
     for ours, theirs in zip(mine, other, strict=True):
@@ -350,7 +383,7 @@ def _difference(first: Rows, second: Rows) -> list[Row]:
     return found
 
 
-def _used(rows: list[Row], atoms: Sequence[Atom], dimension: int) -> list[Atom]:
+def _used(rows: list[SparseForm], atoms: Sequence[Atom], dimension: int) -> list[Atom]:
     """The atoms that rows contain, and the atoms in their forms, and so on, by level."""
     needed = {column for row in rows for column in row.columns if column > dimension}
     for atom in reversed(atoms):
@@ -359,18 +392,20 @@ def _used(rows: list[Row], atoms: Sequence[Atom], dimension: int) -> list[Atom]:
     return sorted((atom for atom in atoms if atom.symbol in needed), key=_level)
 
 
-def _renumbered(atoms: list[Atom], rows: list[Row], dimension: int) -> tuple[list[Atom], list[Row]]:
+def _renumbered(
+    atoms: list[Atom], rows: list[SparseForm], dimension: int
+) -> tuple[list[Atom], list[SparseForm]]:
     """With the atoms' symbols in their order."""
     new = {atom.symbol: 1 + dimension + number for number, atom in enumerate(atoms)}
 
-    def renamed(row: Row) -> Row:
+    def renamed(row: SparseForm) -> SparseForm:
         return row_of({new.get(column, column): entry for column, entry in zip(*row, strict=True)})
 
     atoms = [replace(atom, symbol=new[atom.symbol], form=renamed(atom.form)) for atom in atoms]
     return atoms, [renamed(row) for row in rows]
 
 
-def _used_terms(rows: Iterable[Row], terms: Iterable[Term], dimension: int) -> list[Term]:
+def _used_terms(rows: Iterable[SparseForm], terms: Iterable[Term], dimension: int) -> list[Term]:
     """The same for terms."""
     listed = list(terms)  # made in the order of levels: a form contains earlier ones only
     needed = {column for row in rows for column in row.columns if column > dimension}
@@ -408,7 +443,9 @@ class _Weights:
                 if source == 0 and present:
                     present = [1, -1]
                 least[i], most[i] = min([least[i], *present]), max([most[i], *present])
-        return [1 if low >= 0 else -1 if high <= 0 else 0 for low, high in zip(least, most, strict=True)]
+        return [
+            1 if low >= 0 else -1 if high <= 0 else 0 for low, high in zip(least, most, strict=True)
+        ]
 
     def preactivations(self, activations: Sequence[Rows]) -> Rows:
         """z as rows over a denominator, from the activations of the input and all layers before."""

@@ -16,25 +16,33 @@ from typing import NamedTuple
 from polyrelu.errors import DomainError
 from polyrelu.exact import (
     Infeasible,
-    Interior,
+    InteriorPoint,
     LinearProgram,
     Polyhedron,
     RationalMatrix,
     Unbounded,
 )
 from polyrelu.proofs.trees.expressions import JointNetwork
-from polyrelu.proofs.trees.sparse_forms import Row, sparse_row
+from polyrelu.proofs.trees.sparse_forms import SparseForm, sparse_row
 from polyrelu.support.budget import CertificateLimit
 from polyrelu.support.limits import DEPTH_LIMIT_OF_TREES
 
-__all__ = ["Coordinates", "Path", "Point", "Proof", "homogeneous", "lifted_path", "value_sign"]
+__all__ = [
+    "DomainCoordinates",
+    "NodePolyhedron",
+    "Point",
+    "Proof",
+    "homogeneous",
+    "lifted_polyhedron",
+    "value_sign",
+]
 
 #: A point y in homogeneous integers: (t, t y_1, …, t y_d), t > 0, in the order of the symbols.
 Point = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Coordinates:
+class DomainCoordinates:
     """A domain that is not empty, seen from its affine hull.
 
     Attributes
@@ -48,16 +56,16 @@ class Coordinates:
 
     domain: Polyhedron
     inputs: RationalMatrix
-    inequalities: tuple[Row | None, ...]
+    inequalities: tuple[SparseForm | None, ...]
     scales: tuple[int, ...]
     inside: tuple[Fraction, ...]
 
     @classmethod
-    def of(cls, polyhedron: Polyhedron) -> Coordinates:
+    def of(cls, polyhedron: Polyhedron) -> DomainCoordinates:
         """The coordinates of a domain; an empty one is a `DomainError`.
 
         >>> slanted = Polyhedron.from_constraints([[1, 0], [-1, 0]], [1, 0], [[1, 1]], [1])
-        >>> print(Coordinates.of(slanted).inputs)
+        >>> print(DomainCoordinates.of(slanted).inputs)
         [1 -1]
         [0 1]
         """
@@ -114,19 +122,25 @@ def _solved(equations: Sequence[tuple[int, ...]], size: int) -> RationalMatrix:
     return RationalMatrix.from_rows(table, ncols=1 + len(free))
 
 
-def _over_coordinates(domain: Polyhedron, inputs: RationalMatrix) -> list[tuple[Row, int]]:
+def _over_coordinates(domain: Polyhedron, inputs: RationalMatrix) -> list[tuple[SparseForm, int]]:
     """c - a·x over (1, y) for each inequality, and the factor that makes it integer."""
     if not domain.equations:  # then y is x
-        return [(sparse_row([row[-1], *(-entry for entry in row[:-1])]), 1) for row in domain.inequalities]
+        return [
+            (sparse_row([row[-1], *(-entry for entry in row[:-1])]), 1)
+            for row in domain.inequalities
+        ]
     found = []
     for row in domain.inequalities:
-        image = RationalMatrix.from_integers([[-entry for entry in row[:-1]]], ncols=inputs.nrows) @ inputs
+        image = (
+            RationalMatrix.from_integers([[-entry for entry in row[:-1]]], ncols=inputs.nrows)
+            @ inputs
+        )
         (form,), scale = image.integer_rows(), image.denominator
         found.append((sparse_row([form[0] + row[-1] * scale, *form[1:]]), scale))
     return found
 
 
-def value_sign(form: Row, point: Point) -> int:
+def value_sign(form: SparseForm, point: Point) -> int:
     """The sign of an affine form at a point."""
     value = sum(entry * point[column] for column, entry in zip(*form, strict=True))
     return (value > 0) - (value < 0)
@@ -138,7 +152,7 @@ class Proof(NamedTuple):
     rows: dict[int, Fraction]
 
 
-class Path:
+class NodePolyhedron:
     """The polyhedron of a node: inequalities at the root, and form ≥ 0 for each form on the way from there.
 
     Inequalities are numbered as in certificates: those at the root, then those of the path.
@@ -146,7 +160,7 @@ class Path:
     Parameters
     ----------
     dimension : the number of coordinates.
-    rows, scales : at the root, as in `Coordinates`.
+    rows, scales : at the root, as in `DomainCoordinates`.
     used : the coordinates that forms will have, from 1 on; rows with others are left out, and these others are 0 in
         points. All of them if it is not given.
     """
@@ -154,7 +168,7 @@ class Path:
     def __init__(
         self,
         dimension: int,
-        rows: Sequence[Row | None],
+        rows: Sequence[SparseForm | None],
         scales: Sequence[int | Fraction],
         used: Sequence[int] | None = None,
     ) -> None:
@@ -162,7 +176,7 @@ class Path:
         self._columns = list(range(1, 1 + dimension)) if used is None else list(used)
         present = {0, *self._columns}
         self._program: LinearProgram | None = None  # made when it is needed
-        self._rows: list[Row] = []  # meaning row ≥ 0
+        self._rows: list[SparseForm] = []  # meaning row ≥ 0
         self._numbers: list[int] = []  # of these rows
         self._scales: list[int | Fraction] = []  # row i is so many times that of the certificate
         for number, (row, scale) in enumerate(zip(rows, scales, strict=True)):
@@ -171,18 +185,18 @@ class Path:
         self._base = len(self._numbers)
 
     @classmethod
-    def at_root(cls, coordinates: Coordinates) -> Path:
+    def at_root(cls, coordinates: DomainCoordinates) -> NodePolyhedron:
         """The domain itself."""
         return cls(coordinates.dimension, coordinates.inequalities, coordinates.scales)
 
-    def _add(self, row: Row, number: int, scale: int | Fraction) -> None:
+    def _add(self, row: SparseForm, number: int, scale: int | Fraction) -> None:
         if self._program is not None:
             self._program.add_inequalities(*self._inequalities([row]))
         self._rows.append(row)
         self._numbers.append(number)
         self._scales.append(scale)
 
-    def _inequalities(self, rows: Sequence[Row]) -> tuple[list[list[int]], list[int]]:
+    def _inequalities(self, rows: Sequence[SparseForm]) -> tuple[list[list[int]], list[int]]:
         """Rows ≥ 0 as a·y ≤ c over the used coordinates."""
         left, right = [], []
         for row in rows:
@@ -202,7 +216,7 @@ class Path:
         """The number of forms on the path."""
         return len(self._numbers) - self._base
 
-    def go_to(self, depth: int, cut: tuple[Row, int] | None) -> None:
+    def go_to(self, depth: int, cut: tuple[SparseForm, int] | None) -> None:
         """Go to a node of a tree that is visited in prefix order, from the one visited before: its depth, and the form
         and factor of its own inequality (`push`); None at the root.
 
@@ -215,7 +229,7 @@ class Path:
         if cut is not None:
             self.push(*cut)
 
-    def push(self, form: Row, factor: int) -> None:
+    def push(self, form: SparseForm, factor: int) -> None:
         """Go down: where form ≥ 0. Certificates speak of factor · form ≥ 0, factor > 0."""
         number = self._root + self.depth
         self._add(form, number, Fraction(1, factor))
@@ -241,7 +255,7 @@ class Path:
                 found[j, sign] = max(known, bound) if sign > 0 else min(known, bound)
         return found
 
-    def constraints(self) -> list[Row]:
+    def constraints(self) -> list[SparseForm]:
         """The rows over (1, y), each meaning row ≥ 0."""
         return list(self._rows)
 
@@ -259,12 +273,14 @@ class Path:
         if answer.value > row[0]:
             return self._spread(answer.point)
         multipliers = sorted(answer.multipliers.rows.items())
-        return Proof({self._numbers[i]: entry * self._scales[i] for i, entry in multipliers if entry})
+        return Proof(
+            {self._numbers[i]: entry * self._scales[i] for i, entry in multipliers if entry}
+        )
 
     def interior_point(self) -> Point:
         """A point strictly inside."""
         found = self._lp().interior_point()
-        if not isinstance(found, Interior):
+        if not isinstance(found, InteriorPoint):
             raise AssertionError("the polyhedron of a node has an interior")
         return self._spread(found.point)
 
@@ -278,7 +294,7 @@ class Path:
         return all(value_sign(row, point) >= 0 for row in self._rows)
 
 
-def lifted_path(joint: JointNetwork, coordinates: Coordinates) -> Path:
+def lifted_polyhedron(joint: JointNetwork, coordinates: DomainCoordinates) -> NodePolyhedron:
     """The polyhedron of a joint network with lifted coordinates: each at least 0, and at least the form of its atom.
 
     It contains the point (y, activations) of every y in the domain.
@@ -286,12 +302,12 @@ def lifted_path(joint: JointNetwork, coordinates: Coordinates) -> Path:
     rows, scales = list(coordinates.inequalities), list[int | Fraction](coordinates.scales)
     for atom in joint.lifted:
         columns = (*atom.form.columns, atom.symbol)
-        above = Row(columns, (*(-entry for entry in atom.form.numerators), 1))
-        rows += [Row((atom.symbol,), (1,)), above]
+        above = SparseForm(columns, (*(-entry for entry in atom.form.numerators), 1))
+        rows += [SparseForm((atom.symbol,), (1,)), above]
         scales += [1, 1]
     forms = [*joint.difference, *(atom.form for atom in joint.atoms)]
     used = {column for form in forms for column in form.columns if 0 < column <= joint.dimension}
-    return Path(joint.dimension, rows, scales, sorted(used))
+    return NodePolyhedron(joint.dimension, rows, scales, sorted(used))
 
 
 def homogeneous(point: Sequence[Fraction]) -> Point:
@@ -302,7 +318,10 @@ def homogeneous(point: Sequence[Fraction]) -> Point:
 
 def _far_along(answer: Unbounded, row: Sequence[int | Fraction]) -> list[Fraction]:
     """A point on the ray where the form is negative, as it is far out."""
-    start, slope = _value(row, answer.point), sum(a * b for a, b in zip(row[1:], answer.ray, strict=True))
+    start, slope = (
+        _value(row, answer.point),
+        sum(a * b for a, b in zip(row[1:], answer.ray, strict=True)),
+    )
     distance = max(math.ceil(-start / slope) + 1, 1)
     return [p + distance * r for p, r in zip(answer.point, answer.ray, strict=True)]
 

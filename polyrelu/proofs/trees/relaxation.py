@@ -14,17 +14,16 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from polyrelu.exact.form_bounds import Bounds, Slopes
-from polyrelu.proofs.trees.sparse_forms import Row
+from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes
+from polyrelu.proofs.trees.sparse_forms import SparseForm
+from polyrelu.support.typing import Floats
 
 __all__ = ["Relaxed", "chosen_slopes", "relaxed"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 #: Slopes are multiples of 1/16, to keep numbers short.
 _STEPS = 16
@@ -39,9 +38,13 @@ def chosen_slopes(bottom: Floats, top: Floats) -> tuple[Floats, Floats]:
     >>> chosen_slopes(np.array([-1.0, 0.0]), np.array([3.0, 2.0]))
     (array([1., 1.]), array([0.75, 1.  ]))
     """
-    chord = np.clip(np.round(_STEPS * top / np.maximum(top - bottom, np.finfo(np.float64).tiny)) / _STEPS, 0, 1)
+    chord = np.clip(
+        np.round(_STEPS * top / np.maximum(top - bottom, np.finfo(np.float64).tiny)) / _STEPS, 0, 1
+    )
     stable = (bottom >= 0) | (top <= 0)
-    return np.where(stable, bottom >= 0, top > -bottom).astype(np.float64), np.where(stable, bottom >= 0, chord)
+    return np.where(stable, bottom >= 0, top > -bottom).astype(np.float64), np.where(
+        stable, bottom >= 0, chord
+    )
 
 
 class Relaxed(NamedTuple):
@@ -58,12 +61,12 @@ class Relaxed(NamedTuple):
 
 
 def relaxed(
-    form: Row,
+    form: SparseForm,
     sign: int,
-    forms: Mapping[int, Row],
+    forms: Mapping[int, SparseForm],
     dimension: int,
-    bounds: Mapping[int, Bounds],
-    slopes: Mapping[int, Slopes],
+    bounds: Mapping[int, FormBounds],
+    slopes: Mapping[int, RelaxationSlopes],
 ) -> Relaxed | None:
     """An affine form below sign · form; None if an atom would need an upper bound that is not known.
 
@@ -73,14 +76,16 @@ def relaxed(
     dimension : the number of coordinates.
     forms, bounds, slopes : of the atoms, by symbol; slopes are 0 where none are given.
 
-    >>> bounds, slopes = {2: Bounds(Fraction(-1), Fraction(1))}, {2: Slopes(Fraction(0), Fraction(1, 2))}
-    >>> below = relaxed(Row((0, 2), (3, -1)), 1, {2: Row((1,), (1,))}, 1, bounds, slopes)
+    >>> bounds, slopes = {2: FormBounds(Fraction(-1), Fraction(1))}, {2: RelaxationSlopes(Fraction(0), Fraction(1, 2))}
+    >>> below = relaxed(SparseForm((0, 2), (3, -1)), 1, {2: SparseForm((1,), (1,))}, 1, bounds, slopes)
     >>> below.coefficients  # 3 - max(y, 0)
     {0: Fraction(5, 2), 1: Fraction(-1, 2)}
     """
     left = {column: Fraction(sign * entry) for column, entry in zip(*form, strict=True)}
     taken: dict[int, Fraction] = {}
-    waiting = [-column for column in reversed(form.columns) if column > dimension]  # a heap, the latest first
+    waiting = [
+        -column for column in reversed(form.columns) if column > dimension
+    ]  # a heap, the latest first
     while waiting:
         symbol = -heapq.heappop(waiting)
         factor = left.pop(symbol)
@@ -101,10 +106,10 @@ def relaxed(
     return Relaxed({column: value for column, value in left.items() if value}, taken)
 
 
-_UNKNOWN, _FLAT = Bounds(), Slopes(Fraction(0), Fraction(0))
+_UNKNOWN, _FLAT = FormBounds(), RelaxationSlopes(Fraction(0), Fraction(0))
 
 
-def _offset(known: Bounds, slope: Fraction) -> Fraction:
+def _offset(known: FormBounds, slope: Fraction) -> Fraction:
     """How far the upper side of a slope lies above slope · form."""
     lower, upper = known.lower or Fraction(0), known.upper or Fraction(0)
     return max((1 - slope) * upper, -slope * lower, Fraction(0))

@@ -22,24 +22,24 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from polyrelu.certificate import NodeRecord, SignRecord
-from polyrelu.exact.form_bounds import Bounds
-from polyrelu.outcomes import Work
+from polyrelu.exact.form_bounds import FormBounds
+from polyrelu.outcomes import ProofStatistics
 from polyrelu.proofs.trees.bounds import BoxBounds
 from polyrelu.proofs.trees.expressions import Expressions, JointNetwork, KnownSigns, Term
-from polyrelu.proofs.trees.node_polyhedron import Path, Point, Proof, value_sign
+from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron, Point, Proof, value_sign
 from polyrelu.proofs.trees.relaxation import Relaxed, relaxed
-from polyrelu.proofs.trees.sparse_forms import Row, negated
+from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget, CertificateLimit
 from polyrelu.support.limits import BIT_LIMIT, TREE_COST_LIMIT
 
-__all__ = ["Failure", "Progress", "Sample", "search", "sign_record"]
+__all__ = ["Failure", "Sample", "TreeStatistics", "search", "sign_record"]
 
 #: Points of a polyhedron that are kept for its parts.
 _SAMPLES = 64
 
 
 @dataclass(slots=True)
-class Progress(Work):
+class TreeStatistics(ProofStatistics):
     """The work of a proof while it goes on.
 
     Attributes
@@ -79,17 +79,17 @@ class Failure:
     difference is a sum of affine atoms that does not vanish."""
 
     point: Point | None
-    path: Path
+    path: NodePolyhedron
     expressions: Expressions
     samples: list[Sample]
 
 
 def search(
     joint: JointNetwork,
-    path: Path,
+    path: NodePolyhedron,
     record: Callable[[NodeRecord], None],
     budget: Budget,
-    progress: Progress,
+    progress: TreeStatistics,
 ) -> Failure | None:
     """Prove that the difference of two networks vanishes on a polyhedron, or find where it does not.
 
@@ -104,7 +104,7 @@ class _Open:
     """A node that is still to be visited: where it hangs, and what is known there."""
 
     depth: int
-    cut: tuple[Row, int] | None  # the form that is nonnegative from here on, and its factor
+    cut: tuple[SparseForm, int] | None  # the form that is nonnegative from here on, and its factor
     known: KnownSigns
     samples: list[Sample]
 
@@ -126,7 +126,9 @@ class _Settled:
 
 
 class _Search:
-    def __init__(self, joint: JointNetwork, path: Path, budget: Budget, progress: Progress) -> None:
+    def __init__(
+        self, joint: JointNetwork, path: NodePolyhedron, budget: Budget, progress: TreeStatistics
+    ) -> None:
         self._joint, self._path, self._budget, self._progress = joint, path, budget, progress
         self._bounds = BoxBounds(joint, path.sides())
 
@@ -158,7 +160,9 @@ class _Search:
 
     def _settle(self, node: _Open) -> _Settled:
         """A node with all signs that can be found without a split."""
-        found = _Settled([], node.known, node.samples[-_SAMPLES:], self._joint.expressions(node.known))
+        found = _Settled(
+            [], node.known, node.samples[-_SAMPLES:], self._joint.expressions(node.known)
+        )
         if node.depth == 0:
             self._use(found, self._bounded(found.expressions))
         while True:
@@ -176,7 +180,9 @@ class _Search:
             return False
         terms = {self._joint.number(term.symbol): term for term in found.expressions.terms}
         found.rounds.append(records)
-        found.known = found.known.extended((terms[record.atom], record.sign) for record in records if record.value >= 0)
+        found.known = found.known.extended(
+            (terms[record.atom], record.sign) for record in records if record.value >= 0
+        )
         found.expressions = self._joint.expressions(found.known)
         return True
 
@@ -204,7 +210,9 @@ class _Search:
                 answer = None if below is None else self._path.least(below.coefficients)
                 self._progress.programs += answer is not None
                 if isinstance(answer, Proof) and below is not None:
-                    records.append(sign_record(self._joint, term, sign, answer, self._progress, below.slopes))
+                    records.append(
+                        sign_record(self._joint, term, sign, answer, self._progress, below.slopes)
+                    )
                     break
                 if answer is not None and not isinstance(answer, Proof):
                     found.samples.append(Sample(self._joint, answer))
@@ -216,12 +224,18 @@ def sign_record(
     term: Term,
     sign: int,
     proof: Proof,
-    progress: Progress,
+    progress: TreeStatistics,
     slopes: Mapping[int, Fraction] | None = None,
 ) -> SignRecord:
     """That sign · form ≥ 0, for the form of the term's atom, which is factor · (the term's form); slopes by symbols."""
-    rows, slopes = {i: multiplier * term.factor for i, multiplier in proof.rows.items()}, slopes or {}
-    bits = max((max(x.numerator.bit_length(), x.denominator.bit_length()) for x in rows.values()), default=0)
+    rows, slopes = (
+        {i: multiplier * term.factor for i, multiplier in proof.rows.items()},
+        slopes or {},
+    )
+    bits = max(
+        (max(x.numerator.bit_length(), x.denominator.bit_length()) for x in rows.values()),
+        default=0,
+    )
     if bits > BIT_LIMIT:
         raise CertificateLimit(f"a proof would need numbers of more than {BIT_LIMIT} bits")
     progress.spend((len(rows) + len(slopes) + 1) * (1 + joint.dimension), bits * len(rows))
@@ -235,13 +249,16 @@ class _Relaxation:
 
     expressions: Expressions
     box: BoxBounds
-    forms: dict[int, Row] = field(init=False)
-    bounds: dict[int, Bounds] = field(init=False)
+    forms: dict[int, SparseForm] = field(init=False)
+    bounds: dict[int, FormBounds] = field(init=False)
 
     def __post_init__(self) -> None:
         terms = self.expressions.terms
         self.forms = {term.symbol: term.form for term in terms}
-        self.bounds = {term.symbol: self.box.bounds_of(term.symbol).scaled(Fraction(1, term.factor)) for term in terms}
+        self.bounds = {
+            term.symbol: self.box.bounds_of(term.symbol).scaled(Fraction(1, term.factor))
+            for term in terms
+        }
 
     def below(self, term: Term, sign: int) -> Relaxed | None:
         """An affine form below sign · (the term's form), if there is one."""
@@ -271,4 +288,7 @@ def _rarest(terms: list[Term]) -> Term:
     for term in terms:
         for column in () if term.is_affine else term.form.columns:
             users[column] = users.get(column, 0) + 1
-    return min((term for term in terms if term.is_affine and term.symbol in users), key=lambda term: users[term.symbol])
+    return min(
+        (term for term in terms if term.is_affine and term.symbol in users),
+        key=lambda term: users[term.symbol],
+    )

@@ -47,7 +47,10 @@ def check_weights(breakpoints: BreakpointComplex, regions: list[Region]) -> None
         expected = [[weight * entry for entry in form] for weight in facet.weight]
         assert difference == RationalMatrix.from_rows(expected)
         assert math.gcd(*facet.normal) == 1
-        side = [sum(a * x for a, x in zip(facet.normal, r.interior_point, strict=True)) for r in (plus, minus)]
+        side = [
+            sum(a * x for a, x in zip(facet.normal, r.interior_point, strict=True))
+            for r in (plus, minus)
+        ]
         assert side[0] + facet.offset > 0 > side[1] + facet.offset
 
 
@@ -62,7 +65,9 @@ def check_closed_form(breakpoints: BreakpointComplex) -> int:
     return count
 
 
-def check_reconstruction(breakpoints: BreakpointComplex, regions: list[Region], rng: Random) -> None:
+def check_reconstruction(
+    breakpoints: BreakpointComplex, regions: list[Region], rng: Random
+) -> None:
     cells = breakpoints.cells
     start = rng.randrange(cells.regions)
     maps = reconstruct(breakpoints, start, regions[start].affine_map)
@@ -82,8 +87,12 @@ def check_tropical(cells: PolyhedralComplex, regions: list[Region]) -> None:
         for polynomial in (form.numerator, form.denominator):
             for cell in polynomial.dual_subdivision:
                 slopes = [polynomial.terms[i][:-1] for i in cell.terms]
-                differences = [[a - b for a, b in zip(slope, slopes[0], strict=True)] for slope in slopes]
-                assert cell.dimension == rank(RationalMatrix.from_rows(differences, ncols=cells.network.inputs))
+                differences = [
+                    [a - b for a, b in zip(slope, slopes[0], strict=True)] for slope in slopes
+                ]
+                assert cell.dimension == rank(
+                    RationalMatrix.from_rows(differences, ncols=cells.network.inputs)
+                )
             dual_points = sum(cell.dimension == 0 for cell in polynomial.dual_subdivision)
             assert dual_points == len(polynomial.terms)
 
@@ -158,13 +167,18 @@ def test_networks_of_three_layers_and_several_outputs(kind: str) -> None:
     assert closed == facets if kind == "gaussian" else 0 < closed <= facets
 
 
-@pytest.mark.parametrize("widths", [(1, 3, 1), (2, 3, 2), (2, 2, 2, 1), (3, 2, 1), (1, 2, 2, 1), (2, 3, 2, 1)])
+@pytest.mark.parametrize(
+    "widths", [(1, 3, 1), (2, 3, 2), (2, 2, 2, 1), (3, 2, 1), (1, 2, 2, 1), (2, 3, 2, 1)]
+)
 def test_tropical_forms_against_sums_of_terms(widths: tuple[int, ...]) -> None:
     """All terms that layers of sums and unions make: the same p and q, so the terms of ours are among them."""
     for seed in range(12):
         rng = Random(f"{widths} {seed}")
         layers = [
-            ([[Fraction(rng.randint(-2, 2)) for _ in range(n)] for _ in range(m)], [Fraction(rng.randint(-2, 2))] * m)
+            (
+                [[Fraction(rng.randint(-2, 2)) for _ in range(n)] for _ in range(m)],
+                [Fraction(rng.randint(-2, 2))] * m,
+            )
             for n, m in pairwise(widths)
         ]
         cells = canonical_complex(from_arrays(layers))
@@ -177,4 +191,7 @@ def test_tropical_forms_against_sums_of_terms(widths: tuple[int, ...]) -> None:
             assert set(form.numerator.terms) <= p
             assert set(form.denominator.terms) <= q
             for x in points:
-                assert (form.numerator(x), form.denominator(x)) == (brute.value(p, x), brute.value(q, x))
+                assert (form.numerator(x), form.denominator(x)) == (
+                    brute.value(p, x),
+                    brute.value(q, x),
+                )

@@ -40,13 +40,21 @@ NETWORKS: dict[str, list[tuple[list[list[Any]], list[Any]]]] = {
     "shallow by subset sums": [([[1], [3], [-5]], [1, 0, 2]), ([[1, 1, 1]], [0])],
     "line": [([[2, 1]], [1]), ([[1], [-1], [2]], [-1, 3, -1]), ([[1, 2, 3]], [0])],
     "bottleneck": [([[1, 0], [1, 1]], [0, 1]), ([[1, -2], [-3, 1]], [1, 1]), ([[1, 1]], [0])],
-    "bottleneck, flat": [([[1, 0], [1, 1]], [0, 1]), ([[1, -2], [3, -1]], [-1, -1]), ([[1, 1], [2, -1]], [0, 1])],
+    "bottleneck, flat": [
+        ([[1, 0], [1, 1]], [0, 1]),
+        ([[1, -2], [3, -1]], [-1, -1]),
+        ([[1, 1], [2, -1]], [0, 1]),
+    ],
     "bottleneck, not generic": [
         ([[1, 0], [1, 1]], [0, 1]),
         ([[1, -2], [-3, 1], [2, 0]], [1, 1, -1]),
         ([[1, 1, 3]], [0]),
     ],
-    "deep": [([[-2, -1], [3, 2], [1, 1]], [0, -2, 0]), ([[-1, 1, 3], [1, 1, -2]], [1, 1]), ([[-1, 3]], [-1])],
+    "deep": [
+        ([[-2, -1], [3, 2], [1, 1]], [0, -2, 0]),
+        ([[-1, 1, 3], [1, 1, -2]], [1, 1]),
+        ([[-1, 3]], [-1]),
+    ],
     "deep, three hidden layers": [
         ([[-2, -2], [1, -3]], [-3, 0]),
         ([[-3, -1], [-2, 3]], [3, 0]),
@@ -54,7 +62,11 @@ NETWORKS: dict[str, list[tuple[list[list[Any]], list[Any]]]] = {
         ([[-2, -2]], [0]),
     ],
     "replacement on space": [([[1], [2]], [1, 2]), ([[1, 3]], [0])],
-    "replacement on the orthant": [([[1, 0], [0, 1]], [1, 0]), ([[1, 2], [-1, 1]], [3, 1]), ([[1, 1]], [0])],
+    "replacement on the orthant": [
+        ([[1, 0], [0, 1]], [1, 0]),
+        ([[1, 2], [-1, 1]], [3, 1]),
+        ([[1, 1]], [0]),
+    ],
     "bounded replacement": [([[1]], [0]), ([[-2]], [3]), ([[-1], [2]], [3, -1]), ([[1, 1]], [0])],
     "one-sided, dead": [([[1], [1]], [0, -1]), ([[-1, 1], [3, -1]], [0, -1]), ([[1, 1]], [0])],
     "one-sided, off": [([[1], [-1]], [-1, -1]), ([[2, -1], [-1, 3]], [1, -1]), ([[1, 1]], [0])],
@@ -122,10 +134,14 @@ def reason_it_is_true(document: dict[str, Any], mutant: dict[str, Any]) -> str:
 
 def _survives_runtimes(claim: dict[str, Any], network: polyrelu.Network) -> bool:
     """Whether the prover's bound, and a hundred runtimes that take every liberty, stay within the claim."""
-    low, high, limits = ([Fraction(text) for text in entry] for entry in (*claim["domain"].values(), claim["at-most"]))
+    low, high, limits = (
+        [Fraction(text) for text in entry]
+        for entry in (*claim["domain"].values(), claim["at-most"])
+    )
     found = runtime_error(network, low, high, claim["arithmetic"])
     if any(
-        own is None or own * (1 - Fraction(1, 2**20)) > limit for own, limit in zip(found.bounds, limits, strict=True)
+        own is None or own * (1 - Fraction(1, 2**20)) > limit
+        for own, limit in zip(found.bounds, limits, strict=True)
     ):
         return False
     layers, chance = plain(network), Random(0)
@@ -136,7 +152,9 @@ def _survives_runtimes(claim: dict[str, Any], network: polyrelu.Network) -> bool
         ]
         if all(a <= v <= b for a, v, b in zip(low, x, high, strict=True)):
             theirs = Runtime(claim["arithmetic"], seed).run(layers, x)
-            if any(abs(v - w) > limit for v, w, limit in zip(theirs, network(x), limits, strict=True)):
+            if any(
+                abs(v - w) > limit for v, w, limit in zip(theirs, network(x), limits, strict=True)
+            ):
                 return False
     return True
 
@@ -153,7 +171,13 @@ def mutants(document: dict[str, Any], rng: Random) -> Iterator[tuple[str, dict[s
 
 def places(value: Any, path: Path = ()) -> Iterator[Path]:
     """The paths of all values below the top."""
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    entries = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, entry in entries:
         yield (*path, key)
         yield from places(entry, (*path, key))
@@ -168,7 +192,17 @@ def changed(value: Any, rng: Random) -> Iterator[Any]:
     elif isinstance(value, dict):
         yield from ({}, [], {**value, "extra": 1}, None)
     elif type(value) is int:
-        yield from (value + 1, value - 1, -value, str(value), float(value), bool(value), None, [value], 10**10)
+        yield from (
+            value + 1,
+            value - 1,
+            -value,
+            str(value),
+            float(value),
+            bool(value),
+            None,
+            [value],
+            10**10,
+        )
     elif isinstance(value, str):
         yield from changed_text(value, rng)
     else:
@@ -196,7 +230,15 @@ def changed_number(part: str) -> Iterator[str]:
         return
     tail = f"/{denominator}" if denominator else ""
     number = int(numerator)
-    yield from (f"{number + 1}{tail}", f"{number - 1}{tail}", f"{-number}{tail}", "0", f"0{part}", f"{part}.0", "-0")
+    yield from (
+        f"{number + 1}{tail}",
+        f"{number - 1}{tail}",
+        f"{-number}{tail}",
+        "0",
+        f"0{part}",
+        f"{part}.0",
+        "-0",
+    )
     yield f"{number}/{int(denominator or 1) + 1}"
 
 

@@ -97,7 +97,11 @@ def check_cells(cells: PolyhedralComplex, expected: dict[brute.Key, brute.Cell])
     count = Counter(cell.dimension for cell in expected.values())
     assert cells.f_vector == tuple(count[k] for k in range(cells.dimension + 1))
     assert cells.regions == count[max(count)]
-    assert {cell.lines for cell in expected.values()} == {cells.lineality_dim} == {len(cells.lineality)}
+    assert (
+        {cell.lines for cell in expected.values()}
+        == {cells.lineality_dim}
+        == {len(cells.lineality)}
+    )
     bounded = 0
     for signs, cell in keys(cells).items():
         other = expected[signs]
@@ -206,9 +210,15 @@ def wide(rng: Random) -> tuple[Network, Polyhedron]:
     rows = [[rng.choice([0, 1, -1, 2]), 0] for _ in range(34)] + [[1, 1], [rng.randint(0, 1), 1]]
     second = [[rng.randint(-1, 1) * (rng.random() < 0.02) for _ in rows] for _ in range(33)]
     first = rows, [rng.randint(-1, 1) for _ in rows]
-    network = from_arrays([first, (second, [rng.randint(-1, 1) for _ in second]), ([[1] * 33], [0])])
-    loose = [([1, 0], rng.randint(2, 9)) for _ in range(33)] + [([0, rng.choice([1, -1])], 2)] * rng.randint(0, 1)
-    return network, Polyhedron.from_constraints([row for row, _ in loose], [side for _, side in loose])
+    network = from_arrays(
+        [first, (second, [rng.randint(-1, 1) for _ in second]), ([[1] * 33], [0])]
+    )
+    loose = [([1, 0], rng.randint(2, 9)) for _ in range(33)] + [
+        ([0, rng.choice([1, -1])], 2)
+    ] * rng.randint(0, 1)
+    return network, Polyhedron.from_constraints(
+        [row for row, _ in loose], [side for _, side in loose]
+    )
 
 
 def test_more_than_one_word_of_signs() -> None:
@@ -228,8 +238,14 @@ def test_locate_agrees_with_signs(kind: str) -> None:
         by_signs = keys(cells)
         layers, rows = brute_layers(network), brute_domain(domain)
         points = [cells.vertex(index) for index in range(min(cells.size(cells.lineality_dim), 12))]
-        points += [tuple((a + b) / 2 for a, b in zip(*pair, strict=True)) for pair in combinations(points[:5], 2)]
-        points += [tuple(Fraction(rng.randint(-12, 12), 4) for _ in range(network.inputs)) for _ in range(20)]
+        points += [
+            tuple((a + b) / 2 for a, b in zip(*pair, strict=True))
+            for pair in combinations(points[:5], 2)
+        ]
+        points += [
+            tuple(Fraction(rng.randint(-12, 12), 4) for _ in range(network.inputs))
+            for _ in range(20)
+        ]
         for point in points:
             found = cells.locate(point)
             assert (found is None) == (not domain.contains(point))
@@ -254,7 +270,11 @@ def check_region(cells: PolyhedralComplex, index: int) -> None:
         assert (set(generators.points), set(generators.rays)) == (set(points), set(rays))
     canonical = region.polyhedron.irredundant()
     assert len(canonical.inequalities) == len(region.polyhedron.inequalities)
-    assert len(canonical.equations) == len(region.polyhedron.equations) == cells.network.inputs - cells.dimension
+    assert (
+        len(canonical.equations)
+        == len(region.polyhedron.equations)
+        == cells.network.inputs - cells.dimension
+    )
     assert cells.locate(region.interior_point) == Cell(cells.dimension, index)
     assert region.bounded == (not rays and not cells.lineality)
     assert region.signs == cells.network.sign_vector(region.interior_point)
@@ -300,7 +320,10 @@ def test_graphs_are_those_of_facets_and_neighbours(kind: str) -> None:
         assert list(graph) == list(range(cells.regions))
         assert len(poset) == sum(cells.f_vector)
         for k in range(cells.lineality_dim + 1, cells.dimension + 1):
-            pairs = {(Cell(k, int(i)), Cell(k - 1, int(j))) for i, j in np.argwhere(facet_matrix(cells, k))}
+            pairs = {
+                (Cell(k, int(i)), Cell(k - 1, int(j)))
+                for i, j in np.argwhere(facet_matrix(cells, k))
+            }
             assert {edge for edge in poset.edges if edge[0].dimension == k} == pairs
 
 
@@ -345,10 +368,16 @@ def test_permutations_and_positive_scalings(stack: Stack, data: st.DataObject) -
     for layer in (1, 2):
         width = network.widths[layer]
         changed = permute(changed, layer, data.draw(st.permutations(range(width))))
-        factors = st.sampled_from([Fraction(1, 3), Fraction(1), Fraction(5, 2), Fraction(2**60), Fraction(1, 2**60)])
-        changed = rescale(changed, layer, data.draw(st.lists(factors, min_size=width, max_size=width)))
+        factors = st.sampled_from(
+            [Fraction(1, 3), Fraction(1), Fraction(5, 2), Fraction(2**60), Fraction(1, 2**60)]
+        )
+        changed = rescale(
+            changed, layer, data.draw(st.lists(factors, min_size=width, max_size=width))
+        )
     for domain in (None, Polyhedron.box([-1] * network.inputs, [Fraction(3, 2)] * network.inputs)):
-        assert shape(canonical_complex(changed, domain)) == shape(canonical_complex(network, domain))
+        assert shape(canonical_complex(changed, domain)) == shape(
+            canonical_complex(network, domain)
+        )
 
 
 @settings(max_examples=25)
@@ -388,7 +417,11 @@ def test_cells_have_the_same_numbers_in_every_run() -> None:
     for seed in ("0", "1"):
         environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONHASHSEED": seed}
         done = subprocess.run(
-            [sys.executable, "-c", _DIGEST], env=environment, capture_output=True, text=True, check=True
+            [sys.executable, "-c", _DIGEST],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         digests.add(done.stdout)
     assert len(digests) == 1

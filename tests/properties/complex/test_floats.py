@@ -54,7 +54,12 @@ def contents(cells: PolyhedralComplex) -> list[object]:
     dimensions = range(cells.lineality_dim, cells.dimension + 1)
     arrays = [(cells.signs(k), cells.constraint_signs(k), *cells.facets(k)) for k in dimensions]
     points = [cells.vertices_and_rays(cell) for k in dimensions for cell in cells.cells(k)]
-    return [cells.f_vector, points, cells.bounded.tolist(), [[array.tolist() for array in four] for four in arrays]]
+    return [
+        cells.f_vector,
+        points,
+        cells.bounded.tolist(),
+        [[array.tolist() for array in four] for four in arrays],
+    ]
 
 
 # --- Useless floats --------------------------------------------------------------------------------------
@@ -96,8 +101,12 @@ def test_with_wrong_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
     before = [(case, contents(canonical_complex(*case))) for case in samples(2, 28)]
     original, rng = Vertices._solved, np.random.default_rng(0)
 
-    def misled(self: Vertices, guesses: Floats, forms: Any, base_signs: Any) -> tuple[Floats, Floats]:
-        wrong = guesses * rng.choice([-1, 1], size=(len(guesses), 1)) + rng.standard_normal(guesses.shape)
+    def misled(
+        self: Vertices, guesses: Floats, forms: Any, base_signs: Any
+    ) -> tuple[Floats, Floats]:
+        wrong = guesses * rng.choice([-1, 1], size=(len(guesses), 1)) + rng.standard_normal(
+            guesses.shape
+        )
         wrong[:, -1] = guesses[:, -1]
         return original(self, wrong, forms, base_signs)
 
@@ -132,13 +141,18 @@ def _nearly_concurrent(rng: Random, exponent: int) -> Network:
     first = [[Fraction(rng.randint(-3, 3)) for _ in range(inputs)] for _ in range(inputs + 2)]
     bias = [rng.choice(shift) - _dot(row, point) for row in first]
     second = [[Fraction(rng.randint(-3, 3)) for _ in first] for _ in range(2)]
-    return from_arrays([(first, bias), (second, [rng.choice(shift) for _ in second]), ([[1, 1]], [0])])
+    return from_arrays(
+        [(first, bias), (second, [rng.choice(shift) for _ in second]), ([[1, 1]], [0])]
+    )
 
 
 def _nearly_parallel(rng: Random, exponent: int) -> Network:
     """Rows that differ by 2^-exponent from each other or from the negatives of each other."""
     row = [Fraction(rng.randint(1, 9), 8) for _ in range(2)]
-    first = [[sign * entry + Fraction(rng.randint(-1, 1), 2**exponent) for entry in row] for sign in (1, 1, -1, 1)]
+    first = [
+        [sign * entry + Fraction(rng.randint(-1, 1), 2**exponent) for entry in row]
+        for sign in (1, 1, -1, 1)
+    ]
     bias = [Fraction(rng.randint(-1, 1), rng.choice([1, 2**exponent])) for _ in first]
     return from_arrays([(first, bias), ([[1, -1, 1, -2], [1, 1, 1, 1]], [0, -1]), ([[1, 1]], [0])])
 
@@ -170,7 +184,13 @@ def _wide_first(rng: Random, width: int) -> Network:
 
     first = [[number(), number()] for _ in range(width)]
     second = [[number() for _ in range(width)] for _ in range(3)]
-    return from_arrays([(first, [number() for _ in first]), (second, [number() for _ in second]), ([[1, 1, 1]], [0])])
+    return from_arrays(
+        [
+            (first, [number() for _ in first]),
+            (second, [number() for _ in second]),
+            ([[1, 1, 1]], [0]),
+        ]
+    )
 
 
 def _cancelling(rng: Random, exponent: int) -> Network:
@@ -238,18 +258,26 @@ def distrustful(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     table, pairs = Subdivision._signs_at_vertices, Vertices.certain_signs
     checked: list[int] = []
 
-    def checked_table(self: Subdivision, layer: int, chunks: list[Any], width: int) -> NDArray[np.int8]:
+    def checked_table(
+        self: Subdivision, layer: int, chunks: list[Any], width: int
+    ) -> NDArray[np.int8]:
         signs = table(self, layer, chunks, width)
         regions = self._regions[0].rows
         for (vertex, member), sign in np.ndenumerate(signs):
-            form = int(chunks[member // WORD_BITS].numbers(regions[vertex : vertex + 1], member % WORD_BITS)[0])
+            form = int(
+                chunks[member // WORD_BITS].numbers(
+                    regions[vertex : vertex + 1], member % WORD_BITS
+                )[0]
+            )
             assert dot_sign(self.table.exact_row(form), self.vertices.exact(vertex)) == sign
         checked.append(signs.size)
         return signs
 
     def checked_pairs(self: Vertices, vertices: Any, forms: Any) -> NDArray[np.int8]:
         signs = pairs(self, vertices, forms)
-        for vertex, form, sign in zip(vertices.tolist(), forms.tolist(), signs.tolist(), strict=True):
+        for vertex, form, sign in zip(
+            vertices.tolist(), forms.tolist(), signs.tolist(), strict=True
+        ):
             assert sign in (2, dot_sign(self._table.exact_row(form), self.exact(vertex)))
         checked.append(len(signs))
         return signs
@@ -260,17 +288,24 @@ def distrustful(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_sign_of_ill_conditioned_networks(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_sign_of_ill_conditioned_networks(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     maker, sizes = FAMILIES[family]
     checked = distrustful(monkeypatch)
     for size in sizes:
         for number in range(4):
             rng = Random(f"{family} {size} {number}")
             network = maker(rng, size)
-            domain = [Polyhedron.universe(network.inputs), random_domain("box", network.inputs, rng)][number % 2]
+            domain = [
+                Polyhedron.universe(network.inputs),
+                random_domain("box", network.inputs, rng),
+            ][number % 2]
             expected = cells_on_domain(brute_layers(network), brute_domain(domain))
             cells = canonical_complex(network, domain)
-            assert dimensions_by_signs(cells) == {signs: cell.dimension for signs, cell in expected.items()}
+            assert dimensions_by_signs(cells) == {
+                signs: cell.dimension for signs, cell in expected.items()
+            }
             for cell in cells.cells(cells.lineality_dim):
                 assert cells.locate(cells.vertex(cell.index)) == cell
     assert sum(checked) > 100
@@ -300,8 +335,12 @@ def test_floats_decide_nearly_everything_in_generic_networks() -> None:
 def queries(subdivision: Subdivision, rng: Random, count: int) -> LastLayerQuery:
     """Points anywhere, with radii, said to be in regions of the last layer."""
     width = subdivision.frame.dimension + 1
-    coordinates = np.array([[rng.gauss(0, 1) * 2.0 ** rng.randint(-9, 9) for _ in range(width)] for _ in range(count)])
-    radii = np.array([rng.choice([0.0, 2.0**-60, 2.0**-20, 2.0**-7, 2.0**-3]) for _ in range(count)])
+    coordinates = np.array(
+        [[rng.gauss(0, 1) * 2.0 ** rng.randint(-9, 9) for _ in range(width)] for _ in range(count)]
+    )
+    radii = np.array(
+        [rng.choice([0.0, 2.0**-60, 2.0**-20, 2.0**-7, 2.0**-3]) for _ in range(count)]
+    )
     largest = np.abs(coordinates).max(axis=1)
     spread = radii * (1 + 2.0**-20) + (width + 2) * 2.0**-53 * largest * (1 + 2.0**-20)
     sums = 2 * (1 + 2.0**-20) * np.abs(coordinates).sum(axis=1)
@@ -315,8 +354,14 @@ def test_signs_of_the_last_layer_hold_in_the_whole_ball() -> None:
     for seed in range(12):
         rng = Random(f"ball {seed}")
         size = 2.0 ** rng.choice([0, 0, 5, 60])
-        first = ([[rng.gauss(0, 1) for _ in range(2)] for _ in range(4)], [rng.gauss(0, 1) for _ in range(4)])
-        second = ([[rng.gauss(0, 1) for _ in range(4)] for _ in range(3)], [size * rng.gauss(0, 1) for _ in range(3)])
+        first = (
+            [[rng.gauss(0, 1) for _ in range(2)] for _ in range(4)],
+            [rng.gauss(0, 1) for _ in range(4)],
+        )
+        second = (
+            [[rng.gauss(0, 1) for _ in range(4)] for _ in range(3)],
+            [size * rng.gauss(0, 1) for _ in range(3)],
+        )
         network = from_arrays([first, second, ([[1, 1, 1]], [0])])
         subdivision = Subdivision(network, frame_of(network, Polyhedron.universe(2)))
         completed(subdivision, None)
@@ -326,12 +371,16 @@ def test_signs_of_the_last_layer_hold_in_the_whole_ball() -> None:
                 open_ += 1
                 continue
             decided += 1
-            number = subdivision.table.add_forms(asked.regions[point : point + 1], np.array([neuron]))[0]
+            number = subdivision.table.add_forms(
+                asked.regions[point : point + 1], np.array([neuron])
+            )[0]
             row = [Fraction(entry) for entry in subdivision.table.exact_row(int(number))]
             centre = [Fraction(entry) for entry in asked.coordinates[point].tolist()]
             radius = Fraction(float(asked.radii[point]))
             for corner in product((-1, 1), repeat=3):
-                value = _dot(row, [x + step * radius for x, step in zip(centre, corner, strict=True)])
+                value = _dot(
+                    row, [x + step * radius for x, step in zip(centre, corner, strict=True)]
+                )
                 assert (value > 0) - (value < 0) == sign
     assert decided > 500
     assert open_ > 100

@@ -43,7 +43,9 @@ def pairs_by_signs(signs: list[Signs], pairs: list[list[int]]) -> set[frozenset[
 
 def check_against_the_lattice(found: RegionGraph, cells: PolyhedralComplex) -> None:
     """The same regions with the same facets, neighbours and bounded flags."""
-    expected = {str(cells.signs_of_region(index)): cells.region(index) for index in range(cells.regions)}
+    expected = {
+        str(cells.signs_of_region(index)): cells.region(index) for index in range(cells.regions)
+    }
     assert found.regions == len(expected) == len({region.signs for region in found.all_regions})
     for region in found.all_regions:
         other = expected[str(region.signs)]
@@ -56,7 +58,9 @@ def check_against_the_lattice(found: RegionGraph, cells: PolyhedralComplex) -> N
     lattice_pairs = [[one, other] for one, other, _ in cells.adjacency().tolist()]
     lattice_signs = [tuple(row) for row in cells.all_signs[-1].tolist()]
     walk_signs = [tuple(row) for row in found.signs.tolist()]
-    assert pairs_by_signs(walk_signs, found.adjacency.tolist()) == pairs_by_signs(lattice_signs, lattice_pairs)
+    assert pairs_by_signs(walk_signs, found.adjacency.tolist()) == pairs_by_signs(
+        lattice_signs, lattice_pairs
+    )
 
 
 def check_against_brute_force(found: RegionGraph, network: Network, domain: Polyhedron) -> None:
@@ -66,14 +70,22 @@ def check_against_brute_force(found: RegionGraph, network: Network, domain: Poly
     top = max(cell.dimension for cell in expected.values())
     regions = {key: cell for key, cell in expected.items() if cell.dimension == top}
     walls = [key for key, cell in expected.items() if cell.dimension == top - 1]
-    bounded = {tuple(row): flag for row, flag in zip(found.signs.tolist(), found.bounded.tolist(), strict=True)}
-    assert bounded == {key[constraints:]: not (cell.rays or cell.lines) for key, cell in regions.items()}
+    bounded = {
+        tuple(row): flag
+        for row, flag in zip(found.signs.tolist(), found.bounded.tolist(), strict=True)
+    }
+    assert bounded == {
+        key[constraints:]: not (cell.rays or cell.lines) for key, cell in regions.items()
+    }
     pairs = {
         frozenset((one[constraints:], other[constraints:]))
         for wall in walls
         for one, other in combinations([key for key in regions if below(wall, key)], 2)
     }
-    assert pairs_by_signs([tuple(row) for row in found.signs.tolist()], found.adjacency.tolist()) == pairs
+    assert (
+        pairs_by_signs([tuple(row) for row in found.signs.tolist()], found.adjacency.tolist())
+        == pairs
+    )
 
 
 def below(face: Signs, cell: Signs) -> bool:
@@ -128,7 +140,9 @@ def test_many_dimensions() -> None:
         [[int(i == j) for j in range(16)] for i in range(16)] + [[-1] * 16], [1000] * 16 + [1000]
     )
     with pytest.raises(DomainError, match="too many to list"):
-        canonical_complex(from_arrays([([[int(i == j) for j in range(16)] for i in range(16)], [0] * 16)], "relu"))
+        canonical_complex(
+            from_arrays([([[int(i == j) for j in range(16)] for i in range(16)], [0] * 16)], "relu")
+        )
     found = region_graph(network, domain)
     assert (found.regions, len(found.adjacency), found.bounded_regions) == (16, 32, 16)
 
@@ -137,7 +151,10 @@ def test_bounded_and_unbounded_regions() -> None:
     """x + y = 1 in the quadrant: a triangle, and the rest."""
     network = from_arrays([([[1, 1]], [-1]), ([[1]], [0])])
     found = region_graph(network, Polyhedron.orthant(2))
-    assert dict(zip(found.signs[:, 0].tolist(), found.bounded.tolist(), strict=True)) == {1: False, -1: True}
+    assert dict(zip(found.signs[:, 0].tolist(), found.bounded.tolist(), strict=True)) == {
+        1: False,
+        -1: True,
+    }
 
 
 def test_the_walk_is_lazy_and_numbers_stay() -> None:
@@ -147,7 +164,9 @@ def test_the_walk_is_lazy_and_numbers_stay() -> None:
     assert list(islice(walk_regions(network), 2)) == whole[:2]
     for index, visit in enumerate(whole):
         assert len(visit.neighbours) == len(visit.region.polyhedron.inequalities)
-        assert all(index in whole[other].neighbours for other in visit.neighbours)  # the domain has no boundary
+        assert all(
+            index in whole[other].neighbours for other in visit.neighbours
+        )  # the domain has no boundary
 
 
 def test_ctrl_c_keeps_the_regions_so_far() -> None:

@@ -58,7 +58,10 @@ def gaussian(rng: Random, *widths: int) -> Network:
     shapes = zip(widths[1:], widths, strict=False)
     return from_arrays(
         [
-            ([[rng.gauss(0, 1) for _ in range(n)] for _ in range(m)], [rng.gauss(0, 1) for _ in range(m)])
+            (
+                [[rng.gauss(0, 1) for _ in range(n)] for _ in range(m)],
+                [rng.gauss(0, 1) for _ in range(m)],
+            )
             for m, n in shapes
         ]
     )
@@ -80,9 +83,13 @@ def test_generic_networks_are_simple(widths: tuple[int, ...]) -> None:
 def test_more_than_32_neurons_in_a_layer() -> None:
     """Signs in two words, and layers that follow."""
     rng = Random("wide")
-    found = check(gaussian(rng, 3, 34, 3, 1), Polyhedron.box([-1, -1, -1], ["-1/2", "-1/2", "-1/2"]))
+    found = check(
+        gaussian(rng, 3, 34, 3, 1), Polyhedron.box([-1, -1, -1], ["-1/2", "-1/2", "-1/2"])
+    )
     assert found.without_lattice
-    assert check(gaussian(rng, 3, 3, 35, 1), Polyhedron.box([0, 0, 0], ["1/4", "1/4", "1/4"])).without_lattice
+    assert check(
+        gaussian(rng, 3, 3, 35, 1), Polyhedron.box([0, 0, 0], ["1/4", "1/4", "1/4"])
+    ).without_lattice
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -104,7 +111,10 @@ def test_nearly_simple_networks() -> None:
         rng = Random(f"nearly {seed}")
         n = rng.choice([3, 4])
         layers = [
-            ([[rng.randint(-5, 5) for _ in range(a)] for _ in range(b)], [rng.randint(-9, 9) for _ in range(b)])
+            (
+                [[rng.randint(-5, 5) for _ in range(a)] for _ in range(b)],
+                [rng.randint(-9, 9) for _ in range(b)],
+            )
             for a, b in ((n, 4), (4, 3), (3, 1))
         ]
         simple += check(from_arrays(layers), Polyhedron.box([-3] * n, [3] * n)).without_lattice
@@ -121,7 +131,10 @@ def test_nearly_simple_networks() -> None:
     ids=["through edges", "twice through edges", "touches a corner"],
 )
 def test_forms_that_vanish_at_old_vertices(
-    rows: list[list[int]], bias: list[int], box: tuple[list[int], list[int]], f_vector: tuple[int, int]
+    rows: list[list[int]],
+    bias: list[int],
+    box: tuple[list[int], list[int]],
+    f_vector: tuple[int, int],
 ) -> None:
     """A plane through edges of a cube cuts faces of it without cutting an edge."""
     found = check(from_arrays([(rows, bias), ([[1] * len(rows)], [0])]), Polyhedron.box(*box))

@@ -72,7 +72,9 @@ def cornered(rng: Random) -> Network:
         weights = [[rng.randint(low, high) for _ in range(2)] for _ in range(width)]
         return weights, [-rng.randint(0, bias) for _ in range(width)]
 
-    hidden = [rows(-3, 3, 2, 1), rows(1, 4, 2, 3), rows(1, 3, rng.randint(1, 2), 6)][: rng.randint(2, 3)]
+    hidden = [rows(-3, 3, 2, 1), rows(1, 4, 2, 3), rows(1, 3, rng.randint(1, 2), 6)][
+        : rng.randint(2, 3)
+    ]
     return from_arrays([*hidden, ([[1] * len(hidden[-1][1])], [0])])
 
 
@@ -82,7 +84,9 @@ def covering(rng: Random) -> Network:
     first.append([rng.randint(-3, -1), rng.randint(-3, -1)])
     second = [[rng.randint(1, 4) for _ in first], [-rng.randint(1, 4) for _ in first]]
     biases = [rng.randint(0, 2) for _ in first], [-rng.randint(1, 9), rng.randint(1, 15)]
-    return from_arrays([(first, biases[0]), (second, biases[1]), ([[rng.randint(1, 3), rng.randint(1, 3)]], [1])])
+    return from_arrays(
+        [(first, biases[0]), (second, biases[1]), ([[rng.randint(1, 3), rng.randint(1, 3)]], [1])]
+    )
 
 
 def samples() -> Iterator[Sample]:
@@ -154,7 +158,11 @@ def test_linear_regions(known_samples: list[Sample]) -> None:
             key = sample.key_of(found.evidence.facet, found.evidence.point)
             assert key in invisible
             one, other = found.evidence.regions
-            neighbours = {region for region, facet in sample.cells.neighbours(one) if facet == found.evidence.facet}
+            neighbours = {
+                region
+                for region, facet in sample.cells.neighbours(one)
+                if facet == found.evidence.facet
+            }
             assert neighbours == {other}
     assert min(statuses["holds"], statuses["fails"]) > 30
 
@@ -164,25 +172,35 @@ def test_zero_extrema(known_samples: list[Sample]) -> None:
     for sample in known_samples:
         everything = brute.extrema(sample.known)
         for outputs in (True, False):
-            expected = {unit: cells for unit, cells in everything.items() if outputs or unit[0] <= sample.known.hidden}
+            expected = {
+                unit: cells
+                for unit, cells in everything.items()
+                if outputs or unit[0] <= sample.known.hidden
+            }
             found = zero_extrema(sample.cells, outputs)
             statuses[f"{found.status} {outputs}"] += 1
             bad = [unit for unit, cells in expected.items() if any(cells.values())]
             assert found.status == ("fails" if bad else "holds")
-            assert found.checked == sum(not is_bad for cells in expected.values() for is_bad in cells.values())
+            assert found.checked == sum(
+                not is_bad for cells in expected.values() for is_bad in cells.values()
+            )
             if found.evidence is not None:
                 check_extremum(sample, bad[0], expected[bad[0]], found.evidence)
     assert min(statuses.values()) > 30
     assert len(statuses) == 4
 
 
-def check_extremum(sample: Sample, unit: tuple[int, int], cells: dict[Key, bool], evidence: ZeroExtremum) -> None:
+def check_extremum(
+    sample: Sample, unit: tuple[int, int], cells: dict[Key, bool], evidence: ZeroExtremum
+) -> None:
     """The first unit, a largest cell, and the kind that points near it show."""
     assert evidence.unit == NeuronId(*unit)
     key = sample.key_of(evidence.cell, evidence.point)
     assert cells[key]
     dimensions = dict(zip(sample.known.cells.keys, sample.known.cells.dimensions, strict=True))
-    assert evidence.cell.dimension == max(dimensions[key] for key, is_bad in cells.items() if is_bad)
+    assert evidence.cell.dimension == max(
+        dimensions[key] for key, is_bad in cells.items() if is_bad
+    )
     own = sample.known.cells.keys.index(key)
     centre, signs = sample.known.cells.points[own], set()
     for region in sample.known.cells.around(own, sample.cells.dimension):
@@ -211,7 +229,9 @@ def test_crossings(known_samples: list[Sample]) -> None:
         assert evidence is not None
         with_cell = {(c.earlier, c.later) for c in evidence.found}
         assert with_cell == {as_neurons(pair) for pair, ridges in expected.items() if ridges}
-        assert set(evidence.missing) == {as_neurons(pair) for pair, ridges in expected.items() if not ridges}
+        assert set(evidence.missing) == {
+            as_neurons(pair) for pair, ridges in expected.items() if not ridges
+        }
         assert found.status == ("fails" if evidence.missing else "holds")
         assert found.checked == len(evidence.found)
         keys = keys_by_cell(sample.cells, sample.cells.dimension - 2)
@@ -229,11 +249,15 @@ def as_neurons(pair: brute.Pair) -> tuple[NeuronId, NeuronId]:
 def keys_by_cell(cells: PolyhedralComplex, dimension: int) -> dict[Cell, Key]:
     if not cells.lineality_dim <= dimension:
         return {}
-    rows = zip(cells.constraint_signs(dimension).tolist(), cells.signs(dimension).tolist(), strict=True)
+    rows = zip(
+        cells.constraint_signs(dimension).tolist(), cells.signs(dimension).tolist(), strict=True
+    )
     return {Cell(dimension, i): (*one, *other) for i, (one, other) in enumerate(rows)}
 
 
-def test_supertransversal_networks_cross_where_their_bent_hyperplanes_meet(known_samples: list[Sample]) -> None:
+def test_supertransversal_networks_cross_where_their_bent_hyperplanes_meet(
+    known_samples: list[Sample],
+) -> None:
     met = Counter[bool]()
     for sample in known_samples:
         cells = sample.cells
@@ -260,11 +284,17 @@ def test_what_follows_from_supertransversality(known_samples: list[Sample]) -> N
     """
     counts = Counter[str]()
     for sample in known_samples:
-        found = {condition.name: condition.status for condition in conditions(sample.cells, Limits(20_000, 1))}
+        found = {
+            condition.name: condition.status
+            for condition in conditions(sample.cells, Limits(20_000, 1))
+        }
         if found["supertransversal"] == "holds":
             counts["extrema"] += 1
             assert zero_extrema(sample.cells, outputs=False).status == "holds"
-            if found["masked_ranks"] == found["transparent"] == "holds" and sample.network.last == "affine":
+            if (
+                found["masked_ranks"] == found["transparent"] == "holds"
+                and sample.network.last == "affine"
+            ):
                 counts["regions"] += 1
                 assert found["lra"] == "holds"
     assert counts["extrema"] > 50
@@ -283,13 +313,21 @@ def plain_networks() -> Iterator[Network]:
 def test_collinear_pieces() -> None:
     statuses, networks = Counter[str](), 0
     for network in plain_networks():
-        layers = [([list(row) for row in layer.weight.rows()], list(layer.bias.entries())) for layer in network.layers]
+        layers = [
+            ([list(row) for row in layer.weight.rows()], list(layer.bias.entries()))
+            for layer in network.layers
+        ]
         vectors = brute.pieces(layers)
         if len(vectors) > 85:
             continue
         networks += 1
-        assert {index_of(p.unit, p.masks): list(p.vector) for p in affine_pieces(network)} == vectors
-        found, pairs = noncollinear_pieces(network), {frozenset(pair) for pair in brute.collinear_pairs(vectors)}
+        assert {
+            index_of(p.unit, p.masks): list(p.vector) for p in affine_pieces(network)
+        } == vectors
+        found, pairs = (
+            noncollinear_pieces(network),
+            {frozenset(pair) for pair in brute.collinear_pairs(vectors)},
+        )
         statuses[found.status] += 1
         assert found.status == ("fails" if pairs else "holds")
         if found.evidence is None:
@@ -298,7 +336,10 @@ def test_collinear_pieces() -> None:
             assert noncollinear_pieces(network, len(vectors) - 1).status == "unchecked"
         else:
             first, second = found.evidence.first, found.evidence.second
-            assert frozenset((index_of(first.unit, first.masks), index_of(second.unit, second.masks))) in pairs
+            assert (
+                frozenset((index_of(first.unit, first.masks), index_of(second.unit, second.masks)))
+                in pairs
+            )
             assert list(first.vector) == vectors[index_of(first.unit, first.masks)]
             assert list(second.vector) == vectors[index_of(second.unit, second.masks)]
             order = list(affine_pieces(network))
@@ -322,7 +363,9 @@ def test_all_conditions_at_once(known_samples: list[Sample]) -> None:
         plain, affine = sample.network.is_plain, sample.network.last == "affine"
         full = sample.cells.dimension == sample.network.inputs
         undefined = {name for name, condition in found.items() if condition.status == "undefined"}
-        expected = set() if plain else {"masked_ranks", "generic", "noncollinear", "pl_general", "tpic"}
+        expected = (
+            set() if plain else {"masked_ranks", "generic", "noncollinear", "pl_general", "tpic"}
+        )
         expected |= set() if affine else {"noncollinear", "pl_general"}
         expected |= set() if full else {"pl_general"}
         assert undefined == expected
@@ -331,6 +374,10 @@ def test_all_conditions_at_once(known_samples: list[Sample]) -> None:
         assert found["no_zero_extrema"] == zero_extrema(sample.cells)
         if "pl_general" not in undefined:
             assert found["pl_general"] == pl_general(sample.cells, limits)
-            parts = [found[name].status for name in ("masked_ranks", "noncollinear", "no_zero_extrema")]
-            worst = "fails" if "fails" in parts else "unchecked" if "unchecked" in parts else "holds"
+            parts = [
+                found[name].status for name in ("masked_ranks", "noncollinear", "no_zero_extrema")
+            ]
+            worst = (
+                "fails" if "fails" in parts else "unchecked" if "unchecked" in parts else "holds"
+            )
             assert found["pl_general"].status == worst

@@ -37,7 +37,8 @@ def random_network(chance: Random, inputs: int, depth: int) -> Network:
     layers = []
     for before, width in pairwise(widths):
         rows = [
-            [Fraction(chance.randint(-6, 6), chance.choice((1, 2, 3))) for _ in range(before)] for _ in range(width)
+            [Fraction(chance.randint(-6, 6), chance.choice((1, 2, 3))) for _ in range(before)]
+            for _ in range(width)
         ]
         bias = [Fraction(chance.randint(-6, 6), 2) for _ in range(width)]
         for i in range(width):
@@ -55,9 +56,13 @@ def random_domain(chance: Random, size: int) -> Polyhedron:
     """The whole space, the orthant, a box, a slanted polyhedron, a flat one."""
     ends = [chance.randint(-2, 1) for _ in range(size)]
     box = Polyhedron.box(ends, [end + chance.randint(0, 3) for end in ends])
-    cut = Polyhedron.from_constraints([[chance.randint(-2, 2) for _ in range(size)]], [chance.randint(4, 12)])
+    cut = Polyhedron.from_constraints(
+        [[chance.randint(-2, 2) for _ in range(size)]], [chance.randint(4, 12)]
+    )
     flat = Polyhedron.from_constraints([], [], [[1] * size], [sum(ends)])
-    return chance.choice([Polyhedron.universe(size), Polyhedron.orthant(size), box, box.intersect(cut), flat])
+    return chance.choice(
+        [Polyhedron.universe(size), Polyhedron.orthant(size), box, box.intersect(cut), flat]
+    )
 
 
 def random_points(chance: Random, size: int, count: int) -> Points:
@@ -73,7 +78,10 @@ def test_linear_neurons_are_linear(seed: int) -> None:
     """At random points of the domain; the evidence is verified without the search."""
     chance = Random(seed)
     size = chance.randint(1, 3)
-    network, domain = random_network(chance, size, chance.randint(1, 3)), random_domain(chance, size)
+    network, domain = (
+        random_network(chance, size, chance.randint(1, 3)),
+        random_domain(chance, size),
+    )
     if domain.is_empty():
         return
     inside = domain.relative_interior_point()
@@ -138,7 +146,9 @@ def test_gradients_are_exact_differences(seed: int) -> None:
                 row[j] += step
                 layers = [layer.augmented().rows() for layer in network.layers]
                 layers[number] = [tuple(each) for each in rows]
-                moved = from_arrays([([r[:-1] for r in layer], [r[-1] for r in layer]) for layer in layers])
+                moved = from_arrays(
+                    [([r[:-1] for r in layer], [r[-1] for r in layer]) for layer in layers]
+                )
                 row[j] -= step
                 assert functional(moved, points, gradients) - value == step * gradient[i, j]
 
@@ -168,7 +178,11 @@ def test_conserved_and_not_conserved() -> None:
                 else:
                     others += 1
                     moving += change[i, j] != 0
-                positive = all(network.preactivations(points)[layer - 1][k, p] > 0 for k in (i, j) for p in range(4))
+                positive = all(
+                    network.preactivations(points)[layer - 1][k, p] > 0
+                    for k in (i, j)
+                    for p in range(4)
+                )
                 if {i, j} <= set(linear) and positive:
                     assert any({i, j} <= group for group in groups)
     assert zero > 100
@@ -190,8 +204,13 @@ def test_a_step_is_quadratic(seed: int) -> None:
     rate = derivative_along_flow(network, 1, everyone, points, gradients)
     drift = drift_of_step(network, 1, everyone, points, gradients)
     for eta in (Fraction(1), Fraction(-3, 7), Fraction(10**6)):
-        layers = [layer.augmented() - slope.scale(eta) for layer, slope in zip(network.layers, slopes, strict=True)]
-        moved = from_arrays([(m.take(columns=range(m.ncols - 1)), m.take(columns=[m.ncols - 1])) for m in layers])
+        layers = [
+            layer.augmented() - slope.scale(eta)
+            for layer, slope in zip(network.layers, slopes, strict=True)
+        ]
+        moved = from_arrays(
+            [(m.take(columns=range(m.ncols - 1)), m.take(columns=[m.ncols - 1])) for m in layers]
+        )
         expected = conserved_matrix(network, 1, everyone) + rate.scale(eta) + drift.scale(eta**2)
         assert conserved_matrix(moved, 1, everyone) == expected
 
@@ -199,7 +218,9 @@ def test_a_step_is_quadratic(seed: int) -> None:
 def test_halving_the_step_halves_the_drift_of_what_is_conserved() -> None:
     """The benchmark's problems with two large steps."""
     first, second = linear_problem(), hiding_problem()
-    coarse, fine = (measured(first, step) | hidden_measured(second, step) for step in (1 / 16, 1 / 32))
+    coarse, fine = (
+        measured(first, step) | hidden_measured(second, step) for step in (1 / 16, 1 / 32)
+    )
     names = [name for name in coarse if not name.startswith("_")]
     for name, conserved in zip(names, CONSERVED, strict=True):
         assert coarse[name] / fine[name] == pytest.approx(2 if conserved else 1, rel=0.05)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyrelu.exact.lp import Flat, Infeasible, Interior, LinearProgram, Optimal, Unbounded
+from polyrelu.exact.lp import FlatSet, Infeasible, InteriorPoint, LinearProgram, Optimal, Unbounded
 from tests.generators.lp_families import FAMILIES, Instance, Number, Row, built, make
 from tests.generators.lp_routes import ROUTES, engine
 from tests.generators.strategies import rationals, small_rationals
@@ -98,7 +98,7 @@ def test_the_families_reach_every_answer() -> None:
 # --- The verification itself -----------------------------------------------------------------------------
 
 
-def tampered(answer: Optimal | Unbounded | Infeasible | Flat, instance: Instance) -> list[Any]:
+def tampered(answer: Optimal | Unbounded | Infeasible | FlatSet, instance: Instance) -> list[Any]:
     """The same answer with something in it that is no longer right."""
     if isinstance(answer, Unbounded):
         return [
@@ -128,7 +128,7 @@ def test_the_verification_refuses_answers_that_were_tampered_with() -> None:
             for wrong in tampered(best, instance):
                 assert maximum_objections(instance, wrong)
                 refused += 1
-            if not isinstance(inside, Interior):
+            if not isinstance(inside, InteriorPoint):
                 for wrong in tampered(inside, instance):
                     assert interior_objections(instance, wrong)
                     refused += 1
@@ -138,7 +138,7 @@ def test_the_verification_refuses_answers_that_were_tampered_with() -> None:
 def test_the_verification_refuses_points_on_a_facet() -> None:
     square = Instance(2, (Row((1, 0), 1), Row((0, 2), 2)), (0, None), (None, None), (1, 1))
     for x, y, right in ((1, 2, False), (2, 1, False), (0, 1, False), (1, 1, True), (2, 2, False)):
-        point = Interior((Fraction(x, 2), Fraction(y, 2)))
+        point = InteriorPoint((Fraction(x, 2), Fraction(y, 2)))
         assert (interior_objections(square, point) == []) == right
 
 
@@ -170,10 +170,19 @@ class Mirror:
     def _row(self, is_equation: bool) -> Row:
         n, rng = self.instance.columns, self.rng
         if self.instance.rows and rng.random() < 0.3:
-            row, factor = rng.choice(self.instance.rows), Fraction(rng.choice([-2, -1, 1, 3]), rng.randint(1, 3))
+            row, factor = (
+                rng.choice(self.instance.rows),
+                Fraction(rng.choice([-2, -1, 1, 3]), rng.randint(1, 3)),
+            )
             shift = 0 if is_equation else rng.choice([0, 0, 1])
-            return Row(tuple(factor * a for a in row.coefficients), factor * row.right + shift, is_equation)
-        return Row(tuple(rng.randint(-2, 2) for _ in range(n)), 0 if is_equation else rng.randint(-1, 4), is_equation)
+            return Row(
+                tuple(factor * a for a in row.coefficients), factor * row.right + shift, is_equation
+            )
+        return Row(
+            tuple(rng.randint(-2, 2) for _ in range(n)),
+            0 if is_equation else rng.randint(-1, 4),
+            is_equation,
+        )
 
     def remove(self) -> None:
         """One or more rows."""
@@ -196,7 +205,10 @@ class Mirror:
 
     def aim(self) -> None:
         """Another objective."""
-        objective = tuple(Fraction(self.rng.randint(-3, 3), self.rng.randint(1, 2)) for _ in self.instance.objective)
+        objective = tuple(
+            Fraction(self.rng.randint(-3, 3), self.rng.randint(1, 2))
+            for _ in self.instance.objective
+        )
         self.instance = replace(self.instance, objective=objective)
 
     def ask(self) -> None:
@@ -207,7 +219,9 @@ class Mirror:
         found = verified(self.instance, self.program)
         assert found == (lp_ppl.maximum(self.instance), lp_ppl.shape(self.instance))
         assert found == verified(self.instance)  # a fresh program
-        assert minimum_objections(self.instance, self.program.minimize(self.instance.objective)) == []
+        assert (
+            minimum_objections(self.instance, self.program.minimize(self.instance.objective)) == []
+        )
 
     def ask_twice(self) -> None:
         """The same question once more, from where the first ended."""
@@ -217,7 +231,8 @@ class Mirror:
 
 
 @pytest.mark.parametrize(
-    "family", ["gaussian", "small integers", "odd equations", "odd bounds", "zero rows", "sliver 70"]
+    "family",
+    ["gaussian", "small integers", "odd equations", "odd bounds", "zero rows", "sliver 70"],
 )
 def test_a_program_that_changes_answers_like_a_fresh_one(family: str) -> None:
     for seed in range(16):
@@ -267,11 +282,17 @@ def test_numbers_of_any_size(instance: Instance) -> None:
 
 @given(instances(small_rationals()), st.randoms(use_true_random=False))
 @settings(max_examples=100)
-def test_scaling_and_order_of_rows_and_columns_change_nothing(instance: Instance, rng: Random) -> None:
+def test_scaling_and_order_of_rows_and_columns_change_nothing(
+    instance: Instance, rng: Random
+) -> None:
     rows = []
     for row in instance.rows:
         factor = Fraction(rng.randint(1, 1000), rng.choice([1, 7, 2**40]))
-        rows.append(row._replace(coefficients=tuple(factor * a for a in row.coefficients), right=factor * row.right))
+        rows.append(
+            row._replace(
+                coefficients=tuple(factor * a for a in row.coefficients), right=factor * row.right
+            )
+        )
     rng.shuffle(rows)
     order = rng.sample(range(instance.columns), instance.columns)
 

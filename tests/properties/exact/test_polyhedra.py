@@ -106,7 +106,10 @@ def test_irredundant_is_the_same_set_by_as_few_rows_as_possible(kind: str) -> No
         if ppl.is_empty():
             assert (found.inequalities, found.equations) == (((*[0] * rows.columns, -1),), ()), rows
         else:
-            assert (len(found.inequalities), len(found.equations)) == (size.inequalities, size.equations), rows
+            assert (len(found.inequalities), len(found.equations)) == (
+                size.inequalities,
+                size.equations,
+            ), rows
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -142,8 +145,14 @@ def test_generators_and_back(kind: str) -> None:
     for rng, rows in _descriptions("generators", kind):
         polyhedron, ppl = rows.polyhedron(), _by_ppl(rows)
         found, size = polyhedron.generators(), oracle.sizes(ppl)
-        assert (len(found.points), len(found.rays), len(found.lines)) == (size.points, size.rays, size.lines), rows
-        assert oracle.from_generators(rows.columns, found.points, found.rays, found.lines) == ppl, rows
+        assert (len(found.points), len(found.rays), len(found.lines)) == (
+            size.points,
+            size.rays,
+            size.lines,
+        ), rows
+        assert oracle.from_generators(rows.columns, found.points, found.rays, found.lines) == ppl, (
+            rows
+        )
         assert list(found.points) == sorted(found.points), rows
         back = Polyhedron.from_generators(found.points, found.rays, found.lines, rows.columns)
         assert back.equals(polyhedron), rows
@@ -161,7 +170,9 @@ def test_hulls_of_random_generators(number: str) -> None:
         rays = [_direction(number, rng, columns) for _ in range(rng.choice([0, 0, 1, 2, 4]))]
         lines = [_direction(number, rng, columns) for _ in range(rng.choice([0, 0, 0, 1, 2]))]
         hull = Polyhedron.from_generators([*points, points[0]], rays, lines)
-        ppl = oracle.from_generators(columns, points, [r for r in rays if any(r)], [d for d in lines if any(d)])
+        ppl = oracle.from_generators(
+            columns, points, [r for r in rays if any(r)], [d for d in lines if any(d)]
+        )
         assert _by_ppl(hull) == ppl, (points, rays, lines)
         size = oracle.sizes(ppl)
         assert (len(hull.inequalities), len(hull.equations)) == (size.inequalities, size.equations)
@@ -186,8 +197,15 @@ def _pairs(name: str, kind: str) -> Iterator[tuple[Description, Description]]:
     for rng, rows in _descriptions(name, kind):
         other = random_description(rng.choice(KINDS), rng, rows.columns)
         kept = [row for row in rows.inequalities if rng.random() < 0.7]
-        part = Description(rows.columns, rows.inequalities + other.inequalities, rows.equations + other.equations)
-        yield rows, rng.choice([other, other, part, redescribed(rows, rng), Description(rows.columns, kept, [])])
+        part = Description(
+            rows.columns, rows.inequalities + other.inequalities, rows.equations + other.equations
+        )
+        yield (
+            rows,
+            rng.choice(
+                [other, other, part, redescribed(rows, rng), Description(rows.columns, kept, [])]
+            ),
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -240,7 +258,12 @@ def test_contains(kind: str) -> None:
         vertices = [list(vertex) for vertex in polyhedron.generators().points]
         points += vertices
         for first, second in product(vertices[:2], repeat=2):
-            points.append([x + (x - y) * Fraction(rng.randint(-2, 2), 2) for x, y in zip(first, second, strict=True)])
+            points.append(
+                [
+                    x + (x - y) * Fraction(rng.randint(-2, 2), 2)
+                    for x, y in zip(first, second, strict=True)
+                ]
+            )
         for point in points:
             alone = oracle.from_generators(rows.columns, [point])
             assert polyhedron.contains(point) == ppl.contains(alone), (rows, point)
@@ -251,7 +274,10 @@ def test_contains(kind: str) -> None:
 
 def _map(rng: Random, nrows: int, ncols: int) -> tuple[Matrix, Vector]:
     """Of any rank, with some fractions."""
-    matrix = [[Fraction(rng.randint(-2, 2), rng.choice([1, 1, 2])) for _ in range(ncols)] for _ in range(nrows)]
+    matrix = [
+        [Fraction(rng.randint(-2, 2), rng.choice([1, 1, 2])) for _ in range(ncols)]
+        for _ in range(nrows)
+    ]
     if nrows > 1 and rng.random() < 0.3:
         matrix[0] = [-2 * entry for entry in matrix[1]]
     return matrix, [Fraction(rng.randint(-3, 3), rng.choice([1, 2, 3])) for _ in range(nrows)]
@@ -266,7 +292,9 @@ def _values(matrix: Matrix, offset: Vector, point: Sequence[Fraction]) -> Vector
 def test_image(kind: str) -> None:
     for rng, rows in _descriptions("image", kind):
         matrix, offset = _map(rng, rng.randint(0, 4), rows.columns)
-        found = rows.polyhedron().image(RationalMatrix.from_rows(matrix, ncols=rows.columns), offset)
+        found = rows.polyhedron().image(
+            RationalMatrix.from_rows(matrix, ncols=rows.columns), offset
+        )
         assert _by_ppl(found) == oracle.image(*rows, matrix, offset), (rows, matrix, offset)
 
 
@@ -281,7 +309,10 @@ def test_preimage(kind: str) -> None:
         assert found.dimension == oracle.dimension(expected), (rows, matrix, offset)
         for _ in range(8):
             point = [Fraction(rng.randint(-4, 4), rng.choice([1, 2])) for _ in range(size)]
-            assert found.contains(point) == polyhedron.contains(_values(matrix, offset, point)), (rows, point)
+            assert found.contains(point) == polyhedron.contains(_values(matrix, offset, point)), (
+                rows,
+                point,
+            )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -351,14 +382,18 @@ def test_simplices(n: int) -> None:
     simplex = Polyhedron.from_generators(_simplex(n))
     below = [tuple(-entry for entry in row) for row in _simplex(n)[1:]]
     assert set(simplex.inequalities) == {*((*row, 0) for row in below), (*[1] * n, 1)}
-    standard = Polyhedron.orthant(n + 1).intersect(Polyhedron.from_constraints([], [], [[1] * (n + 1)], [1]))
+    standard = Polyhedron.orthant(n + 1).intersect(
+        Polyhedron.from_constraints([], [], [[1] * (n + 1)], [1])
+    )
     assert standard.dimension == n
     assert len(standard.irredundant().inequalities) == n + 1
     assert list(standard.generators().points) == _exact(sorted(_simplex(n + 1)[1:]))
     assert standard.project(range(n)).equals(simplex)
 
 
-@pytest.mark.parametrize(("vertices", "n"), [(m, n) for n in (2, 3, 4, 5) for m in range(n + 1, 10)])
+@pytest.mark.parametrize(
+    ("vertices", "n"), [(m, n) for n in (2, 3, 4, 5) for m in range(n + 1, 10)]
+)
 def test_cyclic_polytopes(vertices: int, n: int) -> None:
     """Points on the moment curve: all are vertices, and facets number as many as McMullen's bound allows."""
     curve = [tuple(t**k for k in range(1, n + 1)) for t in range(vertices)]
@@ -378,13 +413,19 @@ def test_a_cube_cut_at_every_corner(n: int) -> None:
     for room, expected in [(n, 2 * n), (Fraction(2 * n + 1, 2), 2 * n), (1, 2**n if n > 1 else 2)]:
         cut = cube.intersect(Polyhedron.from_constraints(corners, [room] * len(corners)))
         assert len(cut.irredundant().inequalities) == expected
-    between = cube.intersect(Polyhedron.from_constraints(corners, [Fraction(2 * n - 1, 2)] * len(corners)))
+    between = cube.intersect(
+        Polyhedron.from_constraints(corners, [Fraction(2 * n - 1, 2)] * len(corners))
+    )
     assert len(between.irredundant().inequalities) == (2 * n + 2**n if n > 1 else 2)
 
 
 def test_a_permutahedron_is_flat() -> None:
     """conv of the permutations of (1, 2, 3, 4): dimension 3, 24 vertices, 14 facets, one for each proper subset."""
-    points = [(a, b, c, d) for a, b, c, d in product((1, 2, 3, 4), repeat=4) if {a, b, c, d} == {1, 2, 3, 4}]
+    points = [
+        (a, b, c, d)
+        for a, b, c, d in product((1, 2, 3, 4), repeat=4)
+        if {a, b, c, d} == {1, 2, 3, 4}
+    ]
     hull = Polyhedron.from_generators(points)
     assert (hull.dimension, len(hull.inequalities), len(hull.equations)) == (3, 14, 1)
     subsets = [subset for size in (1, 2, 3) for subset in combinations(range(4), size)]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from polyrelu.exact import Interior, LinearProgram, Optimal, RationalMatrix, rank, solve
+from polyrelu.exact import InteriorPoint, LinearProgram, Optimal, RationalMatrix, rank, solve
 from polyrelu.exact.redundancy import (
     irredundant_rows,
     positive_primitive,
@@ -39,8 +39,14 @@ class Case(NamedTuple):
 def _moved(rng: Random, rows: Sequence[Row], inside: Sequence[int]) -> Case:
     """The same polyhedron elsewhere, its rows multiplied and in another order."""
     shift = [rng.randint(-4, 4) for _ in inside]
-    moved = [(*row[:-1], row[-1] + sum(a * s for a, s in zip(row, shift, strict=False))) for row in rows]
-    scaled = [tuple(entry * factor for entry in row) for row in moved for factor in [rng.choice([1, 1, 1, 2, 3])]]
+    moved = [
+        (*row[:-1], row[-1] + sum(a * s for a, s in zip(row, shift, strict=False))) for row in rows
+    ]
+    scaled = [
+        tuple(entry * factor for entry in row)
+        for row in moved
+        for factor in [rng.choice([1, 1, 1, 2, 3])]
+    ]
     rng.shuffle(scaled)
     return Case(scaled, tuple(Fraction(x + s) for x, s in zip(inside, shift, strict=True)))
 
@@ -82,7 +88,10 @@ def _repeated(rng: Random, m: int, n: int) -> Case:
     while len(rows) < m:
         first, second, factor = rng.choice(facets), rng.choice(facets), rng.randint(1, 3)
         total = [a + b for a, b in zip(first, second, strict=True)]
-        looser = [*(factor * entry for entry in first[:-1]), factor * first[-1] + rng.choice([0, 0, 1])]
+        looser = [
+            *(factor * entry for entry in first[:-1]),
+            factor * first[-1] + rng.choice([0, 0, 1]),
+        ]
         rows.append(tuple(rng.choice([looser, total if any(total[:-1]) else looser])))
     return _moved(rng, rows, [0] * n)
 
@@ -153,7 +162,7 @@ def _other_inside(rows: list[Row], columns: int) -> Point:
     program = LinearProgram(columns)
     program.add_inequalities([row[:-1] for row in rows], [row[-1] for row in rows])
     answer = program.interior_point()
-    assert isinstance(answer, Interior)
+    assert isinstance(answer, InteriorPoint)
     return answer.point
 
 
@@ -175,7 +184,10 @@ def test_the_same_set_by_as_few_rows_as_ppl(family: str, m: int, n: int) -> None
     rows, inside = FAMILIES[family](rng, m, n)
     found, whole = irredundant_rows(rows, inside), oracle.from_rows(n, rows)
     assert oracle.from_rows(n, found) == whole, (rows, inside)
-    assert len(found) == sum(c.is_inequality() for c in whole.minimized_constraints()), (rows, inside)
+    assert len(found) == sum(c.is_inequality() for c in whole.minimized_constraints()), (
+        rows,
+        inside,
+    )
     positions = [rows.index(row) for row in found]
     assert positions == sorted(positions), (rows, inside)
 
@@ -214,7 +226,10 @@ def test_a_ray_through_a_vertex_meets_rows_that_are_not_facets(scale: int) -> No
     outside = [(a, b, side + 1) for a, b, side in corners]
     cut = [(a, b, side - 1) for a, b, side in corners if abs(a) == abs(b) == 1]
     assert set(irredundant_rows(outside + square, (Fraction(0), Fraction(0)))) == set(square)
-    assert set(irredundant_rows(cut + square, (Fraction(0), Fraction(0)))) == {*cut, *(square if scale > 1 else [])}
+    assert set(irredundant_rows(cut + square, (Fraction(0), Fraction(0)))) == {
+        *cut,
+        *(square if scale > 1 else []),
+    }
 
 
 # --- Canonical rows --------------------------------------------------------------------------------------
@@ -223,7 +238,10 @@ def test_a_ray_through_a_vertex_meets_rows_that_are_not_facets(scale: int) -> No
 def _random_rows(rng: Random) -> list[Row]:
     """Of any rank."""
     columns, largest = rng.randint(1, 5), rng.choice([1, 3, 2**60])
-    rows = [tuple(rng.randint(-largest, largest) for _ in range(columns + 1)) for _ in range(rng.randint(1, 4))]
+    rows = [
+        tuple(rng.randint(-largest, largest) for _ in range(columns + 1))
+        for _ in range(rng.randint(1, 4))
+    ]
     for _ in range(rng.randint(0, 2)):
         a, b = rng.choice(rows), rng.choice(rows)
         rows.append(tuple(2 * x - 3 * y for x, y in zip(a, b, strict=True)))
@@ -239,7 +257,9 @@ def test_reduced_equations_are_the_reduced_echelon_form() -> None:
         assert len(found) == rank(matrix), rows
         pivots = [next(j for j, entry in enumerate(row) if entry) for row in found]
         assert pivots == sorted(set(pivots)), rows
-        assert all(row[pivot] > 0 and gcd(*row) == 1 for row, pivot in zip(found, pivots, strict=True)), rows
+        assert all(
+            row[pivot] > 0 and gcd(*row) == 1 for row, pivot in zip(found, pivots, strict=True)
+        ), rows
         assert all(sum(row[pivot] != 0 for row in found) == 1 for pivot in pivots), rows
         if found:  # and every row is a combination of them
             span = RationalMatrix.from_integers(found).transpose()
@@ -266,7 +286,13 @@ def test_reduced_inequality_is_a_positive_multiple_modulo_the_equations() -> Non
 
 @pytest.mark.parametrize(
     ("row", "expected"),
-    [((0, 0), (0, 0)), ((0, -4), (0, -1)), ((-6, 9), (-2, 3)), ((5,), (1,)), ((7 * 2**70, 2**71), (7, 2))],
+    [
+        ((0, 0), (0, 0)),
+        ((0, -4), (0, -1)),
+        ((-6, 9), (-2, 3)),
+        ((5,), (1,)),
+        ((7 * 2**70, 2**71), (7, 2)),
+    ],
 )
 def test_positive_primitive(row: Row, expected: Row) -> None:
     assert positive_primitive(row) == expected

@@ -14,11 +14,11 @@ import sympy
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.fibers import (
-    Assignment,
     Component,
     Conditions,
     LayerFiber,
-    Neurons,
+    LayerNeurons,
+    NeuronAssignment,
     conditions_of,
     smallest_layer,
 )
@@ -34,7 +34,9 @@ def number(rng: Random) -> Fraction:
     return Fraction(rng.choice((-1, 1)) * rng.randint(1, 12), rng.randint(1, 3))
 
 
-def generic_layer(rng: Random, n: int, m: int, nonlinear: int, linear: int, dead: int = 0) -> Neurons:
+def generic_layer(
+    rng: Random, n: int, m: int, nonlinear: int, linear: int, dead: int = 0
+) -> LayerNeurons:
     """Random neurons of each kind on the orthant."""
     rows: list[Vector] = []
     while len(rows) < nonlinear:
@@ -44,10 +46,10 @@ def generic_layer(rng: Random, n: int, m: int, nonlinear: int, linear: int, dead
     rows += [tuple(abs(number(rng)) for _ in range(n + 1)) for _ in range(linear)]
     rows += [tuple(-abs(number(rng)) for _ in range(n + 1)) for _ in range(dead)]
     columns = tuple(tuple(number(rng) for _ in range(m)) for _ in rows)
-    return Neurons(tuple(rows), columns, tuple(number(rng) for _ in range(m)))
+    return LayerNeurons(tuple(rows), columns, tuple(number(rng) for _ in range(m)))
 
 
-def degenerate_layer(rng: Random, n: int, m: int, width: int) -> Neurons:
+def degenerate_layer(rng: Random, n: int, m: int, width: int) -> LayerNeurons:
     """Small integers, with rows that are multiples of each other."""
     rows = [tuple(Fraction(rng.randint(-2, 2)) for _ in range(n + 1)) for _ in range(width)]
     for i in range(1, width):
@@ -55,7 +57,7 @@ def degenerate_layer(rng: Random, n: int, m: int, width: int) -> Neurons:
             factor = rng.choice((-1, 1, 2))
             rows[i] = tuple(factor * entry for entry in rows[0])
     columns = tuple(tuple(Fraction(rng.randint(-2, 2)) for _ in range(m)) for _ in range(width))
-    return Neurons(tuple(rows), columns, tuple(Fraction(rng.randint(-2, 2)) for _ in range(m)))
+    return LayerNeurons(tuple(rows), columns, tuple(Fraction(rng.randint(-2, 2)) for _ in range(m)))
 
 
 def some_domain(rng: Random, n: int) -> LayerDomain:
@@ -72,7 +74,7 @@ def some_domain(rng: Random, n: int) -> LayerDomain:
     return LayerDomain.of(Polyhedron.from_constraints(chosen, [2, 3][: len(chosen)], [], [], n))
 
 
-def local_dimension(neurons: Neurons, domain: LayerDomain) -> int:
+def local_dimension(neurons: LayerNeurons, domain: LayerDomain) -> int:
     """Parameters - rank of the Jacobian of all open cells' affine maps - hidden neurons."""
     n, m, width = domain.dimension, len(neurons.offset), len(neurons.rows)
     weights = [list(row[:-1]) for row in neurons.rows]
@@ -80,7 +82,11 @@ def local_dimension(neurons: Neurons, domain: LayerDomain) -> int:
     heads = [[column[o] for column in neurons.columns] for o in range(m)]
     found = cells_on_domain([([(0, weights)], bias)], Domain(n, domain.polyhedron.inequalities, ()))
     skipped = len(domain.polyhedron.inequalities)
-    patterns = {tuple(int(s > 0) for s in key[skipped:]) for key, cell in found.items() if cell.dimension == n}
+    patterns = {
+        tuple(int(s > 0) for s in key[skipped:])
+        for key, cell in found.items()
+        if cell.dimension == n
+    }
     rank = jacobian_rank([(weights, bias), (heads, list(neurons.offset))], patterns)
     return width * (n + 1) + m * width + m - rank - width
 
@@ -93,7 +99,9 @@ def same_map(first: LayerFiber, second: LayerFiber) -> bool:
     )
 
 
-def values_agree(first: Neurons, second: Neurons, domain: LayerDomain, rng: Random) -> bool:
+def values_agree(
+    first: LayerNeurons, second: LayerNeurons, domain: LayerDomain, rng: Random
+) -> bool:
     """At random points of the domain, in plain fractions."""
     for _ in range(12):
         x = [Fraction(rng.randint(-40, 40), 8) for _ in range(domain.dimension)]
@@ -104,7 +112,7 @@ def values_agree(first: Neurons, second: Neurons, domain: LayerDomain, rng: Rand
     return True
 
 
-def value(neurons: Neurons, x: list[Fraction]) -> list[Fraction]:
+def value(neurons: LayerNeurons, x: list[Fraction]) -> list[Fraction]:
     total = list(neurons.offset)
     for row, column in zip(neurons.rows, neurons.columns, strict=True):
         t = sum((a * b for a, b in zip(row[:-1], x, strict=True)), row[-1])
@@ -185,13 +193,13 @@ def known_dimension(component: Component) -> int | None:
         return None
 
 
-def grid(n: int, width: int, bound: int) -> Iterator[Neurons]:
+def grid(n: int, width: int, bound: int) -> Iterator[LayerNeurons]:
     """All networks with one output and integers up to the bound, up to permutation, the offset 0."""
     numbers = range(-bound, bound + 1)
     rows = list(itertools.product(map(Fraction, numbers), repeat=n + 1))
     for chosen in itertools.combinations_with_replacement(rows, width):
         for heads in itertools.product(map(Fraction, numbers), repeat=width):
-            yield Neurons(chosen, tuple((head,) for head in heads), (Fraction(),))
+            yield LayerNeurons(chosen, tuple((head,) for head in heads), (Fraction(),))
 
 
 @pytest.mark.parametrize(("n", "width", "bound"), [(1, 2, 2), (1, 3, 1), (2, 2, 1)])
@@ -200,7 +208,7 @@ def test_no_component_of_a_grid_is_called_empty(n: int, width: int, bound: int, 
     """All networks of a grid, grouped by their function: each has an assignment that the first one's fiber knows."""
     domain = LayerDomain.orthant(n) if kind == "orthant" else LayerDomain.whole_space(n)
     first: dict[object, LayerFiber] = {}
-    seen: set[tuple[object, Assignment]] = set()
+    seen: set[tuple[object, NeuronAssignment]] = set()
     for neurons in grid(n, width, bound):
         fiber = LayerFiber(neurons, domain)
         key: object = (frozenset(fiber.form.terms.items()), fiber.form.matrix)
@@ -216,7 +224,7 @@ def test_no_component_of_a_grid_is_called_empty(n: int, width: int, bound: int, 
         assert {own for key, own in seen if key == other} <= set(listed)
 
 
-def in_order_of(base: LayerFiber, fiber: LayerFiber) -> Assignment:
+def in_order_of(base: LayerFiber, fiber: LayerFiber) -> NeuronAssignment:
     """What the neurons of a layer do, its visible hyperplanes in the order of another fiber with the same map."""
     places = [fiber.normals.index(normal) for normal in base.normals]
     return replace(fiber.own, visible=tuple(fiber.own.visible[k] for k in places))
@@ -240,7 +248,9 @@ def test_the_smallest_layer(part: int) -> None:
         certain += found.is_smallest
         if found.is_smallest:
             for less in range(max(1, len(fiber.normals)), found.width):
-                assert all(component.is_empty for component in LayerFiber(given, domain, less).components())
+                assert all(
+                    component.is_empty for component in LayerFiber(given, domain, less).components()
+                )
     assert narrower > 10
     assert certain > 40
 
@@ -252,7 +262,11 @@ def test_members_satisfy_the_equations() -> None:
     for _ in range(12):
         n, m, width = rng.randint(1, 2), rng.randint(1, 2), rng.randint(1, 3)
         domain = rng.choice(
-            (LayerDomain.whole_space(n), LayerDomain.orthant(n), LayerDomain.of(Polyhedron.box([0] * n, [2] * n)))
+            (
+                LayerDomain.whole_space(n),
+                LayerDomain.orthant(n),
+                LayerDomain.of(Polyhedron.box([0] * n, [2] * n)),
+            )
         )
         fiber = LayerFiber(degenerate_layer(rng, n, m, width), domain)
         for component in itertools.islice((c for c in fiber.components() if not c.is_empty), 4):
@@ -280,12 +294,14 @@ def test_dimensions_are_those_of_the_equations(part: int) -> None:
         for component in rng.sample(full, min(3, len(full))):
             member = component.member(rng)
             assert member is not None
-            assert component.dimension == solution_dimension(conditions_of(component), member.normalised())
+            assert component.dimension == solution_dimension(
+                conditions_of(component), member.normalised()
+            )
             compared += 1
     assert compared > 50
 
 
-def solution_dimension(conditions: Conditions, member: Neurons) -> int:
+def solution_dimension(conditions: Conditions, member: LayerNeurons) -> int:
     """The dimension of the kernel of the Jacobian of the equations at a solution."""
     entries = [entry for table in conditions.tables.values() for row in table for entry in row]
     numbers = [x for row in (*member.rows, *member.columns, member.offset) for x in row]
@@ -301,13 +317,17 @@ def solution_dimension(conditions: Conditions, member: Neurons) -> int:
     return len(conditions.unknowns) - int(jacobian.rank())
 
 
-def damages(member: Neurons, dead: int) -> Iterator[Neurons]:
+def damages(member: LayerNeurons, dead: int) -> Iterator[LayerNeurons]:
     """The offset moved, one column moved, one row turned over; not of the dead neurons, the last ones."""
     yield replace(member, offset=tuple(entry + 1 for entry in member.offset))
     for k in range(len(member.rows) - dead):
         row, column = member.rows[k], member.columns[k]
         if any(row):
-            columns = (*member.columns[:k], tuple(entry + 1 for entry in column), *member.columns[k + 1 :])
+            columns = (
+                *member.columns[:k],
+                tuple(entry + 1 for entry in column),
+                *member.columns[k + 1 :],
+            )
             yield replace(member, columns=columns)
         if any(row) and any(column):
             rows = (*member.rows[:k], tuple(-entry for entry in row), *member.rows[k + 1 :])

@@ -43,7 +43,10 @@ def check_claims(example: NotLocalizable) -> None:
     first, second = certified(example.first), certified(example.second)
     assert isinstance(first, Identifiable)
     assert isinstance(second, Identifiable)
-    assert (first.theorem, second.theorem) == ("bottleneck", "bottleneck" if widths[2] > 1 else "line")
+    assert (first.theorem, second.theorem) == (
+        "bottleneck",
+        "bottleneck" if widths[2] > 1 else "line",
+    )
     for outcome, network in ((first, example.first), (second, example.second)):
         assert outcome.membership == "verified" or not can_be_verified(network), widths
     whole = certified(example.network)
@@ -64,7 +67,9 @@ def test_wide_networks(widths: Widths) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("widths", [(2, 2, 2, 1, 1), (3, 2, 2, 1, 2), (2, 2, 1, 2, 1), (2, 2, 2, 2, 1)])
+@pytest.mark.parametrize(
+    "widths", [(2, 2, 2, 1, 1), (3, 2, 2, 1, 2), (2, 2, 1, 2, 1), (2, 2, 2, 2, 1)]
+)
 def test_tiny_widths_withstand_attacks(widths: Widths, seed: int) -> None:
     """No curve of parameters at the compositions (exact Jacobians), Theorem 5's signs, no move; and by brute force the
     other network of the whole has the same function and is not related."""
@@ -92,7 +97,9 @@ def test_the_same_seed_gives_the_same_network_and_numbers_are_small() -> None:
         assert one.network.sha256 == two.network.sha256
         numbers = [x for weight, bias in plain(one.network) for row in (*weight, bias) for x in row]
         assert max(max(abs(x.numerator), x.denominator) for x in numbers) < 1000
-    assert not_localizable((2, 2, 2, 2, 1), 0).network != not_localizable((2, 2, 2, 2, 1), 1).network
+    assert (
+        not_localizable((2, 2, 2, 2, 1), 0).network != not_localizable((2, 2, 2, 2, 1), 1).network
+    )
 
 
 @pytest.mark.parametrize(

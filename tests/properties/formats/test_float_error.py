@@ -27,12 +27,16 @@ def _gaussian(chance: random.Random) -> Fraction:
 
 
 def _spread(chance: random.Random) -> Fraction:
-    return Fraction(float(np.float32(chance.gauss(0, 1)))) * Fraction(2) ** chance.choice([-20, -8, 0, 0, 6])
+    return Fraction(float(np.float32(chance.gauss(0, 1)))) * Fraction(2) ** chance.choice(
+        [-20, -8, 0, 0, 6]
+    )
 
 
 def _tiny(chance: random.Random) -> Fraction:
     """Weights and values around the end of the normal range."""
-    return Fraction(float(np.float32(chance.gauss(0, 1)))) * Fraction(2) ** chance.choice([-130, -125, -64, 0])
+    return Fraction(float(np.float32(chance.gauss(0, 1)))) * Fraction(2) ** chance.choice(
+        [-130, -125, -64, 0]
+    )
 
 
 def _rational(chance: random.Random) -> Fraction:
@@ -54,7 +58,13 @@ def _network(chance: random.Random, draw: Draw) -> Network:
     zero = chance.random() < 0.3
     pairs = [
         (
-            [[draw(chance) if not zero or chance.random() < 0.6 else Fraction(0) for _ in range(n)] for _ in range(m)],
+            [
+                [
+                    draw(chance) if not zero or chance.random() < 0.6 else Fraction(0)
+                    for _ in range(n)
+                ]
+                for _ in range(m)
+            ],
             [draw(chance) for _ in range(m)],
         )
         for n, m in pairwise(widths)
@@ -63,18 +73,28 @@ def _network(chance: random.Random, draw: Draw) -> Network:
 
 
 def _layers(network: Network) -> list[tuple[list[tuple[Fraction, ...]], list[Fraction]]]:
-    return [(network.weight(k).rows(), list(network.bias(k).entries())) for k in range(1, network.depth + 1)]
+    return [
+        (network.weight(k).rows(), list(network.bias(k).entries()))
+        for k in range(1, network.depth + 1)
+    ]
 
 
 def _box(chance: random.Random, inputs: int, draw: Draw) -> tuple[list[Fraction], list[Fraction]]:
-    centres, radii = [draw(chance) for _ in range(inputs)], [abs(draw(chance)) for _ in range(inputs)]
+    centres, radii = (
+        [draw(chance) for _ in range(inputs)],
+        [abs(draw(chance)) for _ in range(inputs)],
+    )
     if chance.random() < 0.3:
         radii = [Fraction(0)] * inputs
     centres = [rounded(c, "float32") for c in centres]
-    return [c - r for c, r in zip(centres, radii, strict=True)], [c + r for c, r in zip(centres, radii, strict=True)]
+    return [c - r for c, r in zip(centres, radii, strict=True)], [
+        c + r for c, r in zip(centres, radii, strict=True)
+    ]
 
 
-def _point(chance: random.Random, low: list[Fraction], high: list[Fraction], format_: str) -> list[Fraction]:
+def _point(
+    chance: random.Random, low: list[Fraction], high: list[Fraction], format_: str
+) -> list[Fraction]:
     """Numbers of the format in the box, corners among them where they are such numbers."""
     point = []
     for a, b in zip(low, high, strict=True):
@@ -99,7 +119,9 @@ def test_no_runtime_is_further_away_than_the_bound(kind: str, format_: str) -> N
             if not all(a <= v <= b for a, v, b in zip(low, x, high, strict=True)):
                 continue
             theirs, exact = Runtime(format_, 100 * trial + seed).run(layers, x), network(x)
-            for value, true, bound, bottom, top in zip(theirs, exact, found.bounds, found.low, found.high, strict=True):
+            for value, true, bound, bottom, top in zip(
+                theirs, exact, found.bounds, found.low, found.high, strict=True
+            ):
                 assert bound is not None
                 assert bottom is not None
                 assert top is not None
@@ -151,7 +173,10 @@ def test_overflow_is_undecided() -> None:
     assert found.worst is None
     assert isinstance(prove_runtime_error(found), Undecided)
     assert runtime_error(network, [0], [1024], "float64").worst is not None
-    assert runtime_error(from_arrays([([[Fraction(2) ** 128]], [0])]), [0], [Fraction(1, 2**60)]).worst is None
+    assert (
+        runtime_error(from_arrays([([[Fraction(2) ** 128]], [0])]), [0], [Fraction(1, 2**60)]).worst
+        is None
+    )
 
 
 def test_domains_that_are_no_boxes() -> None:
@@ -189,10 +214,21 @@ def test_corners_of_hostile_claims() -> None:
     assert verdict(lambda claim: claim.update(arithmetic="float64")) == "accepted"  # a weaker claim
     assert verdict(lambda claim: claim.update(arithmetic="float16")) == "unreadable"
     assert verdict(lambda claim: claim.update(arithmetic="float3")) == "unreadable"
-    assert verdict(lambda claim: claim.update(domain={"lower": ["-1"], "upper": ["1"]})) == "rejected"
-    assert verdict(lambda claim: claim.update(domain={"lower": ["-1", "2"], "upper": ["1", "1"]})) == "rejected"
-    assert verdict(lambda claim: claim.update(domain={"lower": ["-2", "-1"], "upper": ["1", "1"]})) == "rejected"
-    assert verdict(lambda claim: claim.update(domain={"lower": ["-1", "0"], "upper": ["1", "1"]})) == "accepted"
+    assert (
+        verdict(lambda claim: claim.update(domain={"lower": ["-1"], "upper": ["1"]})) == "rejected"
+    )
+    assert (
+        verdict(lambda claim: claim.update(domain={"lower": ["-1", "2"], "upper": ["1", "1"]}))
+        == "rejected"
+    )
+    assert (
+        verdict(lambda claim: claim.update(domain={"lower": ["-2", "-1"], "upper": ["1", "1"]}))
+        == "rejected"
+    )
+    assert (
+        verdict(lambda claim: claim.update(domain={"lower": ["-1", "0"], "upper": ["1", "1"]}))
+        == "accepted"
+    )
     assert verdict(lambda claim: claim.update(domain="R^n")) == "unreadable"
     assert verdict(lambda claim: claim.update({"at-most": []})) == "rejected"
     assert verdict(lambda claim: claim.update({"at-most": ["0"]})) == "rejected"
@@ -210,7 +246,12 @@ def test_the_theorem_belongs_to_its_claim() -> None:
     document = json.loads(_certificate(runtime_error(network, [-1, -1], [1, 1])))
     document["proof"] = {"theorem": "affine", "hypotheses": []}
     assert checker.check_bytes(json.dumps(document).encode()).verdict == "rejected"
-    claim = {"kind": "identifiable", "network": document["claim"]["network"], "domain": "R^n", "among": "all"}
+    claim = {
+        "kind": "identifiable",
+        "network": document["claim"]["network"],
+        "domain": "R^n",
+        "among": "all",
+    }
     bound = [{"id": "bound", "status": "proved", "evidence": {}}]
     document |= {"claim": claim, "proof": {"theorem": "rounding", "hypotheses": bound}}
     assert checker.check_bytes(json.dumps(document).encode()).verdict == "rejected"
@@ -220,7 +261,11 @@ def test_the_bound_can_nearly_be_reached() -> None:
     """A weight that float32 does not hold, a product and a sum: three roundings, and some run comes close to all."""
     chance, worst = random.Random(1), Fraction(0)
     for seed in range(3000):
-        weight = 1 + Fraction(chance.randint(1, 1000), 2**23 * 1001) + Fraction(chance.randint(0, 99), 2**20)
+        weight = (
+            1
+            + Fraction(chance.randint(1, 1000), 2**23 * 1001)
+            + Fraction(chance.randint(0, 99), 2**20)
+        )
         x = 1 + Fraction(chance.randint(1, 2**10), 2**23)
         bias = Fraction(chance.randint(1, 1000), 2**24 * 1001)
         found = runtime_error(from_arrays([([[weight]], [bias])]), [x], [x])

@@ -41,20 +41,29 @@ def _number(value: Fraction) -> Fraction:
 
 def _linear(operation: Linear, x: Values, runtime: Runtime | None, chance: random.Random) -> Values:
     rows = as_dense(operation.matrix).rows()
-    offset = [Fraction(0)] * len(rows) if operation.offset is None else list(operation.offset.entries())
+    offset = (
+        [Fraction(0)] * len(rows) if operation.offset is None else list(operation.offset.entries())
+    )
     if runtime is None:
-        return [sum((w * v for w, v in zip(row, x, strict=True) if w), b) for row, b in zip(rows, offset, strict=True)]
+        return [
+            sum((w * v for w, v in zip(row, x, strict=True) if w), b)
+            for row, b in zip(rows, offset, strict=True)
+        ]
     result = []
     for row, b in zip(rows, offset, strict=True):
         kept = [(w, v) for w, v in zip(row, x, strict=True) if w]
         value = runtime.layer([[w for w, _ in kept]], [b], [v for _, v in kept])[0]
-        for _ in range(operation.extra_roundings):  # each off by a unit, and no rounding besides: the model has no more
+        for _ in range(
+            operation.extra_roundings
+        ):  # each off by a unit, and no rounding besides: the model has no more
             value *= 1 + chance.choice([-1, 1]) * Fraction(1, 2**24)
         result.append(value)
     return result
 
 
-def _done(operation: Operation, x: Sequence[Values], runtime: Runtime | None, chance: random.Random) -> Values:
+def _done(
+    operation: Operation, x: Sequence[Values], runtime: Runtime | None, chance: random.Random
+) -> Values:
     """The operation exactly (no runtime), or as the runtime does it."""
     near = _number if runtime is not None else lambda value: value
     match operation:
@@ -82,7 +91,9 @@ def _done(operation: Operation, x: Sequence[Values], runtime: Runtime | None, ch
     raise AssertionError(operation)
 
 
-def _values(graph: Graph, point: Values, runtime: Runtime | None, chance: random.Random) -> list[Values]:
+def _values(
+    graph: Graph, point: Values, runtime: Runtime | None, chance: random.Random
+) -> list[Values]:
     found: list[Values] = []
     for node in graph.nodes:
         operation = node.operation

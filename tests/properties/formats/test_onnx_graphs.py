@@ -47,7 +47,9 @@ _WRONG: dict[str, tuple[str, Callable[[Any], Any]]] = {
 
 
 @pytest.mark.parametrize("name", _WRONG)
-def test_a_wrong_reader_is_caught(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_reader_is_caught(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The comparison names the first value that disagrees."""
     function, wrong = _WRONG[name]
     monkeypatch.setattr(tensors, function, wrong(getattr(tensors, function)))
@@ -56,5 +58,7 @@ def test_a_wrong_reader_is_caught(name: str, tmp_path: Path, monkeypatch: pytest
         try:
             read(write(tmp_path, "net.onnx", random_graph(seed)))
         except NetworkFileError as error:
-            caught += "is not read as its runtime does" in str(error) or "entries, the exact network" in str(error)
+            caught += "is not read as its runtime does" in str(
+                error
+            ) or "entries, the exact network" in str(error)
     assert caught >= 3

@@ -22,10 +22,10 @@ from tests.oracles.judge import certificate_bytes
 CHEAP = {"expressions", "bottleneck"}
 
 
-def answer(first: Stack, second: Stack, story: object) -> Equivalent | NotEquivalent:
+def answer(first: Stack, second: Stack, explanation: object) -> Equivalent | NotEquivalent:
     outcome = equivalent(from_arrays(first.layers), from_arrays(second.layers))
-    assert isinstance(outcome, Equivalent | NotEquivalent), (story, outcome)
-    assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted", story
+    assert isinstance(outcome, Equivalent | NotEquivalent), (explanation, outcome)
+    assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted", explanation
     return outcome
 
 
@@ -57,10 +57,18 @@ def test_outside_of_it(part: int) -> None:
             f, g = (evaluate(stack, list(outcome.witness.x)) for stack in (first, second))
             assert (tuple(f), tuple(g)) == (outcome.witness.f, outcome.witness.g)
             assert f != g, (seed, kind, change)
-            assert outcome.search.route in ("points", "bottleneck"), (seed, kind, change, outcome.search)
+            assert outcome.search.route in ("points", "bottleneck"), (
+                seed,
+                kind,
+                change,
+                outcome.search,
+            )
             continue
         for _ in range(60):
-            x = [Fraction(chance.randint(-640, 640), chance.choice((1, 8, 64))) for _ in range(first.inputs)]
+            x = [
+                Fraction(chance.randint(-640, 640), chance.choice((1, 8, 64)))
+                for _ in range(first.inputs)
+            ]
             assert evaluate(first, x) == evaluate(second, x), (seed, kind, change)
     assert verdicts["refuted"] > 75
 

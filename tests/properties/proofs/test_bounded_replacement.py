@@ -35,20 +35,29 @@ def random_stack(rng: Random) -> Plain:
     depth = rng.randint(4, 5) if rng.random() < 0.8 else 3
     widths = [rng.randint(1, 3) for _ in range(depth)] + [rng.randint(1, 2)]
     layers: Plain = []
-    negative = {1 + rng.randrange(depth - 2)} | ({rng.randrange(1, depth)} if rng.random() < 0.5 else set())
+    negative = {1 + rng.randrange(depth - 2)} | (
+        {rng.randrange(1, depth)} if rng.random() < 0.5 else set()
+    )
     for number in range(depth):
         n, m = widths[number], widths[number + 1]
         low, high = (-3, -1) if number in negative else (-3, 3)
         weight = [[Fraction(rng.randint(low, high)) for _ in range(n)] for _ in range(m)]
         if number == 0 and rng.random() < 0.3:
             weight[rng.randrange(m)] = [Fraction(0)] * n  # a coordinate that is fixed
-        bias = [Fraction(rng.randint(1, 4) if number in negative else rng.randint(-9, 9)) for _ in range(m)]
+        bias = [
+            Fraction(rng.randint(1, 4) if number in negative else rng.randint(-9, 9))
+            for _ in range(m)
+        ]
         layers.append((weight, bias))
     return layers
 
 
 def bounded_moves(layers: Plain) -> list[Move]:
-    found = [move for move in moves(polyrelu.from_arrays(layers)) if move.theorem == "bounded-replacement"]
+    found = [
+        move
+        for move in moves(polyrelu.from_arrays(layers))
+        if move.theorem == "bounded-replacement"
+    ]
     return found[:1] + found[-1:]
 
 
@@ -57,8 +66,12 @@ def certificate(network: Network, move: Move) -> dict[str, Any]:
     membership = {"status": "verified", "method": "every"}
     entries: list[dict[str, Any]] = [{}, move.evidence, {"layer": move.difference}, membership]
     names = THEOREMS[move.theorem].hypotheses
-    hypotheses = tuple(Hypothesis(move.theorem, name, entry) for name, entry in zip(names, entries, strict=True))
-    return Certificate(Claim("not-identifiable", network, "all", move.other), move.theorem, hypotheses).to_document()[0]
+    hypotheses = tuple(
+        Hypothesis(move.theorem, name, entry) for name, entry in zip(names, entries, strict=True)
+    )
+    return Certificate(
+        Claim("not-identifiable", network, "all", move.other), move.theorem, hypotheses
+    ).to_document()[0]
 
 
 def verdict(document: dict[str, Any]) -> str:
@@ -87,10 +100,10 @@ def cases(name: str) -> Iterator[tuple[Plain, Network, Move, Random]]:
 def test_the_other_network_has_the_same_function() -> None:
     words = set()
     for layers, network, move, rng in cases("same function"):
-        words.add(next(word for word in ("dead", "mix", "linear") if word in move.story))
+        words.add(next(word for word in ("dead", "mix", "linear") if word in move.explanation))
         other = plain(move.other)
         for x in points(network.inputs, rng):
-            assert evaluate(layers, x) == evaluate(other, x), (layers, move.story)
+            assert evaluate(layers, x) == evaluate(other, x), (layers, move.explanation)
         assert polyrelu.equivalent(network, move.other).status == "proved", layers
         assert not polyrelu.related(network, move.other)
         assert verdict(certificate(network, move)) == "accepted", layers
@@ -127,7 +140,8 @@ def changed(document: dict[str, Any], which: str) -> Iterator[dict[str, Any]]:
     layers = document["claim"][which]["inline"]["layers"]
     for number in range(1, len(layers)):
         texts = [(layers[number], "bias")] + [
-            (layers[number]["weights"][0]["rows"], i) for i in range(len(layers[number]["weights"][0]["rows"]))
+            (layers[number]["weights"][0]["rows"], i)
+            for i in range(len(layers[number]["weights"][0]["rows"]))
         ]
         for place, (holder, key) in enumerate(texts):
             for k in range(len(holder[key].split(" "))):
@@ -138,7 +152,9 @@ def changed(document: dict[str, Any], which: str) -> Iterator[dict[str, Any]]:
                 parts[k] = str(int(parts[k]) + 1)
                 target[key] = " ".join(parts)
                 try:
-                    new["claim"][which]["sha256"] = from_document(new["claim"][which]["inline"]).sha256
+                    new["claim"][which]["sha256"] = from_document(
+                        new["claim"][which]["inline"]
+                    ).sha256
                 except polyrelu.NetworkError:  # a common divisor
                     continue
                 yield new
@@ -151,7 +167,9 @@ def test_mutants_are_rejected_unless_they_are_true() -> None:
         for which in ("network", "other"):
             for mutant in changed(certificate(network, move), which):
                 claim = mutant["claim"]
-                one, two = (plain(from_document(claim[key]["inline"])) for key in ("network", "other"))
+                one, two = (
+                    plain(from_document(claim[key]["inline"])) for key in ("network", "other")
+                )
                 answer = verdict(mutant)
                 verdicts[answer] += 1
                 if answer == "accepted":
@@ -169,7 +187,10 @@ def test_the_box_is_used_to_its_end_and_no_further() -> None:
         box = image_box(network, layer - 1)
         for i, row in enumerate(network.layers[layer - 1].augmented().rows()):
             ends = [low if w > 0 else high for w, (low, high) in zip(row, box, strict=False)]
-            if any(end is None and w for w, end in zip(row, ends, strict=False)) or min(row[:-1]) >= 0:
+            if (
+                any(end is None and w for w, end in zip(row, ends, strict=False))
+                or min(row[:-1]) >= 0
+            ):
                 continue
             least = row[-1] + sum(w * (end or 0) for w, end in zip(row, ends, strict=False))
             heads = network.weight(layer + 1).transpose().row(i)
@@ -191,13 +212,17 @@ def test_claims_of_a_larger_image_are_rejected() -> None:
     rejected = 0
     for layers, network, move, rng in cases("larger image"):
         layer = int(str(move.evidence["layer"]))
-        pair = [[(weight, list(bias)) for weight, bias in net] for net in (layers, plain(move.other))]
+        pair = [
+            [(weight, list(bias)) for weight, bias in net] for net in (layers, plain(move.other))
+        ]
         for net in pair:
             net[layer - 2][1][:] = [b + 50 for b in net[layer - 2][1]]
         one, two = map(polyrelu.from_arrays, pair)
         wrong = Move(move.theorem, move.evidence, two, move.difference, "")
         if verdict(certificate(one, wrong)) == "accepted":
-            assert all(evaluate(pair[0], x) == evaluate(pair[1], x) for x in points(network.inputs, rng))
+            assert all(
+                evaluate(pair[0], x) == evaluate(pair[1], x) for x in points(network.inputs, rng)
+            )
         else:
             rejected += 1
     assert rejected > 10
@@ -213,16 +238,25 @@ def test_boxes_hold_the_image_and_their_ends_are_corners(seed: int) -> None:
         for layer in range(1, len(layers)):
             before, box = image_box(network, layer - 1), image_box(network, layer)
             for z in values:
-                for a, (low, high) in zip((max(v, Fraction(0)) for v in z[layer - 1]), box, strict=True):
+                for a, (low, high) in zip(
+                    (max(v, Fraction(0)) for v in z[layer - 1]), box, strict=True
+                ):
                     assert low is not None
                     assert low <= a
                     assert high is None or a <= high
             if any(end is None for interval in before for end in interval):
                 continue
-            corners = list(product(*[(low or Fraction(0), high or Fraction(0)) for low, high in before]))
+            corners = list(
+                product(*[(low or Fraction(0), high or Fraction(0)) for low, high in before])
+            )
             for weights, b, (low, high) in zip(*layers[layer - 1], box, strict=True):
-                found = [sum((w * u for w, u in zip(weights, corner, strict=True)), b) for corner in corners]
-                assert (low, high) == tuple(max(end, Fraction(0)) for end in (min(found), max(found)))
+                found = [
+                    sum((w * u for w, u in zip(weights, corner, strict=True)), b)
+                    for corner in corners
+                ]
+                assert (low, high) == tuple(
+                    max(end, Fraction(0)) for end in (min(found), max(found))
+                )
 
 
 Interval = tuple[int, int | None]
@@ -244,12 +278,18 @@ def random_map(size: int, width: int, rng: Random) -> Plain:
     """One hidden layer and one output, numbers so small that many of these maps agree on a box."""
     rows = [[Fraction(rng.randint(-1, 1)) for _ in range(size)] for _ in range(width)]
     bias = [Fraction(rng.randint(-3, 3)) for _ in range(width)]
-    return [(rows, bias), ([[Fraction(rng.randint(-1, 1)) for _ in range(width)]], [Fraction(rng.randint(-1, 1))])]
+    return [
+        (rows, bias),
+        ([[Fraction(rng.randint(-1, 1)) for _ in range(width)]], [Fraction(rng.randint(-1, 1))]),
+    ]
 
 
 def pairs_on(box: list[Interval], rng: Random) -> Iterator[tuple[Plain, Plain, bool]]:
     """Pairs of maps with equal values at many points of the box, and others with different values there."""
-    ends = [(low,) if low == high else (low, *range(1, high or 5), 100 if high is None else high) for low, high in box]
+    ends = [
+        (low,) if low == high else (low, *range(1, high or 5), 100 if high is None else high)
+        for low, high in box
+    ]
     grid = [list(map(Fraction, point)) for point in product(*ends)]
     width, groups = rng.randint(1, 3), dict[tuple[Fraction, ...], list[Plain]]()
     for _ in range(400):
@@ -271,14 +311,25 @@ def test_the_rule_decides_equality_on_the_box() -> None:
         box: list[Interval] = []
         for _ in range(rng.randint(1, 3)):
             low = rng.randint(0, 2)
-            box.append(rng.choice([(low, low), (0, None), (0, rng.randint(1, 3)), (0, rng.randint(1, 3))]))
+            box.append(
+                rng.choice([(low, low), (0, None), (0, rng.randint(1, 3)), (0, rng.randint(1, 3))])
+            )
         domain = polyrelu.Polyhedron.box([low for low, _ in box], [high for _, high in box])
         for one, two, alike in pairs_on(box, rng):
-            equal = polyrelu.equivalent(polyrelu.from_arrays(one), polyrelu.from_arrays(two), domain).status == "proved"
+            equal = (
+                polyrelu.equivalent(
+                    polyrelu.from_arrays(one), polyrelu.from_arrays(two), domain
+                ).status
+                == "proved"
+            )
             nets = [polyrelu.from_arrays(prefix(box) + net) for net in (one, two)]
             move = Move("bounded-replacement", {"layer": 3}, nets[1], 3, "")
             report = checker.check_bytes(layout(certificate(nets[0], move)).encode("ascii"))
-            assert (report.verdict == "rejected" and report.step == "same-function") != equal, (box, one, two)
+            assert (report.verdict == "rejected" and report.step == "same-function") != equal, (
+                box,
+                one,
+                two,
+            )
             counts[alike, equal] += 1
     assert counts[True, True] > 100
     assert counts[False, False] > 50

@@ -9,7 +9,7 @@ import pytest
 
 from polyrelu import from_arrays
 from polyrelu.exact import RationalMatrix
-from polyrelu.exact.form_bounds import Bounds, Slopes
+from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes
 from polyrelu.network import Network
 from polyrelu.proofs.trees.bounds import BoxBounds
 from polyrelu.proofs.trees.expressions import JointNetwork, KnownSigns
@@ -24,7 +24,10 @@ def identity_inputs(size: int) -> RationalMatrix:
 def random_networks(chance: Random) -> tuple[Network, Network, int]:
     size = chance.randint(1, 3)
     stacks = [
-        random_stack(chance, [size, *(chance.randint(1, 5) for _ in range(chance.randint(1, 3))), 1]) for _ in "ab"
+        random_stack(
+            chance, [size, *(chance.randint(1, 5) for _ in range(chance.randint(1, 3))), 1]
+        )
+        for _ in "ab"
     ]
     return from_arrays(stacks[0].layers), from_arrays(stacks[1].layers), size
 
@@ -42,7 +45,9 @@ def test_the_joint_network_is_the_difference(seed: int) -> None:
         assert differs == (first(y) != second(y))
         expressions = joint.expressions(KnownSigns())
         assert [term.form for term in expressions.terms] == [atom.form for atom in joint.atoms]
-        while affine := [term for term in expressions.terms if term.is_affine]:  # as in a tree: the point's own branch
+        while affine := [
+            term for term in expressions.terms if term.is_affine
+        ]:  # as in a tree: the point's own branch
             term = chance.choice(affine)
             value = forms[term.symbol]
             known = KnownSigns().extended([(term, 1 if value >= 0 else -1)])
@@ -101,8 +106,10 @@ def test_an_affine_form_below(seed: int) -> None:
     bounds, slopes = {}, {}
     for symbol in forms:  # bounds that hold at these points
         seen = [Fraction(value[symbol], 8) for value in values]
-        bounds[symbol] = Bounds(min(seen), max(seen))
-        slopes[symbol] = Slopes(Fraction(chance.randint(0, 4), 4), Fraction(chance.randint(0, 4), 4))
+        bounds[symbol] = FormBounds(min(seen), max(seen))
+        slopes[symbol] = RelaxationSlopes(
+            Fraction(chance.randint(0, 4), 4), Fraction(chance.randint(0, 4), 4)
+        )
     for symbol, form in forms.items():
         for sign in (1, -1):
             below = relaxed(form, sign, forms, joint.dimension, bounds, slopes)

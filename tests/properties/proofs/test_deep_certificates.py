@@ -35,7 +35,11 @@ from tests.generators.ridge_points import ridge_points
 from tests.oracles.judge import plain
 from tests.oracles.local_fiber import is_locally_rigid
 
-SOURCES = [([[-2, -1], [3, 2], [1, 1]], [0, -2, 0]), ([[-1, 1, 3], [1, 1, -2]], [1, 1]), ([[-1, 3]], [-1])]
+SOURCES = [
+    ([[-2, -1], [3, 2], [1, 1]], [0, -2, 0]),
+    ([[-1, 1, 3], [1, 1, -2]], [1, 1]),
+    ([[-1, 3]], [-1]),
+]
 THREE = [([[-2, -2], [1, -3]], [-3, 0]), ([[-3, -1], [-2, 3]], [3, 0]), ([[1, -2], [-3, 1]], [2, -2]),
          ([[-2, -2]], [0])]  # fmt: skip
 PLANES = [([[1, 0, 1], [0, 1, -1], [1, 1, 2]], [0, 1, -1]), ([[1, -2, 1], [-1, 1, 2], [2, 1, -1]], [1, -1, 2]),
@@ -74,7 +78,9 @@ def proved(network: Network) -> dict[str, Any]:
     return written(network, found)
 
 
-@pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
+@pytest.mark.parametrize(
+    "layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"]
+)
 def test_identify(layers: Any) -> None:
     network = polyrelu.from_arrays(layers)
     outcome = polyrelu.identify(network, among="transversal", time_limit=20)
@@ -113,7 +119,12 @@ def test_what_is_proved_is_accepted(widths: tuple[int, ...], seeds: int) -> None
 
 @pytest.mark.parametrize(
     ("layers", "among"),
-    [(SOURCES, "transversal"), (THREE, "transversal"), (PLANES, "transversal"), (PLANES, "regular")],
+    [
+        (SOURCES, "transversal"),
+        (THREE, "transversal"),
+        (PLANES, "transversal"),
+        (PLANES, "regular"),
+    ],
     ids=["sources", "three hidden layers", "planes", "regular competitors"],
 )
 def test_subsets_of_ridges(layers: Any, among: Any) -> None:
@@ -154,20 +165,24 @@ def test_among_regular_competitors_only_such_proofs_count() -> None:
     assert outcome.part.certificate.claim.among == "regular"
 
 
-@pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
+@pytest.mark.parametrize(
+    "layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"]
+)
 def test_all_ridges_of_the_complex(layers: Any) -> None:
     """Ridges at given points show the same as the points, and few of them are enough."""
     network = polyrelu.from_arrays(layers)
     points: Any = ridge_points(network)
     search = search_at(network, points)
     assert search.hypotheses.hold == deep_hypotheses(network, points).hold is True
-    found = deep.whole(search)
+    found = deep.prove_search(search)
     assert not isinstance(found, Attempt)
     assert accepted(written(network, found))
     assert accepted(whole_document(search))
 
 
-@pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
+@pytest.mark.parametrize(
+    "layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"]
+)
 def test_no_ridge_can_be_dropped_and_any_can_be_repeated(layers: Any) -> None:
     found = proved(polyrelu.from_arrays(layers))
     slices = listed(found, "ridges")["slices"]
@@ -177,7 +192,11 @@ def test_no_ridge_can_be_dropped_and_any_can_be_repeated(layers: Any) -> None:
             shorter = copy.deepcopy(found)
             del listed(shorter, "ridges")["slices"][i]["ridges"][k]
             gone = starts[i] + k
-            for name, key in (("families", "chosen"), ("families", "joined"), ("weights", "joined")):
+            for name, key in (
+                ("families", "chosen"),
+                ("families", "joined"),
+                ("weights", "joined"),
+            ):
                 entries = listed(shorter, name)[key]
                 listed(shorter, name)[key] = [[w, max(r - (r > gone), 0)] for w, r in entries]
             assert verdict(shorter).verdict == "rejected"
@@ -210,24 +229,40 @@ def twin(layers: Any) -> Any:
 def dead(layers: Any) -> Any:
     """A further neuron of the second layer that is off everywhere."""
     first, (weight, bias), (out, c), *rest = layers
-    return [first, ([*weight, [-1] * len(weight[0])], [*bias, -1]), ([[*row, 1] for row in out], c), *rest]
+    return [
+        first,
+        ([*weight, [-1] * len(weight[0])], [*bias, -1]),
+        ([[*row, 1] for row in out], c),
+        *rest,
+    ]
 
 
 def linear(layers: Any) -> Any:
     """A further neuron of the second layer that is on everywhere."""
     first, (weight, bias), (out, c), *rest = layers
-    return [first, ([*weight, [1] * len(weight[0])], [*bias, 1]), ([[*row, 1] for row in out], c), *rest]
+    return [
+        first,
+        ([*weight, [1] * len(weight[0])], [*bias, 1]),
+        ([[*row, 1] for row in out], c),
+        *rest,
+    ]
 
 
 def hidden(layers: Any) -> Any:
     """A further neuron of the first layer, with its hyperplane hidden from the second layer."""
     (weight, bias), (upper, _), *rest = layers
     rows = [[*(-abs(x) for x in row), 1] for row in upper]
-    return [([*weight, [1] * len(weight[0])], [*bias, 1]), (rows, [-1 - i for i in range(len(rows))]), *rest]
+    return [
+        ([*weight, [1] * len(weight[0])], [*bias, 1]),
+        (rows, [-1 - i for i in range(len(rows))]),
+        *rest,
+    ]
 
 
 @pytest.mark.parametrize("change", [twin, dead, linear, hidden])
-@pytest.mark.parametrize("layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"])
+@pytest.mark.parametrize(
+    "layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"]
+)
 def test_networks_with_symmetries_are_never_accepted(layers: Any, change: Any) -> None:
     network = polyrelu.from_arrays(change(layers))
     search, rng = DeepSearch(network), Random(2)
@@ -242,15 +277,21 @@ def test_networks_with_symmetries_are_never_accepted(layers: Any, change: Any) -
         for _ in range(6):
             assert not accepted(found)
             families["chosen"] = [[place, rng.randrange(rows)] for place in range(count)]
-            families["joined"] = [[rng.randrange(count), rng.randrange(rows)] for _ in range(rng.randint(0, 3))]
+            families["joined"] = [
+                [rng.randrange(count), rng.randrange(rows)] for _ in range(rng.randint(0, 3))
+            ]
 
 
 def test_reasons() -> None:
     """What cannot hold is said without a search; what was not found is shortened."""
-    zero = deep.prove(polyrelu.from_arrays([SOURCES[0], ([[0, 1, 3], [1, 1, -2]], [1, 1]), SOURCES[2]]))
+    zero = deep.prove(
+        polyrelu.from_arrays([SOURCES[0], ([[0, 1, 3], [1, 1, -2]], [1, 1]), SOURCES[2]])
+    )
     assert isinstance(zero, Attempt)
     assert zero.reason == "weights: the weight of (2, 0) on (1, 0) is 0"
-    narrow = deep.prove(polyrelu.from_arrays([([[1, 2]], [0]), ([[1], [-1]], [-1, 2]), ([[1, 1]], [0])]))
+    narrow = deep.prove(
+        polyrelu.from_arrays([([[1, 2]], [0]), ([[1], [-1]], [-1, 2]), ([[1, 1]], [0])])
+    )
     assert isinstance(narrow, Attempt)
     assert "layer 1 has one neuron" in narrow.reason
     outcome = polyrelu.identify(polyrelu.from_arrays(SOURCES), time_limit=0)
@@ -280,14 +321,26 @@ def test_a_proof_among_transversal_parameters_is_one_among_generic_ones() -> Non
 
 def test_membership_refuted_by_a_masked_product() -> None:
     """W[3]_0 W[2] has a zero entry: no transversal parameter can have such weights, and the certificate says so."""
-    layers = [([[1, 2], [3, 4]], [5, 6]), ([[1, 2], [3, -1]], [7, 8]), ([[1, 2], [2, 6]], [0, 0]), ([[1, 1]], [0])]
+    layers = [
+        ([[1, 2], [3, 4]], [5, 6]),
+        ([[1, 2], [3, -1]], [7, 8]),
+        ([[1, 2], [2, 6]], [0, 0]),
+        ([[1, 1]], [0]),
+    ]
     network = polyrelu.from_arrays(layers)
     refuted = deep_membership(network)
-    assert refuted == {"status": "refuted", "method": "masks", "layer": 1, "masks": [[1], [0, 1], [0]]}
+    assert refuted == {
+        "status": "refuted",
+        "method": "masks",
+        "layer": 1,
+        "masks": [[1], [0, 1], [0]],
+    }
     parsed = checker.read_network(to_document(network), "network")
     checker.check_membership("identifiable", "transversal", parsed, refuted)
     with pytest.raises(checker.Stop):
-        checker.check_membership("identifiable", "transversal", parsed, {**refuted, "masks": [[0], [0, 1], [0]]})
+        checker.check_membership(
+            "identifiable", "transversal", parsed, {**refuted, "masks": [[0], [0, 1], [0]]}
+        )
     with pytest.raises(checker.Stop):
         checker.check_membership("identifiable", "generic", parsed, refuted)
 
@@ -322,13 +375,18 @@ def beyond(network: Network, part: Determined) -> list[Determined]:
 def test_parts_of_subsets_of_ridges(widths: tuple[int, ...], seeds: tuple[int, ...]) -> None:
     """The checker accepts what the prover says of some ridges, whole and in part, as it is and after ridges were left
     out; it rejects one layer or one neuron more."""
-    kinds, networks = set[bool](), [integer_net(widths, seed) for seed in seeds] or [polyrelu.from_arrays(THREE)]
+    kinds, networks = (
+        set[bool](),
+        [integer_net(widths, seed) for seed in seeds] or [polyrelu.from_arrays(THREE)],
+    )
     for seed, network in enumerate(networks):
         rng, search = Random(seed), DeepSearch(network)
         search.run(rounds=2, time_limit=2)
         ridges = list(search.ridges)
         for _ in range(8):
-            some = with_ridges(search, rng.sample(ridges, rng.randint(1 + len(ridges) // 2, len(ridges))))
+            some = with_ridges(
+                search, rng.sample(ridges, rng.randint(1 + len(ridges) // 2, len(ridges)))
+            )
             kinds.add(compare_in_part(some))
     assert True in kinds or widths == (2, 2, 2, 2, 1)
 
@@ -340,7 +398,7 @@ def compare_in_part(some: DeepSearch) -> bool:
     if hold:
         return False
     assert not any(accepted(part_document(some, more)) for more in beyond(some.network, part))
-    found = deep.part(some)
+    found = deep.prove_part(some)
     assert (found is not None) == (part.layers > 0)
     if found is None:
         return False
@@ -356,8 +414,8 @@ def test_nothing_in_part_where_it_is_impossible() -> None:
     search = DeepSearch(network)
     search.run(rounds=10)
     assert search.hypotheses.determined.layers == 1
-    assert isinstance(deep.whole(search), Attempt)
-    assert deep.part(search) is None
+    assert isinstance(deep.prove_search(search), Attempt)
+    assert deep.prove_part(search) is None
 
 
 def test_a_ridge_that_is_not_there_leads_to_no_certificate() -> None:
@@ -366,7 +424,9 @@ def test_a_ridge_that_is_not_there_leads_to_no_certificate() -> None:
     search = DeepSearch(network)
     search.run(time_limit=20)
     moved = with_ridges(search, search.ridges)
-    moved.planes[:] = [plane._replace(point=(plane.point[0] + 10**6, *plane.point[1:])) for plane in search.planes]
+    moved.planes[:] = [
+        plane._replace(point=(plane.point[0] + 10**6, *plane.point[1:])) for plane in search.planes
+    ]
     assert moved.hypotheses.hold
     with pytest.raises(DomainError, match="a ridge that is not there"):
-        deep.whole(moved)
+        deep.prove_search(moved)

@@ -53,7 +53,10 @@ def stays(network: Network, layers: int, neurons: list[int]) -> bool:
             if number < layers or (number == layers and i in neurons):
                 columns += own
     kept = [[row[c] for c in columns] for row in scalings]
-    return bool(fmpz_mat([*kept, *([row[c] for c in columns] for row in motions)]).rank() == fmpz_mat(kept).rank())
+    return bool(
+        fmpz_mat([*kept, *([row[c] for c in columns] for row in motions)]).rank()
+        == fmpz_mat(kept).rank()
+    )
 
 
 @pytest.mark.parametrize("kind", ["none", "twin", "dead", "linear"])

@@ -21,7 +21,9 @@ from tests.generators.ridge_points import ridge_points
 from tests.properties.proofs.test_deep_certificates import hidden
 from tests.properties.proofs.test_deep_parts import random_layers, stays, with_symmetry
 
-CORNERS = polyrelu.from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
+CORNERS = polyrelu.from_arrays(
+    [([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])]
+)
 #: (1, 0) is free to move: no search can prove it.
 OPEN = polyrelu.from_arrays([
     ([[1, -1], [3, -1], [-1, 2]], [2, 1, -3]), ([[-3, 2, -3], [1, -3, -2]], [2, -3]), ([[-1, 3]], [-2])
@@ -84,12 +86,12 @@ def test_watching(count: int) -> None:
     """It is asked before each walk, and its no is kept to."""
     seen: list[int] = []
 
-    def watch(search: DeepSearch) -> bool:
+    def progress(search: DeepSearch) -> bool:
         seen.append(search.walks)
         return len(seen) <= count
 
     search = DeepSearch(OPEN)
-    found = search.run(watch=watch)
+    found = search.run(progress=progress)
     assert search.walks == count
     assert seen == list(range(count + 1))
     assert found is search.hypotheses
@@ -104,7 +106,7 @@ def test_a_watcher_that_fails() -> None:
         return True
 
     with pytest.raises(KeyboardInterrupt):
-        search.run(watch=fail)
+        search.run(progress=fail)
     met = len(search.ridges)
     search.run(rounds=1)
     assert len(search.ridges) >= met > 0
@@ -113,7 +115,15 @@ def test_a_watcher_that_fails() -> None:
 # -- random networks ----------------------------------------------------------------------------------------------
 
 
-WIDTHS = ((2, 2, 2, 1), (2, 3, 2, 2), (3, 2, 3, 1), (2, 2, 2, 2, 1), (2, 1, 2, 1), (4, 3, 1), (2, 3, 3, 3, 1))
+WIDTHS = (
+    (2, 2, 2, 1),
+    (2, 3, 2, 2),
+    (3, 2, 3, 1),
+    (2, 2, 2, 2, 1),
+    (2, 1, 2, 1),
+    (4, 3, 1),
+    (2, 3, 3, 3, 1),
+)
 
 
 def degenerate(seed: int) -> Network:
@@ -123,7 +133,10 @@ def degenerate(seed: int) -> Network:
     zeros, size = rng.choice((0.0, 0.2, 0.5, 0.9)), rng.choice((1, 2, 5))
     layers = []
     for n, m in pairwise(widths):
-        rows = [[0 if rng.random() < zeros else rng.randint(-size, size) for _ in range(n + 1)] for _ in range(m)]
+        rows = [
+            [0 if rng.random() < zeros else rng.randint(-size, size) for _ in range(n + 1)]
+            for _ in range(m)
+        ]
         if rng.random() < 0.3:
             rows[0] = [rng.choice((1, 2, -1)) * x for x in rows[-1]]
         if rng.random() < 0.3:  # a tie: all pass through the origin
@@ -143,7 +156,7 @@ def test_degenerate_networks(start: int) -> None:
         search.run(rounds=1, time_limit=1)
         assert all(search.confirms(ridge) for ridge in search.ridges)
         assert all(ridge.kind == search.space.ridge(*ridge[:3]).kind for ridge in search.ridges)
-        whole, part = deep.whole(search), deep.part(search)
+        whole, part = deep.prove_search(search), deep.prove_part(search)
         if part is not None:
             assert accepted(document(part[0], deep.PART, part[1]))
         if isinstance(whole, list):
@@ -157,7 +170,11 @@ def test_ridges_are_those_of_the_complex() -> None:
         network = polyrelu.from_arrays(random_layers((2, 3, 2, 1), Random(seed)))
         search = DeepSearch(network)
         search.run(rounds=10, time_limit=2)
-        cells = {ridge for point in ridge_points(network) if isinstance(ridge := ridge_at(search.space, point), Ridge)}
+        cells = {
+            ridge
+            for point in ridge_points(network)
+            if isinstance(ridge := ridge_at(search.space, point), Ridge)
+        }
         assert set(search.ridges) <= cells
         assert len(search.ridges) >= len(cells) / 3
 
@@ -184,7 +201,9 @@ def test_what_is_determined_stays(kind: str) -> None:
     assert parts or kind == "hidden"
 
 
-def permuted(layers: list[tuple[list[list[int]], list[int]]], rng: Random) -> list[tuple[list[list[int]], list[int]]]:
+def permuted(
+    layers: list[tuple[list[list[int]], list[int]]], rng: Random
+) -> list[tuple[list[list[int]], list[int]]]:
     """The neurons of the hidden layers in another order."""
     layers = [([list(row) for row in weight], list(bias)) for weight, bias in layers]
     for (weight, bias), (out, _) in pairwise(layers):

@@ -36,9 +36,15 @@ def test_networks_with_their_hypotheses_are_proved(widths: tuple[int, ...]) -> N
 
 @pytest.mark.parametrize(
     ("among", "theorem", "competitors"),
-    [(None, "bottleneck", "generic"), ("transversal", "deep", "regular"), ("generic", "bottleneck", "generic")],
+    [
+        (None, "bottleneck", "generic"),
+        ("transversal", "deep", "regular"),
+        ("generic", "bottleneck", "generic"),
+    ],
 )
-def test_the_class_of_the_first_theorem_that_applies(among: Any, theorem: str, competitors: str) -> None:
+def test_the_class_of_the_first_theorem_that_applies(
+    among: Any, theorem: str, competitors: str
+) -> None:
     """Theorem P comes first, where its competitors are enough; Theorem D has regular ones where it can."""
     (network,) = with_hypotheses((3, 3, 2, 1), 1, seed=5)
     outcome = polyrelu.identify(network, among, time_limit=60)

@@ -28,12 +28,12 @@ def test_equal_by_construction(part: int) -> None:
     routes: Counter[str] = Counter()
     for seed in range(50 * part, 50 * part + 50):
         made, _ = pair(seed)
-        assert len(made.story) >= 3
+        assert len(made.explanation) >= 3
         outcome = equivalent(network(made.first), network(made.second))
-        assert isinstance(outcome, Equivalent), (seed, made.story, outcome)
+        assert isinstance(outcome, Equivalent), (seed, made.explanation, outcome)
         routes[outcome.search.route] += 1
         report = checker.check_bytes(certificate_bytes(outcome))
-        assert report.verdict == "accepted", (seed, made.story, report)
+        assert report.verdict == "accepted", (seed, made.explanation, report)
     assert routes["tree"] + routes["prefix"] >= 15, routes
     assert routes["expressions"] >= 5
 
@@ -47,18 +47,24 @@ def test_one_weight_changed(part: int) -> None:
         made, chance = pair(seed)
         changed = nudged(made.second, chance, chance.choice((1, -1)) * STEP)
         outcome = equivalent(network(made.first), network(changed))
-        assert outcome.status != "undecided", (seed, made.story, outcome)
+        assert outcome.status != "undecided", (seed, made.explanation, outcome)
         assert isinstance(outcome, Equivalent | NotEquivalent)
-        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted", (seed, made.story)
+        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted", (
+            seed,
+            made.explanation,
+        )
         if isinstance(outcome, Equivalent):
             for _ in range(20):
-                x = [Fraction(chance.randint(-640, 640), chance.choice((1, 8, 64))) for _ in range(made.first.inputs)]
-                assert evaluate(made.first, x) == evaluate(changed, x), (seed, made.story)
+                x = [
+                    Fraction(chance.randint(-640, 640), chance.choice((1, 8, 64)))
+                    for _ in range(made.first.inputs)
+                ]
+                assert evaluate(made.first, x) == evaluate(changed, x), (seed, made.explanation)
             continue
         refuted += 1
         witness = outcome.witness
         f, g = (evaluate(stack, list(witness.x)) for stack in (made.first, changed))
-        assert (tuple(f), tuple(g)) == (witness.f, witness.g), (seed, made.story)
+        assert (tuple(f), tuple(g)) == (witness.f, witness.g), (seed, made.explanation)
         assert f != g
 
 
@@ -68,17 +74,25 @@ def random_domain(chance: Random, size: int) -> Polyhedron:
         return Polyhedron.box([-chance.randint(0, 3)] * size, [chance.randint(0, 3)] * size)
     if kind == "small box":
         centre = [Fraction(chance.randint(-8, 8), 4) for _ in range(size)]
-        return Polyhedron.box([x - Fraction(1, 8) for x in centre], [x + Fraction(1, 8) for x in centre])
+        return Polyhedron.box(
+            [x - Fraction(1, 8) for x in centre], [x + Fraction(1, 8) for x in centre]
+        )
     if kind == "orthant":
         return Polyhedron.orthant(size)
     if kind == "cone":
         rows = [[chance.randint(-3, 3) for _ in range(size)] for _ in range(3)]
         return Polyhedron.from_constraints(rows, [chance.randint(0, 4) for _ in range(3)])
     if kind == "slice":
-        return Polyhedron.from_constraints([], [], [[chance.randint(-3, 3) for _ in range(size)]], [0], size)
+        return Polyhedron.from_constraints(
+            [], [], [[chance.randint(-3, 3) for _ in range(size)]], [0], size
+        )
     if kind == "flat":
-        return Polyhedron.from_constraints([[1] * size, [-1] * size, [1] + [0] * (size - 1)], [1, -1, 5])
-    return Polyhedron.box([chance.choice([None, -2]) for _ in range(size)], [chance.choice([None, 2])] * size)
+        return Polyhedron.from_constraints(
+            [[1] * size, [-1] * size, [1] + [0] * (size - 1)], [1, -1, 5]
+        )
+    return Polyhedron.box(
+        [chance.choice([None, -2]) for _ in range(size)], [chance.choice([None, 2])] * size
+    )
 
 
 @pytest.mark.parametrize("part", range(10))
@@ -89,12 +103,18 @@ def test_on_all_kinds_of_domains(part: int) -> None:
         second = made.second if chance.random() < 0.6 else nudged(made.second, chance, STEP)
         outcome = equivalent(network(made.first), network(second), domain)
         assert isinstance(outcome, Equivalent | NotEquivalent), (seed, outcome)
-        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted", (seed, made.story)
+        assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted", (
+            seed,
+            made.explanation,
+        )
         if isinstance(outcome, NotEquivalent):
             x = list(outcome.witness.x)
             assert domain.contains(x)
             assert evaluate(made.first, x) != evaluate(second, x)
-        assert isinstance(outcome, Equivalent) or second is not made.second, (seed, made.story)
+        assert isinstance(outcome, Equivalent) or second is not made.second, (
+            seed,
+            made.explanation,
+        )
 
 
 def degenerate(chance: Random, inputs: int, outputs: int) -> Network:
@@ -105,7 +125,10 @@ def degenerate(chance: Random, inputs: int, outputs: int) -> Network:
         sources = [k for k in range(number - 1) if chance.random() < 0.3]
         blocks = []
         for source in [*sources, number - 1]:
-            rows = [[chance.choice((-2, -1, 0, 0, 1, 1)) for _ in range(widths[source])] for _ in range(widths[number])]
+            rows = [
+                [chance.choice((-2, -1, 0, 0, 1, 1)) for _ in range(widths[source])]
+                for _ in range(widths[number])
+            ]
             if source == number - 1 or any(map(any, rows)):
                 blocks.append(Block(source, RationalMatrix.from_rows(rows)))
         bias = [chance.choice((-1, 0, 0, 1)) for _ in range(widths[number])]
@@ -141,7 +164,12 @@ def test_one_input_against_a_complete_decision(part: int) -> None:
         ends = chance.choice([(None, None), (low, high), (low, None), (None, high)])
         outcome = equivalent(first, second, Polyhedron.box([ends[0]], [ends[1]]))
         expected = differing_point(first, second, *ends)
-        assert outcome.status == ("proved" if expected is None else "refuted"), (first, second, ends, expected)
+        assert outcome.status == ("proved" if expected is None else "refuted"), (
+            first,
+            second,
+            ends,
+            expected,
+        )
         assert isinstance(outcome, Equivalent | NotEquivalent)
         assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
         verdicts[outcome.status] += 1

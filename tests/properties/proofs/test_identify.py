@@ -51,7 +51,9 @@ def test_agrees_with_the_sign_condition_on_generic_networks(kind: str) -> None:
         ((2, 2, 1, 1), (-1, 0, 1), 60),
     ],
 )
-def test_no_member_on_a_grid_contradicts_a_proof(widths: tuple[int, ...], values: tuple[int, ...], count: int) -> None:
+def test_no_member_on_a_grid_contradicts_a_proof(
+    widths: tuple[int, ...], values: tuple[int, ...], count: int
+) -> None:
     table = grid_table(widths, tuple(values))
     rng = Random(f"grid {widths}")
     proved = 0

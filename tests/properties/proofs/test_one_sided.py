@@ -35,7 +35,11 @@ def gaussian(rng: Random) -> Fraction:
 
 def random_stack(rng: Random) -> Plain:
     """Gaussian weights of few digits."""
-    widths = [rng.randint(2, 4), *(rng.randint(2, 5) for _ in range(rng.randint(2, 4))), rng.randint(1, 2)]
+    widths = [
+        rng.randint(2, 4),
+        *(rng.randint(2, 5) for _ in range(rng.randint(2, 4))),
+        rng.randint(1, 2),
+    ]
     return [
         ([[gaussian(rng) for _ in range(n)] for _ in range(m)], [gaussian(rng) for _ in range(m)])
         for n, m in itertools.pairwise(widths)
@@ -51,22 +55,28 @@ def planted(rng: Random) -> tuple[Plain, Suspect]:
     rows[1], bias[1] = list(rows[0]), bias[0] - 1
     sign, source = rng.choice([1, -1]), rng.choice([None, 1])
     size = len(rows)
-    weights = [Fraction(2 * sign), Fraction(-sign), *(Fraction(sign * rng.randint(0, 2)) for _ in range(size - 2))]
+    weights = [
+        Fraction(2 * sign),
+        Fraction(-sign),
+        *(Fraction(sign * rng.randint(0, 2)) for _ in range(size - 2)),
+    ]
     layers[number][0][0] = weights
-    layers[number][1][0] = sign * Fraction(rng.randint(0, 3) if source is None else -rng.randint(1, 2))
+    layers[number][1][0] = sign * Fraction(
+        rng.randint(0, 3) if source is None else -rng.randint(1, 2)
+    )
     before = None if source is None else NeuronId(number, source)
     return layers, Suspect(NeuronId(number + 1, 0), sign, before)
 
 
 def kind(move: Move) -> str:
-    return next(word for word in ("dead", "linear", "off", "raised") if word in move.story)
+    return next(word for word in ("dead", "linear", "off", "raised") if word in move.explanation)
 
 
 def judged(layers: Plain, move: Move, rng: Random) -> str:
     """A move is checked by everything that there is; the kind of the move."""
     network, other = polyrelu.from_arrays(layers), plain(move.other)
     for x in points(network.inputs, rng):
-        assert evaluate(layers, x) == evaluate(other, x), (layers, move.story)
+        assert evaluate(layers, x) == evaluate(other, x), (layers, move.explanation)
     assert not polyrelu.related(network, move.other)
     assert verdict(certificate(network, move)) == "accepted", layers
     return kind(move)
@@ -80,7 +90,9 @@ def test_random_networks_are_refuted_rightly() -> None:
             move = next(iter(moves))
             seen[word] += bool(judged(layers, move, rng))
             if seen[word] % 5 == 1:
-                outcome = polyrelu.equivalent(polyrelu.from_arrays(layers), move.other, time_limit=20)
+                outcome = polyrelu.equivalent(
+                    polyrelu.from_arrays(layers), move.other, time_limit=20
+                )
                 assert outcome.status != "refuted", layers
                 proved += outcome.status == "proved"
     assert min(seen[word] for word in ("dead", "linear", "off", "raised")) >= 2, seen
@@ -104,7 +116,9 @@ def claims(network: Network, rng: Random) -> Iterator[Suspect]:
     for _ in range(6):
         layer = rng.randint(2, network.depth - 1)
         source = rng.choice([None, NeuronId(layer - 1, rng.randrange(network.widths[layer - 1]))])
-        yield Suspect(NeuronId(layer, rng.randrange(network.widths[layer])), rng.choice([1, -1]), source)
+        yield Suspect(
+            NeuronId(layer, rng.randrange(network.widths[layer])), rng.choice([1, -1]), source
+        )
 
 
 def test_what_is_proved_of_arbitrary_suspects_is_true() -> None:
@@ -140,8 +154,13 @@ def test_changed_certificates_are_true_or_die() -> None:
 
 
 def agree(document: dict[str, Any], rng: Random) -> bool:
-    pair = [plain(polyrelu.network.from_document(document["claim"][key]["inline"])) for key in ("network", "other")]
-    return all(evaluate(pair[0], x) == evaluate(pair[1], x) for x in points(len(pair[0][0][0][0]), rng))
+    pair = [
+        plain(polyrelu.network.from_document(document["claim"][key]["inline"]))
+        for key in ("network", "other")
+    ]
+    return all(
+        evaluate(pair[0], x) == evaluate(pair[1], x) for x in points(len(pair[0][0][0][0]), rng)
+    )
 
 
 def test_identify_refutes_by_it_where_nothing_else_does() -> None:

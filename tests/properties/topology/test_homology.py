@@ -68,7 +68,10 @@ def random_set(network: Network, domain: Polyhedron, rng: Random) -> tuple[Subco
         (lambda: level_set(network, level, output, domain), lambda f: f[output] == level),
         (lambda: sublevel_set(network, level, output, domain), lambda f: f[output] <= level),
         (lambda: superlevel_set(network, level, output, domain), lambda f: f[output] >= level),
-        (lambda: decision_boundary(network, domain), lambda f: f[0] == 0 if single else f.count(max(f)) > 1),
+        (
+            lambda: decision_boundary(network, domain),
+            lambda f: f[0] == 0 if single else f.count(max(f)) > 1,
+        ),
         (
             lambda: decision_region(network, label, domain),
             lambda f: (f[0] >= 0 if label else f[0] <= 0) if single else f[label] == max(f),
@@ -81,7 +84,9 @@ def random_set(network: Network, domain: Polyhedron, rng: Random) -> tuple[Subco
 def check_membership(part: Subcomplex, network: Network, rule: Rule) -> None:
     """A point inside every cell, evaluated by the network itself."""
     cells = part.cells
-    every = [cell for k in range(cells.lineality_dim, cells.dimension + 1) for cell in cells.cells(k)]
+    every = [
+        cell for k in range(cells.lineality_dim, cells.dimension + 1) for cell in cells.cells(k)
+    ]
     outputs = network.evaluate([point_in(cells, cell) for cell in every])
     assert [cell in part for cell in every] == [rule(values) for values in outputs]
 
@@ -109,7 +114,9 @@ def signs_of(part: Subcomplex) -> tuple[list[list[int]], list[int]]:
     return keys, dimensions
 
 
-def check_homology(part: Subcomplex, keys: list[list[int]], dimensions: list[int], rng: Random) -> bool:
+def check_homology(
+    part: Subcomplex, keys: list[list[int]], dimensions: list[int], rng: Random
+) -> bool:
     """Whether the order complex was small enough."""
     found = homology(part)
     assert found.euler_with_compact_support == sum((-1) ** k for k in dimensions)
@@ -134,7 +141,11 @@ def check(network: Network, domain: Polyhedron, rng: Random) -> bool:
         cells = canonical_complex(network, domain)
     except DomainError:  # directions that a skip connection of the canonical complex alone sees
         assert not network.is_plain
-        return check(network, domain.intersect(Polyhedron.box([-7] * network.inputs, [7] * network.inputs)), rng)
+        return check(
+            network,
+            domain.intersect(Polyhedron.box([-7] * network.inputs, [7] * network.inputs)),
+            rng,
+        )
     check_membership(part, network, rule)
     other = random_closure(cells, rng)
     compared = [check_homology(subset, *signs_of(subset), rng) for subset in (part, other)]
@@ -197,7 +208,9 @@ def test_level_sets_by_brute_force_alone(kind: str) -> None:
         cells = brute.cells_on_domain(layers_with_level(network, level), brute_domain(domain))
         inside = {key: cell for key, cell in cells.items() if network(cell.point)[0] == level}
         part = level_set(network, level, domain=domain)
-        check_homology(part, [list(key) for key in inside], [cell.dimension for cell in inside.values()], rng)
+        check_homology(
+            part, [list(key) for key in inside], [cell.dimension for cell in inside.values()], rng
+        )
 
 
 # --- Duality and Euler characteristics ---------------------------------------------------------------------
@@ -237,10 +250,15 @@ def test_alexander_and_poincare_duality() -> None:
         assert found.torsion == ((),) * (size + 1)
         betti = found.betti[:size]
         assert betti == betti[::-1]  # Poincaré
-        below, above = (homology(make(network, level)).betti for make in (sublevel_set, superlevel_set))
+        below, above = (
+            homology(make(network, level)).betti for make in (sublevel_set, superlevel_set)
+        )
         outside = [a + b for a, b in zip(below, above, strict=True)]
         outside[0] -= 1
-        assert outside == [*betti[::-1], 0]  # Alexander; in dimension n - 1 also the class around all of M
+        assert outside == [
+            *betti[::-1],
+            0,
+        ]  # Alexander; in dimension n - 1 also the class around all of M
         checked += 1
         holes += betti[0] > 1
     assert checked > 10
@@ -256,11 +274,18 @@ def test_inclusion_and_exclusion(kind: str) -> None:
         domain = random_domain(rng.choice(DOMAINS), network.inputs, rng)
         level = Fraction(rng.randint(-2, 2), rng.choice([1, 2]))
         below, above, both = (
-            homology(make(network, level, domain=domain)) for make in (sublevel_set, superlevel_set, level_set)
+            homology(make(network, level, domain=domain))
+            for make in (sublevel_set, superlevel_set, level_set)
         )
-        assert below.euler_characteristic + above.euler_characteristic == 1 + both.euler_characteristic
-        whole = canonical_complex(network, Polyhedron.box([0] * network.inputs, [1] * network.inputs))
-        everything = Subcomplex.closure(whole, {whole.dimension: np.ones(whole.regions, dtype=bool)})
+        assert (
+            below.euler_characteristic + above.euler_characteristic == 1 + both.euler_characteristic
+        )
+        whole = canonical_complex(
+            network, Polyhedron.box([0] * network.inputs, [1] * network.inputs)
+        )
+        everything = Subcomplex.closure(
+            whole, {whole.dimension: np.ones(whole.regions, dtype=bool)}
+        )
         found = homology(everything)
         assert found.betti == (1, *[0] * network.inputs)
         assert found.euler_characteristic == found.euler_with_compact_support == 1

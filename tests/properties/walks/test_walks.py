@@ -36,7 +36,11 @@ ALL_KINDS = [*(("quantised", kind) for kind in KINDS), *(("stack", kind) for kin
 
 def network_of(kind: tuple[str, str], rng: Random) -> Network:
     family, name = kind
-    return quantised_network(name, rng) if family == "quantised" else exact_network(random_network(name, rng))
+    return (
+        quantised_network(name, rng)
+        if family == "quantised"
+        else exact_network(random_network(name, rng))
+    )
 
 
 def small_vector(size: int, rng: Random) -> Vector:
@@ -64,7 +68,9 @@ def is_face(face: SignVector, cell: SignVector) -> bool:
 # -- lines --------------------------------------------------------------------------------------------------------
 
 
-def check_line(network: Network, point: Vector, direction: Vector, start: Fraction) -> list[LineCell]:
+def check_line(
+    network: Network, point: Vector, direction: Vector, start: Fraction
+) -> list[LineCell]:
     """All signs by exact evaluation.
 
     A cell is convex and its faces are the sign order, so that its middle and the event at its end, a proper face of it,
@@ -84,7 +90,9 @@ def check_line(network: Network, point: Vector, direction: Vector, start: Fracti
         assert is_face(event.signs, before.signs)
         assert is_face(event.signs, after.signs)
         assert before.signs != event.signs
-        at, low, high = (sum(signs.layers, ()) for signs in (event.signs, before.signs, after.signs))
+        at, low, high = (
+            sum(signs.layers, ()) for signs in (event.signs, before.signs, after.signs)
+        )
         changed = [a == 0 and (b, c) != (0, 0) for a, b, c in zip(at, low, high, strict=True)]
         assert [neuron in event.neurons for neuron in network.neurons()] == changed
     times = [start, *(cell.end.t for cell in cells if cell.end is not None)]
@@ -101,7 +109,9 @@ def test_lines(kind: tuple[str, str]) -> None:
     for _ in range(14):
         network = network_of(kind, rng)
         (direction,) = directions(1, network.inputs, rng)
-        check_line(network, small_vector(network.inputs, rng), direction, Fraction(rng.randint(-20, 2)))
+        check_line(
+            network, small_vector(network.inputs, rng), direction, Fraction(rng.randint(-20, 2))
+        )
 
 
 @pytest.mark.parametrize("kind", ALL_KINDS, ids=" ".join)
@@ -156,12 +166,20 @@ def scaled(network: Network, rng: Random) -> Network:
     of two, and what reads it is scaled back."""
     factors = [[Fraction(1)] * network.inputs]
     for width in network.widths[1:]:
-        factors.append([Fraction(2) ** rng.choice([0, 0, -1100, -1060, -600, 600, 1023, 1100]) for _ in range(width)])
+        factors.append(
+            [
+                Fraction(2) ** rng.choice([0, 0, -1100, -1060, -600, 600, 1023, 1100])
+                for _ in range(width)
+            ]
+        )
     factors[-1] = [Fraction(1)] * network.outputs if network.last == "affine" else factors[-1]
     layers = []
     for layer, own in zip(network.layers, factors[1:], strict=True):
         blocks = [
-            Block(block.source, block.weight.scale_rows(own).scale_columns([1 / f for f in factors[block.source]]))
+            Block(
+                block.source,
+                block.weight.scale_rows(own).scale_columns([1 / f for f in factors[block.source]]),
+            )
             for block in layer.blocks
         ]
         layers.append(Layer(tuple(blocks), layer.bias.scale_rows(own)))
@@ -171,7 +189,8 @@ def scaled(network: Network, rng: Random) -> Network:
 def float_cells(network: Network, point: Vector, direction: Vector, start: Fraction) -> list[str]:
     """The same walk along a line in plain floats, as one would write it without bounds."""
     weights = [
-        (layer.weight.to_floats(), layer.bias.to_floats()[:, 0]) for layer in network.layers[: network.hidden_layers]
+        (layer.weight.to_floats(), layer.bias.to_floats()[:, 0])
+        for layer in network.layers[: network.hidden_layers]
     ]
     p, d, t = np.array(point, dtype=float), np.array(direction, dtype=float), float(start)
     found: list[str] = []
@@ -202,17 +221,26 @@ def test_lines_past_what_nearly_meets(kind: str, bits: int) -> None:
     for _ in range(40):
         network = nudged(quantised_network(kind, rng), Fraction(1, 2**bits), rng)
         (direction,) = directions(1, network.inputs, rng)
-        point = [Fraction(0)] * network.inputs if kind == "homogeneous" else small_vector(network.inputs, rng)
+        point = (
+            [Fraction(0)] * network.inputs
+            if kind == "homogeneous"
+            else small_vector(network.inputs, rng)
+        )
         check_line(network, point, direction, Fraction(-20))
         walk = walk_line(network, point, direction, -20)
         found = [str(cell.signs) for cell in walk]
         exact, cells = exact + walk.statistics.exact, cells + len(found)
-        wrong += "0" not in "".join(found) and float_cells(network, point, direction, Fraction(-20)) != found
+        wrong += (
+            "0" not in "".join(found)
+            and float_cells(network, point, direction, Fraction(-20)) != found
+        )
     assert 80 < exact < cells  # the first and the last cell are always looked at exactly
     assert wrong == 0 if bits == 40 else wrong > 10
 
 
-@pytest.mark.parametrize("kind", ["concurrent", "integers", "related rows", "homogeneous", "skip connections"])
+@pytest.mark.parametrize(
+    "kind", ["concurrent", "integers", "related rows", "homogeneous", "skip connections"]
+)
 @pytest.mark.parametrize("size", [Fraction(1, 2**40), Fraction(1, 2**60)], ids=str)
 def test_bent_hyperplanes_past_what_nearly_meets(kind: str, size: Fraction) -> None:
     rng, seen = Random(f"nearly {kind} {size}"), Counter[str]()
@@ -223,7 +251,9 @@ def test_bent_hyperplanes_past_what_nearly_meets(kind: str, size: Fraction) -> N
     assert seen["Ridge"] > 10
 
 
-@pytest.mark.parametrize("kind", ["integers", "quarters", "related rows", "trailing ReLU", "skip connections"])
+@pytest.mark.parametrize(
+    "kind", ["integers", "quarters", "related rows", "trailing ReLU", "skip connections"]
+)
 def test_numbers_beyond_floats(kind: str) -> None:
     rng, seen = Random(f"beyond {kind}"), Counter[str]()
     for _ in range(4):
@@ -294,7 +324,9 @@ def check_corner(corner: Ridge | Tie, cells: PolyhedralComplex, network: Network
     """The cells around the point are those of the complex that have it as a face."""
     assert network.sign_vector(corner.embedded) == corner.signs
     assert corner.zeros == tuple(
-        neuron for neuron in network.neurons() if corner.signs.layers[neuron.layer - 1][neuron.index] == 0
+        neuron
+        for neuron in network.neurons()
+        if corner.signs.layers[neuron.layer - 1][neuron.index] == 0
     )
     for dimension, found in ((2, corner.sectors), (1, corner.rays)):
         expected = {str(signs) for signs in around(corner.signs, cells, dimension)}
@@ -334,12 +366,21 @@ def check_endings(pieces: list[BentPiece]) -> None:
     assert last.ending != "tie" or len(last.end.rays_of_neuron) != 2  # type: ignore[union-attr]
 
 
-def walks_from(network: Network, neuron: NeuronId, plane: tuple[Vector, list[Vector]], start: Vector) -> list[BentWalk]:
-    return [walk_bent_hyperplane(network, neuron, *plane, start, reverse=reverse) for reverse in (False, True)]
+def walks_from(
+    network: Network, neuron: NeuronId, plane: tuple[Vector, list[Vector]], start: Vector
+) -> list[BentWalk]:
+    return [
+        walk_bent_hyperplane(network, neuron, *plane, start, reverse=reverse)
+        for reverse in (False, True)
+    ]
 
 
 def check_neuron(
-    network: Network, neuron: NeuronId, plane: tuple[Vector, list[Vector]], cells: PolyhedralComplex, seen: Counter[str]
+    network: Network,
+    neuron: NeuronId,
+    plane: tuple[Vector, list[Vector]],
+    cells: PolyhedralComplex,
+    seen: Counter[str],
 ) -> None:
     """From the middle of every edge that was not met yet, both ways."""
     reference, met = Reference(cells, neuron), set[str]()
@@ -360,7 +401,9 @@ def check_neuron(
                     seen[type(piece.end).__name__] += 1
             seen[str(pieces[-1].ending)] += 1
             found.append([(str(piece.signs), piece.end and piece.end.embedded) for piece in pieces])
-        assert sorted(found, key=lambda chain: (chain[0][1] is None, chain[0][1] or ())) == reference.chains(edge)
+        assert sorted(
+            found, key=lambda chain: (chain[0][1] is None, chain[0][1] or ())
+        ) == reference.chains(edge)
     assert met == {str(cells.sign_vector(Cell(1, edge))) for edge in reference.edges}
 
 
@@ -394,7 +437,14 @@ def test_bent_hyperplanes_against_the_complex(kind: tuple[str, str]) -> None:
 def test_all_endings_occur() -> None:
     """The random cases are not all ordinary."""
     rng, seen = Random("bent census"), Counter[str]()
-    for kind in ("related rows", "open zero", "homogeneous", "integers", "skip connections", "zero rows"):
+    for kind in (
+        "related rows",
+        "open zero",
+        "homogeneous",
+        "integers",
+        "skip connections",
+        "zero rows",
+    ):
         for _ in range(8):
             network = quantised_network(kind, rng)
             if network.inputs > 1:
@@ -416,7 +466,9 @@ def test_starts(kind: tuple[str, str]) -> None:
             start = zero_in_plane(network, neuron, *plane, heading)
             if start is None:
                 continue
-            at = [p + start[0] * a + start[1] * b for p, a, b in zip(plane[0], *plane[1], strict=True)]
+            at = [
+                p + start[0] * a + start[1] * b for p, a, b in zip(plane[0], *plane[1], strict=True)
+            ]
             assert network.sign_vector(at).layers[neuron.layer - 1][neuron.index] == 0
             try:
                 piece = next(walk_bent_hyperplane(network, neuron, *plane, start))

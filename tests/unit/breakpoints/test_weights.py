@@ -36,9 +36,13 @@ def test_a_tropical_form_holds_on_its_domain_only() -> None:
     (form,) = tropical_form(canonical_complex(network, Polyhedron.box([1, 1], [2, 2])))
     assert form([1, 2]) == network([1, 2])[0]
     for part in (form, form.numerator, form.denominator):
-        with pytest.raises(DomainError, match="outside the domain on which the tropical form holds"):
+        with pytest.raises(
+            DomainError, match="outside the domain on which the tropical form holds"
+        ):
             part([-1, 1])
-    (form,) = tropical_form(canonical_complex(network, Polyhedron.from_constraints([], [], [[1, -1]], [0])))
+    (form,) = tropical_form(
+        canonical_complex(network, Polyhedron.from_constraints([], [], [[1, -1]], [0]))
+    )
     assert form([3, 3]) == 9
     with pytest.raises(DomainError, match="outside the domain"):
         form([3, 4])
@@ -55,7 +59,9 @@ def test_weights_of_a_corner() -> None:
 
 
 def test_euclidean_weights_are_for_normals_of_length_one() -> None:
-    breakpoints = breakpoint_complex(canonical_complex(from_arrays([([[3, 4]], ["1/2"]), ([["2/3"], [-1]], [0, 0])])))
+    breakpoints = breakpoint_complex(
+        canonical_complex(from_arrays([([[3, 4]], ["1/2"]), ([["2/3"], [-1]], [0, 0])]))
+    )
     (facet,) = breakpoints
     assert (facet.normal, facet.offset) == ((3, 4), Fraction(1, 2))
     assert facet.weight == (Fraction(2, 3), Fraction(-1))
@@ -67,10 +73,15 @@ def test_on_a_slice_lengths_are_those_along_it() -> None:
     """3 max(x + 2 y, 0) on x = y, whichever coordinate is free: 9/√2 for each step of length 1."""
     diagonal = Polyhedron.from_constraints([], [], [[1, -1]], [0])
     for row in ([1, 2], [2, 1]):
-        breakpoints = breakpoint_complex(canonical_complex(from_arrays([([row], [0]), ([[3]], [0])]), diagonal))
+        breakpoints = breakpoint_complex(
+            canonical_complex(from_arrays([([row], [0]), ([[3]], [0])]), diagonal)
+        )
         (facet,) = breakpoints
         assert (facet.normal, facet.weight) == ((0, 1), (Fraction(9),))
-        assert (str(facet.jump), str(closed_form_jump(breakpoints, 0))) == ("[9/2 9/2]", "[9/2 9/2]")
+        assert (str(facet.jump), str(closed_form_jump(breakpoints, 0))) == (
+            "[9/2 9/2]",
+            "[9/2 9/2]",
+        )
         assert [str(entry) for entry in facet.euclidean()] == ["9*sqrt(2)/2"]
 
 
@@ -82,15 +93,26 @@ def test_lengths_do_not_depend_on_the_order_of_the_inputs() -> None:
         directions = [[rng.randint(-3, 3) for _ in range(4)] for _ in range(2)]
         found = []
         for order in ([0, 1, 2, 3], [3, 1, 0, 2], [2, 3, 1, 0]):
-            network = from_arrays([([[row[j] for j in order] for row in rows], [1, 2, -1]), ([[1, -2, 3]], [0])])
-            plane = Polyhedron.from_generators([[0] * 4], (), [[row[j] for j in order] for row in directions], 4)
-            facets = [facet for facet in breakpoint_complex(canonical_complex(network, plane)) if facet.visible]
+            network = from_arrays(
+                [([[row[j] for j in order] for row in rows], [1, 2, -1]), ([[1, -2, 3]], [0])]
+            )
+            plane = Polyhedron.from_generators(
+                [[0] * 4], (), [[row[j] for j in order] for row in directions], 4
+            )
+            facets = [
+                facet
+                for facet in breakpoint_complex(canonical_complex(network, plane))
+                if facet.visible
+            ]
             lengths = sorted(facet.weight[0] ** 2 * facet.square for facet in facets)
             found.append(lengths)
             for facet in facets:
                 (jump,) = facet.jump.rows()
                 assert sum(entry * entry for entry in jump) == facet.weight[0] ** 2 * facet.square
-                assert all(sum(a * b for a, b in zip(row, jump, strict=True)) == 0 for row, _ in _equations(plane))
+                assert all(
+                    sum(a * b for a, b in zip(row, jump, strict=True)) == 0
+                    for row, _ in _equations(plane)
+                )
         assert found[0] == found[1] == found[2]
 
 
@@ -105,14 +127,18 @@ def test_normals_are_primitive_where_the_row_is_not() -> None:
 
 def test_invisible_facets() -> None:
     """σ(x) - σ(-x) = x."""
-    breakpoints = breakpoint_complex(canonical_complex(from_arrays([([[1], [-1]], [0, 0]), ([[1, -1]], [0])])))
+    breakpoints = breakpoint_complex(
+        canonical_complex(from_arrays([([[1], [-1]], [0, 0]), ([[1, -1]], [0])]))
+    )
     assert [facet.visible for facet in breakpoints] == [False]
     assert breakpoints.subcomplex.dimension == -1
     assert closed_form_jump(breakpoints, 0) is None, "two neurons vanish there"
 
 
 def test_the_domain_has_no_weights_on_its_boundary() -> None:
-    cells = canonical_complex(from_arrays([([[1, 0]], [0]), ([[1]], [0])]), Polyhedron.box([0, 0], [1, 1]))
+    cells = canonical_complex(
+        from_arrays([([[1, 0]], [0]), ([[1]], [0])]), Polyhedron.box([0, 0], [1, 1])
+    )
     breakpoints = breakpoint_complex(cells)
     assert len(breakpoints) == 0
     with pytest.raises(DomainError, match="not between two regions"):
@@ -121,7 +147,11 @@ def test_the_domain_has_no_weights_on_its_boundary() -> None:
 
 def test_points_and_networks_without_neurons() -> None:
     affine = from_arrays([([[1, 2]], [3])])
-    for domain in (Polyhedron.universe(2), Polyhedron.box([1, 1], [1, 1]), Polyhedron.box([0, 0], [1, 1])):
+    for domain in (
+        Polyhedron.universe(2),
+        Polyhedron.box([1, 1], [1, 1]),
+        Polyhedron.box([0, 0], [1, 1]),
+    ):
         cells = canonical_complex(affine, domain)
         breakpoints = breakpoint_complex(cells)
         assert (len(breakpoints), is_balanced(breakpoints)) == (0, True)
@@ -135,7 +165,9 @@ def test_points_and_networks_without_neurons() -> None:
 def test_normals_on_a_slice_read_free_coordinates() -> None:
     """On x_0 = 1: the neuron x_0 + 2 x_1 is 1 + 2 x_1 there."""
     domain = Polyhedron.from_constraints([], [], [[1, 0]], [1])
-    (facet,) = breakpoint_complex(canonical_complex(from_arrays([([[1, 2]], [0]), ([[1]], [0])]), domain))
+    (facet,) = breakpoint_complex(
+        canonical_complex(from_arrays([([[1, 2]], [0]), ([[1]], [0])]), domain)
+    )
     assert (facet.normal, facet.offset, facet.weight) == ((0, 1), Fraction(1, 2), (Fraction(2),))
 
 
@@ -185,11 +217,20 @@ def test_one_hidden_layer_has_zonotopes(inputs: int, neurons: int) -> None:
     """All output weights positive: p has a term for each region, q is 0; the Newton polytope is a zonotope, whose
     vertices belong to the unbounded regions, and the volumes of the dual cells are those of its parallelotopes."""
     rows = [[(i + 1) ** j for j in range(inputs)] for i in range(neurons)]
-    bias = [(i + 1) ** inputs for i in range(neurons)]  # points of the moment curve: in general position
+    bias = [
+        (i + 1) ** inputs for i in range(neurons)
+    ]  # points of the moment curve: in general position
     cells = canonical_complex(from_arrays([(rows, bias), ([[1] * neurons], [0])]))
     (form,) = tropical_form(cells)
-    assert len(form.numerator.terms) == cells.regions == sum(comb(neurons, k) for k in range(inputs + 1))
-    assert len(form.numerator.newton_polytope.generators().points) == cells.regions - cells.bounded_regions
+    assert (
+        len(form.numerator.terms)
+        == cells.regions
+        == sum(comb(neurons, k) for k in range(inputs + 1))
+    )
+    assert (
+        len(form.numerator.newton_polytope.generators().points)
+        == cells.regions - cells.bounded_regions
+    )
     top = [cell for cell in form.numerator.dual_subdivision if cell.dimension == inputs]
     assert len(top) == comb(neurons, inputs) == cells.f_vector[0]
     assert all(len(cell.terms) == 2**inputs for cell in top)
@@ -223,7 +264,9 @@ def test_wrong_weights_are_found_out() -> None:
     assert unbalanced_ridge(breakpoints) is None
     assert unbalanced_ridge(wrong) == Cell(0, 0)
     assert any(map(any, oriented_sum(wrong, 0)))
-    with pytest.raises(DomainError, match="no function has these weights: they do not add up around the cell"):
+    with pytest.raises(
+        DomainError, match="no function has these weights: they do not add up around the cell"
+    ):
         reconstruct(wrong, 0, cells.region(0).affine_map)
 
 

@@ -39,7 +39,11 @@ def test_long_lists_are_counted() -> None:
 
 
 def test_large_cubes_are_cubes() -> None:
-    rows = [" ".join(["0"] * i + [side] + ["0"] * (99 - i)) + " 1" for i in range(100) for side in ("1", "-1")]
+    rows = [
+        " ".join(["0"] * i + [side] + ["0"] * (99 - i)) + " 1"
+        for i in range(100)
+        for side in ("1", "-1")
+    ]
     assert domain_text({"inequalities": rows, "equations": []}) == "[-1, 1]^100"
 
 
@@ -51,4 +55,6 @@ def test_numbers() -> None:
     assert number_text(f"-{10**90 + 1}/{10**90}") == "about -1"
     assert len(vector_text([str(Fraction(1, 10**90))] * 13)) < 300
     assert vector_text(["0"] * 13) == "0 (of 13 numbers, the others are 0)"
-    assert vector_text(["1"] * 13).endswith("[11] = 1, and 1 more (of 13 numbers, the others are 0)")
+    assert vector_text(["1"] * 13).endswith(
+        "[11] = 1, and 1 more (of 13 numbers, the others are 0)"
+    )

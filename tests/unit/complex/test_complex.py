@@ -33,11 +33,16 @@ def network(*hidden: Hidden) -> Network:
     return from_arrays([*hidden, ([[1] * len(hidden[-1][1])], [0])])
 
 
-def skipping(inputs: int, *layers: tuple[dict[int, Sequence[Sequence[int]]], Sequence[int]]) -> Network:
+def skipping(
+    inputs: int, *layers: tuple[dict[int, Sequence[Sequence[int]]], Sequence[int]]
+) -> Network:
     """A network from the weights of each layer on earlier layers, and its bias."""
     built = [
         Layer(
-            tuple(Block(source, RationalMatrix.from_integers(weight)) for source, weight in sorted(blocks.items())),
+            tuple(
+                Block(source, RationalMatrix.from_integers(weight))
+                for source, weight in sorted(blocks.items())
+            ),
             RationalMatrix.column(bias),
         )
         for blocks, bias in layers
@@ -75,7 +80,9 @@ def points(*coordinates: tuple[Number, ...]) -> set[tuple[Fraction, ...]]:
 def test_minimal_networks(hidden: list[Hidden], regions: int) -> None:
     cells = canonical_complex(network(*hidden))
     assert cells.regions == regions == cells.f_vector[-1]
-    assert sum((-1) ** k * count for k, count in enumerate(cells.f_vector)) == (-1) ** cells.dimension
+    assert (
+        sum((-1) ** k * count for k, count in enumerate(cells.f_vector)) == (-1) ** cells.dimension
+    )
     dimensions_by_signs(cells)  # all different
 
 
@@ -91,7 +98,10 @@ def test_generic_lines(k: int) -> None:
 
 @pytest.mark.parametrize(("d", "k"), [(1, 4), (2, 5), (3, 3), (3, 6), (4, 5), (5, 6)])
 def test_generic_hyperplanes(d: int, k: int) -> None:
-    hyperplanes = [[t**e for e in range(d)] for t in range(1, k + 1)], [t**d for t in range(1, k + 1)]
+    hyperplanes = (
+        [[t**e for e in range(d)] for t in range(1, k + 1)],
+        [t**d for t in range(1, k + 1)],
+    )
     cells = canonical_complex(network(hyperplanes))
     assert cells.regions == sum(comb(k, i) for i in range(d + 1))
     assert cells.bounded_regions == comb(k - 1, d)
@@ -100,7 +110,9 @@ def test_generic_hyperplanes(d: int, k: int) -> None:
 
 @pytest.mark.parametrize(("d", "k"), [(1, 3), (2, 1), (2, 5), (3, 2), (3, 5), (4, 5), (5, 6)])
 def test_generic_central_hyperplanes(d: int, k: int) -> None:
-    cells = canonical_complex(network(([[t**e for e in range(d)] for t in range(1, k + 1)], [0] * k)))
+    cells = canonical_complex(
+        network(([[t**e for e in range(d)] for t in range(1, k + 1)], [0] * k))
+    )
     assert cells.regions == 2 * sum(comb(k - 1, i) for i in range(d))
     assert cells.lineality_dim == max(d - k, 0)
     assert cells.f_vector[cells.lineality_dim] == 1
@@ -131,7 +143,9 @@ def test_a_line_through_a_corner_of_a_box() -> None:
     assert (corner.dimension, cells.sign_vector(corner).layers) == (0, ((0,),))
 
 
-@pytest.mark.parametrize(("bias", "signs"), [(-2, [-1, -1, -1, 0]), (-3, [-1] * 4), (0, [0, 1, 1, 1]), (2, [1] * 4)])
+@pytest.mark.parametrize(
+    ("bias", "signs"), [(-2, [-1, -1, -1, 0]), (-3, [-1] * 4), (0, [0, 1, 1, 1]), (2, [1] * 4)]
+)
 def test_a_line_that_touches_a_box_or_misses_it(bias: int, signs: list[int]) -> None:
     cells = canonical_complex(network(([[1, 1]], [bias])), Polyhedron.box([0, 0], [1, 1]))
     assert cells.f_vector == (4, 4, 1)
@@ -160,7 +174,9 @@ def test_more_than_32_neurons_and_constraints() -> None:
 
 
 def test_a_first_layer_of_low_rank_has_no_vertices() -> None:
-    cells = canonical_complex(network(([[1, 0, 0], [0, 1, 0], [1, 1, 0]], [0, 0, -1]), ([[1, 1, 1]], [-2])))
+    cells = canonical_complex(
+        network(([[1, 0, 0], [0, 1, 0], [1, 1, 0]], [0, 0, -1]), ([[1, 1, 1]], [-2]))
+    )
     plane = canonical_complex(network((LINES, [0, 0, -1]), ([[1, 1, 1]], [-2])))
     assert cells.f_vector == (0, *plane.f_vector)
     assert (cells.lineality, cells.lineality_dim, cells.bounded_regions) == (((0, 0, 1),), 1, 0)
@@ -189,10 +205,15 @@ def test_nothing_but_a_constant_first_layer() -> None:
 
 def test_a_trailing_relu_is_a_hidden_layer() -> None:
     layers = [(UNIT, [0, 0]), ([[1, 1]], [-1])]
-    affine, relu = canonical_complex(from_arrays(layers)), canonical_complex(from_arrays(layers, "relu"))
+    affine, relu = (
+        canonical_complex(from_arrays(layers)),
+        canonical_complex(from_arrays(layers, "relu")),
+    )
     assert (affine.f_vector, relu.f_vector) == ((1, 4, 4), (3, 9, 7))
     assert relu.neurons[-1] == NeuronId(2, 0)
-    assert relu.region(0).affine_map(relu.region(0).interior_point) == relu.network(relu.region(0).interior_point)
+    assert relu.region(0).affine_map(relu.region(0).interior_point) == relu.network(
+        relu.region(0).interior_point
+    )
 
 
 def test_one_input() -> None:
@@ -212,14 +233,24 @@ def test_a_domain_that_is_a_point() -> None:
 
 def test_a_skip_connection() -> None:
     """1 - |x| = x - 2 max(x, 0) + 1 is 0 at ±1."""
-    cells = canonical_complex(skipping(1, ({0: [[1]]}, [0]), ({0: [[1]], 1: [[-2]]}, [1]), ({2: [[1]]}, [0])))
+    cells = canonical_complex(
+        skipping(1, ({0: [[1]]}, [0]), ({0: [[1]], 1: [[-2]]}, [1]), ({2: [[1]]}, [0]))
+    )
     assert vertices(cells) == points((-1,), (0,), (1,))
-    assert sorted(str(cells.signs_of_region(index)) for index in range(4)) == ["+|+", "+|-", "-|+", "-|-"]
+    assert sorted(str(cells.signs_of_region(index)) for index in range(4)) == [
+        "+|+",
+        "+|-",
+        "-|+",
+        "-|-",
+    ]
 
 
 def test_a_skip_connection_that_sees_more_than_the_first_layer() -> None:
     net = skipping(2, ({0: [[1, 0]]}, [0]), ({0: [[0, 1]], 1: [[1]]}, [0]), ({2: [[1]]}, [0]))
-    with pytest.raises(DomainError, match="a skip connection reads the input in a direction that layer 1 does not see"):
+    with pytest.raises(
+        DomainError,
+        match="a skip connection reads the input in a direction that layer 1 does not see",
+    ):
         canonical_complex(net)
     cells = canonical_complex(net, Polyhedron.box([-2, -2], [2, 2]))
     assert cells.f_vector == (8, 11, 4)
@@ -251,7 +282,11 @@ def truncated(net: Network, last: NeuronId) -> Network:
     rows = range(last.index + 1)
     final = net.layers[last.layer - 1]
     blocks = tuple(Block(block.source, block.weight.take(rows=rows)) for block in final.blocks)
-    return Network(net.inputs, (*net.layers[: last.layer - 1], Layer(blocks, final.bias.take(rows=rows))), "relu")
+    return Network(
+        net.inputs,
+        (*net.layers[: last.layer - 1], Layer(blocks, final.bias.take(rows=rows))),
+        "relu",
+    )
 
 
 def interrupting(done: list[NeuronId], stop: int) -> Progress:
@@ -271,13 +306,17 @@ def interrupting(done: list[NeuronId], stop: int) -> Progress:
 @pytest.mark.usefixtures("_python_handler")
 @pytest.mark.parametrize("domain", [None, Polyhedron.box([-2, -2], [3, 3])])
 def test_an_interrupted_complex_is_that_of_the_neurons_done(domain: Polyhedron | None) -> None:
-    net = network((LINES, [0, -1, 2]), ([[1, 1, -1], [1, -2, 1]], [0, 1]), ([[1, 1], [-1, 2]], [-1, 1]))
+    net = network(
+        (LINES, [0, -1, 2]), ([[1, 1, -1], [1, -2, 1]], [0, 1]), ([[1, 1], [-1, 2]], [-1, 1])
+    )
     before = signal.getsignal(signal.SIGINT)
     for stop in range(1, 8):
         done: list[NeuronId] = []
         cells = canonical_complex(net, domain, interrupting(done, stop))
         assert cells.neurons == tuple(done)
-        assert len(done) == max(stop, 2 if domain is None else 1)  # the base: the first two neurons, or the box
+        assert len(done) == max(
+            stop, 2 if domain is None else 1
+        )  # the base: the first two neurons, or the box
         assert cells.complete == (len(done) == 7)
         expected = canonical_complex(truncated(net, done[-1]), domain)
         assert dimensions_by_signs(cells) == dimensions_by_signs(expected)
@@ -303,8 +342,19 @@ def test_a_second_interrupt_is_not_held_back() -> None:
 def test_progress() -> None:
     calls: list[tuple[int, int, int]] = []
     net = network((LINES, [0, 0, -1]), ([[1, 1, 1]], [-1]))
-    cells = canonical_complex(net, Polyhedron.box([-1, -1], [1, 1]), lambda *call: calls.append(call))
-    assert [call[:2] for call in calls] == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (2, 0)]
+    cells = canonical_complex(
+        net, Polyhedron.box([-1, -1], [1, 1]), lambda *call: calls.append(call)
+    )
+    assert [call[:2] for call in calls] == [
+        (0, 0),
+        (0, 1),
+        (0, 2),
+        (0, 3),
+        (1, 0),
+        (1, 1),
+        (1, 2),
+        (2, 0),
+    ]
     assert calls[-1][2] == cells.regions
 
 
@@ -322,11 +372,17 @@ def test_errors() -> None:
     empty = Polyhedron.from_constraints([[1, 0], [-1, 0]], [0, -1])
     attempts = [
         (lambda: canonical_complex(net, empty), "the domain is empty"),
-        (lambda: canonical_complex(net, Polyhedron.universe(3)), "the domain lies in R^3, the network has 2 inputs"),
+        (
+            lambda: canonical_complex(net, Polyhedron.universe(3)),
+            "the domain lies in R^3, the network has 2 inputs",
+        ),
         (lambda: whole.region(6), "there is no region 6, only 6 regions"),
         (lambda: whole.region(-1), "there is no region -1, only 6 regions"),
         (lambda: whole.volume(0), "region 0 is unbounded"),
-        (lambda: on_line.volume(0), "regions of a lower-dimensional domain have no rational volume"),
+        (
+            lambda: on_line.volume(0),
+            "regions of a lower-dimensional domain have no rational volume",
+        ),
         (lambda: on_square.signs(3), "there are no cells of dimension 3, only of 0 to 2"),
         (lambda: on_square.facets(-1), "there are no cells of dimension -1, only of 0 to 2"),
         (lambda: on_line.constraint_signs(2), "there are no cells of dimension 2, only of 0 to 1"),

@@ -41,7 +41,9 @@ def join_edges_wrongly(cells: PolyhedralComplex) -> None:
 def give_a_region_a_facet_of_another(cells: PolyhedralComplex) -> None:
     facets, first = cells.lattice.facets[2], np.zeros(1, dtype=np.int64)
     own = set(facets.gather(first)[0].tolist())
-    facets.heap.rows[facets.starts.rows[0]] = next(edge for edge in range(cells.lattice.size(1)) if edge not in own)
+    facets.heap.rows[facets.starts.rows[0]] = next(
+        edge for edge in range(cells.lattice.size(1)) if edge not in own
+    )
 
 
 def swap_two_regions(cells: PolyhedralComplex) -> None:
@@ -66,7 +68,9 @@ class _Shifted:
         return self._network(point)
 
     def affine_map(self, signs: SignVector) -> Any:
-        return self._network.affine_map(SignVector(tuple(tuple(-s for s in layer) for layer in signs.layers)))
+        return self._network.affine_map(
+            SignVector(tuple(tuple(-s for s in layer) for layer in signs.layers))
+        )
 
 
 @pytest.mark.parametrize(
@@ -79,9 +83,14 @@ class _Shifted:
         (forget_the_affine_maps, "has another affine map than the network"),
     ],
 )
-def test_wrong_complexes_do_not_pass(break_it: Callable[[PolyhedralComplex], None], message: str) -> None:
+def test_wrong_complexes_do_not_pass(
+    break_it: Callable[[PolyhedralComplex], None], message: str
+) -> None:
     rng = np.random.default_rng(0)
-    layers = [(rng.normal(size=(5, 2)), rng.normal(size=5)), (rng.normal(size=(1, 5)), rng.normal(size=1))]
+    layers = [
+        (rng.normal(size=(5, 2)), rng.normal(size=5)),
+        (rng.normal(size=(1, 5)), rng.normal(size=1)),
+    ]
     network = from_arrays(layers)
     for domain in (Polyhedron.universe(2), Polyhedron.box([-1, -1], [1, 1])):
         cells = canonical_complex(network, domain)

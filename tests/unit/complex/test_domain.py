@@ -51,9 +51,13 @@ def test_boxes(text: str, low: list[Fraction], high: list[Fraction]) -> None:
 
 def test_inequalities_and_equations() -> None:
     document = '{"A": [[1, 0.1], ["-1/3", 0]], "c": [0.30, "2"], "E": [[0, 1]], "e": [-12345678901234567890]}'
-    expected = Polyhedron.from_constraints([[1, "1/10"], ["-1/3", 0]], ["3/10", 2], [[0, 1]], [-12345678901234567890])
+    expected = Polyhedron.from_constraints(
+        [[1, "1/10"], ["-1/3", 0]], ["3/10", 2], [[0, 1]], [-12345678901234567890]
+    )
     assert parse_domain(write(document), 2) == expected
-    assert parse_domain(write({"E": [[1, 1]], "e": [0]}), 2) == Polyhedron.from_constraints([], [], [[1, 1]], [0], 2)
+    assert parse_domain(write({"E": [[1, 1]], "e": [0]}), 2) == Polyhedron.from_constraints(
+        [], [], [[1, 1]], [0], 2
+    )
     assert parse_domain(write({"A": [], "c": []}), 2) == Polyhedron.universe(2)
 
 
@@ -62,17 +66,23 @@ def test_points_rays_and_lines() -> None:
     assert parse_domain(write(triangle), 2).generators().points == Polyhedron.from_constraints(
         [[-1, 0], [0, -1], [1, 1]], [0, 0, "1/2"]
     ).generators().points  # fmt: skip
-    assert parse_domain(write({"vertices": [[0, 0]], "rays": [[1, 0], [0, 1]]}), 2).equals(Polyhedron.orthant(2))
+    assert parse_domain(write({"vertices": [[0, 0]], "rays": [[1, 0], [0, 1]]}), 2).equals(
+        Polyhedron.orthant(2)
+    )
     half = parse_domain(write({"vertices": [[0, 3]], "rays": [[1, 0]], "lines": [[0, 1]]}), 2)
     assert half.equals(Polyhedron.from_constraints([[-1, 0]], [0]))
     assert parse_domain(write({"vertices": []}), 2).is_empty()
 
 
 def test_slices() -> None:
-    assert parse_domain("slice:" + write({"points": [[1, 2, 3]]}), 3).equals(Polyhedron.box([1, 2, 3], [1, 2, 3]))
+    assert parse_domain("slice:" + write({"points": [[1, 2, 3]]}), 3).equals(
+        Polyhedron.box([1, 2, 3], [1, 2, 3])
+    )
     line = parse_domain("slice:" + write({"points": [[0, 0, 1], [0.5, 0.5, 1]]}), 3)
     assert line.equals(Polyhedron.from_constraints([], [], [[1, -1, 0], [0, 0, 1]], [0, 1]))
-    cut = parse_domain("slice:" + write({"points": [[0, 0], [1, 1]], "A": [[1, 0], [-1, 0]], "c": [1, 0.25]}), 2)
+    cut = parse_domain(
+        "slice:" + write({"points": [[0, 0], [1, 1]], "A": [[1, 0], [-1, 0]], "c": [1, 0.25]}), 2
+    )
     corners = ((Fraction(-1, 4), Fraction(-1, 4)), (Fraction(1), Fraction(1)))
     assert cut.generators().points == corners
     plane = parse_domain("slice:" + write({"points": [[0, 0, 0], [1, 0, 0], [0, 1, 0]]}), 3)
@@ -83,7 +93,16 @@ def test_slices_in_a_range_of_their_coordinates() -> None:
     points = [[1, 0, 2, 0], [1, 2, 2, "1/2"], [0, 0, 3, 1]]
     part = parse_slice("slice:" + write({"points": points, "range": [[-1, "3/2"], [0, 0.5]]}), 4)
     origin, directions = part.origin, part.directions
-    assert [str(entry) for entry in (*origin, *directions[0])] == ["1", "0", "2", "0", "0", "2", "0", "1/2"]
+    assert [str(entry) for entry in (*origin, *directions[0])] == [
+        "1",
+        "0",
+        "2",
+        "0",
+        "0",
+        "2",
+        "0",
+        "1/2",
+    ]
     corners = {
         tuple(p + s * a + t * b for p, a, b in zip(origin, *directions, strict=True))
         for s in (Fraction(-1), Fraction(3, 2))
@@ -91,9 +110,9 @@ def test_slices_in_a_range_of_their_coordinates() -> None:
     }
     assert set(part.domain.generators().points) == corners
     assert part.domain.dimension == 2
-    assert parse_domain("slice:" + write({"points": [[1, 1], [3, 5]], "range": [[0, 1]]}), 2).equals(
-        Polyhedron.from_generators([[1, 1], [3, 5]], (), (), 2)
-    )
+    assert parse_domain(
+        "slice:" + write({"points": [[1, 1], [3, 5]], "range": [[0, 1]]}), 2
+    ).equals(Polyhedron.from_generators([[1, 1], [3, 5]], (), (), 2))
 
 
 # --- Errors ----------------------------------------------------------------------------------------------
@@ -110,11 +129,14 @@ def refused(text: str, inputs: int = 2) -> str:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "R^2", "r^n", "R^n ", "orthant:2", "Box:0,1", "domain.txt", ".", "box", "x" * 10**5]
+    "text",
+    ["", "R^2", "r^n", "R^n ", "orthant:2", "Box:0,1", "domain.txt", ".", "box", "x" * 10**5],
 )
 def test_texts_that_are_not_understood(text: str) -> None:
     message = refused(text)
-    assert message.startswith(f"domain {text[:60]!r} is not understood; use R^n, orthant, box:lo,hi")
+    assert message.startswith(
+        f"domain {text[:60]!r} is not understood; use R^n, orthant, box:lo,hi"
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,11 +165,14 @@ def test_boxes_that_are_none(text: str, message: str) -> None:
 def test_numbers_that_are_none(number: str) -> None:
     assert f"{number[:40]!r} is not a number" in refused(f"box:{number},{10**400}")
     path = write({"A": [[number, 0]], "c": [0]})
-    assert refused(path) == ('domain.json: an entry of "A" is not a number: use integers, decimals, or text like "1/3"')
+    assert refused(path) == (
+        'domain.json: an entry of "A" is not a number: use integers, decimals, or text like "1/3"'
+    )
 
 
 @pytest.mark.parametrize(
-    "entry", ["1e5000", "NaN", "Infinity", "-Infinity", "null", "true", "[1]", '{"x": 1}', "1" * 401]
+    "entry",
+    ["1e5000", "NaN", "Infinity", "-Infinity", "null", "true", "[1]", '{"x": 1}', "1" * 401],
 )
 def test_json_entries_that_are_no_numbers(entry: str) -> None:
     for text, key in (
@@ -197,11 +222,23 @@ def test_json_that_is_no_polyhedron(document: object, message: str) -> None:
     [
         ({"vertices": [[0, 0]]}, "a slice needs"),
         ({"points": []}, "a slice needs"),
-        ({"points": [[1, 2], [1, 2]]}, "point 1 (from 0) is equal to the first one; leave it out, or give another"),
-        ({"points": [[0, 0], [1, 2], [2, 4]]}, "point 2 (from 0) lies in the space through those before; leave it out"),
-        ({"points": [[0, 0], [1, 2]], "range": [[0, 1], [0, 1]]}, "has 2 intervals, not one for each point after"),
+        (
+            {"points": [[1, 2], [1, 2]]},
+            "point 1 (from 0) is equal to the first one; leave it out, or give another",
+        ),
+        (
+            {"points": [[0, 0], [1, 2], [2, 4]]},
+            "point 2 (from 0) lies in the space through those before; leave it out",
+        ),
+        (
+            {"points": [[0, 0], [1, 2]], "range": [[0, 1], [0, 1]]},
+            "has 2 intervals, not one for each point after",
+        ),
         ({"points": [[0, 0], [1, 2]], "range": [[1, 0]]}, "is empty, 1 > 0"),
-        ({"points": [[0, 0], [1, 2]], "range": [[0, 1, 2]]}, 'row 0 of "range" has 3 entries, an interval has 2'),
+        (
+            {"points": [[0, 0], [1, 2]], "range": [[0, 1, 2]]},
+            'row 0 of "range" has 3 entries, an interval has 2',
+        ),
         ({"points": [[0, 0], [1, 2]], "range": [0, 1]}, "must be a list of lists"),
         ({"points": [[0, 0]], "E": [[1, 0]], "e": [0]}, "a slice needs"),
         ({"points": [[0]]}, 'row 0 of "points" has 1 entries, the network 2 inputs'),
@@ -220,8 +257,14 @@ def test_json_that_is_no_slice(document: object, message: str) -> None:
         ("{", "not a JSON file of a domain"),
         ('{"A": [[1, 0]], "A": [[0, 1]], "c": [1]}', "a key occurs twice"),
         ('{"points": [[1, 0]], "points": [[0, 1]]}', "a key occurs twice"),
-        ('{"A": ' + "[" * 200_000 + "]" * 200_000 + "}", "not a JSON file of a domain: maximum recursion depth"),
-        ('{"a":' * 100_000 + "1" + "}" * 100_000, "not a JSON file of a domain: maximum recursion depth"),
+        (
+            '{"A": ' + "[" * 200_000 + "]" * 200_000 + "}",
+            "not a JSON file of a domain: maximum recursion depth",
+        ),
+        (
+            '{"a":' * 100_000 + "1" + "}" * 100_000,
+            "not a JSON file of a domain: maximum recursion depth",
+        ),
         ('{"A": [[01, 0]], "c": [1]}', "not a JSON file of a domain"),
         ('{"A": [[+1, 0]], "c": [1]}', "not a JSON file of a domain"),
         ('{"A": [[.5, 0]], "c": [1]}', "not a JSON file of a domain"),

@@ -42,7 +42,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def edges(graph: nx.Graph, *keys: str) -> dict[frozenset[int], tuple[Any, ...]]:
-    return {frozenset((a, b)): tuple(data[key] for key in keys) for a, b, data in graph.edges(data=True)}
+    return {
+        frozenset((a, b)): tuple(data[key] for key in keys) for a, b, data in graph.edges(data=True)
+    }
 
 
 # --- GEXF ------------------------------------------------------------------------------------------------
@@ -86,11 +88,15 @@ def test_regions_only_as_gexf() -> None:
     save_regions(regions, "regions.gexf")
     found = nx.read_gexf("regions.gexf", node_type=int)
     assert set(map(frozenset, found.edges)) == set(map(frozenset, regions.graph.edges))
-    assert {found.nodes[i]["signs"] for i in found} == {regions.graph.nodes[i]["signs"] for i in regions.graph}
+    assert {found.nodes[i]["signs"] for i in found} == {
+        regions.graph.nodes[i]["signs"] for i in regions.graph
+    }
 
 
 @pytest.mark.parametrize("regions_only", [[], ["--regions-only"]])
-def test_gexf_from_the_command_line(regions_only: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_gexf_from_the_command_line(
+    regions_only: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     save(NET, "net.json")
     status, found = run_json(capsys, "complex", "net.json", "-o", "cells.gexf", *regions_only)
     assert (status, found["output"]) == (0, "cells.gexf")
@@ -108,7 +114,9 @@ def samples() -> Iterator[BreakpointComplex]:
         yield breakpoint_complex(canonical_complex(network, box))
     line = Polyhedron.from_generators([[0, 1]], (), [[2, 3]], 2)
     yield breakpoint_complex(canonical_complex(NET, line))
-    yield breakpoint_complex(canonical_complex(NET, Polyhedron.box([1, 1], [1, 1])))  # a point: no facets
+    yield breakpoint_complex(
+        canonical_complex(NET, Polyhedron.box([1, 1], [1, 1]))
+    )  # a point: no facets
 
 
 def validate(document: object) -> None:
@@ -129,7 +137,11 @@ def test_the_document() -> None:
         assert (document["dimension"], document["regions"]) == (cells.dimension, cells.regions)
         assert document["outputs"] == cells.network.outputs
         for found, facet in zip(document["facets"], breakpoints, strict=True):
-            assert (found["facet"], found["plus"], found["minus"]) == (facet.facet.index, facet.plus, facet.minus)
+            assert (found["facet"], found["plus"], found["minus"]) == (
+                facet.facet.index,
+                facet.plus,
+                facet.minus,
+            )
             assert tuple(map(int, found["normal"])) == facet.normal
             assert Fraction(found["offset"]) == facet.offset
             assert tuple(map(Fraction, found["weight"])) == facet.weight
@@ -140,7 +152,14 @@ def test_the_document() -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("weight", []), ("weight", [0.5]), ("normal", ["1.5"]), ("visible", 1), ("plus", -1), ("facet", None)],
+    [
+        ("weight", []),
+        ("weight", [0.5]),
+        ("normal", ["1.5"]),
+        ("visible", 1),
+        ("plus", -1),
+        ("facet", None),
+    ],
 )
 def test_a_damaged_document_does_not_validate(key: str, value: object) -> None:
     document = breakpoints_document(breakpoint_complex(canonical_complex(NET)))
@@ -153,7 +172,10 @@ def test_a_damaged_document_does_not_validate(key: str, value: object) -> None:
 def test_by_hand() -> None:
     """x = 1/2 is visible in the second output only; y = 0 in both."""
     document = breakpoints_document(breakpoint_complex(canonical_complex(NET)))
-    kinds = {(*facet["normal"], facet["offset"], *facet["weight"], facet["visible"]) for facet in document["facets"]}
+    kinds = {
+        (*facet["normal"], facet["offset"], *facet["weight"], facet["visible"])
+        for facet in document["facets"]
+    }
     assert kinds == {("1", "0", "-1/2", "0", "2", True), ("0", "1", "0", "1/3", "5", True)}
     hidden = from_arrays([([[1], [1]], [0, 0]), ([[2, -2]], [0])])
     (facet,) = breakpoints_document(breakpoint_complex(canonical_complex(hidden)))["facets"]
@@ -188,7 +210,11 @@ def test_weighted_graphs(suffix: str) -> None:
         expected = {}
         for facet in breakpoints:
             text = " ".join(map(str, facet.weight))
-            expected[frozenset((facet.plus, facet.minus))] = (facet.facet.index, text, facet.visible)
+            expected[frozenset((facet.plus, facet.minus))] = (
+                facet.facet.index,
+                text,
+                facet.visible,
+            )
             seen.add(facet.visible)
         assert edges(graph, "facet", "tropical_weight", "visible") == expected
         assert len(graph) == breakpoints.cells.regions

@@ -26,7 +26,9 @@ from tests.generators.quantised_networks import quantised_network
 UNIT = [[1, 0], [0, 1]]
 
 
-def complex_of(*layers: tuple[list[list[int]], list[int]], domain: Polyhedron | None = None) -> PolyhedralComplex:
+def complex_of(
+    *layers: tuple[list[list[int]], list[int]], domain: Polyhedron | None = None
+) -> PolyhedralComplex:
     """The complex of the network with these hidden layers and the sum of the last one's neurons as output."""
     return canonical_complex(from_arrays([*layers, ([[1] * len(layers[-1][1])], [0])]), domain)
 
@@ -73,7 +75,9 @@ def test_of_neurons_of_the_first_layer_on_a_box() -> None:
     for find in (bent_hyperplane, fold_set):
         assert counts(find(cells, NeuronId(1, 0))) == [2, 1, 0]
         # x + y = 2 meets the box in a corner: it is 0 next to the box, and negative inside
-        assert counts(find(cells, NeuronId(1, 1))) == ([1, 0, 0] if find is bent_hyperplane else [0, 0, 0])
+        assert counts(find(cells, NeuronId(1, 1))) == (
+            [1, 0, 0] if find is bent_hyperplane else [0, 0, 0]
+        )
 
 
 def test_no_cells_below_the_lineality_dimension() -> None:
@@ -93,7 +97,12 @@ def test_neurons_that_do_not_exist(neuron: NeuronId) -> None:
 
 
 def test_generic_hyperplanes_are_supertransversal() -> None:
-    assert supertransversality_violation(complex_of(([[1, 0], [0, 1], [1, 1]], [0, 0, 1]), ([[1, 2, 5]], [-3]))) is None
+    assert (
+        supertransversality_violation(
+            complex_of(([[1, 0], [0, 1], [1, 1]], [0, 0, 1]), ([[1, 2, 5]], [-3]))
+        )
+        is None
+    )
     assert supertransversality_violation(complex_of(([[1, 1]], [0]))) is None  # with lines
     box = Polyhedron.box([-1, -1], [2, 3])
     assert supertransversality_violation(complex_of((UNIT, [0, 0]), domain=box)) is None
@@ -106,12 +115,20 @@ def test_generic_hyperplanes_are_supertransversal() -> None:
         ([([[1, 0], [2, 0], [0, 1]], [1, 2, 0])], None, 1, 2),  # one line twice
         ([(UNIT, [0, 0]), ([[1, 1]], [0])], None, 2, 1),  # 0 on an open region
         ([(UNIT, [0, 0]), ([[1, 1], [2, 2]], [-1, -2])], None, 1, 2),  # one bent line twice
-        ([([[1, 1]], [-2])], Polyhedron.box([-1, -1], [1, 1]), 0, 3),  # through a corner of the domain
+        (
+            [([[1, 1]], [-2])],
+            Polyhedron.box([-1, -1], [1, 1]),
+            0,
+            3,
+        ),  # through a corner of the domain
         ([([[1, 0]], [1])], Polyhedron.box([-1, -1], [1, 1]), 1, 2),  # along a side of the domain
     ],
 )
 def test_violations(
-    layers: list[tuple[list[list[int]], list[int]]], domain: Polyhedron | None, dimension: int, zeros: int
+    layers: list[tuple[list[list[int]], list[int]]],
+    domain: Polyhedron | None,
+    dimension: int,
+    zeros: int,
 ) -> None:
     cells = complex_of(*layers, domain=domain)
     found = supertransversality_violation(cells)
@@ -131,7 +148,9 @@ def test_dual_graph_of_points_on_a_line() -> None:
     assert nx.is_connected(graph)
     ends = [node for node, degree in graph.degree() if degree == 1]
     assert {graph.nodes[node]["signs"] for node in ends} == {"+++++", "-----"}
-    assert [graph.nodes[node]["bounded"] for node in graph] == [graph.degree(node) == 2 for node in graph]
+    assert [graph.nodes[node]["bounded"] for node in graph] == [
+        graph.degree(node) == 2 for node in graph
+    ]
     for one, other, data in graph.edges(data=True):
         between = cells.vertex(data["facet"])
         assert between in cells.vertices_and_rays(Cell(1, one))[0]
@@ -147,9 +166,15 @@ def test_dual_graph_of_a_hypercube() -> None:
 
 def test_dual_graph_of_one_region() -> None:
     graph = dual_graph(complex_of(([[0]], [1]), domain=Polyhedron.box([0], [1])))
-    assert (list(graph.nodes(data=True)), list(graph.edges)) == ([(0, {"signs": "+", "bounded": True})], [])
+    assert (list(graph.nodes(data=True)), list(graph.edges)) == (
+        [(0, {"signs": "+", "bounded": True})],
+        [],
+    )
     point = dual_graph(complex_of(([[1]], [0]), domain=Polyhedron.box([0], [0])))
-    assert (list(point.nodes(data=True)), list(point.edges)) == ([(0, {"signs": "0", "bounded": True})], [])
+    assert (list(point.nodes(data=True)), list(point.edges)) == (
+        [(0, {"signs": "0", "bounded": True})],
+        [],
+    )
 
 
 def test_face_poset_of_a_box() -> None:
@@ -182,7 +207,9 @@ def test_linear_regions_merge_what_has_one_affine_map() -> None:
 
 
 def test_linear_regions_are_connected_through_facets() -> None:
-    cells = canonical_complex(from_arrays([(UNIT, [0, 0]), ([[1, -1], [-1, 1]], [0, 0]), ([[1, 1]], [0])]))
+    cells = canonical_complex(
+        from_arrays([(UNIT, [0, 0]), ([[1, -1], [-1, 1]], [0, 0]), ([[1, 1]], [0])])
+    )
     parts = linear_regions(cells)
     assert sorted(index for part in parts for index in part) == list(range(cells.regions))
     maps = [cells.region(part[0]).affine_map for part in parts]

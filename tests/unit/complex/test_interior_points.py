@@ -31,7 +31,9 @@ def test_both_ways_are_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> N
     count = 0
     for seed in range(4):
         try:
-            count += check(canonical_complex(quantised_network(kind, Random(f"inside {kind} {seed}"))))
+            count += check(
+                canonical_complex(quantised_network(kind, Random(f"inside {kind} {seed}")))
+            )
         except DomainError:  # a skip connection sees more than the first layer
             continue
     assert count >= 4
@@ -42,7 +44,10 @@ def test_points_that_floats_do_not_decide(size: Fraction) -> None:
     """Regions that are tiny, huge, or beyond the range of floats."""
     rows = [[1, 0], [0, 1], [1, 1], [1, -1]]
     network = from_arrays(
-        [(rows, [0, 0, size, size / 3 if isinstance(size, Fraction) else size // 3]), ([[1] * 4], [0])]
+        [
+            (rows, [0, 0, size, size / 3 if isinstance(size, Fraction) else size // 3]),
+            ([[1] * 4], [0]),
+        ]
     )
     check(canonical_complex(network))
     check(canonical_complex(network, Polyhedron.box([1, 1], [1 + size, 2])))
@@ -51,4 +56,8 @@ def test_points_that_floats_do_not_decide(size: Fraction) -> None:
 def test_no_neurons_and_no_dimension() -> None:
     check(canonical_complex(from_arrays([([[1, 2]], [3])])))
     check(canonical_complex(from_arrays([([[1, 2]], [3])]), Polyhedron.box([0, 0], [1, 1])))
-    check(canonical_complex(from_arrays([([[1, 2]], [3]), ([[1]], [0])]), Polyhedron.box([1, 1], [1, 1])))
+    check(
+        canonical_complex(
+            from_arrays([([[1, 2]], [3]), ([[1]], [0])]), Polyhedron.box([1, 1], [1, 1])
+        )
+    )

@@ -12,7 +12,9 @@ from polyrelu.network import from_arrays
 
 
 def three_lines(domain: Polyhedron | None = None) -> PolyhedralComplex:
-    return canonical_complex(from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])]), domain)
+    return canonical_complex(
+        from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])]), domain
+    )
 
 
 def test_closure_of_everything_and_of_nothing() -> None:

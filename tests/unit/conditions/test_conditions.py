@@ -15,13 +15,13 @@ from polyrelu.conditions import (
     AffinePiece,
     CollinearPieces,
     Condition,
-    Crossing,
     DeficientProduct,
     InvisibleFacet,
     Limits,
     MaskedProduct,
     OpaqueRegion,
     Parts,
+    TransverseCrossing,
     WrongCell,
     ZeroExtremum,
     conditions,
@@ -45,7 +45,11 @@ Layers = list[tuple[Any, Any]]
 UNIT = [[1, 0], [0, 1]]
 
 #: Everything holds.
-GOOD: Layers = [([[3, 0], [0, 1], [-1, -1]], [1, 0, 0]), ([[4, 3, 3], [-2, -3, -1]], [-5, 8]), ([[2, 1]], [1])]
+GOOD: Layers = [
+    ([[3, 0], [0, 1], [-1, -1]], [1, 0, 0]),
+    ([[4, 3, 3], [-2, -3, -1]], [-5, 8]),
+    ([[2, 1]], [1]),
+]
 
 
 def cells_of(layers: Layers, domain: Polyhedron | None = None) -> PolyhedralComplex:
@@ -126,7 +130,11 @@ def test_an_opaque_region() -> None:
         (box((-1, 1), (0, 1)), "holds", 2),  # x < 0 = y on its boundary
         (box((-1, 1), (Fraction(-1, 2**40), 1)), "fails", 3),
         (Polyhedron.orthant(2), "holds", 1),
-        (Polyhedron.from_constraints([], [], [[1, 1]], [0]), "holds", 2),  # a line that misses the corner
+        (
+            Polyhedron.from_constraints([], [], [[1, 1]], [0]),
+            "holds",
+            2,
+        ),  # a line that misses the corner
         (Polyhedron.from_constraints([], [], [[1, 1]], [-1]), "fails", 2),
         (box((-1, -1), (-1, -1)), "fails", 0),
         (box((-1, -1), (0, 0)), "holds", 1),
@@ -197,24 +205,33 @@ def test_breakpoints_that_are_known_already() -> None:
 
 def test_four_pairs_of_signs_are_not_enough() -> None:
     """z = |y| - 2|x| in layer 2: around 0 all signs of (x, z) occur, and x = 0, z = 0 do not cross."""
-    cells = cells_of([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[-2, -2, 1, 1]], [0]), ([[1]], [0])])
+    cells = cells_of(
+        [([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[-2, -2, 1, 1]], [0]), ([[1]], [0])]
+    )
     signs = cells.all_signs[2][:, [0, 4]].tolist()
     assert {tuple(row) for row in signs} == {(1, 1), (1, -1), (-1, 1), (-1, -1)}
     found = pairwise_crossings(cells)
     assert found.evidence is not None
     assert (found.status, found.checked, len(found.evidence.missing)) == ("fails", 0, 4)
-    assert "4 of 4 pairs do not cross: neuron 0 of layer 1 and neuron 0 of layer 2, " in found.detail
+    assert (
+        "4 of 4 pairs do not cross: neuron 0 of layer 1 and neuron 0 of layer 2, " in found.detail
+    )
     assert found.detail.endswith(", …")
 
 
 def test_other_neurons_may_vanish_at_a_crossing() -> None:
     """z = y in layer 2, made of y and -y of layer 1; it crosses x and lies on the others."""
-    cells = cells_of([([[1, 0], [0, 1], [0, -1], [1, 1]], [0] * 4), ([[0, 1, -1, 0]], [0]), ([[1]], [0])])
+    cells = cells_of(
+        [([[1, 0], [0, 1], [0, -1], [1, 1]], [0] * 4), ([[0, 1, -1, 0]], [0]), ([[1]], [0])]
+    )
     found = pairwise_crossings(cells)
     origin = cells.locate([0, 0])
     assert found.evidence is not None
     later = NeuronId(2, 0)
-    assert found.evidence.found == tuple(Crossing(NeuronId(1, i), later, origin) for i in (0, 3))  # type: ignore[arg-type]
+    assert origin is not None
+    assert found.evidence.found == tuple(
+        TransverseCrossing(NeuronId(1, i), later, origin) for i in (0, 3)
+    )
     assert found.evidence.missing == ((NeuronId(1, 1), later), (NeuronId(1, 2), later))
 
 
@@ -255,7 +272,9 @@ def test_what_looks_like_a_crossing_on_the_boundary() -> None:
         assert ((2, 0), (3, 0)) not in crossing_pairs(layers, domain)
 
 
-def crossing_pairs(layers: Layers, domain: Polyhedron | None = None) -> set[tuple[tuple[int, int], tuple[int, int]]]:
+def crossing_pairs(
+    layers: Layers, domain: Polyhedron | None = None
+) -> set[tuple[tuple[int, int], tuple[int, int]]]:
     evidence = pairwise_crossings(cells_of(layers, domain)).evidence
     assert evidence is not None
     found = ((crossing.earlier, crossing.later) for crossing in evidence.found)
@@ -268,7 +287,10 @@ def crossing_pairs(layers: Layers, domain: Polyhedron | None = None) -> set[tupl
         (box((-1, 3), (-1, 3)), set()),
         (box((-1, 3), (-1, 1)), {NeuronId(1, 0)}),  # the crossing at (0, 1) is on the boundary
         (box((-1, 1), (-1, 1)), {NeuronId(1, 0), NeuronId(1, 1)}),
-        (Polyhedron.from_constraints([], [], [[0, 1]], [0]), {NeuronId(1, 0), NeuronId(1, 1)}),  # a line
+        (
+            Polyhedron.from_constraints([], [], [[0, 1]], [0]),
+            {NeuronId(1, 0), NeuronId(1, 1)},
+        ),  # a line
     ],
 )
 def test_crossings_are_inside_the_domain(domain: Polyhedron, missing: set[NeuronId]) -> None:
@@ -286,12 +308,16 @@ def test_crossings_on_a_plane_in_space_and_along_lines() -> None:
         found = pairwise_crossings(cells)
         assert (found.status, found.checked) == ("holds", 2)
         assert found.evidence is not None
-        assert {crossing.cell.dimension for crossing in found.evidence.found} == {cells.dimension - 2}
+        assert {crossing.cell.dimension for crossing in found.evidence.found} == {
+            cells.dimension - 2
+        }
 
 
 def test_pairs_without_cells_of_codimension_2() -> None:
     assert pairwise_crossings(cells_of(CORNER)).status == "holds", "no pairs"
-    assert pairwise_crossings(cells_of([([[1]], [0]), ([[1]], [-1]), ([[1]], [0])])).status == "fails"
+    assert (
+        pairwise_crossings(cells_of([([[1]], [0]), ([[1]], [-1]), ([[1]], [0])])).status == "fails"
+    )
     along_lines: Layers = [([[1, 1]], [0]), ([[1]], [-1]), ([[1]], [0])]
     assert pairwise_crossings(cells_of(along_lines)).status == "fails"
 
@@ -304,7 +330,9 @@ def piece(layer: int, index: int, masks: tuple[tuple[int, ...], ...], *vector: i
 
 
 def test_collinear_rows() -> None:
-    found = noncollinear_pieces(from_arrays([([[1, 2], [3, 1], [-2, -4]], [3, 1, -6]), ([[1, 1, 1]], [5])]))
+    found = noncollinear_pieces(
+        from_arrays([([[1, 2], [3, 1], [-2, -4]], [3, 1, -6]), ([[1, 1, 1]], [5])])
+    )
     assert (found.status, found.checked) == ("fails", 2)
     assert found.evidence == CollinearPieces(piece(1, 0, (), 1, 2, 3), piece(1, 2, (), -2, -4, -6))
 
@@ -326,13 +354,19 @@ def test_zero_is_collinear_with_everything() -> None:
         assert found.evidence is not None
         vectors = {found.evidence.first.vector, found.evidence.second.vector}
         assert vectors == {(Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))}
-    assert noncollinear_pieces(from_arrays([([[0, 0]], [0])])).status == "holds", "there is no second piece"
-    assert noncollinear_pieces(from_arrays([([[0, 0], [1, 0]], [0, 0])])).status == "fails", "two outputs"
+    assert noncollinear_pieces(from_arrays([([[0, 0]], [0])])).status == "holds", (
+        "there is no second piece"
+    )
+    assert noncollinear_pieces(from_arrays([([[0, 0], [1, 0]], [0, 0])])).status == "fails", (
+        "two outputs"
+    )
 
 
 def test_vectors_with_equal_hashes() -> None:
     assert hash((1, 0, -1)) == hash((1, 0, -2))
-    found = noncollinear_pieces(from_arrays([([[1, 0], [1, 0], [2, 0]], [-1, -2, -4]), ([[1, 1, 1]], [50])]))
+    found = noncollinear_pieces(
+        from_arrays([([[1, 0], [1, 0], [2, 0]], [-1, -2, -4]), ([[1, 1, 1]], [50])])
+    )
     assert found.evidence == CollinearPieces(piece(1, 1, (), 1, 0, -2), piece(1, 2, (), 2, 0, -4))
 
 
@@ -350,7 +384,9 @@ def test_units_are_constants_where_a_layer_is_off() -> None:
 def test_bounds_on_the_pieces() -> None:
     network = from_arrays(GOOD)
     count = 3 + 2 * 7 + 7 * 3
-    assert noncollinear_pieces(network, count) == Condition("noncollinear", "holds", count, "pieces")
+    assert noncollinear_pieces(network, count) == Condition(
+        "noncollinear", "holds", count, "pieces"
+    )
     for limit in (count - 1, 5, 0):
         found = noncollinear_pieces(network, limit)
         assert (found.status, found.checked) == ("unchecked", limit)
@@ -385,7 +421,11 @@ def test_extrema_on_the_boundary_of_the_domain_do_not_count() -> None:
 def test_a_neuron_that_is_zero_on_a_region() -> None:
     found = zero_extrema(cells_of([(UNIT, [0, 0]), ([[1, 1]], [0]), ([[1]], [9])]))
     assert found.evidence is not None
-    assert (found.evidence.kind, found.evidence.unit, found.evidence.cell.dimension) == ("constant", NeuronId(2, 0), 2)
+    assert (found.evidence.kind, found.evidence.unit, found.evidence.cell.dimension) == (
+        "constant",
+        NeuronId(2, 0),
+        2,
+    )
     assert str(found.evidence) == "neuron 0 of layer 2 is 0 around (-1, -1)"
 
 
@@ -396,13 +436,19 @@ def test_extrema_along_a_slice() -> None:
     found = zero_extrema(cells_of(layers, Polyhedron.from_constraints([], [], [[1, -1]], [0])))
     assert found.evidence is not None
     assert (found.evidence.kind, found.evidence.cell.dimension) == ("constant", 1)
-    assert zero_extrema(cells_of(layers, Polyhedron.from_constraints([], [], [[0, 1]], [2]))).status == "holds"
+    assert (
+        zero_extrema(cells_of(layers, Polyhedron.from_constraints([], [], [[0, 1]], [2]))).status
+        == "holds"
+    )
 
 
 @pytest.mark.parametrize(
     ("layers", "kind"),
     [
-        ([([[1, 0], [-1, 0], [0, 1]], [0, 0, 0]), ([[1, 1, 0]], [0])], "minimum"),  # |x|, which grows along rays
+        (
+            [([[1, 0], [-1, 0], [0, 1]], [0, 0, 0]), ([[1, 1, 0]], [0])],
+            "minimum",
+        ),  # |x|, which grows along rays
         ([([[1, 0], [-1, 0], [0, 1]], [0, 0, 0]), ([[-1, -1, 0]], [0])], "maximum"),
         ([([[1, 0], [0, 1]], [0, 0]), ([[1, 0]], [0])], "constant"),  # max(x, 0) for x < 0
         ([([[1, 0], [-1, 0], [0, 1]], [0, 0, 0]), ([[1, 1, 0]], [1])], None),
@@ -443,7 +489,9 @@ def test_an_output_that_reads_the_input_along_lines() -> None:
         blocks = [Block(1, RationalMatrix.from_integers([[1]]))]
         if any(weights):
             blocks.insert(0, Block(0, RationalMatrix.from_integers([weights])))
-        first = Layer((Block(0, RationalMatrix.from_integers([[1, 0]])),), RationalMatrix.column([0]))
+        first = Layer(
+            (Block(0, RationalMatrix.from_integers([[1, 0]])),), RationalMatrix.column([0])
+        )
         network = Network(2, (first, Layer(tuple(blocks), RationalMatrix.column([0]))))
         assert zero_extrema(canonical_complex(network)).status == status
 
@@ -492,7 +540,9 @@ def test_wide_layers_do_not_cost_more_than_the_limit(monkeypatch: pytest.MonkeyP
 
 
 def test_a_wrong_cell() -> None:
-    found = supertransversality(cells_of([([[1, 0], [0, 1], [1, 1]], [1, -2, -1]), ([[1, 1, 1]], [0])]))
+    found = supertransversality(
+        cells_of([([[1, 0], [0, 1], [1, 1]], [1, -2, -1]), ([[1, 1, 1]], [0])])
+    )
     assert found.evidence == WrongCell(Cell(0, 0), 2, 3, (Fraction(-1), Fraction(2)))
     assert found.checked == 6 + 6
 
@@ -502,16 +552,25 @@ def test_the_boundary_counts_for_supertransversality() -> None:
     assert supertransversality(cells_of(layers, box((-1, 1)))).status == "holds"
     found = supertransversality(cells_of(layers, box((0, 1))))
     assert found.evidence == WrongCell(Cell(0, 0), 1, 2, (Fraction(0),), constraints=1)
-    assert str(found.evidence).endswith("has codimension 1 and 2 zeros, 1 of which is a constraint of the domain")
+    assert str(found.evidence).endswith(
+        "has codimension 1 and 2 zeros, 1 of which is a constraint of the domain"
+    )
     twice = supertransversality(cells_of(layers, Polyhedron.from_constraints([[1], [2]], [1, 2])))
-    assert str(twice.evidence).endswith("has codimension 1 and 2 zeros, 2 of which are constraints of the domain")
+    assert str(twice.evidence).endswith(
+        "has codimension 1 and 2 zeros, 2 of which are constraints of the domain"
+    )
 
 
 def test_a_deficient_product() -> None:
-    network = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 2], [1, -2]], [1, 1]), ([[1, -1]], [0])])
+    network = from_arrays(
+        [([[1, 0], [0, 1]], [0, 0]), ([[1, 2], [1, -2]], [1, 1]), ([[1, -1]], [0])]
+    )
     found = masked_ranks(network)
     assert found.evidence == DeficientProduct(MaskedProduct(1, ((0,), (0, 1), (0,)), 0), 1)
-    assert str(found.evidence) == "the product of layers 1 to 3 with masks {0} {0, 1} {0} has rank 0, not 1"
+    assert (
+        str(found.evidence)
+        == "the product of layers 1 to 3 with masks {0} {0, 1} {0} has rank 0, not 1"
+    )
 
 
 def test_bounds_on_the_products() -> None:
@@ -572,7 +631,9 @@ def skipping() -> Network:
 
 
 def undefined(found: Sequence[Condition[Any]]) -> dict[str, str]:
-    return {condition.name: condition.reason for condition in found if condition.status == "undefined"}
+    return {
+        condition.name: condition.reason for condition in found if condition.status == "undefined"
+    }
 
 
 def test_skip_connections() -> None:
@@ -585,7 +646,10 @@ def test_skip_connections() -> None:
             on_network(skipping())
     found = undefined(conditions(cells))
     assert set(found) == {"masked_ranks", "generic", "noncollinear", "pl_general", "tpic"}
-    assert found["tpic"] == "crossings of adjacent layers: defined for networks without skip connections only"
+    assert (
+        found["tpic"]
+        == "crossings of adjacent layers: defined for networks without skip connections only"
+    )
     assert found["generic"] == "supertransversal fails, masked_ranks undefined"
 
 
@@ -600,7 +664,10 @@ def test_a_trailing_relu() -> None:
 
 def test_a_domain_of_lower_dimension() -> None:
     plane = Polyhedron.from_constraints([], [], [[1, 1]], [Fraction(1, 3)])
-    with pytest.raises(DomainError, match=r"open sets of R\^2; put the parametrisation of the domain of dimension 1"):
+    with pytest.raises(
+        DomainError,
+        match=r"open sets of R\^2; put the parametrisation of the domain of dimension 1",
+    ):
         pl_general(cells_of(GOOD, plane))
     assert set(undefined(conditions(cells_of(GOOD, plane)))) == {"pl_general"}
 
@@ -609,7 +676,10 @@ def test_a_domain_of_lower_dimension() -> None:
 
 
 def test_text() -> None:
-    found = {condition.name: str(condition) for condition in conditions(cells_of(CORNER), Limits(pieces=3))}
+    found = {
+        condition.name: str(condition)
+        for condition in conditions(cells_of(CORNER), Limits(pieces=3))
+    }
     assert found == {
         "supertransversal": "supertransversal: holds, 9 cells",
         "masked_ranks": "masked_ranks: holds, 7 products",
@@ -624,12 +694,18 @@ def test_text() -> None:
     }
 
 
-@pytest.mark.parametrize("layers", [GOOD, CORNER, [([[1], [2]], [0, 0]), ([[1, Fraction(1, 3)]], [0])]])
+@pytest.mark.parametrize(
+    "layers", [GOOD, CORNER, [([[1], [2]], [0, 0]), ([[1, Fraction(1, 3)]], [0])]]
+)
 def test_json(layers: Layers) -> None:
     for condition in conditions(cells_of(layers), Limits(50, 50)):
         data = json.loads(json.dumps(condition.to_json()))
         assert list(data) == ["name", "status", "checked", "subject", "evidence", "reason"]
-        assert (data["name"], data["status"], data["checked"]) == (condition.name, condition.status, condition.checked)
+        assert (data["name"], data["status"], data["checked"]) == (
+            condition.name,
+            condition.status,
+            condition.checked,
+        )
         assert (data["evidence"] is None) == (condition.evidence is None)
     opaque = transparency(cells_of(CORNER)).to_json()["evidence"]
     assert opaque == {"region": 3, "layer": 1, "point": ["-1", "-1"]}

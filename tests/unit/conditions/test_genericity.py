@@ -49,10 +49,15 @@ def identity(size: int) -> Matrix:
 
 def times(left: Sequence[Sequence[Fraction]], right: Matrix) -> Matrix:
     columns = list(zip(*right, strict=True))
-    return [[sum((a * b for a, b in zip(row, column, strict=True)), Fraction()) for column in columns] for row in left]
+    return [
+        [sum((a * b for a, b in zip(row, column, strict=True)), Fraction()) for column in columns]
+        for row in left
+    ]
 
 
-def ranks_by_definition(network: Network) -> dict[tuple[int, tuple[tuple[int, ...], ...]], tuple[int, int]]:
+def ranks_by_definition(
+    network: Network,
+) -> dict[tuple[int, tuple[tuple[int, ...], ...]], tuple[int, int]]:
     """Every masked product multiplied out with zeros in place of what is masked: its rank, and what is allowed."""
     found = {}
     for first in range(1, network.depth + 1):
@@ -62,12 +67,18 @@ def ranks_by_definition(network: Network) -> dict[tuple[int, tuple[tuple[int, ..
                 matrix = identity(network.widths[first - 1])
                 for layer, mask in zip(layers, bits, strict=True):
                     whole = times(network.weight(layer).rows(), matrix)
-                    matrix = [[(mask >> i & 1) * entry for entry in row] for i, row in enumerate(whole)]
+                    matrix = [
+                        [(mask >> i & 1) * entry for entry in row] for i, row in enumerate(whole)
+                    ]
                 kept = [
-                    [i for i in range(network.widths[k]) if mask >> i & 1] for k, mask in zip(layers, bits, strict=True)
+                    [i for i in range(network.widths[k]) if mask >> i & 1]
+                    for k, mask in zip(layers, bits, strict=True)
                 ]
                 masks = tuple(map(tuple, kept))
-                found[first, masks] = plain_rank(matrix), min(network.widths[first - 1], *map(len, masks))
+                found[first, masks] = (
+                    plain_rank(matrix),
+                    min(network.widths[first - 1], *map(len, masks)),
+                )
     return found
 
 
@@ -75,7 +86,10 @@ def ranks_by_definition(network: Network) -> dict[tuple[int, tuple[tuple[int, ..
 def test_masked_products_are_those_of_the_definition(widths: tuple[int, ...]) -> None:
     for seed in range(3):
         network = random_stack(Random(seed), 2, *widths)
-        found = {(masked.first, masked.masks): (masked.rank, allowed) for masked, allowed in masked_products(network)}
+        found = {
+            (masked.first, masked.masks): (masked.rank, allowed)
+            for masked, allowed in masked_products(network)
+        }
         assert found == ranks_by_definition(network)
 
 
@@ -112,7 +126,9 @@ def test_beyond_the_bound_nothing_is_claimed() -> None:
 def test_a_rank_beyond_the_number_of_inputs() -> None:
     """With one input, the product of the layers 2 and 3 may have rank 2, and must."""
     first, third = ([[1], [2]], [1, -1]), ([[1, 0], [0, 1]], [0, 0])
-    assert masked_ranks(from_arrays([first, ([[1, 2], [3, 4]], [1, 1]), third])).evidence is not None  # zeros in I
+    assert (
+        masked_ranks(from_arrays([first, ([[1, 2], [3, 4]], [1, 1]), third])).evidence is not None
+    )  # zeros in I
     rows, last = [[1, 2], [3, 4]], ([[1, 2], [3, 5]], [0, 0])
     assert masked_ranks(from_arrays([first, (rows, [1, 1]), last])).status == "holds"
     found = masked_ranks(from_arrays([first, ([[1, 2], [2, 4]], [1, 1]), last])).evidence
@@ -122,6 +138,9 @@ def test_a_rank_beyond_the_number_of_inputs() -> None:
 
 def test_skip_connections_are_refused() -> None:
     identity, one = RationalMatrix.identity(2), RationalMatrix.column([1, 1])
-    layers = (Layer((Block(0, identity),), one), Layer((Block(0, identity), Block(1, identity)), one))
+    layers = (
+        Layer((Block(0, identity),), one),
+        Layer((Block(0, identity), Block(1, identity)), one),
+    )
     with pytest.raises(DomainError, match="skip connections"):
         generic(canonical_complex(Network(2, (*layers, Layer((Block(2, identity),), one)))))

@@ -30,7 +30,7 @@ from polyrelu.dynamics.symbolic import (
     translation_has_no_quantity,
 )
 from polyrelu.exact import RationalMatrix, rank
-from polyrelu.exact.form_bounds import Slopes
+from polyrelu.exact.form_bounds import RelaxationSlopes
 from polyrelu.network import Block, Layer
 from polyrelu.symmetry.hidden_hyperplanes import hidden_neurons
 
@@ -63,7 +63,9 @@ def test_a_hair_decides_in_a_later_layer() -> None:
     """|x| + |y| in disguise: σ(x) + σ(-x) + …, bounded below by 0 on the whole plane."""
     hair = Fraction(1, 2**80)
     first = ([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4)
-    net = from_arrays([first, ([[1] * 4, [1] * 4, [1, 1, 1, -1]], [0, -hair, 0]), ([[1, 1, 1]], [0])])
+    net = from_arrays(
+        [first, ([[1] * 4, [1] * 4, [1, 1, 1, -1]], [0, -hair, 0]), ([[1, 1, 1]], [0])]
+    )
     assert dict(linear_evidence(net, 2).margins) == {0: 0}
     assert linear_evidence(net, 2).verify()
 
@@ -72,7 +74,9 @@ def test_unbounded_domains_use_one_sided_bounds() -> None:
     """On the orthant neuron 0 is linear and unbounded; σ(1 - x) is at most 1, -σ(x) is bounded by nothing."""
     orthant = Polyhedron.orthant(1)
     first = ([[1], [-1]], [0, 1])
-    net = from_arrays([first, ([[1, -1], [-1, 0], [0, -1], [1, -2]], [1, 9, 1, 1]), ([[1] * 4], [0])])
+    net = from_arrays(
+        [first, ([[1, -1], [-1, 0], [0, -1], [1, -2]], [1, 9, 1, 1]), ([[1] * 4], [0])]
+    )
     assert dict(linear_evidence(net, 2, orthant).margins) == {0: 0, 2: 0}  # the last one is -1 at 0
     assert linear_evidence(net, 2, orthant).verify()
 
@@ -83,7 +87,11 @@ def test_flat_and_slanted_domains() -> None:
     triangle = Polyhedron.from_constraints([[-1, 0], [0, -1], [1, 1]], [0, 0, 1])
     net = layer_of([[1, 1], [1, 0], [0, 1], [-1, -1]], [-1, 0, 0, 1])
     assert dict(linear_evidence(net, 1, line).margins) == {0: 0, 1: 0, 3: 0}
-    assert dict(linear_evidence(net, 1, point).margins) == {0: Fraction(4, 3), 1: Fraction(1, 3), 2: 2}
+    assert dict(linear_evidence(net, 1, point).margins) == {
+        0: Fraction(4, 3),
+        1: Fraction(1, 3),
+        2: 2,
+    }
     assert dict(linear_evidence(net, 1, triangle).margins) == {1: 0, 2: 0, 3: 0}
     assert all(linear_evidence(net, 1, domain).verify() for domain in (line, point, triangle))
 
@@ -100,7 +108,9 @@ def test_repeated_sides_of_a_box() -> None:
     net = layer_of([[1], [-1]], [1, 2])
     assert dict(linear_evidence(net, 1, domain).margins) == {0: 0, 1: 0}
     assert linear_evidence(net, 1, domain).verify()
-    halves = Polyhedron.from_constraints([[-1], [-2]], [3, 5])  # x ≥ -5/2: the larger number is the tighter side
+    halves = Polyhedron.from_constraints(
+        [[-1], [-2]], [3, 5]
+    )  # x ≥ -5/2: the larger number is the tighter side
     assert dict(linear_evidence(layer_of([[2]], [5]), 1, halves).margins) == {0: 0}
 
 
@@ -114,14 +124,21 @@ def test_what_is_refused() -> None:
         with pytest.raises(NetworkError, match="no hidden layer"):
             linear_neurons(net, layer)
     skipping = net.replace_layers(
-        {2: Layer((Block(0, RationalMatrix.from_integers([[1, 1]])), *net.layers[1].blocks), net.layers[1].bias)}
+        {
+            2: Layer(
+                (Block(0, RationalMatrix.from_integers([[1, 1]])), *net.layers[1].blocks),
+                net.layers[1].bias,
+            )
+        }
     )
     with pytest.raises(NetworkError, match="skip connections"):
         conserved_quantities(skipping)
 
 
 def deep_evidence() -> LinearEvidence:
-    net = from_arrays([([[1, 1], [1, -1], [-1, 0]], [0, 1, "1/2"]), ([[1, -1, -1]], [3]), ([[1]], [0])])
+    net = from_arrays(
+        [([[1, 1], [1, -1], [-1, 0]], [0, 1, "1/2"]), ([[1, -1, -1]], [3]), ([[1]], [0])]
+    )
     found = linear_evidence(net, 2, BOX)
     assert found.neurons == (0,)
     assert found.verify()
@@ -138,10 +155,16 @@ def test_evidence_that_is_changed_is_rejected() -> None:
             for i, entry in proof.multipliers.items()
             for step in (1, -2 * entry)
         ]
-        changes += [replace(proof, multipliers={**proof.multipliers, 99: Fraction(1)}), replace(proof, sign=2)]
+        changes += [
+            replace(proof, multipliers={**proof.multipliers, 99: Fraction(1)}),
+            replace(proof, sign=2),
+        ]
         for changed in changes:
             proofs = (*found.proofs[:number], changed, *found.proofs[number + 1 :])
-            assert not replace(found, proofs=proofs).verify() or changed.multipliers == proof.multipliers == {}
+            assert (
+                not replace(found, proofs=proofs).verify()
+                or changed.multipliers == proof.multipliers == {}
+            )
 
 
 def test_margins_need_their_proofs() -> None:
@@ -172,12 +195,19 @@ def test_forged_multipliers_and_slopes_are_rejected() -> None:
     assert LinearEvidence(net, 1, box, {}, bounds).verify()
     forged = BoundProof(first, 1, Fraction(1), (), {1: Fraction(-1)})
     assert not LinearEvidence(net, 1, box, {0: Fraction(1)}, (forged,)).verify()
-    for neuron, sign, slope, value, row in ((0, 1, -1, -1, 1), (0, 1, 2, -2, 0), (1, 1, -1, -1, 0), (1, 1, 2, -1, 1)):
-        slopes = ((Slopes(Fraction(slope), Fraction(slope)),),)
-        proof = BoundProof(NeuronId(2, neuron), sign, Fraction(value), slopes, {row: Fraction(abs(slope))})
+    for neuron, sign, slope, value, row in (
+        (0, 1, -1, -1, 1),
+        (0, 1, 2, -2, 0),
+        (1, 1, -1, -1, 0),
+        (1, 1, 2, -1, 1),
+    ):
+        slopes = ((RelaxationSlopes(Fraction(slope), Fraction(slope)),),)
+        proof = BoundProof(
+            NeuronId(2, neuron), sign, Fraction(value), slopes, {row: Fraction(abs(slope))}
+        )
         assert not LinearEvidence(net, 2, box, {}, (*bounds, proof)).verify()
     for neuron, slope, value, row in ((0, 0, 0, -1), (0, 1, -1, 0), (1, 1, -1, 1), (1, 0, 0, -1)):
-        slopes = ((Slopes(Fraction(slope), Fraction(slope)),),)
+        slopes = ((RelaxationSlopes(Fraction(slope), Fraction(slope)),),)
         multipliers = {row: Fraction(1)} if row >= 0 else {}
         proof = BoundProof(NeuronId(2, neuron), 1, Fraction(value), slopes, multipliers)
         assert LinearEvidence(net, 2, box, {}, (*bounds, proof)).verify()
@@ -266,7 +296,9 @@ def test_gradients_that_vanish_and_no_points() -> None:
 def test_no_gradient_where_a_preactivation_vanishes() -> None:
     """Except where nothing depends on it: the outgoing weight is 0, or what follows is inactive."""
     net = from_arrays([([[1], [1]], [0, 1]), ([[1, 1]], [0])])
-    with pytest.raises(NetworkError, match="at point 1 the preactivation of neuron 0 of layer 1 is 0"):
+    with pytest.raises(
+        NetworkError, match="at point 1 the preactivation of neuron 0 of layer 1 is 0"
+    ):
         loss_gradients(net, [[1], [0]], [[1], [1]])
     unused = from_arrays([([[1], [1]], [0, 1]), ([[0, 1]], [0])])
     assert not any(loss_gradients(unused, [[0]], [[1]])[0].row(0))
@@ -281,7 +313,9 @@ def test_a_step_of_gradient_descent_drifts_by_its_square() -> None:
     moved = from_arrays(
         [
             (rows.take(columns=range(rows.ncols - 1)), rows.take(columns=[rows.ncols - 1]))
-            for layer, gradient in zip(net.layers, loss_gradients(net, points, gradients), strict=True)
+            for layer, gradient in zip(
+                net.layers, loss_gradients(net, points, gradients), strict=True
+            )
             for rows in [layer.augmented() - gradient.scale(eta)]
         ]
     )
@@ -319,11 +353,16 @@ def test_symbolic_derivative_of_different_patterns() -> None:
         return symbol(f"U0{i}", real=True) * symbol(f"G0{k}", real=True)
 
     def z(i: int, k: int) -> object:
-        return symbol(f"V{i}0", real=True) * symbol(f"X0{k}", real=True) + symbol(f"V{i}1", real=True)
+        return symbol(f"V{i}0", real=True) * symbol(f"X0{k}", real=True) + symbol(
+            f"V{i}1", real=True
+        )
 
     for i in range(3):
         for j in range(3):
-            closed = sum((pattern[i][k] - pattern[j][k]) * (g(i, k) * z(j, k) - g(j, k) * z(i, k)) for k in range(2))  # type: ignore[operator]
+            closed = sum(
+                (pattern[i][k] - pattern[j][k]) * (g(i, k) * z(j, k) - g(j, k) * z(i, k))  # type: ignore[operator]
+                for k in range(2)
+            )
             assert sympy.expand(change[i, j] - closed) == 0
 
 
@@ -335,7 +374,9 @@ def test_symbolic_sizes_that_make_no_sense() -> None:
             symbolic_derivative(1, 2, 1, 1, pattern)
 
 
-@pytest.mark.parametrize(("widths", "neuron"), [((1, 1, 1, 1), 0), ((2, 2, 1, 1), 1), ((1, 2, 2, 2), 1)])
+@pytest.mark.parametrize(
+    ("widths", "neuron"), [((1, 1, 1, 1), 0), ((2, 2, 1, 1), 1), ((1, 2, 2, 2), 1)]
+)
 def test_the_translation_gives_no_quantity(widths: tuple[int, ...], neuron: int) -> None:
     found = translation_has_no_quantity(widths, neuron)
     assert found.proved

@@ -38,7 +38,9 @@ def float_table(rows: Sequence[Sequence[int]]) -> NDArray[np.float64]:
     return program._model.table()
 
 
-def filtered(rows: Sequence[Sequence[int]], point: Point) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def filtered(
+    rows: Sequence[Sequence[int]], point: Point
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The certain signs, and the signs that floats have without asking for certainty."""
     table = float_table(rows)
     floats = [nearest_float(x.numerator, x.denominator) for x in point]
@@ -48,12 +50,16 @@ def filtered(rows: Sequence[Sequence[int]], point: Point) -> tuple[NDArray[np.fl
 
 def wrong(signs: NDArray[np.float64], exact: list[int]) -> int:
     """How many signs claim something else than the truth."""
-    return sum(int(sign != 0 and sign != truth) for sign, truth in zip(signs.tolist(), exact, strict=True))
+    return sum(
+        int(sign != 0 and sign != truth) for sign, truth in zip(signs.tolist(), exact, strict=True)
+    )
 
 
 def hard_case(rng: Random, columns: int, bits: int) -> tuple[list[list[int]], list[Fraction]]:
     """Rows that vanish at the point up to a relative error of 2^-40 to 2^-70: cancellation of everything."""
-    point = [Fraction(rng.getrandbits(60) - 2**59, 1 << rng.randint(50, 62)) for _ in range(columns)]
+    point = [
+        Fraction(rng.getrandbits(60) - 2**59, 1 << rng.randint(50, 62)) for _ in range(columns)
+    ]
     t = Fraction(rng.getrandbits(60) - 2**59, 1 << 62) if rng.random() < 0.5 else Fraction()
     rows = []
     for _ in range(6):
@@ -114,8 +120,14 @@ def test_subnormal_numbers_are_right_or_in_doubt() -> None:
     tiny = Fraction(1, 2**1074)
     rng = Random(3)
     for _ in range(300):
-        rows = [[1 << rng.randint(0, 1023), rng.randint(-3, 3), rng.randint(-3, 3)] for _ in range(4)]
-        point = [rng.randint(-3, 3) * tiny, rng.randint(-3, 3) * tiny / 3, rng.randint(-1, 1) * tiny / 2]
+        rows = [
+            [1 << rng.randint(0, 1023), rng.randint(-3, 3), rng.randint(-3, 3)] for _ in range(4)
+        ]
+        point = [
+            rng.randint(-3, 3) * tiny,
+            rng.randint(-3, 3) * tiny / 3,
+            rng.randint(-1, 1) * tiny / 2,
+        ]
         signs, _ = filtered(rows, point)
         assert wrong(signs, exact_signs(rows, point)) == 0
 
@@ -130,8 +142,14 @@ def test_points_that_are_not_numbers_are_in_doubt() -> None:
 def rows_and_point(draw: st.DrawFn) -> tuple[list[list[int]], list[Fraction]]:
     """Integers of any size and a point of any rationals, now and then near a row."""
     columns = draw(st.integers(1, 4))
-    integers = st.one_of(st.integers(-3, 3), st.integers(-(2**70), 2**70), st.integers(-(2**1100), 2**1100))
-    rows = draw(st.lists(st.lists(integers, min_size=columns + 1, max_size=columns + 1), min_size=1, max_size=4))
+    integers = st.one_of(
+        st.integers(-3, 3), st.integers(-(2**70), 2**70), st.integers(-(2**1100), 2**1100)
+    )
+    rows = draw(
+        st.lists(
+            st.lists(integers, min_size=columns + 1, max_size=columns + 1), min_size=1, max_size=4
+        )
+    )
     numbers = st.one_of(small_rationals(), dyadic_rationals(), rationals())
     point = draw(st.lists(numbers, min_size=columns, max_size=columns))
     t = draw(st.one_of(st.just(Fraction(0)), numbers))

@@ -21,9 +21,9 @@ import pytest
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.exact import RationalMatrix
 from polyrelu.exact.lp import (
-    Flat,
+    FlatSet,
     Infeasible,
-    Interior,
+    InteriorPoint,
     LinearProgram,
     Multipliers,
     Optimal,
@@ -55,7 +55,10 @@ def assert_right(instance: Instance) -> None:
             inside = built(LinearProgram, instance).interior_point()
         assert maximum_objections(instance, best) == []
         assert interior_objections(instance, inside) == []
-        assert (as_maximum(best), as_shape(inside)) == (lp_ppl.maximum(instance), lp_ppl.shape(instance))
+        assert (as_maximum(best), as_shape(inside)) == (
+            lp_ppl.maximum(instance),
+            lp_ppl.shape(instance),
+        )
 
 
 # --- Inputs and errors -----------------------------------------------------------------------------------
@@ -71,9 +74,15 @@ def with_a_row() -> LinearProgram:
 @pytest.mark.parametrize(
     ("act", "text"),
     [
-        (lambda: LinearProgram(2).add_inequalities([[1, 2]], [1, 2]), "1 rows need as many right-hand sides, got 2"),
+        (
+            lambda: LinearProgram(2).add_inequalities([[1, 2]], [1, 2]),
+            "1 rows need as many right-hand sides, got 2",
+        ),
         (lambda: LinearProgram(2).add_equations([[1, 2], [3]], [1, 2]), "row 1 has 1 entries"),
-        (lambda: LinearProgram(2).add_inequalities(RationalMatrix.identity(3), [1, 2, 3]), "row 0 has 3 entries"),
+        (
+            lambda: LinearProgram(2).add_inequalities(RationalMatrix.identity(3), [1, 2, 3]),
+            "row 0 has 3 entries",
+        ),
         (lambda: LinearProgram(2, lower=[1]), "2 variables need as many bounds, got 1"),
         (lambda: LinearProgram(2, upper=[1, 2, 3]), "2 variables need as many bounds, got 3"),
         (lambda: LinearProgram(2).remove_last(), "no row to remove"),
@@ -84,7 +93,9 @@ def with_a_row() -> LinearProgram:
         (lambda: with_a_row().minimize([1, 2, 3]), "2 variables"),
     ],
 )
-def test_what_does_not_fit_is_a_domain_error_of_one_line(act: Callable[[], object], text: str) -> None:
+def test_what_does_not_fit_is_a_domain_error_of_one_line(
+    act: Callable[[], object], text: str
+) -> None:
     with pytest.raises(DomainError) as caught:
         act()
     assert text in str(caught.value)
@@ -127,7 +138,9 @@ def test_all_exact_numbers_mean_the_same(rows: Any) -> None:
     program = LinearProgram(2)
     program.add_inequalities(rows, ["1/4", 2.5])
     assert program.maximize([np.int64(1), 1.0]) == Optimal(
-        Fraction(21, 8), (Fraction(1, 4), Fraction(19, 8)), Multipliers({0: Fraction(1, 2), 1: Fraction(1)})
+        Fraction(21, 8),
+        (Fraction(1, 4), Fraction(19, 8)),
+        Multipliers({0: Fraction(1, 2), 1: Fraction(1)}),
     )
 
 
@@ -150,12 +163,14 @@ def test_the_caller_keeps_his_lists() -> None:
 def test_no_columns() -> None:
     program = LinearProgram(0)
     assert program.maximize([]) == Optimal(Fraction(0), (), Multipliers())
-    assert program.interior_point() == Interior(())
+    assert program.interior_point() == InteriorPoint(())
     program.add_inequalities([[], []], [0, 1])
     program.add_equations([[]], [0])
-    assert program.interior_point() == Interior(())
+    assert program.interior_point() == InteriorPoint(())
     program.add_equations([[]], ["-1/2"])
-    instance = Instance(0, (Row((), 0), Row((), 1), Row((), 0, True), Row((), Fraction(-1, 2), True)), (), (), ())
+    instance = Instance(
+        0, (Row((), 0), Row((), 1), Row((), 0, True), Row((), Fraction(-1, 2), True)), (), (), ()
+    )
     assert interior_objections(instance, program.interior_point()) == []
     assert maximum_objections(instance, program.maximize([])) == []
     program.remove_last()
@@ -165,9 +180,11 @@ def test_no_columns() -> None:
 def test_no_rows() -> None:
     program = LinearProgram(2)
     assert len(program) == 0
-    assert program.maximize([0, 0]) == Optimal(Fraction(0), (Fraction(0), Fraction(0)), Multipliers())
+    assert program.maximize([0, 0]) == Optimal(
+        Fraction(0), (Fraction(0), Fraction(0)), Multipliers()
+    )
     assert isinstance(program.maximize([0, -1]), Unbounded)
-    assert isinstance(program.interior_point(), Interior)
+    assert isinstance(program.interior_point(), InteriorPoint)
     program.add_inequalities([], [])
     assert len(program) == 0
 
@@ -176,11 +193,13 @@ def test_only_bounds() -> None:
     program = LinearProgram(2, lower=[0, None], upper=["1/3", -5])
     found = program.maximize([1, "1/2"])
     assert found == Optimal(
-        Fraction(-13, 6), (Fraction(1, 3), Fraction(-5)), Multipliers({}, {0: Fraction(1), 1: Fraction(1, 2)})
+        Fraction(-13, 6),
+        (Fraction(1, 3), Fraction(-5)),
+        Multipliers({}, {0: Fraction(1), 1: Fraction(1, 2)}),
     )
     assert isinstance(program.maximize([0, -1]), Unbounded)
     inside = program.interior_point()
-    assert isinstance(inside, Interior)
+    assert isinstance(inside, InteriorPoint)
     assert 0 < inside.point[0] < Fraction(1, 3)
     assert inside.point[1] < -5
 
@@ -201,7 +220,10 @@ def test_multipliers_refer_to_the_rows_as_given() -> None:
     program.change_right(0, "-5/3")
     rows = (rows[0]._replace(right=Fraction(-5, 3)), *rows[1:])
     assert (
-        interior_objections(Instance(2, rows, (None, Fraction(1, 7)), (None, None), ()), program.interior_point()) == []
+        interior_objections(
+            Instance(2, rows, (None, Fraction(1, 7)), (None, None), ()), program.interior_point()
+        )
+        == []
     )
 
 
@@ -216,7 +238,7 @@ def test_feasible_point() -> None:
     program = LinearProgram(1)
     program.add_inequalities([[1], [-1]], [2, -2])
     assert program.feasible_point() == (Fraction(2),)
-    assert isinstance(program.interior_point(), Flat)
+    assert isinstance(program.interior_point(), FlatSet)
     program.change_right(0, 1)
     assert isinstance(program.feasible_point(), Infeasible)
 
@@ -233,7 +255,11 @@ def pivots_of(route: str, instance: Instance, most: int) -> int:
             raise TimeoutError
         exchange(self, *arguments)
 
-    with engine(route), patch.object(method, "_exchange", counted), patch.object(FloatSolver, "maximize", no_guess):
+    with (
+        engine(route),
+        patch.object(method, "_exchange", counted),
+        patch.object(FloatSolver, "maximize", no_guess),
+    ):
         built(LinearProgram, instance).interior_point()
     return count
 
@@ -281,7 +307,9 @@ def random_guess(rng: Random, rows: int, sides: Sides) -> Guess | None:
 def square_guess(rng: Random, rows: int, sides: Sides) -> Guess | None:
     """As many different rows and columns as there are columns: often a basis, seldom a good one."""
     tight = rng.sample(range(rows), rng.randint(0, min(rows, len(sides))))
-    fixed = {j: rng.choice(sides[j]) for j in rng.sample(range(len(sides)), len(sides) - len(tight))}
+    fixed = {
+        j: rng.choice(sides[j]) for j in rng.sample(range(len(sides)), len(sides) - len(tight))
+    }
     return Guess(tight, fixed, [rng.gauss(0, 1) for _ in sides], rng.random() < 0.8)
 
 
@@ -290,7 +318,9 @@ def guess_with_any_sides(rng: Random, rows: int, sides: Sides) -> Guess | None:
     return square_guess(rng, rows, [list(Side)] * len(sides))
 
 
-def misled(monkeypatch: pytest.MonkeyPatch, guesser: Callable[[Random, int, Sides], Guess | None]) -> None:
+def misled(
+    monkeypatch: pytest.MonkeyPatch, guesser: Callable[[Random, int, Sides], Guess | None]
+) -> None:
     """Replace what HiGHS says."""
     rng = Random(0)
 
@@ -305,7 +335,9 @@ def allowed(lower: float, upper: float) -> list[Side]:
     """Where a column with these bounds can sit."""
     if lower == upper:
         return [Side.FIXED]
-    sides = [side for side, bound in ((Side.LOWER, lower), (Side.UPPER, upper)) if math.isfinite(bound)]
+    sides = [
+        side for side, bound in ((Side.LOWER, lower), (Side.UPPER, upper)) if math.isfinite(bound)
+    ]
     return sides or [Side.PINNED]
 
 
@@ -314,14 +346,18 @@ Guesser = Callable[[Random, int, Sides], Guess | None]
 
 @pytest.mark.parametrize("guesser", [no_guess, random_guess, square_guess])
 @pytest.mark.parametrize("family", list(FAMILIES))
-def test_wrong_guesses_have_right_answers(family: str, guesser: Guesser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_guesses_have_right_answers(
+    family: str, guesser: Guesser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     misled(monkeypatch, guesser)
     for seed in range(12):
         rng = Random(f"misled {seed} {family}")
         assert_right(make(family, rng, rng.randint(1, 10), rng.randint(1, 5)))
 
 
-@pytest.mark.parametrize("family", ["gaussian", "bounds", "odd bounds", "tight bounds", "klee-minty"])
+@pytest.mark.parametrize(
+    "family", ["gaussian", "bounds", "odd bounds", "tight bounds", "klee-minty"]
+)
 def test_wrong_sides_have_right_answers(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     misled(monkeypatch, guess_with_any_sides)
     for seed in range(20):
@@ -338,7 +374,9 @@ def test_wrong_sides_have_right_answers(family: str, monkeypatch: pytest.MonkeyP
         [1e308, 1e-308],
     ],
 )
-def test_guessed_points_at_the_ends_of_the_float_range(point: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guessed_points_at_the_ends_of_the_float_range(
+    point: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
     misled(monkeypatch, lambda *_: Guess([0], {0: Side.UPPER}, point, True))
     size = 17 * 10**307
     assert_right(Instance(1, (Row((-1,), size),), (None,), (size,), (1,)))
@@ -444,7 +482,11 @@ def test_solving_prints_nothing(route: str, capfd: pytest.CaptureFixture[str]) -
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_threads_do_not_disturb_each_other(route: str) -> None:
-    instances = [make(family, Random(f"threads {seed} {family}"), 8, 3) for family in FAMILIES for seed in range(3)]
+    instances = [
+        make(family, Random(f"threads {seed} {family}"), 8, 3)
+        for family in FAMILIES
+        for seed in range(3)
+    ]
 
     def answers(instance: Instance) -> tuple[object, object]:
         program = built(LinearProgram, instance)
@@ -532,7 +574,9 @@ program.maximize(rows[0])
     ],
 )
 def test_ctrl_c_ends_a_long_program(code: str) -> None:
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
         try:
             assert child.stdout is not None
             assert child.stderr is not None

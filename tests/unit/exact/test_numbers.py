@@ -96,7 +96,9 @@ REFUSED: list[object] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", REFUSED, ids=lambda value: f"{type(value).__name__} {str(value)[:12]!a}")
+@pytest.mark.parametrize(
+    "value", REFUSED, ids=lambda value: f"{type(value).__name__} {str(value)[:12]!a}"
+)
 def test_to_fraction_refuses_in_one_short_line(value: object) -> None:
     with pytest.raises(NetworkError) as caught:
         to_fraction(value)
@@ -114,7 +116,11 @@ def test_rationals_survive_text(value: Fraction) -> None:
     assert to_fraction(text) == value
 
 
-@given(st.integers(-5, 5), st.sampled_from([-1, 1]), st.sampled_from([0, 1, 999, 1000, 1001, 4300, 4900]))
+@given(
+    st.integers(-5, 5),
+    st.sampled_from([-1, 1]),
+    st.sampled_from([0, 1, 999, 1000, 1001, 4300, 4900]),
+)
 def test_integers_around_the_limit_have_one_spelling(offset: int, sign: int, exponent: int) -> None:
     number = sign * (10**exponent + offset)
     text = format_integer(number)
@@ -173,7 +179,9 @@ def test_integers_from_floats_of_random_bits(name: str) -> None:
     generator = np.random.default_rng(7)
     for size in (1, 2, 3, 5, 64):
         for _ in range(40):
-            raw = generator.integers(0, np.iinfo(bits).max, size, dtype=bits, endpoint=True).view(dtype)
+            raw = generator.integers(0, np.iinfo(bits).max, size, dtype=bits, endpoint=True).view(
+                dtype
+            )
             with np.errstate(invalid="ignore"):
                 array = np.where(np.isfinite(raw.astype(np.float64)), raw, np.zeros_like(raw))
             assert array.dtype == dtype
@@ -185,7 +193,16 @@ def test_integers_from_floats_of_every_exponent(name: str) -> None:
     """Least and largest numbers together, subnormal ones, zeros of both signs."""
     dtype = _FLOATS[name][0]
     information: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
-    edges = [information.smallest_subnormal, information.tiny, information.max, information.min, 0.0, -0.0, 1.0, -1.0]
+    edges = [
+        information.smallest_subnormal,
+        information.tiny,
+        information.max,
+        information.min,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+    ]
     for chosen in [*combinations(edges, 1), *combinations(edges, 2), edges]:
         _check_integers(np.array(chosen, dtype=dtype))
 
@@ -203,7 +220,9 @@ def test_integers_from_floats_of_any_doubles(numbers: list[float]) -> None:
 
 @given(st.lists(st.integers(-(2**53), 2**53), min_size=1, max_size=4), st.integers(-40, 40))
 def test_integers_from_floats_near_the_int64_switch(mantissas: list[int], exponent: int) -> None:
-    _check_integers(np.array([math.ldexp(m, exponent if i else 0) for i, m in enumerate(mantissas)]))
+    _check_integers(
+        np.array([math.ldexp(m, exponent if i else 0) for i, m in enumerate(mantissas)])
+    )
 
 
 def test_integers_from_floats_reads_other_byte_orders_and_strides() -> None:
@@ -245,7 +264,11 @@ def _three_matrices(draw: st.DrawFn) -> tuple[Matrix, Matrix, Matrix]:
     """Two of one shape, and a third that the first can be multiplied by."""
     m, n, k = (draw(st.integers(1, 4)) for _ in range(3))
     entries = draw(st.sampled_from([small_rationals(), rationals()]))
-    return draw(shaped_rows(m, n, entries)), draw(shaped_rows(m, n, entries)), draw(shaped_rows(n, k, entries))
+    return (
+        draw(shaped_rows(m, n, entries)),
+        draw(shaped_rows(m, n, entries)),
+        draw(shaped_rows(n, k, entries)),
+    )
 
 
 @given(_three_matrices())
@@ -253,8 +276,12 @@ def _three_matrices(draw: st.DrawFn) -> tuple[Matrix, Matrix, Matrix]:
 def test_arithmetic_is_that_of_fractions(case: tuple[Matrix, Matrix, Matrix]) -> None:
     a, b, c = case
     p, q, r = (RationalMatrix.from_rows(rows) for rows in case)
-    assert _table(p + q) == [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
-    assert _table(p - q) == [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
+    assert _table(p + q) == [
+        [x + y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)
+    ]
+    assert _table(p - q) == [
+        [x - y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)
+    ]
     assert _table(-p) == [[-x for x in row] for row in a]
     assert _table(p @ r) == _product(a, c)
     assert _table(p.relu()) == [[max(x, Fraction(0)) for x in row] for row in a]
@@ -277,8 +304,12 @@ def test_scaling_and_taking(case: tuple[Matrix, Matrix, Matrix], factor: Fractio
     by_row = [factor + i for i in range(len(a))]
     by_column = [factor - j for j in range(len(a[0]))]
     assert _table(p.scale(factor)) == [[x * factor for x in row] for row in a]
-    assert _table(p.scale_rows(by_row)) == [[x * f for x in row] for row, f in zip(a, by_row, strict=True)]
-    assert _table(p.scale_columns(by_column)) == [[x * f for x, f in zip(row, by_column, strict=True)] for row in a]
+    assert _table(p.scale_rows(by_row)) == [
+        [x * f for x in row] for row, f in zip(a, by_row, strict=True)
+    ]
+    assert _table(p.scale_columns(by_column)) == [
+        [x * f for x, f in zip(row, by_column, strict=True)] for row in a
+    ]
     rows, columns = list(range(len(a)))[::-1], [*range(len(a[0])), 0]
     assert _table(p.take(rows, columns)) == [[a[i][j] for j in columns] for i in rows]
     assert p.take([], None).shape == (0, len(a[0]))
@@ -290,7 +321,9 @@ def test_scaling_and_taking(case: tuple[Matrix, Matrix, Matrix], factor: Fractio
 def test_equality_hash_and_pickle(case: tuple[Matrix, Matrix, Matrix]) -> None:
     a, b, _ = case
     p, q = RationalMatrix.from_rows(a), RationalMatrix.from_rows(b)
-    again = RationalMatrix.from_integers([[int(x * p.denominator * 6) for x in row] for row in a], p.denominator * 6)
+    again = RationalMatrix.from_integers(
+        [[int(x * p.denominator * 6) for x in row] for row in a], p.denominator * 6
+    )
     assert again == p
     assert hash(again) == hash(p)
     assert (p == q) == (a == b)
@@ -314,7 +347,9 @@ def test_empty_matrices_keep_their_shapes() -> None:
 
 
 def test_denominators_are_positive_and_least() -> None:
-    assert RationalMatrix.from_integers([[2, 4]], -6) == RationalMatrix.from_rows([["-1/3", "-2/3"]])
+    assert RationalMatrix.from_integers([[2, 4]], -6) == RationalMatrix.from_rows(
+        [["-1/3", "-2/3"]]
+    )
     assert RationalMatrix.from_integers([[2, 4]], -6).denominator == 3
     assert RationalMatrix.from_integers([[0, 0]], 12).denominator == 1
     assert RationalMatrix.from_rows([["1/2", "1/3"]]).scale(0) == RationalMatrix.zeros(1, 2)
@@ -366,7 +401,9 @@ def test_from_array_takes_integers_objects_and_floats() -> None:
     assert RationalMatrix.from_array(np.array([[2**64 - 1]], dtype=np.uint64))[0, 0] == 2**64 - 1
     assert RationalMatrix.from_array(np.array([-128], dtype=np.int8))[0, 0] == -128
     mixed = np.array([["1/3", Fraction(1, 2), 0.25, 10**30]], dtype=object)
-    assert _table(RationalMatrix.from_array(mixed)) == [[Fraction(1, 3), Fraction(1, 2), Fraction(1, 4), 10**30]]
+    assert _table(RationalMatrix.from_array(mixed)) == [
+        [Fraction(1, 3), Fraction(1, 2), Fraction(1, 4), 10**30]
+    ]
     assert RationalMatrix.from_array(np.array([0.1, 0.2], dtype=np.float32)).shape == (2, 1)
 
 
@@ -409,7 +446,9 @@ def test_solve(rows: Matrix, data: st.DataObject) -> None:
     assert _product(rows, _table(solution)) == _product(rows, chosen)
     right = data.draw(shaped_rows(len(rows), columns))
     found = solve(matrix, RationalMatrix.from_rows(right))
-    consistent = _sympy_rank([[*a, *b] for a, b in zip(rows, right, strict=True)]) == _sympy_rank(rows)
+    consistent = _sympy_rank([[*a, *b] for a, b in zip(rows, right, strict=True)]) == _sympy_rank(
+        rows
+    )
     assert (found is not None) == consistent
     if found is not None:
         assert _product(rows, _table(found)) == right
@@ -427,7 +466,9 @@ def test_rank_and_kernel_survive_primes_that_all_fail() -> None:
 
 def test_solve_survives_primes_that_all_fail() -> None:
     matrix = RationalMatrix.from_rows([[_FOUR_PRIMES, 0], [0, 1]])
-    assert solve(matrix, RationalMatrix.column([1, 1])) == RationalMatrix.column([Fraction(1, _FOUR_PRIMES), 1])
+    assert solve(matrix, RationalMatrix.column([1, 1])) == RationalMatrix.column(
+        [Fraction(1, _FOUR_PRIMES), 1]
+    )
 
 
 @given(st.integers(1, 5).flatmap(lambda n: shaped_rows(n, n, st.integers(-9, 9).map(Fraction))))
@@ -449,7 +490,9 @@ def _rank_modulo(rows: Sequence[Sequence[int]], prime: int) -> int:
         inverse = pow(table[found][column], -1, prime)
         for i in range(found + 1, len(table)):
             factor = table[i][column] * inverse % prime
-            table[i] = [(x - factor * y) % prime for x, y in zip(table[i], table[found], strict=True)]
+            table[i] = [
+                (x - factor * y) % prime for x, y in zip(table[i], table[found], strict=True)
+            ]
         found += 1
     return found
 
@@ -492,13 +535,19 @@ def test_second_prime_and_no_prime() -> None:
 
 
 @st.composite
-def _factors(draw: st.DrawFn, largest_count: int, largest: int = 2) -> tuple[list[list[int]], list[list[int]]]:
+def _factors(
+    draw: st.DrawFn, largest_count: int, largest: int = 2
+) -> tuple[list[list[int]], list[list[int]]]:
     """Integer matrices left (m × q) and right (q × n)."""
     m, n, q = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(1, largest_count))
     entry = st.integers(-largest, largest)
 
     def matrix(nrows: int, ncols: int) -> list[list[int]]:
-        return draw(st.lists(st.lists(entry, min_size=ncols, max_size=ncols), min_size=nrows, max_size=nrows))
+        return draw(
+            st.lists(
+                st.lists(entry, min_size=ncols, max_size=ncols), min_size=nrows, max_size=nrows
+            )
+        )
 
     return matrix(m, q), matrix(q, n)
 
@@ -513,7 +562,9 @@ def _products(left: list[list[int]], right: list[list[int]]) -> list[list[int]]:
     return [[row[i] * a for row in left for a in right[i]] for i in range(len(right))]
 
 
-@given(_factors(6), st.sampled_from([1, *AWKWARD]), st.sampled_from([1, *AWKWARD]), st.integers(0, 5))
+@given(
+    _factors(6), st.sampled_from([1, *AWKWARD]), st.sampled_from([1, *AWKWARD]), st.integers(0, 5)
+)
 @settings(max_examples=150)
 def test_independent_entries_evidence(
     case: tuple[list[list[int]], list[list[int]]], left_factor: int, right_factor: int, where: int
@@ -542,7 +593,9 @@ def _vanishing_by_brute_force(products: list[list[int]]) -> list[tuple[int, ...]
 
 @given(_factors(10, 3))
 @settings(max_examples=120)
-def test_vanishing_subset_against_brute_force(case: tuple[list[list[int]], list[list[int]]]) -> None:
+def test_vanishing_subset_against_brute_force(
+    case: tuple[list[list[int]], list[list[int]]],
+) -> None:
     left, right = case
     products = _products(left, right)
     found = vanishing_subset(RationalMatrix.from_rows(left), RationalMatrix.from_rows(right))
@@ -556,7 +609,9 @@ def test_vanishing_subset_against_brute_force(case: tuple[list[list[int]], list[
     _check_subset_evidence(left, right, found.evidence)
 
 
-def _check_subset_evidence(left: list[list[int]], right: list[list[int]], evidence: dict[str, Any]) -> None:
+def _check_subset_evidence(
+    left: list[list[int]], right: list[list[int]], evidence: dict[str, Any]
+) -> None:
     """The rules of FORMAT.md §3.3, spelled out again."""
     products = _products(left, right)
     if evidence["method"] == "independent":
@@ -568,7 +623,9 @@ def _check_subset_evidence(left: list[list[int]], right: list[list[int]], eviden
     assert evidence["method"] == "subset-sums"
     prime, r, m = 2**61 - 1, int(evidence["multiplier"]), len(left)
     scalars = [
-        sum(row[i] * r**o for o, row in enumerate(left)) * sum(a * r ** (m * k) for k, a in enumerate(right[i])) % prime
+        sum(row[i] * r**o for o, row in enumerate(left))
+        * sum(a * r ** (m * k) for k, a in enumerate(right[i]))
+        % prime
         for i in range(len(right))
     ]
     sums = [0]
@@ -591,7 +648,9 @@ def test_vanishing_subset_beyond_the_bound_is_open_unless_independent() -> None:
 
 @given(_factors(6, 2), st.sampled_from(AWKWARD))
 @settings(max_examples=60)
-def test_vanishing_subset_is_not_fooled_by_a_prime(case: tuple[list[list[int]], list[list[int]]], prime: int) -> None:
+def test_vanishing_subset_is_not_fooled_by_a_prime(
+    case: tuple[list[list[int]], list[list[int]]], prime: int
+) -> None:
     left, right = case
     right = [[x * prime + (x > 0) * (i == 0) for x in row] for i, row in enumerate(right)]
     assume(any(any(row) for row in right))
@@ -611,5 +670,7 @@ def test_subnormal_bits_round_trip_through_a_matrix() -> None:
 
 @pytest.mark.parametrize("text", ["0.5", "2/4", "1/0", "", "1e3", "+1"])
 def test_text_that_is_not_exact_is_refused_with_the_remedy(text: str) -> None:
-    with pytest.raises(NetworkError, match=r"is not exact text: write an integer or a fraction in lowest terms"):
+    with pytest.raises(
+        NetworkError, match=r"is not exact text: write an integer or a fraction in lowest terms"
+    ):
         to_fraction(text)

@@ -32,7 +32,9 @@ SQUARE = Polyhedron.box([0, 0], [1, 1])
 
 
 def test_rows_are_primitive_and_keep_their_order() -> None:
-    found = Polyhedron.from_constraints([[2, 4], [0, 0], [0, 0], [-3, 0]], [6, 7, -5, 0], [[0, -2], [0, 0]], [4, 0])
+    found = Polyhedron.from_constraints(
+        [[2, 4], [0, 0], [0, 0], [-3, 0]], [6, 7, -5, 0], [[0, -2], [0, 0]], [4, 0]
+    )
     assert found.inequalities == ((1, 2, 3), (0, 0, 1), (0, 0, -1), (-1, 0, 0))
     assert found.equations == ((0, -1, 2), (0, 0, 0))
     assert found.ambient_dimension == 2
@@ -43,7 +45,10 @@ def test_rows_are_primitive_and_keep_their_order() -> None:
     [
         ([[0.5, -0.25], [0.0, 1.0]], [0.75, -1.0]),
         ([["1/2", "-1/4"], ["0", "1"]], ["3/4", "-1"]),
-        ([[Fraction(1, 2), Fraction(-1, 4)], [Fraction(0), Fraction(1)]], [Fraction(3, 4), Fraction(-1)]),
+        (
+            [[Fraction(1, 2), Fraction(-1, 4)], [Fraction(0), Fraction(1)]],
+            [Fraction(3, 4), Fraction(-1)],
+        ),
         ([[2, -1], [0, 1]], [3, -1]),
         ([["1/2", -0.25], [0, Fraction(1)]], [np.float32(0.75), np.int64(-1)]),
         (_matrix([HALF, Fraction(-1, 4)], [0, 1]), ["3/4", -1]),
@@ -54,7 +59,9 @@ def test_exact_numbers_of_all_kinds(matrix: Any, right: Any) -> None:
     expected = ((2, -1, 3), (0, 1, -1))
     assert Polyhedron.from_constraints(matrix, right).inequalities == expected
     assert Polyhedron.from_constraints([], [], matrix, right).equations == expected
-    assert Polyhedron.from_constraints(matrix, right, matrix, right, 2) == Polyhedron(2, expected, expected)
+    assert Polyhedron.from_constraints(matrix, right, matrix, right, 2) == Polyhedron(
+        2, expected, expected
+    )
 
 
 def test_arrays_are_read_like_lists() -> None:
@@ -88,7 +95,9 @@ def test_box() -> None:
     assert Polyhedron.box([0, 0], [None, None]) == Polyhedron.orthant(2)
 
 
-@pytest.mark.parametrize(("lower", "upper"), [([1], [0]), ([0, "1/2"], [1, "1/3"]), ([2**70 + 1, None], [2**70, None])])
+@pytest.mark.parametrize(
+    ("lower", "upper"), [([1], [0]), ([0, "1/2"], [1, "1/3"]), ([2**70 + 1, None], [2**70, None])]
+)
 def test_a_box_with_crossing_bounds_is_empty(lower: list[object], upper: list[object]) -> None:
     box = Polyhedron.box(lower, upper)
     assert box.is_empty()
@@ -99,15 +108,21 @@ def test_a_box_with_crossing_bounds_is_empty(lower: list[object], upper: list[ob
 def test_from_generators() -> None:
     """Superfluous, repeated and zero generators do no harm; a line is two opposite rays."""
     found = Polyhedron.from_generators(
-        [[0, "1/2"], [0.5, 0], ["1/4", "1/4"], [0, HALF]], rays=[["1/3", "2/3"], [0, 0], [2, 4]], lines=[[0, 0]]
+        [[0, "1/2"], [0.5, 0], ["1/4", "1/4"], [0, HALF]],
+        rays=[["1/3", "2/3"], [0, 0], [2, 4]],
+        lines=[[0, 0]],
     )
     assert found.irredundant().inequalities == ((-4, 2, 1), (-2, -2, -1), (2, -1, 1))
     opposite = Polyhedron.from_generators([[1, 1]], rays=[[1, 2], [-1, -2]])
     assert opposite.equals(Polyhedron.from_generators([[1, 1]], lines=[["1/2", 1]]))
     assert opposite.generators() == Generators(opposite.generators().points, (), ((1, 2),))
-    assert Polyhedron.from_generators([[0, 0]], lines=[[1, 0], [0, 1]]).equals(Polyhedron.universe(2))
+    assert Polyhedron.from_generators([[0, 0]], lines=[[1, 0], [0, 1]]).equals(
+        Polyhedron.universe(2)
+    )
     assert Polyhedron.from_generators([], ambient_dimension=3) == _empty(3)
-    assert Polyhedron.from_generators([[0]], rays=[[1]], ambient_dimension=1).equals(Polyhedron.orthant(1))
+    assert Polyhedron.from_generators([[0]], rays=[[1]], ambient_dimension=1).equals(
+        Polyhedron.orthant(1)
+    )
 
 
 def test_polyhedra_are_values() -> None:
@@ -135,9 +150,18 @@ _POINT, _NAN = [[0, 0]], float("nan")
     ("action", "words"),
     [
         (lambda: Polyhedron.from_constraints([[1, 2]], [1, 2]), ["1 rows", "got 2"]),
-        (lambda: Polyhedron.from_constraints([[1, 2], [1]], [1, 2]), ["row 1", "1 entries", "2 variables"]),
-        (lambda: Polyhedron.from_constraints([[1, 2]], [1], ambient_dimension=3), ["2 entries", "3 variables"]),
-        (lambda: Polyhedron.from_constraints([[1, 2]], [1], [[1]], [1]), ["row 0", "1 entries", "2 variables"]),
+        (
+            lambda: Polyhedron.from_constraints([[1, 2], [1]], [1, 2]),
+            ["row 1", "1 entries", "2 variables"],
+        ),
+        (
+            lambda: Polyhedron.from_constraints([[1, 2]], [1], ambient_dimension=3),
+            ["2 entries", "3 variables"],
+        ),
+        (
+            lambda: Polyhedron.from_constraints([[1, 2]], [1], [[1]], [1]),
+            ["row 0", "1 entries", "2 variables"],
+        ),
         (lambda: Polyhedron.from_constraints([[1, 2]], [1], [[1, 1]], []), ["1 rows", "got 0"]),
         (lambda: Polyhedron.from_constraints(RationalMatrix.identity(2), [1]), ["2 rows", "got 1"]),
         (lambda: Polyhedron.from_constraints([], []), ["ambient dimension must be given"]),
@@ -145,10 +169,19 @@ _POINT, _NAN = [[0, 0]], float("nan")
         (lambda: Polyhedron.box([0, 0], [1]), ["2 variables", "got 1"]),
         (lambda: Polyhedron.from_generators([[1, 2], [1]]), ["row 1", "1 entries", "2 variables"]),
         (lambda: Polyhedron.from_generators(_POINT, rays=[[1]]), ["1 entries", "2 variables"]),
-        (lambda: Polyhedron.from_generators(_POINT, lines=[[1, 2, 3]]), ["3 entries", "2 variables"]),
-        (lambda: Polyhedron.from_generators(_POINT, ambient_dimension=1), ["2 entries", "1 variables"]),
+        (
+            lambda: Polyhedron.from_generators(_POINT, lines=[[1, 2, 3]]),
+            ["3 entries", "2 variables"],
+        ),
+        (
+            lambda: Polyhedron.from_generators(_POINT, ambient_dimension=1),
+            ["2 entries", "1 variables"],
+        ),
         (lambda: Polyhedron.from_generators([], rays=[[1, 0]]), ["without a point", "add a point"]),
-        (lambda: Polyhedron.from_generators([], lines=[[1, 0]]), ["without a point", "add a point"]),
+        (
+            lambda: Polyhedron.from_generators([], lines=[[1, 0]]),
+            ["without a point", "add a point"],
+        ),
         (lambda: Polyhedron.from_generators([]), ["ambient dimension must be given"]),
         (lambda: SQUARE.contains([1]), ["1 coordinates", "R^2"]),
         (lambda: SQUARE.contains([1, 0, 0]), ["3 coordinates", "R^2"]),
@@ -160,7 +193,10 @@ _POINT, _NAN = [[0, 0]], float("nan")
         (lambda: SQUARE.image(RationalMatrix.identity(2), [1]), ["offset has 1", "matrix 2"]),
         (lambda: SQUARE.image(RationalMatrix.identity(2), []), ["offset has 0", "matrix 2"]),
         (lambda: SQUARE.preimage(RationalMatrix.identity(1)), ["R^2", "R^1"]),
-        (lambda: SQUARE.preimage(RationalMatrix.identity(2), [1, 2, 3]), ["offset has 3", "matrix 2"]),
+        (
+            lambda: SQUARE.preimage(RationalMatrix.identity(2), [1, 2, 3]),
+            ["offset has 3", "matrix 2"],
+        ),
         (lambda: SQUARE.intersect(Polyhedron.universe(3)), ["R^2", "R^3"]),
         (lambda: SQUARE.includes(Polyhedron.universe(3)), ["R^2", "R^3"]),
         (lambda: SQUARE.includes(_empty(1)), ["R^2", "R^1"]),
@@ -168,7 +204,9 @@ _POINT, _NAN = [[0, 0]], float("nan")
         (lambda: _empty(2).affine_hull(), ["empty set"]),
     ],
 )
-def test_what_does_not_fit_is_named_in_one_line(action: Callable[[], object], words: list[str]) -> None:
+def test_what_does_not_fit_is_named_in_one_line(
+    action: Callable[[], object], words: list[str]
+) -> None:
     with pytest.raises(DomainError) as error:
         action()
     text = str(error.value)
@@ -176,7 +214,9 @@ def test_what_does_not_fit_is_named_in_one_line(action: Callable[[], object], wo
     assert all(word in text for word in words), text
 
 
-@pytest.mark.parametrize("bad", [_NAN, float("inf"), -np.inf, np.float32("nan"), "x", "1.5", "2/4", True, None, 1j])
+@pytest.mark.parametrize(
+    "bad", [_NAN, float("inf"), -np.inf, np.float32("nan"), "x", "1.5", "2/4", True, None, 1j]
+)
 def test_what_is_not_an_exact_number_is_refused_everywhere(bad: Any) -> None:
     actions: list[Callable[[], object]] = [
         lambda: Polyhedron.from_constraints([[bad, 1]], [1]),
@@ -192,7 +232,10 @@ def test_what_is_not_an_exact_number_is_refused_everywhere(bad: Any) -> None:
         lambda: SQUARE.preimage(RationalMatrix.identity(2), [bad, 0]),
     ]
     if bad is not None:  # where None means that there is no bound
-        actions += [lambda: Polyhedron.box([bad, 0], [1, 1]), lambda: Polyhedron.box([0, 0], [1, bad])]
+        actions += [
+            lambda: Polyhedron.box([bad, 0], [1, 1]),
+            lambda: Polyhedron.box([0, 0], [1, bad]),
+        ]
     for action in actions:
         with pytest.raises(PolyreluError) as error:
             action()
@@ -276,7 +319,11 @@ def test_the_empty_set(empty: Polyhedron) -> None:
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_the_whole_space(n: int) -> None:
     everything = Polyhedron.universe(n)
-    assert (everything.dimension, everything.is_empty(), everything.is_bounded()) == (n, False, False)
+    assert (everything.dimension, everything.is_empty(), everything.is_bounded()) == (
+        n,
+        False,
+        False,
+    )
     assert everything.contains([10**40] * n)
     assert everything.affine_hull() == ()
     assert len(everything.lineality_space()) == n
@@ -330,7 +377,9 @@ def test_program_has_first_the_inequalities_and_then_the_equations() -> None:
 
 def test_relative_interior_and_affine_hull_of_flat_sets() -> None:
     """Flat in two steps: the first equality makes the second one visible."""
-    flat = Polyhedron.from_constraints([[1, 0, 0], [-1, 0, 0], [1, 1, 0], [-2, -1, 0], [0, 0, 1]], [0, 0, 1, -1, 4])
+    flat = Polyhedron.from_constraints(
+        [[1, 0, 0], [-1, 0, 0], [1, 1, 0], [-2, -1, 0], [0, 0, 1]], [0, 0, 1, -1, 4]
+    )
     assert flat.affine_hull() == ((1, 0, 0, 0), (0, 1, 0, 1))
     point = flat.relative_interior_point()
     assert point is not None
@@ -422,7 +471,9 @@ def test_project_in_any_order_and_with_repetition() -> None:
 def test_image_and_preimage() -> None:
     sheared = SQUARE.image(_matrix([1, HALF], [0, 1]), ["1/4", 0])
     corners = [(0.25, 0), (1.25, 0), (0.75, 1), (1.75, 1)]
-    assert sheared.generators().points == tuple(sorted((Fraction(x), Fraction(y)) for x, y in corners))
+    assert sheared.generators().points == tuple(
+        sorted((Fraction(x), Fraction(y)) for x, y in corners)
+    )
     back = sheared.preimage(_matrix([1, HALF], [0, 1]), [0.25, 0])
     assert back.equals(SQUARE)
     onto_a_line = SQUARE.image(_matrix([1, 1], [2, 2]))

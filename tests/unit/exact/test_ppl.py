@@ -44,7 +44,9 @@ def _pid() -> int:
 
 def _is_running(pid: int) -> bool:
     """Whether a process computes or waits; one that ended may remain as a zombie if nobody asks for its status."""
-    found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
     return found.stdout.strip()[:1] not in ("", "Z")
 
 
@@ -321,7 +323,10 @@ def test_an_idle_worker_ends_with_its_parent(number: signal.Signals) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other kernels do not tell a computing process")
 def test_a_computing_worker_ends_with_its_parent() -> None:
-    with _running(_BEGIN + "print(pid, flush=True)\ngenerators_of(9, long, [])\n") as (process, (worker,)):
+    with _running(_BEGIN + "print(pid, flush=True)\ngenerators_of(9, long, [])\n") as (
+        process,
+        (worker,),
+    ):
         time.sleep(0.3)
         process.kill()
         assert _ends(worker)

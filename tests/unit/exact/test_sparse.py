@@ -28,7 +28,9 @@ from polyrelu.network import Block, Layer, Network, from_document, to_document
 def _random(chance: random.Random, rows: int, columns: int, density: float = 0.4) -> RationalMatrix:
     table = [
         [
-            Fraction(chance.randint(-9, 9), chance.choice([1, 2, 3])) if chance.random() < density else 0
+            Fraction(chance.randint(-9, 9), chance.choice([1, 2, 3]))
+            if chance.random() < density
+            else 0
             for _ in range(columns)
         ]
         for _ in range(rows)
@@ -41,13 +43,24 @@ def test_every_operation_is_that_of_dense_matrices(seed: int) -> None:
     chance = random.Random(seed)
     m, n, k = (chance.randint(1, 6) for _ in range(3))
     density = chance.choice([0, 0.2, 0.5, 1])
-    a, b, c = _random(chance, m, n, density), _random(chance, n, k, density), _random(chance, m, n, density)
+    a, b, c = (
+        _random(chance, m, n, density),
+        _random(chance, n, k, density),
+        _random(chance, m, n, density),
+    )
     chosen = np.array([chance.randint(-1, m - 1) for _ in range(chance.randint(1, 8))])
-    picked = RationalMatrix.from_rows([[0] * n if i < 0 else a.row(int(i)) for i in chosen], ncols=n)
+    picked = RationalMatrix.from_rows(
+        [[0] * n if i < 0 else a.row(int(i)) for i in chosen], ncols=n
+    )
     factors = [Fraction(chance.randint(-3, 3), 2) for _ in range(m)]
     x, y, z = as_sparse(a), as_sparse(b), as_sparse(c)
     assert as_dense(x) == a
-    assert (x.shape, x.denominator, x.bits, x.is_zero()) == (a.shape, a.denominator, a.bits, a.is_zero())
+    assert (x.shape, x.denominator, x.bits, x.is_zero()) == (
+        a.shape,
+        a.denominator,
+        a.bits,
+        a.is_zero(),
+    )
     assert x.integer_rows() == a.integer_rows()
     for left in (a, x):
         for right in (b, y):
@@ -93,7 +106,9 @@ def _network(dense: bool) -> Network:
     eye = RationalMatrix.identity(200) if dense else SparseMatrix.identity(200)
     twice = eye.scale_rows([Fraction(i, 3) for i in range(200)])
     zero = RationalMatrix.zeros(200, 1)
-    return Network(200, (Layer((Block(0, eye),), zero), Layer((Block(0, twice), Block(1, eye)), zero)))
+    return Network(
+        200, (Layer((Block(0, eye),), zero), Layer((Block(0, twice), Block(1, eye)), zero))
+    )
 
 
 def test_networks_are_equal_whatever_they_were_made_of() -> None:
@@ -111,7 +126,9 @@ def test_networks_are_equal_whatever_they_were_made_of() -> None:
 
 def test_what_no_file_holds_is_refused_only_when_it_is_written(tmp_path: object) -> None:
     size = 6000
-    network = Network(size, (Layer((Block(0, SparseMatrix.identity(size)),), RationalMatrix.zeros(size, 1)),))
+    network = Network(
+        size, (Layer((Block(0, SparseMatrix.identity(size)),), RationalMatrix.zeros(size, 1)),)
+    )
     assert len(network.sha256) == 64
     with pytest.raises(NetworkError, match="36006000 weights and biases with the zeros"):
         save(network, f"{tmp_path}/net.json")

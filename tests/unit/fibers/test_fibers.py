@@ -14,10 +14,10 @@ from polyrelu import checker, equivalent, identify
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.fibers import (
-    Assignment,
     Carriers,
     LayerFiber,
     LinearPart,
+    NeuronAssignment,
     fiber,
     flip_matrix,
     has_identifiable_signs,
@@ -41,7 +41,9 @@ from tests.generators.random_networks import random_network
 UNIT = ([[1, 0], [0, 1]], [0, 0])
 #: Its second layer hides neuron 0; it is generic.
 HIDING = from_arrays([([[1, 2], [1, -1]], [1, 3]), ([[2, -3], [1, -5]], [-2, -7]), ([[1, 1]], [0])])
-SINGLE = from_arrays([([[1, 2, 0], [1, -1, 1], [0, 2, 5]], [1, 3, -2]), ([[2, -3, -1]], [-5]), ([[1], [2]], [0, 1])])
+SINGLE = from_arrays(
+    [([[1, 2, 0], [1, -1, 1], [0, 2, 5]], [1, 3, -2]), ([[2, -3, -1]], [-5]), ([[1], [2]], [0, 1])]
+)
 
 
 def proved_by_checker(first: Network, second: Network) -> bool:
@@ -58,7 +60,9 @@ def proved_by_checker(first: Network, second: Network) -> bool:
 def part(rows: list[list[int]], linear: int, domain: LayerDomain | None = None) -> LinearPart:
     matrix = RationalMatrix.from_rows(rows)
     nothing = RationalMatrix.from_rows([], ncols=matrix.ncols)
-    return LinearPart(matrix, Carriers(nothing, 0, linear), domain or LayerDomain.orthant(matrix.ncols))
+    return LinearPart(
+        matrix, Carriers(nothing, 0, linear), domain or LayerDomain.orthant(matrix.ncols)
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,15 +94,17 @@ def test_certificates_of_nonnegative_rank() -> None:
     seen = set()
     for _ in range(60):
         m, n = rng.randint(1, 4), rng.randint(1, 4)
-        matrix = RationalMatrix.from_rows([[rng.randint(-2, 2) for _ in range(n)] for _ in range(m)])
+        matrix = RationalMatrix.from_rows(
+            [[rng.randint(-2, 2) for _ in range(n)] for _ in range(m)]
+        )
         found = nonnegative_column_rank(matrix)
         assert found.verify()
         seen.add(found.value - found.rank)
         nothing = RationalMatrix.zeros(0, n)
         domain = LayerDomain.orthant(n)
-        assert [LinearPart(matrix, Carriers(nothing, 0, r), domain).is_realisable for r in range(6)] == [
-            r >= found.value for r in range(6)
-        ]
+        assert [
+            LinearPart(matrix, Carriers(nothing, 0, r), domain).is_realisable for r in range(6)
+        ] == [r >= found.value for r in range(6)]
         if found.pointing is not None and found.rank:
             assert not replace(found, pointing=tuple(-entry for entry in found.pointing)).verify()
         if found.relation is not None:
@@ -106,7 +112,9 @@ def test_certificates_of_nonnegative_rank() -> None:
             assert not replace(found, relation=tuple(-entry for entry in found.relation)).verify()
         if not matrix.is_zero():
             assert not replace(found, heads=found.heads.scale(2)).verify()
-            assert not replace(found, heads=found.heads.scale(-1), forms=found.forms.scale(-1)).verify()
+            assert not replace(
+                found, heads=found.heads.scale(-1), forms=found.forms.scale(-1)
+            ).verify()
             assert not replace(found, rows=found.rows[1:], columns=found.columns[1:]).verify()
         if m > 1:
             twice = replace(found, rows=(0, 0), columns=(0, 0) if n == 1 else (0, 1))
@@ -116,7 +124,9 @@ def test_certificates_of_nonnegative_rank() -> None:
 
 def test_evidence_of_components() -> None:
     """Why flips are possible or not."""
-    steep = from_arrays([UNIT, ([[1, -4], [2, 1]], [1, 0]), ([[1, 1]], [0])])  # C_S = (2, 1) and (2, 1) + (1, -4)
+    steep = from_arrays(
+        [UNIT, ([[1, -4], [2, 1]], [1, 0]), ([[1, 1]], [0])]
+    )  # C_S = (2, 1) and (2, 1) + (1, -4)
     for flips, empty in (((), False), ((0,), True)):
         component = layer_fiber(steep, 2).flipped(flips)
         evidence = component.evidence()
@@ -129,15 +139,30 @@ def test_evidence_of_components() -> None:
 
 @pytest.mark.parametrize(
     ("m", "n", "r", "dimension"),
-    [(2, 2, 1, 1), (3, 3, 2, 4), (3, 2, 2, 4), (2, 3, 2, 4), (2, 2, 3, 8), (1, 1, 2, 3), (3, 2, 4, 14)],
+    [
+        (2, 2, 1, 1),
+        (3, 3, 2, 4),
+        (3, 2, 2, 4),
+        (2, 3, 2, 4),
+        (2, 2, 3, 8),
+        (1, 1, 2, 3),
+        (3, 2, 4, 14),
+    ],
 )
 def test_generic_dimensions(m: int, n: int, r: int, dimension: int) -> None:
     """r² up to min(m, n), then r (m + n) - m n (Theorem 4.2)."""
     rng = Random(f"{m} {n} {r}")
-    heads = RationalMatrix.from_rows([[rng.randint(-9, 9) for _ in range(r)] for _ in range(m)], ncols=r)
-    forms = RationalMatrix.from_rows([[rng.randint(1, 9) for _ in range(n)] for _ in range(r)], ncols=n)
+    heads = RationalMatrix.from_rows(
+        [[rng.randint(-9, 9) for _ in range(r)] for _ in range(m)], ncols=r
+    )
+    forms = RationalMatrix.from_rows(
+        [[rng.randint(1, 9) for _ in range(n)] for _ in range(r)], ncols=n
+    )
     nothing = RationalMatrix.from_rows([], ncols=n)
-    assert LinearPart(heads @ forms, Carriers(nothing, 0, r), LayerDomain.orthant(n)).dimension == dimension
+    assert (
+        LinearPart(heads @ forms, Carriers(nothing, 0, r), LayerDomain.orthant(n)).dimension
+        == dimension
+    )
 
 
 def test_domains_allow_other_forms() -> None:
@@ -158,10 +183,15 @@ def test_a_domain_without_interior() -> None:
 def test_normal_forms_on_a_polyhedron() -> None:
     """Hyperplanes that miss the interior do not bend; equal forms are equal functions there, and only there."""
     triangle = LayerDomain.of(Polyhedron.from_constraints([[-1, 0], [0, -1], [1, 1]], [0, 0, 1]))
-    first = from_arrays([([[1, 1], [1, -1]], [-1, 0]), ([[5, 1]], [0])])  # x + y ≤ 1 there: neuron 0 is dead
+    first = from_arrays(
+        [([[1, 1], [1, -1]], [-1, 0]), ([[5, 1]], [0])]
+    )  # x + y ≤ 1 there: neuron 0 is dead
     second = from_arrays([([[1, 0], [-1, 1]], [0, 0]), ([[1, 1]], [0])])
     third = from_arrays([([[1, -1]], [0]), ([[1]], [0])])
-    forms = [absolute_value_form_on(net.layers[0], net.layers[1], triangle) for net in (first, second, third)]
+    forms = [
+        absolute_value_form_on(net.layers[0], net.layers[1], triangle)
+        for net in (first, second, third)
+    ]
     assert set(forms[0].terms) == {(1, -1, 0)}
     assert forms[0] == forms[2]
     assert forms[0] != forms[1]
@@ -177,7 +207,9 @@ def test_flips_of_a_pointed_cone() -> None:
     net = from_arrays([UNIT, ([[1, -1], [2, 1]], [1, 0]), ([[1, 1]], [0])])
     found = layer_fiber(net, 2)
     assert [found.flipped(flips).is_empty for flips in ([], [0])] == [False, False]
-    steep = from_arrays([UNIT, ([[1, -4], [2, 1]], [1, 0]), ([[1, 1]], [0])])  # C_S = (2, 1) + (1, -4)
+    steep = from_arrays(
+        [UNIT, ([[1, -4], [2, 1]], [1, 0]), ([[1, 1]], [0])]
+    )  # C_S = (2, 1) + (1, -4)
     assert [layer_fiber(steep, 2).flipped(flips).is_empty for flips in ([], [0])] == [False, True]
 
 
@@ -206,9 +238,9 @@ def test_wrong_questions() -> None:
     with pytest.raises(NetworkError, match="1 hyperplanes are visible, more than 0"):
         layer_fiber(net, 2, width=0)
     with pytest.raises(NetworkError, match="for 3 neurons, the layer has 2"):
-        layer_fiber(net, 2).component(Assignment(((1, 0),), (), 1, 1))
+        layer_fiber(net, 2).component(NeuronAssignment(((1, 0),), (), 1, 1))
     with pytest.raises(NetworkError, match="needs a neuron"):
-        layer_fiber(net, 2).component(Assignment((), (), 1, 1))
+        layer_fiber(net, 2).component(NeuronAssignment((), (), 1, 1))
     with pytest.raises(NetworkError, match="a hidden layer and weights after it, not 1-1"):
         fiber(from_arrays([([[1]], [0])]))
     with pytest.raises(NetworkError, match="affine output only"):
@@ -217,7 +249,9 @@ def test_wrong_questions() -> None:
 
 def test_a_narrow_strip_and_a_tiny_box_have_members() -> None:
     """Hyperplanes of neurons that cancel lie inside, however small the domain is, and apart from each other."""
-    steep = from_arrays([([[1, 0], [1, 0]], [0, 0]), ([["1/100000"] * 2, [-1, -1]], [0, -1]), ([[1, 1]], [0])])
+    steep = from_arrays(
+        [([[1, 0], [1, 0]], [0, 0]), ([["1/100000"] * 2, [-1, -1]], [0, -1]), ([[1, 1]], [0])]
+    )
     assert identify(steep).status == "refuted"
     box = Polyhedron.box(["-1/100000"], ["1/100000"])
     found = fiber(from_arrays([([[1], [1], [2]], [0, 0, 5]), ([[1, 2, 0]], [0])]), box)
@@ -228,7 +262,7 @@ def test_a_narrow_strip_and_a_tiny_box_have_members() -> None:
 
 def test_groups_lie_apart() -> None:
     half = layer_fiber(from_arrays([([[1], [-1]], [0, 0]), ([["1/2", "-1/2"]], [0])]), 1, width=4)
-    component = half.component(Assignment((), ((1, 1), (1, 1)), 0, 0))
+    component = half.component(NeuronAssignment((), ((1, 1), (1, 1)), 0, 0))
     for rng in (None, *map(Random, range(30))):
         member = component.member(rng)
         assert member is not None
@@ -276,7 +310,13 @@ def test_lines_of_the_domain_are_carried_by_pairs() -> None:
     strip = LayerDomain.of(Polyhedron.from_constraints([[1, 0], [-1, 0]], [1, 1]))
     plane = RationalMatrix.identity(2)
     nothing = RationalMatrix.zeros(0, 2)
-    for pairs, linear, possible in ((0, 4, False), (1, 0, False), (1, 1, True), (1, 2, True), (2, 0, True)):
+    for pairs, linear, possible in (
+        (0, 4, False),
+        (1, 0, False),
+        (1, 1, True),
+        (1, 2, True),
+        (2, 0, True),
+    ):
         found = LinearPart(plane, Carriers(nothing, pairs, linear), strip).realisation(Random(0))
         assert (found is not None) == possible
         if found is not None:
@@ -290,7 +330,9 @@ def test_dimensions_of_special_parts(r: int, dimension: int) -> None:
     """(1, …, 10)ᵀ (1, -1): no form in its row space is ≥ 0, so U must leave it."""
     matrix = RationalMatrix.from_rows([[k, -k] for k in range(1, 11)])
     nothing = RationalMatrix.zeros(0, 2)
-    assert LinearPart(matrix, Carriers(nothing, 0, r), LayerDomain.orthant(2)).dimension == dimension
+    assert (
+        LinearPart(matrix, Carriers(nothing, 0, r), LayerDomain.orthant(2)).dimension == dimension
+    )
 
 
 def test_lists_that_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -317,7 +359,9 @@ def test_conditions_of_the_theorem() -> None:
 
 
 def test_an_identifiable_layer_is_alone_among_all() -> None:
-    wide = from_arrays([([[1, 0], [0, 1], [1, 1], [1, 2], [1, 3]], [0, 1, 2, 3, 4]), ([[1, 2, 4, 8, 16]], [0])])
+    wide = from_arrays(
+        [([[1, 0], [0, 1], [1, 1], [1, 2], [1, 3]], [0, 1, 2, 3, 4]), ([[1, 2, 4, 8, 16]], [0])]
+    )
     found = fiber(wide)
     assert (found.complete, len(found.components), found.dimension) == ("all", 1, 0)
 
@@ -334,7 +378,12 @@ def hidden_of(network: Network) -> HiddenHyperplane:
 def test_the_half_line_of_translations() -> None:
     """The function stays the same down to the least shift and changes below it."""
     hidden = hidden_of(HIDING)
-    assert (hidden.neuron, hidden.least_shift, hidden.flippable, hidden.dimension) == (0, Fraction(-1), (), 1)
+    assert (hidden.neuron, hidden.least_shift, hidden.flippable, hidden.dimension) == (
+        0,
+        Fraction(-1),
+        (),
+        1,
+    )
     for shift in (-1, Fraction(-1, 2), 0, 5):
         assert proved_by_checker(HIDING, hidden.member((), shift))
     with pytest.raises(NetworkError, match="below the least admissible"):
@@ -346,7 +395,9 @@ def test_the_half_line_of_translations() -> None:
     rows = [row for layer in (0, 1) for row in moved.layers[layer].augmented().rows()]
     tables = [*conditions.tables["layer 1"], *conditions.tables["layer 2"]]
     symbolic = [tuple(entry.subs(t, 3) for entry in row) for row in tables]
-    assert symbolic == [tuple(sympy.Rational(e.numerator, e.denominator) for e in row) for row in rows]
+    assert symbolic == [
+        tuple(sympy.Rational(e.numerator, e.denominator) for e in row) for row in rows
+    ]
 
 
 def test_below_the_least_shift_the_function_changes() -> None:
@@ -373,7 +424,10 @@ def test_the_group_of_flips() -> None:
         assert product == flip_matrix(3, 0, factors, sorted(set(first) ^ set(second)))
     for flipped in sets:
         member = hidden.member(flipped)
-        assert member.layers[0].augmented() == flip_matrix(3, 0, factors, flipped) @ SINGLE.layers[0].augmented()
+        assert (
+            member.layers[0].augmented()
+            == flip_matrix(3, 0, factors, flipped) @ SINGLE.layers[0].augmented()
+        )
         assert related(member, SINGLE) == (not flipped)
         assert proved_by_checker(SINGLE, member)
 
@@ -392,7 +446,13 @@ def test_a_normalised_network_flips_with_ones() -> None:
 
 def test_dead_neurons_beside_hiding_ones() -> None:
     """They stay dead in members, and may change."""
-    net = from_arrays([([[1, 2], [1, -1]], [1, 3]), ([[2, -3], [-1, -5], [0, 0]], [-2, -7, 0]), ([[1, 4, 1]], [0])])
+    net = from_arrays(
+        [
+            ([[1, 2], [1, -1]], [1, 3]),
+            ([[2, -3], [-1, -5], [0, 0]], [-2, -7, 0]),
+            ([[1, 4, 1]], [0]),
+        ]
+    )
     hidden = hidden_of(net)
     assert (hidden.dead, hidden.dimension, hidden.flippable) == ((1, 2), 1 + 2 * 3, (1,))
     conditions = hidden_conditions(hidden)
@@ -408,7 +468,9 @@ def test_dead_neurons_beside_hiding_ones() -> None:
 
 def test_nothing_is_hidden() -> None:
     assert hidden_hyperplane(from_arrays([UNIT, ([[1, -1]], [1]), ([[1]], [0])]), 1) is None
-    assert hidden_hyperplane(from_arrays([UNIT, ([[-1, -1]], [-1]), ([[1]], [0])]), 1) is None  # all dead
+    assert (
+        hidden_hyperplane(from_arrays([UNIT, ([[-1, -1]], [-1]), ([[1]], [0])]), 1) is None
+    )  # all dead
     assert hidden_hyperplane(HIDING, 2) is None
 
 
@@ -439,7 +501,9 @@ def test_members_of_bottleneck_fibers(kind: str) -> None:
 
 
 def test_parts_of_deeper_networks() -> None:
-    net = from_arrays([UNIT, ([[1, -2], [-1, 1]], [1, 2]), ([[1, 1], [2, 1]], [1, 2]), ([[1, 1]], [0])])
+    net = from_arrays(
+        [UNIT, ([[1, -2], [-1, 1]], [1, 2]), ([[1, 1], [2, 1]], [1, 2]), ([[1, 1]], [0])]
+    )
     found = fiber(net)
     assert (found.complete, found.dimension) == ("part", 4)
     rng = Random(1)
@@ -454,14 +518,18 @@ def test_a_constant_function() -> None:
 
 def test_wide_inputs_of_a_hidden_hyperplane() -> None:
     """Layers of other widths stand in tables of their own."""
-    latex = fiber_latex(fiber(from_arrays([([[1, 2, 1], [1, -1, 0]], [1, 3]), ([[2, -3]], [-2]), ([[1]], [0])])))
+    latex = fiber_latex(
+        fiber(from_arrays([([[1, 2, 1], [1, -1, 0]], [1, 3]), ([[2, -3]], [-2]), ([[1]], [0])]))
+    )
     assert latex.count(r"\text{layer 1: }") == latex.count(r"\text{layer 2: }") == 2
 
 
 def test_groups_without_a_linear_part() -> None:
     """Two neurons that cancel: the row is free, the columns are 0 if there is nothing to carry (R = 0)."""
-    found = layer_fiber(from_arrays([([[1], [1]], [0, 0]), ([[0, 0], [0, 0], [0, 0]], [0, 0, 0])]), 1)
-    assert found.component(Assignment((), ((1, 1),), 0, 0)).dimension == 1
+    found = layer_fiber(
+        from_arrays([([[1], [1]], [0, 0]), ([[0, 0], [0, 0], [0, 0]], [0, 0, 0])]), 1
+    )
+    assert found.component(NeuronAssignment((), ((1, 1),), 0, 0)).dimension == 1
 
 
 def test_reports() -> None:
@@ -503,7 +571,10 @@ def test_the_fraction_among_random_networks() -> None:
         ]
         outcome = identify(from_arrays(layers))
         assert outcome.status in ("proved", "refuted")
-        signs = [[1 if entry > 0 else -1 for entry in (*row, bias)] for row, bias in zip(*layers[1], strict=True)]
+        signs = [
+            [1 if entry > 0 else -1 for entry in (*row, bias)]
+            for row, bias in zip(*layers[1], strict=True)
+        ]
         assert (outcome.status == "proved") == has_identifiable_signs(signs)
         proved += outcome.status == "proved"
     expected = identifiable_fraction(n1, n2)
@@ -547,7 +618,9 @@ def test_simplify_beyond_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     narrower = 0
     for _ in range(24):
         rows = [[rng.randint(1, 3), -rng.randint(1, 3)] for _ in range(4)]
-        rows += [[-entry for entry in row] for row in rows[:2]]  # opposite neurons: which orientation is cheaper?
+        rows += [
+            [-entry for entry in row] for row in rows[:2]
+        ]  # opposite neurons: which orientation is cheaper?
         bias = [rng.randint(0, 3) for _ in range(4)]
         heads = [rng.randint(1, 3) for _ in range(6)]
         layers = [(rows, [*bias, -bias[0], -bias[1]]), ([heads], [1])]
@@ -566,7 +639,9 @@ def test_simplify_beyond_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_at_least_so_many() -> None:
     """x on R: one neuron is not enough, which is known."""
-    found = smallest_layer(layer_fiber(from_arrays([([[1], [-1], [2]], [0, 0, 7]), ([[1, -1, 0]], [3])]), 1))
+    found = smallest_layer(
+        layer_fiber(from_arrays([([[1], [-1], [2]], [0, 0, 7]), ([[1, -1, 0]], [3])]), 1)
+    )
     assert (found.width, found.at_least, found.is_smallest) == (2, 2, True)
 
 

@@ -65,7 +65,10 @@ _GROUPS = {
 
 
 def _named(layers: Sequence[L]) -> list[tuple[str, L]]:
-    return [(layer.name or f"{layer.kind.lower()}_{number}", layer) for number, layer in enumerate(layers, 1)]
+    return [
+        (layer.name or f"{layer.kind.lower()}_{number}", layer)
+        for number, layer in enumerate(layers, 1)
+    ]
 
 
 def _sequential(shape: Sequence[int | None], layers: Sequence[L], major: int) -> Config:
@@ -73,7 +76,10 @@ def _sequential(shape: Sequence[int | None], layers: Sequence[L], major: int) ->
     key = "batch_shape" if major >= 3 else "batch_input_shape"
     entries: list[Config] = [{"class_name": "InputLayer", "config": {key: [None, *shape], "dtype": "float32",
                                                                      "name": "input_1"}}]  # fmt: skip
-    entries += [{"class_name": layer.kind, "config": {"name": name, **layer.config}} for name, layer in _named(layers)]
+    entries += [
+        {"class_name": layer.kind, "config": {"name": name, **layer.config}}
+        for name, layer in _named(layers)
+    ]
     return {"class_name": "Sequential", "config": {"name": "sequential", "layers": entries}}
 
 
@@ -103,7 +109,9 @@ def _weights_h5(layers: Sequence[L], container: str = "layers", step: int = 1) -
                 group = _GROUPS[layer.kind]
                 number = counts.get(group, 0)
                 counts[group] = number + step
-                own = file.create_group(f"{container}/{group}_{number}/vars" if number else f"{container}/{group}/vars")
+                own = file.create_group(
+                    f"{container}/{group}_{number}/vars" if number else f"{container}/{group}/vars"
+                )
                 own.attrs["name"] = name
                 for index, array in enumerate(layer.weights.values()):
                     own.create_dataset(str(index), data=array)
@@ -119,11 +127,16 @@ def _zip(members: dict[str, bytes]) -> bytes:
 
 
 def _keras(
-    model: Config, layers: Sequence[L], version: str = "3.15.1", changes: dict[str, bytes] | None = None
+    model: Config,
+    layers: Sequence[L],
+    version: str = "3.15.1",
+    changes: dict[str, bytes] | None = None,
 ) -> bytes:
     """A .keras file, some of its members replaced."""
     members = {
-        "metadata.json": json.dumps({"keras_version": version, "date_saved": "2026-01-01@00:00:00"}).encode(),
+        "metadata.json": json.dumps(
+            {"keras_version": version, "date_saved": "2026-01-01@00:00:00"}
+        ).encode(),
         "config.json": json.dumps(model).encode(),
         "model.weights.h5": _weights_h5(layers),
     }
@@ -141,7 +154,9 @@ def _one_process(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
             source = str(path) if stored is None else io.BytesIO(stored)
             found = hdf5_worker.contents(source, roots, PARAMETER_LIMIT)
         except Exception as error:
-            raise NetworkFileError(path, "", f"not a readable HDF5 file ({type(error).__name__})") from None
+            raise NetworkFileError(
+                path, "", f"not a readable HDF5 file ({type(error).__name__})"
+            ) from None
         arrays = {
             place: np.frombuffer(data, kind).reshape(shape)
             for (place, kind, shape), data in zip(found.arrays, found.data, strict=True)
@@ -163,7 +178,9 @@ def _network(draft: Draft) -> Network:
     return lower(draft.graph).network
 
 
-def _of(folder: Path, shape: Sequence[int | None], *layers: L, major: int = 2, **options: Any) -> Draft:
+def _of(
+    folder: Path, shape: Sequence[int | None], *layers: L, major: int = 2, **options: Any
+) -> Draft:
     """A Sequential model, written and read."""
     model = _sequential(shape, layers, major)
     version = {1: "1.2.2", 2: "2.15.0", 3: "3.15.1"}[major]
@@ -179,14 +196,18 @@ _R = random.Random(5)
 
 def _dyadic(*shape: int, random_: random.Random = _R) -> Array:
     """Multiples of 1/8 up to 2: float64 arithmetic on them is exact here."""
-    return np.array([random_.randint(-16, 16) / 8 for _ in range(int(np.prod(shape)))], np.float32).reshape(shape)
+    return np.array(
+        [random_.randint(-16, 16) / 8 for _ in range(int(np.prod(shape)))], np.float32
+    ).reshape(shape)
 
 
 def relu(x: Array) -> Array:
     return np.maximum(x, 0)
 
 
-def _same(sizes: Sequence[int], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> Any:
+def _same(
+    sizes: Sequence[int], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+) -> Any:
     """The padding before and after each axis under "same"."""
     pads = []
     for size, width, stride, dilation in zip(sizes, kernel, strides, dilations, strict=True):
@@ -203,7 +224,9 @@ def _windows(
     sizes = x.shape[:-1]
     counts = tuple(
         (size + before + after - dilation * (width - 1) - 1) // stride + 1
-        for size, (before, after), width, stride, dilation in zip(sizes, pads, kernel, strides, dilations, strict=True)
+        for size, (before, after), width, stride, dilation in zip(
+            sizes, pads, kernel, strides, dilations, strict=True
+        )
     )
     table = {}
     for place in itertools.product(*map(range, counts)):
@@ -211,7 +234,9 @@ def _windows(
         for offset in itertools.product(*map(range, kernel)):
             spot = tuple(
                 p * s + o * d - before
-                for p, s, o, d, (before, _) in zip(place, strides, offset, dilations, pads, strict=True)
+                for p, s, o, d, (before, _) in zip(
+                    place, strides, offset, dilations, pads, strict=True
+                )
             )
             if all(0 <= at < size for at, size in zip(spot, sizes, strict=True)):
                 pairs.append((offset, spot))
@@ -225,7 +250,9 @@ def conv(
     """Convolution with a kernel (…, channels of a group, filters)."""
 
     def does(x: Array) -> Array:
-        rule = _same(x.shape[:-1], k.shape[:-2], strides, dilations) if isinstance(pads, str) else pads
+        rule = (
+            _same(x.shape[:-1], k.shape[:-2], strides, dilations) if isinstance(pads, str) else pads
+        )
         counts, table = _windows(x, k.shape[:-2], strides, dilations, rule)
         own, filters = k.shape[-2:]
         out = np.zeros((*counts, filters)) + b
@@ -253,12 +280,16 @@ def depthwise(k: Array, b: Array, strides: Sequence[int], pads: Any) -> Callable
     return does
 
 
-def conv_transpose(k: Array, b: Array, strides: Sequence[int], same: bool) -> Callable[[Array], Array]:
+def conv_transpose(
+    k: Array, b: Array, strides: Sequence[int], same: bool
+) -> Callable[[Array], Array]:
     """Every entry of x adds its multiple of the kernel (…, filters, channels) to the output."""
 
     def does(x: Array) -> Array:
         window, rank = k.shape[:-2], k.ndim - 2
-        full = [max((n - 1) * s + w, n * s) for n, s, w in zip(x.shape, strides, window, strict=False)]
+        full = [
+            max((n - 1) * s + w, n * s) for n, s, w in zip(x.shape, strides, window, strict=False)
+        ]
         out = np.zeros((*full, k.shape[-2]))
         for spot in itertools.product(*map(range, x.shape[:-1])):
             for offset in itertools.product(*map(range, window)):
@@ -267,13 +298,17 @@ def conv_transpose(k: Array, b: Array, strides: Sequence[int], same: bool) -> Ca
         for axis in range(rank):
             if same:
                 extra = full[axis] - x.shape[axis] * strides[axis]
-                out = np.take(out, range(extra // 2, extra // 2 + x.shape[axis] * strides[axis]), axis=axis)
+                out = np.take(
+                    out, range(extra // 2, extra // 2 + x.shape[axis] * strides[axis]), axis=axis
+                )
         return out + b
 
     return does
 
 
-def pool(kernel: Sequence[int], strides: Sequence[int], pads: Any, of: Callable[[Array], Any]) -> Any:
+def pool(
+    kernel: Sequence[int], strides: Sequence[int], pads: Any, of: Callable[[Array], Any]
+) -> Any:
     def does(x: Array) -> Array:
         ones = [1] * len(kernel)
         rule = _same(x.shape[:-1], kernel, strides, ones) if isinstance(pads, str) else pads
@@ -301,7 +336,12 @@ def _flat(x: Array) -> Array:
 # --- Layers ----------------------------------------------------------------------------------------------
 
 
-def dense(inputs: int, units: int, activation: str = "linear", does: Callable[[Array], Array] | None = None) -> L:
+def dense(
+    inputs: int,
+    units: int,
+    activation: str = "linear",
+    does: Callable[[Array], Array] | None = None,
+) -> L:
     k, b = _dyadic(inputs, units), _dyadic(units)
     bend = does or {"linear": lambda x: x, "relu": relu}[activation]
     config = {"units": units, "activation": activation, "use_bias": True, "dtype": "float32"}
@@ -317,7 +357,12 @@ def _conv_layer(rank: int, kernel: Sequence[int], channels: int, filters: int, *
     if rule == "causal":
         pads = [(dilations[0] * (kernel[0] - 1), 0)]
     inner = conv(k, b, strides, pads, dilations, groups)
-    full = {"filters": filters, "kernel_size": list(kernel), "activation": "relu", "data_format": "channels_last"}
+    full = {
+        "filters": filters,
+        "kernel_size": list(kernel),
+        "activation": "relu",
+        "data_format": "channels_last",
+    }
     return L(f"Conv{rank}D", {**full, **config}, {"kernel": k, "bias": b}, lambda x: relu(inner(x)))
 
 
@@ -330,7 +375,9 @@ def _depthwise_layer(kernel: Sequence[int], channels: int, each: int, **config: 
     return L(f"DepthwiseConv{rank}D", full, {"depthwise_kernel": k, "bias": b}, does)
 
 
-def _transpose_layer(kernel: Sequence[int], channels: int, filters: int, stride: int, padding: str) -> L:
+def _transpose_layer(
+    kernel: Sequence[int], channels: int, filters: int, stride: int, padding: str
+) -> L:
     k, b, rank = _dyadic(*kernel, filters, channels), _dyadic(filters), len(kernel)
     config = {"filters": filters, "kernel_size": list(kernel), "strides": [stride] * rank, "padding": padding,
               "output_padding": None, "dilation_rate": [1] * rank, "groups": 1}  # fmt: skip
@@ -372,7 +419,12 @@ def _batch_norm(channels: int, axis: Any = -1, center: bool = True, scale: bool 
 
 def _prelu(shape: Sequence[int], shared: list[int] | None) -> L:
     slopes = _dyadic(*shape)
-    return L("PReLU", {"shared_axes": shared}, {"alpha": slopes}, lambda x: np.where(x > 0, x, slopes * x))
+    return L(
+        "PReLU",
+        {"shared_axes": shared},
+        {"alpha": slopes},
+        lambda x: np.where(x > 0, x, slopes * x),
+    )
 
 
 def _normalization(axis: Any, shape: Sequence[int], broadcast: Sequence[int]) -> L:
@@ -526,7 +578,9 @@ def test_layers(name: str, ending: str, major: int, tmp_path: Path) -> None:
     _agrees(_network(draft), [shape], does)
     assert draft.rounding == set()
     assert draft.caveats == []
-    counted = [array for layer in layers for name, array in layer.weights.items() if name != "count"]
+    counted = [
+        array for layer in layers for name, array in layer.weights.items() if name != "count"
+    ]
     assert draft.numbers == sum(array.size for array in counted)
     assert draft.dtypes == ({"float32"} if counted else set())
     assert draft.input_shapes == [(1, *shape)]
@@ -555,9 +609,13 @@ def test_leaky_relu_by_name(tmp_path: Path) -> None:
     layers = [dense(1, 1, "leaky_relu", lambda x: x)]
     for rule, slope in (("stored", Fraction(float(np.float32(0.2)))), ("decimal", Fraction(1, 5))):
         draft = _of(tmp_path, (1,), *layers, major=3, rounding=f"attributes={rule}")
-        kernel, bias = (Fraction(float(array.reshape(-1)[0])) for array in layers[0].weights.values())
+        kernel, bias = (
+            Fraction(float(array.reshape(-1)[0])) for array in layers[0].weights.values()
+        )
         value = -4 * kernel + bias if kernel > 0 else 4 * kernel + bias
-        assert _network(draft)([-4 if kernel > 0 else 4]) == (slope * value if value < 0 else value,)
+        assert _network(draft)([-4 if kernel > 0 else 4]) == (
+            slope * value if value < 0 else value,
+        )
         assert draft.rounding == {f"attributes: {rule}"}
 
 
@@ -576,20 +634,28 @@ def _slope(draft: Draft) -> Fraction:
         (0.3, "stored", Fraction(float(np.float32(0.3)))),
         (0.3, "decimal", Fraction(3, 10)),
         (float(np.float32(0.3)), "stored", Fraction(float(np.float32(0.3)))),
-        (float(np.float32(0.3)), "decimal", Fraction(3, 10)),  # Keras 2 writes the float32 as a float64
+        (
+            float(np.float32(0.3)),
+            "decimal",
+            Fraction(3, 10),
+        ),  # Keras 2 writes the float32 as a float64
         (0.25, "stored", Fraction(1, 4)),
         (0.25, "decimal", Fraction(1, 4)),
     ],
 )
 def test_rule_for_attributes(text: float, rule: str, slope: Fraction, tmp_path: Path) -> None:
-    draft = _of(tmp_path, (1,), L("LeakyReLU", {"negative_slope": text}), rounding=f"attributes={rule}")
+    draft = _of(
+        tmp_path, (1,), L("LeakyReLU", {"negative_slope": text}), rounding=f"attributes={rule}"
+    )
     assert _slope(draft) == slope
     assert draft.rounding == (set() if text == 0.25 else {f"attributes: {rule}"})
     assert draft.bounded == ({"float32", "float64"} if text == 0.25 else {"float32"})
 
 
 def test_attributes_that_are_the_same_under_both_rules_are_not_recorded(tmp_path: Path) -> None:
-    draft = _of(tmp_path, (1,), L("LeakyReLU", {"negative_slope": 2.0}), L("ReLU", {"max_value": 6}))
+    draft = _of(
+        tmp_path, (1,), L("LeakyReLU", {"negative_slope": 2.0}), L("ReLU", {"max_value": 6})
+    )
     assert draft.rounding == set()
 
 
@@ -605,11 +671,18 @@ def test_attributes_as_numpy_numbers(tmp_path: Path) -> None:
     assert _slope(_of(tmp_path, (1,), L("LeakyReLU", {"alpha": number}))) == Fraction(1, 2)
 
 
-@pytest.mark.parametrize(("major", "slope"), [(2, Fraction(float(np.float32(0.2)))), (3, Fraction(1, 6))])
+@pytest.mark.parametrize(
+    ("major", "slope"), [(2, Fraction(float(np.float32(0.2)))), (3, Fraction(1, 6))]
+)
 def test_hard_sigmoid_follows_the_version(major: int, slope: Fraction, tmp_path: Path) -> None:
     draft = _of(tmp_path, (1,), L("Activation", {"activation": "hard_sigmoid"}), major=major)
     network = _network(draft)
-    assert [network([x])[0] for x in (-4, 0, 1, 4)] == [0, Fraction(1, 2), slope + Fraction(1, 2), 1]
+    assert [network([x])[0] for x in (-4, 0, 1, 4)] == [
+        0,
+        Fraction(1, 2),
+        slope + Fraction(1, 2),
+        1,
+    ]
     assert any("hard_sigmoid is" in note for note in draft.notes)
 
 
@@ -624,7 +697,9 @@ def test_batch_norm_with_rounded_roots(tmp_path: Path) -> None:
     layer = _batch_norm(4)
     layer.weights["moving_variance"] = np.array([2, 4, 3, 0.0], np.float32)
     config = {**layer.config, "epsilon": 0.5}
-    draft = _of(tmp_path, (4,), L("BatchNormalization", config, layer.weights), rounding="batchnorm=float32")
+    draft = _of(
+        tmp_path, (4,), L("BatchNormalization", config, layer.weights), rounding="batchnorm=float32"
+    )
     assert draft.rounding == {"batchnorm: float32"}
     assert draft.bounded == {"float32"}
     assert "BatchNormalization: 4 of 4 factors 1/√variance are rounded" in draft.notes
@@ -655,10 +730,17 @@ def test_tails_are_stripped_on_demand(tail: list[L], name: str, tmp_path: Path) 
     first = dense(3, 3, "relu")
     draft = _of(tmp_path, (3,), first, *tail, strip_tail=True)
     _agrees(_network(draft), [(3,)], lambda x: tail[0].does(first.does(x)))
-    assert draft.caveats == [f"the {name} after the last layer was stripped: outputs are its inputs"]
-    with pytest.raises(NetworkFileError, match=f"the activation '{name}' is not supported; --strip-tail leaves it out"):
+    assert draft.caveats == [
+        f"the {name} after the last layer was stripped: outputs are its inputs"
+    ]
+    with pytest.raises(
+        NetworkFileError,
+        match=f"the activation '{name}' is not supported; --strip-tail leaves it out",
+    ):
         _of(tmp_path, (3,), first, *tail)
-    with pytest.raises(NetworkFileError, match=f"the activation '{name}' is not supported; --strip-tail"):
+    with pytest.raises(
+        NetworkFileError, match=f"the activation '{name}' is not supported; --strip-tail"
+    ):
         _of(tmp_path, (3,), first, *tail, L("Flatten"), dense(2, 2), strip_tail=True)
 
 
@@ -677,7 +759,9 @@ def test_number_types(tmp_path: Path) -> None:
 Edges = list[list[tuple[str, int]]]
 
 
-def _functional(layers: Sequence[tuple[L, Edges]], inputs: list[str], outputs: list[Any], major: int) -> Config:
+def _functional(
+    layers: Sequence[tuple[L, Edges]], inputs: list[str], outputs: list[Any], major: int
+) -> Config:
     """A functional model; for each layer its uses, each with the (layer, use) that it reads."""
     entries = []
     for layer, uses in layers:
@@ -689,13 +773,19 @@ def _functional(layers: Sequence[tuple[L, Edges]], inputs: list[str], outputs: l
                 made = [
                     {
                         "class_name": "__keras_tensor__",
-                        "config": {"shape": [None, 1], "dtype": "float32", "keras_history": [name, use, 0]},
+                        "config": {
+                            "shape": [None, 1],
+                            "dtype": "float32",
+                            "keras_history": [name, use, 0],
+                        },
                     }
                     for name, use in edges
                 ]
                 nodes.append({"args": made if len(made) == 1 else [made], "kwargs": {"mask": None}})
         config = {"name": layer.name, **layer.config}
-        entries.append({"class_name": layer.kind, "config": config, "name": layer.name, "inbound_nodes": nodes})
+        entries.append(
+            {"class_name": layer.kind, "config": config, "name": layer.name, "inbound_nodes": nodes}
+        )
     places = [[name, 0, 0] for name in inputs]
     return {"class_name": "Functional", "config": {
         "name": "model", "layers": entries, "output_layers": outputs,
@@ -736,12 +826,17 @@ def test_branches_shared_layers_several_inputs_and_outputs(major: int, tmp_path:
         _agrees(_network(draft), [(4,), (4,)], does)
         assert "outputs one after the other: 'end' (2), 'most' (3)" in draft.notes
         assert any("input 'y', coordinates 4 to 7," in note for note in draft.notes)
-        assert draft.numbers == sum(array.size for layer in stored for array in layer.weights.values())
+        assert draft.numbers == sum(
+            array.size for layer in stored for array in layer.weights.values()
+        )
 
 
 @pytest.mark.parametrize("major", [2, 3])
 def test_a_residual_block(major: int, tmp_path: Path) -> None:
-    conv_, norm = _with_name(_conv_layer(2, [3, 3], 2, 2, padding="same"), "c"), _with_name(_batch_norm(2), "n")
+    conv_, norm = (
+        _with_name(_conv_layer(2, [3, 3], 2, 2, padding="same"), "c"),
+        _with_name(_batch_norm(2), "n"),
+    )
     layers: list[tuple[L, Edges]] = [
         _input("x", 3, 4, 2), (conv_, [[("x", 0)]]), (norm, [[("c", 0)]]), (L("Add", name="s"), [[("n", 0), ("x", 0)]]),
         (L("Activation", {"activation": "relu"}, name="r"), [[("s", 0)]]),
@@ -761,7 +856,10 @@ def test_merging_broadcasts(tmp_path: Path) -> None:
     layers: list[tuple[L, Edges]] = [
         _input("x", 2, 3), _input("y", 1, 3), (L("Maximum", name="m"), [[("x", 0), ("y", 0)]]),
     ]  # fmt: skip
-    draft = _read(tmp_path, _h5(_functional(layers, ["x", "y"], [["m", 0, 0]], 2), [layer for layer, _ in layers]))
+    draft = _read(
+        tmp_path,
+        _h5(_functional(layers, ["x", "y"], [["m", 0, 0]], 2), [layer for layer, _ in layers]),
+    )
     _agrees(_network(draft), [(2, 3), (1, 3)], np.maximum)
 
 
@@ -779,7 +877,9 @@ def test_keras_1(tmp_path: Path) -> None:
     ]  # fmt: skip
     path = tmp_path / "net.h5"
     with h5py.File(path, "w") as file:
-        file.attrs["model_config"] = json.dumps({"class_name": "Sequential", "config": entries}).encode()
+        file.attrs["model_config"] = json.dumps(
+            {"class_name": "Sequential", "config": entries}
+        ).encode()
         file.attrs["keras_version"] = b"1.2.1"
         group = file.create_group("model_weights")
         group.attrs["layer_names"] = [b"dense_1", b"dense_2"]
@@ -812,7 +912,10 @@ def test_keras_files_that_are_hdf5(tmp_path: Path) -> None:
 
 def test_names_of_weights_in_keras_3_h5_files(tmp_path: Path) -> None:
     layers = [_depthwise_layer([2, 2], 2, 2), _FLATTEN, dense(8, 2)]
-    renamed = {"sequential/depthwise_conv2d/kernel": "depthwise_kernel", "sequential/dense/kernel": "kernel"}
+    renamed = {
+        "sequential/depthwise_conv2d/kernel": "depthwise_kernel",
+        "sequential/dense/kernel": "kernel",
+    }
     path = tmp_path / "net.h5"
     path.write_bytes(_h5(_sequential((3, 2, 2), layers, 3), layers, "3.0.0"))
     with h5py.File(path, "r+") as file:
@@ -839,7 +942,9 @@ def test_long_lists_of_names_are_cut(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["h5", "keras"])
-def test_the_worker_reads_the_same(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_worker_reads_the_same(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shape, layers = _CASES["a small network"]
     model = _sequential(shape, layers, 3)
     content = _h5(model, layers) if ending == "h5" else _keras(model, layers)
@@ -875,7 +980,9 @@ def test_where_the_shape_of_the_input_stands(tmp_path: Path) -> None:
     with pytest.raises(NetworkFileError, match="model configuration: not one that Keras writes"):
         _read(tmp_path, _h5(nowhere, layers))
     nowhere["config"]["build_input_shape"] = None
-    with pytest.raises(NetworkFileError, match=r"input: shape None is not fixed.*say it with --input-shape"):
+    with pytest.raises(
+        NetworkFileError, match=r"input: shape None is not fixed.*say it with --input-shape"
+    ):
         _read(tmp_path, _h5(nowhere, layers))
 
 
@@ -884,7 +991,9 @@ def test_open_shapes_are_given_by_the_user(tmp_path: Path) -> None:
     draft = _of(tmp_path, (None, 3), *layers, input_shape=(1, 5, 3))
     _agrees(_network(draft), [(5, 3)], lambda x: layers[1].does(layers[0].does(x)))
     assert draft.input_shapes == [(1, 5, 3)]
-    with pytest.raises(NetworkFileError, match=r"shape \[None, None, 3\] is not fixed after the batch dimension"):
+    with pytest.raises(
+        NetworkFileError, match=r"shape \[None, None, 3\] is not fixed after the batch dimension"
+    ):
         _of(tmp_path, (None, 3), *layers)
     for shape in ((1, 5, 2), (1, 5), (2, 5, 3), (5, 3)):
         with pytest.raises(NetworkFileError, match=r"the input shape .* was given; the file says"):
@@ -993,7 +1102,10 @@ def test_a_list_is_refused_where_a_layer_takes_one_value(tmp_path: Path) -> None
         _input("x", 2), _input("y", 2), (_with_name(dense(2, 2), "d"), [[("x", 0), ("y", 0)]]),
     ]  # fmt: skip
     model = _functional(layers, ["x", "y"], [["d", 0, 0]], 2)
-    _refused("'d'.*2 inputs; expected one", lambda: _read(tmp_path, _h5(model, [layer for layer, _ in layers])))
+    _refused(
+        "'d'.*2 inputs; expected one",
+        lambda: _read(tmp_path, _h5(model, [layer for layer, _ in layers])),
+    )
 
 
 @pytest.mark.parametrize(
@@ -1011,10 +1123,15 @@ def test_merging_that_is_refused(
     kind: str, shapes: list[tuple[int, ...]], config: Config, says: str, tmp_path: Path
 ) -> None:
     names = [f"x{i}" for i in range(len(shapes))]
-    layers: list[tuple[L, Edges]] = [_input(name, *shape) for name, shape in zip(names, shapes, strict=True)]
+    layers: list[tuple[L, Edges]] = [
+        _input(name, *shape) for name, shape in zip(names, shapes, strict=True)
+    ]
     layers.append((L(kind, config, name="m"), [[(name, 0) for name in names]]))
     model = _functional(layers, names, [["m", 0, 0]], 2)
-    _refused(rf"\({kind}\): .*{says}", lambda: _read(tmp_path, _h5(model, [layer for layer, _ in layers])))
+    _refused(
+        rf"\({kind}\): .*{says}",
+        lambda: _read(tmp_path, _h5(model, [layer for layer, _ in layers])),
+    )
 
 
 _GOOD_LAYERS = [dense(2, 3, "relu"), dense(3, 2)]
@@ -1113,7 +1230,9 @@ def _replaced(file: Any, value: Any) -> None:
 
 def _huge(file: Any) -> None:
     del file["model_weights/dense_1/dense_1/bias:0"]
-    file["model_weights/dense_1"].create_dataset("dense_1/bias:0", (10**5, 10**5), "f4", chunks=(100, 100))
+    file["model_weights/dense_1"].create_dataset(
+        "dense_1/bias:0", (10**5, 10**5), "f4", chunks=(100, 100)
+    )
 
 
 def _archive(**changes: bytes) -> bytes:
@@ -1126,7 +1245,9 @@ def _members_of(content: bytes) -> dict[str, bytes]:
 
 
 def _without(member: str) -> bytes:
-    return _zip({name: content for name, content in _members_of(_archive()).items() if name != member})
+    return _zip(
+        {name: content for name, content in _members_of(_archive()).items() if name != member}
+    )
 
 
 #: Files that are refused: ending, content, what is said.
@@ -1189,15 +1310,23 @@ def test_links_of_an_archive_make_circles(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["h5", "keras"])
-def test_the_worker_gives_up_and_breaks_down(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_worker_gives_up_and_breaks_down(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     content = _file(lambda f: None) if ending == "h5" else _archive()
     with monkeypatch.context() as patch:
         patch.setattr(hdf5, "_PATIENCE", (0.0, 0.0))
-        _refused("the HDF5 library does not come to an end with it", lambda: _read(tmp_path, content, ending))
+        _refused(
+            "the HDF5 library does not come to an end with it",
+            lambda: _read(tmp_path, content, ending),
+        )
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", "/bin/false")
         _refused("the HDF5 library breaks down over it", lambda: _read(tmp_path, content, ending))
-    _refused("not a readable HDF5 file", lambda: _read(tmp_path, content[:100].replace(b"PK", b"HD"), "h5"))
+    _refused(
+        "not a readable HDF5 file",
+        lambda: _read(tmp_path, content[:100].replace(b"PK", b"HD"), "h5"),
+    )
 
 
 def test_the_worker_needs_h5py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1233,7 +1362,21 @@ def test_damaged_configurations_give_a_network_or_one_line(tmp_path: Path) -> No
     assert 20 < survived < 200
 
 
-_REPLACEMENTS: list[Any] = [None, True, -1, 0, 10**30, 1.5, "", "relu", [], {}, [[]], {"class_name": "x"}, [None, None]]
+_REPLACEMENTS: list[Any] = [
+    None,
+    True,
+    -1,
+    0,
+    10**30,
+    1.5,
+    "",
+    "relu",
+    [],
+    {},
+    [[]],
+    {"class_name": "x"},
+    [None, None],
+]
 
 
 def test_replaced_settings_give_a_network_or_one_line(tmp_path: Path) -> None:
@@ -1268,7 +1411,9 @@ def test_replaced_settings_give_a_network_or_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["h5", "keras"])
-def test_the_worker_on_damaged_files(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_worker_on_damaged_files(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No damage raises anything but `NetworkError`; the HDF5 library may hang on it, and is given up then."""
     monkeypatch.setattr(hdf5, "_PATIENCE", (10.0, 0.0))
     chance = random.Random(2)
@@ -1280,7 +1425,6 @@ def test_the_worker_on_damaged_files(ending: str, tmp_path: Path, monkeypatch: p
 
 
 # --- Files from elsewhere --------------------------------------------------------------------------------
-
 
 
 def _elsewhere(name: str, **options: Any) -> Draft:
@@ -1306,7 +1450,9 @@ def test_files_from_elsewhere(name: str, format_: str, architecture: str) -> Non
     assert draft.rounding == set()
 
 
-@pytest.mark.parametrize("name", ["arch_single_pendulum", "vcas_pra01_20hu", "marabou_cnn_max_mnist2"])
+@pytest.mark.parametrize(
+    "name", ["arch_single_pendulum", "vcas_pra01_20hu", "marabou_cnn_max_mnist2"]
+)
 def test_files_from_elsewhere_equal_their_onnx_versions(name: str) -> None:
     """Equal networks, neuron by neuron: keras2onnx and MATLAB changed no number (vcas starts with a Sub of zeros)."""
     assert _network(_elsewhere(f"{name}.h5")) == read(_NETS / f"{name}.onnx", compare=False).network
@@ -1317,5 +1463,7 @@ def test_a_softmax_from_elsewhere() -> None:
     assert str(_network(draft).architecture) == "784-128-32-10"
     assert draft.format == "keras 3.10.0, .keras"
     assert draft.numbers == 101_770 - 1_290 + 4_458
-    with pytest.raises(NetworkFileError, match=r"'dense_2' \(Dense\): the activation 'softmax' is not supported"):
+    with pytest.raises(
+        NetworkFileError, match=r"'dense_2' \(Dense\): the activation 'softmax' is not supported"
+    ):
         _elsewhere("mnist_ann.keras")

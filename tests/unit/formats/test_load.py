@@ -39,7 +39,9 @@ Array = NDArray[Any]
 
 def _dyadic(random_: random.Random, *shape: int) -> Array:
     """Multiples of 1/8 up to 2: float32 arithmetic on them is exact for small nets."""
-    return np.array([random_.randint(-16, 16) / 8 for _ in range(int(np.prod(shape)))], np.float32).reshape(shape)
+    return np.array(
+        [random_.randint(-16, 16) / 8 for _ in range(int(np.prod(shape)))], np.float32
+    ).reshape(shape)
 
 
 # --- Graphs that are read, compared with onnxruntime -----------------------------------------------------
@@ -164,7 +166,9 @@ def test_graphs_compute_what_onnxruntime_computes(name: str, tmp_path: Path) -> 
     for _ in range(8):
         x = _dyadic(random_, *fixed)
         expected = session.run(None, {"x": x})[0].ravel()
-        assert [float(v) for v in imported.network([float(v) for v in x.ravel()])] == expected.tolist()
+        assert [
+            float(v) for v in imported.network([float(v) for v in x.ravel()])
+        ] == expected.tolist()
     assert imported.format.startswith("onnx, opset 13")
     assert imported.rounding == "none"  # no attribute here differs from its shortest decimal
     if name != "constant nodes":  # see test_float_attributes_are_float32
@@ -188,7 +192,9 @@ def test_layers_as_they_are_read(tmp_path: Path) -> None:
 
 
 def test_float_attributes_are_float32(tmp_path: Path) -> None:
-    assert read(write(tmp_path, "net.onnx", model(*_GRAPHS["constant nodes"]))).dtypes == ("float32",)
+    assert read(write(tmp_path, "net.onnx", model(*_GRAPHS["constant nodes"]))).dtypes == (
+        "float32",
+    )
 
 
 def test_constant_nodes_after_their_use(tmp_path: Path) -> None:
@@ -202,17 +208,23 @@ def test_constant_nodes_after_their_use(tmp_path: Path) -> None:
 @pytest.mark.parametrize("raw", [True, False])
 def test_constants_of_every_float_type_are_exact(dtype: Any, raw: bool, tmp_path: Path) -> None:
     generator = np.random.default_rng(4)
-    weight = (generator.normal(size=(3, 2)) * 10.0 ** generator.integers(-3, 3, (3, 2))).astype(dtype)
+    weight = (generator.normal(size=(3, 2)) * 10.0 ** generator.integers(-3, 3, (3, 2))).astype(
+        dtype
+    )
     limits: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
     weight[0] = [limits.smallest_subnormal, limits.max]
     tensor = numpy_helper.from_array(weight, "w")
     if not raw:
         kind = helper.np_dtype_to_tensor_dtype(weight.dtype)
-        tensor = helper.make_tensor("w", kind, weight.shape, weight.ravel().astype(np.float64).tolist())
+        tensor = helper.make_tensor(
+            "w", kind, weight.shape, weight.ravel().astype(np.float64).tolist()
+        )
         assert not tensor.HasField("raw_data")
     content = model([node("Gemm", "xw", "y", transB=1)], [tensor])
     imported = read(write(tmp_path, "net.onnx", content))
-    assert list(imported.network.weight(1).entries()) == [Fraction(float(v)) for v in weight.ravel()]
+    assert list(imported.network.weight(1).entries()) == [
+        Fraction(float(v)) for v in weight.ravel()
+    ]
     assert imported.dtypes == (np.dtype(dtype).name,)
 
 
@@ -223,7 +235,9 @@ def test_float32_attributes_are_taken_as_they_are_stored(tmp_path: Path) -> None
 
 
 def test_initializers_that_are_listed_as_inputs_are_constants(tmp_path: Path) -> None:
-    content = model([node("Gemm", "xw", "y", transB=1)], [constant("w", [[1, 3]])], more_inputs=["w"])
+    content = model(
+        [node("Gemm", "xw", "y", transB=1)], [constant("w", [[1, 3]])], more_inputs=["w"]
+    )
     assert str(load(write(tmp_path, "NET.ONNX", content)).architecture) == "2-1"
 
 
@@ -233,7 +247,9 @@ _UNIT = 2.0**-24
 Pairs = list[tuple[Array, Array]]
 
 
-def _random_perceptron(generator: np.random.Generator, widths: Sequence[int]) -> tuple[bytes, Pairs]:
+def _random_perceptron(
+    generator: np.random.Generator, widths: Sequence[int]
+) -> tuple[bytes, Pairs]:
     """A model with Gaussian float32 weights, Gemm and MatMul-Add in turn, and its weights."""
     pairs = [(generator.normal(size=(m, n)).astype(np.float32), generator.normal(size=m).astype(np.float32))
              for n, m in pairwise(widths)]  # fmt: skip
@@ -246,14 +262,19 @@ def _random_perceptron(generator: np.random.Generator, widths: Sequence[int]) ->
         if i % 2:
             nodes.append(node("Gemm", [current, f"w{i}", f"b{i}"], h, transB=1))
         else:
-            nodes += [node("MatMul", [current, f"w{i}"], f"u{i}"), node("Add", [f"b{i}", f"u{i}"], h)]
+            nodes += [
+                node("MatMul", [current, f"w{i}"], f"u{i}"),
+                node("Add", [f"b{i}", f"u{i}"], h),
+            ]
         current = f"r{i}"
         if h != "y":
             nodes.append(node("Relu", [h], current))
     return model(nodes, constants, (1, widths[0])), pairs
 
 
-@pytest.mark.parametrize("widths", [(2, 3, 1), (4, 16, 16, 3), (10, 5, 7, 6, 2), (30, 40, 1)], ids=str)
+@pytest.mark.parametrize(
+    "widths", [(2, 3, 1), (4, 16, 16, 3), (10, 5, 7, 6, 2), (30, 40, 1)], ids=str
+)
 def test_random_networks_agree_with_onnxruntime_within_the_rounding_bound(
     widths: tuple[int, ...], tmp_path: Path
 ) -> None:
@@ -285,7 +306,9 @@ def test_random_networks_agree_with_onnxruntime_within_the_rounding_bound(
 
 @given(plain_stacks(), st.sampled_from(["affine", "relu"]))
 @settings(max_examples=40)
-def test_native_files_round_trip(tmp_path_factory: pytest.TempPathFactory, layers: plain.Network, last: Any) -> None:
+def test_native_files_round_trip(
+    tmp_path_factory: pytest.TempPathFactory, layers: plain.Network, last: Any
+) -> None:
     path = tmp_path_factory.mktemp("native") / "net.json"
     network = exact_network(layers, last)
     save(network, path)
@@ -318,7 +341,9 @@ def test_npz_files(tmp_path: Path) -> None:
     for writer in writers:
         writer(tmp_path / "net.npz", **arrays)
         imported = read(tmp_path / "net.npz")
-        assert imported.network == from_arrays([(arrays[f"W{i}"], arrays[f"b{i}"]) for i in range(1, 12)])
+        assert imported.network == from_arrays(
+            [(arrays[f"W{i}"], arrays[f"b{i}"]) for i in range(1, 12)]
+        )
         assert imported.dtypes == ("float16", "float64", "int32")
     assert load([(arrays["W1"], arrays["b1"])]).widths == (2, 3)
     assert load("example:digits").widths == (64, 32, 16, 10)
@@ -355,7 +380,9 @@ _GOOD_GEMM = node("Gemm", "xw", "h", transB=1)
 
 
 def _external() -> Any:
-    tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2, 2], data_location=TensorProto.EXTERNAL)
+    tensor = TensorProto(
+        name="w", data_type=TensorProto.FLOAT, dims=[2, 2], data_location=TensorProto.EXTERNAL
+    )
     tensor.external_data.add(key="location", value="weights.bin")
     return tensor
 
@@ -527,7 +554,9 @@ _BAD_NPZ: dict[str, Bad] = {
     "npz: unfinished header": _zip("not a readable .npz", {**_GOOD_MEMBERS, "W1.npy": _npy("{'descr': (")}),
 }  # fmt: skip
 
-_DOCUMENT: dict[str, Any] = to_document(from_arrays([([[1, 2], [3, 4]], [5, 6]), ([["1/2", 1]], [0])]))
+_DOCUMENT: dict[str, Any] = to_document(
+    from_arrays([([[1, 2], [3, 4]], [5, 6]), ([["1/2", 1]], [0])])
+)
 
 
 def _edited(edit: Callable[[dict[str, Any]], object]) -> Callable[[], str]:
@@ -624,12 +653,20 @@ _BAD_NAMES: dict[str, Bad] = {
     "file: missing .onnx": Bad("missing.onnx", None, "cannot read: No such file"),
     "file: missing .npz": Bad("missing.npz", None, "cannot read: No such file"),
     "file: missing .json": Bad("missing.json", None, "cannot read: No such file"),
-    "file: directory .onnx": Bad("folder.onnx", None, "cannot read: Is a directory", make=Path.mkdir),
+    "file: directory .onnx": Bad(
+        "folder.onnx", None, "cannot read: Is a directory", make=Path.mkdir
+    ),
     "file: directory .npz": Bad("folder.npz", None, "cannot read: Is a directory", make=Path.mkdir),
-    "file: directory .json": Bad("folder.json", None, "cannot read: Is a directory", make=Path.mkdir),
-    "file: unknown ending": Bad("net.pkl", lambda: b"1", "unknown ending '.pkl'; known are .onnx, .*never opened"),
+    "file: directory .json": Bad(
+        "folder.json", None, "cannot read: Is a directory", make=Path.mkdir
+    ),
+    "file: unknown ending": Bad(
+        "net.pkl", lambda: b"1", "unknown ending '.pkl'; known are .onnx, .*never opened"
+    ),
     "file: no ending": Bad("net", lambda: b"1", "unknown ending ''"),
-    "file: a line break in its name": Bad("net\nwork.npz", lambda: b"1", "net work.npz: not a readable .npz"),
+    "file: a line break in its name": Bad(
+        "net\nwork.npz", lambda: b"1", "net work.npz: not a readable .npz"
+    ),
 }
 
 #: Everything that must be refused, by a name for people.
@@ -696,7 +733,9 @@ def test_truncated_files_are_refused_at_every_length(ending: str, tmp_path: Path
         assert network == whole
         survived.append(length)
     # Protobuf does not record its length: without the last field, the opset, the graph is still whole.
-    assert not survived if ending != "onnx" else all(length > len(content) - 8 for length in survived)
+    assert (
+        not survived if ending != "onnx" else all(length > len(content) - 8 for length in survived)
+    )
 
 
 @pytest.mark.parametrize("ending", ["onnx", "npz", "json"])

@@ -7,6 +7,7 @@ import struct
 import zlib
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -93,7 +94,9 @@ def test_linear_layers_and_a_relu_at_the_end(tmp_path: Path) -> None:
     assert str(network.architecture) == "2-1 (trailing ReLU)"
     for point in ([0, 0], [1, 2], [-4, 1]):
         expected = _W[1] @ (_W[0] @ np.array(point) + _B[0][:, 0]) + 0.125
-        assert network(point)[0] == max(Fraction(0), Fraction(float(expected[0])) - Fraction(1, 8) + Fraction(0.1))
+        assert network(point)[0] == max(
+            Fraction(0), Fraction(float(expected[0])) - Fraction(1, 8) + Fraction(0.1)
+        )
 
 
 def test_columns_rows_and_number_types(tmp_path: Path) -> None:
@@ -195,7 +198,12 @@ def _matrix(name: bytes, kind: int, shape: Sequence[int], *parts: bytes, order: 
 
 def _bytes(*elements: bytes, order: str = "<") -> bytes:
     mark = {"<": b"IM", ">": b"MI"}[order]
-    return b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack(f"{order}H", 0x0100) + mark + b"".join(elements)
+    return (
+        b"MATLAB 5.0 MAT-file".ljust(124)
+        + struct.pack(f"{order}H", 0x0100)
+        + mark
+        + b"".join(elements)
+    )
 
 
 def _doubles(*entries: float, order: str = "<") -> bytes:
@@ -205,7 +213,13 @@ def _doubles(*entries: float, order: str = "<") -> bytes:
 def test_files_of_the_other_byte_order(tmp_path: Path) -> None:
     path = tmp_path / "net.mat"
     cells = [
-        _matrix(name, 1, (1, 1), _matrix(b"", 6, shape, _doubles(*entries, order=">"), order=">"), order=">")
+        _matrix(
+            name,
+            1,
+            (1, 1),
+            _matrix(b"", 6, shape, _doubles(*entries, order=">"), order=">"),
+            order=">",
+        )
         for name, shape, entries in ((b"W", (1, 2), (1.5, -2.0)), (b"b", (1, 1), (0.25,)))
     ]
     path.write_bytes(_bytes(*cells, order=">"))
@@ -271,7 +285,9 @@ def test_damaged_mat_files_give_a_network_or_one_line(compressed: bool, tmp_path
         elif number % 3 == 1:
             damaged[position] ^= 1 << chance.randrange(8)
         else:
-            damaged[position : position + chance.randint(0, 4)] = chance.randbytes(chance.randint(0, 5))
+            damaged[position : position + chance.randint(0, 4)] = chance.randbytes(
+                chance.randint(0, 5)
+            )
         path.write_bytes(bytes(damaged))
         try:
             _network(read_mat(path, ReadOptions()))
@@ -283,7 +299,6 @@ def test_damaged_mat_files_give_a_network_or_one_line(compressed: bool, tmp_path
 
 
 # --- Files from elsewhere --------------------------------------------------------------------------------
-
 
 
 def test_vcas_in_four_formats() -> None:
@@ -313,7 +328,9 @@ _TABLE = np.random.default_rng(0).normal(size=(40, 3))
 
 def _mlp(kind: str, target: Any, **settings: Any) -> Any:
     network = pytest.importorskip("sklearn.neural_network")
-    return getattr(network, kind)(hidden_layer_sizes=(4, 3), max_iter=5, random_state=0, **settings).fit(_TABLE, target)
+    return getattr(network, kind)(
+        hidden_layer_sizes=(4, 3), max_iter=5, random_state=0, **settings
+    ).fit(_TABLE, target)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -323,10 +340,16 @@ def test_regressors() -> None:
     network = _network(draft)
     assert str(network.architecture) == "3-4-3-2"
     for x, y in zip(_TABLE[:5], mlp.predict(_TABLE[:5]), strict=True):
-        assert [float(value) for value in network(x.tolist())] == pytest.approx(y.tolist(), rel=1e-12, abs=1e-12)
+        assert [float(value) for value in network(x.tolist())] == pytest.approx(
+            y.tolist(), rel=1e-12, abs=1e-12
+        )
     weights = [Fraction(float(entry)) for entry in mlp.coefs_[0].T.reshape(-1)]
     assert list(network.weight(1).entries()) == weights
-    assert (draft.format, draft.caveats, draft.numbers) == ("scikit-learn MLPRegressor", [], 16 + 15 + 8)
+    assert (draft.format, draft.caveats, draft.numbers) == (
+        "scikit-learn MLPRegressor",
+        [],
+        16 + 15 + 8,
+    )
     assert draft.runtime == "scikit-learn is not used for comparison"
 
 
@@ -335,7 +358,9 @@ def test_identity_makes_an_affine_map() -> None:
     mlp = _mlp("MLPRegressor", _TABLE[:, 0], activation="identity")
     network = _network(draft_of_mlp(mlp, ReadOptions()))
     assert str(network.architecture) == "3-1"
-    assert float(network(_TABLE[0].tolist())[0]) == pytest.approx(mlp.predict(_TABLE[:1])[0], rel=1e-12)
+    assert float(network(_TABLE[0].tolist())[0]) == pytest.approx(
+        mlp.predict(_TABLE[:1])[0], rel=1e-12
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -345,7 +370,9 @@ def test_classifiers_end_in_a_tail(classes: int, tail: str) -> None:
     _refused(f"go through {tail}, which is not piecewise linear; strip_tail=True leaves it out",
              lambda: draft_of_mlp(mlp, ReadOptions()))  # fmt: skip
     draft = draft_of_mlp(mlp, ReadOptions(strip_tail=True))
-    assert draft.caveats == [f"the {tail} after the last layer was stripped: outputs are its inputs"]
+    assert draft.caveats == [
+        f"the {tail} after the last layer was stripped: outputs are its inputs"
+    ]
     network = _network(draft)
     for x, shares in zip(_TABLE[:5], mlp.predict_log_proba(_TABLE[:5]), strict=True):
         outputs = [float(value) for value in network(x.tolist())]
@@ -360,17 +387,31 @@ def _stand_in(**changes: Any) -> Any:
         "coefs_": [np.ones((2, 2), np.float32), np.ones((2, 1), np.float32)],
         "intercepts_": [np.zeros(2, np.float32), np.zeros(1, np.float32)], **changes,
     }  # fmt: skip
-    return SimpleNamespace(**{name: value for name, value in attributes.items() if value != "missing"})
+    return SimpleNamespace(
+        **{name: value for name, value in attributes.items() if value != "missing"}
+    )
 
 
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"coefs_": "missing"}, "this SimpleNamespace has no weights yet: call its method fit first"),
-        ({"activation": "tanh"}, "the activation 'tanh' of this SimpleNamespace is not supported; supported are relu"),
-        ({"out_activation_": "cosine"}, "the output activation 'cosine' of this SimpleNamespace is not supported"),
+        (
+            {"coefs_": "missing"},
+            "this SimpleNamespace has no weights yet: call its method fit first",
+        ),
+        (
+            {"activation": "tanh"},
+            "the activation 'tanh' of this SimpleNamespace is not supported; supported are relu",
+        ),
+        (
+            {"out_activation_": "cosine"},
+            "the output activation 'cosine' of this SimpleNamespace is not supported",
+        ),
         ({"out_activation_": "softmax"}, "go through softmax"),
-        ({"coefs_": [np.ones((2, 2)), np.ones((3, 1))]}, "layer 2: it takes 3 values, the one before gives 2"),
+        (
+            {"coefs_": [np.ones((2, 2)), np.ones((3, 1))]},
+            "layer 2: it takes 3 values, the one before gives 2",
+        ),
         ({"intercepts_": [np.zeros(3), np.zeros(1)]}, "layer 1: expected shapes"),
         ({"coefs_": [np.full((2, 2), np.inf), np.ones((2, 1))]}, r"layer 1: entry \[0, 0\] is inf"),
         ({"coefs_": [], "intercepts_": []}, "there are no layers"),
@@ -393,7 +434,8 @@ def test_unfitted_perceptrons_of_scikit_learn() -> None:
     for kind in ("MLPClassifier", "MLPRegressor"):
         estimator = getattr(network, kind)()
         assert is_mlp(estimator)
-        _refused(f"this {kind} has no weights yet", lambda e=estimator: draft_of_mlp(e, ReadOptions()))  # type: ignore[misc]
+        read_it = partial(draft_of_mlp, estimator, ReadOptions())
+        _refused(f"this {kind} has no weights yet", read_it)
 
 
 def test_errors_of_files_name_the_file(tmp_path: Path) -> None:

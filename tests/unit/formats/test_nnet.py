@@ -50,8 +50,12 @@ def _write(folder: Path, text: str) -> Path:
     return path
 
 
-def _draft(folder: Path, text: str = _GOOD, rounding: str = "", normalisation: str = "none") -> Draft:
-    return read_nnet(_write(folder, text), ReadOptions(Rounding.parse(rounding), normalisation=normalisation))
+def _draft(
+    folder: Path, text: str = _GOOD, rounding: str = "", normalisation: str = "none"
+) -> Draft:
+    return read_nnet(
+        _write(folder, text), ReadOptions(Rounding.parse(rounding), normalisation=normalisation)
+    )
 
 
 def _network(draft: Draft) -> Network:
@@ -62,7 +66,8 @@ def _network(draft: Draft) -> Network:
 def _exact() -> Network:
     """The network of `_GOOD`, from its decimals."""
     return from_arrays(
-        ([[Fraction(w) for w in row] for row in weights], [Fraction(b) for b in biases]) for weights, biases in _LAYERS
+        ([[Fraction(w) for w in row] for row in weights], [Fraction(b) for b in biases])
+        for weights, biases in _LAYERS
     )
 
 
@@ -91,7 +96,10 @@ def test_decimals_as_nearest_floats(rule: str, format_: object, tmp_path: Path) 
     nearest = {"float32": FLOAT32, "float64": FLOAT64}[rule].nearest
     draft = _draft(tmp_path, rounding=f"text={rule}")
     expected = [
-        ([[nearest(Fraction(w)) for w in row] for row in weights], [nearest(Fraction(b)) for b in biases])
+        (
+            [[nearest(Fraction(w)) for w in row] for row in weights],
+            [nearest(Fraction(b)) for b in biases],
+        )
         for weights, biases in _LAYERS
     ]
     assert draft.network == from_arrays(expected)
@@ -116,10 +124,27 @@ def test_grammar_of_numbers(text: str, value: int | Fraction, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     "text",
-    ["nan", "inf", "-Infinity", "1_000", "0x10", "1/3", "1e", "1e1234", "--1", "1 2", ".", "e5", "1d5", "1,5.0.0"],
+    [
+        "nan",
+        "inf",
+        "-Infinity",
+        "1_000",
+        "0x10",
+        "1/3",
+        "1e",
+        "1e1234",
+        "--1",
+        "1 2",
+        ".",
+        "e5",
+        "1d5",
+        "1,5.0.0",
+    ],
 )
 def test_other_numbers_are_refused(text: str, tmp_path: Path) -> None:
-    with pytest.raises(NetworkFileError, match=r"line 14: .*(is not a decimal number|entries; expected)"):
+    with pytest.raises(
+        NetworkFileError, match=r"line 14: .*(is not a decimal number|entries; expected)"
+    ):
         _draft(tmp_path, _edited(l14=f"1,{text},"))
 
 
@@ -135,7 +160,10 @@ def test_blanks_line_ends_and_commas(tmp_path: Path) -> None:
 def test_a_header_with_the_number_of_layers_only(tmp_path: Path) -> None:
     draft = _draft(tmp_path, _edited(l3="2", l6="0", l7="0", l8="0", l9="0"))
     assert draft.network == _exact()
-    assert {"the first line gives the number of layers only", "the file has no normalisation"} <= set(draft.notes)
+    assert {
+        "the first line gives the number of layers only",
+        "the file has no normalisation",
+    } <= set(draft.notes)
 
 
 def test_the_largest_layer_is_not_needed(tmp_path: Path) -> None:
@@ -238,13 +266,17 @@ def test_where_a_rounding_bound_holds(tmp_path: Path) -> None:
         draft = _draft(tmp_path, rounding=f"text={rule}")
         assert (draft.arithmetic, draft.bounded) == (rule, {rule})
     assert _draft(tmp_path, normalisation="both").bounded == set()
-    assert _draft(tmp_path, rounding="normalisation=float32", normalisation="both").bounded == {"float32"}
+    assert _draft(tmp_path, rounding="normalisation=float32", normalisation="both").bounded == {
+        "float32"
+    }
 
 
 def test_normalised_weights_are_rounded_once(tmp_path: Path) -> None:
     """Rounded are the weights computed from the decimals, whatever the rule for text; the other layers follow it."""
     exact = _draft(tmp_path, normalisation="inputs")
-    rounded = _draft(tmp_path, rounding="text=float64,normalisation=float32", normalisation="inputs")
+    rounded = _draft(
+        tmp_path, rounding="text=float64,normalisation=float32", normalisation="inputs"
+    )
     assert rounded.rounding == {"text: float64", "normalisation: float32"}
     for part in ("weight", "bias"):
         first = [FLOAT32.nearest(entry) for entry in getattr(_network(exact), part)(1).entries()]
@@ -256,7 +288,10 @@ def test_normalised_weights_are_rounded_once(tmp_path: Path) -> None:
 def test_one_layer_takes_both_normalisations(tmp_path: Path) -> None:
     text = "1\n1,1\n0\n0\n0\n0.3,0.7\n3,7\n1.1\n0.1\n"
     draft = _draft(tmp_path, text, "normalisation=float32", "both")
-    weight, bias = Fraction("1.1") / 3 * 7, (Fraction("0.1") - Fraction("1.1") / 3 * Fraction("0.3")) * 7
+    weight, bias = (
+        Fraction("1.1") / 3 * 7,
+        (Fraction("0.1") - Fraction("1.1") / 3 * Fraction("0.3")) * 7,
+    )
     expected = FLOAT32.nearest(weight), FLOAT32.nearest(bias + Fraction("0.7"))
     assert (_network(draft).weight(1)[0, 0], _network(draft).bias(1)[0, 0]) == expected
 
@@ -264,13 +299,23 @@ def test_one_layer_takes_both_normalisations(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "normalisation", "says"),
     [
-        (_edited(l8="0"), "inputs", "line 8: the file has no normalisation here, but 'inputs' was asked for"),
-        (_edited(l9="0"), "outputs", "line 9: the file has no normalisation here, but 'outputs' was asked for"),
+        (
+            _edited(l8="0"),
+            "inputs",
+            "line 8: the file has no normalisation here, but 'inputs' was asked for",
+        ),
+        (
+            _edited(l9="0"),
+            "outputs",
+            "line 9: the file has no normalisation here, but 'outputs' was asked for",
+        ),
         (_edited(l9="2,0.0,3,"), "inputs", "line 9: the range of input 1 is 0"),
         (_edited(l9="2,2,0,"), "both", "line 9: the range of the outputs is 0"),
     ],
 )
-def test_normalisations_that_cannot_be(text: str, normalisation: str, says: str, tmp_path: Path) -> None:
+def test_normalisations_that_cannot_be(
+    text: str, normalisation: str, says: str, tmp_path: Path
+) -> None:
     with pytest.raises(NetworkFileError, match=says):
         _draft(tmp_path, text, normalisation=normalisation)
     assert _draft(tmp_path, text).network == _exact()
@@ -316,12 +361,13 @@ def test_damaged_files_give_a_network_or_one_line(tmp_path: Path) -> None:
 # --- Files from elsewhere --------------------------------------------------------------------------------
 
 
-
 def _elsewhere(name: str, rounding: str = "", normalisation: str = "none") -> Network:
     path = _NETS / name
     if not path.is_file():
         pytest.skip("the collection of networks is not here")
-    return _network(read_nnet(path, ReadOptions(Rounding.parse(rounding), normalisation=normalisation)))
+    return _network(
+        read_nnet(path, ReadOptions(Rounding.parse(rounding), normalisation=normalisation))
+    )
 
 
 @pytest.mark.parametrize(
@@ -365,4 +411,6 @@ def test_files_without_normalisation_say_so() -> None:
     _elsewhere("nv_tiny.nnet")
     with pytest.raises(NetworkFileError, match="line 6: the file has no normalisation here"):
         _elsewhere("nv_tiny.nnet", normalisation="both")
-    assert _elsewhere("coav_0131.nnet", normalisation="both") == _elsewhere("coav_0131.nnet")  # means 0, ranges 1
+    assert _elsewhere("coav_0131.nnet", normalisation="both") == _elsewhere(
+        "coav_0131.nnet"
+    )  # means 0, ranges 1

@@ -70,7 +70,11 @@ def test_operations_in_order(tmp_path: Path) -> None:
     assert _network(draft) == _expected()
     assert draft.notes == draft.caveats == []
     assert draft.steps == ["affine [1, 3]", "relu [1, 3]", "affine [1, 1]"]
-    assert (draft.numbers, draft.dtypes, draft.format) == (13, {"float64"}, "npz, numbered operations")
+    assert (draft.numbers, draft.dtypes, draft.format) == (
+        13,
+        {"float64"},
+        "npz, numbered operations",
+    )
 
 
 def test_activations_that_were_not_saved_are_assumed_and_noted(tmp_path: Path) -> None:
@@ -86,18 +90,25 @@ def test_consecutive_dense_layers_are_one_map(tmp_path: Path) -> None:
     draft = _read(tmp_path, _members("dense", "dense"))
     network = _network(draft)
     assert str(network.architecture) == "2-1"
-    assert network([1, 2])[0] == Fraction(float((np.array([1, 2]) @ _A[0] + _B[0]) @ _A[1][:, 0])) + Fraction(0.1)
+    assert network([1, 2])[0] == Fraction(
+        float((np.array([1, 2]) @ _A[0] + _B[0]) @ _A[1][:, 0])
+    ) + Fraction(0.1)
     assert draft.caveats == []
 
 
 def test_a_relu_at_the_end(tmp_path: Path) -> None:
-    assert str(_network(_read(tmp_path, _members("dense", "relu"))).architecture) == "2-3 (trailing ReLU)"
+    assert (
+        str(_network(_read(tmp_path, _members("dense", "relu"))).architecture)
+        == "2-3 (trailing ReLU)"
+    )
 
 
 def test_squeeze_last_at_the_end(tmp_path: Path) -> None:
     draft = _read(tmp_path, _members("dense", "relu", "dense", "squeeze_last"))
     assert _network(draft) == _expected()
-    assert draft.notes == ["squeeze_last at the end makes a number of the one output: nothing to do"]
+    assert draft.notes == [
+        "squeeze_last at the end makes a number of the one output: nothing to do"
+    ]
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
@@ -183,7 +194,6 @@ def test_damaged_archives_give_a_network_or_one_line(tmp_path: Path) -> None:
 # --- Files from elsewhere --------------------------------------------------------------------------------
 
 
-
 def _elsewhere(name: str) -> Draft:
     path = _NETS / name
     if not path.is_file():
@@ -206,5 +216,7 @@ def test_an_implicit_surface_with_relu() -> None:
 
 
 def test_an_implicit_surface_with_elu_is_refused() -> None:
-    with pytest.raises(NetworkFileError, match=r"operation 1 \(elu\): this operation is not supported"):
+    with pytest.raises(
+        NetworkFileError, match=r"operation 1 \(elu\): this operation is not supported"
+    ):
         _elsewhere("sdf_bunny_3d.npz")

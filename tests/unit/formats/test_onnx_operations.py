@@ -28,7 +28,9 @@ _R = random.Random(5)
 
 
 def _eighths(*shape: int) -> Array:
-    return np.array([_R.randint(-16, 16) / 8 for _ in range(int(np.prod(shape)))], np.float32).reshape(shape)
+    return np.array(
+        [_R.randint(-16, 16) / 8 for _ in range(int(np.prod(shape)))], np.float32
+    ).reshape(shape)
 
 
 def _ints(name: str, *values: int) -> Any:
@@ -159,13 +161,22 @@ _BENDS: dict[str, Graph] = {
 
 _MOVES: dict[str, Graph] = {
     "transpose to channels last, flatten, gemm": (
-        [node("Transpose", "x", "t", perm=[0, 2, 3, 1]), node("Flatten", "t", "f"), node("Gemm", "fw", "y")],
+        [
+            node("Transpose", "x", "t", perm=[0, 2, 3, 1]),
+            node("Flatten", "t", "f"),
+            node("Gemm", "fw", "y"),
+        ],
         [constant("w", _eighths(12, 3))],
         (1, 2, 2, 3),
     ),
     "transpose without perm": ([node("Transpose", "x", "y")], [], (2, 3, 4)),
     "conv, flatten, gemm": (
-        [node("Conv", "xkb", "c"), node("Relu", "c", "r"), node("Flatten", "r", "f"), node("Gemm", "fw", "y")],
+        [
+            node("Conv", "xkb", "c"),
+            node("Relu", "c", "r"),
+            node("Flatten", "r", "f"),
+            node("Gemm", "fw", "y"),
+        ],
         [_K, _B, constant("w", _eighths(48, 3))],
         _IMAGE,
     ),
@@ -179,8 +190,16 @@ _MOVES: dict[str, Graph] = {
         [_ints("s", -1, 4), _ints("e", -99, 0), _ints("a", 3, 2), _ints("t", -1, -2)],
         _IMAGE,
     ),
-    "slice of all axes": ([node("Slice", "xse", "y")], [_ints("s", 0, 1), _ints("e", 1, 3)], (1, 4)),
-    "gather": ([node("Gather", "xi", "y", axis=1)], [constant("i", [[2, 0], [-1, 0]], np.int64)], (1, 4)),
+    "slice of all axes": (
+        [node("Slice", "xse", "y")],
+        [_ints("s", 0, 1), _ints("e", 1, 3)],
+        (1, 4),
+    ),
+    "gather": (
+        [node("Gather", "xi", "y", axis=1)],
+        [constant("i", [[2, 0], [-1, 0]], np.int64)],
+        (1, 4),
+    ),
     "gather one": ([node("Gather", "xi", "y", axis=2)], [constant("i", 1, np.int64)], (1, 2, 3)),
     "split": (
         [helper.make_node("Split", ["x", "s"], ["p", "q"], "n_p", axis=1), node("Sub", "pq", "y")],
@@ -188,11 +207,24 @@ _MOVES: dict[str, Graph] = {
         (1, 2, 3),
     ),
     "concat of branches": (
-        [node("Gemm", "xw", "g"), node("Relu", "g", "r"), node("Concat", "rxc", "j", axis=1), node("Gemm", "jv", "y")],
-        [constant("w", _eighths(3, 2)), constant("c", _eighths(1, 1)), constant("v", _eighths(6, 2))],
+        [
+            node("Gemm", "xw", "g"),
+            node("Relu", "g", "r"),
+            node("Concat", "rxc", "j", axis=1),
+            node("Gemm", "jv", "y"),
+        ],
+        [
+            constant("w", _eighths(3, 2)),
+            constant("c", _eighths(1, 1)),
+            constant("v", _eighths(6, 2)),
+        ],
         (1, 3),
     ),
-    "concat along a last axis": ([node("Relu", "x", "r"), node("Concat", "xr", "y", axis=-1)], [], (2, 3)),
+    "concat along a last axis": (
+        [node("Relu", "x", "r"), node("Concat", "xr", "y", axis=-1)],
+        [],
+        (2, 3),
+    ),
     "squeeze, unsqueeze": (
         [node("Squeeze", "xa", "s"), node("Unsqueeze", "sb", "y")],
         [_ints("a", 0, 2), _ints("b", 0, -1)],
@@ -201,9 +233,17 @@ _MOVES: dict[str, Graph] = {
     "squeeze all": ([node("Squeeze", "x", "y")], [], (1, 2, 1, 3)),
     "expand": ([node("Expand", "xs", "y")], [_ints("s", 2, 3)], (1, 3)),
     "tile": ([node("Tile", "xs", "y")], [_ints("s", 2, 2)], (1, 3)),
-    "pad": ([node("Pad", "xpv", "y")], [_ints("p", 0, 0, 1, 2, 0, 0, 0, 1), constant("v", 0.5)], _IMAGE),
+    "pad": (
+        [node("Pad", "xpv", "y")],
+        [_ints("p", 0, 0, 1, 2, 0, 0, 0, 1), constant("v", 0.5)],
+        _IMAGE,
+    ),
     "pad with zeros": ([node("Pad", "xp", "y")], [_ints("p", 0, 1, 0, 2)], (1, 3)),
-    "pad by reflection": ([node("Pad", "xp", "y", mode="reflect")], [_ints("p", 0, 1, 0, 2)], (1, 4)),
+    "pad by reflection": (
+        [node("Pad", "xp", "y", mode="reflect")],
+        [_ints("p", 0, 1, 0, 2)],
+        (1, 4),
+    ),
     "pad by the edge": ([node("Pad", "xp", "y", mode="edge")], [_ints("p", 0, 1, 0, 2)], (1, 4)),
     "reduce mean": ([node("ReduceMean", "x", "y", axes=[2, 3], keepdims=0)], [], (1, 2, 2, 4)),
     "reduce sum": ([node("ReduceSum", "xa", "y")], [_ints("a", -1)], (1, 2, 3)),
@@ -226,7 +266,12 @@ _MOVES: dict[str, Graph] = {
     ),
     "constant of shape": (
         [
-            node("ConstantOfShape", "s", "c", value=helper.make_tensor("v", TensorProto.FLOAT, [1], [0.5])),
+            node(
+                "ConstantOfShape",
+                "s",
+                "c",
+                value=helper.make_tensor("v", TensorProto.FLOAT, [1], [0.5]),
+            ),
             node("Add", "xc", "y"),
         ],
         [_ints("s", 1, 3)],
@@ -245,7 +290,12 @@ _MOVES: dict[str, Graph] = {
             node("Div", "rd", "s"),
             node("Gemm", "xs", "y"),
         ],
-        [constant("w", _eighths(3, 2)), constant("v", _eighths(2, 3)), constant("c", 0.5), constant("d", 2)],
+        [
+            constant("w", _eighths(3, 2)),
+            constant("v", _eighths(2, 3)),
+            constant("c", 0.5),
+            constant("d", 2),
+        ],
         (1, 3),
     ),
     "cast of constants": (
@@ -253,17 +303,31 @@ _MOVES: dict[str, Graph] = {
         [_ints("c", 1, -2, 3)],
         (1, 3),
     ),
-    "cast of the input": ([node("Cast", "x", "h", to=TensorProto.FLOAT), node("Relu", "h", "y")], [], (1, 3)),
+    "cast of the input": (
+        [node("Cast", "x", "h", to=TensorProto.FLOAT), node("Relu", "h", "y")],
+        [],
+        (1, 3),
+    ),
 }
 
 _PRODUCTS: dict[str, Graph] = {
     "residual": (
-        [node("Gemm", "xw", "g"), node("Relu", "g", "r"), node("Gemm", "rv", "h"), node("Add", "hx", "y")],
+        [
+            node("Gemm", "xw", "g"),
+            node("Relu", "g", "r"),
+            node("Gemm", "rv", "h"),
+            node("Add", "hx", "y"),
+        ],
         [constant("w", _eighths(3, 4)), constant("v", _eighths(4, 3))],
         (1, 3),
     ),
     "difference of branches": (
-        [node("Relu", "x", "r"), node("Neg", "x", "n"), node("Relu", "n", "s"), node("Sub", "rs", "y")],
+        [
+            node("Relu", "x", "r"),
+            node("Neg", "x", "n"),
+            node("Relu", "n", "s"),
+            node("Sub", "rs", "y"),
+        ],
         [],
         (1, 3),
     ),
@@ -289,16 +353,32 @@ _PRODUCTS: dict[str, Graph] = {
         [constant("w", _eighths(2, 3)), constant("b", _eighths(1, 2))],
         (2, 3),
     ),
-    "gemm that adds a value": ([node("Gemm", "xwx", "y", beta=-0.5)], [constant("w", _eighths(3, 3))], (2, 3)),
+    "gemm that adds a value": (
+        [node("Gemm", "xwx", "y", beta=-0.5)],
+        [constant("w", _eighths(3, 3))],
+        (2, 3),
+    ),
     "matmul of a stack": ([node("MatMul", "xw", "y")], [constant("w", _eighths(3, 2))], (2, 2, 3)),
     "matmul by a stack": ([node("MatMul", "xw", "y")], [constant("w", _eighths(2, 3, 2))], (4, 3)),
     "matmul by a vector": ([node("MatMul", "xw", "y")], [constant("w", _eighths(3))], (2, 3)),
     "matmul from the left": ([node("MatMul", "wx", "y")], [constant("w", _eighths(4, 2))], (2, 3)),
-    "matmul from the left by a stack": ([node("MatMul", "wx", "y")], [constant("w", _eighths(3, 4, 2))], (2, 3)),
+    "matmul from the left by a stack": (
+        [node("MatMul", "wx", "y")],
+        [constant("w", _eighths(3, 4, 2))],
+        (2, 3),
+    ),
     "widening constant": ([node("Add", "xc", "y")], [constant("c", _eighths(4, 1))], (1, 3)),
     "widening product": ([node("Mul", "xc", "y")], [constant("c", _eighths(2, 1, 1))], (1, 3)),
-    "broadcast of two values": ([node("ReduceSum", "xa", "s"), node("Sub", "xs", "y")], [_ints("a", 1)], (2, 3)),
-    "gemm of a symbolic batch": ([node("Gemm", "xw", "y")], [constant("w", _eighths(3, 3))], ("N", 3)),
+    "broadcast of two values": (
+        [node("ReduceSum", "xa", "s"), node("Sub", "xs", "y")],
+        [_ints("a", 1)],
+        (2, 3),
+    ),
+    "gemm of a symbolic batch": (
+        [node("Gemm", "xw", "y")],
+        [constant("w", _eighths(3, 3))],
+        ("N", 3),
+    ),
 }
 
 _GRAPHS = {**_CONV, **_POOLS, **_NORM, **_BENDS, **_MOVES, **_PRODUCTS}
@@ -314,12 +394,17 @@ def test_operations_compute_what_onnxruntime_computes(name: str, tmp_path: Path)
     for _ in range(6):
         x = _eighths(*fixed) * _R.choice([1, 4])
         expected = session.run(None, {"x": x})[0].ravel()
-        assert [float(v) for v in imported.network([float(v) for v in x.ravel()])] == expected.tolist()
+        assert [
+            float(v) for v in imported.network([float(v) for v in x.ravel()])
+        ] == expected.tolist()
     assert imported.comparison.runtime.startswith("onnxruntime")
 
 
 _OLD: dict[str, tuple[int, Graph]] = {
-    "slice by attributes": (9, ([node("Slice", "x", "y", starts=[1], ends=[-1], axes=[1])], [], (1, 5))),
+    "slice by attributes": (
+        9,
+        ([node("Slice", "x", "y", starts=[1], ends=[-1], axes=[1])], [], (1, 5)),
+    ),
     "squeeze by attributes": (11, ([node("Squeeze", "x", "y", axes=[1])], [], (1, 1, 3))),
     "unsqueeze by attributes": (11, ([node("Unsqueeze", "x", "y", axes=[0, 3])], [], (1, 3))),
     "clip by attributes": (6, ([node("Clip", "x", "y", min=-0.5, max=0.25)], [], (1, 5))),
@@ -342,17 +427,26 @@ _OLD: dict[str, tuple[int, Graph]] = {
         7,
         ([node("BatchNormalization", "xsbmv", "y", epsilon=0.0, momentum=0.5)], _BN, (1, 3, 2)),
     ),
-    "max pool of opset 7": (7, ([node("MaxPool", "x", "y", kernel_shape=[2, 2])], [], (1, 1, 3, 3))),
+    "max pool of opset 7": (
+        7,
+        ([node("MaxPool", "x", "y", kernel_shape=[2, 2])], [], (1, 1, 3, 3)),
+    ),
     "reduce mean of opset 18": (18, ([node("ReduceMean", "xa", "y")], [_ints("a", 1)], (2, 4))),
     "split of opset 18": (
         18,
         (
-            [helper.make_node("Split", ["x"], ["p", "q"], axis=1, num_outputs=2), node("Concat", "qp", "y", axis=1)],
+            [
+                helper.make_node("Split", ["x"], ["p", "q"], axis=1, num_outputs=2),
+                node("Concat", "qp", "y", axis=1),
+            ],
             [],
             (1, 5),
         ),
     ),
-    "pad of some axes": (18, ([node("Pad", ["x", "p", "", "a"], "y")], [_ints("p", 1, 2), _ints("a", 1)], (2, 3))),
+    "pad of some axes": (
+        18,
+        ([node("Pad", ["x", "p", "", "a"], "y")], [_ints("p", 1, 2), _ints("a", 1)], (2, 3)),
+    ),
     "squeeze of opset 21": (21, ([node("Squeeze", "xa", "y")], [_ints("a", 1)], (2, 1, 3))),
 }
 
@@ -405,7 +499,9 @@ def test_clip_of_a_relu_is_a_clip(tmp_path: Path) -> None:
     """Clip(Relu(x), -1, 1) = Clip(x, 0, 1), as networks too."""
     nodes, constants, shape = _GRAPHS["clip of a relu"]
     direct = model([node("Clip", "xab", "y")], [constant("a", 0), constant("b", 1)], shape)
-    assert load(write(tmp_path, "a.onnx", model(nodes, constants, shape))) == load(write(tmp_path, "b.onnx", direct))
+    assert load(write(tmp_path, "a.onnx", model(nodes, constants, shape))) == load(
+        write(tmp_path, "b.onnx", direct)
+    )
 
 
 def test_relu_is_what_the_file_says(tmp_path: Path) -> None:
@@ -430,7 +526,9 @@ def test_limits_that_mean_none(tmp_path: Path) -> None:
 
 def test_a_neuron_of_positive_bias_without_inputs_is_kept() -> None:
     """A pruner that drops it changes the function to (-1/8, 0)."""
-    network = from_arrays([([[0, 0], [0, 0]], ["1/2", "1/4"]), ([[0, 0], ["-1/2", -1]], ["-1/8", 0])])
+    network = from_arrays(
+        [([[0, 0], [0, 0]], ["1/2", "1/4"]), ([[0, 0], ["-1/2", -1]], ["-1/8", 0])]
+    )
     assert list(network([3, -7])) == [Fraction(-1, 8), Fraction(-1, 2)]
 
 
@@ -450,20 +548,28 @@ def test_max_pool_does_not_invent_zeros(tmp_path: Path) -> None:
 
 def test_gemm_on_four_dimensions_is_a_row(tmp_path: Path) -> None:
     """MATLAB's exporter writes it; onnxruntime refuses the file, so nothing is compared, and that is said."""
-    content = model([node("Gemm", "xw", "y", transB=1)], [constant("w", _eighths(3, 2))], (1, 1, 1, 2))
+    content = model(
+        [node("Gemm", "xw", "y", transB=1)], [constant("w", _eighths(3, 2))], (1, 1, 1, 2)
+    )
     imported = read(write(tmp_path, "net.onnx", content))
     assert imported.network.widths == (2, 3)
     assert any("Gemm of a value of shape [1, 1, 1, 2]" in note for note in imported.notes)
     assert "cannot run the file" in str(imported.comparison)
     with pytest.raises(NetworkFileError, match=r"its input has shape \[1, 1, 2, 2\]"):
         load(
-            write(tmp_path, "two.onnx", model([node("Gemm", "xw", "y")], [constant("w", _eighths(2, 2))], (1, 1, 2, 2)))
+            write(
+                tmp_path,
+                "two.onnx",
+                model([node("Gemm", "xw", "y")], [constant("w", _eighths(2, 2))], (1, 1, 2, 2)),
+            )
         )
 
 
 def test_several_inputs_and_outputs_are_put_one_after_the_other(tmp_path: Path) -> None:
     nodes = [node("Relu", "z", "r"), node("Sub", "xr", "y")]
-    imported = read(write(tmp_path, "net.onnx", model(nodes, more_inputs=["z"], more_outputs=["r"])))
+    imported = read(
+        write(tmp_path, "net.onnx", model(nodes, more_inputs=["z"], more_outputs=["r"]))
+    )
     assert list(imported.network([1, 2, 5, -5])) == [-4, 2, 5, 0]
     assert any("'z', coordinates 2 to 3" in note for note in imported.notes)
     assert any("outputs one after the other: 'y' (2), 'r' (2)" in note for note in imported.notes)
@@ -471,22 +577,34 @@ def test_several_inputs_and_outputs_are_put_one_after_the_other(tmp_path: Path) 
 
 def test_unused_branches_cost_nothing(tmp_path: Path) -> None:
     nodes = [node("Relu", "x", "dead"), node("Gemm", "xw", "y")]
-    assert load(write(tmp_path, "net.onnx", model(nodes, [constant("w", np.eye(2))]))).widths == (2, 2)
+    assert load(write(tmp_path, "net.onnx", model(nodes, [constant("w", np.eye(2))]))).widths == (
+        2,
+        2,
+    )
 
 
 # --- Rounding rules --------------------------------------------------------------------------------------
 
 
 def test_batch_norm_is_rounded_only_where_it_must_be(tmp_path: Path) -> None:
-    constants = [constant("s", [1, 1]), constant("b", [0, 0]), constant("m", [0, 0]), constant("v", [4, 2])]
+    constants = [
+        constant("s", [1, 1]),
+        constant("b", [0, 0]),
+        constant("m", [0, 0]),
+        constant("v", [4, 2]),
+    ]
     content = model([node("BatchNormalization", "xsbmv", "y", epsilon=0.0)], constants)
     path = write(tmp_path, "net.onnx", content)
-    weights = {rule: read(path, rounding=rule) for rule in ("", "batchnorm=float64", "batchnorm=float32")}
+    weights = {
+        rule: read(path, rounding=rule) for rule in ("", "batchnorm=float64", "batchnorm=float32")
+    }
     assert weights[""].rounding == "batchnorm: float64"
     assert weights[""].network == weights["batchnorm=float64"].network
     assert weights[""].network.weight(1).row(0)[0] == Fraction(1, 2)
     assert weights[""].network.weight(1).row(1)[1] == Fraction(0.5**0.5)
-    assert weights["batchnorm=float32"].network.weight(1).row(1)[1] == Fraction(float(np.float32(0.5**0.5)))
+    assert weights["batchnorm=float32"].network.weight(1).row(1)[1] == Fraction(
+        float(np.float32(0.5**0.5))
+    )
     assert weights["batchnorm=float32"].rounding == "batchnorm: float32"
     assert any("1 of 2 factors" in note for note in weights[""].notes)
     assert weights[""].provenance["rounding"] == "batchnorm: float64"
@@ -538,7 +656,9 @@ def test_what_looks_like_a_tail_in_the_middle_is_refused(tmp_path: Path) -> None
 
 
 def _with_external(location: str, **where: int) -> bytes:
-    tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2, 2], data_location=TensorProto.EXTERNAL)
+    tensor = TensorProto(
+        name="w", data_type=TensorProto.FLOAT, dims=[2, 2], data_location=TensorProto.EXTERNAL
+    )
     tensor.external_data.add(key="location", value=location)
     for key, value in where.items():
         tensor.external_data.add(key=key, value=str(value))
@@ -577,8 +697,16 @@ def test_missing_external_data_fails_loudly(location: str, says: str, tmp_path: 
 
 def test_external_data_of_the_wrong_size(tmp_path: Path) -> None:
     write(tmp_path, "weights.bin", b"12345678")
-    for where in ({}, {"length": 10**15}, {"length": 10**30}, {"offset": 10**18, "length": 16}, {"offset": -1}):
-        with pytest.raises(NetworkFileError, match=r"tensor 'w': its external data 'weights\.bin' is too short"):
+    for where in (
+        {},
+        {"length": 10**15},
+        {"length": 10**30},
+        {"offset": 10**18, "length": 16},
+        {"offset": -1},
+    ):
+        with pytest.raises(
+            NetworkFileError, match=r"tensor 'w': its external data 'weights\.bin' is too short"
+        ):
             load(write(tmp_path, "net.onnx", _with_external("weights.bin", **where)))
 
 
@@ -589,8 +717,14 @@ _REFUSED: dict[str, tuple[str, Graph]] = {
         r"\(Mul\): a product of two values",
         ([node("Relu", "x", "r"), node("Mul", "xr", "y")], [], (1, 2)),
     ),
-    "matmul of values": (r"\(MatMul\): a product of two values", ([node("MatMul", "xx", "y")], [], (2, 2))),
-    "cast to integers": (r"\(Cast\): to int64 rounds", ([node("Cast", "x", "y", to=TensorProto.INT64)], [], (1, 2))),
+    "matmul of values": (
+        r"\(MatMul\): a product of two values",
+        ([node("MatMul", "xx", "y")], [], (2, 2)),
+    ),
+    "cast to integers": (
+        r"\(Cast\): to int64 rounds",
+        ([node("Cast", "x", "y", to=TensorProto.INT64)], [], (1, 2)),
+    ),
     "batch norm of the wrong length": (
         r"do not have shape \[2\]",
         ([node("BatchNormalization", "xsbmv", "y")], _BN, (1, 2)),
@@ -607,7 +741,10 @@ _REFUSED: dict[str, tuple[str, Graph]] = {
         r"\(Conv\): a kernel of shape \[4, 2, 3, 3\]",
         ([node("Conv", "xk", "y")], [_K], (1, 3, 5, 5)),
     ),
-    "conv larger than the image": (r"does not fit", ([node("Conv", "xk", "y")], [_K], (1, 2, 2, 2))),
+    "conv larger than the image": (
+        r"does not fit",
+        ([node("Conv", "xk", "y")], [_K], (1, 2, 2, 2)),
+    ),
     "conv with kernel_shape of another": (
         r"kernel_shape \[2, 2\]",
         ([node("Conv", "xk", "y", kernel_shape=[2, 2])], [_K], _IMAGE),
@@ -633,7 +770,10 @@ _REFUSED: dict[str, tuple[str, Graph]] = {
         ([helper.make_node("Split", ["x"], ["y", "q", "r"], "n_y", axis=1)], [], (1, 2)),
     ),
     "gather out of range": (r"\(Gather\)", ([node("Gather", "xi", "y")], [_ints("i", 7)], (1, 2))),
-    "slice of nothing": (r"nothing is left", ([node("Slice", "xse", "y")], [_ints("s", 0), _ints("e", 0)], (1, 2))),
+    "slice of nothing": (
+        r"nothing is left",
+        ([node("Slice", "xse", "y")], [_ints("s", 0), _ints("e", 0)], (1, 2)),
+    ),
     "softmax": (
         r"\(Softmax\): this operation is not supported; --strip-tail",
         ([node("Softmax", "x", "y")], [], (1, 2)),
@@ -648,10 +788,20 @@ _REFUSED: dict[str, tuple[str, Graph]] = {
     ),
     "huge constant": (
         r"has more than",
-        ([node("ConstantOfShape", "s", "c"), node("Add", "xc", "y")], [_ints("s", 10**5, 10**5)], (1, 1)),
+        (
+            [node("ConstantOfShape", "s", "c"), node("Add", "xc", "y")],
+            [_ints("s", 10**5, 10**5)],
+            (1, 1),
+        ),
     ),
-    "huge padding": (r"\(Pad\)|values have", ([node("Pad", "xp", "y")], [_ints("p", 0, 10**7, 0, 10**7)], (1, 1))),
-    "huge tile": (r"\(Tile\)|values have", ([node("Tile", "xs", "y")], [_ints("s", 10**4, 10**4)], (1, 1))),
+    "huge padding": (
+        r"\(Pad\)|values have",
+        ([node("Pad", "xp", "y")], [_ints("p", 0, 10**7, 0, 10**7)], (1, 1)),
+    ),
+    "huge tile": (
+        r"\(Tile\)|values have",
+        ([node("Tile", "xs", "y")], [_ints("s", 10**4, 10**4)], (1, 1)),
+    ),
     "huge window": (
         r"\(MaxPool\)",
         ([node("MaxPool", "x", "y", kernel_shape=[10**6], pads=[10**6, 10**6])], [], (1, 1, 3)),

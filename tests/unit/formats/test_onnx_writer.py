@@ -21,22 +21,33 @@ from tests.generators.onnx_files import session_of
 pytest.importorskip("onnx")
 
 
-def random_stack(widths: list[int], dtype: Any, last: Literal["affine", "relu"] = "affine", seed: int = 0) -> Network:
+def random_stack(
+    widths: list[int], dtype: Any, last: Literal["affine", "relu"] = "affine", seed: int = 0
+) -> Network:
     rng = np.random.default_rng(seed)
-    pairs = [(rng.normal(size=(m, n)).astype(dtype), rng.normal(size=m).astype(dtype)) for n, m in pairwise(widths)]
+    pairs = [
+        (rng.normal(size=(m, n)).astype(dtype), rng.normal(size=m).astype(dtype))
+        for n, m in pairwise(widths)
+    ]
     return from_arrays(pairs, last)
 
 
 @pytest.mark.parametrize("last", ["affine", "relu"])
 @pytest.mark.parametrize("widths", [[1, 1], [2, 3], [1, 1, 1], [3, 1, 4, 2], [5, 8, 8, 8, 3]])
 @pytest.mark.parametrize("numbers", ["float32", "float64"])
-def test_read_back_and_run(tmp_path: Path, widths: list[int], numbers: str, last: Literal["affine", "relu"]) -> None:
+def test_read_back_and_run(
+    tmp_path: Path, widths: list[int], numbers: str, last: Literal["affine", "relu"]
+) -> None:
     """The same network, and onnxruntime's values within rounding, for a batch of points."""
     import onnx
 
     network = random_stack(widths, numbers, last)
     written = save_onnx(network, tmp_path / "net.onnx")
-    assert (written.numbers, written.exact, written.largest_difference) == (numbers, True, Fraction(0))
+    assert (written.numbers, written.exact, written.largest_difference) == (
+        numbers,
+        True,
+        Fraction(0),
+    )
     assert written.files == (tmp_path / "net.onnx",)
     assert load(tmp_path / "net.onnx") == network
     model = onnx.load(str(tmp_path / "net.onnx"))
@@ -52,7 +63,12 @@ def test_read_back_and_run(tmp_path: Path, widths: list[int], numbers: str, last
 
 def test_one_weight_decides_the_number_type(tmp_path: Path) -> None:
     single, double = 1 + 2.0**-23, 1 + 2.0**-24
-    for value, numbers in ((single, "float32"), (double, "float64"), (2.0**200, "float64"), (5e-324, "float64")):
+    for value, numbers in (
+        (single, "float32"),
+        (double, "float64"),
+        (2.0**200, "float64"),
+        (5e-324, "float64"),
+    ):
         network = from_arrays([([[value]], [0.5]), ([[1.0]], [0.0])])
         written = save_onnx(network, tmp_path / "net.onnx")
         assert (written.numbers, written.exact) == (numbers, True)
@@ -63,12 +79,18 @@ def test_rounding_is_to_nearest_and_reported(tmp_path: Path) -> None:
     third, tiny = Fraction(1, 3), Fraction(1, 2**1200)
     network = from_arrays([([[third, 1]], [tiny]), ([[2]], [Fraction(2**60 + 1)])])
     written = save_onnx(network, tmp_path / "net.onnx")
-    assert (written.numbers, written.exact, written.largest_difference) == ("float64", False, Fraction(1))
+    assert (written.numbers, written.exact, written.largest_difference) == (
+        "float64",
+        False,
+        Fraction(1),
+    )
     back = load(tmp_path / "net.onnx")
     assert back.weight(1)[0, 0] == Fraction(1 / 3)
     assert back.bias(1)[0, 0] == 0
     assert back.bias(2)[0, 0] == 2**60
-    written = save_onnx(from_arrays([([[1]], [tiny])]), tmp_path / "net.onnx")  # rounded to 0, but not a float32 file
+    written = save_onnx(
+        from_arrays([([[1]], [tiny])]), tmp_path / "net.onnx"
+    )  # rounded to 0, but not a float32 file
     assert (written.numbers, written.exact, written.largest_difference) == ("float64", False, tiny)
 
 
@@ -87,7 +109,9 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NetworkFileError, match=r"end in \.onnx"):
         save_onnx(small, tmp_path / "net.onnx.gz")
     one = RationalMatrix.identity(1)
-    skipping = Network(1, (*small.layers, Layer((Block(0, one), Block(1, one)), RationalMatrix.zeros(1, 1))))
+    skipping = Network(
+        1, (*small.layers, Layer((Block(0, one), Block(1, one)), RationalMatrix.zeros(1, 1)))
+    )
     with pytest.raises(NetworkError, match="only plain stacks"):
         save_onnx(skipping, tmp_path / "net.onnx")
     with pytest.raises(NetworkError, match="b1 has an entry beyond the range of float64"):
@@ -100,7 +124,9 @@ def test_what_is_refused(tmp_path: Path) -> None:
 def test_the_largest_float_is_written(tmp_path: Path) -> None:
     greatest = sys.float_info.max
     assert save_onnx(from_arrays([([[greatest]], [-greatest])]), tmp_path / "net.onnx").exact
-    beyond = Fraction(greatest) + 1  # its nearest float64 is the greatest one, but it is beyond the range
+    beyond = (
+        Fraction(greatest) + 1
+    )  # its nearest float64 is the greatest one, but it is beyond the range
     with pytest.raises(NetworkError, match="beyond the range"):
         save_onnx(from_arrays([([[beyond]], [0])]), tmp_path / "net.onnx")
     assert math.isfinite(greatest)
@@ -117,6 +143,8 @@ def test_two_gigabytes_are_refused_before_anything_is_made(tmp_path: Path) -> No
 
 def test_without_onnx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(NetworkFileError, match=r"writing ONNX needs the package onnx .* pip install onnx"):
+    with pytest.raises(
+        NetworkFileError, match=r"writing ONNX needs the package onnx .* pip install onnx"
+    ):
         save_onnx(from_arrays([([[1]], [0])]), tmp_path / "net.onnx")
     assert list(tmp_path.iterdir()) == []

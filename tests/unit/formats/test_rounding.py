@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from polyrelu.cli.main import _parser
 from polyrelu.errors import NetworkError
 from polyrelu.exact import (
     FLOAT32,
@@ -38,9 +39,9 @@ def _neighbours(value: Fraction, format_: FloatFormat) -> tuple[Fraction, Fracti
 def test_nearest_is_nearest(format_: FloatFormat) -> None:
     chance = random.Random(3)
     for _ in range(2000):
-        value = Fraction(chance.getrandbits(80) + 1, chance.getrandbits(60) + 1) * Fraction(2) ** chance.randint(
-            -160, 60
-        )
+        value = Fraction(chance.getrandbits(80) + 1, chance.getrandbits(60) + 1) * Fraction(
+            2
+        ) ** chance.randint(-160, 60)
         below, above = _neighbours(value, format_)
         found = format_.nearest(value)
         assert found in (below, above)
@@ -52,7 +53,9 @@ def test_nearest_is_nearest(format_: FloatFormat) -> None:
 def test_ties_go_to_even_in_one_step() -> None:
     tie = 1 + Fraction(1, 2**24)
     assert FLOAT32.nearest(tie) == 1
-    assert FLOAT32.nearest(tie + Fraction(1, 2**60)) == 1 + Fraction(1, 2**23)  # through float64 it would be 1
+    assert FLOAT32.nearest(tie + Fraction(1, 2**60)) == 1 + Fraction(
+        1, 2**23
+    )  # through float64 it would be 1
     assert FLOAT32.nearest(1 + Fraction(3, 2**24)) == 1 + Fraction(1, 2**22)
     assert FLOAT32.nearest(Fraction(1, 2**150)) == 0
     assert FLOAT32.nearest(Fraction(3, 2**151)) == Fraction(1, 2**149)
@@ -75,17 +78,25 @@ def test_the_ends_of_the_range() -> None:
 def test_inverse_roots(format_: FloatFormat) -> None:
     chance = random.Random(4)
     for _ in range(1000):
-        value = Fraction(chance.getrandbits(40) + 1, chance.getrandbits(40) + 1) * Fraction(2) ** chance.randint(
-            -80, 80
-        )
+        value = Fraction(chance.getrandbits(40) + 1, chance.getrandbits(40) + 1) * Fraction(
+            2
+        ) ** chance.randint(-80, 80)
         root = inverse_root(value, format_)
         if exact_root(value) is not None:
             assert root * root * value == 1
             continue
         # nearest: the middles to both neighbours enclose 1/√value
-        below, above = _neighbours(root + root / 2**70, format_)[0], _neighbours(root + root / 2**70, format_)[1]
+        below, above = (
+            _neighbours(root + root / 2**70, format_)[0],
+            _neighbours(root + root / 2**70, format_)[1],
+        )
         assert root == below
-        lower = (root + Fraction(float(np.nextafter(_TYPES[format_.name](float(root)), _TYPES[format_.name](0))))) / 2
+        lower = (
+            root
+            + Fraction(
+                float(np.nextafter(_TYPES[format_.name](float(root)), _TYPES[format_.name](0)))
+            )
+        ) / 2
         upper = (root + above) / 2
         assert lower * lower * value <= 1 <= upper * upper * value
 
@@ -115,11 +126,14 @@ def test_the_first_value_of_a_rule_is_its_default() -> None:
 
 
 def _reading_help() -> str:
-    help_: str = _parser()._subparsers._group_actions[0].choices["info"].format_help()  # type: ignore[union-attr, index]
+    commands: Any = _parser()._subparsers
+    help_: str = commands._group_actions[0].choices["info"].format_help()
     return help_.replace("-\n", "-")
 
 
-@pytest.mark.parametrize("text", ["1/0", "1/3", "1_000", "1e9999", "nan", "inf", "", ".", "0x1", "１"])
+@pytest.mark.parametrize(
+    "text", ["1/0", "1/3", "1_000", "1e9999", "nan", "inf", "", ".", "0x1", "１"]
+)
 def test_texts_that_are_no_decimals(text: str) -> None:
     with pytest.raises(ValueError, match="is not a decimal number"):
         Rounding().number(text)
@@ -131,6 +145,8 @@ def test_rules() -> None:
         "float32", "float32", "stored", "exact")  # fmt: skip
     assert rules.number("0.1") == Fraction(float(np.float32(0.1)))
     assert Rounding().number("0.1") == Fraction(1, 10)
-    assert Rounding(normalisation="float32").normalised(Fraction(1, 3)) == FLOAT32.nearest(Fraction(1, 3))
+    assert Rounding(normalisation="float32").normalised(Fraction(1, 3)) == FLOAT32.nearest(
+        Fraction(1, 3)
+    )
     with pytest.raises(NetworkError, match="an attribute is inf"):
         Rounding().attribute(float("inf"))

@@ -53,7 +53,11 @@ def _raw(folder: Path, tensors: Mapping[str, tuple[str, list[int], bytes]]) -> P
     header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
     data = b""
     for name, (kind, shape, content) in tensors.items():
-        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
+        header[name] = {
+            "dtype": kind,
+            "shape": shape,
+            "data_offsets": [len(data), len(data) + len(content)],
+        }
         data += content
     text = json.dumps(header).encode()
     path = folder / "raw.safetensors"
@@ -87,9 +91,15 @@ def test_layers_are_taken_in_the_order_of_their_numbers(tmp_path: Path) -> None:
 def test_layers_without_numbers_need_an_order(tmp_path: Path) -> None:
     arrays = _layers(3, 3, 3)
     names = ("input", "hidden")
-    renamed = {key.replace("net.0", names[0]).replace("net.1", names[1]): array for key, array in arrays.items()}
+    renamed = {
+        key.replace("net.0", names[0]).replace("net.1", names[1]): array
+        for key, array in arrays.items()
+    }
     path = _saved(tmp_path, renamed)
-    _refused(path, r"does not keep the order.*\('hidden', 'input'\); give the order.*such as 'hidden\.,input\.'")
+    _refused(
+        path,
+        r"does not keep the order.*\('hidden', 'input'\); give the order.*such as 'hidden\.,input\.'",
+    )
     assert _read(path, "input.,hidden.").network == _network(arrays)
     assert _read(path, "hidden.").network == _network(dict(list(arrays.items())[2:]))
 
@@ -97,7 +107,10 @@ def test_layers_without_numbers_need_an_order(tmp_path: Path) -> None:
 def test_several_networks(tmp_path: Path) -> None:
     arrays = _layers(2, 3, 1, start="q.") | _layers(2, 4, 1, start="target.")
     path = _saved(tmp_path, arrays)
-    _refused(path, r"several networks: prefix 'q\.' \(2-3-1\), prefix 'target\.' \(2-4-1\); choose one with --prefix")
+    _refused(
+        path,
+        r"several networks: prefix 'q\.' \(2-3-1\), prefix 'target\.' \(2-4-1\); choose one with --prefix",
+    )
     draft = _read(path, "target.")
     assert draft.network == _network(_layers(2, 4, 1))
     assert "not read: 'q.0.bias' [3], 'q.0.weight' [3, 2]" in draft.caveats[-1]
@@ -105,11 +118,20 @@ def test_several_networks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "dtype"),
-    [("F64", "float64"), ("F32", "float32"), ("F16", "float16"), ("I8", "int8"), ("U16", "uint16"), ("I64", "int64")],
+    [
+        ("F64", "float64"),
+        ("F32", "float32"),
+        ("F16", "float16"),
+        ("I8", "int8"),
+        ("U16", "uint16"),
+        ("I64", "int64"),
+    ],
 )
 def test_numbers_are_exact(kind: str, dtype: str, tmp_path: Path) -> None:
     values = np.array([[3.7, 100.1, 1e-5, 0.0]]).astype(dtype)
-    path = _raw(tmp_path, {"fc.weight": (kind, [1, 4], values.astype(f"<{values.dtype.str[1:]}").tobytes())})
+    path = _raw(
+        tmp_path, {"fc.weight": (kind, [1, 4], values.astype(f"<{values.dtype.str[1:]}").tobytes())}
+    )
     draft = _read(path)
     assert draft.network is not None
     assert list(draft.network.weight(1).entries()) == [Fraction(v) for v in values[0].tolist()]
@@ -118,9 +140,14 @@ def test_numbers_are_exact(kind: str, dtype: str, tmp_path: Path) -> None:
 
 def test_every_bfloat16_is_exact(tmp_path: Path) -> None:
     bits = np.arange(2**16, dtype=np.uint32) << 16
-    exact = [Fraction(struct.unpack("<f", struct.pack("<I", int(b)))[0]) if (b >> 23) % 256 < 255 else 0 for b in bits]
+    exact = [
+        Fraction(struct.unpack("<f", struct.pack("<I", int(b)))[0]) if (b >> 23) % 256 < 255 else 0
+        for b in bits
+    ]
     finite = np.where((bits >> 23) % 256 < 255, bits, 0)
-    path = _raw(tmp_path, {"fc.weight": ("BF16", [256, 256], (finite >> 16).astype("<u2").tobytes())})
+    path = _raw(
+        tmp_path, {"fc.weight": ("BF16", [256, 256], (finite >> 16).astype("<u2").tobytes())}
+    )
     draft = _read(path)
     assert draft.network is not None
     assert list(draft.network.weight(1).entries()) == exact
@@ -129,7 +156,10 @@ def test_every_bfloat16_is_exact(tmp_path: Path) -> None:
 
 def test_types_that_are_not_read(tmp_path: Path) -> None:
     for kind in ("BOOL", "F8_E4M3", "F8_E5M2"):
-        _refused(_raw(tmp_path, {"fc.weight": (kind, [1, 1], b"\1")}), f"tensor 'fc.weight': its type is {kind}, which")
+        _refused(
+            _raw(tmp_path, {"fc.weight": (kind, [1, 1], b"\1")}),
+            f"tensor 'fc.weight': its type is {kind}, which",
+        )
     weight = ("F32", [1, 1], b"\0" * 4)
     path = _raw(tmp_path, {"net.0.weight": weight, "mask.bits": ("BOOL", [1], b"\1")})
     assert "not read: 'mask.bits' [1]" in _read(path).caveats[-1]
@@ -141,7 +171,10 @@ def test_types_that_are_not_read(tmp_path: Path) -> None:
         ({}, "it holds no linear layer, a matrix named ….weight; it holds no tensors"),
         ({"conv.weight": np.zeros((1, 1, 2, 2))}, "convolution, whose stride and padding"),
         ({"0.weight": np.array([[1.0, np.nan]])}, r"layer 1, W: entry \[0, 1\] is nan"),
-        (_layers(2, 3) | _layers(4, 1, start="net.1"), r"'net\.0\.weight' \[3, 2\] cannot be followed by"),
+        (
+            _layers(2, 3) | _layers(4, 1, start="net.1"),
+            r"'net\.0\.weight' \[3, 2\] cannot be followed by",
+        ),
     ],
 )
 def test_files_that_are_refused(arrays: dict[str, Array], says: str, tmp_path: Path) -> None:
@@ -172,7 +205,10 @@ def test_damaged_files_give_a_network_or_one_line(tmp_path: Path) -> None:
 def test_the_package_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = _saved(tmp_path, _layers(2, 3))
     monkeypatch.setitem(sys.modules, "safetensors", None)
-    _refused(path, r"needs the package safetensors \(the extra \[safetensors\]\): pip install safetensors")
+    _refused(
+        path,
+        r"needs the package safetensors \(the extra \[safetensors\]\): pip install safetensors",
+    )
     _refused(tmp_path / "missing.safetensors", "needs the package")
 
 

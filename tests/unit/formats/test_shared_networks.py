@@ -127,7 +127,11 @@ def _path(name: str) -> Path:
 
 
 def _shape(network: Network) -> str:
-    return "-".join(map(str, network.widths)) + ("+" if network.last == "relu" else "") + "~" * (not network.is_plain)
+    return (
+        "-".join(map(str, network.widths))
+        + ("+" if network.last == "relu" else "")
+        + "~" * (not network.is_plain)
+    )
 
 
 @pytest.mark.parametrize("name", _READ)
@@ -162,7 +166,9 @@ def test_tails_that_are_left_out_on_request() -> None:
     assert any("softmax" in caveat for caveat in imported.caveats)
 
 
-@pytest.mark.parametrize("name", ["arch_single_pendulum", "vcas_pra01_20hu", "marabou_cnn_max_mnist2"])
+@pytest.mark.parametrize(
+    "name", ["arch_single_pendulum", "vcas_pra01_20hu", "marabou_cnn_max_mnist2"]
+)
 def test_equal_twins_of_onnx_and_keras(name: str) -> None:
     assert load(_path(f"{name}.onnx")) == load(_path(f"{name}.h5"))
 
@@ -182,6 +188,8 @@ def test_the_table_is_complete() -> None:
         pytest.skip("the collection of networks is not here")
     files = {str(path.relative_to(_NETS)) for path in _NETS.rglob("*") if path.is_file()}
     files = {
-        name for name in files if not name.endswith((".md", ".vnnlib")) and not name.startswith(("more/", "pairs/"))
+        name
+        for name in files
+        if not name.endswith((".md", ".vnnlib")) and not name.startswith(("more/", "pairs/"))
     }
     assert files == {*_READ, *_REFUSED}

@@ -87,7 +87,10 @@ _CONTAINERS: dict[str, Any] = {
     "a state dict": _NET,
     "an ordered one": OrderedDict(_NET),
     "state_dict": {"state_dict": _NET, "epoch": 3},
-    "model": {"model": _NET, "optimizer": {"state": {0: {"step": torch.tensor(1.0)}}, "param_groups": []}},
+    "model": {
+        "model": _NET,
+        "optimizer": {"state": {0: {"step": torch.tensor(1.0)}}, "param_groups": []},
+    },
     "model_state_dict": {"model_state_dict": OrderedDict(_NET), "loss": 0.5},
     "a list in state_dict": {"state_dict": [_NET], "err": 0.1},
     "a list": [_NET],
@@ -106,7 +109,11 @@ def test_containers_of_state_dicts(name: str, new: bool, tmp_path: Path) -> None
     assert draft.format == "state dict of PyTorch"
     assert draft.dtypes == {"float32"}
     assert draft.numbers == 3 * 4 + 4 + 4 * 5 + 5 + 5 * 2 + 2
-    assert draft.steps == ["affine [4, 3] 'net.0'", "affine [5, 4] 'net.2'", "affine [2, 5] 'net.4'"]
+    assert draft.steps == [
+        "affine [4, 3] 'net.0'",
+        "affine [5, 4] 'net.2'",
+        "affine [2, 5] 'net.4'",
+    ]
     assert draft.runtime == "a state dict holds no function"
     assert len(draft.caveats) == 1
     says = "ReLU between the linear layers, the last one affine, and the file's order"
@@ -124,7 +131,9 @@ def test_the_wrapper_of_data_parallel_is_noted(tmp_path: Path) -> None:
     assert "'module.'" in _read(_saved(tmp_path, _CONTAINERS["DataParallel"])).notes[0]
 
 
-@pytest.mark.parametrize("names", [("fc1", "fc2"), ("layers.0", "layers.1"), ("a.b.in", "a.b.out"), ("0", "10")])
+@pytest.mark.parametrize(
+    "names", [("fc1", "fc2"), ("layers.0", "layers.1"), ("a.b.in", "a.b.out"), ("0", "10")]
+)
 def test_layers_with_one_parent_are_found(names: tuple[str, str], tmp_path: Path) -> None:
     tensors_ = _state(3, 4, 2).values()
     keys = [f"{name}.{last}" for name in names for last in ("weight", "bias")]
@@ -142,7 +151,9 @@ def test_a_single_layer(tmp_path: Path) -> None:
 def test_a_missing_bias_is_zero(tmp_path: Path) -> None:
     state = {name: tensor for name, tensor in _NET.items() if name != "net.2.bias"}
     draft = _read(_saved(tmp_path, state))
-    assert draft.network == _network({n: torch.zeros(5) if n == "net.2.bias" else t for n, t in _NET.items()})
+    assert draft.network == _network(
+        {n: torch.zeros(5) if n == "net.2.bias" else t for n, t in _NET.items()}
+    )
     assert draft.numbers == sum(tensor.numel() for tensor in state.values())
     assert "layers without a bias, taken as zeros: 'net.2'" in draft.notes
 
@@ -161,11 +172,18 @@ def test_numbers_are_exact(name: str, tmp_path: Path) -> None:
     weight = torch.tensor([[0.1, -3.7, 1e-6]]).to(dtype)
     if dtype.is_floating_point:
         weight = torch.cat(
-            [weight, torch.tensor([[torch.finfo(dtype).max, torch.finfo(dtype).tiny, -0.0]], dtype=dtype)]
+            [
+                weight,
+                torch.tensor(
+                    [[torch.finfo(dtype).max, torch.finfo(dtype).tiny, -0.0]], dtype=dtype
+                ),
+            ]
         )
     draft = _read(_saved(tmp_path, {"fc.weight": weight}))
     assert draft.network is not None
-    assert list(draft.network.weight(1).entries()) == [Fraction(float(v)) for v in weight.reshape(-1)]
+    assert list(draft.network.weight(1).entries()) == [
+        Fraction(float(v)) for v in weight.reshape(-1)
+    ]
     assert draft.dtypes == {name}
     assert draft.arithmetic == name
 
@@ -177,14 +195,16 @@ def test_every_bfloat16_is_exact(tmp_path: Path) -> None:
     weight = torch.from_numpy(bits.view(np.int16)).view(torch.bfloat16).reshape(64, 1024)
     draft = _read(_saved(tmp_path, {"fc.weight": weight}))
     values[~np.isfinite(values)] = 0
-    assert draft.network == from_arrays([(values.astype(np.float64).reshape(64, 1024), np.zeros(64))])
+    assert draft.network == from_arrays(
+        [(values.astype(np.float64).reshape(64, 1024), np.zeros(64))]
+    )
 
 
 def test_tensors_that_are_views(tmp_path: Path) -> None:
     weight = _tensor(6, 8)[::2, 1::3].T
-    assert _read(_saved(tmp_path, {"weight": weight, "bias": _tensor(3)[:1].expand(3)})).network == _network(
-        {"weight": weight, "bias": _tensor(3)[:1].expand(3)}
-    )
+    assert _read(
+        _saved(tmp_path, {"weight": weight, "bias": _tensor(3)[:1].expand(3)})
+    ).network == _network({"weight": weight, "bias": _tensor(3)[:1].expand(3)})
 
 
 def _relocated(path: Path, device: str) -> None:
@@ -193,7 +213,9 @@ def _relocated(path: Path, device: str) -> None:
         members = {name: archive.read(name) for name in archive.namelist()}
     (name,) = [name for name in members if name.endswith("data.pkl")]
     assert b"X\x03\0\0\0cpu" in members[name]
-    members[name] = members[name].replace(b"X\x03\0\0\0cpu", b"X%c\0\0\0" % len(device) + device.encode())
+    members[name] = members[name].replace(
+        b"X\x03\0\0\0cpu", b"X%c\0\0\0" % len(device) + device.encode()
+    )
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
             archive.writestr(name, content)
@@ -220,15 +242,27 @@ _SEVERAL = {
 
 def test_several_networks_are_listed(tmp_path: Path) -> None:
     path = _saved(tmp_path, _SEVERAL)
-    _refused(path, r"several networks: prefix 'actor\.' \(3-4-2\), prefix 'critic\.net\.' \(3-5-1\); choose one")
+    _refused(
+        path,
+        r"several networks: prefix 'actor\.' \(3-4-2\), prefix 'critic\.net\.' \(3-5-1\); choose one",
+    )
     separate = {"policy": _state(3, 4, 2), "value": _state(3, 5, 1)}
-    _refused(_saved(tmp_path, separate), r"prefix 'policy\.' \(3-4-2\), prefix 'value\.' \(3-5-1\); choose one")
+    _refused(
+        _saved(tmp_path, separate),
+        r"prefix 'policy\.' \(3-4-2\), prefix 'value\.' \(3-5-1\); choose one",
+    )
     whole = _saved(tmp_path, separate)
-    assert _read(whole, "policy").network == _read(whole, "policy.").network  # a path without its dot
-    _refused(_saved(tmp_path, [_state(2, 3), _state(4, 1)]), r"prefix '0\.' \(2-3\), prefix '1\.' \(4-1\)")
+    assert (
+        _read(whole, "policy").network == _read(whole, "policy.").network
+    )  # a path without its dot
+    _refused(
+        _saved(tmp_path, [_state(2, 3), _state(4, 1)]),
+        r"prefix '0\.' \(2-3\), prefix '1\.' \(4-1\)",
+    )
     body = _state(3, 4, 4, start="body.") | {"head.weight": _tensor(2, 4)}
     _refused(
-        _saved(tmp_path, body), r"prefix '' \(3-4-4-2\), prefix 'body\.' \(3-4-4\), prefix 'head\.' \(4-2\); choose"
+        _saved(tmp_path, body),
+        r"prefix '' \(3-4-4-2\), prefix 'body\.' \(3-4-4\), prefix 'head\.' \(4-2\); choose",
     )
 
 
@@ -239,7 +273,9 @@ def test_a_prefix_chooses(tmp_path: Path) -> None:
     assert "'actor.net.0.weight' [4, 3]" in critic.caveats[-1]
     assert "'log_std' [2]" in critic.caveats[-1]
     parts = {**_state(3, 4, start="a."), **_state(2, 3, start="b.")}
-    assert _read(_saved(tmp_path, parts), " b., a.").network == _network(_state(2, 3) | _state(3, 4, start="a."))
+    assert _read(_saved(tmp_path, parts), " b., a.").network == _network(
+        _state(2, 3) | _state(3, 4, start="a.")
+    )
     every = _state(3, 4, start="a.") | _state(4, 2, start="b.")
     assert _read(_saved(tmp_path, every), "").network == _network(every)
 
@@ -346,7 +382,10 @@ def test_no_code_of_a_file_is_run(how: str, tmp_path: Path) -> None:
 
 
 def test_whole_modules_are_refused(tmp_path: Path) -> None:
-    _refused(_saved(tmp_path, nn.Linear(2, 2)), r"object of torch\.nn\.modules\.linear\.Linear.*state_dict\(\).*onnx")
+    _refused(
+        _saved(tmp_path, nn.Linear(2, 2)),
+        r"object of torch\.nn\.modules\.linear\.Linear.*state_dict\(\).*onnx",
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -361,7 +400,9 @@ def test_truncated_files_are_refused(new: bool, tmp_path: Path) -> None:
     for length in range(0, len(content), 5):
         path = tmp_path / "cut.pt"
         path.write_bytes(content[:length])
-        _refused(path, "not a readable file of PyTorch|holds an object of")  # half a name is another name
+        _refused(
+            path, "not a readable file of PyTorch|holds an object of"
+        )  # half a name is another name
 
 
 @pytest.mark.parametrize("new", [True, False], ids=["zip", "legacy"])
@@ -382,17 +423,24 @@ def test_damaged_files_give_a_network_or_one_line(new: bool, tmp_path: Path) -> 
 
 def test_checksums_are_looked_at(tmp_path: Path) -> None:
     path = _saved(tmp_path, {"fc.weight": torch.tensor([[1.5]])})
-    path.write_bytes(path.read_bytes().replace(np.float32(1.5).tobytes(), np.float32(2.5).tobytes()))
+    path.write_bytes(
+        path.read_bytes().replace(np.float32(1.5).tobytes(), np.float32(2.5).tobytes())
+    )
     assert torch.load(path, weights_only=True)["fc.weight"] == 2.5
     _refused(path, "damaged: the checksum of 'net/data/0' does not fit")
 
 
-def test_files_that_unpack_to_gigabytes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_unpack_to_gigabytes_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(torch_file, "_BYTES", 10**6)
     with zipfile.ZipFile(tmp_path / "net.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("net/data.pkl", b"")
         archive.writestr("net/data/0", bytes(10**6 + 1))
-    _refused(tmp_path / "net.zip", "it unpacks to 1000001 bytes, more than 1000000; save the weights alone")
+    _refused(
+        tmp_path / "net.zip",
+        "it unpacks to 1000001 bytes, more than 1000000; save the weights alone",
+    )
 
 
 def test_files_of_gigabytes_are_refused(tmp_path: Path) -> None:
@@ -409,7 +457,9 @@ def test_missing_files_and_other_zip_files(tmp_path: Path) -> None:
     _refused(tmp_path / "other.zip", "a zip file without data.pkl or policy.pth; it holds 'readme'")
 
 
-def test_torch_is_needed_and_must_be_new_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_torch_is_needed_and_must_be_new_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = _saved(tmp_path, _NET)
     monkeypatch.setattr(torch, "__version__", "2.9.1+cu128")
     _refused(path, r"torch 2\.9\.1\+cu128 can be made to run code that a file holds; update it")
@@ -443,8 +493,14 @@ def test_archives_of_stable_baselines(said: str | None, tmp_path: Path) -> None:
 
 
 def test_activations_that_an_archive_names(tmp_path: Path) -> None:
-    _refused(_archive(tmp_path, _POLICY % ("common", "")), "data: its activation functions are Tanh, as this policy's")
-    _refused(_archive(tmp_path, _POLICY % ("dqn", _ACTIVATION % "ELU")), "data: its activation functions are ELU; only")
+    _refused(
+        _archive(tmp_path, _POLICY % ("common", "")),
+        "data: its activation functions are Tanh, as this policy's",
+    )
+    _refused(
+        _archive(tmp_path, _POLICY % ("dqn", _ACTIVATION % "ELU")),
+        "data: its activation functions are ELU; only",
+    )
     notes = _read(_archive(tmp_path, _POLICY % ("common", _ACTIVATION % "ReLU"))).notes
     assert "the archive says that its activation functions are ReLU" in notes
 
@@ -607,23 +663,42 @@ def _indices(self: Any, x: Any) -> Any:
 def _extremes(self: Any, x: Any) -> Any:
     y = self.layer(x)
     z = torch.minimum(y, x) + torch.maximum(y, self.shift) - torch.max(x, -y)
-    return z + torch.clamp(x, -1, 0.5) + y.clamp(min=0.25) + abs(x) + torch.abs(y) + torch.clip(y, max=1)
+    return (
+        z
+        + torch.clamp(x, -1, 0.5)
+        + y.clamp(min=0.25)
+        + abs(x)
+        + torch.abs(y)
+        + torch.clip(y, max=1)
+    )
 
 
 def _arithmetic(self: Any, x: Any) -> Any:
     y = (2 - x) * self.shift / 4 + -x
     y = torch.sub(torch.add(y, x), torch.mul(x, 0.5)) - (1 - self.shift)
-    return F.linear(y, self.weight * self.mask, self.shift[:2]) + (x @ self.weight.t() - self.shift[:2] / 2).sum()
+    return (
+        F.linear(y, self.weight * self.mask, self.shift[:2])
+        + (x @ self.weight.t() - self.shift[:2] / 2).sum()
+    )
 
 
 def _sums(self: Any, x: Any) -> Any:
     y = self.layer(x)
-    return y.mean(dim=(2, 3)) + y.sum((2, 3)) + torch.mean(y, -1, keepdim=True).squeeze(-1).sum(2) + x.mean()
+    return (
+        y.mean(dim=(2, 3))
+        + y.sum((2, 3))
+        + torch.mean(y, -1, keepdim=True).squeeze(-1).sum(2)
+        + x.mean()
+    )
 
 
 def _functions(self: Any, x: Any) -> Any:
     y = F.leaky_relu(F.conv2d(x, self.kernel, None, 1, 1), 0.5)
-    z = F.max_pool2d(y, 2) + F.avg_pool2d(y, 2) - F.hardtanh(F.max_pool2d(y, 2, ceil_mode=True), -2.0, 1.0)
+    z = (
+        F.max_pool2d(y, 2)
+        + F.avg_pool2d(y, 2)
+        - F.hardtanh(F.max_pool2d(y, 2, ceil_mode=True), -2.0, 1.0)
+    )
     z = F.pad(F.relu6(z), (1, 0), value=0.5) + F.adaptive_avg_pool2d(y, 1)
     return torch.flatten(F.dropout(F.prelu(z, self.slope), training=self.training), 1)
 
@@ -669,8 +744,12 @@ _FORWARDS: dict[str, Case] = {
 _CASES = _LAYERS | _FORWARDS
 
 
-def _drafted(module: Any, shape: Sequence[int] | None = None, **options: Any) -> tuple[Draft, Lowered]:
-    draft = draft_of_module(module, ReadOptions(input_shape=None if shape is None else tuple(shape), **options))
+def _drafted(
+    module: Any, shape: Sequence[int] | None = None, **options: Any
+) -> tuple[Draft, Lowered]:
+    draft = draft_of_module(
+        module, ReadOptions(input_shape=None if shape is None else tuple(shape), **options)
+    )
     assert draft.graph is not None
     return draft, lower(draft.graph)
 
@@ -694,7 +773,9 @@ def test_modules_compute_what_torch_computes(name: str) -> None:
     module = _dyadic(make())
     draft, lowered = _drafted(module, shape)
     for seed in range(5):
-        x = _tensor(*shape, seed=seed) - (3 if seed == 4 else 0)  # the last one is negative everywhere
+        x = _tensor(*shape, seed=seed) - (
+            3 if seed == 4 else 0
+        )  # the last one is negative everywhere
         exact = lowered.network([Fraction(float(v)) for v in x.reshape(-1)])
         assert [float(v) for v in exact] == _flat(module(x))
     assert draft.rounding == set()
@@ -720,7 +801,9 @@ def test_modules_with_any_weights_agree_within_the_rounding_bound(name: str, dty
     assert draft.dtypes <= {draft.arithmetic}
     assert _compared(draft, lowered).worst < 1
     is_normalised = "batch norm" in name
-    assert draft.rounding == ({"attributes: stored", "batchnorm: float64"} if is_normalised else set())
+    assert draft.rounding == (
+        {"attributes: stored", "batchnorm: float64"} if is_normalised else set()
+    )
 
 
 def _traced(*calls: tuple[Callable[..., Any], Callable[..., tuple[Any, ...]]]) -> Any:
@@ -736,12 +819,17 @@ def _traced(*calls: tuple[Callable[..., Any], Callable[..., tuple[Any, ...]]]) -
 def test_operators_that_write_in_place() -> None:
     """They become ordinary ones, and who reads what they wrote gets the new value."""
     halved = (operator.mul, lambda x: (x, 0.5))
-    module = _traced(halved, (operator.iadd, lambda x, y: (y, x)), (operator.isub, lambda x, y, z: (y, 1)))
+    module = _traced(
+        halved, (operator.iadd, lambda x, y: (y, x)), (operator.isub, lambda x, y, z: (y, 1))
+    )
     draft, lowered = _drafted(module, (1, 2))
     _compared(draft, lowered)
     assert list(lowered.network([2, -4])) == [2, -7]
     with pytest.raises(NetworkError, match="cannot be traced"):
-        _drafted(_traced((operator.setitem, lambda x: (x, 0, 1.0)), (operator.neg, lambda x, y: (x,))), (1, 2))
+        _drafted(
+            _traced((operator.setitem, lambda x: (x, 0, 1.0)), (operator.neg, lambda x, y: (x,))),
+            (1, 2),
+        )
 
 
 def test_hardsigmoid() -> None:
@@ -753,7 +841,9 @@ def test_hardsigmoid() -> None:
 
 
 def test_what_is_noted() -> None:
-    draft, lowered = _drafted(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Dropout(), nn.Linear(4, 2)).eval())
+    draft, lowered = _drafted(
+        nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Dropout(), nn.Linear(4, 2)).eval()
+    )
     assert draft.format.startswith("module of PyTorch 2")
     assert draft.steps == ["Linear [1, 4]", "ReLU [1, 4]", "Dropout [1, 4]", "Linear [1, 2]"]
     assert draft.input_shapes == [(1, 3)]
@@ -761,7 +851,10 @@ def test_what_is_noted() -> None:
     assert draft.notes == ["input of shape [1, 3], one sample", "Dropout does nothing at inference"]
     assert str(lowered.network.architecture) == "3-4-2"
     several = _CASES["several outputs"]
-    assert "outputs one after the other: 'a' (3), 'relu' (1)" in _drafted(several[0](), several[1])[0].notes
+    assert (
+        "outputs one after the other: 'a' (3), 'relu' (1)"
+        in _drafted(several[0](), several[1])[0].notes
+    )
     assert _compared(draft, lowered).runtime == f"torch {torch.__version__}"
 
 
@@ -798,7 +891,9 @@ def test_inverse_roots_are_rounded_by_the_rule() -> None:
         ((nn.Linear(5, 5), nn.Linear(5, 2)), (1, 5)),
     ],
 )
-def test_the_input_shape_is_that_of_a_linear_layer(layers: tuple[Any, ...], shape: tuple[int, ...]) -> None:
+def test_the_input_shape_is_that_of_a_linear_layer(
+    layers: tuple[Any, ...], shape: tuple[int, ...]
+) -> None:
     assert _drafted(nn.Sequential(*layers))[0].input_shapes == [shape]
 
 
@@ -821,7 +916,10 @@ def test_a_module_in_training_mode_is_read_at_inference_and_left_as_it_is() -> N
     _compared(draft, lowered)
     assert [part.training for part in module.modules()] == [True, True, True, False, True]
     assert all(torch.equal(tensor, before[name]) for name, tensor in module.state_dict().items())
-    assert "the module is in training mode; what is read is what it computes at inference" in draft.notes
+    assert (
+        "the module is in training mode; what is read is what it computes at inference"
+        in draft.notes
+    )
     x = _tensor(1, 3)
     assert [float(v) for v in lowered.network([float(v) for v in x[0]])] == _flat(module.eval()(x))
 
@@ -851,16 +949,24 @@ def test_wrapped_modules() -> None:
 _TAILS: dict[str, Callable[[], Any]] = {
     "a layer": lambda: nn.Sequential(nn.Linear(2, 3), nn.Softmax(dim=1)),
     "a view after it": lambda: nn.Sequential(nn.Linear(2, 3), nn.LogSoftmax(dim=1), nn.Flatten()),
-    "a function": lambda: _module(lambda self, x: torch.sigmoid(self.layer(x)), layer=nn.Linear(2, 3)),
-    "another": lambda: _module(lambda self, x: F.log_softmax(self.layer(x), dim=1), layer=nn.Linear(2, 3)),
-    "a method": lambda: _module(lambda self, x: self.layer(x).tanh().view(-1), layer=nn.Linear(2, 3)),
+    "a function": lambda: _module(
+        lambda self, x: torch.sigmoid(self.layer(x)), layer=nn.Linear(2, 3)
+    ),
+    "another": lambda: _module(
+        lambda self, x: F.log_softmax(self.layer(x), dim=1), layer=nn.Linear(2, 3)
+    ),
+    "a method": lambda: _module(
+        lambda self, x: self.layer(x).tanh().view(-1), layer=nn.Linear(2, 3)
+    ),
 }
 
 
 @pytest.mark.parametrize("name", _TAILS)
 def test_a_last_layer_can_be_left_out(name: str) -> None:
     module = _TAILS[name]()
-    with pytest.raises(NetworkError, match="not supported; strip_tail leaves it out after the last layer"):
+    with pytest.raises(
+        NetworkError, match="not supported; strip_tail leaves it out after the last layer"
+    ):
         draft_of_module(module, ReadOptions())
     draft, lowered = _drafted(module, strip_tail=True)
     assert str(lowered.network.architecture) == "2-3"
@@ -993,13 +1099,17 @@ def _max_pool_with_zeros(step: Any, layer: Any, x: Any) -> Any:
     pads = [(layer.padding, layer.padding)] * 2
     table = np.pad(tensors.indices(x.shape), [(0, 0), (0, 0), *pads], constant_values=-1)
     padded = tensors.view(step.graph, x, table)
-    return tensors.max_pool(step.graph, padded, tensors.plain_window([layer.kernel_size] * 2, [layer.stride] * 2))
+    return tensors.max_pool(
+        step.graph, padded, tensors.plain_window([layer.kernel_size] * 2, [layer.stride] * 2)
+    )
 
 
 def _batch_norm_without_epsilon(step: Any, layer: Any, x: Any) -> Any:
     scale, bias, mean = (step.tensor(t) for t in (layer.weight, layer.bias, layer.running_mean))
     roots = step.reader.options.rounding.roots
-    return tensors.batch_norm(step.graph, x, scale, bias, mean, step.tensor(layer.running_var), Fraction(0), roots)[0]
+    return tensors.batch_norm(
+        step.graph, x, scale, bias, mean, step.tensor(layer.running_var), Fraction(0), roots
+    )[0]
 
 
 def _transposed_linear(step: Any, layer: Any, x: Any) -> Any:

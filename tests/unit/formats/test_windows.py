@@ -12,12 +12,16 @@ from polyrelu.formats.graph.tensors import Window, plain_window
 #: Sizes, kernels, strides, dilations, padding (less than the kernel, as runtimes require), rounding up.
 CASES = [
     case
-    for case in product((1, 2, 5, 8), (1, 2, 3), (1, 2, 3), (1, 2), ((0, 0), (1, 1), (0, 2)), (False, True))
+    for case in product(
+        (1, 2, 5, 8), (1, 2, 3), (1, 2, 3), (1, 2), ((0, 0), (1, 1), (0, 2)), (False, True)
+    )
     if max(case[4]) < case[1]
 ]
 
 
-def _counted(size: int, width: int, stride: int, dilation: int, pads: tuple[int, int], up: bool) -> int:
+def _counted(
+    size: int, width: int, stride: int, dilation: int, pads: tuple[int, int], up: bool
+) -> int:
     """Windows inside the padded entries; with `up` also one that overlaps the end, and none that starts in the padding
     at the end."""
     entries, reach = size + sum(pads), dilation * (width - 1) + 1

@@ -52,7 +52,9 @@ def test_plain_stacks_evaluate_like_plain_loops(layers: plain.Network, data: st.
     outputs = [tuple(plain.evaluate(layers, x)) for x in batch]
     assert network.evaluate(batch) == outputs
     assert [network(x) for x in batch] == outputs
-    assert trailing.evaluate(batch) == [tuple(max(y, Fraction(0)) for y in output) for output in outputs]
+    assert trailing.evaluate(batch) == [
+        tuple(max(y, Fraction(0)) for y in output) for output in outputs
+    ]
     found = network.preactivations(batch)
     for position, x in enumerate(batch):
         assert [list(z.transpose().row(position)) for z in found] == plain.preactivations(layers, x)
@@ -68,7 +70,9 @@ def test_sign_vector_and_affine_map(layers: plain.Network, data: st.DataObject) 
     for number, row in enumerate(signs.layers, 1):
         assert signs.active(number) == tuple(i for i, sign in enumerate(row) if sign > 0)
     found = network.affine_map_at(x)
-    assert [list(row) for row in found.matrix.beside(found.offset).rows()] == cells.affine_map(layers, expected)
+    assert [list(row) for row in found.matrix.beside(found.offset).rows()] == cells.affine_map(
+        layers, expected
+    )
     assert found == network.affine_map(signs)
     assert found(x) == network(x)
     assert trailing.affine_map_at(x)(x) == trailing(x)
@@ -135,11 +139,14 @@ def test_networks_with_skip_connections(network: Network, data: st.DataObject) -
     assert network.evaluate(batch) == [_plain_output(network, x) for x in batch]
     for x in batch:
         hidden = _loops(network, x)[: network.hidden_layers]
-        assert network.sign_vector(x).layers == tuple(tuple((v > 0) - (v < 0) for v in z) for z in hidden)
+        assert network.sign_vector(x).layers == tuple(
+            tuple((v > 0) - (v < 0) for v in z) for z in hidden
+        )
         assert network.affine_map_at(x)(x) == network(x)
     assert network.is_plain == all(len(layer.blocks) == 1 for layer in network.layers)
     assert network.parameters == sum(
-        layer.width + sum(len(list(block.weight.entries())) for block in layer.blocks) for layer in network.layers
+        layer.width + sum(len(list(block.weight.entries())) for block in layer.blocks)
+        for layer in network.layers
     )
 
 
@@ -247,7 +254,12 @@ def test_networks_cannot_be_changed() -> None:
     digest = network.sha256
     weights[0, 0] = 7
     assert network.weight(1)[0, 0] == 1
-    parts: list[object] = [network, network.layers[0], network.layers[0].blocks[0], network.sign_vector([1, 2])]
+    parts: list[object] = [
+        network,
+        network.layers[0],
+        network.layers[0].blocks[0],
+        network.sign_vector([1, 2]),
+    ]
     for part in parts:
         for name in [field.name for field in dataclasses.fields(part)]:  # type: ignore[arg-type]
             with pytest.raises(dataclasses.FrozenInstanceError):
@@ -283,11 +295,16 @@ def _bytes_by_the_book(network: Network) -> bytes:
     text = f"polyrelu-network 1\ninputs {network.inputs}\n"
     for layer in network.layers:
         bias = [layer.bias[i, 0] for i in range(layer.width)]
-        blocks = [(block.source, [list(block.weight.row(i)) for i in range(layer.width)]) for block in layer.blocks]
+        blocks = [
+            (block.source, [list(block.weight.row(i)) for i in range(layer.width)])
+            for block in layer.blocks
+        ]
         everything = [*bias, *(entry for _, rows in blocks for row in rows for entry in row)]
         denominator = 1
         for entry in everything:
-            denominator = denominator * entry.denominator // math.gcd(denominator, entry.denominator)
+            denominator = (
+                denominator * entry.denominator // math.gcd(denominator, entry.denominator)
+            )
         text += f"layer {layer.width} {_spelled(denominator)}\n"
         text += "bias " + " ".join(_spelled(int(entry * denominator)) for entry in bias) + "\n"
         for source, rows in blocks:
@@ -320,7 +337,9 @@ def test_canonical_bytes_and_documents_of_plain_stacks(layers: plain.Network, la
 
 @given(shaped_rows(1, 2, rationals()), shaped_rows(1, 1, rationals()))
 @settings(max_examples=40)
-def test_canonical_bytes_of_huge_and_tiny_numbers(weights: plain.Matrix, bias: plain.Matrix) -> None:
+def test_canonical_bytes_of_huge_and_tiny_numbers(
+    weights: plain.Matrix, bias: plain.Matrix
+) -> None:
     _check_identity(from_arrays([(weights, bias[0])]))
 
 
@@ -328,9 +347,15 @@ def test_canonical_bytes_of_a_known_network() -> None:
     network = Network(
         2,
         (
-            Layer((Block(0, RationalMatrix.from_rows([["1/2", 1], [0, "-2/3"]])),), RationalMatrix.column([0, "1/6"])),
             Layer(
-                (Block(0, RationalMatrix.from_rows([[1, 0]])), Block(1, RationalMatrix.from_rows([[0, 10**1000]]))),
+                (Block(0, RationalMatrix.from_rows([["1/2", 1], [0, "-2/3"]])),),
+                RationalMatrix.column([0, "1/6"]),
+            ),
+            Layer(
+                (
+                    Block(0, RationalMatrix.from_rows([[1, 0]])),
+                    Block(1, RationalMatrix.from_rows([[0, 10**1000]])),
+                ),
                 RationalMatrix.column([-1]),
             ),
         ),
@@ -352,14 +377,19 @@ def test_hashes_tell_apart_what_differs() -> None:
         from_arrays(base[:1]),
     ]
     assert len({network.sha256 for network in networks}) == len(networks)
-    assert from_arrays([(np.eye(2, dtype=np.float16), [0, 0]), ([["1", 1.0]], [0])]).sha256 == networks[0].sha256
+    assert (
+        from_arrays([(np.eye(2, dtype=np.float16), [0, 0]), ([["1", 1.0]], [0])]).sha256
+        == networks[0].sha256
+    )
 
 
 def test_zero_skip_blocks_are_refused() -> None:
     """They could be written or left out: one function, two hashes."""
     block = Block(0, _matrix(1, 1))
     with pytest.raises(NetworkError, match="leave it out"):
-        _SKIP.replace_layers({2: Layer((block, Block(1, RationalMatrix.identity(1))), _matrix(1, 1))})
+        _SKIP.replace_layers(
+            {2: Layer((block, Block(1, RationalMatrix.identity(1))), _matrix(1, 1))}
+        )
 
 
 # --- Permutation, scaling, normal form -------------------------------------------------------------------
@@ -370,13 +400,17 @@ def _shuffled(random_: random.Random, network: Network) -> Network:
     for number in range(1, network.depth):
         width = network.widths[number]
         factors = [Fraction(random_.randint(1, 9), random_.randint(1, 9)) for _ in range(width)]
-        network = permute(rescale(network, number, factors), number, random_.sample(range(width), width))
+        network = permute(
+            rescale(network, number, factors), number, random_.sample(range(width), width)
+        )
     return network
 
 
 @given(_skip_networks(), st.integers(0, 10**6), st.data())
 @settings(max_examples=60)
-def test_permuting_and_scaling_keep_the_function(network: Network, seed: int, data: st.DataObject) -> None:
+def test_permuting_and_scaling_keep_the_function(
+    network: Network, seed: int, data: st.DataObject
+) -> None:
     other = _shuffled(random.Random(seed), network)
     batch = data.draw(st.lists(points(network.inputs), min_size=1, max_size=3))
     assert other.evaluate(batch) == network.evaluate(batch)
@@ -385,7 +419,9 @@ def test_permuting_and_scaling_keep_the_function(network: Network, seed: int, da
 
 @given(plain_stacks([2, 3, 2]), st.permutations(range(3)), st.lists(small_rationals().map(lambda x: abs(x) + 1),
                                                                     min_size=3, max_size=3))  # fmt: skip
-def test_permute_and_rescale_entry_by_entry(layers: plain.Network, order: list[int], factors: list[Fraction]) -> None:
+def test_permute_and_rescale_entry_by_entry(
+    layers: plain.Network, order: list[int], factors: list[Fraction]
+) -> None:
     (w1, b1), (w2, b2) = layers
     network = exact_network(layers)
     permuted, scaled = permute(network, 1, order), rescale(network, 1, factors)
@@ -404,7 +440,10 @@ def _small_network(random_: random.Random, widths: Sequence[int]) -> plain.Netwo
     def entry() -> Fraction:
         return Fraction(random_.randint(-1, 1))
 
-    return [([[entry() for _ in range(n)] for _ in range(m)], [entry() for _ in range(m)]) for n, m in pairwise(widths)]
+    return [
+        ([[entry() for _ in range(n)] for _ in range(m)], [entry() for _ in range(m)])
+        for n, m in pairwise(widths)
+    ]
 
 
 def _has_coupled_zero_neurons(layers: plain.Network) -> bool:
@@ -420,7 +459,10 @@ def _has_coupled_zero_neurons(layers: plain.Network) -> bool:
 
 
 def _oracle_form(network: Network) -> plain.Network:
-    return [([list(row) for row in layer.weight.rows()], list(layer.bias.entries())) for layer in network.layers]
+    return [
+        ([list(row) for row in layer.weight.rows()], list(layer.bias.entries()))
+        for layer in network.layers
+    ]
 
 
 def _nudged(random_: random.Random, layers: plain.Network) -> plain.Network:
@@ -432,7 +474,16 @@ def _nudged(random_: random.Random, layers: plain.Network) -> plain.Network:
     return copy
 
 
-_SHAPES = [(1, 2, 1), (2, 2, 1), (1, 3, 2), (1, 2, 2, 1), (2, 3, 2, 1), (1, 3, 3, 1), (1, 2, 2, 2, 1), (1, 1, 1, 1)]
+_SHAPES = [
+    (1, 2, 1),
+    (2, 2, 1),
+    (1, 3, 2),
+    (1, 2, 2, 1),
+    (2, 3, 2, 1),
+    (1, 3, 3, 1),
+    (1, 2, 2, 2, 1),
+    (1, 1, 1, 1),
+]
 
 
 @pytest.mark.parametrize("widths", _SHAPES, ids=str)
@@ -477,11 +528,16 @@ def test_related_with_skip_connections(network: Network, seed: int) -> None:
     shuffled = _shuffled(random.Random(seed), network)
     if any(not any(layer.bias.entries()) for layer in network.layers[:-1]):
         network = network.replace_layers(
-            {n: Layer(layer.blocks, _ones(layer.width)) for n, layer in enumerate(network.layers[:-1], 1)}
+            {
+                n: Layer(layer.blocks, _ones(layer.width))
+                for n, layer in enumerate(network.layers[:-1], 1)
+            }
         )  # no neurons that are 0: they are the subject of other tests
         shuffled = _shuffled(random.Random(seed), network)
     assert related(network, shuffled)
-    doubled = network.replace_layers({1: Layer(network.layers[0].blocks, network.bias(1).scale(-1))})
+    doubled = network.replace_layers(
+        {1: Layer(network.layers[0].blocks, network.bias(1).scale(-1))}
+    )
     output = Layer(network.layers[-1].blocks, network.layers[-1].bias + _ones(network.outputs))
     assert related(doubled, _shuffled(random.Random(seed), doubled))
     assert not related(network, network.replace_layers({network.depth: output}))
@@ -517,7 +573,9 @@ def test_zero_neurons_without_any_fixed_neighbour_are_an_error_not_a_verdict() -
         canonical_form(network)
 
 
-def test_look_alikes_beyond_the_bound_are_an_error_not_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_look_alikes_beyond_the_bound_are_an_error_not_a_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Five disjoint copies of one chain: 5! orderings give one network."""
     monkeypatch.setattr("polyrelu.symmetry.normal_form._LEAF_LIMIT", 100)
     network = from_arrays([([[1]] * 5, [1] * 5), (np.eye(5), np.zeros(5)), (np.ones((1, 5)), [0])])
@@ -526,7 +584,9 @@ def test_look_alikes_beyond_the_bound_are_an_error_not_a_verdict(monkeypatch: py
 
 
 def test_many_twins_are_no_trouble() -> None:
-    network = from_arrays([([[1]] * 30, [1] * 30), (np.ones((20, 30)), np.zeros(20)), (np.ones((1, 20)), [0])])
+    network = from_arrays(
+        [([[1]] * 30, [1] * 30), (np.ones((20, 30)), np.zeros(20)), (np.ones((1, 20)), [0])]
+    )
     assert related(network, _shuffled(random.Random(0), network))
 
 

@@ -45,7 +45,9 @@ def with_output(*hidden: tuple[Sequence[Sequence[Number]], Sequence[Number]]) ->
     return [*(layer(*w_b) for w_b in hidden), layer([[1] * len(hidden[-1][1])], [0])]
 
 
-def random_network(random: Random, architecture: Sequence[int], largest: int, denominator: int = 1) -> Network:
+def random_network(
+    random: Random, architecture: Sequence[int], largest: int, denominator: int = 1
+) -> Network:
     """A random network; small `largest` gives zero rows, duplicates and many points in special position."""
 
     def entry() -> Fraction:
@@ -61,7 +63,9 @@ def degenerate_networks() -> list[Network]:
     """Two-hidden-layer networks with entries in {-1, 0, 1}; most of them are degenerate in some way."""
     random = Random(5)
     architectures = [(1, 3, 2, 1), (2, 2, 2, 1), (2, 3, 2, 2), (3, 2, 2, 1)]
-    return [random_network(random, architecture, 1) for architecture in architectures for _ in range(12)]
+    return [
+        random_network(random, architecture, 1) for architecture in architectures for _ in range(12)
+    ]
 
 
 def vandermonde_lines(k: int) -> tuple[list[list[int]], list[int]]:
@@ -166,7 +170,9 @@ def vanishing_gradients(network: Network, signs: SignVector) -> Matrix:
 def test_affine_maps(network: Network) -> None:
     for signs, cell in cells(network).items():
         x = [*cell.point, Fraction(1)]
-        values = [sum(c * v for c, v in zip(row, x, strict=True)) for row in affine_map(network, signs)]
+        values = [
+            sum(c * v for c, v in zip(row, x, strict=True)) for row in affine_map(network, signs)
+        ]
         assert values == evaluate(network, cell.point)
 
 
@@ -175,14 +181,20 @@ def test_import_keeps_the_interrupt_handler() -> None:
         "import signal; before = signal.getsignal(signal.SIGINT); import tests.oracles.cells; "
         "assert signal.getsignal(signal.SIGINT) is before"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, env={"PYTHONPATH": ":".join(sys.path)})
+    subprocess.run(
+        [sys.executable, "-c", program], check=True, env={"PYTHONPATH": ":".join(sys.path)}
+    )
 
 
 # --- local_fiber.py --------------------------------------------------------------------------------------
 
 # The bend x1 = 0 is nowhere visible: on that line both neurons of the second layer are inactive. Where they
 # are active the first neuron is affine, so its bias can be traded for theirs.
-HIDDEN_HYPERPLANE = [layer(IDENTITY, [0, 0]), layer([[1, -1], [2, -1]], [-1, -1]), layer([[1, 1]], [0])]
+HIDDEN_HYPERPLANE = [
+    layer(IDENTITY, [0, 0]),
+    layer([[1, -1], [2, -1]], [-1, -1]),
+    layer([[1, 1]], [0]),
+]
 
 
 def test_local_fiber_of_known_networks() -> None:
@@ -218,7 +230,9 @@ def test_local_fiber_against_difference_quotients(network: Network) -> None:
         return [v for signs in patterns for row in affine_map(layers, signs) for v in row]
 
     base = maps(network)
-    gradients = [[u - v for u, v in zip(maps(other), base, strict=True)] for other in incremented(network)]
+    gradients = [
+        [u - v for u, v in zip(maps(other), base, strict=True)] for other in incremented(network)
+    ]
     hidden = sum(len(bias) for _, bias in network[:-1])
     assert local_fiber_dimension(network).dimension == len(gradients) - rank(gradients) - hidden
 
@@ -229,7 +243,9 @@ def incremented(network: Network) -> list[Network]:
     for depth, (weights, bias) in enumerate(network):
         rows = [[*row, b] for row, b in zip(weights, bias, strict=True)]
         for i, j in product(range(len(rows)), range(len(rows[0]))):
-            changed = [[v + ((k, m) == (i, j)) for m, v in enumerate(row)] for k, row in enumerate(rows)]
+            changed = [
+                [v + ((k, m) == (i, j)) for m, v in enumerate(row)] for k, row in enumerate(rows)
+            ]
             new_layer = [row[:-1] for row in changed], [row[-1] for row in changed]
             result.append([*network[:depth], new_layer, *network[depth + 1 :]])
     return result
@@ -276,7 +292,11 @@ def test_relation_of_a_pair_apart_from_inputs_and_outputs() -> None:
     """Two neurons joined only to each other can meet any positive ratio, but no negative one."""
 
     def network(weight: int) -> Network:
-        return [layer([[1], [0]], [0, 0]), layer([[1, 0], [0, weight]], [0, 0]), layer([[1, 0]], [0])]
+        return [
+            layer([[1], [0]], [0, 0]),
+            layer([[1, 0], [0, weight]], [0, 0]),
+            layer([[1, 0]], [0]),
+        ]
 
     assert related(network(1), network(7))
     assert not related(network(1), network(-1))

@@ -71,15 +71,21 @@ def test_equal_pictures_are_equal_files(suffix: str) -> None:
     picture(SMALL, "layers").save(f"0.{suffix}")
     for number, epoch in enumerate(["1", "1000000000"], 1):
         environment = {"SOURCE_DATE_EPOCH": epoch, "PYTHONPATH": str(ROOT)}
-        subprocess.run([sys.executable, "-c", script, f"{number}.{suffix}"], env=environment, check=True)
+        subprocess.run(
+            [sys.executable, "-c", script, f"{number}.{suffix}"], env=environment, check=True
+        )
     contents = [Path(f"{number}.{suffix}").read_bytes() for number in range(3)]
     assert contents[0] == contents[1] == contents[2]
     picture(SMALL, "zeros").save(f"other.{suffix}")
     assert Path(f"other.{suffix}").read_bytes() != contents[0]
 
 
-@pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
-def test_formats(suffix: str, start: bytes, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")]
+)
+def test_formats(
+    suffix: str, start: bytes, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     status, found = run_json(capsys, "plot", "net.json", "-o", f"a.{suffix}", "--box=-1/2,3")
     assert Path(f"a.{suffix}").read_bytes().startswith(start)
     assert names(folder) == {"net.json", "torus.json", "lines.json", f"a.{suffix}"}
@@ -101,7 +107,9 @@ def test_formats(suffix: str, start: bytes, folder: Path, capsys: pytest.Capture
     }
 
 
-@pytest.mark.parametrize("what", ["complex", "layers", "zeros", "weights", "boundary", "level", "surface"])
+@pytest.mark.parametrize(
+    "what", ["complex", "layers", "zeros", "weights", "boundary", "level", "surface"]
+)
 @pytest.mark.parametrize("name", ["net.json", "lines.json"])
 def test_every_kind_of_picture(what: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Also where every cell contains a line; the output is as its schema says, equal files for equal pictures."""
@@ -109,7 +117,9 @@ def test_every_kind_of_picture(what: str, name: str, capsys: pytest.CaptureFixtu
         contents = []
         for number in range(2):
             target = Path(f"{number}.{suffix}")
-            status, found = run_json(capsys, "plot", name, "-o", str(target), "--what", what, "--box=-2,3")
+            status, found = run_json(
+                capsys, "plot", name, "-o", str(target), "--what", what, "--box=-2,3"
+            )
             assert status == 0, found
             schema = json.loads((files("polyrelu") / "schemas" / "output.schema.json").read_text())
             jsonschema.Draft202012Validator(schema).validate(found)
@@ -148,16 +158,36 @@ assert "matplotlib.pyplot" not in sys.modules
 @pytest.mark.parametrize(
     ("network", "what", "says"),
     [
-        (from_arrays([([[1, 0]], [3]), ([[1]], [1])]), "boundary", "no decision boundary in this box"),
+        (
+            from_arrays([([[1, 0]], [3]), ([[1]], [1])]),
+            "boundary",
+            "no decision boundary in this box",
+        ),
         (
             from_arrays([([[0, 0], [0, 0]], [1, 2])]),
             "boundary",
             "no decision boundary in this box (class 1 everywhere)",
         ),
-        (from_arrays([([[1, 0]], [3]), ([[1]], [1])]), "level", "the output does not cross this level in this box"),
-        (from_arrays([([[1, 0]], [3]), ([[1]], [1])]), "zeros", "no neuron changes its sign in this box"),
-        (from_arrays([([[1, 0]], [3]), ([[1]], [1])]), "weights", "output 0 has no breakpoints in this box"),
-        (from_arrays([([[1, 0, 0]], [3]), ([[1]], [1])]), "boundary", "no decision boundary in this box"),
+        (
+            from_arrays([([[1, 0]], [3]), ([[1]], [1])]),
+            "level",
+            "the output does not cross this level in this box",
+        ),
+        (
+            from_arrays([([[1, 0]], [3]), ([[1]], [1])]),
+            "zeros",
+            "no neuron changes its sign in this box",
+        ),
+        (
+            from_arrays([([[1, 0]], [3]), ([[1]], [1])]),
+            "weights",
+            "output 0 has no breakpoints in this box",
+        ),
+        (
+            from_arrays([([[1, 0, 0]], [3]), ([[1]], [1])]),
+            "boundary",
+            "no decision boundary in this box",
+        ),
     ],
 )
 def test_nothing_to_see(network: Network, what: str, says: str) -> None:
@@ -179,7 +209,10 @@ def test_a_picture_of_the_kind_that_fits() -> None:
     line = Polyhedron.from_generators([[0] * 4], (), [[1, 2, 3, 4]], 4)
     space = Polyhedron.from_generators([[0] * 4], (), [[1, 0, 0, 0], [0, 1, 0, 1], [0, 0, 1, 0]], 4)
     assert picture(four, domain=line).what == "graph"
-    assert (picture(four, domain=space).what, picture(four, domain=space).view.names) == ("layers", (0, 2, 3))
+    assert (picture(four, domain=space).what, picture(four, domain=space).view.names) == (
+        "layers",
+        (0, 2, 3),
+    )
     assert picture(SMALL).what == "complex"
 
 
@@ -225,7 +258,9 @@ def read_mesh(path: Path) -> Read:
     assert all(int(row[0]) == len(row) - 1 for row in found["face"])
     faces = [list(map(int, row[1:])) for row in found["face"]]
     return Read(
-        [tuple(map(float, row)) for row in found["vertex"]], faces, [list(map(int, row)) for row in found["edge"]]
+        [tuple(map(float, row)) for row in found["vertex"]],
+        faces,
+        [list(map(int, row)) for row in found["edge"]],
     )
 
 
@@ -244,7 +279,9 @@ def volume(mesh: Read) -> float:
     ("network", "level", "euler", "inside"),
     [(TORUS, "1/2", 0, 4.0), (OCTAHEDRON, 1, 2, 4 / 3), (OCTAHEDRON, 3, 2, 36.0)],
 )
-def test_closed_surfaces(suffix: str, network: Network, level: str | int, euler: int, inside: float) -> None:
+def test_closed_surfaces(
+    suffix: str, network: Network, level: str | int, euler: int, inside: float
+) -> None:
     """On R^n, since the surface is bounded. Every edge is passed once in each direction, and the volume is positive."""
     part = surface(network, "level", level=level)
     written = save_mesh(part, f"mesh{suffix}")
@@ -277,7 +314,15 @@ def test_edges_and_points_alone() -> None:
     wire = from_arrays(
         [
             (SIX, [0] * 6),
-            ([[1, 1, 1, 1, 0, 0], [-1, -1, -1, -1, 0, 0], [0, 0, 0, 0, 1, 1], [0, 0, 0, 0, -1, -1]], [-1, 1, -1, 1]),
+            (
+                [
+                    [1, 1, 1, 1, 0, 0],
+                    [-1, -1, -1, -1, 0, 0],
+                    [0, 0, 0, 0, 1, 1],
+                    [0, 0, 0, 0, -1, -1],
+                ],
+                [-1, 1, -1, 1],
+            ),
             ([[1, 1, 1, 1]], [0]),
         ]
     )
@@ -296,7 +341,10 @@ def test_a_mesh_of_a_slice() -> None:
     """The second input is the third plus 1: the octahedron |y + 1| + |y| + |z| + |w|, by the other coordinates."""
     four = from_arrays(
         [
-            ([[row if j == i else 0 for j in range(4)] for i in range(4) for row in (1, -1)], [0] * 8),
+            (
+                [[row if j == i else 0 for j in range(4)] for i in range(4) for row in (1, -1)],
+                [0] * 8,
+            ),
             ([[1] * 8], [0]),
         ]
     )
@@ -313,16 +361,28 @@ def test_mesh_from_the_command_line(folder: Path, capsys: pytest.CaptureFixture[
     command = ["plot", "torus.json", "--what", "level", "--level", "1/2", "-o", "torus.ply"]
     status, found = run_json(capsys, *command)
     assert (status, found["drawn"]) == (0, {"vertices": 16, "faces": 16, "edges alone": 0})
-    assert (found["level"], found["output"], found["box"], found["axes"]) == ("1/2", 0, None, [0, 1, 2])
+    assert (found["level"], found["output"], found["box"], found["axes"]) == (
+        "1/2",
+        0,
+        None,
+        [0, 1, 2],
+    )
     first = Path("torus.ply").read_bytes()
     assert run_json(capsys, *command)[0] == 0
     assert Path("torus.ply").read_bytes() == first
     assert names(folder) == {"net.json", "torus.json", "lines.json", "torus.ply"}
 
 
-def test_the_mesh_of_weights_is_that_of_its_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_mesh_of_weights_is_that_of_its_output(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """As many facets as the picture shows; the box in the same form."""
-    save(from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 0], [0, 0, 2]], [0, 0])]), "two.json")
+    save(
+        from_arrays(
+            [([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 0], [0, 0, 2]], [0, 0])]
+        ),
+        "two.json",
+    )
     for output, count in ((0, 8), (1, 4)):
         options = ["--what", "weights", "--output", str(output), "--box=-1,1"]
         status, mesh = run_json(capsys, "plot", "two.json", "-o", "w.ply", *options)
@@ -330,7 +390,9 @@ def test_the_mesh_of_weights_is_that_of_its_output(folder: Path, capsys: pytest.
         status, drawn = run_json(capsys, "plot", "two.json", "-o", "w.png", *options)
         assert (status, drawn["drawn"]["visible facets"]) == (0, count)
         assert mesh["box"] == drawn["box"] == [["-1", "1"]] * 3
-    status, mesh = run_json(capsys, "plot", "two.json", "-o", "w.ply", "--what", "weights", "--domain", "box:-1,1")
+    status, mesh = run_json(
+        capsys, "plot", "two.json", "-o", "w.ply", "--what", "weights", "--domain", "box:-1,1"
+    )
     assert (status, mesh["box"]) == (0, None)
     with pytest.raises(DomainError, match="no output 2"):
         surface(from_arrays([([[1, 0, 0]], [0]), ([[1], [1]], [0, 0])]), "weights", output=2)
@@ -342,32 +404,57 @@ def test_the_mesh_of_weights_is_that_of_its_output(folder: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["torus.json", "-o", "a.ply", "--what", "zeros"], "unbounded cells, which no mesh can hold: give a bounded"),
+        (
+            ["torus.json", "-o", "a.ply", "--what", "zeros"],
+            "unbounded cells, which no mesh can hold: give a bounded",
+        ),
         (["torus.json", "-o", "a.ply", "--what", "zeros"], "--domain box:-1,1"),
-        (["net.json", "-o", "a.obj", "--what", "zeros", "--domain", "box:0,1"], "a mesh lies in three dimensions"),
-        (["torus.json", "-o", "a.obj", "--what", "layers"], "layers is no surface; choose one of zeros, weights"),
+        (
+            ["net.json", "-o", "a.obj", "--what", "zeros", "--domain", "box:0,1"],
+            "a mesh lies in three dimensions",
+        ),
+        (
+            ["torus.json", "-o", "a.obj", "--what", "layers"],
+            "layers is no surface; choose one of zeros, weights",
+        ),
         (["torus.json", "-o", "a.obj"], "choose --what zeros, weights, boundary or level"),
-        (["torus.json", "-o", "a.png", "--what", "surface"], "choose one of layers, zeros, weights, boundary, level"),
+        (
+            ["torus.json", "-o", "a.png", "--what", "surface"],
+            "choose one of layers, zeros, weights, boundary, level",
+        ),
         (["net.json", "-o", "a.png", "--what", "graph"], "graph is no picture of 2 dimensions"),
         (["net.json", "-o", "a.png", "--what", "photo"], "invalid choice: 'photo'"),
         (["net.json"], "the following arguments are required: -o"),
         (["net.json", "-o", "folder.png"], "it is not a regular file"),
         (["net.json", "-o", "a.png", "--output", "x.png"], "a file is -o FILE"),
-        (["net.json", "-o", "a.png", "--what", "level", "--level", "1/0"], "expected an integer, a decimal"),
+        (
+            ["net.json", "-o", "a.png", "--what", "level", "--level", "1/0"],
+            "expected an integer, a decimal",
+        ),
         (["net.json", "-o", "a.png", "--box=0,1;0,1;0,1"], "2 such pairs"),
         (["net.json", "-o", "a.png", "--box=0,one"], "every side is two numbers"),
-        (["net.json", "-o", "a.png", "--domain", "slice:missing.json"], "missing.json: cannot read"),
+        (
+            ["net.json", "-o", "a.png", "--domain", "slice:missing.json"],
+            "missing.json: cannot read",
+        ),
         (["net.json", "-o", "a.png", "--domain", "point.json"], "the domain has 0"),
         (
             ["net.json", "-o", "a.png", "--domain", "empty.json"],
             "the domain is empty, so that there is nothing to draw",
         ),
-        (["torus.json", "-o", "a.ply", "--what", "zeros", "--box=0,1", "--domain", "none.json"], "the domain is empty"),
+        (
+            ["torus.json", "-o", "a.ply", "--what", "zeros", "--box=0,1", "--domain", "none.json"],
+            "the domain is empty",
+        ),
     ],
 )
 @pytest.mark.parametrize("as_json", [False, True])
 def test_errors(
-    arguments: list[str], message: str, as_json: bool, folder: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    message: str,
+    as_json: bool,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path("folder.png").mkdir()
     Path("point.json").write_text('{"vertices": [[1, 2]]}')
@@ -390,13 +477,17 @@ def test_a_full_disk_leaves_nothing_behind(
 
     Path(name).write_text("old")
     monkeypatch.setattr("polyrelu.support.text_files.os.replace", full)
-    status, _, err = run(capsys, "plot", "torus.json", "-o", name, "--what", "level", "--level", "1/2", "--box=-3,3")
+    status, _, err = run(
+        capsys, "plot", "torus.json", "-o", name, "--what", "level", "--level", "1/2", "--box=-3,3"
+    )
     assert (status, err) == (2, f"polyrelu: {name}: cannot write: No space left on device\n")
     assert names(folder) == {"net.json", "torus.json", "lines.json", name}
     assert Path(name).read_text() == "old"
 
 
-def test_without_matplotlib(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_matplotlib(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """One line with the remedy, before anything is computed; meshes need no matplotlib."""
 
     def never(*_: object) -> None:
@@ -415,7 +506,9 @@ def test_without_matplotlib(folder: Path, monkeypatch: pytest.MonkeyPatch, capsy
 
 
 @pytest.mark.parametrize("what", ["complex", "boundary", "level"])
-def test_ctrl_c(what: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctrl_c(
+    what: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Half a complex would be another picture."""
     shown: list[str] = []
 
@@ -425,7 +518,9 @@ def test_ctrl_c(what: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("polyrelu.support.progress.ProgressLine.show", press)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background ignore Ctrl-C
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # tests in the background ignore Ctrl-C
     status, out, err = run(capsys, "plot", "net.json", "-o", "a.png", "--what", what, "--json")
     signal.signal(signal.SIGINT, before)
     assert (status, json.loads(out)["error"]) == (3, "interrupted; nothing was written")
@@ -447,7 +542,9 @@ def test_wrong_names_from_python() -> None:
 
 
 def test_open_regions_are_no_surface() -> None:
-    part = level_set(from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])]), 0)
+    part = level_set(
+        from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])]), 0
+    )
     with pytest.raises(DomainError, match="contains open regions"):
         mesh_of(part)
     with pytest.raises(DomainError, match="unbounded cells"):

@@ -79,11 +79,15 @@ def networks(inputs: int) -> Iterator[tuple[Network, PolyhedralComplex]]:
         network = random_network(inputs, 2, seed)
         yield network, canonical_complex(network)
     for rows in ([[1, 2, 3]], [[1, 0, 2], [0, 1, 1]], [[0, 0, 1], [0, 0, -2]], [[0, 0, 0]]):
-        flat = from_arrays([([row[-inputs:] for row in rows], [1] * len(rows)), ([[1] * len(rows)], [0])])
+        flat = from_arrays(
+            [([row[-inputs:] for row in rows], [1] * len(rows)), ([[1] * len(rows)], [0])]
+        )
         yield flat, canonical_complex(flat)
 
 
-def polygons(cells: PolyhedralComplex, box: tuple[Fraction, Fraction], dimension: int) -> set[Polygon]:
+def polygons(
+    cells: PolyhedralComplex, box: tuple[Fraction, Fraction], dimension: int
+) -> set[Polygon]:
     """The cells inside the box that are not on its boundary, as sets of corners."""
     inside = Clipped(cells, view_of(cells, box))
     if dimension < cells.lineality_dim:
@@ -117,7 +121,10 @@ def test_corners_go_around() -> None:
     tried = 0
     for _, cells in networks(2):
         for _, points in Clipped(cells, view_of(cells, BOX)).all_cells(2, range(cells.regions)):
-            turns = [cross(*(points[(i + k) % len(points)] for k in range(3))) for i in range(len(points))]
+            turns = [
+                cross(*(points[(i + k) % len(points)] for k in range(3)))
+                for i in range(len(points))
+            ]
             assert all(turn > 0 for turn in turns) or all(turn < 0 for turn in turns)
             fans = [cross(points[0], points[i], points[i + 1]) for i in range(1, len(points) - 1)]
             assert all(fan * turns[0] > 0 for fan in fans)
@@ -165,7 +172,12 @@ def test_certain_floats_in_place_of_exact_vertices() -> None:
         near = Clipped(rounded, view_of(rounded, BOX), exact=False)
         all_near = [near.cell(1, index) for index in range(rounded.size(1))]
         solved = rounded.vertex_store.statistics.exact_vertices - before
-        assert 0 < solved <= int((rounded.constraint_signs(0) == 0).any(axis=1).sum()) < rounded.size(0)
+        assert (
+            0
+            < solved
+            <= int((rounded.constraint_signs(0) == 0).any(axis=1).sum())
+            < rounded.size(0)
+        )
         whole = Clipped(exact, view_of(exact, BOX))
         unseen, differ = (BOX[1] - BOX[0]) / 2**20, False
         for index, found in enumerate(all_near):
@@ -183,7 +195,9 @@ def test_edges_past_the_corners_of_the_frame() -> None:
         slopes = [Fraction(rng.randint(1, 9), rng.randint(1, 9)) for _ in range(inputs)]
         off = rng.choice([0, 1, -1]) * Fraction(1, 2 ** rng.choice([50, 56, 64, 90]))
         rows = [slopes, *([rng.randint(-9, 9) for _ in range(inputs)] for _ in range(2))]
-        network = from_arrays([(rows, [-sum(slopes) + off, 1, 2]), ([[1, 1, 1]], [0])])  # next to (1, …, 1)
+        network = from_arrays(
+            [(rows, [-sum(slopes) + off, 1, 2]), ([[1, 1, 1]], [0])]
+        )  # next to (1, …, 1)
         domain = Polyhedron.box([-7] * inputs, [Fraction(22, 3)] * inputs)
         cells = canonical_complex(network, domain if trial % 3 else None)
         view = view_of(cells, [-1, 1])
@@ -193,7 +207,9 @@ def test_edges_past_the_corners_of_the_frame() -> None:
                 found, expected = near.cell(dimension, index), whole.cell(dimension, index)
                 assert len(found) == len(expected)
                 distances = (
-                    abs(a - b) for pair in zip(found, expected, strict=True) for a, b in zip(*pair, strict=True)
+                    abs(a - b)
+                    for pair in zip(found, expected, strict=True)
+                    for a, b in zip(*pair, strict=True)
                 )
                 assert max(distances, default=0) <= Fraction(2, 2**20)
                 seen.add((dimension, bool(found)))
@@ -203,7 +219,14 @@ def test_edges_past_the_corners_of_the_frame() -> None:
 def area(points: list[tuple[Fraction, ...]]) -> Fraction:
     """Of a polygon, by the shoelace formula."""
     turned = [*points[1:], points[0]]
-    return abs(sum((a[0] * b[1] - a[1] * b[0] for a, b in zip(points, turned, strict=True)), Fraction())) / 2
+    return (
+        abs(
+            sum(
+                (a[0] * b[1] - a[1] * b[0] for a, b in zip(points, turned, strict=True)), Fraction()
+            )
+        )
+        / 2
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -251,7 +274,11 @@ def test_axes_of_a_slice() -> None:
         (Polyhedron.box([0, 0], [0, 0]), None, "the domain has 0"),
         (Polyhedron.universe(2), [1, 2, 3], r"\(low, high\), or 2 such pairs"),
         (Polyhedron.universe(2), [(0, 1)], r"\(low, high\), or 2 such pairs"),
-        (Polyhedron.universe(2), [(0, 1), (1, 1)], "side 1 of the box is empty: 1 is not less than 1"),
+        (
+            Polyhedron.universe(2),
+            [(0, 1), (1, 1)],
+            "side 1 of the box is empty: 1 is not less than 1",
+        ),
         (Polyhedron.box([5, 5], [6, 6]), [-1, 1], "shows nothing of the inside"),
         (Polyhedron.box([1, 1], [2, 2]), [-1, 1], "shows nothing of the inside"),
         (Polyhedron.from_constraints([[1, 0], [-1, 0]], [0, -1]), None, "empty"),
@@ -296,7 +323,10 @@ def test_a_slice_is_drawn_like_the_complex_on_it() -> None:
 
 def test_slices_are_drawn_in_their_coordinates(tmp_path: Path) -> None:
     """Along p1 - p0 and p2 - p0, so that the points are (0, 0), (1, 0) and (0, 1); also where they fill all of R^n."""
-    for inputs, points in ((4, [[1, 0, 2, 1], [2, 1, 3, 1], [3, 0, 2, 2]]), (2, [[1, 2], [0, 4], [2, 5]])):
+    for inputs, points in (
+        (4, [[1, 0, 2, 1], [2, 1, 3, 1], [3, 0, 2, 2]]),
+        (2, [[1, 2], [0, 4], [2, 5]]),
+    ):
         network = random_network(inputs, 2, 1)
         (tmp_path / "slice.json").write_text(json.dumps({"points": points}))
         part = parse_slice(f"slice:{tmp_path}/slice.json", inputs)
@@ -306,18 +336,32 @@ def test_slices_are_drawn_in_their_coordinates(tmp_path: Path) -> None:
             x = [p + s * (a - p) + t * (b - p) for p, a, b in zip(*points, strict=True)]
             assert flat([s, t]) == network(x)
         found = picture(network, "complex", part)
-        assert found.view.caption == f"box [-1, 2] × [-1, 2], slice p0 + s (p1 - p0) + t (p2 - p0) of R^{inputs}"
+        assert (
+            found.view.caption
+            == f"box [-1, 2] × [-1, 2], slice p0 + s (p1 - p0) + t (p2 - p0) of R^{inputs}"
+        )
         assert found.figure.axes[0].get_xlabel() == "$s$"
-        assert picture(network, "complex", part, box=[0, 1]).view.upper == (Fraction(1), Fraction(1))
-        (tmp_path / "slice.json").write_text(json.dumps({"points": points, "range": [[0, 3], [-1, 0]]}))
+        assert picture(network, "complex", part, box=[0, 1]).view.upper == (
+            Fraction(1),
+            Fraction(1),
+        )
+        (tmp_path / "slice.json").write_text(
+            json.dumps({"points": points, "range": [[0, 3], [-1, 0]]})
+        )
         part = parse_slice(f"slice:{tmp_path}/slice.json", inputs)
-        assert picture(network, "zeros", part).view.caption.startswith("box [0, 3] × [-1, 0], slice p0")
+        assert picture(network, "zeros", part).view.caption.startswith(
+            "box [0, 3] × [-1, 0], slice p0"
+        )
 
 
-def test_a_mesh_of_a_slice_through_points(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mesh_of_a_slice_through_points(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """max(|x|, |y|, |z|) on a skew slice, in its coordinates."""
     rows = [[2, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]]
-    network = from_arrays([([[s * a for a in row] for row in rows for s in (1, -1)], [0] * 6), ([[1] * 6], [0])])
+    network = from_arrays(
+        [([[s * a for a in row] for row in rows for s in (1, -1)], [0] * 6), ([[1] * 6], [0])]
+    )
     points = [[0, 0, 0, 0], [1, 0, 0, 0], [0, 2, 0, 0], [0, 0, 1, 1]]
     (tmp_path / "slice.json").write_text(json.dumps({"points": points}))
     save(network, tmp_path / "net.json")
@@ -342,11 +386,14 @@ def test_weights_on_a_slice_are_measured_along_it() -> None:
     plane = Polyhedron.from_generators([[1, 0, 2, 1]], (), [[1, 1, 1, 0], [2, 0, 0, 1]], 4)
     ax = picture(network, "weights", plane, box=BOX).figure.axes[1]  # the scale
     largest = max(
-        abs(unit_weight(facet, 0)) for facet in breakpoint_complex(canonical_complex(network, window(plane, BOX)[0]))
+        abs(unit_weight(facet, 0))
+        for facet in breakpoint_complex(canonical_complex(network, window(plane, BOX)[0]))
     )
     low, high = ax.get_ylim()
     assert (low, high) == pytest.approx((-largest, largest)) or high < largest / 2
-    (facet,) = breakpoint_complex(canonical_complex(from_arrays([([[1, 2]], [0]), ([[3]], [0])]), DIAGONAL))
+    (facet,) = breakpoint_complex(
+        canonical_complex(from_arrays([([[1, 2]], [0]), ([[3]], [0])]), DIAGONAL)
+    )
     assert unit_weight(facet, 0) == pytest.approx(9 / 2**0.5)
 
 
@@ -355,7 +402,10 @@ def test_weights_on_a_slice_are_measured_along_it() -> None:
 
 def drawn(ax: Any) -> list[list[list[tuple[float, ...]]]]:
     """The corners of all polygons and segments of Axes, one list for each collection."""
-    return [[list(map(tuple, path.vertices.tolist())) for path in part.get_paths()] for part in ax.collections]
+    return [
+        [list(map(tuple, path.vertices.tolist())) for path in part.get_paths()]
+        for part in ax.collections
+    ]
 
 
 def test_drawn_regions_and_edges_are_the_clipped_ones() -> None:
@@ -364,9 +414,13 @@ def test_drawn_regions_and_edges_are_the_clipped_ones() -> None:
         inside = Clipped(cells, view_of(cells, BOX))
         regions = [floats(points) for _, points in inside.all_cells(2, range(cells.regions))]
         fills, *edges = drawn(ax)
-        assert [corners[: len(points)] for corners, points in zip(fills, regions, strict=True)] == regions
+        assert [
+            corners[: len(points)] for corners, points in zip(fills, regions, strict=True)
+        ] == regions
         if cells.lineality_dim < 2:
-            expected = {frozenset(floats(points)) for _, points in inside.all_cells(1, range(cells.size(1)))}
+            expected = {
+                frozenset(floats(points)) for _, points in inside.all_cells(1, range(cells.size(1)))
+            }
             found = [frozenset(segment) for part in edges for segment in part]
             assert len(found) == len(set(found))
             assert set(found) == expected, network
@@ -388,8 +442,14 @@ def test_the_boundary_of_the_domain_is_drawn_but_not_the_frame() -> None:
     triangle = Polyhedron.from_generators([[-2, -2], [2, -2], [0, 2]], (), (), 2)
     cells = canonical_complex(from_arrays([([[1, 0]], [0]), ([[1]], [0])]), triangle)
     regions, border, edges = drawn(draw_cells(cells))
-    assert [len(part) for part in (regions, border, edges)] == [2, 2, 1]  # the lowest side, two edges, is on the frame
-    boxed = canonical_complex(from_arrays([([[1, 0]], [0]), ([[1]], [0])]), Polyhedron.box([-1, -1], [1, 1]))
+    assert [len(part) for part in (regions, border, edges)] == [
+        2,
+        2,
+        1,
+    ]  # the lowest side, two edges, is on the frame
+    boxed = canonical_complex(
+        from_arrays([([[1, 0]], [0]), ([[1]], [0])]), Polyhedron.box([-1, -1], [1, 1])
+    )
     assert [len(part) for part in drawn(draw_cells(boxed))] == [2, 1]
 
 
@@ -399,7 +459,10 @@ def test_layers_in_colour_and_grey() -> None:
     figure = draw_layers(cells, box=[-2, 2])
     panels = [[len(part) for part in drawn(ax)] for ax in figure.axes]
     assert panels == [[6], [6, 3]]
-    assert [ax.get_title() for ax in figure.axes] == ["layer 1: 2 neurons, 6 edges", "layer 2: 1 neuron, 3 edges"]
+    assert [ax.get_title() for ax in figure.axes] == [
+        "layer 1: 2 neurons, 6 edges",
+        "layer 2: 1 neuron, 3 edges",
+    ]
     assert [len(part) for part in drawn(draw_zero_sets(cells, box=[-2, 2]))] == [6, 3]
 
 
@@ -447,13 +510,18 @@ def test_polygons_in_space() -> None:
 
 
 def test_weights_are_red_where_convex_and_grey_where_invisible() -> None:
-    network = from_arrays([([[1, 0], [0, 1], [1, 1], [2, 2]], [0, 0, -1, -2]), ([[3, -1, 2, -1]], [0])])
+    network = from_arrays(
+        [([[1, 0], [0, 1], [1, 1], [2, 2]], [0, 0, -1, -2]), ([[3, -1, 2, -1]], [0])]
+    )
     breakpoints = breakpoint_complex(canonical_complex(network))
     ax = draw_weights(breakpoints, box=[-2, 2])
     invisible, visible = parts = list[Any](ax.collections)
     assert len(parts) == 2
     weights = [unit_weight(facet, 0) for facet in breakpoints if facet.weight[0]]
-    assert (len(invisible.get_paths()), len(visible.get_paths())) == (len(breakpoints) - len(weights), len(weights))
+    assert (len(invisible.get_paths()), len(visible.get_paths())) == (
+        len(breakpoints) - len(weights),
+        len(weights),
+    )
     assert sorted({round(weight, 9) for weight in weights}) == [-1.0, 3.0]
     found: dict[bool, set[bool]] = {}
     for path, colour in zip(visible.get_paths(), visible.get_colors(), strict=True):
@@ -539,7 +607,10 @@ def test_axes_of_the_caller() -> None:
 
 
 def test_wrong_dimensions() -> None:
-    line, plane = canonical_complex(random_network(1, 1, 0)), canonical_complex(random_network(2, 1, 0))
+    line, plane = (
+        canonical_complex(random_network(1, 1, 0)),
+        canonical_complex(random_network(2, 1, 0)),
+    )
     for draw in (draw_cells, draw_zero_sets, draw_layers, draw_surface):
         with pytest.raises(DomainError, match="dimension"):
             draw(line)

@@ -69,7 +69,10 @@ def test_cells_of_all_dimensions(network: Network, tally: str, says: Sequence[st
         assert len(notes(ax)) == bool(says)
         assert all(any(part in text for part in says) for text in notes(ax))
         words = tally.replace(",", "").split()
-        drawn = {noun.rstrip("s"): int(count) for count, noun in zip(words[::2], words[1::2], strict=False)}
+        drawn = {
+            noun.rstrip("s"): int(count)
+            for count, noun in zip(words[::2], words[1::2], strict=False)
+        }
         kinds = ("solids", "regions", "facets", "edges", "points")
         assert {kind[:-1]: found.counts[kind] for kind in kinds if found.counts.get(kind)} == drawn
 
@@ -77,7 +80,11 @@ def test_cells_of_all_dimensions(network: Network, tally: str, says: Sequence[st
 def test_a_smaller_box_than_the_complex() -> None:
     """What is said is about the box: inside the quadrant, beside it, around its corner."""
     part, solid = level_set(QUADRANT, 0), level_set(OCTANT, 0)
-    for box, tally, count in (([-3, -1], "1 region", 1), ([1, 2], "empty", 1), ([-1, 1], "1 region, 2 edges", 0)):
+    for box, tally, count in (
+        ([-3, -1], "1 region", 1),
+        ([1, 2], "empty", 1),
+        ([-1, 1], "1 region, 2 edges", 0),
+    ):
         ax = draw_level_set(part, box=box)
         assert (first_line(ax), len(notes(ax))) == (f"level set: {tally}", count)
     boxes: list[tuple[Any, str]] = [
@@ -99,10 +106,21 @@ def test_other_sets_are_refused() -> None:
             draw_level_set(part)
     with pytest.raises(DomainError, match="not the decision boundary of a network with 2 outputs"):
         draw_boundary(bent, 2)
-    for part in (level_set(QUADRANT, 1), level_set(TWO, 0, 1), decision_boundary(TWO), sublevel_set(QUADRANT, 0)):
-        with pytest.raises(DomainError, match="not the decision boundary of a network with 1 outputs"):
+    for part in (
+        level_set(QUADRANT, 1),
+        level_set(TWO, 0, 1),
+        decision_boundary(TWO),
+        sublevel_set(QUADRANT, 0),
+    ):
+        with pytest.raises(
+            DomainError, match="not the decision boundary of a network with 1 outputs"
+        ):
             draw_boundary(part, 1)
-    assert draw_boundary(level_set(QUADRANT, 0), 1).get_title().startswith("decision boundary: 1 region")
+    assert (
+        draw_boundary(level_set(QUADRANT, 0), 1)
+        .get_title()
+        .startswith("decision boundary: 1 region")
+    )
 
 
 # --- Neurons that are 0 on regions -------------------------------------------------------------------------
@@ -117,7 +135,9 @@ def test_regions_where_a_neuron_is_zero_are_filled() -> None:
     assert title == "zero sets of the neurons, by layer: 4 edges; a neuron is 0 on 1 region"
     layers = picture(network, "layers")
     assert layers.counts == {"layer 1": 4, "layer 2": 2, "layer 2, regions where a neuron is 0": 1}
-    assert layers.figure.axes[1].get_title() == "layer 2: 1 neuron, 2 edges\na neuron is 0 on 1 region"
+    assert (
+        layers.figure.axes[1].get_title() == "layer 2: 1 neuron, 2 edges\na neuron is 0 on 1 region"
+    )
 
 
 def test_a_panel_without_anything_says_so() -> None:
@@ -126,7 +146,9 @@ def test_a_panel_without_anything_says_so() -> None:
         assert notes(ax) == ["no neuron changes its sign in this box,\nbut some are 0"]
         assert "a neuron is 0 on 1 region" in ax.get_title()
         assert notes(picture(network, "zeros").figure.axes[0]) == notes(ax)
-    assert notes(draw_layers(canonical_complex(OUTSIDE)).axes[0]) == ["no neuron changes its sign in this box"]
+    assert notes(draw_layers(canonical_complex(OUTSIDE)).axes[0]) == [
+        "no neuron changes its sign in this box"
+    ]
     point = from_arrays([(FOUR, [0] * 4), ([[1] * 4], [0]), ([[1]], [0])])
     ax = draw_layers(canonical_complex(point)).axes[1]
     assert (ax.get_title(), notes(ax)) == ("layer 2: 1 neuron, 1 point", [])

@@ -73,7 +73,9 @@ def test_a_flip_takes_four_leaves(first: Any) -> None:
 
 def test_further_than_the_least_shift() -> None:
     first = from_arrays(GOLDEN)
-    beyond = from_arrays([([[1, 0], [0, 1]], ["-1048577/1048576", 0]), ([[1, -1]], ["1/1048576"]), ([[1]], [0])])
+    beyond = from_arrays(
+        [([[1, 0], [0, 1]], ["-1048577/1048576", 0]), ([[1, -1]], ["1/1048576"]), ([[1]], [0])]
+    )
     outcome = equivalent(first, beyond)
     assert isinstance(outcome, NotEquivalent)
     assert first(outcome.witness.x) != beyond(outcome.witness.x)
@@ -90,7 +92,9 @@ def test_two_neurons_hidden_by_one_row_and_its_opposite() -> None:
     """σ(u - v) = u - v + σ(v - u): either of them may be taken for the hidden one."""
     first = from_arrays([([[1, 1], [0, 1]], [0, 0]), ([[1, -1]], [0]), ([[1]], [0])])
     second = from_arrays([([[1, 2], [0, -1]], [3, 0]), ([[1, -1]], [-3]), ([[1]], [0])])
-    turned = from_arrays([([[1, 1], [0, 1]], [0, 0]), ([[-1, 1], [1, 0], [0, 1]], [0, 0, 0]), ([[1, 1, -1]], [0])])
+    turned = from_arrays(
+        [([[1, 1], [0, 1]], [0, 0]), ([[-1, 1], [1, 0], [0, 1]], [0, 0, 0]), ([[1, 1, -1]], [0])]
+    )
     other = canonical_position(first)
     assert canonical_position(turned) == other
     assert equivalent(second, turned).status == equivalent(second, first).status
@@ -100,8 +104,12 @@ def test_a_flip_that_two_neurons_allow() -> None:
     """Both rows have -h_1 / h_0 = 2; the last neurons have different ratios, so that only neuron 1 may be flipped."""
     above = [[1, -2, -1], [3, -6, -1]], [-1, -2]
     first = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 1, 2]), above, ([[1, -5]], [3])])
-    second = from_arrays([([[1, -2, 0], [0, -1, 0], [0, 0, 1]], [-2, -1, 2]), above, ([[1, -5]], [3])])
-    wrong = from_arrays([([[1, 0, -1], [0, 1, 0], [0, 0, -1]], [-2, 1, -2]), above, ([[1, -5]], [3])])
+    second = from_arrays(
+        [([[1, -2, 0], [0, -1, 0], [0, 0, 1]], [-2, -1, 2]), above, ([[1, -5]], [3])]
+    )
+    wrong = from_arrays(
+        [([[1, 0, -1], [0, 1, 0], [0, 0, -1]], [-2, 1, -2]), above, ([[1, -5]], [3])]
+    )
     search = proved(first, second).search
     assert (search.route, search.nodes) == ("bottleneck", 7)
     assert equivalent(first, wrong).status == "refuted"
@@ -177,7 +185,9 @@ def test_a_hidden_neuron_among_many_orientations() -> None:
 
 
 def test_other_domains_take_the_general_proof() -> None:
-    outcome = equivalent(from_arrays(GOLDEN), from_arrays(FLIPPED), Polyhedron.box([-5, -5], [5, 5]))
+    outcome = equivalent(
+        from_arrays(GOLDEN), from_arrays(FLIPPED), Polyhedron.box([-5, -5], [5, 5])
+    )
     assert isinstance(outcome, Equivalent)
     assert outcome.search.route != "bottleneck"
 
@@ -213,7 +223,10 @@ def test_the_canonical_network_has_the_function() -> None:
         stack = chance.choice(makers)(chance, width + 1, width, chance.randint(1, 3), 2)
         if chance.random() < 0.5:
             rows, bias = stack.layers[1]
-            stack.layers[1] = [[Fraction(chance.randint(-1, 1)) for _ in w] for w in rows], [-abs(b) for b in bias]
+            stack.layers[1] = (
+                [[Fraction(chance.randint(-1, 1)) for _ in w] for w in rows],
+                [-abs(b) for b in bias],
+            )
         found = canonical_position(network(stack))
         for _ in range(20 if found else 0):
             x = [Fraction(chance.randint(-40, 40), 4) for _ in range(width + 1)]
@@ -230,7 +243,13 @@ def test_the_canonical_network_has_the_function() -> None:
         (([[1, -2], [2, -1]], [-1, -3]), ([[1, 1]], [0])),
         (([[1, -2], [-1, 2]], [-1, 1]), ([[1, -1]], [0])),
     ],
-    ids=["a neighbour is read linearly", "the neuron itself is", "only the constant", "two ratios", "an opposite pair"],
+    ids=[
+        "a neighbour is read linearly",
+        "the neuron itself is",
+        "only the constant",
+        "two ratios",
+        "an opposite pair",
+    ],
 )
 def test_what_must_not_be_moved(above: Any, heads: Any) -> None:
     """Where hiding is spoilt, nothing moves that would change the function."""
@@ -256,7 +275,9 @@ def test_places_to_differ() -> None:
     for seed in range(60):
         chance = Random(seed)
         width = chance.randint(2, 5)
-        first = hiding_stack(chance, width, width, chance.randint(1, 3), 1, zeros=chance.choice((0.0, 0.3)))
+        first = hiding_stack(
+            chance, width, width, chance.randint(1, 3), 1, zeros=chance.choice((0.0, 0.3))
+        )
         second, kind = different(chance, first)
         one, other = (canonical_position(network(stack)) for stack in (first, second))
         assert one is not None
@@ -264,7 +285,10 @@ def test_places_to_differ() -> None:
         joint = joint_of(one.network, other.network)
         if joint.difference:
             places = places_to_differ(one.network, other.network, joint, 0)
-            assert any(evaluate(first, list(x)) != evaluate(second, list(x)) for x in places), (seed, kind)
+            assert any(evaluate(first, list(x)) != evaluate(second, list(x)) for x in places), (
+                seed,
+                kind,
+            )
             found += 1
     assert found > 40
 
@@ -276,7 +300,10 @@ def same_function(claim: Any) -> bool:
     """Whether two inline networks agree at many points."""
     pair = [from_document(claim[key]["inline"]) for key in ("network", "other")]
     chance = Random(0)
-    points = [[Fraction(chance.randint(-40, 40), chance.choice((1, 8))) for _ in range(2)] for _ in range(300)]
+    points = [
+        [Fraction(chance.randint(-40, 40), chance.choice((1, 8))) for _ in range(2)]
+        for _ in range(300)
+    ]
     return pair[0].evaluate(points) == pair[1].evaluate(points)
 
 
@@ -317,4 +344,7 @@ def test_independent_rows() -> None:
     chance = Random(3)
     for _ in range(50):
         rows, _ = independent_rows(chance, 4, 5)
-        assert canonical_position(from_arrays([(rows, [0] * 4), ([[1, 2, 3, 4]], [0]), ([[1]], [0])])) is not None
+        assert (
+            canonical_position(from_arrays([(rows, [0] * 4), ([[1, 2, 3, 4]], [0]), ([[1]], [0])]))
+            is not None
+        )

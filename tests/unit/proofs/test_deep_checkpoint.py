@@ -103,7 +103,7 @@ def test_going_on(tmp_path: Path) -> None:
             walks = search.walks
             search.run(rounds=1)
             save_search(search, path)
-        found = deep.whole(load_search(SOURCES, path, 0))
+        found = deep.prove_search(load_search(SOURCES, path, 0))
         assert not isinstance(found, Attempt)
         assert accepted(document(Claim("identifiable", SOURCES, "transversal"), "deep", found))
         texts.append(path.read_bytes())
@@ -112,8 +112,8 @@ def test_going_on(tmp_path: Path) -> None:
 
 def test_searched(tmp_path: Path) -> None:
     path = tmp_path / "kept"
-    first = deep.searched(OPEN, time_limit=0.2, keep=path)
-    second = deep.searched(OPEN, time_limit=0.2, keep=str(path))
+    first = deep.run_search(OPEN, time_limit=0.2, checkpoint=path)
+    second = deep.run_search(OPEN, time_limit=0.2, checkpoint=str(path))
     assert second.walks > first.walks
     assert set(first.ridges) <= set(second.ridges)
 
@@ -125,7 +125,7 @@ def test_what_was_found_is_kept_whatever_ends_the_search(tmp_path: Path) -> None
         return True
 
     with pytest.raises(KeyboardInterrupt):
-        deep.searched(OPEN, keep=tmp_path / "kept", watch=fail)
+        deep.run_search(OPEN, checkpoint=tmp_path / "kept", progress=fail)
     found = load_search(OPEN, tmp_path / "kept", 0)
     assert found.walks == 30
     assert found.ridges
@@ -133,7 +133,7 @@ def test_what_was_found_is_kept_whatever_ends_the_search(tmp_path: Path) -> None
 
 def test_a_search_that_is_impossible_is_not_kept(tmp_path: Path) -> None:
     narrow = polyrelu.from_arrays([([[1, 2]], [0]), ([[1], [-1]], [-1, 2]), ([[1, 1]], [0])])
-    assert not deep.searched(narrow, keep=tmp_path / "kept").walks
+    assert not deep.run_search(narrow, checkpoint=tmp_path / "kept").walks
     assert not (tmp_path / "kept").exists()
 
 
@@ -224,7 +224,9 @@ def test_entries_that_do_not_belong_there(kept: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["format", "network", "seed", "walks"])
-@pytest.mark.parametrize("value", [None, -1, 1.5, True, "x", [], {}, 10**400, float("nan")], ids=lambda v: repr(v)[:9])
+@pytest.mark.parametrize(
+    "value", [None, -1, 1.5, True, "x", [], {}, 10**400, float("nan")], ids=lambda v: repr(v)[:9]
+)
 def test_headers_that_do_not_belong_there(kept: Path, key: str, value: Any) -> None:
     lines = read(kept)
     lines[0][key] = value
@@ -232,7 +234,9 @@ def test_headers_that_do_not_belong_there(kept: Path, key: str, value: Any) -> N
     refusal(kept)
 
 
-@pytest.mark.parametrize("key", ["format", "network", "seed", "walks", "point", "directions", "ridges"])
+@pytest.mark.parametrize(
+    "key", ["format", "network", "seed", "walks", "point", "directions", "ridges"]
+)
 def test_parts_that_are_missing(kept: Path, key: str) -> None:
     lines = read(kept)
     del lines[0 if key in lines[0] else 1][key]
@@ -257,7 +261,9 @@ def test_other_files(tmp_path: Path, content: bytes, name: str) -> None:
         refusal(tmp_path / name)
 
 
-@pytest.mark.parametrize("line", [b"[" * 200_000, b"null", b"[]", b"{", b"\xff", b"{}", b"7", b'{"point": []}'])
+@pytest.mark.parametrize(
+    "line", [b"[" * 200_000, b"null", b"[]", b"{", b"\xff", b"{}", b"7", b'{"point": []}']
+)
 def test_other_lines(kept: Path, line: bytes) -> None:
     kept.write_bytes(kept.read_bytes() + line + b"\n")
     refusal(kept)
@@ -318,12 +324,18 @@ def tampered(lines: Lines, size: int, rng: Random) -> Lines:
                 free = [w for w in range(size) if w not in ridge[:2]]
                 ridge[2] = f"{int(ridge[2], 16) ^ (1 << rng.choice(free)):x}"
             case 1:
-                entry["point"][rng.randrange(len(entry["point"]))] = str(rng.randint(-(10**6), 10**6))
+                entry["point"][rng.randrange(len(entry["point"]))] = str(
+                    rng.randint(-(10**6), 10**6)
+                )
             case 2:
-                entry["directions"] = [[str(rng.randint(-3, 3)) for _ in row] for row in entry["directions"]]
+                entry["directions"] = [
+                    [str(rng.randint(-3, 3)) for _ in row] for row in entry["directions"]
+                ]
             case 3:
                 u, v = sorted(rng.sample(range(size), 2))
-                entry["ridges"].append([u, v, f"{rng.getrandbits(size) & ~(1 << u | 1 << v):x}", 0.0, 0.0])
+                entry["ridges"].append(
+                    [u, v, f"{rng.getrandbits(size) & ~(1 << u | 1 << v):x}", 0.0, 0.0]
+                )
             case 4:
                 other = lines[rng.randrange(1, len(lines))]
                 entry["ridges"], other["ridges"] = other["ridges"], entry["ridges"]
@@ -351,12 +363,14 @@ def test_files_that_lie(tmp_path: Path, network: polyrelu.Network) -> None:
 def certified(search: DeepSearch) -> str:
     """What comes out: refused, nothing, part or whole; the checker accepts it."""
     try:
-        whole = deep.whole(search)
-        part = deep.part(search) if isinstance(whole, Attempt) else None
+        whole = deep.prove_search(search)
+        part = deep.prove_part(search) if isinstance(whole, Attempt) else None
     except DomainError as error:
         return "refused" if "a ridge that is not there" in str(error) else str(error)
     if not isinstance(whole, Attempt):
-        assert accepted(document(Claim("identifiable", search.network, "transversal"), "deep", whole))
+        assert accepted(
+            document(Claim("identifiable", search.network, "transversal"), "deep", whole)
+        )
         return "whole"
     if part is not None:
         assert accepted(document(part[0], deep.PART, part[1]))

@@ -57,7 +57,9 @@ def families_of(network: Network, points: Sequence[Sequence[Rational]]) -> Famil
 
 def of_neuron(families: Families, place: int) -> list[Family]:
     """The families of one neuron, large ones first."""
-    return sorted((family for family in families.all() if family.place == place), key=lambda f: -len(f.masks))
+    return sorted(
+        (family for family in families.all() if family.place == place), key=lambda f: -len(f.masks)
+    )
 
 
 CORNERS = two_layers([(1, -1, 1), (1, 1, -2)], [(1, 2)])
@@ -84,7 +86,11 @@ def test_type_b() -> None:
     assert found == Ridge(1, 3, 0b101, "B")
     assert len(found.links) == 2
     assert found.crossing is not None
-    assert (found.crossing.kind, text(CORNERS, found.crossing.u), text(CORNERS, found.crossing.v)) == (
+    assert (
+        found.crossing.kind,
+        text(CORNERS, found.crossing.u),
+        text(CORNERS, found.crossing.v),
+    ) == (
         "B",
         "(1, 1) at +0|++",
         "(2, 1) at ++|+0",
@@ -200,8 +206,14 @@ def test_points_of_another_space() -> None:
 def test_families_grow_and_are_joined_by_ridges() -> None:
     families, place = families_of(CORNERS, [(0, 2), (2, 0)]), 3
     first, second = of_neuron(families, place)
-    assert {text(CORNERS, Piece(place, mask)) for mask in first.masks} == {"(2, 1) at -+|-0", "(2, 1) at ++|-0"}
-    assert {text(CORNERS, Piece(place, mask)) for mask in second.masks} == {"(2, 1) at ++|+0", "(2, 1) at +-|+0"}
+    assert {text(CORNERS, Piece(place, mask)) for mask in first.masks} == {
+        "(2, 1) at -+|-0",
+        "(2, 1) at ++|-0",
+    }
+    assert {text(CORNERS, Piece(place, mask)) for mask in second.masks} == {
+        "(2, 1) at ++|+0",
+        "(2, 1) at +-|+0",
+    }
     assert [family.crossed for family in (first, second)] == [0b1, 0b10]
     families.add(ridge(CORNERS, ("1/2", "3/2")))
     (joined,) = of_neuron(families, place)
@@ -239,7 +251,10 @@ def test_for_regular_competitors_only_clear_ridges_count() -> None:
     space = deep_network(CORNERS, "regular")
     found = [ridge_at(space, point) for point in CORNER_POINTS]
     assert [one.kind for one in found if isinstance(one, Ridge)] == [None, None, "B", None]
-    assert str(deep_hypotheses(CORNERS, CORNER_POINTS, "regular")) == "(1, 0) has no piece\n(2, 0) has no piece"
+    assert (
+        str(deep_hypotheses(CORNERS, CORNER_POINTS, "regular"))
+        == "(1, 0) has no piece\n(2, 0) has no piece"
+    )
 
 
 def test_useless_points_change_nothing() -> None:
@@ -306,7 +321,9 @@ def test_a_neuron_that_is_never_crossed() -> None:
     ],
 )  # fmt: skip
 def test_one_thing_is_missing(network: Network, missing: list[str]) -> None:
-    assert [str(part) for part in deep_hypotheses(network, ridge_points(network)).missing] == missing
+    assert [
+        str(part) for part in deep_hypotheses(network, ridge_points(network)).missing
+    ] == missing
 
 
 def test_a_weight_that_the_pieces_of_its_neuron_do_not_show() -> None:
@@ -353,7 +370,9 @@ def test_signs_that_rest_on_the_class() -> None:
     product. No competitor computes this function, so that the theorem holds; the class alone excludes these flips."""
     rows, bias = [[1, 0], [0, 1], [-1, -1]], [0, 0, 1]
     network = from_arrays([(rows, bias), ([[1, 1, 1]], [0])])
-    flipped = from_arrays([([[-w for w in row] for row in rows], [-b for b in bias]), ([[1, 1, 1]], [1])])
+    flipped = from_arrays(
+        [([[-w for w in row] for row in rows], [-b for b in bias]), ([[1, 1, 1]], [1])]
+    )
     assert all(network(x) == flipped(x) for x in ((0, 0), (1, 2), (-3, 1), (2, -5), ("1/3", "1/3")))
     assert deep_hypotheses(network, [(0, 0), (1, 0), (0, 1)]).hold
     weight = network.weight(2) @ network.weight(1)

@@ -14,13 +14,18 @@ from polyrelu.network import Network, from_arrays
 from polyrelu.proofs.deep.families import Family
 from polyrelu.proofs.deep.hypotheses import deep_hypotheses
 from polyrelu.proofs.deep.linear_systems import (
-    by_sight,
+    determines_weights,
     is_crossed_by_all,
-    looking,
-    sees,
+    join_by_weights,
     signs_short_of,
+    with_determined_weights,
 )
-from polyrelu.proofs.deep.neuron_evidence import Portrait, Portraits, bits_of, pairwise_apart
+from polyrelu.proofs.deep.neuron_evidence import (
+    LayerEvidence,
+    NeuronEvidence,
+    bits_of,
+    pairwise_distinguished,
+)
 from polyrelu.proofs.deep.ridges import DeepNetwork, deep_network
 from tests.generators.ridge_points import ridge_points
 
@@ -56,7 +61,10 @@ def rank(rows: list[list[Fraction]]) -> int:
         left.remove(pivot)
         found += 1
         factors = [row[column] / pivot[column] for row in left]
-        left = [[x - f * y for x, y in zip(row, pivot, strict=True)] for row, f in zip(left, factors, strict=True)]
+        left = [
+            [x - f * y for x, y in zip(row, pivot, strict=True)]
+            for row, f in zip(left, factors, strict=True)
+        ]
     return found
 
 
@@ -71,17 +79,26 @@ def gradients(network: Network, layer: int, mask: int) -> list[list[Fraction]]:
         active = [[x * (mask >> start + i & 1) for x in row] for i, row in enumerate(found)]
         start += len(found)
         columns = list(zip(*active, strict=True))
-        found = [[dot(weights, column) for column in columns] for weights in network.weight(number).rows()]
+        found = [
+            [dot(weights, column) for column in columns]
+            for weights in network.weight(number).rows()
+        ]
     return found
 
 
-def exact_equations(network: Network, layer: int, start: int, mask: int, unknown: list[int]) -> list[list[Fraction]]:
+def exact_equations(
+    network: Network, layer: int, start: int, mask: int, unknown: list[int]
+) -> list[list[Fraction]]:
     """Σ s_h ∇z_h = 0, the sum over the h in a list that are on: an equation for each input."""
     slopes = gradients(network, layer, mask)
-    return [[slopes[h][k] * (mask >> start + h & 1) for h in unknown] for k in range(network.inputs)]
+    return [
+        [slopes[h][k] * (mask >> start + h & 1) for h in unknown] for k in range(network.inputs)
+    ]
 
 
-@pytest.mark.parametrize("widths", [(2, 3, 2, 1), (3, 4, 3, 1), (2, 2, 3, 2, 1), (4, 3, 4, 2, 1)], ids=str)
+@pytest.mark.parametrize(
+    "widths", [(2, 3, 2, 1), (3, 4, 3, 1), (2, 2, 3, 2, 1), (4, 3, 4, 2, 1)], ids=str
+)
 def test_what_is_seen_against_fractions(widths: tuple[int, ...]) -> None:
     """At any masks whatever, not those of pieces only."""
     rng, verdicts = Random(str(widths)), set[bool]()
@@ -91,26 +108,37 @@ def test_what_is_seen_against_fractions(widths: tuple[int, ...]) -> None:
         start, width = space.starts[layer - 1], widths[layer]
         masks = [rng.getrandbits(space.size) for _ in range(rng.randint(0, 3))]
         unknown = [h for h in range(width) if rng.random() < 0.7]
-        rows = [row for mask in masks for row in exact_equations(network, layer, start, mask, unknown)]
-        found = sees(space, layer, masks, sum(1 << start + h for h in unknown))
+        rows = [
+            row for mask in masks for row in exact_equations(network, layer, start, mask, unknown)
+        ]
+        found = determines_weights(space, layer, masks, sum(1 << start + h for h in unknown))
         assert found == (rank(rows) == len(unknown))
         verdicts.add(found)
     assert verdicts == {True, False}
 
 
-def shows(space: DeepNetwork, layer: int, oriented: set[int], team: list[Portrait]) -> bool:
+def shows(space: DeepNetwork, layer: int, oriented: set[int], team: list[NeuronEvidence]) -> bool:
     """Whether the system of (D3) for a set of neurons has no solution but 0."""
     names = unknowns(space, layer, oriented, team)
-    rows = [row for v in team for mask in v.masks for row in equations(space, layer, oriented, v, mask, names)]
+    rows = [
+        row
+        for v in team
+        for mask in v.masks
+        for row in equations(space, layer, oriented, v, mask, names)
+    ]
     return rank(rows) == len(names)
 
 
-def members(space: DeepNetwork, layer: int, oriented: set[int], above: list[Portrait]) -> list[Portrait]:
+def members(
+    space: DeepNetwork, layer: int, oriented: set[int], above: list[NeuronEvidence]
+) -> list[NeuronEvidence]:
     """The neurons whose own unknowns are determined if all p_h are 0."""
     return [v for v in above if shows(space, layer, oriented | set(bits_of(v.crossed)), [v])]
 
 
-def unknowns(space: DeepNetwork, layer: int, oriented: set[int], team: list[Portrait]) -> list[tuple[str, int, int]]:
+def unknowns(
+    space: DeepNetwork, layer: int, oriented: set[int], team: list[NeuronEvidence]
+) -> list[tuple[str, int, int]]:
     found: dict[tuple[str, int, int], None] = {}
     for v in team:
         for h in space.places(layer):
@@ -123,7 +151,12 @@ def unknowns(space: DeepNetwork, layer: int, oriented: set[int], team: list[Port
 
 
 def equations(
-    space: DeepNetwork, layer: int, oriented: set[int], v: Portrait, mask: int, names: list[tuple[str, int, int]]
+    space: DeepNetwork,
+    layer: int,
+    oriented: set[int],
+    v: NeuronEvidence,
+    mask: int,
+    names: list[tuple[str, int, int]],
 ) -> list[list[Fraction]]:
     slopes = gradients(space.network, layer, mask)
     start = space.starts[layer - 1]
@@ -135,17 +168,29 @@ def equations(
             return weights[h - start] if v.crossed >> h & 1 else Fraction()
         return Fraction(place == v.place and (kind == "s") == bool(mask >> h & 1))
 
-    return [[factor(name) * slopes[name[2] - start][k] for name in names] for k in range(space.network.inputs)]
+    return [
+        [factor(name) * slopes[name[2] - start][k] for name in names]
+        for k in range(space.network.inputs)
+    ]
 
 
-@pytest.mark.parametrize("widths", [(2, 2, 2, 1), (2, 3, 3, 1), (2, 3, 4, 2, 1), (3, 2, 2, 2, 1)], ids=str)
+@pytest.mark.parametrize(
+    "widths", [(2, 2, 2, 1), (2, 3, 3, 1), (2, 3, 4, 2, 1), (3, 2, 2, 2, 1)], ids=str
+)
 def test_signs_against_fractions(widths: tuple[int, ...]) -> None:
     """Each neuron whose own unknowns are determined is tried alone, and the first few of them together."""
     rng, verdicts, proper = Random(str(widths)), set[bool](), 0
     for _ in range(80):
         space, layer = deep_network(network_of(widths, rng)), rng.randint(1, len(widths) - 3)
-        above = [random_portrait(space, place, rng) for place in space.places(layer + 1) if rng.random() < 0.8]
-        known = {h: Portrait.of(family(space, h, [masks_at(space, h, rng)])) for h in space.places(layer)}
+        above = [
+            random_portrait(space, place, rng)
+            for place in space.places(layer + 1)
+            if rng.random() < 0.8
+        ]
+        known = {
+            h: NeuronEvidence.of(family(space, h, [masks_at(space, h, rng)]))
+            for h in space.places(layer)
+        }
         oriented = {h for h, portrait in known.items() if portrait.oriented}
         team = members(space, layer, oriented, above)
         tried = [[v] for v in team] + [team[: k + 1] for k in range(len(team))]
@@ -166,9 +211,11 @@ def test_the_last_neuron_of_a_team_may_spoil_it() -> None:
             ([[1, 1, 1]], [0]),
         ])
     )  # fmt: skip
-    first = Portrait.of(family(space, 3, [0b011, 0b010, 0b001]))  # crossed by z_0 and z_1; z_2 is off: t_2
-    oriented = {2: Portrait.of(family(space, 2, [0]))}
-    spoiler = Portrait.of(family(space, 4, [0b111, 0]))  # crossed by all three: two equations
+    first = NeuronEvidence.of(
+        family(space, 3, [0b011, 0b010, 0b001])
+    )  # crossed by z_0 and z_1; z_2 is off: t_2
+    oriented = {2: NeuronEvidence.of(family(space, 2, [0]))}
+    spoiler = NeuronEvidence.of(family(space, 4, [0b111, 0]))  # crossed by all three: two equations
     assert not signs_short_of(space, 1, oriented, [first])
     assert signs_short_of(space, 1, {}, [spoiler]) == 1
     assert not signs_short_of(space, 1, oriented, [spoiler, first])
@@ -179,11 +226,11 @@ def masks_at(space: DeepNetwork, place: int, rng: Random) -> int:
     return rng.getrandbits(space.size) & ~(1 << place)
 
 
-def random_portrait(space: DeepNetwork, place: int, rng: Random) -> Portrait:
+def random_portrait(space: DeepNetwork, place: int, rng: Random) -> NeuronEvidence:
     """Of pieces that differ in a few neurons of the layer before."""
     first = masks_at(space, place, rng)
     others = [first ^ (1 << h) for h in bits_of(space.before(place)) if rng.random() < 0.4]
-    return Portrait.of(family(space, place, [first, *others]))
+    return NeuronEvidence.of(family(space, place, [first, *others]))
 
 
 # -- by hand ------------------------------------------------------------------------------------------------------
@@ -195,7 +242,7 @@ def test_neurons_without_crossings() -> None:
         from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [2, -1]], [-1, 1]), ([[1, 1]], [0])])
     )  # fmt: skip
     for masks in ([0b11], [0b00], [0b01], [0b11, 0b10]):
-        assert not signs_short_of(space, 1, {}, [Portrait.of(family(space, 2, masks))])
+        assert not signs_short_of(space, 1, {}, [NeuronEvidence.of(family(space, 2, masks))])
     assert signs_short_of(space, 1, {}, []) == 2
 
 
@@ -209,28 +256,39 @@ def test_signs_with_a_proper_subset() -> None:
             ([[1, 1, 1]], [0]),
         ])
     )  # fmt: skip
-    oriented = {2: Portrait.of(family(space, 2, [0]))}
-    blind = Portrait.of(family(space, 3, [0b111]))
-    clear = Portrait.of(family(space, 4, [0b011, 0b001]))  # s_0 x + p_1 y = 0
+    oriented = {2: NeuronEvidence.of(family(space, 2, [0]))}
+    blind = NeuronEvidence.of(family(space, 3, [0b111]))
+    clear = NeuronEvidence.of(family(space, 4, [0b011, 0b001]))  # s_0 x + p_1 y = 0
     assert signs_short_of(space, 1, {}, [blind]) > 0
     assert not signs_short_of(space, 1, oriented, [clear])
     assert not signs_short_of(space, 1, oriented, [blind, clear])
-    assert signs_short_of(space, 1, {}, [clear]) == 1  # s_0 x + t_2 (x + y) + p_1 y = 0 at both pieces
+    assert (
+        signs_short_of(space, 1, {}, [clear]) == 1
+    )  # s_0 x + t_2 (x + y) + p_1 y = 0 at both pieces
     assert not is_crossed_by_all(space, [blind, clear])
 
 
 def test_joining_by_sight() -> None:
     """Two neurons v, w of layer 2 whose families share no two crossings, so that crossing does not tell them apart;
     but all of layer 1 is on at their pieces, and is seen, because the gradients x and y are independent."""
-    network = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
+    network = from_arrays(
+        [([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])]
+    )
     space = deep_network(network)
-    v, w = family(space, 2, [0b11, 0b10]), family(space, 3, [0b11])  # v is crossed by (1, 0), w by none
-    more = family(space, 3, [0b11 | 1 << 2])  # w where v is on: another family of w, for all that is known
-    chosen = {2: Portrait.of(v), 3: Portrait.of(w)}
-    assert not pairwise_apart(space, [2, 3], {place: part.crossed for place, part in chosen.items()})
-    found = Portraits(chosen, {2: [], 3: [Portrait.of(more)]}, [])
+    v, w = (
+        family(space, 2, [0b11, 0b10]),
+        family(space, 3, [0b11]),
+    )  # v is crossed by (1, 0), w by none
+    more = family(
+        space, 3, [0b11 | 1 << 2]
+    )  # w where v is on: another family of w, for all that is known
+    chosen = {2: NeuronEvidence.of(v), 3: NeuronEvidence.of(w)}
+    assert not pairwise_distinguished(
+        space, [2, 3], {place: part.crossed for place, part in chosen.items()}
+    )
+    found = LayerEvidence(chosen, {2: [], 3: [NeuronEvidence.of(more)]}, [])
     assert [found.chosen[place].seen for place in (2, 3)] == [0b01, 0]
-    assert by_sight(space, 2, found) == []  # all is seen: nothing has to be joined
+    assert join_by_weights(space, 2, found) == []  # all is seen: nothing has to be joined
     assert [found.chosen[place].seen for place in (2, 3)] == [0b11, 0b11]
 
 
@@ -247,23 +305,38 @@ def test_joining_by_sight_where_it_is_needed() -> None:
     seeing = family(space, 3, [0b111])  # sees x, y, z
     blind = family(space, 3, [0b100])  # sees z only: nothing in common with the set of v
     for joined, enough in (([seeing], True), ([blind], False), ([blind, seeing], True)):
-        found = Portraits({3: Portrait.of(v), 4: Portrait.of(w)}, {3: list(map(Portrait.of, joined)), 4: []}, [])
-        assert by_sight(space, 2, found) == ([seeing] if enough else [])
+        found = LayerEvidence(
+            {3: NeuronEvidence.of(v), 4: NeuronEvidence.of(w)},
+            {3: list(map(NeuronEvidence.of, joined)), 4: []},
+            [],
+        )
+        assert join_by_weights(space, 2, found) == ([seeing] if enough else [])
         assert found.chosen[3].seen == (0b111 if enough else 0b011)
     first, _, last = ((layer.weight, layer.bias) for layer in network.layers)
     same = from_arrays([first, ([[1, 2, 1], [2, 4, 1]], [-5, -5]), last])
-    found = Portraits({3: Portrait.of(v), 4: Portrait.of(w)}, {3: [Portrait.of(seeing)], 4: []}, [])
-    assert by_sight(deep_network(same), 2, found) == []  # v and w are not told apart on x and y
+    found = LayerEvidence(
+        {3: NeuronEvidence.of(v), 4: NeuronEvidence.of(w)},
+        {3: [NeuronEvidence.of(seeing)], 4: []},
+        [],
+    )
+    assert (
+        join_by_weights(deep_network(same), 2, found) == []
+    )  # v and w are not told apart on x and y
 
 
 def test_looking_asks_for_all_that_is_on() -> None:
     space = deep_network(
         from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 2, 1]], [-3]), ([[1]], [0])])
     )  # fmt: skip
-    assert looking(space, Portrait.of(family(space, 3, [0b111]))).seen == 0
-    assert looking(space, Portrait.of(family(space, 3, [0b011]))).seen == 0b011
+    assert with_determined_weights(space, NeuronEvidence.of(family(space, 3, [0b111]))).seen == 0
+    assert (
+        with_determined_weights(space, NeuronEvidence.of(family(space, 3, [0b011]))).seen == 0b011
+    )
     # z_2 crosses; then (1, 0) and (0, 1) are left
-    assert looking(space, Portrait.of(family(space, 3, [0b111, 0b011]))).seen == 0b111
+    assert (
+        with_determined_weights(space, NeuronEvidence.of(family(space, 3, [0b111, 0b011]))).seen
+        == 0b111
+    )
 
 
 def test_sight_joins_families_of_random_networks() -> None:
@@ -272,8 +345,8 @@ def test_sight_joins_families_of_random_networks() -> None:
     for _ in range(49):
         network = network_of((2, 3, 2, 1), rng)
         found = deep_hypotheses(network, ridge_points(network))
-        assert {one.place for one in found.by_sight} <= {3, 4}
-        needed += found.hold and bool(found.by_sight)
+        assert {one.place for one in found.joined_by_weights} <= {3, 4}
+        needed += found.hold and bool(found.joined_by_weights)
         for place, portrait in found.known.items():
             assert portrait.crossed | portrait.seen == portrait.seen
             assert not portrait.seen & ~portrait.on, place

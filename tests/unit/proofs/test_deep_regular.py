@@ -33,7 +33,7 @@ def of_certificate(name: str) -> Network:
 @pytest.fixture
 def enough() -> DeepSearch:
     """Enough for transversal competitors, not for regular ones."""
-    search = deep.searched(LATER, time_limit=20)
+    search = deep.run_search(LATER, time_limit=20)
     assert search.hypotheses.hold
     assert not search.among_regular().hypotheses.hold
     return search
@@ -45,11 +45,11 @@ def enough() -> DeepSearch:
 def test_a_few_more_walks_are_enough_for_regular_competitors(enough: DeepSearch) -> None:
     before, asked = enough.walks, list[DeepSearch]()
 
-    def watch(search: DeepSearch) -> bool:
+    def progress(search: DeepSearch) -> bool:
         asked.append(search)
         return True
 
-    found = deep.widened(enough, None, watch)
+    found = deep.extend_to_regular(enough, None, progress)
     assert found.space.among == "regular"
     assert found.hypotheses.hold
     assert found.walks > before == enough.walks
@@ -60,24 +60,26 @@ def test_a_few_more_walks_are_enough_for_regular_competitors(enough: DeepSearch)
 @pytest.mark.parametrize("time_limit", [0.0, -1.0])
 def test_no_time_for_more_walks(enough: DeepSearch, time_limit: float) -> None:
     """A limit may be used up: then what is known among transversal competitors stays."""
-    assert deep.widened(enough, time_limit) is enough
+    assert deep.extend_to_regular(enough, time_limit) is enough
 
 
 def test_interrupted_before_more_walks(enough: DeepSearch) -> None:
-    assert deep.widened(enough, None, lambda _: False) is enough
+    assert deep.extend_to_regular(enough, None, lambda _: False) is enough
 
 
 def test_searches_that_are_not_widened() -> None:
     """One for regular competitors already, and one that is not enough for transversal ones."""
-    for search in (deep.searched(LATER, time_limit=20, among="regular"), DeepSearch(LATER)):
-        assert deep.widened(search, None) is search
+    for search in (deep.run_search(LATER, time_limit=20, among="regular"), DeepSearch(LATER)):
+        assert deep.extend_to_regular(search, None) is search
 
 
 def test_identify_within_the_time_limit(enough: DeepSearch, tmp_path: Path) -> None:
     """A search that is done, and no time: the proof is among transversal parameters."""
     save_search(enough, tmp_path / "kept")
     for time_limit, among in ((0, "transversal"), (20, "regular")):
-        outcome = polyrelu.identify(LATER, "transversal", time_limit=time_limit, keep=tmp_path / "kept")
+        outcome = polyrelu.identify(
+            LATER, "transversal", time_limit=time_limit, checkpoint=tmp_path / "kept"
+        )
         assert isinstance(outcome, polyrelu.Proved)
         assert outcome.certificate.claim.among == among
 
@@ -85,7 +87,9 @@ def test_identify_within_the_time_limit(enough: DeepSearch, tmp_path: Path) -> N
 # -- a file serves both classes -----------------------------------------------------------------------------------
 
 
-def test_a_search_kept_for_one_class_goes_on_for_the_other(enough: DeepSearch, tmp_path: Path) -> None:
+def test_a_search_kept_for_one_class_goes_on_for_the_other(
+    enough: DeepSearch, tmp_path: Path
+) -> None:
     path = tmp_path / "kept"
     save_search(enough, path)
     regular = load_search(LATER, path, 0, "regular")
@@ -109,7 +113,12 @@ def test_a_proof_among_regular_parameters(
     monkeypatch.chdir(tmp_path)
     polyrelu.save(of_certificate("deep-regular.json"), "net.json")
     status, found = run_json(capsys, "identify", "net.json", "--among", among, "-o", "proof.json")
-    assert (status, found["status"], found["theorem"], found["competitors"]) == (0, "proved", "deep", "regular")
+    assert (status, found["status"], found["theorem"], found["competitors"]) == (
+        0,
+        "proved",
+        "deep",
+        "regular",
+    )
     assert "among regular parameters" in checker.check_file(tmp_path / "proof.json").statement
     status, out, _ = run(capsys, "show", "proof.json")
     assert status == 0
@@ -126,10 +135,16 @@ def test_a_part_among_regular_parameters(
     arguments = ("identify", "net.json", "--among", among, "--time-limit", "2", "-o", "part.json")
     status, found = run_json(capsys, *arguments)
     assert status == EXIT["undecided"]
-    assert (found["part"]["competitors"], found["part"]["layers"], found["part"]["neurons"]) == ("regular", 1, [1])
+    assert (found["part"]["competitors"], found["part"]["layers"], found["part"]["neurons"]) == (
+        "regular",
+        1,
+        [1],
+    )
     assert checker.check_file(tmp_path / "part.json").verdict == "accepted"
 
 
 def test_a_wrong_class() -> None:
-    with pytest.raises(polyrelu.PolyreluError, match="'all', 'regular', 'transversal', 'generic', not 'general'"):
+    with pytest.raises(
+        polyrelu.PolyreluError, match="'all', 'regular', 'transversal', 'generic', not 'general'"
+    ):
         polyrelu.identify(LATER, "general")  # type: ignore[arg-type]

@@ -28,7 +28,7 @@ from tests.oracles.judge import certificate_bytes
 HAT = [([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])]
 
 
-def accepted(outcome: Any) -> checker.Report:
+def accepted(outcome: Any) -> checker.CheckReport:
     report = checker.check_bytes(certificate_bytes(outcome))
     assert report.verdict == "accepted", report
     return report
@@ -69,7 +69,11 @@ def test_equality_does_not_depend_on_how_functions_are_cut() -> None:
     def maximum(x: list[int], y: list[int], z: list[int]) -> Network:
         xy, yz = ([p - q for p, q in zip(u, v, strict=True)] for u, v in ((x, y), (y, z)))
         rows = [xy, yz, [-p for p in yz], z, [-p for p in z]]
-        above = [[1, 1, -1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]]  # max(max(x, y) - z, 0), and z itself
+        above = [
+            [1, 1, -1, 0, 0],
+            [0, 0, 0, 1, 0],
+            [0, 0, 0, 0, 1],
+        ]  # max(max(x, y) - z, 0), and z itself
         return from_arrays([(rows, [0] * 5), (above, [0] * 3), ([[1, 1, -1]], [0])])
 
     outcome = equivalent(maximum(a, b, c), maximum(b, c, a))
@@ -84,7 +88,11 @@ def test_a_domain_can_make_networks_equal() -> None:
     everywhere = equivalent(one, two)
     assert isinstance(everywhere, NotEquivalent)
     assert all(x.denominator == 1 and abs(x) <= 1 for x in everywhere.witness.x)
-    for domain in (Polyhedron.orthant(2), Polyhedron.box([1, 1], [2, 2]), Polyhedron.box([-1, 1], [-1, 1])):
+    for domain in (
+        Polyhedron.orthant(2),
+        Polyhedron.box([1, 1], [2, 2]),
+        Polyhedron.box([-1, 1], [-1, 1]),
+    ):
         accepted(equivalent(one, two, domain))
     flat = Polyhedron.from_constraints([[1, 1], [-1, -1], [1, 0]], [1, -1, 7])  # x + y = 1
     accepted(equivalent(one, two, flat))
@@ -122,11 +130,16 @@ def test_a_common_prefix_is_lifted() -> None:
     """Two deep networks with the same first layers, permuted and rescaled, differ in how the last ones are cut."""
     rng = np.random.default_rng(3)
     widths = [4, 10, 10, 10]
-    prefix = [(rng.integers(-3, 4, (m, n)).tolist(), rng.integers(-3, 4, m).tolist()) for n, m in pairwise(widths)]
+    prefix = [
+        (rng.integers(-3, 4, (m, n)).tolist(), rng.integers(-3, 4, m).tolist())
+        for n, m in pairwise(widths)
+    ]
     p, d = [1, -2, 1, 0, 3, -1, 0, 2, -2, 1], 5
     one = from_arrays([*prefix, ([p], [0]), ([[1]], [-d]), ([[3]], [1])])  # max(max(p, 0) - d, 0)
     two = from_arrays([*prefix, ([p], [-d]), ([[1]], [0]), ([[3]], [1])])  # max(max(p - d, 0), 0)
-    two = rescale(permute(two, 2, [3, 1, 0, 2, 9, 8, 7, 6, 5, 4]), 1, [Fraction(k, 3) for k in range(1, 11)])
+    two = rescale(
+        permute(two, 2, [3, 1, 0, 2, 9, 8, 7, 6, 5, 4]), 1, [Fraction(k, 3) for k in range(1, 11)]
+    )
     outcome = equivalent(one, two, time_limit=60)
     assert isinstance(outcome, Equivalent)
     assert outcome.search.route == "prefix"
@@ -236,7 +249,9 @@ def test_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "polyrelu.proofs.equivalence.prover._MOST_COORDINATES", 0
     )  # one tree for all places, 2^13 leaves
-    monkeypatch.setattr("polyrelu.proofs.equivalence.prover.canonical_position", lambda network: None)
+    monkeypatch.setattr(
+        "polyrelu.proofs.equivalence.prover.canonical_position", lambda network: None
+    )
     started = time.monotonic()
     outcome = equivalent(*hinges(13), time_limit=1)
     assert time.monotonic() - started < 10

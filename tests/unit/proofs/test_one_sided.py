@@ -9,7 +9,7 @@ from polyrelu import NeuronId, checker, from_arrays, identify
 from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.refutations.one_sided import one_sided_moves, one_sided_neurons
 from polyrelu.proofs.refutations.suspects import Suspect, bounded_suspects, seen_suspects
-from polyrelu.proofs.refutations.valid_inequalities import Facts
+from polyrelu.proofs.refutations.valid_inequalities import ValidInequalities
 from tests.oracles.judge import certificate_bytes
 
 Stack = list[tuple[list[list[Any]], list[Any]]]
@@ -20,7 +20,7 @@ SMALLER: Stack = [([[1, 2], [1, 2]], [0, -1]), ([[2, -1], [1, -3]], [0, 1]), ([[
 
 def test_facts_are_what_the_checker_reads() -> None:
     """d a - t ≥ 0 with d = 2 for a = max((2x - 1)/2, 0)."""
-    facts = Facts(from_arrays([([[1]], ["-1/2"]), ([[1]], [0]), ([[1]], [0])]))
+    facts = ValidInequalities(from_arrays([([[1]], ["-1/2"]), ([[1]], [0]), ([[1]], [0])]))
     assert facts.fact(0) == {2: 1}
     assert facts.fact(1) == {0: 1, 1: -2, 2: 2}
     assert facts.preactivation(NeuronId(2, 0), -1) == {0: 0, 2: -1}
@@ -30,7 +30,7 @@ def test_a_bound_behind_a_bound() -> None:
     """max(3 - x⁺ - y⁺, 0) ≤ 3 is learnt; then z = that - 4 ≤ -1."""
     layers: Stack = [([[1, 0], [0, 1]], [0, 0]), ([[-1, -1]], [3]), ([[1]], [-4]), ([[1]], [0])]
     network = from_arrays(layers)
-    facts = Facts(network)
+    facts = ValidInequalities(network)
     assert bounded_suspects(network)[NeuronId(2, 0)] == {1}
     facts.learn(bounded_suspects(network), 3)
     bound = facts.below(facts.preactivation(NeuronId(3, 0), -1), 3)
@@ -40,7 +40,12 @@ def test_a_bound_behind_a_bound() -> None:
 
 def test_the_chord_of_a_bounded_neuron() -> None:
     """h = max(u, 0) - max(u - 2, 0) - 1 is from -1 to 1, so max(h, 0) ≤ (h + 1)/2 and (h + 1)/2 - max(h, 0) ≥ 0."""
-    layers: Stack = [([[1], [1]], [0, -2]), ([[1, -1], [1, -1]], [-1, 0]), ([[-2, 1], [1, 0]], [0, 0]), ([[1, 1]], [0])]
+    layers: Stack = [
+        ([[1], [1]], [0, -2]),
+        ([[1, -1], [1, -1]], [-1, 0]),
+        ([[-2, 1], [1, 0]], [0, 0]),
+        ([[1, 1]], [0]),
+    ]
     suspect = Suspect(NeuronId(3, 0), 1)
     assert one_sided_neurons(from_arrays(layers), [suspect]) == [suspect]
 
@@ -59,7 +64,11 @@ def test_a_source_that_is_never_on() -> None:
 
 def test_what_is_false_is_not_proved() -> None:
     network = from_arrays(SMALLER)
-    wrong = [Suspect(NeuronId(2, 0), -1), Suspect(NeuronId(2, 1), 1), Suspect(NeuronId(2, 1), 1, NeuronId(1, 1))]
+    wrong = [
+        Suspect(NeuronId(2, 0), -1),
+        Suspect(NeuronId(2, 1), 1),
+        Suspect(NeuronId(2, 1), 1, NeuronId(1, 1)),
+    ]
     assert one_sided_neurons(network, wrong) == []
 
 
@@ -75,8 +84,11 @@ def test_raised_together() -> None:
     network, source = from_arrays(layers), NeuronId(1, 0)
     both = [Suspect(NeuronId(2, v), 1, source) for v in (0, 1)]
     move = next(one_sided_moves(network, both))
-    assert "raised together" in move.story
-    changes = [new[0] - old[0] for new, old in zip(move.other.weight(2).rows(), network.weight(2).rows(), strict=True)]
+    assert "raised together" in move.explanation
+    changes = [
+        new[0] - old[0]
+        for new, old in zip(move.other.weight(2).rows(), network.weight(2).rows(), strict=True)
+    ]
     assert changes[0] == changes[1] > 0
     assert list(one_sided_moves(network, both[:1])) == []
 

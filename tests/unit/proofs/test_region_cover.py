@@ -46,10 +46,18 @@ def complex_of(*layers: Any, domain: Polyhedron | None = None) -> PolyhedralComp
 TRIANGLE = complex_of(([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0]))
 CASES = {
     "triangle": TRIANGLE,
-    "two layers": complex_of(([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [1, -1]], [-1, 0]), ([[1, 1]], [0])),
-    "a neuron that is 0 on a region": complex_of(([[1], [-1]], [0, 0]), ([[1, 0], [1, 1]], [0, 0]), ([[1, 1]], [0])),
-    "coincident": complex_of(([[1, 0], [2, 0], [-1, 0]], [1, 2, -1]), ([[1, 1, 1]], [-1]), ([[1]], [0])),
-    "box": complex_of(([[1, 2], [1, -1]], [0, 1]), ([[1, 1]], [0]), domain=Polyhedron.box([-1, -1], [1, 1])),
+    "two layers": complex_of(
+        ([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [1, -1]], [-1, 0]), ([[1, 1]], [0])
+    ),
+    "a neuron that is 0 on a region": complex_of(
+        ([[1], [-1]], [0, 0]), ([[1, 0], [1, 1]], [0, 0]), ([[1, 1]], [0])
+    ),
+    "coincident": complex_of(
+        ([[1, 0], [2, 0], [-1, 0]], [1, 2, -1]), ([[1, 1, 1]], [-1]), ([[1]], [0])
+    ),
+    "box": complex_of(
+        ([[1, 2], [1, -1]], [0, 1]), ([[1, 1]], [0]), domain=Polyhedron.box([-1, -1], [1, 1])
+    ),
     "slice": complex_of(
         ([[1, 2], [1, -1]], [0, 1]),
         ([[1, 1]], [0]),
@@ -77,15 +85,27 @@ def test_all_kinds_of_domains(kind: str) -> None:
         cells = canonical_complex(network, random_domain(kind, network.inputs, rng))
         listed = certified(cells)
         assert checker.check_bytes(listed.certificate.to_bytes()).verdict == "accepted"
-        assert (listed.certificate.claim.count, listed.work.leaves) == (cells.regions, cells.regions)
+        assert (listed.certificate.claim.count, listed.work.leaves) == (
+            cells.regions,
+            cells.regions,
+        )
         document = document_of(listed)
-        located = [cells.locate(list(map(parse_rational, node["region"]))) for node in document if "region" in node]
-        assert sorted(cell.index for cell in located if cell is not None) == list(range(cells.regions))
+        located = [
+            cells.locate(list(map(parse_rational, node["region"])))
+            for node in document
+            if "region" in node
+        ]
+        assert sorted(cell.index for cell in located if cell is not None) == list(
+            range(cells.regions)
+        )
         assert {cell.dimension for cell in located if cell is not None} == {cells.dimension}
 
 
 def test_networks_without_hidden_neurons() -> None:
-    for cells in (complex_of(([[1, 2]], [3])), complex_of(([[1]], [0]), domain=Polyhedron.box([2], [2]))):
+    for cells in (
+        complex_of(([[1, 2]], [3])),
+        complex_of(([[1]], [0]), domain=Polyhedron.box([2], [2])),
+    ):
         listed = certified(cells)
         assert (listed.work.nodes, listed.certificate.claim.count) == (1, 1)
         assert checker.check_bytes(listed.certificate.to_bytes()).verdict == "accepted"
@@ -97,7 +117,10 @@ def test_networks_without_hidden_neurons() -> None:
 def is_true(claim: Any) -> bool:
     """Whether the network has so many regions on the domain, by brute force."""
     network = from_document(claim["network"]["inline"])
-    rows = [[tuple(map(int, row.split(" "))) for row in claim["domain"][key]] for key in ("inequalities", "equations")]
+    rows = [
+        [tuple(map(int, row.split(" "))) for row in claim["domain"][key]]
+        for key in ("inequalities", "equations")
+    ]
     domain = Polyhedron(network.inputs, tuple(rows[0]), tuple(rows[1]))
     cells = brute.cells_on_domain(brute_layers(network), brute_domain(domain))
     return sum(cell.dimension == domain.dimension for cell in cells.values()) == int(claim["count"])
@@ -106,7 +129,9 @@ def is_true(claim: Any) -> bool:
 def points_are_one_in_each(document: Document) -> bool:
     """Whether the points have different signs, none of which changes around them."""
     network = from_document(document[0]["claim"]["network"]["inline"])
-    points = [list(map(parse_rational, node["region"])) for node in document[1:-1] if "region" in node]
+    points = [
+        list(map(parse_rational, node["region"])) for node in document[1:-1] if "region" in node
+    ]
     count: int = document[0]["claim"]["count"]
     return len({network.sign_vector(point) for point in points}) == len(points) == count
 
@@ -162,7 +187,10 @@ def test_a_region_doubled(name: str) -> None:
     for line in leaves(document):
         for atom in atoms:
             leaf = document[line]
-            twice = [{"signs": leaf["signs"], "split": atom}, *[{"signs": [], "region": leaf["region"]}] * 2]
+            twice = [
+                {"signs": leaf["signs"], "split": atom},
+                *[{"signs": [], "region": leaf["region"]}] * 2,
+            ]
             doubled = document[:line] + twice + document[line + 1 :]
             for count in (len(leaves(document)), len(leaves(document)) + 1):
                 report = checker.check_bytes(written(with_regions(doubled, count)))
@@ -179,15 +207,25 @@ def test_a_region_shifted(name: str) -> None:
             if other == point:
                 continue
             middle = [
-                str((parse_rational(a) + parse_rational(b)) / 2) for a, b in zip(point, other, strict=True)
+                str((parse_rational(a) + parse_rational(b)) / 2)
+                for a, b in zip(point, other, strict=True)
             ]  # in the closure of at most one of both
-            for new in (other, [f"{parse_rational(a) + 10**9}" for a in point], point[:-1], [*point, "0"]):
+            for new in (
+                other,
+                [f"{parse_rational(a) + 10**9}" for a in point],
+                point[:-1],
+                [*point, "0"],
+            ):
                 shifted = changed(document, (line, "region"), new)
                 report = checker.check_bytes(written(shifted))
                 if report.verdict == "accepted":
                     assert points_are_one_in_each(shifted)
                     assert new not in points.values()
-            both = changed(changed(document, (line, "region"), middle), (_line_of(points, other), "region"), middle)
+            both = changed(
+                changed(document, (line, "region"), middle),
+                (_line_of(points, other), "region"),
+                middle,
+            )
             assert checker.check_bytes(written(both)).verdict == "rejected"
 
 
@@ -226,7 +264,10 @@ def test_a_tree_of_another_network_is_refused() -> None:
             bias[i] += 3
             other: Network = from_arrays(
                 [
-                    (list(each.weight.rows()), bias if number == layer else list(each.bias.entries()))
+                    (
+                        list(each.weight.rows()),
+                        bias if number == layer else list(each.bias.entries()),
+                    )
                     for number, each in enumerate(cells.network.layers, 1)
                 ]
             )
@@ -275,7 +316,9 @@ def test_limits() -> None:
 
 
 def test_the_same_bytes_every_time() -> None:
-    one, two = (certified(canonical_complex(TRIANGLE.network)).certificate.to_bytes() for _ in range(2))
+    one, two = (
+        certified(canonical_complex(TRIANGLE.network)).certificate.to_bytes() for _ in range(2)
+    )
     assert one == two
 
 

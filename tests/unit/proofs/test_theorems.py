@@ -28,7 +28,10 @@ Stack = list[tuple[list[list[Any]], list[Any]]]
 ABSOLUTE: Stack = [([[1], [-1]], [0, 0]), ([[1, 1]], [0])]
 TWO_ABSOLUTES: Stack = [([[1], [-1], [1], [-1]], [0, 0, -1, 1]), ([[1, 1, 1, 1]], [0])]
 STAR: Stack = [([[1, 0], [-1, 0], [0, 1]], [0, 0, 0]), ([[1, 1, 1], [1, 0, 2]], [0, 0])]
-PLANE_OF_ABSOLUTES: Stack = [([[1, 0], [-1, 0], [0, 1], [0, -1]], [0, 0, 0, 0]), ([[1, 1, 1, 1]], [0])]
+PLANE_OF_ABSOLUTES: Stack = [
+    ([[1, 0], [-1, 0], [0, 1], [0, -1]], [0, 0, 0, 0]),
+    ([[1, 1, 1, 1]], [0]),
+]
 LINE: Stack = [([[2]], [1]), ([[1], [-1]], [-1, 3]), ([[1, 2]], [0])]
 BOTTLENECK: Stack = [([[1, 0], [1, 1]], [0, 1]), ([[1, -2], [-3, 1]], [1, 1]), ([[1, 1]], [0])]
 
@@ -65,15 +68,24 @@ def test_proved(layers: Stack, theorem: str, among: str) -> None:
         ([([[1, 0], [0, 1]], [0, 0]), ([[-1, -2]], [-3]), ([[1]], [0])], "dead"),
         ([([[1, 0], [0, 1]], [0, 0]), ([[1, -2]], [-3]), ([[1]], [0])], "hides"),
         ([([[1]], [0]), ([[-1]], [1]), ([[1]], [0])], "read from the other side"),
-        ([([[1]], [0]), ([[-2]], [3]), ([[-1], [2]], [4, -5]), ([[1, 1]], [0])], "is linear on the box"),
-        ([([[1]], [0]), ([[-2]], [3]), ([[-2], [1]], [2, -3]), ([[1, 1]], [0])], "is dead on the box"),
+        (
+            [([[1]], [0]), ([[-2]], [3]), ([[-1], [2]], [4, -5]), ([[1, 1]], [0])],
+            "is linear on the box",
+        ),
+        (
+            [([[1]], [0]), ([[-2]], [3]), ([[-2], [1]], [2, -3]), ([[1, 1]], [0])],
+            "is dead on the box",
+        ),
     ],
 )
 def test_refuted(layers: Stack, word: str) -> None:
     outcome = polyrelu.identify(polyrelu.from_arrays(layers))
     assert isinstance(outcome, NotIdentifiable)
-    assert word in outcome.story
-    exact = [([[Fraction(w) for w in row] for row in weight], [Fraction(b) for b in bias]) for weight, bias in layers]
+    assert word in outcome.explanation
+    exact = [
+        ([[Fraction(w) for w in row] for row in weight], [Fraction(b) for b in bias])
+        for weight, bias in layers
+    ]
     assert contradictions(exact, outcome) == []
 
 
@@ -88,8 +100,14 @@ def test_one_absolute_value_beside_a_second_direction_is_identifiable_but_two_ar
 @pytest.mark.parametrize(
     ("layers", "reason"),
     [
-        ([([[1, 0], [0, 1], [1, 1]], [1, 2, 3]), ([[1, -2, 1]], [1]), ([[1]], [0])], "wider than the input"),
-        ([([[1, 2], [2, 4]], [1, 1]), ([[1, -2], [-3, 1]], [1, 2]), ([[1, 1]], [0])], "does not have rank"),
+        (
+            [([[1, 0], [0, 1], [1, 1]], [1, 2, 3]), ([[1, -2, 1]], [1]), ([[1]], [0])],
+            "wider than the input",
+        ),
+        (
+            [([[1, 2], [2, 4]], [1, 1]), ([[1, -2], [-3, 1]], [1, 2]), ([[1, 1]], [0])],
+            "does not have rank",
+        ),
     ],
 )
 def test_undecided_names_the_hypothesis(layers: Stack, reason: str) -> None:
@@ -134,7 +152,7 @@ def test_refutations_reach_into_deep_networks() -> None:
     ]
     outcome = polyrelu.identify(polyrelu.from_arrays(layers))
     assert isinstance(outcome, NotIdentifiable)
-    assert outcome.story.startswith("neuron 0 of layer 3 is dead")
+    assert outcome.explanation.startswith("neuron 0 of layer 3 is dead")
     assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted"
 
 
@@ -159,7 +177,9 @@ def test_flips_form_a_group_and_translations_a_half_line() -> None:
 
 def test_flip_certificates_are_accepted() -> None:
     """`identify` prefers the translation, which always exists beside a flip; both moves have a rule."""
-    network = polyrelu.from_arrays([([[1, 0], [1, 1]], [0, 1]), ([[2, -1]], [-1]), ([[1], [3]], [0, 1])])
+    network = polyrelu.from_arrays(
+        [([[1, 0], [1, 1]], [0, 1]), ([[2, -1]], [-1]), ([[1], [3]], [0, 1])]
+    )
     (move,) = [move for move in moves(network) if move.theorem == "flip"]
     evidence: list[dict[str, Any]] = [
         {},
@@ -168,7 +188,9 @@ def test_flip_certificates_are_accepted() -> None:
         {"status": "verified", "method": "every"},
     ]
     names = THEOREMS["flip"].hypotheses
-    hypotheses = tuple(Hypothesis("flip", name, entry) for name, entry in zip(names, evidence, strict=True))
+    hypotheses = tuple(
+        Hypothesis("flip", name, entry) for name, entry in zip(names, evidence, strict=True)
+    )
     claim = Claim("not-identifiable", network, "all", move.other)
     document, _ = Certificate(claim, "flip", hypotheses).to_document()
     assert checker.check_bytes(layout(document).encode()).verdict == "accepted"
@@ -189,7 +211,9 @@ def test_a_free_pair_of_neurons_can_stand_anywhere() -> None:
     "arguments", [(0, 0, [1]), (1, 0, [-2]), (1, 0, [7]), (1, 0, [0]), (1, 0, [1, 1]), (2, 0, [1])]
 )
 def test_flips_that_are_none_are_refused(arguments: tuple[int, int, list[int]]) -> None:
-    network = polyrelu.from_arrays([([[1, 0], [1, 1]], [0, 1]), ([[2, -1]], [-1]), ([[1], [3]], [0, 1])])
+    network = polyrelu.from_arrays(
+        [([[1, 0], [1, 1]], [0, 1]), ([[2, -1]], [-1]), ([[1], [3]], [0, 1])]
+    )
     layer, neuron, flipped = arguments
     with pytest.raises(polyrelu.NetworkError):
         flip(network, layer, neuron, flipped)
@@ -215,8 +239,8 @@ def test_moves_keep_the_function_on_degenerate_networks() -> None:
         layers = random_network("degenerate", rng)
         for move in list(moves(polyrelu.from_arrays(layers)))[:3]:
             seen.add(move.theorem)
-            assert same_function(layers, plain(move.other)), move.story
-            assert not related(layers, plain(move.other)), move.story
+            assert same_function(layers, plain(move.other)), move.explanation
+            assert not related(layers, plain(move.other)), move.explanation
     assert seen >= {"replacement", "translation", "line-equal"}
 
 

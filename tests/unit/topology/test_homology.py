@@ -41,10 +41,14 @@ def norm(size: int) -> Network:
     return from_arrays([(rows, [0] * len(rows)), ([[1] * len(rows)], [0])])
 
 
-def skipping(inputs: int, layers: list[tuple[dict[int, list[list[int]]], list[int]]], last: str = "affine") -> Network:
+def skipping(
+    inputs: int, layers: list[tuple[dict[int, list[list[int]]], list[int]]], last: str = "affine"
+) -> Network:
     built = []
     for blocks, bias in layers:
-        entries = tuple(Block(source, RationalMatrix.from_rows(rows)) for source, rows in sorted(blocks.items()))
+        entries = tuple(
+            Block(source, RationalMatrix.from_rows(rows)) for source, rows in sorted(blocks.items())
+        )
         built.append(Layer(entries, RationalMatrix.column(bias)))
     return Network(inputs, tuple(built), "relu" if last == "relu" else "affine")
 
@@ -58,7 +62,11 @@ def full(cells: PolyhedralComplex) -> Subcomplex:
 
 def test_circle_point_and_nothing() -> None:
     circle = homology(level_set(NORM, 1))
-    assert (circle.betti, circle.betti_mod_2, circle.torsion) == ((1, 1, 0), (1, 1, 0), ((), (), ()))
+    assert (circle.betti, circle.betti_mod_2, circle.torsion) == (
+        (1, 1, 0),
+        (1, 1, 0),
+        ((), (), ()),
+    )
     assert (circle.euler_characteristic, circle.euler_with_compact_support) == (0, 0)
     assert homology(level_set(NORM, 0)).betti == (1, 0, 0)
     nothing = level_set(NORM, -1)
@@ -73,12 +81,17 @@ def test_disk_and_its_outside() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "betti"), [(1, (2, 0)), (3, (1, 0, 1, 0)), (4, (1, 0, 0, 1, 0)), (5, (1, 0, 0, 0, 1, 0))]
+    ("size", "betti"),
+    [(1, (2, 0)), (3, (1, 0, 1, 0)), (4, (1, 0, 0, 1, 0)), (5, (1, 0, 0, 0, 1, 0))],
 )
 def test_spheres(size: int, betti: tuple[int, ...]) -> None:
     found = homology(level_set(norm(size), "3/2"))
     assert found.betti == found.betti_mod_2 == betti
-    assert found.euler_characteristic == found.euler_with_compact_support == (0 if size % 2 == 0 else 2)
+    assert (
+        found.euler_characteristic
+        == found.euler_with_compact_support
+        == (0 if size % 2 == 0 else 2)
+    )
 
 
 def test_two_circles_beside_and_within_each_other() -> None:
@@ -95,7 +108,11 @@ def test_two_circles_beside_and_within_each_other() -> None:
     assert homology(superlevel_set(beside, 1)).betti == (1, 2, 0)
     assert homology(level_set(beside, 3)).betti == (1, 2, 0)  # they touch
     within = from_arrays(
-        [([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4, [-1] * 4], [-3, 3]), ([[1, 1]], [0])]
+        [
+            ([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4),
+            ([[1] * 4, [-1] * 4], [-3, 3]),
+            ([[1, 1]], [0]),
+        ]
     )
     assert homology(level_set(within, 1)).betti == (2, 2, 0)
     assert homology(sublevel_set(within, 1)).betti == (1, 1, 0)
@@ -115,7 +132,11 @@ def torus() -> Network:
 
 def test_torus() -> None:
     found = homology(level_set(torus(), "1/2"))
-    assert (found.betti, found.betti_mod_2, found.euler_characteristic) == ((1, 2, 1, 0), (1, 2, 1, 0), 0)
+    assert (found.betti, found.betti_mod_2, found.euler_characteristic) == (
+        (1, 2, 1, 0),
+        (1, 2, 1, 0),
+        0,
+    )
     assert homology(sublevel_set(torus(), "1/2")).betti == (1, 1, 0, 0)  # a solid torus
     assert homology(superlevel_set(torus(), "1/2")).betti == (1, 1, 1, 0)
     assert homology(level_set(torus(), 0)).betti == (1, 1, 0, 0)  # its core
@@ -131,15 +152,21 @@ def test_two_parallel_lines_have_no_vertices() -> None:
     lines = level_set(net, 2)
     assert (lines.cells.lineality_dim, lines.f_vector) == (1, (0, 2, 0))
     assert homology(lines) == Homology((2, 0, 0), ((), (), ()), 2, -2)
-    assert homology(superlevel_set(net, 2)) == Homology((2, 0, 0), ((), (), ()), 2, 0)  # closed half-planes
-    assert homology(sublevel_set(net, 2)) == Homology((1, 0, 0), ((), (), ()), 1, -1)  # a closed strip
+    assert homology(superlevel_set(net, 2)) == Homology(
+        (2, 0, 0), ((), (), ()), 2, 0
+    )  # closed half-planes
+    assert homology(sublevel_set(net, 2)) == Homology(
+        (1, 0, 0), ((), (), ()), 1, -1
+    )  # a closed strip
 
 
 def test_two_branches_like_a_hyperbola() -> None:
     """|x| - |y| = 1"""
     net = from_arrays([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1, 1, -1, -1]], [0])])
     assert homology(level_set(net, 1)) == Homology((2, 0, 0), ((), (), ()), 2, -2)
-    assert homology(level_set(net, 0)) == Homology((1, 0, 0), ((), (), ()), 1, -3)  # a cross: a point and four rays
+    assert homology(level_set(net, 0)) == Homology(
+        (1, 0, 0), ((), (), ()), 1, -3
+    )  # a cross: a point and four rays
 
 
 def test_cylinder() -> None:
@@ -149,7 +176,9 @@ def test_cylinder() -> None:
     assert (cylinder.cells.lineality_dim, cylinder.f_vector) == (1, (0, 4, 4, 0))
     assert homology(cylinder) == Homology((1, 1, 0, 0), ((), (), (), ()), 0, 0)
     assert betti_numbers(cylinder, 2) == (1, 1, 0, 0)
-    skew = from_arrays([([[1, 1, 1, 0], [-1, -1, -1, 0], [0, 1, 0, 2], [0, -1, 0, -2]], [0] * 4), ([[1] * 4], [0])])
+    skew = from_arrays(
+        [([[1, 1, 1, 0], [-1, -1, -1, 0], [0, 1, 0, 2], [0, -1, 0, -2]], [0] * 4), ([[1] * 4], [0])]
+    )
     assert homology(level_set(skew, 1)).betti == (1, 1, 0, 0, 0)
     assert level_set(skew, 1).f_vector == (0, 0, 4, 4, 0)
 
@@ -157,7 +186,9 @@ def test_cylinder() -> None:
 def test_cylinder_cut_off_and_half_cylinder() -> None:
     net = from_arrays([([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]], [0] * 4), ([[1] * 4], [0])])
     half = Polyhedron.from_constraints([[0, 0, -1]], [0])
-    assert homology(level_set(net, 1, domain=half)) == Homology((1, 1, 0, 0), ((), (), (), ()), 0, 0)
+    assert homology(level_set(net, 1, domain=half)) == Homology(
+        (1, 1, 0, 0), ((), (), (), ()), 0, 0
+    )
     quarter = Polyhedron.orthant(3)
     assert homology(level_set(net, 1, domain=quarter)).betti == (1, 0, 0, 0)
     box = Polyhedron.box([-1, -1, -5], [1, 1, 5])
@@ -171,7 +202,10 @@ def test_whole_space_half_plane_and_constants() -> None:
             assert part.f_vector == (*[0] * size, 1)
             found = homology(part)
             assert found.betti == (1, *[0] * size)
-            assert (found.euler_characteristic, found.euler_with_compact_support) == (1, (-1) ** size)
+            assert (found.euler_characteristic, found.euler_with_compact_support) == (
+                1,
+                (-1) ** size,
+            )
         assert homology(level_set(constant, 2)).betti == (0, *[0] * size)
     half = sublevel_set(from_arrays([([[1, 2]], [0])]), 5)
     assert (half.f_vector, homology(half).betti) == ((0, 1, 1), (1, 0, 0))
@@ -179,7 +213,9 @@ def test_whole_space_half_plane_and_constants() -> None:
 
 def test_unbounded_cells_around_bounded_holes() -> None:
     """The plane without the open triangle between three lines, and all the lines alone."""
-    cells = canonical_complex(from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])]))
+    cells = canonical_complex(
+        from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
+    )
     outside = Subcomplex.closure(cells, {2: ~cells.bounded})
     lines = Subcomplex.closure(cells, {1: np.ones(9, dtype=bool)})
     assert homology(outside) == Homology((1, 1, 0), ((), (), ()), 0, 0)
@@ -192,7 +228,11 @@ def test_open_regions_on_the_level() -> None:
     net = from_arrays([([[1], [-1]], [-1, -1]), ([[1, 1]], [0])])
     assert level_set(net, 0).f_vector == (2, 1)
     ring = from_arrays(
-        [([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4, [1] * 4], [-1, -2]), ([[1, -1]], [0])]
+        [
+            ([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4),
+            ([[1] * 4, [1] * 4], [-1, -2]),
+            ([[1, -1]], [0]),
+        ]
     )
     assert homology(level_set(ring, 0)).betti == (1, 0, 0)
     outside = level_set(ring, 1)  # 1 where |x| + |y| ≥ 2
@@ -219,8 +259,15 @@ def test_an_output_that_reads_the_input() -> None:
     graph = level_set(net, 5)
     assert (graph.dimension, graph.cells.lineality_dim) == (1, 0)
     assert homology(graph) == Homology((1, 0, 0), ((), (), ()), 1, -1)
-    assert homology(sublevel_set(net, 5)).betti == homology(superlevel_set(net, 5)).betti == (1, 0, 0)
-    assert homology(level_set(net, 5, domain=Polyhedron.box([-9, -9], [9, 9]))).euler_with_compact_support == 1
+    assert (
+        homology(sublevel_set(net, 5)).betti == homology(superlevel_set(net, 5)).betti == (1, 0, 0)
+    )
+    assert (
+        homology(
+            level_set(net, 5, domain=Polyhedron.box([-9, -9], [9, 9]))
+        ).euler_with_compact_support
+        == 1
+    )
     strip = Polyhedron.from_constraints([[1, 0], [-1, 0]], [1, 1])
     assert homology(level_set(net, 0, domain=strip)) == Homology((1, 0, 0), ((), (), ()), 1, 0)
     for cell in graph:
@@ -229,7 +276,10 @@ def test_an_output_that_reads_the_input() -> None:
 
 def test_skips_from_the_input_to_hidden_layers() -> None:
     """The same in an inner layer, with a second skip from layer 1."""
-    net = skipping(3, [({0: [[0, 1, 0]]}, [0]), ({0: [[1, 0, 0]], 1: [[1]]}, [-1]), ({1: [[1]], 2: [[2]]}, [0])])
+    net = skipping(
+        3,
+        [({0: [[0, 1, 0]]}, [0]), ({0: [[1, 0, 0]], 1: [[1]]}, [-1]), ({1: [[1]], 2: [[2]]}, [0])],
+    )
     part = level_set(net, 2)
     assert part.cells.lineality_dim == 1
     for cell in part:
@@ -241,7 +291,9 @@ def test_a_skip_that_a_combination_cancels() -> None:
     """Both outputs read x directly; their difference does not."""
     net = skipping(1, [({0: [[1]]}, [0]), ({0: [[1], [1]], 1: [[1], [-1]]}, [0, -2])])
     boundary = decision_boundary(net)
-    assert [boundary.cells.vertex(int(index)) for index in boundary.indices(0)] == []  # 2 max(x, 0) + 2 > 0
+    assert [
+        boundary.cells.vertex(int(index)) for index in boundary.indices(0)
+    ] == []  # 2 max(x, 0) + 2 > 0
     assert homology(decision_region(net, 0)).betti == (1, 0)
 
 
@@ -255,7 +307,10 @@ def test_a_network_without_hidden_layers() -> None:
 def test_outputs_and_exact_levels() -> None:
     net = from_arrays([([[1], [2]], [0, "1/3"])])
     third, zero = level_set(net, "1/3", output=1), level_set(net, "1/3")
-    assert [part.cells.vertex(int(part.indices(0)[0])) for part in (third, zero)] == [(0,), (Fraction(1, 3),)]
+    assert [part.cells.vertex(int(part.indices(0)[0])) for part in (third, zero)] == [
+        (0,),
+        (Fraction(1, 3),),
+    ]
     tenth = level_set(net, 0.1)
     assert tenth.cells.vertex(int(tenth.indices(0)[0])) == (Fraction(0.1),)
     assert level_set(net, Fraction(1, 10)).cells.vertex(0) == (Fraction(1, 10),)
@@ -268,7 +323,10 @@ def test_three_outputs() -> None:
     """x, y and 1: three sectors, a tripod between."""
     net = from_arrays([([[1, 0], [0, 1], [0, 0]], [0, 0, 1])])
     boundary = decision_boundary(net)
-    assert (boundary.f_vector, homology(boundary)) == ((1, 3, 0), Homology((1, 0, 0), ((), (), ()), 1, -2))
+    assert (boundary.f_vector, homology(boundary)) == (
+        (1, 3, 0),
+        Homology((1, 0, 0), ((), (), ()), 1, -2),
+    )
     for label in range(3):
         assert decision_region(net, label).f_vector == (1, 2, 1)
     assert homology(decision_boundary(net, Polyhedron.box([2, 2], [3, 3]))).betti == (1, 0, 0)
@@ -307,12 +365,17 @@ def within_simplex(vertices: int, simplices: Sequence[Sequence[int]]) -> Subcomp
         [*([-int(i == j) for j in range(size)] for i in range(size)), [1] * size], [*[0] * size, 1]
     )
     cells = canonical_complex(from_arrays([([[0] * size], [0])]), simplex)
-    numbers = {cells.vertex(v): next((i for i, x in enumerate(cells.vertex(v), 1) if x), 0) for v in range(vertices)}
+    numbers = {
+        cells.vertex(v): next((i for i, x in enumerate(cells.vertex(v), 1) if x), 0)
+        for v in range(vertices)
+    }
     wanted = {frozenset(entry) for entry in simplices}
     masks = {}
     for k in range(size + 1):
         corners = [cells.vertices_and_rays(cell)[0] for cell in cells.cells(k)]
-        masks[k] = np.array([frozenset(numbers[point] for point in row) in wanted for row in corners], dtype=bool)
+        masks[k] = np.array(
+            [frozenset(numbers[point] for point in row) in wanted for row in corners], dtype=bool
+        )
     assert sum(int(mask.sum()) for mask in masks.values()) == len(wanted)
     return Subcomplex.closure(cells, masks)
 
@@ -365,7 +428,11 @@ def moore(order: int) -> list[Simplex]:
     for i in range(rim):
         inner, following = 3 + i, 3 + (i + 1) % rim
         outer, next_outer = i % 3, (i + 1) % 3
-        found += [(outer, next_outer, inner), (next_outer, inner, following), (inner, following, middle)]
+        found += [
+            (outer, next_outer, inner),
+            (next_outer, inner, following),
+            (inner, following, middle),
+        ]
     return found
 
 
@@ -415,10 +482,15 @@ def test_boundaries_of_boundaries_are_zero() -> None:
     rng = Random("boundaries")
     for widths in [(2, 7, 5, 1), (3, 5, 2, 1), (4, 3, 2, 1), (5, 2, 1)]:
         layers = [
-            ([[rng.randint(-3, 3) for _ in range(n)] for _ in range(m)], [rng.randint(-3, 3) for _ in range(m)])
+            (
+                [[rng.randint(-3, 3) for _ in range(n)] for _ in range(m)],
+                [rng.randint(-3, 3) for _ in range(m)],
+            )
             for n, m in pairwise(widths)
         ]
-        cells = canonical_complex(from_arrays(layers), Polyhedron.box([-2] * widths[0], [3] * widths[0]))
+        cells = canonical_complex(
+            from_arrays(layers), Polyhedron.box([-2] * widths[0], [3] * widths[0])
+        )
         chains = cellular_chains(full(cells))
         assert [chain.columns for chain in chains] == list(cells.f_vector)
         for below, above in pairwise(chains):
@@ -428,7 +500,9 @@ def test_boundaries_of_boundaries_are_zero() -> None:
 
 
 def test_only_bounded_cells_count() -> None:
-    cells = canonical_complex(from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])]))
+    cells = canonical_complex(
+        from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
+    )
     assert [chain.columns for chain in cellular_chains(full(cells))] == [3, 3, 1]
 
 
@@ -519,7 +593,9 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
         if (layer, neuron) == (1, 2):
             signal.raise_signal(signal.SIGINT)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background ignore Ctrl-C
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # tests in the background ignore Ctrl-C
     try:
         with pytest.raises(UnfinishedError, match="incomplete"):
             level_set(NORM, 1, progress=press)

@@ -16,7 +16,7 @@ from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, from_arrays
 from polyrelu.topology import (
-    Interval,
+    PersistenceInterval,
     UnfinishedError,
     betti_numbers,
     sublevel_persistence,
@@ -27,7 +27,9 @@ from polyrelu.topology import (
 from tests.generators.quantised_networks import KINDS, quantised_network, random_domain
 
 #: | |x| + |y| - 2 |
-RING = from_arrays([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4, [-1] * 4], [-2, 2]), ([[1, 1]], [0])])
+RING = from_arrays(
+    [([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4, [-1] * 4], [-2, 2]), ([[1, 1]], [0])]
+)
 SQUARE = Polyhedron.box([-3, -3], [3, 3])
 
 
@@ -41,10 +43,18 @@ def test_a_ring() -> None:
     """The circle |x| + |y| = 2 at level 0; a middle of value 2, corners of value 4."""
     pytest.importorskip("gudhi")
     zero, two = Fraction(0), Fraction(2)
-    assert sublevel_persistence(RING, SQUARE) == (Interval(0, zero, None), Interval(1, zero, two))
+    assert sublevel_persistence(RING, SQUARE) == (
+        PersistenceInterval(0, zero, None),
+        PersistenceInterval(1, zero, two),
+    )
     found = superlevel_persistence(RING, SQUARE)
-    corners = [Interval(0, Fraction(4), Fraction(1))] * 3
-    assert found == (*corners, Interval(0, Fraction(4), None), Interval(0, two, zero), Interval(1, Fraction(1), zero))
+    corners = [PersistenceInterval(0, Fraction(4), Fraction(1))] * 3
+    assert found == (
+        *corners,
+        PersistenceInterval(0, Fraction(4), None),
+        PersistenceInterval(0, two, zero),
+        PersistenceInterval(1, Fraction(1), zero),
+    )
 
 
 def test_exact_values_that_no_float_tells_apart() -> None:
@@ -64,8 +74,8 @@ def test_exact_values_that_no_float_tells_apart() -> None:
     domain = Polyhedron.box([-2], [2])
     assert [net([x])[0] - third for x in (-2, -1, 0, 1, 2)] == [1, 0, bump, low, 1]
     assert sublevel_persistence(net, domain) == (
-        Interval(0, third, None),
-        Interval(0, third + low, third + bump),
+        PersistenceInterval(0, third, None),
+        PersistenceInterval(0, third + low, third + bump),
     )
 
 
@@ -73,11 +83,13 @@ def test_several_outputs_fields_and_points() -> None:
     pytest.importorskip("gudhi")
     two = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1], [1, -1]], [0, 0])])
     box = Polyhedron.box([-1], [2])
-    assert sublevel_persistence(two, box) == (Interval(0, Fraction(0), None),)
-    assert sublevel_persistence(two, box, output=1) == (Interval(0, Fraction(-1), None),)
+    assert sublevel_persistence(two, box) == (PersistenceInterval(0, Fraction(0), None),)
+    assert sublevel_persistence(two, box, output=1) == (PersistenceInterval(0, Fraction(-1), None),)
     assert sublevel_persistence(two, box, characteristic=11) == sublevel_persistence(two, box)
     point = Polyhedron.box([2], [2])
-    assert sublevel_persistence(two, point, output=1) == (Interval(0, Fraction(2), None),)
+    assert sublevel_persistence(two, point, output=1) == (
+        PersistenceInterval(0, Fraction(2), None),
+    )
 
 
 def test_errors() -> None:
@@ -105,25 +117,31 @@ def test_interrupted() -> None:
         sublevel_persistence(RING, SQUARE, progress=press)
 
 
-def alive(intervals: tuple[Interval, ...], level: Fraction, sign: int) -> Counter[int]:
+def alive(intervals: tuple[PersistenceInterval, ...], level: Fraction, sign: int) -> Counter[int]:
     """The numbers of classes at a level, by dimension."""
     found: Counter[int] = Counter()
     for interval in intervals:
         born = sign * interval.birth <= sign * level
-        found[interval.dimension] += born and (interval.death is None or sign * level < sign * interval.death)
+        found[interval.dimension] += born and (
+            interval.death is None or sign * level < sign * interval.death
+        )
     return found
 
 
 def check(network: Network, domain: Polyhedron, rng: Random) -> int:
     """The Betti numbers over GF(2) at values of the intervals and between, upwards and downwards; the intervals."""
     output, count = rng.randrange(network.outputs), 0
-    methods: list[tuple[Callable[..., tuple[Interval, ...]], Callable[..., Subcomplex], int]] = [
+    methods: list[
+        tuple[Callable[..., tuple[PersistenceInterval, ...]], Callable[..., Subcomplex], int]
+    ] = [
         (sublevel_persistence, sublevel_set, 1),
         (superlevel_persistence, superlevel_set, -1),
     ]
     for persistence, level_set, sign in methods:
         intervals = persistence(network, domain, output)
-        values = {interval.birth for interval in intervals} | {interval.death for interval in intervals}
+        values = {interval.birth for interval in intervals} | {
+            interval.death for interval in intervals
+        }
         ordered = sorted(value for value in values if value is not None)
         between = [(a + b) / 2 for a, b in pairwise(ordered)]
         levels = [ordered[0] - 1, ordered[-1] + 1, *rng.sample(ordered, min(3, len(ordered)))]
@@ -143,7 +161,9 @@ def test_sets_at_all_levels(kind: str) -> None:
     for seed in range(3):
         rng = Random(f"persistence {kind} {seed}")
         network = quantised_network(kind, rng)
-        domain = random_domain(rng.choice(["box", "bounded", "redundant rows", "polytope"]), network.inputs, rng)
+        domain = random_domain(
+            rng.choice(["box", "bounded", "redundant rows", "polytope"]), network.inputs, rng
+        )
         count += check(network, domain, rng)
     assert count >= 6
 
@@ -152,7 +172,10 @@ def test_a_function_with_many_extrema() -> None:
     pytest.importorskip("gudhi")
     rng = Random("many extrema")
     layers = [
-        ([[rng.randint(-9, 9) for _ in range(n)] for _ in range(m)], [rng.randint(-9, 9) for _ in range(m)])
+        (
+            [[rng.randint(-9, 9) for _ in range(n)] for _ in range(m)],
+            [rng.randint(-9, 9) for _ in range(m)],
+        )
         for n, m in pairwise((2, 12, 8, 1))
     ]
     assert check(from_arrays(layers), Polyhedron.box([-2, -2], [2, 2]), rng) >= 10

@@ -32,7 +32,9 @@ PLANE = ([0, 0], [[1, 0], [0, 1]])
 #: x, y; then x + y - 1 on what is left of them.
 CORNER = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
 #: |x| + |y| - 1 in the second layer.
-DIAMOND = from_arrays([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0, 0, 0, 0]), ([[1, 1, 1, 1]], [-1]), ([[1]], [0])])
+DIAMOND = from_arrays(
+    [([[1, 0], [-1, 0], [0, 1], [0, -1]], [0, 0, 0, 0]), ([[1, 1, 1, 1]], [-1]), ([[1]], [0])]
+)
 
 
 def signs_of(cells: list[LineCell]) -> list[str]:
@@ -54,7 +56,11 @@ def test_a_line_through_a_tie_and_along_a_zero_set() -> None:
     cells = list(walk_line(CORNER, [-1, -1], [1, 1]))
     assert signs_of(cells) == ["--|-", "++|-", "++|+"]
     assert cells[0].end is not None
-    assert (cells[0].end.t, cells[0].end.is_tie, str(cells[0].end.signs)) == (Fraction(1), True, "00|-")
+    assert (cells[0].end.t, cells[0].end.is_tie, str(cells[0].end.signs)) == (
+        Fraction(1),
+        True,
+        "00|-",
+    )
     assert cells[0].end.neurons == (NeuronId(1, 0), NeuronId(1, 1))
     assert cells[0].end.point == exact(0, 0)
     assert [cell.derivative for cell in cells] == [exact(0), exact(0), exact(2)]
@@ -87,7 +93,10 @@ def test_networks_without_hidden_neurons_and_with_a_trailing_relu() -> None:
     (cell,) = walk_line(from_arrays([([[2, 3]], [1])]), [0, 0], [1, 1])
     assert (str(cell.signs), cell.end, cell.derivative) == ("", None, exact(5))
     cells = list(walk_line(from_arrays([([[2, 3]], [-5])], "relu"), [0, 0], [1, 1]))
-    assert (signs_of(cells), [cell.derivative for cell in cells]) == (["-", "+"], [exact(0), exact(5)])
+    assert (signs_of(cells), [cell.derivative for cell in cells]) == (
+        ["-", "+"],
+        [exact(0), exact(5)],
+    )
 
 
 def test_numbers_of_all_kinds() -> None:
@@ -112,9 +121,14 @@ def test_breakpoints_that_floats_do_not_tell_apart(bits: int) -> None:
     gap = Fraction(1, 2**bits)
     network = from_arrays([([[1], [1], [-1]], [-1 - gap, -1, 1 + 2 * gap]), ([[1, 1, 1]], [0])])
     cells = list(walk_line(network, [0], [1]))
-    assert (signs_of(cells), times(cells)) == (["--+", "-++", "+++", "++-"], [1, 1 + gap, 1 + 2 * gap])
+    assert (signs_of(cells), times(cells)) == (
+        ["--+", "-++", "+++", "++-"],
+        [1, 1 + gap, 1 + 2 * gap],
+    )
     assert len({float(t) for t in times(cells)}) == 1
-    thin = from_arrays([([[1], [1]], [0, gap]), ([[-1, 1], [1, -1]], [-gap / 2, gap / 2]), ([[1, 1]], [0])])
+    thin = from_arrays(
+        [([[1], [1]], [0, gap]), ([[-1, 1], [1, -1]], [-gap / 2, gap / 2]), ([[1, 1]], [0])]
+    )
     cells = list(walk_line(thin, [-1], [1]))
     assert signs_of(cells) == ["--|-+", "-+|-+", "-+|+-", "++|+-"]
     assert times(cells) == [1 - gap, 1 - gap / 2, 1]
@@ -135,12 +149,16 @@ def test_how_long_the_direction_is_does_not_matter() -> None:
 # -- bent hyperplanes -----------------------------------------------------------------------------------------------
 
 
-def pieces_of(network: Network, neuron: NeuronId, start: list[object], reverse: bool = False) -> list[BentPiece]:
+def pieces_of(
+    network: Network, neuron: NeuronId, start: list[object], reverse: bool = False
+) -> list[BentPiece]:
     return list(walk_bent_hyperplane(network, neuron, *PLANE, start, reverse=reverse))  # type: ignore[arg-type]
 
 
 def test_a_corner() -> None:
-    ahead, behind = (pieces_of(CORNER, NeuronId(2, 0), ["1/2", "1/2"], reverse) for reverse in (False, True))
+    ahead, behind = (
+        pieces_of(CORNER, NeuronId(2, 0), ["1/2", "1/2"], reverse) for reverse in (False, True)
+    )
     assert [str(piece.signs) for piece in ahead] == ["++|0", "+-|0"]
     assert [str(piece.signs) for piece in behind] == ["++|0", "-+|0"]
     ridge = ahead[0].end
@@ -185,7 +203,12 @@ def test_a_closed_loop_through_ties() -> None:
         assert [piece.ending for piece in pieces] == [None, None, None, "closed"]
         corners = [piece.end for piece in pieces]
         assert all(isinstance(corner, Tie) and len(corner.zeros) == 3 for corner in corners)
-        assert {corner.point for corner in corners if corner} == {exact(1, 0), exact(0, 1), exact(-1, 0), exact(0, -1)}
+        assert {corner.point for corner in corners if corner} == {
+            exact(1, 0),
+            exact(0, 1),
+            exact(-1, 0),
+            exact(0, -1),
+        }
     pieces = pieces_of(DIAMOND, NeuronId(2, 0), [0, -1])  # from a corner
     assert [piece.ending for piece in pieces] == [None, None, None, "closed"]
     with pytest.raises(DomainError, match="2 of 2 rays"):
@@ -193,7 +216,9 @@ def test_a_closed_loop_through_ties() -> None:
 
 
 def test_a_closed_loop_of_ridges() -> None:
-    triangle = from_arrays([([[1, 0], [0, 1], [-1, -1]], [0, 0, 0]), ([[2, 2, 2]], [-2]), ([[1]], [0])])
+    triangle = from_arrays(
+        [([[1, 0], [0, 1], [-1, -1]], [0, 0, 0]), ([[2, 2, 2]], [-2]), ([[1]], [0])]
+    )
     start = zero_in_plane(triangle, NeuronId(2, 0), ["1/5", "1/7"], PLANE[1])
     assert start is not None
     pieces = list(walk_bent_hyperplane(triangle, NeuronId(2, 0), ["1/5", "1/7"], PLANE[1], start))
@@ -223,7 +248,10 @@ def test_along_the_edge_of_a_region_where_the_neuron_is_zero() -> None:
     """σ(x) σ-summed with σ(y): z = -a_x - a_y is 0 on the third quadrant, whose edge is the bent hyperplane."""
     edge = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[-1, -1]], [0]), ([[1]], [0])])
     pieces = pieces_of(edge, NeuronId(2, 0), [-3, 0])
-    assert [(str(piece.signs), piece.ending) for piece in pieces] == [("-0|0", None), ("0-|0", "unbounded")]
+    assert [(str(piece.signs), piece.ending) for piece in pieces] == [
+        ("-0|0", None),
+        ("0-|0", "unbounded"),
+    ]
     assert isinstance(pieces[0].end, Tie)
     with pytest.raises(DomainError, match="all around the start"):
         pieces_of(edge, NeuronId(2, 0), [-1, -1])
@@ -232,13 +260,18 @@ def test_along_the_edge_of_a_region_where_the_neuron_is_zero() -> None:
 def test_coincident_neurons() -> None:
     twice = from_arrays([([[1, 0], [-2, 0], [0, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
     pieces = pieces_of(twice, NeuronId(1, 0), [0, -1])
-    assert [(str(piece.signs), piece.ending) for piece in pieces] == [("00-", None), ("00+", "unbounded")]
+    assert [(str(piece.signs), piece.ending) for piece in pieces] == [
+        ("00-", None),
+        ("00+", "unbounded"),
+    ]
     assert isinstance(pieces[0].end, Tie)
     assert pieces[0].end.zeros == (NeuronId(1, 0), NeuronId(1, 1), NeuronId(1, 2))
 
 
 def test_neurons_that_stay_zero_make_no_tie() -> None:
-    network = from_arrays([([[1, 0], [0, 0], [0, 1]], [0, 0, 0]), ([[1, 1, 1], [0, 1, 0]], [-1, 0]), ([[1, 1]], [0])])
+    network = from_arrays(
+        [([[1, 0], [0, 0], [0, 1]], [0, 0, 0]), ([[1, 1, 1], [0, 1, 0]], [-1, 0]), ([[1, 1]], [0])]
+    )
     first, second = pieces_of(network, NeuronId(2, 0), ["1/2", "1/2"])
     assert (str(first.signs), str(second.signs)) == ("+0+|00", "+0-|00")
     assert isinstance(first.end, Ridge)
@@ -250,21 +283,42 @@ def test_planes_in_the_zero_set_of_another_neuron() -> None:
     outputs = [[1, 1, 1]]
     plane = ([0, 0, 0], [[1, 0, 0], [0, 1, 0]])
     network = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), (outputs, [0])])
-    (ridge,) = (piece.end for piece in walk_bent_hyperplane(network, NeuronId(1, 0), *plane, [0, -1]) if piece.end)
+    (ridge,) = (
+        piece.end
+        for piece in walk_bent_hyperplane(network, NeuronId(1, 0), *plane, [0, -1])
+        if piece.end
+    )
     assert isinstance(ridge, Ridge)
-    assert (ridge.zeros, ridge.through_plane) == (tuple(NeuronId(1, i) for i in range(3)), (NeuronId(1, 2),))
+    assert (ridge.zeros, ridge.through_plane) == (
+        tuple(NeuronId(1, i) for i in range(3)),
+        (NeuronId(1, 2),),
+    )
     for ask in (ridge.gradients, lambda: ridge.visible):
-        with pytest.raises(DomainError, match="in the zero set of neuron 2 of layer 1, where f need not"):
+        with pytest.raises(
+            DomainError, match="in the zero set of neuron 2 of layer 1, where f need not"
+        ):
             ask()
     assert [str(signs) for signs in ridge.sectors.values()] == ["++0", "+-0", "-+0", "--0"]
     deeper = from_arrays(  # the second layer reads z alone, or nothing
-        [([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 2, 0], [0, 0, 3], [0, 0, 0]], [5, 0, 0]), (outputs, [0])]
+        [
+            ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]),
+            ([[1, 2, 0], [0, 0, 3], [0, 0, 0]], [5, 0, 0]),
+            (outputs, [0]),
+        ]
     )
-    (ridge,) = (piece.end for piece in walk_bent_hyperplane(deeper, NeuronId(1, 0), *plane, [0, -1]) if piece.end)
+    (ridge,) = (
+        piece.end
+        for piece in walk_bent_hyperplane(deeper, NeuronId(1, 0), *plane, [0, -1])
+        if piece.end
+    )
     assert isinstance(ridge, Ridge)
     assert ridge.through_plane == (NeuronId(1, 2),)
     dead = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 0]], [0, 0, 0]), (outputs, [0])])
-    (ridge,) = (piece.end for piece in walk_bent_hyperplane(dead, NeuronId(1, 0), *plane, [0, -1]) if piece.end)
+    (ridge,) = (
+        piece.end
+        for piece in walk_bent_hyperplane(dead, NeuronId(1, 0), *plane, [0, -1])
+        if piece.end
+    )
     assert isinstance(ridge, Ridge)
     assert ridge.through_plane == ()
     assert all(ridge.visible.values())
@@ -276,20 +330,29 @@ def test_skip_connections() -> None:
     layers = (
         Layer((Block(0, RationalMatrix.from_rows([[1, 0]])),), RationalMatrix.column([0])),
         Layer(
-            (Block(0, RationalMatrix.from_rows([[0, 1]])), Block(1, RationalMatrix.from_rows([[1]]))),
+            (
+                Block(0, RationalMatrix.from_rows([[0, 1]])),
+                Block(1, RationalMatrix.from_rows([[1]])),
+            ),
             RationalMatrix.column([0]),
         ),
         Layer((Block(2, RationalMatrix.from_rows([[1]])),), RationalMatrix.column([0])),
     )
     pieces = pieces_of(Network(2, layers), NeuronId(2, 0), [-1, 0])
-    assert [(str(piece.signs), piece.heading) for piece in pieces] == [("-|0", (1, 0)), ("+|0", (1, -1))]
+    assert [(str(piece.signs), piece.heading) for piece in pieces] == [
+        ("-|0", (1, 0)),
+        ("+|0", (1, -1)),
+    ]
 
 
 def test_sparse_weights() -> None:
     """Weights that are kept by their nonzero entries; one neuron reads nothing."""
     rng, size = Random("sparse"), 128
     first = [[rng.randint(-9, 9), rng.randint(-9, 9)] for _ in range(size)]
-    second = [[rng.randint(1, 9) * ((i - j) % size < 3) * (i != 5) for j in range(size)] for i in range(size)]
+    second = [
+        [rng.randint(1, 9) * ((i - j) % size < 3) * (i != 5) for j in range(size)]
+        for i in range(size)
+    ]
     biases = [[rng.randint(-9, 9) for _ in range(size)] for _ in range(2)]
     biases[1][5] = 0
     network = from_arrays([(first, biases[0]), (second, biases[1]), ([[1] * size], [0])])
@@ -310,15 +373,27 @@ def test_a_limit() -> None:
 
 
 def test_zeros_are_found() -> None:
-    assert zero_in_plane(DIAMOND, NeuronId(2, 0), [0, 0], PLANE[1], [1, 1]) == (Fraction(1, 2), Fraction(1, 2))
+    assert zero_in_plane(DIAMOND, NeuronId(2, 0), [0, 0], PLANE[1], [1, 1]) == (
+        Fraction(1, 2),
+        Fraction(1, 2),
+    )
     assert zero_in_plane(DIAMOND, NeuronId(2, 0), [-5, 0], PLANE[1]) == exact(4, 0)
     assert zero_in_plane(DIAMOND, NeuronId(2, 0), [-5, 0], PLANE[1], limit=1) == exact(4, 0)
-    assert zero_in_plane(DIAMOND, NeuronId(2, 0), ["1/3", 5], PLANE[1], [0, -1], limit=1) == exact(0, "-13/3")
-    with pytest.raises(StepLimitError, match="no zero in the first 1 cells, but the way goes on; give a larger limit"):
+    assert zero_in_plane(DIAMOND, NeuronId(2, 0), ["1/3", 5], PLANE[1], [0, -1], limit=1) == exact(
+        0, "-13/3"
+    )
+    with pytest.raises(
+        StepLimitError,
+        match="no zero in the first 1 cells, but the way goes on; give a larger limit",
+    ):
         zero_in_plane(DIAMOND, NeuronId(2, 0), ["-1/3", "1/5"], PLANE[1], limit=1)
-    assert zero_in_plane(DIAMOND, NeuronId(2, 0), ["-1/3", "1/5"], PLANE[1], limit=2) == exact("17/15", 0)
+    assert zero_in_plane(DIAMOND, NeuronId(2, 0), ["-1/3", "1/5"], PLANE[1], limit=2) == exact(
+        "17/15", 0
+    )
     assert zero_in_plane(CORNER, NeuronId(2, 0), [-5, -5], PLANE[1], [-1, 0]) is None
-    assert zero_in_plane(CORNER, NeuronId(2, 0), [-5, -5], PLANE[1], [-1, 0], limit=1) is None  # decided
+    assert (
+        zero_in_plane(CORNER, NeuronId(2, 0), [-5, -5], PLANE[1], [-1, 0], limit=1) is None
+    )  # decided
 
 
 # -- errors ---------------------------------------------------------------------------------------------------------
@@ -331,16 +406,37 @@ def test_zeros_are_found() -> None:
         (lambda: walk_line(CORNER, [0, 0], [1]), "the direction has 1 coordinates"),
         (lambda: walk_line(CORNER, [0, 0], [0, 0]), "the direction is 0"),
         (lambda: walk_line(CORNER, [0, float("nan")], [0, 1]), "the point: nan"),
-        (lambda: walk_line(CORNER, [0, 0], [0, 1], end=0), "the end of the line is not after its start"),
-        (lambda: walk_bent_hyperplane(CORNER, NeuronId(1, 0), [0, 0], [[1, 1]]), "a plane has two directions, not 1"),
-        (lambda: walk_bent_hyperplane(CORNER, NeuronId(1, 0), [0, 0], [[1, 1], [2, 2]]), "dependent"),
-        (lambda: walk_bent_hyperplane(CORNER, NeuronId(1, 0), [0, 0], [[1, 1], [2]]), "direction 1 has 1 coordinates"),
+        (
+            lambda: walk_line(CORNER, [0, 0], [0, 1], end=0),
+            "the end of the line is not after its start",
+        ),
+        (
+            lambda: walk_bent_hyperplane(CORNER, NeuronId(1, 0), [0, 0], [[1, 1]]),
+            "a plane has two directions, not 1",
+        ),
+        (
+            lambda: walk_bent_hyperplane(CORNER, NeuronId(1, 0), [0, 0], [[1, 1], [2, 2]]),
+            "dependent",
+        ),
+        (
+            lambda: walk_bent_hyperplane(CORNER, NeuronId(1, 0), [0, 0], [[1, 1], [2]]),
+            "direction 1 has 1 coordinates",
+        ),
         (lambda: walk_bent_hyperplane(CORNER, NeuronId(1, 2), *PLANE), "no neuron 2"),
         (lambda: walk_bent_hyperplane(CORNER, NeuronId(3, 0), *PLANE), "no hidden layer 3"),
-        (lambda: walk_bent_hyperplane(CORNER, NeuronId(2, 0), *PLANE), "is not 0 at the start; zero_in_plane"),
-        (lambda: walk_bent_hyperplane(CORNER, NeuronId(1, 0), *PLANE, [0, 0, 0]), "the start has 3 coordinates"),
+        (
+            lambda: walk_bent_hyperplane(CORNER, NeuronId(2, 0), *PLANE),
+            "is not 0 at the start; zero_in_plane",
+        ),
+        (
+            lambda: walk_bent_hyperplane(CORNER, NeuronId(1, 0), *PLANE, [0, 0, 0]),
+            "the start has 3 coordinates",
+        ),
         (lambda: walk_bent_hyperplane(CORNER, NeuronId(1, 0), *PLANE, limit=0), "at most 0 pieces"),
-        (lambda: zero_in_plane(CORNER, NeuronId(1, 0), [1, 1], PLANE[1], [0, 0]), "the direction is 0"),
+        (
+            lambda: zero_in_plane(CORNER, NeuronId(1, 0), [1, 1], PLANE[1], [0, 0]),
+            "the direction is 0",
+        ),
     ],
 )
 def test_errors(call: Callable[[], object], message: str) -> None:
@@ -354,7 +450,9 @@ def test_planes_in_the_zero_set() -> None:
     plane = ([0, 0, 0], [[1, 0, 0], [0, 1, 0]])
     with pytest.raises(DomainError, match="all around the start"):
         walk_bent_hyperplane(flat, NeuronId(1, 0), *plane)
-    point = from_arrays([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0, 0, 0, 0]), ([[1, 1, 1, 1]], [0]), ([[1]], [0])])
+    point = from_arrays(
+        [([[1, 0], [-1, 0], [0, 1], [0, -1]], [0, 0, 0, 0]), ([[1, 1, 1, 1]], [0]), ([[1]], [0])]
+    )
     with pytest.raises(DomainError, match="nowhere else around the start"):
         walk_bent_hyperplane(point, NeuronId(2, 0), *PLANE)  # |x| + |y|
 
@@ -366,19 +464,28 @@ def wild_network(rng: Random) -> Network:
     """Weights of very different sizes, up to and beyond the range of floats."""
 
     def number() -> Fraction:
-        size = Fraction(2) ** rng.choice([0, 0, 0, -3, 40, -300, 500, -1000, 1020, -1070, 1100, -1100])
-        return Fraction(rng.randint(-(10**6), 10**6), rng.randint(1, 999)) * size * rng.randint(0, 3)
+        size = Fraction(2) ** rng.choice(
+            [0, 0, 0, -3, 40, -300, 500, -1000, 1020, -1070, 1100, -1100]
+        )
+        return (
+            Fraction(rng.randint(-(10**6), 10**6), rng.randint(1, 999)) * size * rng.randint(0, 3)
+        )
 
     widths = (2, 4, 4, 3, 1)
     return from_arrays(
-        [([[number() for _ in range(n)] for _ in range(m)], [number() for _ in range(m)]) for n, m in pairwise(widths)]
+        [
+            ([[number() for _ in range(n)] for _ in range(m)], [number() for _ in range(m)])
+            for n, m in pairwise(widths)
+        ]
     )
 
 
 def test_every_float_form_is_within_its_bound_and_every_sign_is_right() -> None:
     rng, decided, open_ = Random("bounds"), 0, 0
     for _ in range(60):
-        plane = AffineSlice(wild_network(rng), [rng.random(), "1/3"], [[1, rng.random()], ["2/7", -1]])
+        plane = AffineSlice(
+            wild_network(rng), [rng.random(), "1/3"], [[1, rng.random()], ["2/7", -1]]
+        )
         signs = np.array([rng.choice([-1, 1]) for _ in range(plane.size)], dtype=np.int8)
         forms = LocalForms(plane)
         forms.update(signs)
@@ -389,14 +496,20 @@ def test_every_float_form_is_within_its_bound_and_every_sign_is_right() -> None:
         for layer in (1, 2, 3):
             part, exact = plane.part(layer), plane.forms(signs, layer)
             for row, floats, errors in zip(
-                exact.rows(), forms.columns[:, part].T.tolist(), forms.errors[:, part].T.tolist(), strict=True
+                exact.rows(),
+                forms.columns[:, part].T.tolist(),
+                forms.errors[:, part].T.tolist(),
+                strict=True,
             ):
                 for number, near, bound in zip(row, floats, errors, strict=True):
                     if np.isfinite(near) and np.isfinite(bound):
                         assert abs(number - Fraction(near)) <= Fraction(bound)
             right = (exact @ point).signs()[:, 0]
             assert ((found[part] == right) | (found[part] == 2)).all()
-            decided, open_ = decided + int((found[part] != 2).sum()), open_ + int((found[part] == 2).sum())
+            decided, open_ = (
+                decided + int((found[part] != 2).sum()),
+                open_ + int((found[part] == 2).sum()),
+            )
     assert decided > 150
     assert open_ > 20
 
@@ -447,7 +560,9 @@ def test_a_sum_that_overflows_on_the_way_has_no_sign() -> None:
 def test_bounds_are_of_use() -> None:
     rng = np.random.default_rng(1)
     layers = [(rng.normal(size=(64, n)) / 8, rng.normal(size=64)) for n in (3, 64, 64, 64)]
-    plane = AffineSlice(from_arrays([*layers, (rng.normal(size=(1, 64)), [0])]), [0, 0, 0], [[1, 0, 0], [0, 1, 1]])
+    plane = AffineSlice(
+        from_arrays([*layers, (rng.normal(size=(1, 64)), [0])]), [0, 0, 0], [[1, 0, 0], [0, 1, 1]]
+    )
     forms = LocalForms(plane)
     forms.update(plane.signs_at([0, 0]))
     assert forms.errors.max() < 1e-10
@@ -493,7 +608,10 @@ def test_a_line_in_784_inputs(mnist: Network) -> None:
     for cell in cells[3 :: len(cells) // 5]:
         assert cell.end is not None
         for t, signs in ((cell.inner, cell.signs), (cell.end.t, cell.end.signs)):
-            assert mnist.sign_vector([p + t * d for p, d in zip(point, direction, strict=True)]) == signs
+            assert (
+                mnist.sign_vector([p + t * d for p, d in zip(point, direction, strict=True)])
+                == signs
+            )
 
 
 def test_a_bent_hyperplane_in_784_inputs(mnist: Network) -> None:

@@ -1,0 +1,43 @@
+"""Names of types that many rooms share: arrays by the kind of their entries, points, rows.
+
+One name has one meaning in the whole package. Shapes stand where the values are used.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Array",
+    "BigIntegers",
+    "Floats",
+    "Indices",
+    "IntegerRow",
+    "Mask",
+    "Point",
+    "Signs",
+    "Vector",
+    "Words",
+]
+
+#: An array whose entries may be anything.
+Array: TypeAlias = NDArray[Any]
+#: Python integers of any size.
+BigIntegers: TypeAlias = NDArray[np.object_]
+Floats: TypeAlias = NDArray[np.float64]
+#: Numbers of cells, rows or neurons.
+Indices: TypeAlias = NDArray[np.int64]
+#: The entries of an integer row, often [a | c] for the affine form a·x + c.
+IntegerRow: TypeAlias = tuple[int, ...]
+Mask: TypeAlias = NDArray[np.bool_]
+#: The exact coordinates of a point.
+Point: TypeAlias = tuple[Fraction, ...]
+#: Entries -1, 0 and 1.
+Signs: TypeAlias = NDArray[np.int8]
+Vector: TypeAlias = tuple[Fraction, ...]
+#: Sets of up to 64 signs, one bit each.
+Words: TypeAlias = NDArray[np.uint64]
