@@ -1,0 +1,90 @@
+"""Lines, phrases and sizes that the style page rules out (docs/development/style.md)."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.generators.files import ROOT
+
+PACKAGE = sorted((ROOT / "polyrelu").rglob("*.py"))
+CODE = sorted(
+    path for name in ("polyrelu", "tests", "benchmarks") for path in (ROOT / name).rglob("*.py")
+)
+MARKDOWN = [
+    path
+    for path in [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "polyrelu").rglob("*.md"),
+    ]
+    if path.name != "CHANGELOG.md"
+]
+
+#: Phrases of a private dialect, with a word of what to write instead.
+DIALECT = {
+    r"\bso many\b": "say what is counted",
+    r"\bone thing more\b": "say which",
+    r"\bthat of\b": "repeat the noun",
+    r"\bthose of\b": "repeat the noun",
+    r"\bthe same (by|with|for|in|at|as) (the|a) other\b": "say what it does",
+}
+LONGEST_FUNCTION = 60
+
+
+def name_of(path: Path) -> str:
+    """The path as it stands in the project."""
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", [*CODE, *MARKDOWN], ids=name_of)
+def test_lines_have_at_most_100_columns(path: Path) -> None:
+    """Tables and links in Markdown cannot be broken."""
+    wide = [
+        number
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > 100 and not (path.suffix == ".md" and re.match(r"\s*(\||\[|!\[)", line))
+    ]
+    assert not wide
+
+
+def prose(path: Path) -> Iterator[tuple[int, str]]:
+    """Docstrings and comments, with the lines where they begin."""
+    text = path.read_text(encoding="utf-8")
+    for number, line in enumerate(text.splitlines(), 1):
+        if "#" in line and (found := re.search(r"(?:^|\s)#:? (.*)", line)):
+            yield number, found[1]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                yield first.lineno, str(first.value.value)
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=name_of)
+def test_no_dialect(path: Path) -> None:
+    """Docstrings and comments of the package."""
+    found = [
+        f"line {number}: {hint}"
+        for number, text in prose(path)
+        for phrase, hint in DIALECT.items()
+        if re.search(phrase, text, re.IGNORECASE)
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=name_of)
+def test_functions_are_short(path: Path) -> None:
+    """Bodies without their docstrings."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            docstring = (ast.get_docstring(node, clean=False) or "").count("\n") + 1
+            if node.end_lineno - node.lineno - docstring > LONGEST_FUNCTION:
+                found.append(node.name)
+    assert not found
