@@ -60,7 +60,7 @@ def forms_of(network: Network) -> tuple[AffineSlice, LocalForms]:
     """The forms where all neurons are on."""
     plane = AffineSlice(network, *PLANE)
     forms = LocalForms(plane)
-    forms.update(np.ones(plane.size, dtype=np.int8))
+    forms.update(np.ones(plane.num_neurons, dtype=np.int8))
     return plane, forms
 
 
@@ -86,7 +86,7 @@ def test_a_neuron_that_is_steeper_than_in_floats() -> None:
     assert forms.columns[0, 5] == 0
     found = forms.signs_at(np.array([0.0, 1e20]), 4, 0)
     assert found is not None
-    (row,) = plane.rows(np.ones(plane.size, dtype=np.int8), [5])
+    (row,) = plane.rows(np.ones(plane.num_neurons, dtype=np.int8), [5])
     assert row[0] * 10**20 + row[2] > 0
     assert found[5] in (1, 2)
 

@@ -18,8 +18,8 @@ from polyrelu.network import Block, Layer, Network, NeuronId, SignVector
 from polyrelu.walks import (
     BentPiece,
     BentWalk,
+    CrossingPoint,
     LineCell,
-    Ridge,
     Tie,
     walk_bent_hyperplane,
     walk_line,
@@ -248,7 +248,7 @@ def test_bent_hyperplanes_past_what_nearly_meets(kind: str, size: Fraction) -> N
         network = nudged(quantised_network(kind, rng), size, rng)
         if network.inputs > 1:
             check_plane(network, rng, seen)
-    assert seen["Ridge"] > 10
+    assert seen["CrossingPoint"] > 10
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_numbers_beyond_floats(kind: str) -> None:
         check_line(network, small_vector(network.inputs, rng), direction, Fraction(-20))
         if network.inputs > 1:
             check_plane(network, rng, seen)
-    assert seen["Ridge"] > 5
+    assert seen["CrossingPoint"] > 5
 
 
 # -- bent hyperplanes -----------------------------------------------------------------------------------------------
@@ -320,7 +320,7 @@ def coordinates(plane: tuple[Vector, list[Vector]], x: Vector) -> Vector:
     return list(found.entries())
 
 
-def check_corner(corner: Ridge | Tie, cells: PolyhedralComplex, network: Network) -> None:
+def check_corner(corner: CrossingPoint | Tie, cells: PolyhedralComplex, network: Network) -> None:
     """The cells around the point are those of the complex that have it as a face."""
     assert network.sign_vector(corner.embedded) == corner.signs
     assert corner.zeros == tuple(
@@ -332,7 +332,7 @@ def check_corner(corner: Ridge | Tie, cells: PolyhedralComplex, network: Network
         expected = {str(signs) for signs in around(corner.signs, cells, dimension)}
         signs = list(found.values() if isinstance(found, dict) else found)
         assert sorted(map(str, signs)) == sorted(expected)
-    if isinstance(corner, Ridge):
+    if isinstance(corner, CrossingPoint):
         check_ridge(corner)
 
 
@@ -342,7 +342,7 @@ def around(signs: SignVector, cells: PolyhedralComplex, dimension: int) -> Itera
             yield found
 
 
-def check_ridge(ridge: Ridge) -> None:
+def check_ridge(ridge: CrossingPoint) -> None:
     gradients = ridge.gradients()
     for (v, u), visible in ridge.visible.items():
         one, other = ((1, u), (-1, u)) if v == 0 else ((v, 1), (v, -1))
@@ -352,7 +352,7 @@ def check_ridge(ridge: Ridge) -> None:
 def check_bends(pieces: list[BentPiece], neuron: NeuronId) -> None:
     """Where v is the later neuron, its pieces before and after a ridge are parallel unless it bends."""
     for before, after in pairwise(pieces):
-        if isinstance(before.end, Ridge):
+        if isinstance(before.end, CrossingPoint):
             (a, b), (c, d) = before.heading, after.heading
             assert (a * d != b * c) == (before.end.bends and before.end.other.layer < neuron.layer)
 
@@ -395,7 +395,7 @@ def check_neuron(
             check_bends(pieces, neuron)
             for piece in pieces:
                 met.add(str(piece.signs))
-                assert network.sign_vector(walk.part.embed(piece.inner)) == piece.signs
+                assert network.sign_vector(walk.plane.embed(piece.inner)) == piece.signs
                 if piece.end is not None:
                     check_corner(piece.end, cells, network)
                     seen[type(piece.end).__name__] += 1
@@ -449,7 +449,7 @@ def test_all_endings_occur() -> None:
             network = quantised_network(kind, rng)
             if network.inputs > 1:
                 check_plane(network, rng, seen)
-    assert {"Ridge", "Tie", "unbounded", "closed", "tie"} <= seen.keys()
+    assert {"CrossingPoint", "Tie", "unbounded", "closed", "tie"} <= seen.keys()
     assert min(seen.values()) >= 4, seen
 
 

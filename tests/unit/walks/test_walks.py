@@ -17,8 +17,8 @@ from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
 from polyrelu.walks import (
     AffineSlice,
     BentPiece,
+    CrossingPoint,
     LineCell,
-    Ridge,
     StepLimitError,
     Tie,
     walk_bent_hyperplane,
@@ -162,7 +162,7 @@ def test_a_corner() -> None:
     assert [str(piece.signs) for piece in ahead] == ["++|0", "+-|0"]
     assert [str(piece.signs) for piece in behind] == ["++|0", "-+|0"]
     ridge = ahead[0].end
-    assert isinstance(ridge, Ridge)
+    assert isinstance(ridge, CrossingPoint)
     assert (ridge.neuron, ridge.other, ridge.zeros) == (
         NeuronId(2, 0),
         NeuronId(1, 1),
@@ -187,12 +187,12 @@ def test_a_corner() -> None:
 def test_the_earlier_neuron_goes_straight_through() -> None:
     (first, _) = pieces_of(CORNER, NeuronId(1, 0), [0, 0.5])
     ridge = first.end
-    assert isinstance(ridge, Ridge)
+    assert isinstance(ridge, CrossingPoint)
     assert (ridge.other, ridge.point, ridge.bends) == (NeuronId(2, 0), exact(0, 1), True)
     assert ridge.visible == {(0, 1): True, (0, -1): False, (1, 0): True, (-1, 0): True}
     crossing = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
     ridge = pieces_of(crossing, NeuronId(1, 0), [0, -1])[0].end
-    assert isinstance(ridge, Ridge)
+    assert isinstance(ridge, CrossingPoint)
     assert not ridge.bends
 
 
@@ -223,7 +223,7 @@ def test_a_closed_loop_of_ridges() -> None:
     assert start is not None
     pieces = list(walk_bent_hyperplane(triangle, NeuronId(2, 0), ["1/5", "1/7"], PLANE[1], start))
     assert pieces[-1].ending == "closed"
-    assert all(isinstance(piece.end, Ridge) and piece.end.bends for piece in pieces)
+    assert all(isinstance(piece.end, CrossingPoint) and piece.end.bends for piece in pieces)
     assert len({piece.signs for piece in pieces}) == len(pieces) == 6
 
 
@@ -274,7 +274,7 @@ def test_neurons_that_stay_zero_make_no_tie() -> None:
     )
     first, second = pieces_of(network, NeuronId(2, 0), ["1/2", "1/2"])
     assert (str(first.signs), str(second.signs)) == ("+0+|00", "+0-|00")
-    assert isinstance(first.end, Ridge)
+    assert isinstance(first.end, CrossingPoint)
     assert first.end.zeros == (NeuronId(1, 1), NeuronId(1, 2), NeuronId(2, 0), NeuronId(2, 1))
 
 
@@ -288,7 +288,7 @@ def test_planes_in_the_zero_set_of_another_neuron() -> None:
         for piece in walk_bent_hyperplane(network, NeuronId(1, 0), *plane, [0, -1])
         if piece.end
     )
-    assert isinstance(ridge, Ridge)
+    assert isinstance(ridge, CrossingPoint)
     assert (ridge.zeros, ridge.through_plane) == (
         tuple(NeuronId(1, i) for i in range(3)),
         (NeuronId(1, 2),),
@@ -311,7 +311,7 @@ def test_planes_in_the_zero_set_of_another_neuron() -> None:
         for piece in walk_bent_hyperplane(deeper, NeuronId(1, 0), *plane, [0, -1])
         if piece.end
     )
-    assert isinstance(ridge, Ridge)
+    assert isinstance(ridge, CrossingPoint)
     assert ridge.through_plane == (NeuronId(1, 2),)
     dead = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 0]], [0, 0, 0]), (outputs, [0])])
     (ridge,) = (
@@ -319,7 +319,7 @@ def test_planes_in_the_zero_set_of_another_neuron() -> None:
         for piece in walk_bent_hyperplane(dead, NeuronId(1, 0), *plane, [0, -1])
         if piece.end
     )
-    assert isinstance(ridge, Ridge)
+    assert isinstance(ridge, CrossingPoint)
     assert ridge.through_plane == ()
     assert all(ridge.visible.values())
     assert str(ridge.gradients()[1, -1]) == "[1 0 0]"
@@ -486,7 +486,7 @@ def test_every_float_form_is_within_its_bound_and_every_sign_is_right() -> None:
         plane = AffineSlice(
             wild_network(rng), [rng.random(), "1/3"], [[1, rng.random()], ["2/7", -1]]
         )
-        signs = np.array([rng.choice([-1, 1]) for _ in range(plane.size)], dtype=np.int8)
+        signs = np.array([rng.choice([-1, 1]) for _ in range(plane.num_neurons)], dtype=np.int8)
         forms = LocalForms(plane)
         forms.update(signs)
         q = np.array([rng.gauss(0, 1), rng.gauss(0, 9)])
@@ -494,7 +494,7 @@ def test_every_float_form_is_within_its_bound_and_every_sign_is_right() -> None:
         found = forms.signs_at(q, None, 0)
         assert found is not None
         for layer in (1, 2, 3):
-            part, exact = plane.part(layer), plane.forms(signs, layer)
+            part, exact = plane.layer_slice(layer), plane.forms(signs, layer)
             for row, floats, errors in zip(
                 exact.rows(),
                 forms.columns[:, part].T.tolist(),
@@ -519,10 +519,10 @@ def test_signs_on_the_zero_set_of_a_neuron() -> None:
     rng, decided = Random("on the line"), 0
     for _ in range(200):
         plane = AffineSlice(wild_network(rng), [0, "1/3"], [[1, rng.random()], ["2/7", -1]])
-        signs = np.array([rng.choice([-1, 1]) for _ in range(plane.size)], dtype=np.int8)
+        signs = np.array([rng.choice([-1, 1]) for _ in range(plane.num_neurons)], dtype=np.int8)
         forms = LocalForms(plane)
         forms.update(signs)
-        carrier, free = rng.randrange(plane.size), rng.randrange(2)
+        carrier, free = rng.randrange(plane.num_neurons), rng.randrange(2)
         ((a, b, c),) = plane.rows(signs, [carrier])
         slopes = (a, b)
         other = Fraction(rng.gauss(0, 1))
@@ -540,7 +540,7 @@ def test_signs_on_the_zero_set_of_a_neuron() -> None:
             continue
         point = RationalMatrix.column([*on_line, 1])
         for layer in (1, 2, 3):
-            part = plane.part(layer)
+            part = plane.layer_slice(layer)
             right = (plane.forms(signs, layer) @ point).signs()[:, 0]
             assert ((found[part] == right) | (found[part] == 2)).all()
             decided += int((found[part] != 2).sum())
@@ -622,10 +622,10 @@ def test_a_bent_hyperplane_in_784_inputs(mnist: Network) -> None:
     pieces = list(islice(walk, 300))
     assert len(pieces) > 60
     assert walk.statistics.exact < len(pieces) / 20
-    ridges = [piece.end for piece in pieces if isinstance(piece.end, Ridge)]
+    ridges = [piece.end for piece in pieces if isinstance(piece.end, CrossingPoint)]
     assert len(ridges) > 60
     for ridge in ridges[:: len(ridges) // 3]:
         assert mnist.sign_vector(ridge.embedded) == ridge.signs
         assert len(ridge.zeros) == 2
         assert len(ridge.visible) == 4
-    assert mnist.sign_vector(walk.part.embed(pieces[50].inner)) == pieces[50].signs
+    assert mnist.sign_vector(walk.plane.embed(pieces[50].inner)) == pieces[50].signs
