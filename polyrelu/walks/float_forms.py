@@ -1,9 +1,9 @@
 """Float forms of all hidden neurons on one cell, with an error bound for each number.
 
 A walk reads the signs at a point from these forms wherever the bounds decide them, and uses exact
-arithmetic only for the rest. The forms are those of `affine_slice`, the rows F over (s, 1) with
-F[ℓ] = C[ℓ] + Σ W[ℓ,j] M[j] F[j]; a step into another cell recomputes only the layers after the
-first neuron that is switched.
+arithmetic only for the rest. As in `affine_slice`, the forms are the rows F over (s, 1) of F[ℓ] =
+C[ℓ] + Σ W[ℓ,j] M[j] F[j]; a step into another cell recomputes only the layers after the first
+neuron that is switched.
 
 For every entry F there is a bound E with |F - F*| ≤ E, where F* is the exact number. With u =
 2^-53, N weights that a layer reads, and |w|' = |w| + 2^-1000 (∞ where a weight was cut to the
