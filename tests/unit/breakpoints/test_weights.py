@@ -104,11 +104,11 @@ def test_lengths_do_not_depend_on_the_order_of_the_inputs() -> None:
                 for facet in breakpoint_complex(canonical_complex(network, plane))
                 if facet.visible
             ]
-            lengths = sorted(facet.weight[0] ** 2 * facet.square for facet in facets)
+            lengths = sorted(facet.weight[0] ** 2 * facet.squared_norm for facet in facets)
             found.append(lengths)
             for facet in facets:
                 (jump,) = facet.jump.rows()
-                assert sum(entry * entry for entry in jump) == facet.weight[0] ** 2 * facet.square
+                assert sum(entry * entry for entry in jump) == facet.weight[0] ** 2 * facet.squared_norm
                 assert all(
                     sum(a * b for a, b in zip(row, jump, strict=True)) == 0
                     for row, _ in _equations(plane)
