@@ -35,7 +35,7 @@ from polyrelu.conditions import (
     transparency,
     zero_extrema,
 )
-from polyrelu.conditions.collinear import _Sums
+from polyrelu.conditions.collinear import _MaskedSums
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
@@ -524,13 +524,13 @@ def test_wide_layers_do_not_cost_more_than_the_limit(monkeypatch: pytest.MonkeyP
             ([[1] * size], [0]),
         ]
     )
-    original = _Sums._added_by
+    original = _MaskedSums._contribution
 
-    def counted(self: _Sums, j: int) -> list[list[int]]:
+    def counted(self: _MaskedSums, j: int) -> list[list[int]]:
         asked.append(j)
         return original(self, j)
 
-    monkeypatch.setattr(_Sums, "_added_by", counted)
+    monkeypatch.setattr(_MaskedSums, "_contribution", counted)
     found = noncollinear_pieces(wide, limit=2 * size - 1)
     assert (found.status, found.checked) == ("unchecked", 2 * size - 1)
     assert set(asked) == {0}
