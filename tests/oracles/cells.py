@@ -1,8 +1,9 @@
 """All cells of the canonical polyhedral complex of a plain ReLU stack, by brute force.
 
-R^n0 is cut neuron by neuron, layer by layer, into the parts where the preactivation h is positive, zero and
-negative. On every part of the previous layers h is affine, so a part is a relatively open polyhedron, and its
-sign vector (over all hidden neurons) names it. Emptiness and dimension are decided exactly by PPL.
+R^n0 is cut neuron by neuron, layer by layer, into the parts where the preactivation h is positive,
+zero and negative. On every part of the previous layers h is affine, so a part is a relatively open
+polyhedron, and its sign vector (over all hidden neurons) names it. Emptiness and dimension are
+decided exactly by PPL.
 """
 
 import signal
@@ -21,7 +22,8 @@ from tests.oracles.plain import (
     split_by_layer,
 )
 
-# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; whoever imports an oracle keeps theirs.
+# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; a module that imports an
+# oracle keeps its own.
 _sigint_handler = signal.getsignal(signal.SIGINT)
 from ppl import Constraint, Linear_Expression, NNC_Polyhedron  # noqa: E402
 
@@ -46,8 +48,8 @@ class _Part(NamedTuple):
 def cells(layers: Network, full_dimensional_only: bool = False) -> dict[SignVector, Cell]:
     """All cells, or only the full-dimensional ones, keyed by their sign vectors.
 
-    A neuron that vanishes identically on a full-dimensional cell has sign 0 there, so a sign 0 alone does not
-    make a cell lower-dimensional.
+    A neuron that vanishes identically on a full-dimensional cell has sign 0 there, so a sign 0
+    alone does not make a cell lower-dimensional.
     """
     n = input_dimension(layers)
     minimal_dimension = n if full_dimensional_only else 0
@@ -102,8 +104,8 @@ def _checked_cell(layers: Network, part: _Part) -> Cell:
 def _relative_interior_point(polyhedron: NNC_Polyhedron) -> tuple[Fraction, ...]:
     """Average of all points and closure points plus the sum of all rays.
 
-    Every generator of the closure gets a positive weight (a line's may be zero), so the point lies in the
-    relative interior of the closure, which a relatively open polyhedron contains.
+    Every generator of the closure gets a positive weight (a line's may be zero), so the point lies
+    in the relative interior of the closure, which a relatively open polyhedron contains.
     """
     n = polyhedron.space_dimension()
     corners: list[list[Fraction]] = []

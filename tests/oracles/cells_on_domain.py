@@ -1,9 +1,10 @@
 """All cells of the canonical polyhedral complex of a ReLU network on a polyhedron, by brute force.
 
-Like `cells`, but the network may have skip connections, and the domain is {x ∈ R^n : inequalities, equations} with
-rows [a | c] that mean a·x ≤ c or a·x = c. The domain's affine space is cut by its constraints, then neuron by neuron.
-Every part is relatively open, so an affine function h takes on it a constant value or all values of an open interval,
-and PPL's infimum and supremum of h tell which of the parts h > 0, h = 0, h < 0 are not empty.
+Like `cells`, but the network may have skip connections, and the domain is {x ∈ R^n : inequalities,
+equations} with rows [a | c] that mean a·x ≤ c or a·x = c. The domain's affine space is cut by its
+constraints, then neuron by neuron. Every part is relatively open, so an affine function h takes on
+it a constant value or all values of an open interval, and PPL's infimum and supremum of h tell
+which of the parts h > 0, h = 0, h < 0 are not empty.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any, NamedTuple
 
 from tests.oracles.plain import Matrix, Network, SignVector, Vector, apply_affine, compose
 
-# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; whoever imports an oracle keeps theirs.
+# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; a module that imports an
+# oracle keeps its own.
 _sigint_handler = signal.getsignal(signal.SIGINT)
 from ppl import Linear_Expression, NNC_Polyhedron  # noqa: E402
 

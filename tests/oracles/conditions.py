@@ -1,7 +1,7 @@
 """Conditions on networks by brute force: from all cells with a point in each, and exact values at these points.
 
-The cells are those of `cells_on_domain`, cut by the outputs as well; without the signs of the outputs they are the
-cells of the canonical complex.
+The cells are those of `cells_on_domain`, cut by the outputs as well; without the signs of the
+outputs they are the cells of the canonical complex.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Pair = tuple[Unit, Unit]
 
 
 class _Cells(NamedTuple):
-    """Cells with their signs, shape (cells, signs), dimensions, points; and which are faces of which (of themselves
-    too), shape (cells, cells)."""
+    """Cells with their signs, shape (cells, signs), dimensions, points; and which are faces of
+    which (of themselves too), shape (cells, cells)."""
 
     keys: list[Key]
     dimensions: list[int]
@@ -121,7 +121,7 @@ def _sign(value: Fraction) -> int:
     return (value > 0) - (value < 0)
 
 
-# --- Conditions on cells ---------------------------------------------------------------------------------
+# --- Conditions on cells -----------------------------------------------------------------------
 
 
 def wrong_cells(known: Stars) -> set[Key]:
@@ -143,7 +143,8 @@ def opaque_cells(known: Stars) -> set[tuple[Key, int]]:
 def invisible_facets(known: Stars) -> tuple[set[Key], set[Key]]:
     """The cells of codimension 1 inside the domain across which the affine function goes on, and all of them.
 
-    The affine function on one side is continued to a point of the other side along the line between two points.
+    The affine function on one side is continued to a point of the other side along the line
+    between two points.
     """
     invisible, facets = set(), set()
     for cell, (key, dimension) in enumerate(
@@ -197,8 +198,8 @@ _TURN = ((1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0))
 
 
 def crossing_ridges(known: Stars) -> dict[Pair, set[Key]]:
-    """For each pair of neurons in adjacent hidden layers the cells of codimension 2 around which their signs turn once,
-    neither of them 0 on a region."""
+    """For each pair of neurons in adjacent hidden layers the cells of codimension 2 around which
+    their signs turn once, neither of them 0 on a region."""
     units = [
         (layer, i)
         for layer, (_, bias) in enumerate(known.layers[: known.hidden], 1)
@@ -252,7 +253,7 @@ def _turns_once(signs: list[tuple[int, int]]) -> bool:
     return tuple(turned) in (_TURN, (_TURN[0], *_TURN[:0:-1]))
 
 
-# --- Affine pieces ---------------------------------------------------------------------------------------
+# --- Affine pieces -----------------------------------------------------------------------------
 
 #: A unit and a mask (a number in binary) for each layer before it.
 Index = tuple[int, int, tuple[int, ...]]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tests.oracles.cells import affine_map, cells
 from tests.oracles.plain import Matrix, Network, Vector, evaluate, input_dimension
 
-# --- Equality of functions -------------------------------------------------------------------------------
+# --- Equality of functions ----------------------------------------------------------------------
 
 
 def same_function(first: Network, second: Network) -> bool:
@@ -64,7 +64,7 @@ def _subtracted(
     return rows, [u - v for u, v in zip(b1, b2, strict=True)]
 
 
-# --- Permutations and positive scalings ------------------------------------------------------------------
+# --- Permutations and positive scalings --------------------------------------------------------
 
 # A hidden neuron as (layer, index). Inputs, outputs and the constant 1 of the biases cannot be scaled and
 # share one node.
@@ -75,8 +75,8 @@ _FIXED: _Node = (-1, 0)
 def related(first: Network, second: Network) -> bool:
     """Whether permuting hidden neurons and scaling them positively turns `first` into `second`.
 
-    Scaling a neuron by s > 0 multiplies its incoming row and bias by s and divides its outgoing column by s.
-    All permutations are tried, so this is for small widths.
+    Scaling a neuron by s > 0 multiplies its incoming row and bias by s and divides its outgoing
+    column by s. All permutations are tried, so this is for small widths.
     """
     shapes = [[(len(w), len(w[0])) for w, _ in layers] for layers in (first, second)]
     if shapes[0] != shapes[1]:
@@ -101,9 +101,10 @@ def _permuted_networks(layers: Network) -> Iterator[Network]:
 def _related_by_scaling(first: Network, second: Network) -> bool:
     """Whether positive scalings alone turn `first` into `second`.
 
-    Each non-zero weight from neuron j to neuron i demands s_i / s_j = (second weight) / (first weight) > 0.
-    The demands are edges of a graph; they can be met iff they agree along every cycle. In a component without
-    the fixed node (a neuron with zero rows or columns may cause one) any start value will do.
+    Each non-zero weight from neuron j to neuron i demands s_i / s_j = (second weight) / (first
+    weight) > 0. The demands are edges of a graph; they can be met iff they agree along every
+    cycle. In a component without the fixed node (a neuron with zero rows or columns may cause one)
+    any start value will do.
     """
     ratios: dict[_Node, list[tuple[_Node, Fraction]]] = {_FIXED: []}
     for source, target, u, v in _weight_pairs(first, second):
@@ -149,7 +150,7 @@ def _consistent(ratios: dict[_Node, list[tuple[_Node, Fraction]]]) -> bool:
     return True
 
 
-# --- All parameters on a grid ----------------------------------------------------------------------------
+# --- All parameters on a grid ------------------------------------------------------------------
 
 IntArray = NDArray[np.int64]
 _SAMPLE_POINTS = 40
@@ -161,7 +162,8 @@ _LIMIT = 2**62
 def members_on_grid(layers: Network, values: Iterable[Fraction | int]) -> list[Network]:
     """All parameters of the architecture of `layers`, with entries in `values`, that have its function.
 
-    A popular function (zero, say) has so many members that `member_indices_on_grid` is the better choice.
+    A popular function (zero, say) has so many members that `member_indices_on_grid` is the better
+    choice.
     """
     table = grid_table(_architecture(layers), _normalised(values))
     return [table.network(int(index)) for index in member_indices_on_grid(layers, values)]
@@ -197,9 +199,9 @@ def _normalised(values: Iterable[Fraction | int]) -> tuple[Fraction, ...]:
 class GridTable:
     """All parameters of one architecture with entries in `values`, sorted by a hash of sampled outputs.
 
-    A parameter's index, written in base len(values), lists its entries: layer by layer the rows of W, then b.
-    Everything is computed in int64. With d the common denominator of the values, weights are multiplied by d
-    and points by 2, so that outputs come multiplied by `output_scale`.
+    A parameter's index, written in base len(values), lists its entries: layer by layer the rows of
+    W, then b. Everything is computed in int64. With d the common denominator of the values,
+    weights are multiplied by d and points by 2, so that outputs come multiplied by `output_scale`.
     """
 
     architecture: tuple[int, ...]

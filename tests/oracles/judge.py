@@ -1,11 +1,14 @@
 """Judge a verdict of `identify` by routes that share nothing with the provers.
 
 * The checker accepts the certificate.
-* *Proved*: no fiber of positive dimension at the network (Jacobian over all open cells, exact; one-sided derivatives on
+* *Proved*: no fiber of positive dimension at the network (Jacobian over all open cells, exact;
+one-sided derivatives on
   the lower cells where that leaves a direction).
-* *NotIdentifiable*: the other network computes the same function (brute-force comparison on all common cells) and is
+* *NotIdentifiable*: the other network computes the same function (brute-force comparison on all
+common cells) and is
   not related (all permutations tried).
-* With two hidden layers, n_0 ≥ n_1 ≥ 2 and θ generic, proved iff no row of [A | a] is of one sign and nothing is
+* With two hidden layers, n_0 ≥ n_1 ≥ 2 and θ generic, proved iff no row of [A | a] is of one sign
+and nothing is
   hidden (Theorem 5).
 """
 

@@ -1,8 +1,8 @@
 """Dimension of the set of nearby parameters with the same function, beyond the positive scalings.
 
-Let theta be all weights and biases. On a full-dimensional cell with activation pattern I the network is the
-affine map with coefficient matrix W_L I_{L-1} ... I_1 [W_1 | b_1] + ..., a polynomial in theta. The local
-fiber dimension is
+Let theta be all weights and biases. On a full-dimensional cell with activation pattern I the
+network is the affine map with coefficient matrix W_L I_{L-1} ... I_1 [W_1 | b_1] + ..., a
+polynomial in theta. The local fiber dimension is
 
     #parameters - rank of the Jacobian of theta -> (these matrices, all cells) - #hidden neurons,
 
@@ -10,17 +10,23 @@ where the last term takes off one positive scaling per hidden neuron.
 
 What to keep in mind when reading the number:
 
-* A neuron that vanishes identically on an open cell (sign 0) makes the function non-differentiable in theta.
+* A neuron that vanishes identically on an open cell (sign 0) makes the function non-differentiable
+in theta.
   Then `regular` is False and the dimension is that of the pattern with such neurons inactive.
-* The scalings form an orbit of dimension #hidden neurons only if they act freely to first order. Zero rows
-  and columns can break that (a neuron without any non-zero weight or bias is fixed by its scaling), yet every
-  hidden neuron is subtracted: the number then understates what is left. The free parameters of a dead neuron
-  count towards the dimension, as they should: they do not change the function.
-* Only cells that are already open count. A parameter on the boundary of a stratum (duplicate hyperplanes,
-  three lines through one point) gets new open cells under perturbation, and then the kernel may contain
-  directions along which the function does change: the number is an upper bound there. `is_locally_rigid`
-  looks at the one-sided derivatives on the lower-dimensional cells too, and settles the case of dimension 1.
-* Ranks are computed modulo two primes. A rank modulo a prime never exceeds the rational one, so the result is
+* The scalings form an orbit of dimension #hidden neurons only if they act freely to first order.
+Zero rows
+  and columns can break that (a neuron without any non-zero weight or bias is fixed by its
+  scaling), yet every hidden neuron is subtracted: the number then understates what is left. The
+  free parameters of a dead neuron count towards the dimension, as they should: they do not change
+  the function.
+* Only cells that are already open count. A parameter on the boundary of a stratum (duplicate
+hyperplanes,
+  three lines through one point) gets new open cells under perturbation, and then the kernel may
+  contain directions along which the function does change: the number is an upper bound there.
+  `is_locally_rigid` looks at the one-sided derivatives on the lower-dimensional cells too, and
+  settles the case of dimension 1.
+* Ranks are computed modulo two primes. A rank modulo a prime never exceeds the rational one, so
+the result is
   never too small; it is too large only if both primes divide all maximal non-zero minors.
 """
 
@@ -75,10 +81,11 @@ def jacobian_rank(layers: Network, patterns: Iterable[SignVector]) -> int:
 def is_locally_rigid(layers: Network) -> bool | None:
     """Whether no curve of parameters through this one, other than scalings, keeps the function.
 
-    Let theta + eps d + ... be a curve that keeps the function. Then moving the parameters along d does not change
-    the one-sided derivative of the output, at points of cells of all dimensions, even where the point moves too,
-    p + eps v (new cells of width eps open there). If the kernel of the Jacobian is one line beyond the scalings,
-    its two directions d are tried, with random v. None: a larger kernel, not decided here.
+    Let theta + eps d + ... be a curve that keeps the function. Then moving the parameters along d
+    does not change the one-sided derivative of the output, at points of cells of all dimensions,
+    even where the point moves too, p + eps v (new cells of width eps open there). If the kernel of
+    the Jacobian is one line beyond the scalings, its two directions d are tried, with random v.
+    None: a larger kernel, not decided here.
     """
     fiber = local_fiber_dimension(layers)
     if fiber.dimension <= 0:
@@ -203,8 +210,9 @@ def _one_sided_derivative(
 def _jacobian_rows(layers: IntegerNetwork, pattern: SignVector) -> list[list[int]]:
     """Derivatives of all entries of one cell's coefficient matrix, in the order (output, column).
 
-    Entry (o, c) has the derivative delta_l[o, i] * a_{l-1}[j, c] with respect to W_l[i, j]. The bias is the
-    weight of one more activation that is constantly 1. Columns: layer by layer, rows of [W_l | b_l].
+    Entry (o, c) has the derivative delta_l[o, i] * a_{l-1}[j, c] with respect to W_l[i, j]. The
+    bias is the weight of one more activation that is constantly 1. Columns: layer by layer, rows
+    of [W_l | b_l].
     """
     inputs = _extended_activations(layers, pattern)
     deltas = _output_derivatives(layers, pattern)

@@ -1,8 +1,9 @@
 """Re-verify every answer of a linear program in plain integers and fractions.
 
-Only the answers' data classes are imported from the product. An empty list of objections means that the answer is
-right: optimality, unboundedness and emptiness by their certificates, an interior point by what it satisfies, flatness
-by multipliers that add up to a consequence of the equations.
+Only the answers' data classes are imported from the product. An empty list of objections means
+that the answer is right: optimality, unboundedness and emptiness by their certificates, an
+interior point by what it satisfies, flatness by multipliers that add up to a consequence of the
+equations.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def as_shape(answer: InteriorPoint | FlatSet | Infeasible) -> Shape:
     )
 
 
-# --- Questions -------------------------------------------------------------------------------------------
+# --- Questions ---------------------------------------------------------------------------------
 
 
 def maximum_objections(instance: Instance, answer: Optimal | Unbounded | Infeasible) -> list[str]:
@@ -110,7 +111,7 @@ def _extremum(
         yield "the multipliers do not add up to objective · x ≤ value"
 
 
-# --- Points and rays -------------------------------------------------------------------------------------
+# --- Points and rays ---------------------------------------------------------------------------
 
 
 def _outside(instance: Instance, point: Vector) -> Iterator[str]:
@@ -169,7 +170,7 @@ def _interior(instance: Instance, point: Vector) -> Iterator[str]:
             yield f"column {j} is at a bound"
 
 
-# --- Multipliers -----------------------------------------------------------------------------------------
+# --- Multipliers -------------------------------------------------------------------------------
 
 
 def _malformed(instance: Instance, multipliers: Multipliers) -> Iterator[str]:
@@ -249,7 +250,7 @@ def _not_integers(multipliers: Multipliers) -> Iterator[str]:
         yield "the multipliers are not integers"
 
 
-# --- What the equations imply ----------------------------------------------------------------------------
+# --- What the equations imply ------------------------------------------------------------------
 
 
 class EquationSpan:

@@ -10,7 +10,8 @@ from fractions import Fraction
 from tests.generators.lp_families import Instance, Number
 from tests.oracles.lp_certificates import Maximum, Shape, constant_rows
 
-# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; whoever imports an oracle keeps theirs.
+# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; a module that imports an
+# oracle keeps its own.
 _sigint_handler = signal.getsignal(signal.SIGINT)
 from ppl import C_Polyhedron, Constraint, Linear_Expression, MIP_Problem  # noqa: E402
 

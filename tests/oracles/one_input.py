@@ -1,8 +1,8 @@
 """Equality of two networks of one input, decided completely and as directly as possible, in plain fractions.
 
-A network of one input is piecewise affine on the line. Between two neighbouring breakpoints of both networks, and
-beyond the last ones, each is affine; so they are equal on an interval iff they agree at all breakpoints in it, at its
-ends, and at points beyond the last breakpoints.
+A network of one input is piecewise affine on the line. Between two neighbouring breakpoints of
+both networks, and beyond the last ones, each is affine; so they are equal on an interval iff they
+agree at all breakpoints in it, at its ends, and at points beyond the last breakpoints.
 """
 
 from __future__ import annotations

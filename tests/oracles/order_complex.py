@@ -1,8 +1,8 @@
 """Betti numbers of a closed union of polyhedra by brute force: the order complex of its face poset.
 
-The cells are contractible, bounded or not, and the inclusions of their faces are cofibrations, so the union is homotopy
-equivalent to the simplicial complex of all chains of faces, unbounded cells included. Its boundary matrices are
-reduced column by column, over GF(p) or with fractions.
+The cells are contractible, bounded or not, and the inclusions of their faces are cofibrations, so
+the union is homotopy equivalent to the simplicial complex of all chains of faces, unbounded cells
+included. Its boundary matrices are reduced column by column, over GF(p) or with fractions.
 """
 
 from __future__ import annotations

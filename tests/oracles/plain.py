@@ -1,7 +1,7 @@
 """Exact evaluation of plain ReLU stacks, written as directly as possible.
 
-A network is a list of layers ``(W, b)`` of Fractions. Every layer but the last is followed by a ReLU; the
-last one is affine.
+A network is a list of layers ``(W, b)`` of Fractions. Every layer but the last is followed by a
+ReLU; the last one is affine.
 """
 
 from collections.abc import Sequence
@@ -66,8 +66,8 @@ def sign_vector(layers: Network, x: Sequence[Fraction]) -> SignVector:
 def integer_form(layers: Network) -> IntegerNetwork:
     """An integer network whose preactivations are those of `layers` times a positive constant per layer.
 
-    If d_l clears the denominators of layer l, then W_l becomes d_l W_l and b_l becomes d_1 ... d_l b_l, which
-    multiplies z_l by d_1 ... d_l. Signs, and with them all cells, stay the same.
+    If d_l clears the denominators of layer l, then W_l becomes d_l W_l and b_l becomes d_1 ... d_l
+    b_l, which multiplies z_l by d_1 ... d_l. Signs, and with them all cells, stay the same.
     """
     result: IntegerNetwork = []
     scale = 1

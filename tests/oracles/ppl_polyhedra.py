@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from tests.oracles.plain import Matrix, Vector
 
-# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; whoever imports an oracle keeps theirs.
+# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; a module that imports an
+# oracle keeps its own.
 _sigint_handler = signal.getsignal(signal.SIGINT)
 from ppl import C_Polyhedron, Linear_Expression, line, point, ray  # noqa: E402
 

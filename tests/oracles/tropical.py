@@ -1,7 +1,7 @@
 """Brute force: tropical numerators and denominators of a plain stack as lists of terms, by sums and unions of terms.
 
-Nothing is thrown away but exact duplicates, so the lists are long: for the smallest networks only. Values at points are
-right whatever is kept, since terms that are never the largest do no harm.
+Nothing is thrown away but exact duplicates, so the lists are long: for the smallest networks only.
+Values at points are right whatever is kept, since terms that are never the largest do no harm.
 """
 
 from __future__ import annotations

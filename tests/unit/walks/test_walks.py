@@ -1,8 +1,8 @@
-"""Walks along lines and bent hyperplanes: small cases known by heart, errors, error bounds, a network of real size."""
+"""Walks along lines and bent hyperplanes: small cases, errors, error bounds, a large network."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import islice, pairwise
 from pathlib import Path
@@ -49,7 +49,7 @@ def times(cells: list[LineCell]) -> list[Fraction]:
     return [cell.end.t for cell in cells if cell.end is not None]
 
 
-# -- lines --------------------------------------------------------------------------------------------------------
+# -- lines --------------------------------------------------------------------------------------
 
 
 def test_a_line_through_a_tie_and_along_a_zero_set() -> None:
@@ -73,7 +73,10 @@ def test_a_line_through_a_tie_and_along_a_zero_set() -> None:
 
 
 def test_start_and_end() -> None:
-    """The first cell is the one just beyond the start; an event at the end is reported, a cell beyond is not."""
+    """The first cell is the one just beyond the start.
+
+    An event at the end is reported, a cell beyond the end is not.
+    """
     steps = from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, 1, 1]], [0])])
     cells = list(walk_line(steps, [0], [1], 1, 2))
     assert (signs_of(cells), times(cells)) == (["++-"], [Fraction(2)])
@@ -107,7 +110,10 @@ def test_numbers_of_all_kinds() -> None:
 
 
 def test_neurons_that_are_always_zero_cost_nothing() -> None:
-    """A neuron without weights and bias, and one that reads only dead neurons, need no exact arithmetic."""
+    """Neurons that are identically 0 need no exact arithmetic.
+
+    One has no weights and no bias, another one reads only dead neurons.
+    """
     first = ([[1, 0], [0, 1], [0, 0], [0, 0]], [0, -1, 0, -1])
     network = from_arrays([first, ([[1, 1, 0, 0], [0, 0, 1, 1]], [-3, 0]), ([[1, 1]], [0])])
     walk = walk_line(network, [-1, -1], [1, "3/2"])
@@ -117,7 +123,10 @@ def test_neurons_that_are_always_zero_cost_nothing() -> None:
 
 @pytest.mark.parametrize("bits", [60, 1200])
 def test_breakpoints_that_floats_do_not_tell_apart(bits: int) -> None:
-    """1 and 1 + 2^-60 are one float, and 2^-1200 is 0; cancellation in the second layer is as thin."""
+    """1 and 1 + 2^-60 are the same float, and 2^-1200 is 0 in floats.
+
+    In the second layer the differences are as small after cancellation.
+    """
     gap = Fraction(1, 2**bits)
     network = from_arrays([([[1], [1], [-1]], [-1 - gap, -1, 1 + 2 * gap]), ([[1, 1, 1]], [0])])
     cells = list(walk_line(network, [0], [1]))
@@ -136,8 +145,8 @@ def test_breakpoints_that_floats_do_not_tell_apart(bits: int) -> None:
 
 def test_how_long_the_direction_is_does_not_matter() -> None:
     rng = np.random.default_rng(5)
-    network = from_arrays([(rng.normal(size=(9, 3)), rng.normal(size=9)), (rng.normal(size=(9, 9)), rng.normal(size=9)),
-                           (rng.normal(size=(1, 9)), [0])])  # fmt: skip
+    first, second = ((rng.normal(size=(9, n)), rng.normal(size=9)) for n in (3, 9))
+    network = from_arrays([first, second, (rng.normal(size=(1, 9)), [0])])
     found = []
     for size in (Fraction(1), Fraction(1, 2**600), Fraction(2**600)):
         walk = walk_line(network, [0, 0, 0], [size, 2 * size, -size], -4 / size)
@@ -146,13 +155,13 @@ def test_how_long_the_direction_is_does_not_matter() -> None:
     assert (len(found[0][0]) > 8, found[0][1]) == (True, 2)
 
 
-# -- bent hyperplanes -----------------------------------------------------------------------------------------------
+# -- bent hyperplanes ---------------------------------------------------------------------------
 
 
 def pieces_of(
-    network: Network, neuron: NeuronId, start: list[object], reverse: bool = False
+    network: Network, neuron: NeuronId, start: Sequence[Rational], reverse: bool = False
 ) -> list[BentPiece]:
-    return list(walk_bent_hyperplane(network, neuron, *PLANE, start, reverse=reverse))  # type: ignore[arg-type]
+    return list(walk_bent_hyperplane(network, neuron, *PLANE, start, reverse=reverse))
 
 
 def test_a_corner() -> None:
@@ -170,14 +179,23 @@ def test_a_corner() -> None:
     )
     assert (ridge.point, ridge.embedded, str(ridge.signs)) == (exact(1, 0), exact(1, 0), "+0|0")
     assert {pair: str(signs) for pair, signs in ridge.sectors.items()} == {
-        (1, 1): "++|+", (1, -1): "+-|+", (-1, 1): "++|-", (-1, -1): "+-|-"
-    }  # fmt: skip
+        (1, 1): "++|+",
+        (1, -1): "+-|+",
+        (-1, 1): "++|-",
+        (-1, -1): "+-|-",
+    }
     assert {pair: str(signs) for pair, signs in ridge.rays.items()} == {
-        (0, 1): "++|0", (0, -1): "+-|0", (1, 0): "+0|+", (-1, 0): "+0|-"
-    }  # fmt: skip
+        (0, 1): "++|0",
+        (0, -1): "+-|0",
+        (1, 0): "+0|+",
+        (-1, 0): "+0|-",
+    }
     assert {pair: matrix.row(0) for pair, matrix in ridge.gradients().items()} == {
-        (1, 1): exact(1, 1), (1, -1): exact(1, 0), (-1, 1): exact(0, 0), (-1, -1): exact(0, 0)
-    }  # fmt: skip
+        (1, 1): exact(1, 1),
+        (1, -1): exact(1, 0),
+        (-1, 1): exact(0, 0),
+        (-1, -1): exact(0, 0),
+    }
     assert ridge.visible == {(0, 1): True, (0, -1): True, (1, 0): True, (-1, 0): False}
     assert ridge.bends
     assert ([piece.heading for piece in ahead], ahead[1].start) == ([(1, -1), (0, -1)], ridge)
@@ -245,7 +263,10 @@ def test_ties_stop_the_walk_where_it_branches_or_ends() -> None:
 
 
 def test_along_the_edge_of_a_region_where_the_neuron_is_zero() -> None:
-    """σ(x) σ-summed with σ(y): z = -a_x - a_y is 0 on the third quadrant, whose edge is the bent hyperplane."""
+    """z = -max(x, 0) - max(y, 0) is 0 on the third quadrant.
+
+    The boundary of this quadrant is the bent hyperplane.
+    """
     edge = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[-1, -1]], [0]), ([[1]], [0])])
     pieces = pieces_of(edge, NeuronId(2, 0), [-3, 0])
     assert [(str(piece.signs), piece.ending) for piece in pieces] == [
@@ -279,7 +300,7 @@ def test_neurons_that_stay_zero_make_no_tie() -> None:
 
 
 def test_planes_in_the_zero_set_of_another_neuron() -> None:
-    """x, y, z, on z = 0: f = max(x, 0) + max(y, 0) + max(z, 0) has no gradient there."""
+    """On the plane z = 0 the function max(x, 0) + max(y, 0) + max(z, 0) has no gradient."""
     outputs = [[1, 1, 1]]
     plane = ([0, 0, 0], [[1, 0, 0], [0, 1, 0]])
     network = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), (outputs, [0])])
@@ -326,7 +347,7 @@ def test_planes_in_the_zero_set_of_another_neuron() -> None:
 
 
 def test_skip_connections() -> None:
-    """z = σ(x) + y of the second layer reads the input: it bends at x = 0."""
+    """z = max(x, 0) + y of the second layer reads the input: it bends at x = 0."""
     layers = (
         Layer((Block(0, RationalMatrix.from_rows([[1, 0]])),), RationalMatrix.column([0])),
         Layer(
@@ -346,7 +367,7 @@ def test_skip_connections() -> None:
 
 
 def test_sparse_weights() -> None:
-    """Weights that are kept by their nonzero entries; one neuron reads nothing."""
+    """Weights that are stored by their nonzero entries; one neuron reads nothing."""
     rng, size = Random("sparse"), 128
     first = [[rng.randint(-9, 9), rng.randint(-9, 9)] for _ in range(size)]
     second = [
@@ -396,7 +417,7 @@ def test_zeros_are_found() -> None:
     )  # decided
 
 
-# -- errors ---------------------------------------------------------------------------------------------------------
+# -- errors -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -457,11 +478,11 @@ def test_planes_in_the_zero_set() -> None:
         walk_bent_hyperplane(point, NeuronId(2, 0), *PLANE)  # |x| + |y|
 
 
-# -- float bounds ---------------------------------------------------------------------------------------------------
+# -- float bounds -------------------------------------------------------------------------------
 
 
 def wild_network(rng: Random) -> Network:
-    """Weights of very different sizes, up to and beyond the range of floats."""
+    """A network with weights of very different sizes, up to and beyond the range of floats."""
 
     def number() -> Fraction:
         size = Fraction(2) ** rng.choice(
@@ -481,7 +502,7 @@ def wild_network(rng: Random) -> Network:
 
 
 def test_every_float_form_is_within_its_bound_and_every_sign_is_right() -> None:
-    rng, decided, open_ = Random("bounds"), 0, 0
+    rng, decided, undecided = Random("bounds"), 0, 0
     for _ in range(60):
         plane = AffineSlice(
             wild_network(rng), [rng.random(), "1/3"], [[1, rng.random()], ["2/7", -1]]
@@ -506,12 +527,10 @@ def test_every_float_form_is_within_its_bound_and_every_sign_is_right() -> None:
                         assert abs(number - Fraction(near)) <= Fraction(bound)
             right = (exact @ point).signs()[:, 0]
             assert ((found[part] == right) | (found[part] == 2)).all()
-            decided, open_ = (
-                decided + int((found[part] != 2).sum()),
-                open_ + int((found[part] == 2).sum()),
-            )
+            decided += int((found[part] != 2).sum())
+            undecided += int((found[part] == 2).sum())
     assert decided > 150
-    assert open_ > 20
+    assert undecided > 20
 
 
 def test_signs_on_the_zero_set_of_a_neuron() -> None:
@@ -582,7 +601,7 @@ def test_only_changed_layers_are_computed_again() -> None:
     assert np.array_equal(forms.errors, fresh.errors)
 
 
-# -- a network of real size -----------------------------------------------------------------------------------------
+# -- a network of real size ---------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
