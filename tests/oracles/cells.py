@@ -38,7 +38,7 @@ class Cell(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A non-empty part of R^n0, its signs so far and the current layer's activations [A | c] on it."""
+    """A nonempty part of R^n0, its signs so far and the activations [A | c] of the last layer."""
 
     polyhedron: NNC_Polyhedron
     signs: SignVector
@@ -83,7 +83,7 @@ def _cut_by_layer(
 def _cut(
     polyhedron: NNC_Polyhedron, row: list[int], minimal_dimension: int
 ) -> Iterator[tuple[int, NNC_Polyhedron]]:
-    """The non-empty parts with h > 0, h = 0, h < 0 of at least the given dimension, with their signs."""
+    """The nonempty parts with h > 0, h = 0, h < 0 of at least the given dimension, with signs."""
     h = Linear_Expression(row[:-1], row[-1])
     constraints: list[tuple[int, Constraint]] = [(1, h > 0), (0, h == 0), (-1, h < 0)]
     for sign, constraint in constraints:
@@ -123,7 +123,7 @@ def _relative_interior_point(polyhedron: NNC_Polyhedron) -> tuple[Fraction, ...]
 
 
 def affine_map(layers: Network, signs: SignVector) -> Matrix:
-    """Coefficient matrix [A | c] of the network on the cell with these signs; sign 0 counts as inactive."""
+    """Matrix [A | c] of the network on the cell with these signs; sign 0 counts as inactive."""
     n = input_dimension(layers)
     zero = [Fraction(0)] * (n + 1)
     activations: Matrix = [[Fraction(int(i == j)) for j in range(n + 1)] for i in range(n)]

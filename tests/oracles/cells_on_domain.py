@@ -51,7 +51,7 @@ class Cell(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A relatively open part, its signs so far, and the forms [A | c] of the activations of all layers so far."""
+    """A relatively open part, its signs so far and the forms [A | c] of all activations so far."""
 
     polyhedron: Any
     signs: SignVector
@@ -98,7 +98,10 @@ def cells_on_domain(hidden: Sequence[Layer], domain: Domain) -> dict[Key, Cell]:
 def _integer_form(
     hidden: Sequence[Layer],
 ) -> Iterator[tuple[list[tuple[int, list[list[int]]]], list[int]]]:
-    """Integer layers whose preactivations are the true ones times a positive constant for each layer."""
+    """Integer layers whose preactivations are positive multiples of the true ones.
+
+    Each layer has one factor.
+    """
     scales = [1]
     for blocks, bias in hidden:
         entries = [entry for _, weights in blocks for row in weights for entry in row]

@@ -23,7 +23,10 @@ class TooManyChainsError(Exception):
 
 
 def faces_by_signs(keys: Sequence[Sequence[int]]) -> list[set[int]]:
-    """For every cell, named by its signs, its proper faces: the cells whose signs are those of it or 0."""
+    """For every cell, named by its signs, its proper faces.
+
+    Their signs are the signs of the cell with some replaced by 0.
+    """
     found = []
     for i, cell in enumerate(keys):
         faces = (all(a in (0, b) for a, b in zip(face, cell, strict=True)) for face in keys)
