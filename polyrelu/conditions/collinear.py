@@ -204,10 +204,10 @@ def affine_pieces(network: Network) -> Iterator[AffinePiece]:
     network
         The network.
 
-    Returns
-    -------
-    Iterator of AffinePiece
-        Σ_l n_l Π_{k<l} (2^{n_k} - 1) pieces.
+    Yields
+    ------
+    AffinePiece
+        Each of the Σ_l n_l Π_{k<l} (2^{n_k} - 1) pieces.
 
     Examples
     --------

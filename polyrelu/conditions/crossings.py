@@ -5,8 +5,7 @@ hyperplanes have to meet *transversally* in a cell R of codimension 2 inside the
 networks that need not be generic, this means here:
 
 * of the cells of codimension 1 around R exactly two have u = 0, and v is positive on one of them
-and
-  negative on the other;
+  and negative on the other;
 * exactly two have v = 0, and u is positive on one of them and negative on the other.
 
 Then the signs (u, v) run around R through ++, 0+, -+, -0, --, 0-, +-, +0 and back, with zeros on
