@@ -38,8 +38,7 @@ from polyrelu.proofs.deep.ridges import (
     deep_network,
     mask_of,
 )
-from polyrelu.walks import Ridge as WalkedRidge
-from polyrelu.walks import bent_walk_from
+from polyrelu.walks import CrossingPoint, bent_walk_from
 
 __all__ = ["DeepSearch"]
 
@@ -406,7 +405,7 @@ class DeepSearch:
                 if start_of is not None and end is not None:  # better than the ridge at its end
                     middle = ((a + b) / 2 for a, b in zip(start_of.near, end.near, strict=True))
                     self._places[Piece(place, mask_of(piece.track.signs))] = Spot(number, *middle)
-                if isinstance(end, WalkedRidge) and np.count_nonzero(end.at == 0) == 2:
+                if isinstance(end, CrossingPoint) and np.count_nonzero(end.at == 0) == 2:
                     u, v = sorted((end.u, end.v))
                     ridge = self.space.ridge(u, v, mask_of(end.at))
                     self.add(ridge, Spot(number, *end.near))
