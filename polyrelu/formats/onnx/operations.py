@@ -661,7 +661,7 @@ def _gemm(node: OnnxNode) -> Known:
     if not isinstance(bias, Value):
         return _product(node, x, y, bias, (alpha, beta))
     product = _product(node, x, y, None, (alpha, beta))
-    return tensors.plus_value(node.graph, product, _value_one_way(node, bias, product), beta)
+    return tensors.add_to_product(node.graph, product, _value_one_way(node, bias, product), beta)
 
 
 def _product(

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.formats.graph.float_error import Floats, float_arithmetic, ranges
+from polyrelu.formats.graph.float_error import float_arithmetic, ranges
 from polyrelu.formats.graph.lowering import Lowered
 from polyrelu.formats.graph.values import Graph
 from polyrelu.formats.imported import Comparison, Draft

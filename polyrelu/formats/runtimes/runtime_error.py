@@ -15,7 +15,7 @@ import numpy as np
 
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import as_sparse, decimal_above, to_fraction
-from polyrelu.formats.graph.float_error import BOUNDED, Floats, float_arithmetic, ranges
+from polyrelu.formats.graph.float_error import BOUNDED, float_arithmetic, ranges
 from polyrelu.formats.graph.operations import Input, Linear, Operation, Relu, Take
 from polyrelu.formats.graph.values import Graph, graph_of
 from polyrelu.formats.imported import Imported
