@@ -2,8 +2,8 @@
 
 A reader turns a file into a `Draft`: either a list of layers or a graph of tensor operations
 (`formats/graph`), which is then lowered to a network of ReLU layers. Nothing is rounded, guessed or
-skipped in silence: what a reader cannot take exactly it refuses with a `NetworkFileError`, and every
-rounding rule, merge or omission that it applies is recorded in the `Imported` result.
+skipped in silence: what a reader cannot take exactly it refuses with a `NetworkFileError`, and
+every rounding rule, merge or omission that it applies is recorded in the `Imported` result.
 """
 
 from polyrelu.formats.imported import Comparison, Imported

@@ -21,7 +21,7 @@ from polyrelu.exact import (
     inverse_root,
 )
 from polyrelu.formats import Rounding
-from polyrelu.formats.options import _CHOICES
+from polyrelu.formats.options import ROUNDING_RULES
 
 _TYPES: dict[str, Any] = {"float32": np.float32, "float64": np.float64}
 
@@ -120,7 +120,7 @@ def test_decimals_are_on_the_right_side() -> None:
 
 
 def test_the_first_value_of_a_rule_is_its_default() -> None:
-    for rule, values in _CHOICES.items():
+    for rule, values in ROUNDING_RULES.items():
         assert getattr(Rounding(), rule) == values[0]
         assert f"{rule}={'|'.join(values)}" in " ".join(_reading_help().split())
 
