@@ -19,7 +19,7 @@ from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.graph.lowering import lower
 from polyrelu.formats.imported import Comparison, Draft, Imported
 from polyrelu.formats.options import ReadOptions, Rounding
-from polyrelu.formats.runtimes.comparison import compared
+from polyrelu.formats.runtimes.comparison import compare_with_runtime
 from polyrelu.formats.sklearn import draft_of_mlp, is_mlp
 from polyrelu.network import Network, from_arrays
 
@@ -298,7 +298,7 @@ def _imported(path: str | Path, draft: Draft, options: ReadOptions) -> Imported:
         network = lowered.network
         draft.notes += lowered.notes
         if options.compare:
-            comparison = compared(path, draft, draft.graph, lowered)
+            comparison = compare_with_runtime(path, draft, draft.graph, lowered)
     return Imported(
         network,
         _printable(draft.format),

@@ -93,7 +93,7 @@ class NeuronGroups:
     """The groups of neurons that arise while a graph is lowered."""
 
     def __init__(self) -> None:
-        self._preactivations: list[AffineForms] = []  # those of group g stand at position g - 1
+        self._preactivations: list[AffineForms] = []  # group g has index g - 1
         self._levels = [0]  # by group, the input included
         self.notes: list[str] = []
 
