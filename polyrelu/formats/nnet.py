@@ -150,10 +150,11 @@ class _Lines:
         if not line.isascii():
             raise self.fail("only ASCII is allowed")
         line = line.removesuffix(",")
-        found = line.count(",") + 1 if line else 0
-        if found not in counts:
+        num_entries = line.count(",") + 1 if line else 0
+        if num_entries not in counts:
             raise self.fail(
-                f"{found} entries; expected {what}, {' or '.join(str(count) for count in counts)}"
+                f"{num_entries} entries; expected {what}, "
+                f"{' or '.join(str(count) for count in counts)}"
             )
         return [entry.strip() for entry in line.split(",")]
 
@@ -293,10 +294,10 @@ def _check_flag(text: _Lines) -> None:
 
 def _normalisation(text: _Lines, what: str, count: int, rounding: Rounding) -> _Normalisation:
     """Read a line of `count` numbers, or a single 0 for a line that the file does not have."""
-    found = text.numbers(what, rounding, count, 1)
-    if len(found) == count:
-        return _Normalisation(text.position, found)
-    if found != [0]:
+    values = text.numbers(what, rounding, count, 1)
+    if len(values) == count:
+        return _Normalisation(text.position, values)
+    if values != [0]:
         raise text.fail(f"1 entries; expected {what}, {count}, or a single 0 for none")
     return _Normalisation(text.position, None)
 

@@ -117,16 +117,16 @@ def _check_kinds(path: Path, operations: list[_Operation]) -> None:
 
 def _operations(path: Path, arrays: dict[str, NDArray[Any]]) -> list[_Operation]:
     """Return the operations in the order of their numbers."""
-    found: dict[int, _Operation] = {}
+    by_number: dict[int, _Operation] = {}
     for name, array in arrays.items():
         digits, kind, part = name.split(".")
-        operation = found.setdefault(int(digits), _Operation(int(digits), kind, {}))
+        operation = by_number.setdefault(int(digits), _Operation(int(digits), kind, {}))
         if operation.kind != kind or part in operation.arrays:
             raise NetworkFileError(
                 path, f"{name!r}", f"number {int(digits)} stands for {operation.kind!r} already"
             )
         operation.arrays[part] = array
-    return [found[number] for number in sorted(found)]
+    return [by_number[number] for number in sorted(by_number)]
 
 
 def _lacks_activations(operations: list[_Operation]) -> bool:

@@ -165,13 +165,13 @@ def ranges(graph: Graph, boxes: Sequence[Corners], runtime: Arithmetic) -> list[
     with np.errstate(over="ignore"):
         low = np.stack([_floats_below(corner) for corner, _ in boxes], axis=1)
         high = np.stack([_floats_above(corner) for _, corner in boxes], axis=1)
-    found: list[Range] = []
+    results: list[Range] = []
     for node in graph.nodes:
         operation, inputs = _with_merged_bias(graph, node)
         with np.errstate(over="ignore", invalid="ignore"):
-            result = _range(operation, [found[i] for i in inputs], (low, high), runtime)
-        found.append(_without_nan(result))
-    return found
+            result = _range(operation, [results[i] for i in inputs], (low, high), runtime)
+        results.append(_without_nan(result))
+    return results
 
 
 def _with_merged_bias(graph: Graph, node: Node) -> tuple[Operation, tuple[int, ...]]:
@@ -202,13 +202,13 @@ def _adds_offset_once(operation: Linear) -> bool:
     return operation.spread is None and not operation.extra_roundings
 
 
-def _without_nan(found: Range) -> Range:
+def _without_nan(bounds: Range) -> Range:
     """Replace NaN, the result of opposite infinities, by infinite bounds."""
     low, high = (
         np.where(np.isnan(bound), limit, bound)
-        for bound, limit in ((found.low, -np.inf), (found.high, np.inf))
+        for bound, limit in ((bounds.low, -np.inf), (bounds.high, np.inf))
     )
-    return Range(low, high, np.where(np.isnan(found.error), np.inf, found.error))
+    return Range(low, high, np.where(np.isnan(bounds.error), np.inf, bounds.error))
 
 
 def _range(
@@ -267,6 +267,7 @@ def _range_of_extreme(
 
 
 def _range_of_constant(column: RationalMatrix, boxes: int, runtime: Arithmetic) -> Range:
+    """Return the range of a constant, whose entries the runtime rounds if it does not hold them."""
     entries = list(column.entries())
     held = np.array([[runtime.format.holds(entry)] * boxes for entry in entries])
     low, high = (
@@ -281,6 +282,7 @@ def _range_of_constant(column: RationalMatrix, boxes: int, runtime: Arithmetic) 
 
 
 def _range_of_linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
+    """Return the range of an affine map, by the formula in the docstring of the module."""
     weights = _FloatMatrix(operation.matrix)
     offset = (
         np.zeros((weights.rows, 1)) if operation.offset is None else operation.offset.to_floats()
@@ -299,7 +301,7 @@ def _range_of_linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
         weights.terms + 2,
     )
     middle = weights.times(centre) + offset
-    # Error bound of the runtime, as in the docstring of the module.
+    # Error bound of the runtime.
     count = weights.terms + 2 + operation.extra_roundings
     gamma = count * runtime.unit / (1 - count * runtime.unit)
     reach = _round_up(x.size + x.error, 1)
@@ -318,6 +320,7 @@ def _range_of_linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
 
 
 def _range_of_sum(x: Range, y: Range, runtime: Arithmetic) -> Range:
+    """Return the range of x + y, a single rounded addition."""
     sums = _round_up(x.size + y.size + x.error + y.error, 4)
     error = _round_up(x.error + y.error + runtime.unit * sums + 4 * runtime.tiny, 5)
     error = np.where(sums * (1 + 2 * runtime.unit) < runtime.largest, error, np.inf)
@@ -339,6 +342,7 @@ def _range_of_relu(x: Range, runtime: Arithmetic) -> Range:
 
 
 def _range_of_leaky_relu(slopes: Floats, x: Range, runtime: Arithmetic) -> Range:
+    """Return the range of a leaky ReLU, whose slopes and products the runtime rounds."""
     sizes = _round_up(_absolute_values(slopes), 1)
     ends = [np.where(end < 0, slopes * end, end) for end in (x.low, x.high)]
     blur = _round_up(_EPSILON * np.maximum(np.abs(ends[0]), np.abs(ends[1])), 2)
@@ -359,6 +363,7 @@ def _range_of_leaky_relu(slopes: Floats, x: Range, runtime: Arithmetic) -> Range
 def _range_of_clip(
     low: Fraction | None, high: Fraction | None, x: Range, runtime: Arithmetic
 ) -> Range:
+    """Return the range of a clip, whose limits the runtime rounds if it does not hold them."""
     bottom, top, error = x.low, x.high, _round_up(x.error + runtime.tiny, 1)
     for limit in (low, high):
         if limit is not None and not runtime.format.holds(limit):

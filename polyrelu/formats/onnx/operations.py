@@ -287,6 +287,7 @@ def _transpose(node: OnnxNode) -> Operand:
 
 
 def _slice(node: OnnxNode) -> Operand:
+    """Return a slice; starts, ends, axes and steps are attributes before opset 10, then inputs."""
     table = _input_table(node)
     if node.opset < 10:
         starts, ends, axes, steps = node.ints("starts"), node.ints("ends"), node.ints("axes"), None
@@ -364,6 +365,7 @@ def _tile(node: OnnxNode) -> Operand:
 
 
 def _pad(node: OnnxNode) -> Operand:
+    """Return input 0 with padding, which is constant or copies entries of the input."""
     table = _input_table(node)
     mode = node.attribute("mode", b"constant").decode()
     amounts = node.ints("pads", node.ints("paddings")) if node.opset < 11 else node.integers(1)
@@ -621,6 +623,7 @@ def _hard_sigmoid(node: OnnxNode) -> Operand:
 
 
 def _cast(node: OnnxNode) -> Operand:
+    """Return input 0 in another number type; only constants may be rounded."""
     from onnx import TensorProto, helper
 
     wanted = node.attribute("to")
@@ -818,6 +821,7 @@ def _reduce(mean: bool, since: int) -> Handler:
 
 
 def _batch_norm(node: OnnxNode) -> Operand:
+    """Return the batch normalisation at inference, with stored mean and variance."""
     for name in ("momentum", "consumed_inputs", "spatial"):
         node.attribute(name)
     if node.flag("training_mode") or not _is_inference(node) or any(list(node.proto.output)[1:]):

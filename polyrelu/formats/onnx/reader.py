@@ -145,17 +145,17 @@ def _stripped_outputs(model: Any) -> set[str]:
     makers = {name: node for node in model.graph.node for name in node.output}
     uses = [name for node in model.graph.node for name in node.input]
     outputs = [entry.name for entry in model.graph.output]
-    found, waiting = set[str](), list(outputs)
+    stripped, waiting = set[str](), list(outputs)
     while waiting:
         name = waiting.pop()
         node = makers.get(name)
         if node is None or not node.input or uses.count(name) + outputs.count(name) > 1:
             continue  # a value that another node reads is not a tail
         if node.op_type in _TAILS:
-            found.add(name)
+            stripped.add(name)
         elif node.op_type in _VIEWS:
             waiting.append(node.input[0])
-    return found
+    return stripped
 
 
 #: The float types of ONNX, with the names that numpy uses.

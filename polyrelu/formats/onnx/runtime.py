@@ -51,6 +51,7 @@ class OnnxRuntime:
         }
 
     def _new_session(self) -> Any:
+        """Return a session on one thread whose outputs include the named values."""
         import onnx
         import onnxruntime
 

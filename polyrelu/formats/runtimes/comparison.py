@@ -47,11 +47,11 @@ def compare_with_runtime(
         return Comparison(reason=str(error))
     points = _points(sum(int(np.prod(shape)) for shape in draft.input_shapes))
     try:
-        found = [runtime.run(_inputs(draft, point)) for point in points]
+        runs = [runtime.run(_inputs(draft, point)) for point in points]
     except Exception as error:  # runtimes raise exceptions of any type on files they cannot run
         reason = " ".join(str(error).split())[:200]
         return Comparison(reason=f"{runtime.name} cannot run the file ({reason})")
-    names = [name for name in graph.names if all(name in values for values in found)]
+    names = [name for name in graph.names if all(name in values for values in runs)]
     if not names:
         return Comparison(reason=f"{runtime.name} gives no value that the network has")
     bounds = ranges(graph, [(point, point) for point in points], model)
@@ -59,10 +59,10 @@ def compare_with_runtime(
     worst = 0.0
     for name in names:
         node = graph.names[name].node
-        theirs = [values[name].astype(np.float64).reshape(-1) for values in found]
-        ours = lowered.values(node, activations).to_floats()
+        computed = [values[name].astype(np.float64).reshape(-1) for values in runs]
+        exact = lowered.values(node, activations).to_floats()
         place, bound = f"value {name!r}", bounds[node].error
-        worst = max(worst, _largest_ratio(path, place, runtime.name, theirs, ours, bound))
+        worst = max(worst, _largest_ratio(path, place, runtime.name, computed, exact, bound))
     return Comparison(runtime.name, "", len(points), len(names), worst)
 
 
@@ -96,29 +96,29 @@ def _inputs(draft: Draft, point: Sequence[Fraction]) -> list[Array]:
 
 
 def _largest_ratio(
-    path: str | Path, place: str, runtime: str, found: list[Floats], ours: Floats, error: Floats
+    path: str | Path, place: str, runtime: str, runs: list[Floats], exact: Floats, error: Floats
 ) -> float:
     """Return the largest ratio of a difference to its bound; a ratio above 1 is an error.
 
-    `found` holds the flat value of the runtime at each point; `ours` and `error` have shape
+    `runs` holds the flat value of the runtime at each point; `exact` and `error` have shape
     (entries, points).
     """
-    if any(values.size != len(ours) for values in found):
-        problem = f"{runtime} gives {found[0].size} entries, the exact network {len(ours)}"
+    if any(values.size != len(exact) for values in runs):
+        problem = f"{runtime} gives {runs[0].size} entries, the exact network {len(exact)}"
         raise NetworkFileError(path, place, problem)
-    theirs = np.stack(found, axis=1)
-    # `ours` was rounded once, to float64, and the sum here is rounded too.
-    allowed = error * (1 + 2.0**-50) + np.abs(ours) * 2.0**-52
+    computed = np.stack(runs, axis=1)
+    # `exact` was rounded once, to float64, and the sum here is rounded too.
+    allowed = error * (1 + 2.0**-50) + np.abs(exact) * 2.0**-52
     known = np.isfinite(allowed)
-    wrong = known & ~(np.abs(theirs - ours) <= allowed)
+    wrong = known & ~(np.abs(computed - exact) <= allowed)
     if wrong.any():
         at = tuple(np.argwhere(wrong)[0])
         raise NetworkFileError(
             path,
             place,
-            f"entry {at[0]} is {ours[at]:.9g} exactly and {theirs[at]:.9g} in {runtime}, where "
+            f"entry {at[0]} is {exact[at]:.9g} exactly and {computed[at]:.9g} in {runtime}, where "
             f"rounding explains {allowed[at]:.2g}; the file is not read as its runtime does "
             "(--no-compare, compare=False read it anyway)",
         )
     inside = known & (allowed > 0)
-    return float((np.abs(theirs - ours)[inside] / allowed[inside]).max(initial=0.0))
+    return float((np.abs(computed - exact)[inside] / allowed[inside]).max(initial=0.0))

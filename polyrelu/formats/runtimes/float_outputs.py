@@ -105,13 +105,13 @@ def _runtime_outputs(imported: Imported, point: NDArray[Any]) -> NDArray[Any] | 
         return None
     names = [name for name, value in graph.names.items() if value.node == graph.output]
     try:
-        found = runtime.run(split_sample(point, imported.input_shapes))
+        computed = runtime.run(split_sample(point, imported.input_shapes))
     except Exception:  # runtimes raise exceptions of any type on files they cannot run
         return None
     present = [
-        found[name]
+        computed[name]
         for name in names
-        if name in found and found[name].size == imported.network.outputs
+        if name in computed and computed[name].size == imported.network.outputs
     ]
     return present[-1] if present else None
 

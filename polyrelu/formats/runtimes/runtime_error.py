@@ -136,15 +136,15 @@ def runtime_error(
     if any(a > b for a, b in zip(low, high, strict=True)):
         raise DomainError("the box is empty")
     name = arithmetic or own
-    found = ranges(graph, [(low, high)], float_arithmetic(name, bounded))[graph.output]
+    output = ranges(graph, [(low, high)], float_arithmetic(name, bounded))[graph.output]
     return RuntimeErrorBound(
         exact,
         low,
         high,
         name,
-        _numbers(found.error),
-        _numbers(found.low),
-        _numbers(found.high),
+        _numbers(output.error),
+        _numbers(output.low),
+        _numbers(output.high),
         _is_layered(graph, exact),
     )
 
