@@ -187,7 +187,7 @@ def read(
         return _example(source.removeprefix(_EXAMPLES), options)
     if isinstance(source, (str, Path)):
         return _read_file(Path(source), options)
-    return _imported(type(source).__name__, _draft_of_object(source, options), options)
+    return _import_draft(type(source).__name__, _draft_of_object(source, options), options)
 
 
 def _read_file(path: Path, options: ReadOptions) -> Imported:
@@ -204,7 +204,7 @@ def _read_file(path: Path, options: ReadOptions) -> Imported:
         import_module(f"polyrelu.formats.{place[0]}"), place[1]
     )
     try:
-        imported = _imported(path, reader(path, options), options)
+        imported = _import_draft(path, reader(path, options), options)
     except NetworkFileError:
         raise
     except NetworkError as error:
@@ -286,7 +286,7 @@ def _is_pair(entry: object) -> bool:
     return isinstance(entry, Sequence) and not isinstance(entry, str) and len(entry) == 2
 
 
-def _imported(path: str | Path, draft: Draft, options: ReadOptions) -> Imported:
+def _import_draft(path: str | Path, draft: Draft, options: ReadOptions) -> Imported:
     """Lower the operations of a draft to layers, and compare them with the runtime."""
     comparison = Comparison(reason="not asked for")
     if draft.network is not None:

@@ -1,8 +1,9 @@
 """The choices of a user who reads a network file, among them the rounding rules.
 
-Reading rounds numbers only in four situations that a file can force. Each situation has a rule with
-a default, and every rule that was used is recorded with the network and in certificates. The names
-and values of the rules are part of the command line (``--rounding``), so they must not change.
+Reading may round numbers in four situations only, which a file can force. Each situation has a rule
+with a default, and every rule that was used is recorded with the network and in certificates. The
+names and values of the rules are part of the command line (``--rounding``), so they must not
+change.
 
 ``batchnorm``: float64 (default) or float32
     An irrational factor 1/√(variance + ε) of a batch normalisation is rounded to this format.

@@ -158,7 +158,7 @@ def test_bad_options(
     assert len(err.splitlines()) == 1
 
 
-def test_info_says_what_was_compared(net: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_reports_what_was_compared(net: str, capsys: pytest.CaptureFixture[str]) -> None:
     _, found = run_json(capsys, "info", net)
     assert found["compared"]["runtime"].startswith("onnxruntime")
     assert (found["compared"]["points"], found["compared"]["values"], found["numbers"]) == (7, 3, 6)
@@ -205,7 +205,7 @@ def test_input_shapes_that_the_file_leaves_open(
     assert (status, found["architecture"]) == (0, [3, 3])
 
 
-def test_what_was_stripped_is_said_in_every_answer(
+def test_every_answer_reports_what_was_stripped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nodes = [

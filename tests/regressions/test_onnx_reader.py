@@ -138,7 +138,7 @@ def test_numbers_without_dimensions(tmp_path: Path) -> None:
     assert _exact_values(content, tmp_path, [1, 2, 3]) == [-6, -9, -12]
 
 
-def test_a_cast_that_rounds_constants_is_said(tmp_path: Path) -> None:
+def test_a_cast_that_rounds_constants_is_reported(tmp_path: Path) -> None:
     nodes = [
         node("Cast", "c", "h", to=TensorProto.FLOAT16),
         node("Cast", "h", "d", to=TensorProto.FLOAT),
@@ -205,7 +205,7 @@ def test_training_mode_of_old_opsets(operation: str, tmp_path: Path) -> None:
                 load(path)
 
 
-def test_nothing_to_compare_is_said(tmp_path: Path) -> None:
+def test_nothing_to_compare_is_reported(tmp_path: Path) -> None:
     imported = read(
         write(tmp_path, "net.onnx", model([node("Softmax", "x", "y")])), strip_tail=True
     )
@@ -331,7 +331,7 @@ _GREEDY: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("name", _GREEDY)
-def test_small_files_that_ask_for_much(name: str, tmp_path: Path) -> None:
+def test_small_files_that_need_huge_arrays(name: str, tmp_path: Path) -> None:
     constants = [
         _ints("s", 2500, 2500),
         _ints("t", 1500, 1500),

@@ -60,7 +60,7 @@ def _linear(operation: Linear, x: Values, runtime: Runtime | None, chance: rando
     return result
 
 
-def _done(
+def _evaluated(
     operation: Operation, x: Sequence[Values], runtime: Runtime | None, chance: random.Random
 ) -> Values:
     """Return the result of an operation, exactly (no runtime) or as the runtime computes it."""
@@ -99,7 +99,7 @@ def _values(
         if isinstance(operation, Input):
             found.append(point[operation.first : operation.first + operation.size])
         else:
-            found.append(_done(operation, [found[i] for i in node.inputs], runtime, chance))
+            found.append(_evaluated(operation, [found[i] for i in node.inputs], runtime, chance))
     return found
 
 

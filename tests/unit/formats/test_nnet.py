@@ -406,7 +406,7 @@ def test_damaged_files_give_a_network_or_one_line(tmp_path: Path) -> None:
 # --- Files from elsewhere -------------------------------------------------------------------------
 
 
-def _elsewhere(name: str, rounding: str = "", normalisation: str = "none") -> Network:
+def _shared_network(name: str, rounding: str = "", normalisation: str = "none") -> Network:
     path = _NETS / name
     if not path.is_file():
         pytest.skip("the collection of networks is not here")
@@ -431,30 +431,32 @@ def _elsewhere(name: str, rounding: str = "", normalisation: str = "none") -> Ne
     ],
 )
 def test_files_from_elsewhere(name: str, architecture: str) -> None:
-    assert str(_elsewhere(name).architecture) == architecture
+    assert str(_shared_network(name).architecture) == architecture
 
 
 def test_acasxu_is_the_onnx_file_in_float32_only() -> None:
-    stored = _elsewhere("acasxu_1_1.nnet")
+    stored = _shared_network("acasxu_1_1.nnet")
     onnx = read(_NETS / "acasxu_1_1_marabou.onnx", compare=False).network
-    assert _elsewhere("acasxu_1_1.nnet", "text=float32") == onnx
+    assert _shared_network("acasxu_1_1.nnet", "text=float32") == onnx
     assert stored != onnx
-    assert _elsewhere("acasxu_1_1.nnet", "text=float64") not in (stored, onnx)
+    assert _shared_network("acasxu_1_1.nnet", "text=float64") not in (stored, onnx)
 
 
 @pytest.mark.parametrize("name", ["nnet_testnetwork.nnet", "nnet_testnetwork2.nnet"])
 def test_the_formats_own_converter_folds_both_normalisations(name: str) -> None:
     """NNet's writer made the .onnx file: folded in float64, then all weights rounded to float32."""
-    folded = _elsewhere(name, "text=float32,normalisation=float32", "both")
+    folded = _shared_network(name, "text=float32,normalisation=float32", "both")
     onnx = read(_NETS / "nnet_testnetwork2.onnx", compare=False).network
     assert folded == onnx
-    assert _elsewhere(name, "text=float32", "both") != onnx
-    assert _elsewhere(name, "text=float32,normalisation=float32", "inputs") != onnx
+    assert _shared_network(name, "text=float32", "both") != onnx
+    assert _shared_network(name, "text=float32,normalisation=float32", "inputs") != onnx
 
 
-def test_files_without_normalisation_say_so() -> None:
-    _elsewhere("nv_tiny.nnet")
+def test_missing_normalisation_is_reported() -> None:
+    _shared_network("nv_tiny.nnet")
     with pytest.raises(NetworkFileError, match="line 6: the file has no normalisation here"):
-        _elsewhere("nv_tiny.nnet", normalisation="both")
+        _shared_network("nv_tiny.nnet", normalisation="both")
     # The means of this file are 0, its ranges 1.
-    assert _elsewhere("coav_0131.nnet", normalisation="both") == _elsewhere("coav_0131.nnet")
+    assert _shared_network("coav_0131.nnet", normalisation="both") == _shared_network(
+        "coav_0131.nnet"
+    )

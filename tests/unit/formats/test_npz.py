@@ -237,7 +237,7 @@ def test_damaged_archives_give_a_network_or_one_line(tmp_path: Path) -> None:
 # --- Files from elsewhere -------------------------------------------------------------------------
 
 
-def _elsewhere(name: str) -> Draft:
+def _shared_network(name: str) -> Draft:
     path = _NETS / name
     if not path.is_file():
         pytest.skip("the collection of networks is not here")
@@ -245,7 +245,7 @@ def _elsewhere(name: str) -> Draft:
 
 
 def test_an_implicit_surface_with_relu() -> None:
-    draft = _elsewhere("sdf_fox.npz")
+    draft = _shared_network("sdf_fox.npz")
     network = _network(draft)
     assert str(network.architecture) == "3-32-32-32-32-32-32-32-32-1"
     assert draft.dtypes == {"float32"}
@@ -262,4 +262,4 @@ def test_an_implicit_surface_with_elu_is_refused() -> None:
     with pytest.raises(
         NetworkFileError, match=r"operation 1 \(elu\): this operation is not supported"
     ):
-        _elsewhere("sdf_bunny_3d.npz")
+        _shared_network("sdf_bunny_3d.npz")

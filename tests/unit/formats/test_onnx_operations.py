@@ -663,7 +663,7 @@ def test_clip_of_a_relu_is_a_clip(tmp_path: Path) -> None:
     )
 
 
-def test_relu_is_what_the_file_says(tmp_path: Path) -> None:
+def test_relu_and_leaky_relu_are_kept_apart(tmp_path: Path) -> None:
     """A Relu node is a ReLU, and a LeakyRelu node keeps its slope."""
     plain = load(write(tmp_path, "a.onnx", model([node("Relu", "x", "y")])))
     leaky = load(write(tmp_path, "b.onnx", model([node("LeakyRelu", "x", "y", alpha=0.1)])))

@@ -20,7 +20,7 @@ CASES = [
 ]
 
 
-def _counted(
+def _num_windows(
     size: int, width: int, stride: int, dilation: int, pads: tuple[int, int], up: bool
 ) -> int:
     """Count the windows inside the padded entries one by one.
@@ -39,7 +39,7 @@ def _counted(
 def test_windows_are_counted(case: tuple[int, int, int, int, tuple[int, int], bool]) -> None:
     size, width, stride, dilation, pads, up = case
     window = Window([width], [stride], [dilation], [pads], up)
-    expected = _counted(*case)
+    expected = _num_windows(*case)
     if expected:
         assert window.counts([size]) == [expected]
     elif not up:
