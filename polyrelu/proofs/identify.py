@@ -28,7 +28,7 @@ from polyrelu.proofs import bottleneck, line
 from polyrelu.proofs.deep import prover as deep
 from polyrelu.proofs.deep.ridges import Competitors
 from polyrelu.proofs.deep.search import DeepSearch
-from polyrelu.proofs.deep.suspects import suspects
+from polyrelu.proofs.deep.suspects import one_sided_suspects
 from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
@@ -111,13 +111,15 @@ def identify(
     left = None if time_limit is None else time_limit - (time.monotonic() - started)
     search = deep.extend_to_regular(search, left, progress)
     proof = _tried(
-        network, among, deep.THEOREM, search.space.among, lambda: deep.prove_search(search)
+        network, among, deep.THEOREM, search.deep_network.among, lambda: deep.prove_search(search)
     )
     if isinstance(proof, Identifiable):
         return proof
     attempts.append(proof)
     if progress is None or progress(search):
-        late = _refute_by(network, among, one_sided_moves(network, suspects(search), seed=seed))
+        late = _refute_by(
+            network, among, one_sided_moves(network, one_sided_suspects(search), seed=seed)
+        )
         if isinstance(late, NotIdentifiable):
             return late
     return Undecided(_reason(network, attempts), (*attempts, refuted), part=_part(search))
@@ -136,7 +138,7 @@ def _check_arguments(network: object, among: Among | None, time_limit: float | N
 
 def _part(search: DeepSearch) -> PartlyIdentifiable | None:
     """What Theorem D proves in part; among regular competitors if that is not less."""
-    if search.space.among != "regular" and search.hypotheses.determined.layers:
+    if search.deep_network.among != "regular" and search.hypotheses.determined.layers:
         regular = search.among_regular()
         if regular.hypotheses.determined == search.hypotheses.determined:
             search = regular

@@ -298,9 +298,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the bac
 from polyrelu.cli.main import main
 from polyrelu.proofs.deep.search import DeepSearch
 add = DeepSearch.add
-def press(search, ridge, spot):
+def press(search, ridge, location):
     before = len(search.ridges)
-    add(search, ridge, spot)
+    add(search, ridge, location)
     if before == 29 and len(search.ridges) == 30:
         os.kill(os.getpid(), signal.SIGINT)
 DeepSearch.add = press

@@ -1,8 +1,9 @@
-"""Theorem D, what a search did not find: signs that may always be the same, for `one_sided` to prove.
+"""Neurons that may have one sign, as far as the ridges of a deep search tell.
 
-A neuron without a zero that is known may be dead or linear. A neuron v at no known zero of which h is on may have one
-sign wherever h is on. Around the ridges of the search the signs of all neurons are known; what they contradict is no
-suspect.
+A neuron without a known piece may be dead or linear. A neuron v at no known piece of which h is
+active may have one sign wherever h is active. `refutations.one_sided` proves such suspicions or
+drops them, so nothing here has to be right. Around the ridges of a search the signs of all neurons
+are known; what they contradict is no suspect.
 """
 
 from __future__ import annotations
@@ -12,52 +13,62 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.network import NeuronId
 from polyrelu.proofs.deep.hypotheses import Missing
 from polyrelu.proofs.deep.ridges import DeepNetwork, Ridge
 from polyrelu.proofs.deep.search import DeepSearch
+from polyrelu.proofs.deep.settings import SETTINGS
 from polyrelu.proofs.refutations.suspects import Suspect
 
-__all__ = ["suspects"]
-
-#: At most so many sectors are looked at.
-_SAMPLE = 20_000
+__all__ = ["one_sided_suspects"]
 
 
-def suspects(search: DeepSearch) -> list[Suspect]:
-    """What no ridge contradicts, early layers first, and neurons with one sign everywhere before pairs.
+def one_sided_suspects(search: DeepSearch) -> list[Suspect]:
+    """Return the suspects that no ridge of a search contradicts.
 
+    Early layers come first, and in each layer neurons with one sign everywhere before pairs.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [2, 1]], [-3, 1]), ([[1, 2]], [0])])
-    >>> search = DeepSearch(net)
+    >>> first, second = ([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [2, 1]], [-3, 1])
+    >>> search = DeepSearch(from_arrays([first, second, ([[1, 2]], [0])]))
     >>> _ = search.run(rounds=3)
-    >>> for suspect in suspects(search):
+    >>> for suspect in one_sided_suspects(search):
     ...     print(suspect.neuron, suspect.sign, suspect.source)
     NeuronId(layer=2, index=1) 1 None
     """
-    on = _signs_around(search.space, search.ridges)
-    if not len(on):
+    activity = _activity_around(search.deep_network, search.ridges)
+    if not len(activity):
         return []
     missing = sorted(
-        search.hypotheses.missing, key=lambda entry: (entry.layer, entry.other is not None)
+        search.hypotheses.missing, key=lambda entry: (entry.layer, entry.input_id is not None)
     )
-    return [suspect for entry in missing for suspect in _one_sign(search.space, on, entry)]
+    return [
+        suspect
+        for entry in missing
+        for suspect in _suspects_of(search.deep_network, activity, entry)
+    ]
 
 
-def _signs_around(space: DeepNetwork, ridges: Iterable[Ridge]) -> NDArray[np.bool_]:
-    """Which neurons are on in two opposite sectors of each ridge, a row for each sector; if there are many, a part of
-    them, evenly spread."""
+def _activity_around(deep_network: DeepNetwork, ridges: Iterable[Ridge]) -> NDArray[np.bool_]:
+    """Which neurons are active in two opposite sectors of each ridge, a row for each sector.
+
+    If there are many sectors, they are an evenly spread part of them.
+    """
     masks = [sector for ridge in ridges for sector in (ridge.sectors[0], ridge.sectors[-1])]
-    step = -(-len(masks) // _SAMPLE) or 1
-    return np.array([space.bits(mask) for mask in masks[::step]], dtype=bool)
+    step = -(-len(masks) // SETTINGS.sampled_sectors) or 1
+    return np.array([deep_network.unpack(mask) for mask in masks[::step]], dtype=bool)
 
 
-def _one_sign(space: DeepNetwork, on: NDArray[np.bool_], missing: Missing) -> Iterator[Suspect]:
-    if missing.neuron is None or missing.want not in ("piece", "on") or missing.neuron.layer == 1:
+def _suspects_of(
+    deep_network: DeepNetwork, activity: NDArray[np.bool_], missing: Missing
+) -> Iterator[Suspect]:
+    """The suspect behind a missing part, unless it is no suspect or a sector contradicts it."""
+    neuron_id, source = missing.neuron_id, missing.input_id
+    if neuron_id is None or missing.kind not in ("piece", "active") or neuron_id.layer == 1:
         return
-    own = on[:, space.place(missing.neuron)]
-    source: NeuronId | None = missing.other
+    own = activity[:, deep_network.number_of(neuron_id)]
     if source is not None:
-        own = own[on[:, space.place(source)]]
+        own = own[activity[:, deep_network.number_of(source)]]
     if len(own) and own.all() == own.any():
-        yield Suspect(missing.neuron, 1 if own[0] else -1, source)
+        yield Suspect(neuron_id, 1 if own[0] else -1, source)

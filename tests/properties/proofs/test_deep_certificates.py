@@ -273,10 +273,14 @@ def test_networks_with_symmetries_are_never_accepted(layers: Any, change: Any) -
         part = with_ridges(search, rng.sample(ridges, rng.randint(1, len(ridges))))
         assert not part.hypotheses.hold
         found = whole_document(part)
-        families, count, rows = listed(found, "families"), search.space.size, len(part.ridges)
+        families, count, rows = (
+            listed(found, "families"),
+            search.deep_network.size,
+            len(part.ridges),
+        )
         for _ in range(6):
             assert not accepted(found)
-            families["chosen"] = [[place, rng.randrange(rows)] for place in range(count)]
+            families["chosen"] = [[neuron, rng.randrange(rows)] for neuron in range(count)]
             families["joined"] = [
                 [rng.randrange(count), rng.randrange(rows)] for _ in range(rng.randint(0, 3))
             ]

@@ -55,9 +55,9 @@ def test_rounds_and_limits() -> None:
     search.run(time_limit=0)
     assert search.walks == 0
     search.run(rounds=1)
-    assert 0 < search.walks <= 2 * search.space.size
+    assert 0 < search.walks <= 2 * search.deep_network.size
     started = time.monotonic()
-    while not search.idle and time.monotonic() - started < 2:
+    while not search.is_idle and time.monotonic() - started < 2:
         search.run(time_limit=0.1)
     assert time.monotonic() - started < 4
 
@@ -66,7 +66,7 @@ def test_an_idle_search_ends() -> None:
     """Nothing is left to be found, and what is missing stays missing."""
     search = DeepSearch(OPEN)
     search.run()
-    assert search.idle
+    assert search.is_idle
     assert str(search.hypotheses) == "(1, 2) is not on at any known piece of (2, 1)"
     walks = search.walks
     search.run()
@@ -155,7 +155,9 @@ def test_degenerate_networks(start: int) -> None:
         search = DeepSearch(network)
         search.run(rounds=1, time_limit=1)
         assert all(search.confirms(ridge) for ridge in search.ridges)
-        assert all(ridge.kind == search.space.ridge(*ridge[:3]).kind for ridge in search.ridges)
+        assert all(
+            ridge.kind == search.deep_network.ridge(*ridge[:3]).kind for ridge in search.ridges
+        )
         whole, part = deep.prove_search(search), deep.prove_part(search)
         if part is not None:
             assert accepted(document(part[0], deep.PART, part[1]))
@@ -173,7 +175,7 @@ def test_ridges_are_those_of_the_complex() -> None:
         cells = {
             ridge
             for point in ridge_points(network)
-            if isinstance(ridge := ridge_at(search.space, point), Ridge)
+            if isinstance(ridge := ridge_at(search.deep_network, point), Ridge)
         }
         assert set(search.ridges) <= cells
         assert len(search.ridges) >= len(cells) / 3

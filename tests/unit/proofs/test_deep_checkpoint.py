@@ -65,9 +65,9 @@ def test_round_trip(tmp_path: Path, name: str) -> None:
     save_search(search, path)
     found = load_search(OPEN, path, 5)
     assert set(found.ridges) == set(search.ridges)
-    for ridge, spot in search.ridges.items():
-        assert found.planes[found.ridges[ridge].plane] == search.planes[spot.plane]
-        assert found.ridges[ridge][1:] == spot[1:]
+    for ridge, location in search.ridges.items():
+        assert found.planes[found.ridges[ridge].plane] == search.planes[location.plane]
+        assert found.ridges[ridge][1:] == location[1:]
     assert (found.walks, found.seed) == (search.walks, search.seed)
     assert str(found.hypotheses) == str(search.hypotheses)
     assert found.hypotheses.determined == search.hypotheses.determined
@@ -181,11 +181,11 @@ WRONG: dict[str, tuple[list[Any], Any]] = {
     "a mask that is a number": (["ridges", 0, 2], 1),
     "a mask that is null": (["ridges", 0, 2], None),
     "a mask that is empty": (["ridges", 0, 2], ""),
-    "a spot that is not a number": (["ridges", 0, 3], float("nan")),
-    "a spot that is infinite": (["ridges", 0, 4], float("inf")),
-    "a spot that is a text": (["ridges", 0, 3], "1"),
-    "a spot that is huge": (["ridges", 0, 3], 10**400),
-    "a spot that is null": (["ridges", 0, 3], None),
+    "a location that is not a number": (["ridges", 0, 3], float("nan")),
+    "a location that is infinite": (["ridges", 0, 4], float("inf")),
+    "a location that is a text": (["ridges", 0, 3], "1"),
+    "a location that is huge": (["ridges", 0, 3], 10**400),
+    "a location that is null": (["ridges", 0, 3], None),
     "a ridge that is null": (["ridges", 0], None),
     "a ridge that is a number": (["ridges", 0], 7),
     "a ridge that is short": (["ridges", 0], [0, 1, "0"]),
@@ -207,7 +207,7 @@ WRONG: dict[str, tuple[list[Any], Any]] = {
     "a direction that is null": (["directions", 0], None),
     "a direction that is short": (["directions", 1], ["1"]),
     "a direction that is a fraction": (["directions", 0, 0], "1/2"),
-    "a spot that is a boolean": (["ridges", 0, 3], True),
+    "a location that is a boolean": (["ridges", 0, 3], True),
     "directions that are nested": (["directions", 1, 0], ["1"]),
 }  # fmt: skip
 
@@ -353,7 +353,7 @@ def test_files_that_lie(tmp_path: Path, network: polyrelu.Network) -> None:
     save_search(search, path)
     lines = read(path)
     for _ in range(40):
-        write(path, tampered(lines, search.space.size, rng))
+        write(path, tampered(lines, search.deep_network.size, rng))
         verdicts.append(certified(load_search(network, path, 0)))
     assert set(verdicts) <= {"refused", "nothing", "part", "whole"}
     assert verdicts.count("refused") >= 3
@@ -385,7 +385,7 @@ def test_a_search_goes_on_from_a_file_that_lies(tmp_path: Path) -> None:
     save_search(search, path)
     lines = read(path)
     for _ in range(20):
-        write(path, tampered(lines, search.space.size, rng))
+        write(path, tampered(lines, search.deep_network.size, rng))
         found = load_search(OPEN, path, 0)
         found.run(rounds=1, time_limit=1)
         assert found.walks > search.walks or found.hypotheses.hold
@@ -409,4 +409,4 @@ def test_a_long_search_is_not_idle_when_it_goes_on(tmp_path: Path) -> None:
     search.run(rounds=2)
     search.walks = 10_000
     save_search(search, tmp_path / "long")
-    assert not load_search(OPEN, tmp_path / "long", 5).idle
+    assert not load_search(OPEN, tmp_path / "long", 5).is_idle

@@ -13,9 +13,9 @@ from polyrelu.exact import Rational
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.proofs.deep.families import Families, Family
 from polyrelu.proofs.deep.hypotheses import Determined, Missing, deep_hypotheses
-from polyrelu.proofs.deep.linear_systems import is_crossed_by_all, signs_short_of
-from polyrelu.proofs.deep.ridges import DeepNetwork, NoRidge, Piece, Ridge, deep_network, ridge_at
-from polyrelu.proofs.deep.unseen_weights import sources
+from polyrelu.proofs.deep.linear_systems import is_crossed_by_all, sign_rank_deficit
+from polyrelu.proofs.deep.ridges import DeepNetwork, NoRidge, Piece, Ridge, ridge_at
+from polyrelu.proofs.deep.source_weights import sources
 from tests.generators.ridge_points import ridge_points
 
 Rows = Sequence[Sequence[Rational]]
@@ -32,33 +32,38 @@ def two_layers(rows: Rows, outputs: Rows) -> Network:
 
 
 def ridge(network: Network, point: Sequence[Rational]) -> Ridge:
-    found = ridge_at(deep_network(network), point)
+    found = ridge_at(DeepNetwork.of(network), point)
     assert isinstance(found, Ridge)
     return found
 
 
-def signs_text(space: DeepNetwork, mask: int, zeros: Sequence[int] = ()) -> str:
+def signs_text(deep_network: DeepNetwork, mask: int, zeros: Sequence[int] = ()) -> str:
     """The signs of all hidden neurons, such as +0|-+."""
-    signs = ["0" if place in zeros else "-+"[mask >> place & 1] for place in range(space.size)]
-    layers = range(1, space.network.depth)
-    return "|".join("".join(signs[place] for place in space.places(layer)) for layer in layers)
+    signs = [
+        "0" if neuron in zeros else "-+"[mask >> neuron & 1] for neuron in range(deep_network.size)
+    ]
+    layers = range(1, deep_network.depth)
+    return "|".join(
+        "".join(signs[neuron] for neuron in deep_network.neurons_in(layer)) for layer in layers
+    )
 
 
 def text(network: Network, piece: Piece) -> str:
     """A piece as (1, 0) at 0+|+-."""
-    space = deep_network(network)
-    neuron = space.neuron(piece.place)
-    return f"({neuron.layer}, {neuron.index}) at {signs_text(space, piece.mask, [piece.place])}"
+    deep_network = DeepNetwork.of(network)
+    neuron = deep_network.neuron_id(piece.neuron)
+    return f"({neuron.layer}, {neuron.index}) at {signs_text(deep_network, piece.mask, [piece.neuron])}"
 
 
 def families_of(network: Network, points: Sequence[Sequence[Rational]]) -> Families:
-    return Families(deep_network(network), [ridge(network, point) for point in points])
+    return Families(DeepNetwork.of(network), [ridge(network, point) for point in points])
 
 
-def of_neuron(families: Families, place: int) -> list[Family]:
+def of_neuron(families: Families, neuron: int) -> list[Family]:
     """The families of one neuron, large ones first."""
     return sorted(
-        (family for family in families.all() if family.place == place), key=lambda f: -len(f.masks)
+        (family for family in families.all() if family.neuron == neuron),
+        key=lambda f: -len(f.masks),
     )
 
 
@@ -77,7 +82,7 @@ def test_type_a() -> None:
         ("(1, 1) at +0|+", "(1, 1) at -0|+"),
         ("(1, 0) at 0+|+", "(1, 0) at 0-|+"),
     ]
-    sectors = {signs_text(deep_network(network), mask) for mask in found.sectors}
+    sectors = {signs_text(DeepNetwork.of(network), mask) for mask in found.sectors}
     assert sectors == {"++|+", "+-|+", "-+|+", "--|+"}
 
 
@@ -109,7 +114,7 @@ def test_type_c() -> None:
     assert [tuple(text(CORNERS, piece) for piece in link) for link in found.links] == [
         ("(2, 0) at ++|0-", "(2, 0) at -+|0-")
     ]
-    oriented = {family.place: family.oriented for family in families_of(CORNERS, [(0, 1)]).all()}
+    oriented = {family.neuron: family.oriented for family in families_of(CORNERS, [(0, 1)]).all()}
     assert oriented == {0: False, 2: True}
 
 
@@ -141,7 +146,7 @@ def test_ridges_that_are_not_good(rows: Rows, outputs: Rows, point: Sequence[Rat
     ],
 )  # fmt: skip
 def test_points_on_no_ridge(network: Network, point: Sequence[Rational], reason: str) -> None:
-    found = ridge_at(deep_network(network), point)
+    found = ridge_at(DeepNetwork.of(network), point)
     assert isinstance(found, NoRidge)
     assert found.reason == reason
 
@@ -204,35 +209,37 @@ def test_points_of_another_space() -> None:
 
 
 def test_families_grow_and_are_joined_by_ridges() -> None:
-    families, place = families_of(CORNERS, [(0, 2), (2, 0)]), 3
-    first, second = of_neuron(families, place)
-    assert {text(CORNERS, Piece(place, mask)) for mask in first.masks} == {
+    families, neuron = families_of(CORNERS, [(0, 2), (2, 0)]), 3
+    first, second = of_neuron(families, neuron)
+    assert {text(CORNERS, Piece(neuron, mask)) for mask in first.masks} == {
         "(2, 1) at -+|-0",
         "(2, 1) at ++|-0",
     }
-    assert {text(CORNERS, Piece(place, mask)) for mask in second.masks} == {
+    assert {text(CORNERS, Piece(neuron, mask)) for mask in second.masks} == {
         "(2, 1) at ++|+0",
         "(2, 1) at +-|+0",
     }
-    assert [family.crossed for family in (first, second)] == [0b1, 0b10]
+    assert [family.crossed_by for family in (first, second)] == [0b1, 0b10]
     families.add(ridge(CORNERS, ("1/2", "3/2")))
-    (joined,) = of_neuron(families, place)
-    assert {signs_text(deep_network(CORNERS), mask, [place]) for mask in joined.masks} == {
+    (joined,) = of_neuron(families, neuron)
+    assert {signs_text(DeepNetwork.of(CORNERS), mask, [neuron]) for mask in joined.masks} == {
         "-+|-0",
         "++|-0",
         "++|+0",
         "+-|+0",
     }
-    assert (joined.on, joined.off, joined.crossed) == (0b11, 0b11, 0b11)
+    assert (joined.active, joined.inactive, joined.crossed_by) == (0b11, 0b11, 0b11)
 
 
 def test_levels_carry_chains() -> None:
     """Two neurons of layer 1 cross; only one of them meets layer 2, yet both have a chain up."""
     network = two_layers([(1, -1, -1), (-1, 2, 2)], [(1, 1)])
     alone = of_neuron(families_of(network, [(0, 0)]), 0)
-    assert [family.up for family in alone] == [0]
+    assert [family.chain_length for family in alone] == [0]
     families = families_of(network, [(0, 0), (1, 0), (2, 0)])
-    assert [{family.up for family in of_neuron(families, place)} for place in (0, 1)] == [{1}, {1}]
+    assert [
+        {family.chain_length for family in of_neuron(families, neuron)} for neuron in (0, 1)
+    ] == [{1}, {1}]
 
 
 # -- hypotheses ---------------------------------------------------------------------------------------------------
@@ -242,14 +249,14 @@ def test_all_hold() -> None:
     found = deep_hypotheses(CORNERS, CORNER_POINTS)
     assert found.hold
     assert str(found) == "all hypotheses hold"
-    assert {place for place, portrait in found.known.items() if portrait.oriented} == {2, 3}
+    assert {neuron for neuron, portrait in found.chosen.items() if portrait.oriented} == {2, 3}
     assert found.determined == Determined(1, (0, 1))
 
 
 def test_for_regular_competitors_only_clear_ridges_count() -> None:
     """f is constant where both neurons of layer 2 are off: beside all of these ridges but (2, 0)."""
-    space = deep_network(CORNERS, "regular")
-    found = [ridge_at(space, point) for point in CORNER_POINTS]
+    deep_network = DeepNetwork.of(CORNERS, "regular")
+    found = [ridge_at(deep_network, point) for point in CORNER_POINTS]
     assert [one.kind for one in found if isinstance(one, Ridge)] == [None, None, "B", None]
     assert (
         str(deep_hypotheses(CORNERS, CORNER_POINTS, "regular"))
@@ -335,7 +342,7 @@ def test_a_weight_that_the_pieces_of_its_neuron_do_not_show() -> None:
     ])  # fmt: skip
     found = deep_hypotheses(network, ridge_points(network))
     assert found.hold
-    assert sources(deep_network(network), found.known) == {0: [4]}
+    assert sources(DeepNetwork.of(network), found.chosen) == {0: [4]}
 
 
 @pytest.mark.parametrize(
@@ -362,7 +369,7 @@ def test_a_weight_that_the_pieces_of_its_neuron_do_not_show() -> None:
 def test_unseen_weights(weights: Stack, unseen: dict[int, list[int]], shown: bool) -> None:
     network = from_arrays(weights)
     found = deep_hypotheses(network, ridge_points(network))
-    assert (found.hold, sources(deep_network(network), found.known)) == (shown, unseen)
+    assert (found.hold, sources(DeepNetwork.of(network), found.chosen)) == (shown, unseen)
 
 
 def test_signs_that_rest_on_the_class() -> None:
@@ -388,14 +395,14 @@ def test_wide_first_layers_rest_on_the_class() -> None:
     ])  # fmt: skip
     found = deep_hypotheses(network, ridge_points(network))
     assert found.hold
-    above = [found.known[4]]
-    assert is_crossed_by_all(deep_network(network), above)
-    assert signs_short_of(deep_network(network), 1, found.known, above) >= 2
+    above = [found.chosen[4]]
+    assert is_crossed_by_all(DeepNetwork.of(network), above)
+    assert sign_rank_deficit(DeepNetwork.of(network), 1, found.chosen, above) >= 2
 
 
 def test_no_points_no_pieces() -> None:
     found = deep_hypotheses(CORNERS, [])
     pieces = tuple(Missing("piece", n.layer, n) for n in CORNERS.neurons())
-    assert found.missing == (*pieces, Missing("signs", 1, short=2))
+    assert found.missing == (*pieces, Missing("signs", 1, shortfall=2))
     assert found.determined == Determined(0, ())
     assert str(found).splitlines()[0] == "(1, 0) has no piece"

@@ -17,16 +17,16 @@ from polyrelu.proofs.deep.linear_systems import (
     determines_weights,
     is_crossed_by_all,
     join_by_weights,
-    signs_short_of,
+    sign_rank_deficit,
     with_determined_weights,
 )
 from polyrelu.proofs.deep.neuron_evidence import (
     LayerEvidence,
     NeuronEvidence,
     bits_of,
-    pairwise_distinguished,
+    are_pairwise_distinguished,
 )
-from polyrelu.proofs.deep.ridges import DeepNetwork, deep_network
+from polyrelu.proofs.deep.ridges import DeepNetwork
 from tests.generators.ridge_points import ridge_points
 
 
@@ -39,13 +39,18 @@ def network_of(widths: tuple[int, ...], rng: Random) -> Network:
     ])  # fmt: skip
 
 
-def family(space: DeepNetwork, place: int, masks: list[int]) -> Family:
+def family(deep_network: DeepNetwork, neuron: int, masks: list[int]) -> Family:
     """A placed family with given pieces."""
-    before, own, on, off = space.before(place), space.layer_mask[space.layer_of[place]], 0, 0
+    before, own, on, off = (
+        deep_network.mask_before(neuron),
+        deep_network.layer_mask[deep_network.layer_of[neuron]],
+        0,
+        0,
+    )
     for mask in masks:
         on, off = on | mask & before, off | ~mask & before
-    up = space.network.depth - 1 - space.layer_of[place]
-    return Family(place, masks, on, off, up, any(not mask & own for mask in masks))
+    up = deep_network.depth - 1 - deep_network.layer_of[neuron]
+    return Family(neuron, masks, on, off, up, any(not mask & own for mask in masks))
 
 
 # -- with fractions -----------------------------------------------------------------------------------------------
@@ -104,73 +109,79 @@ def test_what_is_seen_against_fractions(widths: tuple[int, ...]) -> None:
     rng, verdicts = Random(str(widths)), set[bool]()
     for _ in range(60):
         network = network_of(widths, rng)
-        space, layer = deep_network(network), rng.randint(1, len(widths) - 3)
-        start, width = space.starts[layer - 1], widths[layer]
-        masks = [rng.getrandbits(space.size) for _ in range(rng.randint(0, 3))]
+        deep_network, layer = DeepNetwork.of(network), rng.randint(1, len(widths) - 3)
+        start, width = deep_network.starts[layer - 1], widths[layer]
+        masks = [rng.getrandbits(deep_network.size) for _ in range(rng.randint(0, 3))]
         unknown = [h for h in range(width) if rng.random() < 0.7]
         rows = [
             row for mask in masks for row in exact_equations(network, layer, start, mask, unknown)
         ]
-        found = determines_weights(space, layer, masks, sum(1 << start + h for h in unknown))
+        found = determines_weights(deep_network, layer, masks, sum(1 << start + h for h in unknown))
         assert found == (rank(rows) == len(unknown))
         verdicts.add(found)
     assert verdicts == {True, False}
 
 
-def shows(space: DeepNetwork, layer: int, oriented: set[int], team: list[NeuronEvidence]) -> bool:
+def shows(
+    deep_network: DeepNetwork, layer: int, oriented: set[int], team: list[NeuronEvidence]
+) -> bool:
     """Whether the system of (D3) for a set of neurons has no solution but 0."""
-    names = unknowns(space, layer, oriented, team)
+    names = unknowns(deep_network, layer, oriented, team)
     rows = [
         row
         for v in team
         for mask in v.masks
-        for row in equations(space, layer, oriented, v, mask, names)
+        for row in equations(deep_network, layer, oriented, v, mask, names)
     ]
     return rank(rows) == len(names)
 
 
 def members(
-    space: DeepNetwork, layer: int, oriented: set[int], above: list[NeuronEvidence]
+    deep_network: DeepNetwork, layer: int, oriented: set[int], above: list[NeuronEvidence]
 ) -> list[NeuronEvidence]:
     """The neurons whose own unknowns are determined if all p_h are 0."""
-    return [v for v in above if shows(space, layer, oriented | set(bits_of(v.crossed)), [v])]
+    return [
+        v for v in above if shows(deep_network, layer, oriented | set(bits_of(v.crossed_by)), [v])
+    ]
 
 
 def unknowns(
-    space: DeepNetwork, layer: int, oriented: set[int], team: list[NeuronEvidence]
+    deep_network: DeepNetwork, layer: int, oriented: set[int], team: list[NeuronEvidence]
 ) -> list[tuple[str, int, int]]:
     found: dict[tuple[str, int, int], None] = {}
     for v in team:
-        for h in space.places(layer):
-            if v.crossed >> h & 1:
+        for h in deep_network.neurons_in(layer):
+            if v.crossed_by >> h & 1:
                 found.update({("p", 0, h): None} if h not in oriented else {})
                 continue
-            found.update({("s", v.place, h): None} if v.on >> h & 1 else {})
-            found.update({("t", v.place, h): None} if v.off >> h & 1 and h not in oriented else {})
+            found.update({("s", v.neuron, h): None} if v.active >> h & 1 else {})
+            found.update(
+                {("t", v.neuron, h): None} if v.inactive >> h & 1 and h not in oriented else {}
+            )
     return list(found)
 
 
 def equations(
-    space: DeepNetwork,
+    deep_network: DeepNetwork,
     layer: int,
     oriented: set[int],
     v: NeuronEvidence,
     mask: int,
     names: list[tuple[str, int, int]],
 ) -> list[list[Fraction]]:
-    slopes = gradients(space.network, layer, mask)
-    start = space.starts[layer - 1]
-    weights = space.network.weight(layer + 1).rows()[v.place - space.starts[layer]]
+    slopes = gradients(deep_network.network, layer, mask)
+    start = deep_network.starts[layer - 1]
+    weights = deep_network.network.weight(layer + 1).rows()[v.neuron - deep_network.starts[layer]]
 
     def factor(name: tuple[str, int, int]) -> Fraction:
-        kind, place, h = name
+        kind, neuron, h = name
         if kind == "p":
-            return weights[h - start] if v.crossed >> h & 1 else Fraction()
-        return Fraction(place == v.place and (kind == "s") == bool(mask >> h & 1))
+            return weights[h - start] if v.crossed_by >> h & 1 else Fraction()
+        return Fraction(neuron == v.neuron and (kind == "s") == bool(mask >> h & 1))
 
     return [
         [factor(name) * slopes[name[2] - start][k] for name in names]
-        for k in range(space.network.inputs)
+        for k in range(deep_network.network.inputs)
     ]
 
 
@@ -181,21 +192,24 @@ def test_signs_against_fractions(widths: tuple[int, ...]) -> None:
     """Each neuron whose own unknowns are determined is tried alone, and the first few of them together."""
     rng, verdicts, proper = Random(str(widths)), set[bool](), 0
     for _ in range(80):
-        space, layer = deep_network(network_of(widths, rng)), rng.randint(1, len(widths) - 3)
+        deep_network, layer = (
+            DeepNetwork.of(network_of(widths, rng)),
+            rng.randint(1, len(widths) - 3),
+        )
         above = [
-            random_portrait(space, place, rng)
-            for place in space.places(layer + 1)
+            random_portrait(deep_network, neuron, rng)
+            for neuron in deep_network.neurons_in(layer + 1)
             if rng.random() < 0.8
         ]
         known = {
-            h: NeuronEvidence.of(family(space, h, [masks_at(space, h, rng)]))
-            for h in space.places(layer)
+            h: NeuronEvidence.of(family(deep_network, h, [masks_at(deep_network, h, rng)]))
+            for h in deep_network.neurons_in(layer)
         }
         oriented = {h for h, portrait in known.items() if portrait.oriented}
-        team = members(space, layer, oriented, above)
+        team = members(deep_network, layer, oriented, above)
         tried = [[v] for v in team] + [team[: k + 1] for k in range(len(team))]
-        hold = not signs_short_of(space, layer, known, above)
-        assert hold == any(shows(space, layer, oriented, some) for some in tried)
+        hold = not sign_rank_deficit(deep_network, layer, known, above)
+        assert hold == any(shows(deep_network, layer, oriented, some) for some in tried)
         verdicts.add(hold)
         proper += hold and len(team) < len(above)
     assert verdicts == {True, False}
@@ -204,7 +218,7 @@ def test_signs_against_fractions(widths: tuple[int, ...]) -> None:
 
 def test_the_last_neuron_of_a_team_may_spoil_it() -> None:
     """Two equations show p_0 and p_1. One more neuron has p_2 without an equation; the others are enough."""
-    space = deep_network(
+    deep_network = DeepNetwork.of(
         from_arrays([
             ([[1, 0], [0, 1], [1, 1]], [0, 0, -1]),
             ([[1, 2, 1], [1, 1, -1], [-1, 3, 1]], [-1, 1, 1]),
@@ -212,25 +226,29 @@ def test_the_last_neuron_of_a_team_may_spoil_it() -> None:
         ])
     )  # fmt: skip
     first = NeuronEvidence.of(
-        family(space, 3, [0b011, 0b010, 0b001])
+        family(deep_network, 3, [0b011, 0b010, 0b001])
     )  # crossed by z_0 and z_1; z_2 is off: t_2
-    oriented = {2: NeuronEvidence.of(family(space, 2, [0]))}
-    spoiler = NeuronEvidence.of(family(space, 4, [0b111, 0]))  # crossed by all three: two equations
-    assert not signs_short_of(space, 1, oriented, [first])
-    assert signs_short_of(space, 1, {}, [spoiler]) == 1
-    assert not signs_short_of(space, 1, oriented, [spoiler, first])
-    assert not signs_short_of(space, 1, oriented, [first, spoiler])
+    oriented = {2: NeuronEvidence.of(family(deep_network, 2, [0]))}
+    spoiler = NeuronEvidence.of(
+        family(deep_network, 4, [0b111, 0])
+    )  # crossed by all three: two equations
+    assert not sign_rank_deficit(deep_network, 1, oriented, [first])
+    assert sign_rank_deficit(deep_network, 1, {}, [spoiler]) == 1
+    assert not sign_rank_deficit(deep_network, 1, oriented, [spoiler, first])
+    assert not sign_rank_deficit(deep_network, 1, oriented, [first, spoiler])
 
 
-def masks_at(space: DeepNetwork, place: int, rng: Random) -> int:
-    return rng.getrandbits(space.size) & ~(1 << place)
+def masks_at(deep_network: DeepNetwork, neuron: int, rng: Random) -> int:
+    return rng.getrandbits(deep_network.size) & ~(1 << neuron)
 
 
-def random_portrait(space: DeepNetwork, place: int, rng: Random) -> NeuronEvidence:
+def random_portrait(deep_network: DeepNetwork, neuron: int, rng: Random) -> NeuronEvidence:
     """Of pieces that differ in a few neurons of the layer before."""
-    first = masks_at(space, place, rng)
-    others = [first ^ (1 << h) for h in bits_of(space.before(place)) if rng.random() < 0.4]
-    return NeuronEvidence.of(family(space, place, [first, *others]))
+    first = masks_at(deep_network, neuron, rng)
+    others = [
+        first ^ (1 << h) for h in bits_of(deep_network.mask_before(neuron)) if rng.random() < 0.4
+    ]
+    return NeuronEvidence.of(family(deep_network, neuron, [first, *others]))
 
 
 # -- by hand ------------------------------------------------------------------------------------------------------
@@ -238,34 +256,36 @@ def random_portrait(space: DeepNetwork, place: int, rng: Random) -> NeuronEviden
 
 def test_neurons_without_crossings() -> None:
     """One piece with all of layer 1 on, or off: two equations for s_0, s_1, or t_0, t_1, and there is no p."""
-    space = deep_network(
+    deep_network = DeepNetwork.of(
         from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [2, -1]], [-1, 1]), ([[1, 1]], [0])])
     )  # fmt: skip
     for masks in ([0b11], [0b00], [0b01], [0b11, 0b10]):
-        assert not signs_short_of(space, 1, {}, [NeuronEvidence.of(family(space, 2, masks))])
-    assert signs_short_of(space, 1, {}, []) == 2
+        assert not sign_rank_deficit(
+            deep_network, 1, {}, [NeuronEvidence.of(family(deep_network, 2, masks))]
+        )
+    assert sign_rank_deficit(deep_network, 1, {}, []) == 2
 
 
 def test_signs_with_a_proper_subset() -> None:
     """z_0 = x, z_1 = y, z_2 = x + y - 1 in the plane. A neuron with all three on, none of which cross it, has three
     own unknowns and two equations; without it the others are enough."""
-    space = deep_network(
+    deep_network = DeepNetwork.of(
         from_arrays([
             ([[1, 0], [0, 1], [1, 1]], [0, 0, -1]),
             ([[1, 2, 1], [1, 1, -1], [-1, 3, 1]], [-1, 1, 1]),
             ([[1, 1, 1]], [0]),
         ])
     )  # fmt: skip
-    oriented = {2: NeuronEvidence.of(family(space, 2, [0]))}
-    blind = NeuronEvidence.of(family(space, 3, [0b111]))
-    clear = NeuronEvidence.of(family(space, 4, [0b011, 0b001]))  # s_0 x + p_1 y = 0
-    assert signs_short_of(space, 1, {}, [blind]) > 0
-    assert not signs_short_of(space, 1, oriented, [clear])
-    assert not signs_short_of(space, 1, oriented, [blind, clear])
+    oriented = {2: NeuronEvidence.of(family(deep_network, 2, [0]))}
+    blind = NeuronEvidence.of(family(deep_network, 3, [0b111]))
+    clear = NeuronEvidence.of(family(deep_network, 4, [0b011, 0b001]))  # s_0 x + p_1 y = 0
+    assert sign_rank_deficit(deep_network, 1, {}, [blind]) > 0
+    assert not sign_rank_deficit(deep_network, 1, oriented, [clear])
+    assert not sign_rank_deficit(deep_network, 1, oriented, [blind, clear])
     assert (
-        signs_short_of(space, 1, {}, [clear]) == 1
+        sign_rank_deficit(deep_network, 1, {}, [clear]) == 1
     )  # s_0 x + t_2 (x + y) + p_1 y = 0 at both pieces
-    assert not is_crossed_by_all(space, [blind, clear])
+    assert not is_crossed_by_all(deep_network, [blind, clear])
 
 
 def test_joining_by_sight() -> None:
@@ -274,22 +294,22 @@ def test_joining_by_sight() -> None:
     network = from_arrays(
         [([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])]
     )
-    space = deep_network(network)
+    deep_network = DeepNetwork.of(network)
     v, w = (
-        family(space, 2, [0b11, 0b10]),
-        family(space, 3, [0b11]),
+        family(deep_network, 2, [0b11, 0b10]),
+        family(deep_network, 3, [0b11]),
     )  # v is crossed by (1, 0), w by none
     more = family(
-        space, 3, [0b11 | 1 << 2]
+        deep_network, 3, [0b11 | 1 << 2]
     )  # w where v is on: another family of w, for all that is known
     chosen = {2: NeuronEvidence.of(v), 3: NeuronEvidence.of(w)}
-    assert not pairwise_distinguished(
-        space, [2, 3], {place: part.crossed for place, part in chosen.items()}
+    assert not are_pairwise_distinguished(
+        deep_network, [2, 3], {neuron: part.crossed_by for neuron, part in chosen.items()}
     )
     found = LayerEvidence(chosen, {2: [], 3: [NeuronEvidence.of(more)]}, [])
-    assert [found.chosen[place].seen for place in (2, 3)] == [0b01, 0]
-    assert join_by_weights(space, 2, found) == []  # all is seen: nothing has to be joined
-    assert [found.chosen[place].seen for place in (2, 3)] == [0b11, 0b11]
+    assert [found.chosen[neuron].determined_weights for neuron in (2, 3)] == [0b01, 0]
+    assert join_by_weights(deep_network, 2, found) == []  # all is seen: nothing has to be joined
+    assert [found.chosen[neuron].determined_weights for neuron in (2, 3)] == [0b11, 0b11]
 
 
 def test_joining_by_sight_where_it_is_needed() -> None:
@@ -300,18 +320,18 @@ def test_joining_by_sight_where_it_is_needed() -> None:
         ([[1, 2, 1], [1, 3, 1]], [-5, -5]),
         ([[1, 2]], [0]),
     ])  # fmt: skip
-    space = deep_network(network)
-    v, w = family(space, 3, [0b011]), family(space, 4, [0b111])
-    seeing = family(space, 3, [0b111])  # sees x, y, z
-    blind = family(space, 3, [0b100])  # sees z only: nothing in common with the set of v
+    deep_network = DeepNetwork.of(network)
+    v, w = family(deep_network, 3, [0b011]), family(deep_network, 4, [0b111])
+    seeing = family(deep_network, 3, [0b111])  # sees x, y, z
+    blind = family(deep_network, 3, [0b100])  # sees z only: nothing in common with the set of v
     for joined, enough in (([seeing], True), ([blind], False), ([blind, seeing], True)):
         found = LayerEvidence(
             {3: NeuronEvidence.of(v), 4: NeuronEvidence.of(w)},
             {3: list(map(NeuronEvidence.of, joined)), 4: []},
             [],
         )
-        assert join_by_weights(space, 2, found) == ([seeing] if enough else [])
-        assert found.chosen[3].seen == (0b111 if enough else 0b011)
+        assert join_by_weights(deep_network, 2, found) == ([seeing] if enough else [])
+        assert found.chosen[3].determined_weights == (0b111 if enough else 0b011)
     first, _, last = ((layer.weight, layer.bias) for layer in network.layers)
     same = from_arrays([first, ([[1, 2, 1], [2, 4, 1]], [-5, -5]), last])
     found = LayerEvidence(
@@ -320,21 +340,31 @@ def test_joining_by_sight_where_it_is_needed() -> None:
         [],
     )
     assert (
-        join_by_weights(deep_network(same), 2, found) == []
+        join_by_weights(DeepNetwork.of(same), 2, found) == []
     )  # v and w are not told apart on x and y
 
 
 def test_looking_asks_for_all_that_is_on() -> None:
-    space = deep_network(
+    deep_network = DeepNetwork.of(
         from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 2, 1]], [-3]), ([[1]], [0])])
     )  # fmt: skip
-    assert with_determined_weights(space, NeuronEvidence.of(family(space, 3, [0b111]))).seen == 0
     assert (
-        with_determined_weights(space, NeuronEvidence.of(family(space, 3, [0b011]))).seen == 0b011
+        with_determined_weights(
+            deep_network, NeuronEvidence.of(family(deep_network, 3, [0b111]))
+        ).determined_weights
+        == 0
+    )
+    assert (
+        with_determined_weights(
+            deep_network, NeuronEvidence.of(family(deep_network, 3, [0b011]))
+        ).determined_weights
+        == 0b011
     )
     # z_2 crosses; then (1, 0) and (0, 1) are left
     assert (
-        with_determined_weights(space, NeuronEvidence.of(family(space, 3, [0b111, 0b011]))).seen
+        with_determined_weights(
+            deep_network, NeuronEvidence.of(family(deep_network, 3, [0b111, 0b011]))
+        ).determined_weights
         == 0b111
     )
 
@@ -345,9 +375,9 @@ def test_sight_joins_families_of_random_networks() -> None:
     for _ in range(49):
         network = network_of((2, 3, 2, 1), rng)
         found = deep_hypotheses(network, ridge_points(network))
-        assert {one.place for one in found.joined_by_weights} <= {3, 4}
+        assert {one.neuron for one in found.joined_by_weights} <= {3, 4}
         needed += found.hold and bool(found.joined_by_weights)
-        for place, portrait in found.known.items():
-            assert portrait.crossed | portrait.seen == portrait.seen
-            assert not portrait.seen & ~portrait.on, place
+        for neuron, portrait in found.chosen.items():
+            assert portrait.crossed_by | portrait.determined_weights == portrait.determined_weights
+            assert not portrait.determined_weights & ~portrait.active, neuron
     assert needed

@@ -50,7 +50,7 @@ def test_a_few_more_walks_are_enough_for_regular_competitors(enough: DeepSearch)
         return True
 
     found = deep.extend_to_regular(enough, None, progress)
-    assert found.space.among == "regular"
+    assert found.deep_network.among == "regular"
     assert found.hypotheses.hold
     assert found.walks > before == enough.walks
     assert len(asked) == found.walks - before
@@ -99,7 +99,7 @@ def test_a_search_kept_for_one_class_goes_on_for_the_other(
     save_search(regular, path)
     again = load_search(LATER, path, 0)
     assert {ridge[:3] for ridge in enough.ridges} <= {ridge[:3] for ridge in again.ridges}
-    assert again.space.among == "transversal"
+    assert again.deep_network.among == "transversal"
     assert again.hypotheses.hold
 
 
