@@ -3,7 +3,7 @@
 A neuron without a known piece may be dead or linear. A neuron v at no known piece of which h is
 active may have one sign wherever h is active. `refutations.one_sided` proves such suspicions or
 drops them, so nothing here has to be right. Around the ridges of a search the signs of all neurons
-are known; what they contradict is no suspect.
+are known; what they contradict is no candidate.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.deep.settings import SETTINGS
 from polyrelu.proofs.refutations.suspects import Suspect
 
-__all__ = ["one_sided_suspects"]
+__all__ = ["one_sided_candidates"]
 
 
-def one_sided_suspects(search: DeepSearch) -> list[Suspect]:
-    """Return the suspects that no ridge of a search contradicts.
+def one_sided_candidates(search: DeepSearch) -> list[Suspect]:
+    """Return the candidates that no ridge of a search contradicts.
 
     Early layers come first, and in each layer neurons with one sign everywhere before pairs.
 
@@ -33,8 +33,8 @@ def one_sided_suspects(search: DeepSearch) -> list[Suspect]:
     >>> first, second = ([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [2, 1]], [-3, 1])
     >>> search = DeepSearch(from_arrays([first, second, ([[1, 2]], [0])]))
     >>> _ = search.run(rounds=3)
-    >>> for suspect in one_sided_suspects(search):
-    ...     print(suspect.neuron, suspect.sign, suspect.source)
+    >>> for candidate in one_sided_candidates(search):
+    ...     print(candidate.neuron, candidate.sign, candidate.source)
     NeuronId(layer=2, index=1) 1 None
     """
     activity = _activity_around(search.deep_network, search.ridges)
@@ -44,9 +44,9 @@ def one_sided_suspects(search: DeepSearch) -> list[Suspect]:
         search.hypotheses.missing, key=lambda entry: (entry.layer, entry.input_id is not None)
     )
     return [
-        suspect
+        candidate
         for entry in missing
-        for suspect in _suspects_of(search.deep_network, activity, entry)
+        for candidate in _candidates_of(search.deep_network, activity, entry)
     ]
 
 
@@ -60,10 +60,10 @@ def _activity_around(deep_network: DeepNetwork, ridges: Iterable[Ridge]) -> NDAr
     return np.array([deep_network.unpack(mask) for mask in masks[::step]], dtype=bool)
 
 
-def _suspects_of(
+def _candidates_of(
     deep_network: DeepNetwork, activity: NDArray[np.bool_], missing: Missing
 ) -> Iterator[Suspect]:
-    """The suspect behind a missing part, unless it is no suspect or a sector contradicts it."""
+    """The candidate behind a missing part, unless there is none or a sector contradicts it."""
     neuron_id, source = missing.neuron_id, missing.input_id
     if neuron_id is None or missing.kind not in ("piece", "active") or neuron_id.layer == 1:
         return
