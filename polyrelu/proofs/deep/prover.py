@@ -197,7 +197,7 @@ def prove_part(search: DeepSearch) -> tuple[PartClaim, list[Hypothesis]] | None:
     def is_enough(other: DeepHypotheses) -> bool:
         if not determined.neurons:
             return other.determined.layers >= determined.layers
-        # with other neurons than those of the claim the signs may rest on these other neurons
+        # with other neurons than the claim has, the signs may rest on these other neurons
         return other.determined == determined
 
     start, among = search.deep_network.starts[determined.layers], search.deep_network.among

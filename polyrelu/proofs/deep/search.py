@@ -155,7 +155,7 @@ class DeepSearch:
         Returns
         -------
         DeepHypotheses
-            What all ridges of the search prove, those of earlier runs included.
+            What all ridges of the search prove, also the ridges of earlier runs.
         """
         deadline = None if time_limit is None else time.monotonic() + time_limit
 
