@@ -543,7 +543,9 @@ def test_kinds_against_jumps(widths: tuple[int, ...], among: Any) -> None:
             if among == "regular" and expected and not is_clear(document, u, v, mask, widths):
                 unclear += expected in "AB"
                 expected = ""
-            assert subject.ridges[-1].kind == expected == (deep_network.ridge(u, v, mask).kind or "")
+            assert (
+                subject.ridges[-1].kind == expected == (deep_network.ridge(u, v, mask).kind or "")
+            )
             kinds[subject.ridges[-1].kind] += 1
     rare = (
         among == "regular" and 1 in widths[1:-1]
