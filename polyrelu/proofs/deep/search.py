@@ -276,7 +276,7 @@ class DeepSearch:
     def _walk_for_nowhere_active(self, neuron: int, targets: int) -> bool:
         """Walk for neurons that are active at no known piece: in a random plane or from any family.
 
-        Return whether the dice wanted such a walk, and not one from the chosen family.
+        Return whether such a walk was made; it is left to chance.
         """
         if self.random.random() < SETTINGS.elsewhere_share:
             self._walk_in_random_plane(neuron)

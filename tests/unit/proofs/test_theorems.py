@@ -220,8 +220,9 @@ def test_flips_that_are_none_are_refused(arguments: tuple[int, int, list[int]]) 
 
 
 def test_arguments_of_identify() -> None:
+    network = polyrelu.from_arrays(BOTTLENECK)
     with pytest.raises(polyrelu.PolyreluError, match="not 'Generic'"):
-        polyrelu.identify(polyrelu.from_arrays(BOTTLENECK), among="Generic")  # type: ignore[arg-type]
+        polyrelu.identify(network, among="Generic")  # type: ignore[arg-type]
     with pytest.raises(polyrelu.PolyreluError, match="reads a file"):
         polyrelu.identify("net.onnx")  # type: ignore[arg-type]
 
