@@ -2874,8 +2874,8 @@ class CheckReport(NamedTuple):
 
     def __repr__(self) -> str:
         if self.verdict != "accepted":
-            lines = f"  step: {self.step}\n  expected: {self.expected}\n  got: {self.got}"
-            return f"{self.verdict}\n{lines}"
+            fact = f"  step: {self.step}\n  expected: {self.expected}\n  got: {self.got}"
+            return f"{self.verdict}\n{fact}"
         proved = [f"{h['id']}: {h['statement']}" for h in self.hypotheses]
         lines = [
             f"accepted: {self.statement}",
