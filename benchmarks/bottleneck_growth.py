@@ -1,18 +1,19 @@
-"""How equality of two networks with two hidden layers behind a bottleneck grows with the width n = n_0 = n_1.
+"""How equality of two networks with two hidden layers behind a bottleneck grows with the width n =
+n_0 = n_1.
 
     python -m benchmarks.bottleneck_growth [--widths 8 16 32 64 128] [--instances 3] [--limit 60]
 
 Pairs with n_2 = 1 and with n_2 = n, two of them equal and two not:
 
-* moved: every second-layer neuron hides neuron 0; translated and, for n_2 = 1, half of the other neurons flipped;
-* disguised: no hidden neuron; permuted and scaled;
-* weight: the first kind, with one weight changed by 2^-40 in the second layer;
-* too far: the first kind, shifted by 2^-20 more than the least shift.
+* moved: every second-layer neuron hides neuron 0; translated and, for n_2 = 1, half of the other
+neurons flipped; * disguised: no hidden neuron; permuted and scaled; * weight: the first kind, with
+one weight changed by 2^-40 in the second layer; * too far: the first kind, shifted by 2^-20 more
+than the least shift.
 
-The same pairs of the first kind, n_2 = 1, by the general proof: with canonical positions switched off, up to the limit.
-Seconds on the clock of this process; the certificates are checked by the independent checker. The exponents are slopes
-of least squares through the logarithms of the medians, for all widths from 16 on.
-"""
+The same pairs of the first kind, n_2 = 1, by the general proof: with canonical positions switched
+off, up to the limit. Seconds on the clock of this process; the certificates are checked by the
+independent checker. The exponents are slopes of least squares through the logarithms of the
+medians, for all widths from 16 on."""
 
 from __future__ import annotations
 
@@ -109,15 +110,23 @@ def _measured(kind: str, width: int, single: bool, number: int) -> Record:
     checked = time.perf_counter() - started
     assert verdict == "accepted"
     record: Record = {
-        "kind": kind, "width": width, "single": single, "route": outcome.search.route, "nodes": outcome.search.nodes,
-        "points": outcome.search.points, "seconds": seconds, "check_seconds": checked, "certificate_bytes": len(data),
-    }  # fmt: skip
+        "kind": kind,
+        "width": width,
+        "single": single,
+        "route": outcome.search.route,
+        "nodes": outcome.search.nodes,
+        "points": outcome.search.points,
+        "seconds": seconds,
+        "check_seconds": checked,
+        "certificate_bytes": len(data),
+    }
     print(record, flush=True)
     return record
 
 
 def _general(instances: int, limit: float) -> list[Record]:
-    """The first kind, n_2 = 1, without canonical positions, until no instance of a width is finished."""
+    """The first kind, n_2 = 1, without canonical positions, until no instance of a width is
+    finished."""
     found: list[Record] = []
     for width in SMALL_WIDTHS:
         with patch("polyrelu.proofs.equivalence.prover.canonical_position", lambda network: None):

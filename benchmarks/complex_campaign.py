@@ -1,12 +1,13 @@
 """The complex against brute force on thousands of random networks, most of them degenerate.
 
-    python -m benchmarks.complex_campaign [--count 2000] [--quantised 3000] [--seed 1] [--processes 2]
+    python -m benchmarks.complex_campaign [--count 2000] [--quantised 3000] [--seed 1] [--processes
+    2]
 
-Brute force cuts the domain neuron by neuron in PPL and names every cell by its signs. For every network all cells and
-their dimensions are compared; the regions found by walking, and the vertices and edges found alone, with the lattice.
-The first part draws from all kinds of degenerate networks and of domains (tests/generators/quantised_networks.py), the second
-quantised networks of the architectures on which float tools were seen to fail, on R^n.
-"""
+Brute force cuts the domain neuron by neuron in PPL and names every cell by its signs. For every
+network all cells and their dimensions are compared; the regions found by walking, and the vertices
+and edges found alone, with the lattice. The first part draws from all kinds of degenerate networks
+and of domains (tests/generators/quantised_networks.py), the second quantised networks of the
+architectures on which float tools were seen to fail, on R^n."""
 
 from __future__ import annotations
 

@@ -1,13 +1,15 @@
-"""The exact complex beside its yardsticks: plain floats, an earlier numpy draft, other packages; growth and memory.
+"""The exact complex beside its yardsticks: plain floats, an earlier numpy draft, other packages;
+growth and memory.
 
-    python -m benchmarks.complex_grid [--yardsticks DIR] [--repeat 3] [--part grid|less|growth|worst|stream|peers]
+    python -m benchmarks.complex_grid [--yardsticks DIR] [--repeat 3] [--part
+    grid|less|growth|worst|stream|peers]
         [--nets DIR] [--relucent PYTHON]
 
-The grid is that of ``float_lattice.py``: normal weights and biases, seed 0, rounded to 1/1024, box [-1, 1]^d. Times
-are CPU seconds of one thread, the least of the repetitions, everything in one run. Yardsticks are programs that are
-not part of the project; without their folder only our own times are taken. ``--relucent`` names a Python in which
-relucent, torch and polyrelu are installed, ``--nets`` the folder of ``arch_single_pendulum.onnx``.
-Results of parts that are not run are kept.
+The grid is that of ``float_lattice.py``: normal weights and biases, seed 0, rounded to 1/1024, box
+[-1, 1]^d. Times are CPU seconds of one thread, the least of the repetitions, everything in one run.
+Yardsticks are programs that are not part of the project; without their folder only our own times
+are taken. ``--relucent`` names a Python in which relucent, torch and polyrelu are installed,
+``--nets`` the folder of ``arch_single_pendulum.onnx``. Results of parts that are not run are kept.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ from polyrelu.network import Network, from_arrays
 Arrays = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 GRID: list[tuple[int, tuple[int, ...]]] = [
-    (2, (64, 64)), (2, (128, 128)), (2, (64, 64, 64)), (2, (256, 256)), (3, (20, 20)), (3, (32, 32)), (3, (48, 48)),
+    (2, (64, 64)), (2, (128, 128)), (2, (64, 64, 64)), (2, (256, 256)),
+    (3, (20, 20)), (3, (32, 32)), (3, (48, 48)),
     (4, (16, 16)), (4, (24, 24)), (5, (12, 12)), (5, (16, 16)), (6, (10, 10)),
 ]  # fmt: skip
 GROWTH: dict[int, list[tuple[int, ...]]] = {
@@ -127,7 +130,7 @@ def _seconds(run: Callable[[], object], repeat: int) -> float:
     return min(times)
 
 
-# -- the grid ---------------------------------------------------------------------------------------------------------
+# -- the grid --------------------------------------------------------------------------------------
 
 
 def _grid(yardsticks: Path | None, repeat: int) -> dict[str, Any]:
@@ -201,11 +204,12 @@ def _ratios(rows: list[dict[str, Any]], peers: list[str]) -> dict[str, Any]:
     return found
 
 
-# -- asked for less ---------------------------------------------------------------------------------------------------
+# -- asked for less --------------------------------------------------------------------------------
 
 
 def _less(repeat: int) -> list[dict[str, Any]]:
-    """All cells, vertices and edges only, regions and neighbours only (some of them, by linear programs)."""
+    """All cells, vertices and edges only, regions and neighbours only (some of them, by linear
+    programs)."""
     rows = []
     for inputs, hidden in [
         (4, (24, 24)),
@@ -230,7 +234,7 @@ def _less(repeat: int) -> list[dict[str, Any]]:
     return rows
 
 
-# -- growth, memory, worst cases ---------------------------------------------------------------------------------------
+# -- growth, memory, worst cases -------------------------------------------------------------------
 
 
 def _growth() -> dict[str, Any]:
@@ -333,7 +337,7 @@ def _worst_networks() -> list[tuple[str, Network]]:
     ]
 
 
-# -- other packages ---------------------------------------------------------------------------------------------------
+# -- other packages --------------------------------------------------------------------------------
 
 
 def _peers(nets: Path | None, relucent: Path | None) -> list[dict[str, Any]]:

@@ -2,13 +2,13 @@
 
     python -m benchmarks.conserved_drift
 
-Two small regressions in float64 with fixed seeds, each trained for the same time with steps η, η/2, …, η/64. The first,
-3-6-5-1 on positive data, has neurons that are certified to be linear on the box of the data before and after training
-(and are seen to be active at all points in every step): the drift of their matrix (`conserved_matrix`) and that of the
-diagonal of the others must shrink like η; the matrix of all neurons must not. In the second, 2-3-2-1, layer 2 hides a
-hyperplane of layer 1: the gradient is orthogonal to its translation in every step, and yet b_j - Σ A_ij a_i, which
-would be conserved if A were constant, is not.
-"""
+Two small regressions in float64 with fixed seeds, each trained for the same time with steps η, η/2,
+…, η/64. The first, 3-6-5-1 on positive data, has neurons that are certified to be linear on the box
+of the data before and after training (and are seen to be active at all points in every step): the
+drift of their matrix (`conserved_matrix`) and that of the diagonal of the others must shrink like
+η; the matrix of all neurons must not. In the second, 2-3-2-1, layer 2 hides a hyperplane of layer
+1: the gradient is orthogonal to its translation in every step, and yet b_j - Σ A_ij a_i, which
+would be conserved if A were constant, is not."""
 
 from __future__ import annotations
 
@@ -101,14 +101,14 @@ def exponent(steps: list[float], values: list[float]) -> float:
     return float(np.polyfit(np.log(steps), np.log(values), 1)[0])
 
 
-# -- problems -----------------------------------------------------------------------------------------------------
+# -- problems --------------------------------------------------------------------------------------
 
 
 def linear_problem() -> Problem:
     """3-6-5-1 with 3 and 2 neurons whose weights and biases are positive at the start.
 
-    The seed is one of those (4 of the first 8) with which they stay linear while the network is trained.
-    """
+    The seed is one of those (4 of the first 8) with which they stay linear while the network is
+    trained."""
     rng = np.random.default_rng(2)
     start = [
         rng.normal(size=(rows, columns + 1)) * 0.6 for columns, rows in ((3, 6), (6, 5), (5, 1))
@@ -139,7 +139,7 @@ def exact(weights: Weights) -> Network:
     return from_arrays([(layer[:, :-1], layer[:, -1]) for layer in weights])
 
 
-# -- training -----------------------------------------------------------------------------------------------------
+# -- training --------------------------------------------------------------------------------------
 
 
 def forward(weights: Weights, points: Floats) -> tuple[list[Floats], list[Floats]]:
@@ -216,7 +216,8 @@ def measured(problem: Problem, step: float) -> dict[str, Any]:
 
 
 def hidden_measured(problem: Problem, step: float) -> dict[str, Any]:
-    """Train the second network; the change of b_j - Σ A_ij a_i, and how orthogonal gradient and translation were."""
+    """Train the second network; the change of b_j - Σ A_ij a_i, and how orthogonal gradient and
+    translation were."""
     weights = [layer.copy() for layer in problem.start]
     losses, cosine = list[float](), 0.0
     for _ in range(round(TIME / step)):

@@ -1,15 +1,18 @@
-"""Theorem D in numbers: random networks against their whole complex, growing ones, and trained ones.
+"""Theorem D in numbers: random networks against their whole complex, growing ones, and trained
+ones.
 
-    python -m benchmarks.deep [--parts random,bottleneck,growth,files] [--networks 2000] [--seed 1] ...
+    python -m benchmarks.deep [--parts random,bottleneck,growth,files] [--networks 2000] [--seed 1]
+    ...
 
 * *random*: two to four hidden layers, widths up to 6, Gaussian dyadic weights and small integers.
 * *bottleneck*: two hidden layers, n_0 ≥ n_1, widths 4 to 8, Gaussian weights.
 
-  `deep_truth` has the exact local fiber and what all ridges there are show. Where the fiber is more than a point, the
-  hypotheses must not hold at all ridges together: then no certificate exists (if there are very many ridges, a search
-  must not find one). `identify` may refute such a network among all parameters. One that is locally rigid gets a search
-  of `--time-limit` seconds, and, if it is not decided, `--longer` seconds more; it is then undecided because of the
-  *search* (all ridges would be enough) or because of the *theorem* (they are not).
+  `deep_truth` has the exact local fiber and what all ridges there are show. Where the fiber is more
+  than a point, the hypotheses must not hold at all ridges together: then no certificate exists (if
+  there are very many ridges, a search must not find one). `identify` may refute such a network
+  among all parameters. One that is locally rigid gets a search of `--time-limit` seconds, and, if
+  it is not decided, `--longer` seconds more; it is then undecided because of the *search* (all
+  ridges would be enough) or because of the *theorem* (they are not).
 * *growth*: seconds and bytes against parameters, for random networks.
 * *files*: trained networks, `--file-limit` seconds each.
 
@@ -84,7 +87,7 @@ def _write(part: str, found: dict[str, Any]) -> None:
         draw(results["growth"])
 
 
-# -- networks ---------------------------------------------------------------------------------------------------------
+# -- networks --------------------------------------------------------------------------------------
 
 
 def random_case(rng: Random) -> tuple[str, Network]:
@@ -120,12 +123,15 @@ def _gaussian(rng: Random) -> Callable[[], Fraction]:
 
 
 def _network(widths: Widths, number: Callable[[], Fraction]) -> Network:
-    return polyrelu.from_arrays([
-        ([[number() for _ in range(n)] for _ in range(m)], [number() for _ in range(m)]) for n, m in pairwise(widths)
-    ])  # fmt: skip
+    return polyrelu.from_arrays(
+        [
+            ([[number() for _ in range(n)] for _ in range(m)], [number() for _ in range(m)])
+            for n, m in pairwise(widths)
+        ]
+    )
 
 
-# -- a campaign -------------------------------------------------------------------------------------------------------
+# -- a campaign ------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)

@@ -1,17 +1,23 @@
-"""Attacks on the statement of Theorem D: tiny networks with zeros, ties and symmetries, all their ridges.
+"""Attacks on the statement of Theorem D: tiny networks with zeros, ties and symmetries, all their
+ridges.
 
-    python -m benchmarks.deep_attack [--parts motions,upper,lower,three,meeting,transparent] [--networks 6000]
+    python -m benchmarks.deep_attack [--parts motions,upper,lower,three,meeting,transparent]
+    [--networks 6000]
                                     [--groups 3000] [--seed 1]
 
-* *motions*: where the hypotheses hold at all ridges, the exact local fiber is a point modulo scalings; where they hold
-  in part, no direction in which all affine pieces stay moves the layers and rows that are determined, other than
-  scalings do. Half of the networks have a symmetry on purpose: a twin, dead, linear or hidden neuron.
-* *upper*, *lower*, *three*, *meeting*: all networks with small integer weights (`GRIDS`), the output up to a constant;
-  2-2-2-1 in two ways, 2-2-2-2-1, and 2-3-2-1 with two lines or more through the origin. Networks are drawn from those
-  that share their function with networks that are not related to them. None of the class may be among these if the
-  hypotheses hold for it, and what is determined in part must be there in all of the class. The classes are the
-  transversal and the regular ones.
-* *transparent*: networks that satisfy, on a box, what Phuong and Lampert (2020) ask for: all must be proved. One for
+* *motions*: where the hypotheses hold at all ridges, the exact local fiber is a point modulo
+scalings; where they hold
+  in part, no direction in which all affine pieces stay moves the layers and rows that are
+  determined, other than scalings do. Half of the networks have a symmetry on purpose: a twin, dead,
+  linear or hidden neuron.
+* *upper*, *lower*, *three*, *meeting*: all networks with small integer weights (`GRIDS`), the
+output up to a constant;
+  2-2-2-1 in two ways, 2-2-2-2-1, and 2-3-2-1 with two lines or more through the origin. Networks
+  are drawn from those that share their function with networks that are not related to them. None of
+  the class may be among these if the hypotheses hold for it, and what is determined in part must be
+  there in all of the class. The classes are the transversal and the regular ones.
+* *transparent*: networks that satisfy, on a box, what Phuong and Lampert (2020) ask for: all must
+be proved. One for
   ten of *motions*.
 """
 
@@ -114,7 +120,7 @@ def main() -> None:
     write_results("deep_attack", {"seed": options.seed, **found})
 
 
-# -- motions ----------------------------------------------------------------------------------------------------------
+# -- motions ---------------------------------------------------------------------------------------
 
 
 def motions(count: int, rng: Random) -> dict[str, Any]:
@@ -155,8 +161,8 @@ def motions(count: int, rng: Random) -> dict[str, Any]:
 
 
 def tiny(rng: Random) -> tuple[str, Layers]:
-    """Widths 1 to 4, small integers, in half of them a symmetry; most networks of which the theorem can say nothing,
-    because of a hidden weight that is 0 or a narrow layer, are left out."""
+    """Widths 1 to 4, small integers, in half of them a symmetry; most networks of which the theorem
+    can say nothing, because of a hidden weight that is 0 or a narrow layer, are left out."""
     while True:
         hidden = rng.choice((2, 2, 2, 3, 3, 4))
         inner = [rng.choice((1, 2, 2, 2, 2, 3, 3, 4)) for _ in range(hidden)]
@@ -179,8 +185,9 @@ def tiny(rng: Random) -> tuple[str, Layers]:
 
 
 def add_symmetry(layers: Layers, kind: str, rng: Random) -> None:
-    """Change a layer after the first: one more neuron (a twin of another, off everywhere, or on everywhere); a neuron
-    of the layer before whose zeros no neuron shows; a row that is a multiple of another one."""
+    """Change a layer after the first: one more neuron (a twin of another, off everywhere, or on
+    everywhere); a neuron of the layer before whose zeros no neuron shows; a row that is a multiple
+    of another one."""
     k = rng.randrange(1, len(layers) - 1)
     (weight, bias), (out, _) = layers[k], layers[k + 1]
     if kind in ("twin", "dead", "linear"):
@@ -202,7 +209,8 @@ def add_symmetry(layers: Layers, kind: str, rng: Random) -> None:
 
 
 def stays(truth: Truth, part: Determined) -> bool:
-    """Whether no direction in which all affine pieces stay moves the rows of a part, other than scalings do.
+    """Whether no direction in which all affine pieces stay moves the rows of a part, other than
+    scalings do.
 
     With the columns C of the part and all others B, the directions, restricted to C, have dimension
     |C| + rank J_B - rank J.
@@ -223,7 +231,8 @@ def _columns(network: Network, part: Determined) -> Iterator[bool]:
 
 
 def _scalings(network: Network) -> NDArray[np.float64]:
-    """The directions of the scalings, modulo the prime of `combined_jacobian`, a row for each hidden neuron."""
+    """The directions of the scalings, modulo the prime of `combined_jacobian`, a row for each
+    hidden neuron."""
     prime, integers, rows = float_prime(4096), integer_form(plain(network)), list[list[int]]()
     for number, width in enumerate(network.widths[1:-1]):
         for i in range(width):
@@ -239,7 +248,7 @@ def _scalings(network: Network) -> NDArray[np.float64]:
     return np.array(rows, dtype=float)
 
 
-# -- the theorem of Phuong and Lampert --------------------------------------------------------------------------------
+# -- the theorem of Phuong and Lampert -------------------------------------------------------------
 
 
 def transparent(count: int, rng: Random) -> dict[str, Any]:
@@ -259,7 +268,7 @@ def transparent(count: int, rng: Random) -> dict[str, Any]:
     return {**dict(sorted(counts.items())), "contradictions": wrong}
 
 
-# -- grids ------------------------------------------------------------------------------------------------------------
+# -- grids -----------------------------------------------------------------------------------------
 
 
 class Grid:
@@ -293,7 +302,8 @@ class Grid:
         return [([row[:-1] for row in layer], [row[-1] for row in layer]) for layer in rows]
 
     def groups(self) -> tuple[Ints, Ints]:
-        """The numbers of all parameters, ordered by the values of their functions at points, and where groups start."""
+        """The numbers of all parameters, ordered by the values of their functions at points, and
+        where groups start."""
         parts = (np.arange(i, min(i + _CHUNK, self.size)) for i in range(0, self.size, _CHUNK))
         hashes = np.concatenate([self._hashes(self.entries(part)) for part in parts])
         order = np.argsort(hashes, kind="stable")
@@ -388,8 +398,9 @@ def _confront_one(
 
 
 def _agrees(layers: Layers, other: Layers, part: Determined) -> bool:
-    """Whether a competitor has what is determined: the layers before M and the rows of M up to signs; or all these
-    without signs, and different neurons of the next layer with the rows of some up to signs."""
+    """Whether a competitor has what is determined: the layers before M and the rows of M up to
+    signs; or all these without signs, and different neurons of the next layer with the rows of some
+    up to signs."""
     orders = product(*_orders(layers[: part.layers]))
     return any(_agrees_in(layers, other, part, order) for order in orders)
 
@@ -471,7 +482,8 @@ def _unrelated(members: list[Layers], rng: Random) -> list[Layers]:
 
 
 def _key(layers: Layers) -> tuple[tuple[int, ...], ...]:
-    """One and the same for related networks whose rows are not 0: rows without common factors, in the best order."""
+    """One and the same for related networks whose rows are not 0: rows without common factors, in
+    the best order."""
     return min(_key_in(layers, orders) for orders in product(*_orders(layers[:-1])))
 
 

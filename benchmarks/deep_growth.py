@@ -1,8 +1,8 @@
 """Theorem D on larger networks: random ones of growing size, and trained ones.
 
-The search, the selection of few ridges and the check are timed by themselves. A certificate holds the network, too, so
-that the size of the proof without it is given beside that of the whole. CPU seconds of one thread.
-"""
+The search, the selection of few ridges and the check are timed by themselves. A certificate holds
+the network, too, so that the size of the proof without it is given beside that of the whole. CPU
+seconds of one thread."""
 
 from __future__ import annotations
 
@@ -29,14 +29,24 @@ __all__ = ["FILES", "draw", "files", "growth"]
 
 SHAPES = (
     (4, 8, 8, 2), (4, 16, 16, 2), (4, 32, 32, 2), (8, 32, 32, 4), (16, 32, 32, 4), (16, 64, 64, 4),
-    (6, 8, 8, 8, 2), (6, 16, 16, 16, 2), (12, 24, 24, 24, 2), (5, 16, 16, 16, 16, 3), (8, 12, 12, 12, 12, 2),
+    (6, 8, 8, 8, 2), (6, 16, 16, 16, 2), (12, 24, 24, 24, 2), 
+    (5, 16, 16, 16, 16, 3), (8, 12, 12, 12, 12, 2),
 )  # fmt: skip
 
 FILES = (
-    "rpd_gcas.onnx", "rl_cartpole.onnx", "arch_single_pendulum.onnx", "rpd_vdp.onnx", "arch_double_pendulum_less.onnx",
-    "nv_cartpole.nnet", "vcas_pra01_20hu.nnet", "sdf_bunny_2d_2x50.bin", "marabou_mnist2x10.onnx", "mnist_256x2.onnx",
-    "acasxu_1_1.nnet", "mnist_256x4.onnx",
-)  # fmt: skip
+    "rpd_gcas.onnx",
+    "rl_cartpole.onnx",
+    "arch_single_pendulum.onnx",
+    "rpd_vdp.onnx",
+    "arch_double_pendulum_less.onnx",
+    "nv_cartpole.nnet",
+    "vcas_pra01_20hu.nnet",
+    "sdf_bunny_2d_2x50.bin",
+    "marabou_mnist2x10.onnx",
+    "mnist_256x2.onnx",
+    "acasxu_1_1.nnet",
+    "mnist_256x4.onnx",
+)
 
 #: So many random networks of one shape are tried.
 _TRIES = 4
@@ -45,8 +55,9 @@ _T = TypeVar("_T")
 
 
 def growth(limit: float) -> dict[str, Any]:
-    """Random networks: Gaussian weights over the square root of the width, in multiples of 2⁻¹⁶. Where something is
-    missing after the time limit, another network of the same shape is tried, three times at most."""
+    """Random networks: Gaussian weights over the square root of the width, in multiples of 2⁻¹⁶.
+    Where something is missing after the time limit, another network of the same shape is tried,
+    three times at most."""
     return {
         "-".join(map(str, widths)): _shown(widths, _first_proved(widths, limit))
         for widths in SHAPES
@@ -78,8 +89,12 @@ def files(folder: Path, names: Iterable[str], limit: float) -> dict[str, Any]:
             "seconds at most": limit,
         }
         if isinstance(refuted, NotIdentifiable):
-            entry |= {"verdict": "refuted", "among": refuted.certificate.claim.among, "why": refuted.explanation,
-                      "seconds": round(seconds, 2)}  # fmt: skip
+            entry |= {
+                "verdict": "refuted",
+                "among": refuted.certificate.claim.among,
+                "why": refuted.explanation,
+                "seconds": round(seconds, 2),
+            }
         elif isinstance(refuted, Proved):
             entry["also proved by"] = refuted.theorem
         found[name] = _shown(name, entry | measure(network, limit))
@@ -172,10 +187,15 @@ def _network(widths: tuple[int, ...], seed: int) -> Network:
     def number(size: float) -> Fraction:
         return Fraction(round(rng.gauss(0, size) * 2**16) or 1, 2**16)
 
-    return polyrelu.from_arrays([
-        ([[number((2 / n) ** 0.5) for _ in range(n)] for _ in range(m)], [number(0.5) for _ in range(m)])
-        for n, m in pairwise(widths)
-    ])  # fmt: skip
+    return polyrelu.from_arrays(
+        [
+            (
+                [[number((2 / n) ** 0.5) for _ in range(n)] for _ in range(m)],
+                [number(0.5) for _ in range(m)],
+            )
+            for n, m in pairwise(widths)
+        ]
+    )
 
 
 def _shown(name: object, entry: dict[str, Any]) -> dict[str, Any]:

@@ -1,12 +1,12 @@
-"""Attacks on Theorem D by fitting: networks that it certifies, fitted again by least squares from elsewhere.
+"""Attacks on Theorem D by fitting: networks that it certifies, fitted again by least squares from
+elsewhere.
 
     python -m benchmarks.deep_refits [--seconds 600] [--starts 24] [--seed 1]
 
-A fit starts at random parameters, or at those of the network with some rows flipped and all of them disturbed. One that
-reaches the function at all points to within rounding, far ones and those around all known ridges included, must be
-related to the network: otherwise it is printed, to be looked at. Two and three hidden layers, the smallest widths, for
-which most fits do not get stuck.
-"""
+A fit starts at random parameters, or at those of the network with some rows flipped and all of them
+disturbed. One that reaches the function at all points to within rounding, far ones and those around
+all known ridges included, must be related to the network: otherwise it is printed, to be looked at.
+Two and three hidden layers, the smallest widths, for which most fits do not get stuck."""
 
 from __future__ import annotations
 
@@ -38,12 +38,14 @@ _WIDTHS = (
 #: Points for the fit are drawn at these sizes; other ones, at which it must hold as well, at these.
 _NEAR, _FAR = (0.3, 1, 3, 10, 40), (0.1, 0.3, 1, 3, 10, 40, 200, 1000)
 
-#: A fit that is as good as this is taken to be exact, and parameters as near as this to be the same.
+#: A fit that is as good as this is taken to be exact, and parameters as near as this to be the
+#: same.
 _EXACT, _SAME = 1e-7, 1e-4
 
 
 def main() -> None:
-    """Draw networks, certify them and fit them again, for so many seconds; write results/deep_refits.json."""
+    """Draw networks, certify them and fit them again, for so many seconds; write
+    results/deep_refits.json."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

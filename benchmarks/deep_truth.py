@@ -1,13 +1,17 @@
 """What is true of a small network, from its whole exact complex: the yardstick for Theorem D.
 
-* `dimension` is that of the local fiber modulo positive scalings: parameters, minus the rank of the Jacobian of the
-  affine maps of all regions, minus hidden neurons. The rank is that of random combinations of its rows modulo a prime,
-  so that it is never too large: 0 is exact, and more than 0 is wrong with a chance below 10⁻⁵ (two tries). What is more
-  than 0 is a bound only where the network is degenerate (a neuron vanishes on a region; parameters on the boundary of a
-  stratum, `tests/oracles/local_fiber.py`). For random dyadic weights this does not happen.
+* `dimension` is that of the local fiber modulo positive scalings: parameters, minus the rank of the
+Jacobian of the
+  affine maps of all regions, minus hidden neurons. The rank is that of random combinations of its
+  rows modulo a prime, so that it is never too large: 0 is exact, and more than 0 is wrong with a
+  chance below 10⁻⁵ (two tries). What is more than 0 is a bound only where the network is degenerate
+  (a neuron vanishes on a region; parameters on the boundary of a stratum,
+  `tests/oracles/local_fiber.py`). For random dyadic weights this does not happen.
 * `best` evaluates the theorem at every ridge there is: what it says is missing no search can find.
-* `reasons` are neurons that are never on (dead), never off (linear), and pairs of a neuron and one of the next layer
-  that are never on together: their weight is free. All of these leave a positive dimension. `others` explains more.
+* `reasons` are neurons that are never on (dead), never off (linear), and pairs of a neuron and one
+of the next layer
+  that are never on together: their weight is free. All of these leave a positive dimension.
+  `others` explains more.
 """
 
 from __future__ import annotations
@@ -95,9 +99,10 @@ class Truth:
 
     @cached_property
     def others(self) -> dict[str, int]:
-        """Reasons to first order: *traded*, neurons h whose weights on some neurons that are on with h can change
-        together, since no output shows it where h is on; *dependent*, neurons v for which the activations of the
-        layer before are linearly dependent, with the constant, where v is on."""
+        """Reasons to first order: *traded*, neurons h whose weights on some neurons that are on
+        with h can change together, since no output shows it where h is on; *dependent*, neurons v
+        for which the activations of the layer before are linearly dependent, with the constant,
+        where v is on."""
         on, starts = self.signs > 0, np.cumsum((0, *self.network.widths[1:-1]))
         prime, found = float_prime(_ROWS), Counter[str]()
         modular = [
@@ -141,7 +146,8 @@ def _has_kernel(rows: Floats) -> bool:
 
 
 def local_dimension(network: Network, on: NDArray[np.bool_]) -> int:
-    """The dimension of the local fiber modulo scalings, from the masks of some regions; of all, to be exact."""
+    """The dimension of the local fiber modulo scalings, from the masks of some regions; of all, to
+    be exact."""
     parameters = _parameters(network)
     least: int = parameters - on.shape[1]
     rank = 0
@@ -168,7 +174,8 @@ def rank_mod(rows: Floats) -> int:
 
 
 def combined_jacobian(network: Network, on: NDArray[np.bool_]) -> Floats:
-    """Random combinations, modulo a prime, of the rows of the Jacobian of some regions, as many as parameters."""
+    """Random combinations, modulo a prime, of the rows of the Jacobian of some regions, as many as
+    parameters."""
     parameters = _parameters(network)
     for rows in _combinations(network, on, parameters, 0):
         total = rows
@@ -209,9 +216,9 @@ def _jacobian(
 ) -> Floats:
     """Derivatives of all entries of the affine maps of some regions by all parameters, modulo p.
 
-    The entry (o, c) of a map has the derivative δ_l[o, i] a_{l-1}[j, c] by W_l[i, j], where a_{l-1} is the affine map
-    of the layer before, with the constant 1 as a last row, and δ_l that of the outputs by z_l.
-    """
+    The entry (o, c) of a map has the derivative δ_l[o, i] a_{l-1}[j, c] by W_l[i, j], where a_{l-1}
+    is the affine map of the layer before, with the constant 1 as a last row, and δ_l that of the
+    outputs by z_l."""
     inputs, deltas = _maps(layers, on, widths, prime)
     size = widths[0] + 1
     blocks = [
@@ -224,7 +231,8 @@ def _jacobian(
 def _maps(
     layers: list[tuple[Floats, Floats]], on: NDArray[np.bool_], widths: Sequence[int], prime: int
 ) -> tuple[list[Floats], list[Floats]]:
-    """For each layer the affine maps of what it reads, and the derivatives of the outputs by z, modulo p."""
+    """For each layer the affine maps of what it reads, and the derivatives of the outputs by z,
+    modulo p."""
     count, size = len(on), widths[0] + 1
     marks = np.split(on.astype(float), np.cumsum(widths[1:-1])[:-1], axis=1)
     inputs, deltas = [np.broadcast_to(np.eye(size), (count, size, size))], list[Floats]()

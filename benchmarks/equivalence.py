@@ -2,14 +2,15 @@
 
     python -m benchmarks.equivalence [--timeout 30] [--instances 6] [--part speed|routes]
 
-Speed: pairs with two hidden layers that are equal, of five families (`tests/generators/benchmark_pairs.py`) and five shapes; the
-same instances, with the same limit on the clock, for `equivalent` (proof and certificate; then the independent checker)
-and for z3 with the theory QF_LRA, in which equality is "there is no input where an output differs". Both run in this
-process, one after the other. Where z3 does not finish, its limit counts, so that the ratio is a lower bound.
+Speed: pairs with two hidden layers that are equal, of five families
+(`tests/generators/benchmark_pairs.py`) and five shapes; the same instances, with the same limit on
+the clock, for `equivalent` (proof and certificate; then the independent checker) and for z3 with
+the theory QF_LRA, in which equality is "there is no input where an output differs". Both run in
+this process, one after the other. Where z3 does not finish, its limit counts, so that the ratio is
+a lower bound.
 
-Routes: the pairs of `tests/properties/proofs/test_equivalent_pairs.py`, equal ones and the same with one weight changed by
-2^-40.
-"""
+Routes: the pairs of `tests/properties/proofs/test_equivalent_pairs.py`, equal ones and the same
+with one weight changed by 2^-40."""
 
 from __future__ import annotations
 
@@ -95,9 +96,13 @@ def _measured(inputs: int, width: int, number: int, timeout: float) -> Record:
         verdict = checker.check_bytes(data).verdict
         work = outcome.search
         record |= {
-            "route": work.route, "nodes": work.nodes, "programs": work.programs, "certificate_bytes": len(data),
-            "check_seconds": time.perf_counter() - started, "verdict": verdict,
-        }  # fmt: skip
+            "route": work.route,
+            "nodes": work.nodes,
+            "programs": work.programs,
+            "certificate_bytes": len(data),
+            "check_seconds": time.perf_counter() - started,
+            "verdict": verdict,
+        }
     answer, other = _z3(made, radius, timeout)
     record |= {"z3": answer, "z3_seconds": other, "ratio": other / seconds}
     print(record, flush=True)

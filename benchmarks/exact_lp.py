@@ -2,15 +2,15 @@
 
     python -m benchmarks.exact_lp [--count 10000] [--seed 1] [--part agreement|speed]
 
-Agreement: both questions (the maximum, an interior point) for instances of all families and several sizes; every
-certificate is re-verified in plain integers, every answer compared with PPL and with cddlib (Z3 where pycddlib is
-missing). Speed: a cold program, built, asked and answered exactly, beside the seconds inside our own runs of HiGHS, a
-plain HiGHS, PPL, cddlib and Z3. Of the peers only the solving is timed, not the conversion of the numbers. Times are
-CPU seconds of the thread, so that a busy machine does not matter; the limits are on the clock.
+Agreement: both questions (the maximum, an interior point) for instances of all families and several
+sizes; every certificate is re-verified in plain integers, every answer compared with PPL and with
+cddlib (Z3 where pycddlib is missing). Speed: a cold program, built, asked and answered exactly,
+beside the seconds inside our own runs of HiGHS, a plain HiGHS, PPL, cddlib and Z3. Of the peers
+only the solving is timed, not the conversion of the numbers. Times are CPU seconds of the thread,
+so that a busy machine does not matter; the limits are on the clock.
 
-Everything runs in worker processes, which are killed when they take too long. Results of the part that was not run
-are kept.
-"""
+Everything runs in worker processes, which are killed when they take too long. Results of the part
+that was not run are kept."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _PATIENCE = 30.0  # for an answer that is to be compared
 _INSTANCES, _PEER_INSTANCES = 7, 3
 
 
-# --- Workers ---------------------------------------------------------------------------------------------
+# --- Workers --------------------------------------------------------------------------------------
 
 
 class Worker:
@@ -109,7 +109,7 @@ def _serve(connection: Connection) -> None:
             connection.send(("error", f"{type(error).__name__}: {error}"))
 
 
-# --- Inside the workers: the product ---------------------------------------------------------------------
+# --- Inside the workers: the product --------------------------------------------------------------
 
 
 class _Meter:
@@ -194,7 +194,7 @@ def examine(instance: Instance, question: Question) -> dict[str, Any]:
         }
 
 
-# --- Inside the workers: the peers -----------------------------------------------------------------------
+# --- Inside the workers: the peers ----------------------------------------------------------------
 
 
 _ORACLES = {"PPL": "lp_ppl", "cddlib": "lp_cdd", "Z3": "lp_z3"}
@@ -210,7 +210,8 @@ def peer_answer(peer: str, instance: Instance, question: Question) -> tuple[str,
 
 
 def with_slack(instance: Instance) -> Instance:
-    """Maximise t ≤ 1 with a·x + s t ≤ c, s a power of two of the size of a: the program of the interior point."""
+    """Maximise t ≤ 1 with a·x + s t ≤ c, s a power of two of the size of a: the program of the
+    interior point."""
     rows = []
     for row, is_constant in zip(instance.rows, constant_rows(instance), strict=True):
         slack = 0 if is_constant else _size(row.coefficients)
@@ -222,14 +223,16 @@ def with_slack(instance: Instance) -> Instance:
 
 
 def _size(coefficients: Iterable[Number]) -> Fraction:
-    """A power of two, at most four times the largest coefficient in size, and larger than it; 1 if all are 0."""
+    """A power of two, at most four times the largest coefficient in size, and larger than it; 1 if
+    all are 0."""
     largest = max((abs(Fraction(entry)) for entry in coefficients), default=Fraction())
     bits = largest.numerator.bit_length() - largest.denominator.bit_length() + 1
     return Fraction(2) ** bits if largest else Fraction(1)
 
 
 def peer_seconds(peer: str, instance: Instance) -> float:
-    """Seconds to maximise the objective, or to see whether there is a point at all ("PPL polyhedron")."""
+    """Seconds to maximise the objective, or to see whether there is a point at all ("PPL
+    polyhedron")."""
     if peer == "HiGHS":
         return _highs_seconds(instance)
     if peer == "cddlib":
@@ -299,7 +302,7 @@ def _near(number: Fraction | int) -> float:
     return float(min(max(Fraction(number), Fraction(-(10**19))), Fraction(10**19)))
 
 
-# --- Part agreement --------------------------------------------------------------------------------------
+# --- Part agreement -------------------------------------------------------------------------------
 
 
 def agreement(count: int, seed: int) -> dict[str, Any]:
@@ -381,11 +384,12 @@ def _compared(
     return wrong
 
 
-# --- Part speed ------------------------------------------------------------------------------------------
+# --- Part speed -----------------------------------------------------------------------------------
 
 
 class _Stopwatch:
-    """Calls with a limit; what has reached it once (or twice) is not tried again, also not on larger programs.
+    """Calls with a limit; what has reached it once (or twice) is not tried again, also not on
+    larger programs.
 
     Attributes
     ----------
@@ -458,7 +462,8 @@ def speed(seed: int) -> list[dict[str, Any]]:
 
 
 def summary(records: list[dict[str, Any]], families: Iterable[str]) -> dict[str, Any]:
-    """For each question, size and tool the median, the total, and both beside polyrelu on the same instances."""
+    """For each question, size and tool the median, the total, and both beside polyrelu on the same
+    instances."""
     found: dict[str, Any] = {}
     chosen = [record for record in records if record["family"] in set(families)]
     own = {_place(record): record["seconds"] for record in chosen if record["tool"] == "polyrelu"}
@@ -534,7 +539,7 @@ def plot(speeds: dict[str, Any]) -> None:
     figure.savefig(RESULTS / "exact_lp.png", dpi=110)
 
 
-# --- The script ------------------------------------------------------------------------------------------
+# --- The script -----------------------------------------------------------------------------------
 
 
 def main() -> None:

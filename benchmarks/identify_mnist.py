@@ -1,11 +1,10 @@
-"""CPU seconds and sizes of the main job: prove a network identifiable, check the certificate; and how both grow
-with the width.
+"""CPU seconds and sizes of the main job: prove a network identifiable, check the certificate; and
+how both grow with the width.
 
     python -m benchmarks.identify_mnist [--network ../shared/nets/mnist_256x2.onnx]
 
-The growth part needs no file: random float32 networks 2w-w-w-10. Every figure is user plus system time of a fresh
-process.
-"""
+The growth part needs no file: random float32 networks 2w-w-w-10. Every figure is user plus system
+time of a fresh process."""
 
 from __future__ import annotations
 

@@ -1,10 +1,13 @@
-"""Reading networks: how long it takes beside onnxruntime, how sharp the rounding bound is, and random graphs.
+"""Reading networks: how long it takes beside onnxruntime, how sharp the rounding bound is, and
+random graphs.
 
     python -m benchmarks.importers [--nets ../shared/nets] [--graphs 3000]
 
-* Every ONNX file of a folder that is read, and perceptrons made here: CPU seconds of reading it exactly, without and
+* Every ONNX file of a folder that is read, and perceptrons made here: CPU seconds of reading it
+exactly, without and
   with the comparison, beside an onnxruntime session and one run in floats, in the same process.
-* For the same networks: the proved bound on a float32 runtime's rounding on a box, beside the largest difference
+* For the same networks: the proved bound on a float32 runtime's rounding on a box, beside the
+largest difference
   between onnxruntime and exact arithmetic at random points and corners of it.
 * Random graphs of many operations: every value within its bound, or counted.
 """
@@ -138,7 +141,8 @@ def _rounding(imported: Imported, session: Any, shape: list[int]) -> dict[str, A
 
 
 def _campaign(folder: Path, count: int) -> dict[str, Any]:
-    """Random graphs: how many were compared, disagreed, or were refused (a division by a weight that is 0)."""
+    """Random graphs: how many were compared, disagreed, or were refused (a division by a weight
+    that is 0)."""
     found: dict[str, Any] = {
         "graphs": count,
         "compared": 0,

@@ -2,8 +2,8 @@
 
     python -m benchmarks.pictures
 
-Zero sets, tropical weights and classes of random networks with a fixed seed, and a torus as a level set.
-"""
+Zero sets, tropical weights and classes of random networks with a fixed seed, and a torus as a level
+set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the benchmark scripts share: where results go, bars and lines of them, CPU seconds of a command, the machine."""
+"""What the benchmark scripts share: where results go, bars and lines of them, CPU seconds of a
+command, the machine."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ def write_results(name: str, results: dict[str, Any]) -> None:
 
 
 def draw_bars(name: str, groups: Mapping[str, Mapping[str, float]], label: str, title: str) -> None:
-    """Write ``results/name.png``: for each group a bar for each of its numbers, on a logarithmic scale.
+    """Write ``results/name.png``: for each group a bar for each of its numbers, on a logarithmic
+    scale.
 
     All groups have the same keys.
     """
@@ -89,7 +91,8 @@ def draw_lines(
 
 
 def cpu_seconds(arguments: list[str], allowed: tuple[int, ...] = (0,)) -> float:
-    """User plus system seconds of ``python arguments…``; any exit status that is not allowed is an error."""
+    """User plus system seconds of ``python arguments…``; any exit status that is not allowed is an
+    error."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
     if done.returncode not in allowed:

@@ -1,13 +1,12 @@
 """Train the shipped example network 64-32-16-10 on scikit-learn's handwritten digits.
 
-The network is stored as float32 arrays W1, b1, W2, b2, W3, b3 (rows of W are neurons); its outputs are the
-logits of the ten digits, for inputs divided by 16. With the same library versions on the same kind of CPU,
-running this again gives the same bytes.
+The network is stored as float32 arrays W1, b1, W2, b2, W3, b3 (rows of W are neurons); its outputs
+are the logits of the ten digits, for inputs divided by 16. With the same library versions on the
+same kind of CPU, running this again gives the same bytes.
 
-Where the data give no gradient (pixels that are 0 in all training images, neurons that went inactive) only
-weight decay acts. Some weights are therefore as small as 4e-32, and exact arithmetic meets denominators up to
-2^128.
-"""
+Where the data give no gradient (pixels that are 0 in all training images, neurons that went
+inactive) only weight decay acts. Some weights are therefore as small as 4e-32, and exact arithmetic
+meets denominators up to 2^128."""
 
 import argparse
 import hashlib
@@ -34,7 +33,8 @@ DEFAULT_OUTPUT = Path(__file__).resolve().parent.parent / "polyrelu" / "examples
 
 
 def load_split() -> tuple[Floats, Floats, NDArray[np.int64], NDArray[np.int64]]:
-    """Training inputs, test inputs, training labels, test labels (the default split, a quarter for tests)."""
+    """Training inputs, test inputs, training labels, test labels (the default split, a quarter for
+    tests)."""
     inputs, labels = load_digits(return_X_y=True)
     scaled = (inputs / 16).astype(np.float32)
     train_x, test_x, train_y, test_y = train_test_split(scaled, labels, random_state=SEED)
@@ -46,8 +46,9 @@ def train(inputs: Floats, labels: NDArray[np.int64]) -> dict[str, Floats]:
     classifier = MLPClassifier(
         HIDDEN_WIDTHS, activation="relu", random_state=SEED
     )  # all other settings: the defaults
-    # Several threads add up in varying order, which changes the last bits. The default of 200 epochs ends before the
-    # convergence test is met, which scikit-learn warns of; it is the first setting tried, and it stays.
+    # Several threads add up in varying order, which changes the last bits. The default of 200
+    # epochs ends before the convergence test is met, which scikit-learn warns of; it is the first
+    # setting tried, and it stays.
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         classifier.fit(inputs, labels)

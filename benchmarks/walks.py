@@ -1,13 +1,14 @@
-"""Walks along lines and bent hyperplanes, in cells per second, beside the same walks in plain floats.
+"""Walks along lines and bent hyperplanes, in cells per second, beside the same walks in plain
+floats.
 
     python -m benchmarks.walks [--network ../shared/nets/mnist_256x4.onnx] [--cells 10000]
 
-Lines and planes are random with a fixed seed (multiples of 1/64); as many of them are walked as it takes to see so
-many cells. Bent hyperplanes are those of neurons of the second and the third hidden layer. The yardstick walks the same
-cells in float64 without bounds and without exact arithmetic: it recomputes the layers above what was switched, takes
-the first zero ahead and goes on; nothing it says is certain. Times are CPU seconds of one thread in the same run,
-setting up each walk included, reading the network and looking for a start in the plane not.
-"""
+Lines and planes are random with a fixed seed (multiples of 1/64); as many of them are walked as it
+takes to see so many cells. Bent hyperplanes are those of neurons of the second and the third hidden
+layer. The yardstick walks the same cells in float64 without bounds and without exact arithmetic: it
+recomputes the layers above what was switched, takes the first zero ahead and goes on; nothing it
+says is certain. Times are CPU seconds of one thread in the same run, setting up each walk included,
+reading the network and looking for a start in the plane not."""
 
 from __future__ import annotations
 
@@ -76,8 +77,11 @@ def main() -> None:
 
 def _use_one_thread() -> None:
     if os.environ.get("OMP_NUM_THREADS") != "1":
-        os.execve(sys.executable, [sys.executable, "-m", "benchmarks.walks", *sys.argv[1:]],
-                  os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})  # fmt: skip
+        os.execve(
+            sys.executable,
+            [sys.executable, "-m", "benchmarks.walks", *sys.argv[1:]],
+            os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        )
 
 
 def synthetic() -> Network:
@@ -189,7 +193,7 @@ def _floats(numbers: Iterable[Fraction | int]) -> Floats:
     return np.array([nearest_float(number.numerator, number.denominator) for number in numbers])
 
 
-# -- the yardstick ----------------------------------------------------------------------------------------------------
+# -- the yardstick ---------------------------------------------------------------------------------
 
 
 class FloatWeights:
@@ -261,7 +265,8 @@ def float_bent(
     s: Floats,
     heading: Floats,
 ) -> Cells:
-    """Which neurons are on, piece by piece along the zero set of a neuron, until the first piece is reached again."""
+    """Which neurons are on, piece by piece along the zero set of a neuron, until the first piece is
+    reached again."""
     forms = FloatForms(weights, point, directions)
     v = forms.part(neuron.layer - 1).start + neuron.index
     on = forms.start(s)

@@ -1,10 +1,11 @@
-"""What rests on the complex: weights, balancing, reconstruction, tropical form, the certificate of the regions.
+"""What rests on the complex: weights, balancing, reconstruction, tropical form, the certificate of
+the regions.
 
     python -m benchmarks.weights
 
-Random float64 networks with fixed seeds on R^n. CPU seconds of this process, one thread; everything is exact, with
-numbers of a hundred to a thousand bits. The yardstick is the complex itself, in the same run.
-"""
+Random float64 networks with fixed seeds on R^n. CPU seconds of this process, one thread; everything
+is exact, with numbers of a hundred to a thousand bits. The yardstick is the complex itself, in the
+same run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Certificates: claims, hypotheses with evidence, the file format (FORMAT.md), and text about them for people."""
+"""Certificates: claims, hypotheses with evidence, the file format (FORMAT.md), and text about them
+for people."""
 
 from polyrelu.certificate.certificate import (
     Among,

@@ -1,9 +1,8 @@
 """Certificates as values and as files (FORMAT.md §3): the writing side.
 
-A certificate states the claim, the theorem, its hypotheses with evidence, and what is unverified about where the
-network came from. Small networks stand in it; a large one is written beside it and found by its hash. Files appear
-whole or not at all.
-"""
+A certificate states the claim, the theorem, its hypotheses with evidence, and what is unverified
+about where the network came from. Small networks stand in it; a large one is written beside it and
+found by its hash. Files appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -42,7 +41,8 @@ INLINE_PARAMETERS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is claimed of a network, among which competitors, on which domain; `other` only for ``not-identifiable``."""
+    """What is claimed of a network, among which competitors, on which domain; `other` only for
+    ``not-identifiable``."""
 
     kind: Kind
     network: Network
@@ -64,23 +64,27 @@ class Claim:
         members = "every parameter" if self.among == "all" else f"every {self.among} parameter"
         if self.kind == "identifiable":
             return (
-                f"{shape} is identifiable among {self.among} parameters on {self.domain}: {members} of its "
-                "architecture with the same function is this one up to permutation and positive scaling of neurons."
+                f"{shape} is identifiable among {self.among} parameters on {self.domain}: "
+                f"{members} of its "
+                "architecture with the same function is this one up to permutation and "
+                "positive scaling of neurons."
             )
         member = "another" if self.among == "all" else f"a {self.among}"
         return (
-            f"{shape} is not identifiable among {self.among} parameters on {self.domain}: {member} parameter of its "
-            "architecture, not related to it by permutation and positive scaling, computes the same function."
+            f"{shape} is not identifiable among {self.among} parameters on {self.domain}: "
+            f"{member} parameter of its "
+            "architecture, not related to it by permutation and positive scaling, computes "
+            "the same function."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class PartClaim:
-    """That the function determines a part of the parameters among transversal or regular ones (FORMAT.md §3.2).
+    """That the function determines a part of the parameters among transversal or regular ones
+    (FORMAT.md §3.2).
 
-    Attributes
-    ----------
-    layers : M; the rows [W|b] of the hidden layers 1 … M are determined, those of the layer M up to their signs if
+    Attributes ---------- layers : M; the rows [W|b] of the hidden layers 1 … M are determined,
+    those of the layer M up to their signs if
         `neurons` is empty.
     neurons : indices of neurons of the layer M+1, ascending; their rows are determined up to signs.
     """
@@ -108,16 +112,20 @@ class PartClaim:
 
     def __str__(self) -> str:
         return (
-            f"The {self.network.architecture} network {self.network.sha256[:12]}… is determined among {self.among} "
-            f"parameters on {self.domain} in {part_text(self.layers, self.neurons)}: every {self.among} parameter of "
-            "its architecture with the same function agrees with it there after permutation and positive scaling of "
+            f"The {self.network.architecture} network {self.network.sha256[:12]}… is "
+            f"determined among {self.among} "
+            f"parameters on {self.domain} in {part_text(self.layers, self.neurons)}: every "
+            f"{self.among} parameter of "
+            "its architecture with the same function agrees with it there after permutation "
+            "and positive scaling of "
             "neurons."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeClaim:
-    """That a float runtime, layer by layer, stays within `at_most` of the exact function on a box (FORMAT.md §3.7)."""
+    """That a float runtime, layer by layer, stays within `at_most` of the exact function on a box
+    (FORMAT.md §3.7)."""
 
     network: Network
     lower: tuple[Fraction, ...]
@@ -145,8 +153,10 @@ class RuntimeClaim:
 
     def __str__(self) -> str:
         return (
-            f"The {self.network.architecture} network {self.network.sha256[:12]}…, computed layer by layer in "
-            f"{self.arithmetic}, differs from its exact function by at most {decimal_above(max(self.at_most))} on "
+            f"The {self.network.architecture} network {self.network.sha256[:12]}…, computed "
+            "layer by layer in "
+            f"{self.arithmetic}, differs from its exact function by at most "
+            f"{decimal_above(max(self.at_most))} on "
             "the box."
         )
 
@@ -190,7 +200,8 @@ class PairClaim:
 
 @dataclass(frozen=True, slots=True)
 class RegionsClaim:
-    """That the canonical complex of a network on a domain has so many cells of full dimension (FORMAT.md §5.1).
+    """That the canonical complex of a network on a domain has so many cells of full dimension
+    (FORMAT.md §5.1).
 
     Attributes
     ----------
@@ -216,7 +227,8 @@ class RegionsClaim:
         place = domain_text(self.terms()["domain"])
         name = f"{self.network.widths} {self.network.sha256[:12]}…"
         return (
-            f"The canonical complex of the network {name} on {place} has exactly {self.count} regions, and a point "
+            f"The canonical complex of the network {name} on {place} has exactly {self.count} "
+            "regions, and a point "
             "inside each of them is listed."
         )
 
@@ -290,11 +302,11 @@ class Certificate:
         return document, beside
 
     def save(self, path: str | Path, also: Mapping[Path, Network] | None = None) -> list[Path]:
-        """Write the certificate and the large networks it speaks of; return the files, the certificate last.
+        """Write the certificate and the large networks it speaks of; return the files, the
+        certificate last.
 
-        Networks in `also` are written to the given native files in the same step. Raises `PolyreluError` if a file
-        cannot be written; then nothing new is left behind.
-        """
+        Networks in `also` are written to the given native files in the same step. Raises
+        `PolyreluError` if a file cannot be written; then nothing new is left behind."""
         target = Path(path)
         document, beside = self.to_document(target)
         others = [(file, layout(to_document(network))) for file, network in (also or {}).items()]
@@ -310,8 +322,8 @@ class Certificate:
 def references(
     networks: Mapping[str, Network], target: Path | None, beside: dict[Path, str]
 ) -> dict[str, Any]:
-    """Network references by key (FORMAT.md §3), equal ones of equal networks; the text of files that they name is added
-    to `beside`."""
+    """Network references by key (FORMAT.md §3), equal ones of equal networks; the text of files
+    that they name is added to `beside`."""
     made: dict[str, dict[str, Any]] = {}
     for key, network in networks.items():
         if network.sha256 not in made:
@@ -344,9 +356,8 @@ def _holds(path: Path, text: str) -> bool:
 def _file_stem(target: Path) -> str:
     """The stem of the network files: ``cert`` for ``cert.json``.
 
-    FORMAT.md allows few characters in names. Where one had to be replaced, or the name does not end in .json, a
-    digest keeps the files of two certificates apart.
-    """
+    FORMAT.md allows few characters in names. Where one had to be replaced, or the name does not end
+    in .json, a digest keeps the files of two certificates apart."""
     stem = target.name.removesuffix(".json")
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in stem)[
         :150

@@ -1,5 +1,5 @@
-"""A certificate file as text for people: the statement, its hypotheses, what is trusted. Nothing here checks
-anything."""
+"""A certificate file as text for people: the statement, its hypotheses, what is trusted. Nothing
+here checks anything."""
 
 from __future__ import annotations
 
@@ -34,11 +34,10 @@ __all__ = ["CertificateText", "describe", "describe_latex", "read_certificate"]
 class CertificateText:
     """What a certificate file says, unchecked.
 
-    Attributes
-    ----------
-    kind, among, domain, theorem : as in FORMAT.md §3. `among` is empty where there are no competitors; of a claim about
-        a float runtime `domain` is the box with the bound in words, of one about regions their number with the domain,
-        of one about a part of the parameters the domain with this part.
+    Attributes ---------- kind, among, domain, theorem : as in FORMAT.md §3. `among` is empty where
+    there are no competitors; of a claim about
+        a float runtime `domain` is the box with the bound in words, of one about regions their
+        number with the domain, of one about a part of the parameters the domain with this part.
     sha256, other : the hashes of the network and, for ``not-identifiable``, of the other one.
     network : the architecture if the network stands in the certificate, else the file it is in.
     hypotheses : pairs of an id and a statement with a note on the evidence.
@@ -103,7 +102,8 @@ def describe(certificate: CertificateText) -> str:
 
 
 def describe_latex(certificate: CertificateText) -> str:
-    """The same as a LaTeX fragment: a proposition, a proof and a remark; the first lines say what it needs."""
+    """The same as a LaTeX fragment: a proposition, a proof and a remark; the first lines say what
+    it needs."""
     theorem = THEOREMS[certificate.theorem]
     items = [rf"  \item[({name})] {_escape(text)}." for name, text in certificate.hypotheses]
     if items:
@@ -226,7 +226,10 @@ def _domain(claim: dict[str, Any]) -> str:
     if claim["kind"] == "runtime-error":
         return _runtime_terms(claim)
     if claim["kind"] == "determined":
-        return f"{claim['domain']} in {part_text(int(claim['layers']), list(map(int, claim['neurons'])))}"
+        return (
+            f"{claim['domain']} in "
+            f"{part_text(int(claim['layers']), list(map(int, claim['neurons'])))}"
+        )
     return claim["domain"] if isinstance(claim["domain"], str) else domain_text(claim["domain"])
 
 
@@ -267,12 +270,14 @@ def _network(reference: dict[str, Any]) -> str:
 def _statement(certificate: CertificateText) -> str:
     if certificate.kind == "runtime-error":
         return (
-            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}, computed layer by layer by a float "
+            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}, computed "
+            "layer by layer by a float "
             f"runtime, differs from its exact function {certificate.domain}."
         )
     if certificate.kind == "regions":
         return (
-            f"Claim: the canonical complex of the {certificate.network} with SHA-256 {certificate.sha256} has "
+            f"Claim: the canonical complex of the {certificate.network} with SHA-256 "
+            f"{certificate.sha256} has "
             f"{certificate.domain}, and a point inside each of them is listed."
         )
     if certificate.kind in ("equivalent", "not-equivalent"):
@@ -282,13 +287,16 @@ def _statement(certificate: CertificateText) -> str:
             else "do not compute the same function"
         )
         return (
-            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} and the network with SHA-256 "
+            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} and the "
+            "network with SHA-256 "
             f"{certificate.other} {verb} on {certificate.domain}."
         )
     if certificate.kind == "determined":
         return (
-            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} is determined by its function on all "
-            f"of {certificate.domain}: every parameter of the class with the same function agrees with it there after "
+            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} is determined "
+            "by its function on all "
+            f"of {certificate.domain}: every parameter of the class with the same function "
+            "agrees with it there after "
             "permutation and positive scaling. Class of competitors: "
             f"{_CLASSES.get(certificate.among, TRANSVERSAL)}."
         )
@@ -301,7 +309,8 @@ def _statement(certificate: CertificateText) -> str:
         )
     else:
         verb = (
-            "is not identifiable: another parameter of the class computes the same function and does not come from it "
+            "is not identifiable: another parameter of the class computes the same function "
+            "and does not come from it "
             f"by permutation and positive scaling (the network with SHA-256 {certificate.other})"
         )
     head = f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}"
@@ -328,7 +337,10 @@ def _evidence_note(evidence: dict[str, Any]) -> str:
     if "chosen" in evidence:
         return f" ({len(evidence['chosen'])} chosen, {len(evidence['joined'])} joined by crossing)"
     if "order" in evidence:
-        return f" ({len(evidence['joined'])} families joined by sight, {len(evidence['order'])} sources)"
+        return (
+            f" ({len(evidence['joined'])} families joined by sight, {len(evidence['order'])} "
+            "sources)"
+        )
     return f" ({evidence['method']})" if "method" in evidence else ""
 
 

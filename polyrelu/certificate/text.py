@@ -68,7 +68,8 @@ def part_text(layers: int, neurons: Sequence[int]) -> str:
 
 
 def domain_text(domain: Mapping[str, Sequence[str]]) -> str:
-    """A domain of FORMAT.md §3.8: R^n, a box with equal sides, its constraints, or how many there are.
+    """A domain of FORMAT.md §3.8: R^n, a box with equal sides, its constraints, or how many there
+    are.
 
     >>> domain_text({"inequalities": ["-1 0 1", "1 0 1", "0 -2 2", "0 1 1"], "equations": []})
     '[-1, 1]^2'
@@ -83,7 +84,10 @@ def domain_text(domain: Mapping[str, Sequence[str]]) -> str:
     if not equations and (cube := _cube(inequalities)):
         return cube
     if len(inequalities) + len(equations) > _CONSTRAINTS:
-        return f"the domain of {len(inequalities)} inequalities and {len(equations)} equations in the certificate"
+        return (
+            f"the domain of {len(inequalities)} inequalities and {len(equations)} equations in the "
+            "certificate"
+        )
     parts = [
         f"{_linear(row[:-1])} {sign} {row[-1]}"
         for sign, rows in (("≤", inequalities), ("=", equations))

@@ -1,8 +1,8 @@
 """Certificates that are split trees: one JSON value a line, in prefix order (FORMAT.md §5).
 
-The nodes are written to a log while the search goes on; a log that grows large lives in a temporary file. Only when the
-proof is complete a certificate is made of it: header, nodes, footer, under a temporary name until it is whole.
-"""
+The nodes are written to a log while the search goes on; a log that grows large lives in a temporary
+file. Only when the proof is complete a certificate is made of it: header, nodes, footer, under a
+temporary name until it is whole."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ NeuronPlace = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class SignRecord:
-    """sign · form ≥ value for an atom on the polyhedron of a node; value 0 gives a sign, a smaller one a bound.
+    """sign · form ≥ value for an atom on the polyhedron of a node; value 0 gives a sign, a smaller
+    one a bound.
 
     Attributes
     ----------
@@ -140,8 +141,8 @@ class _TreeFile:
         return {}
 
     def lines(self, target: Path | None = None) -> Iterator[bytes]:
-        """The lines of the file. Without `target`, its path, all networks stand in the header; with it large ones are
-        named as files beside it."""
+        """The lines of the file. Without `target`, its path, all networks stand in the header; with
+        it large ones are named as files beside it."""
         digest = hashlib.sha256()
         for line in itertools.chain([self._header(target)[0]], self.log.lines()):
             digest.update(line)
@@ -162,7 +163,8 @@ class _TreeFile:
         line = f"{json.dumps({**header, 'unverified': remarks(self.unverified)})}\n".encode("ascii")
         if len(line) > LINE_LIMIT:
             raise CertificateError(
-                f"a first line of {len(line)} bytes is more than a certificate may have ({LINE_LIMIT})"
+                f"a first line of {len(line)} bytes is more than a certificate may have "
+                f"({LINE_LIMIT})"
             )
         return line, beside
 
@@ -171,11 +173,11 @@ class _TreeFile:
         return b"".join(self.lines())
 
     def save(self, path: str | Path) -> list[Path]:
-        """Write the certificate and the large networks it speaks of; return the files, the certificate last.
+        """Write the certificate and the large networks it speaks of; return the files, the
+        certificate last.
 
-        A name that ends in ``.gz`` is compressed. Raises `PolyreluError` if a file cannot be written; then nothing new
-        is left behind.
-        """
+        A name that ends in ``.gz`` is compressed. Raises `PolyreluError` if a file cannot be
+        written; then nothing new is left behind."""
         target = Path(path)
         return write_all([*self._header(target)[1].items(), (target, self.lines(target))])
 
@@ -184,13 +186,10 @@ class _TreeFile:
 class TreeCertificate(_TreeFile):
     """A split tree that proves a claim about two networks, ready to be written.
 
-    Attributes
-    ----------
-    claim : what is proved.
-    point : a point of the domain.
-    log : the nodes.
-    lifted : neurons whose positive parts, of their primitive forms, are coordinates of their own in the tree.
-    parts : parts of the difference that add up to it, each with a tree of its own; none means the whole. A part has a
+    Attributes ---------- claim : what is proved. point : a point of the domain. log : the nodes.
+    lifted : neurons whose positive parts, of their primitive forms, are coordinates of their own in
+    the tree. parts : parts of the difference that add up to it, each with a tree of its own; none
+    means the whole. A part has a
         row for each row of the difference, by symbols.
     unverified : remarks for people that no verdict depends on.
     """

@@ -1,1 +1,2 @@
-"""The commands of the program, one module each: parse, call one public function, print. No mathematics."""
+"""The commands of the program, one module each: parse, call one public function, print. No
+mathematics."""

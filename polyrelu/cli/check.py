@@ -25,7 +25,8 @@ def add_check(commands: Any) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="a native network file (.json) the certificate refers to, if it is not beside it under its name",
+        help="a native network file (.json) the certificate refers to, if it is not beside it "
+        "under its name",
     )
     parser.add_argument(
         "--about",

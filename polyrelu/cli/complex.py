@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["add_complex"]
 
-#: Up to so many regions the weights are computed without being asked for: they take about a millisecond a region.
+#: Up to so many regions the weights are computed without being asked for: they take about a
+#: millisecond a region.
 _WEIGHED = 5_000
 
 
@@ -33,9 +34,12 @@ def add_complex(commands: Any) -> None:
     parser.add_argument(
         "--domain",
         default="R^n",
-        help="R^n (the default), orthant, box:lo,hi, 'box:lo0,hi0;lo1,hi1;…' (in quotes), slice:FILE for the line or "
-        'plane through the points of {"points": …} (with "range": [[lo, hi], …] for a part of it), or FILE.json with '
-        '{"A": …, "c": …} for A x ≤ c, also "E", "e" for E x = e, or with {"vertices": …, "rays": …, "lines": …}',
+        help="R^n (the default), orthant, box:lo,hi, 'box:lo0,hi0;lo1,hi1;…' (in quotes), "
+        "slice:FILE for the line or "
+        'plane through the points of {"points": …} (with "range": [[lo, hi], …] for a part of '
+        "it), or FILE.json with "
+        '{"A": …, "c": …} for A x ≤ c, also "E", "e" for E x = e, or with {"vertices": …, '
+        '"rays": …, "lines": …}',
     )
     parser.add_argument(
         "-o",
@@ -46,33 +50,40 @@ def add_complex(commands: Any) -> None:
     parser.add_argument(
         "--regions-only",
         action="store_true",
-        help="regions and their neighbours without faces, by linear programs: for many dimensions (-o without .json)",
+        help="regions and their neighbours without faces, by linear programs: for many dimensions "
+        "(-o without .json)",
     )
     parser.add_argument(
         "--breakpoints",
         action="store_true",
-        help=f"gradient jumps and their balance, however many regions there are (without this option up to {_WEIGHED})",
+        help="gradient jumps and their balance, however many regions there are (without this "
+        f"option up to {_WEIGHED})",
     )
     parser.add_argument(
         "--weights",
         metavar="FILE",
-        help="write gradient jumps and tropical weights here (.json, .csv, or .graphml, .gexf for the dual graph)",
+        help="write gradient jumps and tropical weights here (.json, .csv, or .graphml, .gexf for "
+        "the dual graph)",
     )
     parser.add_argument(
         "--conditions",
         action="store_true",
-        help="which conditions of the theorems on deep networks hold (generic, general, transparent, …), with "
-        "evidence; for supertransversal, and so for generic, constraints of the domain count like neurons",
+        help="which conditions of the theorems on deep networks hold (generic, general, "
+        "transparent, …), with "
+        "evidence; for supertransversal, and so for generic, constraints of the domain count "
+        "like neurons",
     )
     parser.add_argument(
         "--certificate",
         metavar="FILE",
-        help="write a certificate that these are all regions, with a point inside each; for `polyrelu check`",
+        help="write a certificate that these are all regions, with a point inside each; for "
+        "`polyrelu check`",
     )
     parser.add_argument(
         "--self-check",
         action="store_true",
-        help="check the finished complex against itself: Euler's relation, faces of faces, values at points inside",
+        help="check the finished complex against itself: Euler's relation, faces of faces, values "
+        "at points inside",
     )
 
 
@@ -115,7 +126,8 @@ def _complex(options: argparse.Namespace, started: float) -> int:
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
-    """Options that do not fit together, and files that cannot be written, are found out before any work is done."""
+    """Options that do not fit together, and files that cannot be written, are found out before any
+    work is done."""
     from polyrelu.breakpoints import BREAKPOINT_FORMATS
     from polyrelu.complex.export import FORMATS, REGION_FORMATS
 

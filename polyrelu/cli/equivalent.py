@@ -27,7 +27,10 @@ __all__ = ["add_equivalent"]
 
 def add_equivalent(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "prove that two networks compute the same function on a domain, or find a point where they differ"
+    summary = (
+        "prove that two networks compute the same function on a domain, or find a point where "
+        "they differ"
+    )
     parser = add_command(commands, "equivalent", _equivalent, summary)
     parser.add_argument("network", help=NETWORK_HELP)
     parser.add_argument("other", help="the network to compare it with")
@@ -35,7 +38,8 @@ def add_equivalent(commands: Any) -> None:
     parser.add_argument(
         "--domain",
         default="R^n",
-        help="where the functions are compared: R^n (the default), orthant, box:lo,hi, 'box:lo0,hi0;lo1,hi1;…', "
+        help="where the functions are compared: R^n (the default), orthant, box:lo,hi, "
+        "'box:lo0,hi0;lo1,hi1;…', "
         "slice:FILE or FILE.json, as for `complex`",
     )
     parser.add_argument(
@@ -99,9 +103,15 @@ def _equivalent(options: argparse.Namespace, started: float) -> int:
         certificate = str(written[-1]) if written else None
         files = [str(path) for path in written]
         print_object(
-            options, outcome.status, started, domain=options.domain, **_found(outcome, floats), certificate=certificate,
-            files=files, reading=[reading(imported) for imported in pair],
-        )  # fmt: skip
+            options,
+            outcome.status,
+            started,
+            domain=options.domain,
+            **_found(outcome, floats),
+            certificate=certificate,
+            files=files,
+            reading=[reading(imported) for imported in pair],
+        )
     else:
         print(outcome)
         for name, found in floats.items():
@@ -114,7 +124,8 @@ def _equivalent(options: argparse.Namespace, started: float) -> int:
             "text: exact" in imported.rounding for imported in pair
         ):
             print(
-                "hint: decimal text was read exactly; --rounding text=float32 reads it as a float32 runtime does"
+                "hint: decimal text was read exactly; --rounding text=float32 reads it as a "
+                "float32 runtime does"
             )
         print("".join(f"{text}\n" for text in written_lines(options.output, written)), end="")
     return EXIT[outcome.status]

@@ -22,19 +22,24 @@ _REPORTS = (".txt", ".json", ".tex")
 #: Seconds for the proof that a member computes the same function.
 _PROOF_SECONDS = 60.0
 _MOST_MEMBERS = 10_000
-#: Whether networks are related is decided by invariants alone where a layer is wider: ties take long.
+#: Whether networks are related is decided by invariants alone where a layer is wider: ties take
+#: long.
 _WIDE = 48
 
 
 def add_fiber(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "the networks of the same architecture that compute the same function: dimension, equations, members"
+    summary = (
+        "the networks of the same architecture that compute the same function: dimension, "
+        "equations, members"
+    )
     parser = add_command(commands, "fiber", _fiber, summary)
     add_network(parser)
     parser.add_argument(
         "--domain",
         default=None,
-        help="for one hidden layer: where the functions have to agree (R^n, orthant, box:lo,hi or FILE.json)",
+        help="for one hidden layer: where the functions have to agree (R^n, orthant, box:lo,hi or "
+        "FILE.json)",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write the report here (.txt, .json or .tex)"
@@ -71,7 +76,8 @@ def _fiber(options: argparse.Namespace, started: float) -> int:
     shown["reason"] = _open(found, shown["membership"]) or None
     if options.member is not None and not 0 <= options.member < len(found.components):
         raise UsageError(
-            f"--member {options.member}: the components are numbered 0 to {len(found.components) - 1}"
+            f"--member {options.member}: the components are numbered 0 to "
+            f"{len(found.components) - 1}"
         )
     with deferred_interrupt(say_interrupted) as interrupt:
         members = []
@@ -107,7 +113,8 @@ def _check(options: argparse.Namespace) -> None:
         check_output("-o", options.output, [options.network, *filter(None, [options.domain])])
         if Path(options.output).suffix not in _REPORTS:
             raise DomainError(
-                f"-o {options.output}: reports are written as {', '.join(_REPORTS)}; choose one of these"
+                f"-o {options.output}: reports are written as {', '.join(_REPORTS)}; choose "
+                "one of these"
             )
     if not 0 <= options.sample <= _MOST_MEMBERS:
         raise UsageError(f"--sample {options.sample}: must be 0 to {_MOST_MEMBERS}")
@@ -212,7 +219,8 @@ def _membership(network: Network) -> str | None:
 
 
 def _open(found: Fiber, membership: str | None) -> str:
-    """What is not known of the list, in words; nothing if it is complete for a network that is generic."""
+    """What is not known of the list, in words; nothing if it is complete for a network that is
+    generic."""
     if found.complete != "generic":
         return found.reason
     if membership == "refuted":
@@ -274,7 +282,8 @@ def _remarks(options: argparse.Namespace, shown: dict[str, Any]) -> list[str]:
         lines.append(f"open: {shown['reason']}")
     for one in shown["hidden"]:
         lines.append(
-            f"layer {one['layer'] + 1} hides neuron {one['neuron']} of layer {one['layer']}: its bias may be raised by "
+            f"layer {one['layer'] + 1} hides neuron {one['neuron']} of layer {one['layer']}: "
+            "its bias may be raised by "
             f"every t ≥ {number_text(one['least_shift'])}"
         )
     return [
@@ -297,4 +306,7 @@ def _member_line(number: int, member: dict[str, Any]) -> str:
         if rounded
         else ""
     )
-    return f"member {number}, of component {member['component']}: {kind}the same function, {same}{files}{moved}"
+    return (
+        f"member {number}, of component {member['component']}: {kind}the same function, "
+        f"{same}{files}{moved}"
+    )

@@ -30,7 +30,10 @@ __all__ = ["add_identify"]
 
 def add_identify(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "prove or refute that the function determines the parameters, up to permutation and positive scaling"
+    summary = (
+        "prove or refute that the function determines the parameters, up to permutation and "
+        "positive scaling"
+    )
     parser = add_command(commands, "identify", _identify, summary)
     add_network(parser)
     parser.add_argument(
@@ -42,7 +45,8 @@ def add_identify(commands: Any) -> None:
     parser.add_argument(
         "--among",
         choices=["all", "regular", "transversal", "generic"],
-        help="class of competitors (each contains those after it); by default that of the first theorem that applies",
+        help="class of competitors (each contains those after it); by default that of the first "
+        "theorem that applies",
     )
     parser.add_argument(
         "--domain",
@@ -62,7 +66,8 @@ def add_identify(commands: Any) -> None:
         "--time-limit",
         type=float,
         metavar="SECONDS",
-        help="for the search of ridges, which is for two or more hidden layers (default 60); 0: no search",
+        help="for the search of ridges, which is for two or more hidden layers (default 60); 0: no "
+        "search",
     )
     parser.add_argument(
         "--checkpoint",
@@ -112,9 +117,14 @@ def _identify(options: argparse.Namespace, started: float) -> int:
         certificate = str(written[-1]) if written and options.output else None
         names = [str(path) for path in written]
         print_object(
-            options, outcome.status, started, certificate=certificate, files=names, **_outcome_object(outcome),
+            options,
+            outcome.status,
+            started,
+            certificate=certificate,
+            files=names,
+            **_outcome_object(outcome),
             **reading(imported),
-        )  # fmt: skip
+        )
     else:
         print(outcome)
         print_reading(imported)
@@ -124,7 +134,8 @@ def _identify(options: argparse.Namespace, started: float) -> int:
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
-    """Outputs that cannot be written, or would overwrite the input, are found out before any work is done."""
+    """Outputs that cannot be written, or would overwrite the input, are found out before any work
+    is done."""
     kept = [] if options.checkpoint is None else [options.checkpoint]
     for option, name in (("-o", options.output), ("--other", options.other)):
         if name is not None:
@@ -135,7 +146,8 @@ def _check_outputs(options: argparse.Namespace) -> None:
         and Path(options.output).resolve() == Path(options.other).resolve()
     ):
         raise CertificateError(
-            f"--other {options.other}: the certificate is to be written to this file; choose two names"
+            f"--other {options.other}: the certificate is to be written to this file; choose "
+            "two names"
         )
     for name in kept:
         check_output("--checkpoint", name, [options.network])
@@ -201,7 +213,10 @@ def _what_was_kept(options: argparse.Namespace, searches: Sequence[DeepSearch]) 
         return [f"no walk was made: nothing new for {options.checkpoint}"]
     (search,) = searches
     return [
-        f"search kept: {options.checkpoint} ({len(search.ridges)} ridges; the same command goes on from there)"
+        (
+            f"search kept: {options.checkpoint} ({len(search.ridges)} ridges; the same command "
+            "goes on from there)"
+        )
     ]
 
 
@@ -214,9 +229,15 @@ def _outcome_object(outcome: Outcome) -> dict[str, Any]:
             for attempt in outcome.attempts
         ]
         return {
-            "theorem": None, "competitors": None, "domain": "R^n", "hypotheses": [], "assumed": [],
-            "reason": outcome.reason, "attempts": attempts, "part": _part_object(outcome.part),
-        }  # fmt: skip
+            "theorem": None,
+            "competitors": None,
+            "domain": "R^n",
+            "hypotheses": [],
+            "assumed": [],
+            "reason": outcome.reason,
+            "attempts": attempts,
+            "part": _part_object(outcome.part),
+        }
     certificate, claim = outcome.certificate, outcome.certificate.claim
     found: dict[str, Any] = {
         "theorem": certificate.theorem,

@@ -1,10 +1,9 @@
-"""The command line: parse, call one public function, print. No mathematics, and none imported before a command
-needs it.
+"""The command line: parse, call one public function, print. No mathematics, and none imported
+before a command needs it.
 
-Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted, 1 rejected, 2
-unreadable; `info` and `show` 0 or 2. With ``--json`` exactly one object goes to stdout, errors included; every
-error is also one line on stderr.
-"""
+Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted, 1
+rejected, 2 unreadable; `info` and `show` 0 or 2. With ``--json`` exactly one object goes to stdout,
+errors included; every error is also one line on stderr."""
 
 from __future__ import annotations
 
@@ -69,8 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def entry() -> NoReturn:
-    """The program. After Ctrl-C Python itself may end a process by the signal, whatever status it was given (where the
-    interrupt fell into an import); so the process ends here, its output written."""
+    """The program. After Ctrl-C Python itself may end a process by the signal, whatever status it
+    was given (where the interrupt fell into an import); so the process ends here, its output
+    written."""
     status = main()
     if status == EXIT["undecided"]:
         with contextlib.suppress(OSError):
@@ -91,7 +91,8 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="polyrelu",
-        description="Exact, certified geometry of ReLU networks: prove statements about a network, check the proof.",
+        description="Exact, certified geometry of ReLU networks: prove statements about a network, check "
+        "the proof.",
         epilog=EXIT_STATUS,
     )
     parser.add_argument("--version", action="version", version=f"polyrelu {__version__}")

@@ -21,7 +21,10 @@ __all__ = [
     "read_network",
 ]
 
-NETWORK_HELP = "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …) or a shipped example such as example:digits"
+NETWORK_HELP = (
+    "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …) or a shipped example such as "
+    "example:digits"
+)
 
 
 class UsageError(PolyreluError):
@@ -53,15 +56,19 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "--rounding",
         default="",
         metavar="RULES",
-        help="rule=value, separated by commas, for steps that are not exact: batchnorm=float64|float32 (factors 1/√), "
-        "text=exact|float64|float32 (decimal text), attributes=stored|decimal (float32 attributes), "
-        "normalisation=exact|float64|float32 (weights it is folded into); the first of each is the default",
+        help="rule=value, separated by commas, for steps that are not exact: "
+        "batchnorm=float64|float32 (factors 1/√), "
+        "text=exact|float64|float32 (decimal text), attributes=stored|decimal (float32 "
+        "attributes), "
+        "normalisation=exact|float64|float32 (weights it is folded into); the first of each "
+        "is the default",
     )
     reading.add_argument(
         "--normalisation",
         default="none",
         choices=["none", "inputs", "outputs", "both"],
-        help="whether the file's own normalisation (.nnet) is part of the network; none is the default",
+        help="whether the file's own normalisation (.nnet) is part of the network; none is the "
+        "default",
     )
     reading.add_argument(
         "--prefix",
@@ -70,7 +77,8 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     reading.add_argument(
         "--input-shape",
         metavar="SIZES",
-        help="shape of one sample, the batch included as 1, such as 1,3,32,32, where the file does not say it",
+        help="shape of one sample, the batch included as 1, such as 1,3,32,32, where the file does "
+        "not say it",
     )
     reading.add_argument(
         "--strip-tail",
@@ -80,14 +88,16 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     reading.add_argument(
         "--no-compare",
         action="store_true",
-        help="do not compare what was read with the format's own runtime (onnxruntime), if that is installed",
+        help="do not compare what was read with the format's own runtime (onnxruntime), if that is "
+        "installed",
     )
 
 
 def read_network(
     options: argparse.Namespace, name: str, unused: frozenset[str] = frozenset()
 ) -> Imported:
-    """The network of a file, read as the options say; `unused` names options that mean nothing for its format."""
+    """The network of a file, read as the options say; `unused` names options that mean nothing for
+    its format."""
     from polyrelu.formats import read
 
     shape = None

@@ -1,4 +1,5 @@
-"""What commands write: exit statuses, the one JSON object, and files that are checked before any work."""
+"""What commands write: exit statuses, the one JSON object, and files that are checked before any
+work."""
 
 from __future__ import annotations
 
@@ -27,7 +28,10 @@ __all__ = [
 ]
 
 EXIT = {"proved": 0, "refuted": 1, "undecided": 3}
-EXIT_STATUS = "Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error / unreadable, 3 undecided or interrupted."
+EXIT_STATUS = (
+    "Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error / unreadable, 3 undecided or "
+    "interrupted."
+)
 
 
 def reading(imported: Imported) -> dict[str, Any]:
@@ -44,7 +48,8 @@ def print_reading(imported: Imported, name: str = "") -> None:
 
 
 def check_output(option: str, name: str, inputs: Sequence[str]) -> None:
-    """An output that cannot be written, or would overwrite an input, is found out before any work is done."""
+    """An output that cannot be written, or would overwrite an input, is found out before any work
+    is done."""
     path, problem = Path(name), ""
     try:
         if name == "" or not path.parent.is_dir():
@@ -69,7 +74,8 @@ def print_object(options: argparse.Namespace, status: str, started: float, **fou
 
 
 def written_lines(output: str | None, written: Sequence[Path]) -> list[str]:
-    """What ``-o`` did, for people: the files, the certificate last; none if the question is undecided."""
+    """What ``-o`` did, for people: the files, the certificate last; none if the question is
+    undecided."""
     if output is None:
         return []
     if not written:

@@ -51,7 +51,8 @@ def _runtime_error(options: argparse.Namespace, started: float) -> int:
     box = parse_domain(options.domain, imported.network.inputs).bounding_box()
     if box is None:
         raise DomainError(
-            f"--domain {options.domain}: a rounding error is bounded on bounded domains only; use a box"
+            f"--domain {options.domain}: a rounding error is bounded on bounded domains only; "
+            "use a box"
         )
     try:
         found = runtime_error(imported, *box, options.arithmetic)
@@ -70,9 +71,17 @@ def _runtime_error(options: argparse.Namespace, started: float) -> int:
             for key in ("bounds", "low", "high")
         }
         print_object(
-            options, "proved" if known else "undecided", started, domain=options.domain, arithmetic=found.arithmetic,
-            worst=_text(found.worst), **shown, assumed=list(ASSUMPTIONS), certificate=written, **reading(imported),
-        )  # fmt: skip
+            options,
+            "proved" if known else "undecided",
+            started,
+            domain=options.domain,
+            arithmetic=found.arithmetic,
+            worst=_text(found.worst),
+            **shown,
+            assumed=list(ASSUMPTIONS),
+            certificate=written,
+            **reading(imported),
+        )
     else:
         print(found)
         if len(found.bounds) <= 20:
@@ -81,7 +90,8 @@ def _runtime_error(options: argparse.Namespace, started: float) -> int:
             ):
                 inside = f"[{_shown_as(decimal_below, low)}, {_shown_as(decimal_above, high)}]"
                 print(
-                    f"  output {i}: {_shown_as(decimal_above, bound)}, the exact values lie in {inside}"
+                    f"  output {i}: {_shown_as(decimal_above, bound)}, the exact values lie in "
+                    f"{inside}"
                 )
         print("".join(f"assumed: {assumption}\n" for assumption in ASSUMPTIONS), end="")
         print_reading(imported)

@@ -41,13 +41,15 @@ def add_topology(commands: Any) -> None:
     which.add_argument(
         "--boundary",
         action="store_true",
-        help="where the largest output is attained at least twice; of a single output, where it is 0",
+        help="where the largest output is attained at least twice; of a single output, where it is "
+        "0",
     )
     which.add_argument(
         "--class",
         dest="label",
         metavar="K",
-        help="where output K, from 0, is the largest; of a single output, 0: where it is ≤ 0, 1: where it is ≥ 0",
+        help="where output K, from 0, is the largest; of a single output, 0: where it is ≤ 0, 1: "
+        "where it is ≥ 0",
     )
     parser.add_argument(
         "--output", metavar="K", help="which output a level is meant of, from 0; 0 is the default"
@@ -89,7 +91,8 @@ def _topology(options: argparse.Namespace, started: float) -> int:
 
 
 def _say_stopping() -> None:
-    """Answer the first Ctrl-C; without the last neurons nothing is known, so that there is nothing to keep."""
+    """Answer the first Ctrl-C; without the last neurons nothing is known, so that there is nothing
+    to keep."""
     print(
         "interrupted; stopping after this neuron (Ctrl-C again: at once)",
         file=sys.stderr,
@@ -123,7 +126,8 @@ def _number(name: str, text: str) -> str:
 
     if not NUMBER.fullmatch(text):
         raise UsageError(
-            f"--{name} {text[:40]!r}: expected an integer, a decimal such as 0.25 or a fraction such as 1/3"
+            f"--{name} {text[:40]!r}: expected an integer, a decimal such as 0.25 or a "
+            "fraction such as 1/3"
         )
     return format_rational(Fraction(text))
 

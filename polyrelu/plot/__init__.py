@@ -1,8 +1,9 @@
-"""Pictures of complexes, zero sets, weights and decision boundaries, and meshes of surfaces. Needs the extra `plot`.
+"""Pictures of complexes, zero sets, weights and decision boundaries, and meshes of surfaces. Needs
+the extra `plot`.
 
-The data flow: `view` (axes and frame) → `clip` (cells inside the frame, exactly) → `parts`, `weights`, `sets`, `values`
-(what is drawn) → `canvas` (the only module with matplotlib's objects). `picture` joins them; `mesh` writes surfaces.
-"""
+The data flow: `view` (axes and frame) → `clip` (cells inside the frame, exactly) → `parts`,
+`weights`, `sets`, `values` (what is drawn) → `canvas` (the only module with matplotlib's objects).
+`picture` joins them; `mesh` writes surfaces."""
 
 from polyrelu.plot.canvas import save_figure
 from polyrelu.plot.mesh import Mesh, mesh_of, save_mesh

@@ -1,8 +1,7 @@
 """The only module that makes matplotlib's objects. Exact geometry comes in and becomes floats here.
 
-Matplotlib is imported when something is drawn. Figures are made without pyplot, so that nothing global changes and no
-window opens.
-"""
+Matplotlib is imported when something is drawn. Figures are made without pyplot, so that nothing
+global changes and no window opens."""
 
 from __future__ import annotations
 
@@ -51,10 +50,12 @@ INK = "#222222"
 _LAYERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#a0522d")
 _PALE = ("#f4f6f8", "#e3e9ee", "#fbf7ec", "#eaf2e6", "#f3e9f1", "#e2f0ef", "#efe9df", "#dfe2ee")
 
-#: Larger and smaller numbers than these cannot be drawn: matplotlib multiplies them with each other.
+#: Larger and smaller numbers than these cannot be drawn: matplotlib multiplies them with each
+#: other.
 _LARGEST, _SMALLEST = Fraction(10**100), Fraction(1, 10**100)
 
-#: An interval that is smaller, relative to its ends, cannot be drawn: floats would round its points too coarsely.
+#: An interval that is smaller, relative to its ends, cannot be drawn: floats would round its points
+#: too coarsely.
 _NARROWEST = Fraction(1, 2**30)
 
 #: Where the light of pictures in space comes from.
@@ -70,15 +71,18 @@ def check_format(path: str | Path) -> None:
 
 
 def check_interval(what: str, low: Fraction, high: Fraction, remedy: str) -> None:
-    """Whether matplotlib can draw what lies between two numbers; `DomainError` if not. Equal ones are no interval."""
+    """Whether matplotlib can draw what lies between two numbers; `DomainError` if not. Equal ones
+    are no interval."""
     size, length = max(abs(low), abs(high)), high - low
     if size > _LARGEST:
         raise DomainError(
-            f"{what} {interval_text(low, high)} goes beyond 1e100, where nothing can be drawn; {remedy}"
+            f"{what} {interval_text(low, high)} goes beyond 1e100, where nothing can be drawn; "
+            f"{remedy}"
         )
     if length and (length < size * _NARROWEST or length < _SMALLEST):
         raise DomainError(
-            f"{what} {interval_text(low, high)} is too narrow for the floats that drawing needs; {remedy}"
+            f"{what} {interval_text(low, high)} is too narrow for the floats that drawing "
+            f"needs; {remedy}"
         )
 
 
@@ -140,7 +144,8 @@ def save_figure(figure: Figure, name: str | Path) -> Path:
 
 
 class Canvas:
-    """Axes with a view, what was drawn on them, and the few kinds of things that pictures are made of.
+    """Axes with a view, what was drawn on them, and the few kinds of things that pictures are made
+    of.
 
     Attributes
     ----------
@@ -162,7 +167,7 @@ class Canvas:
         self.ax: Any = ax
         self._handles: dict[str, Any] = {}
 
-    # -- what is drawn ----------------------------------------------------------------------------------------------
+    # -- what is drawn -----------------------------------------------------------------------------
 
     def polygons(
         self,
@@ -178,7 +183,8 @@ class Canvas:
         dashed: bool = False,
         shaded: bool = True,
     ) -> None:
-        """Filled polygons; in space they are shaded by the angle to the light, unless their colours are on a scale."""
+        """Filled polygons; in space they are shaded by the angle to the light, unless their colours
+        are on a scale."""
         self.counts[what] += len(polygons)
         if not polygons:
             return
@@ -287,12 +293,13 @@ class Canvas:
         found = [(self.counts[kind], kind[:-1]) for kind in self.kinds if self.counts[kind]]
         return plural(found) or "empty"
 
-    # -- around it --------------------------------------------------------------------------------------------------
+    # -- around it ---------------------------------------------------------------------------------
 
     def finish(
         self, title: str, heights: tuple[float, float] | None = None, height_label: str = ""
     ) -> Axes:
-        """Frame, names of the axes, legend and title; a title or legend that is there already stays."""
+        """Frame, names of the axes, legend and title; a title or legend that is there already
+        stays."""
         low, high = floats([self.view.lower, self.view.upper])
         limits, names = list(zip(low, high, strict=True)), list(self.view.labels)
         if heights is not None:
@@ -320,7 +327,8 @@ class Canvas:
             axis.set_major_locator(MaxNLocator(5))
 
     def _proportions(self, limits: Sequence[tuple[float, float]]) -> None:
-        """Equal scales, unless one side is much longer or the axes are not all inputs (of a slice: not orthogonal)."""
+        """Equal scales, unless one side is much longer or the axes are not all inputs (of a slice:
+        not orthogonal)."""
         lengths = [high - low for low, high in limits[: self.view.dimension]]
         similar = max(lengths) <= 5 * min(lengths) and self.view.inputs == self.view.dimension
         if self.space:

@@ -1,23 +1,25 @@
 """Points, edges and polygons of a complex inside the box of a picture, exactly.
 
-A cell of dimension 2 is the cycle of its vertices, which its edges order; vertices at infinity take part. In
-homogeneous coordinates (x, t), t = 1 at points and 0 at directions, the cycle spans a pointed cone, and a side of the
-box cuts it like a polygon: vertices outside are dropped, and where the cycle passes through the side, the positive
-combination of the two neighbours on it comes in.
+A cell of dimension 2 is the cycle of its vertices, which its edges order; vertices at infinity take
+part. In homogeneous coordinates (x, t), t = 1 at points and 0 at directions, the cycle spans a
+pointed cone, and a side of the box cuts it like a polygon: vertices outside are dropped, and where
+the cycle passes through the side, the positive combination of the two neighbours on it comes in.
 
-Cells that contain lines are cut to the strip lo ≤ x ≤ hi of as many axes as there are lines before: then they contain
-none, and every point of a minimal face stands for the two ends of a segment, or the four corners of a parallelogram.
+Cells that contain lines are cut to the strip lo ≤ x ≤ hi of as many axes as there are lines before:
+then they contain none, and every point of a minimal face stands for the two ends of a segment, or
+the four corners of a parallelogram.
 
-Vertices are solved for exactly, which takes time in large networks. `for_picture` takes instead the floats that the
-complex is certain of, where they are within 2^-20 of the length of the shortest side: nobody sees the difference. The
-same cells are seen, with as many corners, for every point knows how far off it may be, and where that leaves open on
-which side of the frame a point lies the vertices of the cell are solved for after all.
+Vertices are solved for exactly, which takes time in large networks. `for_picture` takes instead the
+floats that the complex is certain of, where they are within 2^-20 of the length of the shortest
+side: nobody sees the difference. The same cells are seen, with as many corners, for every point
+knows how far off it may be, and where that leaves open on which side of the frame a point lies the
+vertices of the cell are solved for after all.
 
-**How far off.** Let p, q be off by at most d, e in each coordinate, V > 0 > W their distances to a side of the frame
-with their signs. The point on the side is p + λ (q - p), λ = V / (V - W), and as V and W are off by at most d and e,
-λ is off by at most δ = max(d, e) / (V - W - d - e). So the point is off by at most max(d, e) + (|q - p| + d + e) δ,
-|·| the largest coordinate. If q is a direction, which is always exact, it is p + V/|W| q, and off by d + |q| d / |W|.
-"""
+**How far off.** Let p, q be off by at most d, e in each coordinate, V > 0 > W their distances to a
+side of the frame with their signs. The point on the side is p + λ (q - p), λ = V / (V - W), and as
+V and W are off by at most d and e, λ is off by at most δ = max(d, e) / (V - W - d - e). So the
+point is off by at most max(d, e) + (|q - p| + d + e) δ, |·| the largest coordinate. If q is a
+direction, which is always exact, it is p + V/|W| q, and off by d + |q| d / |W|."""
 
 from __future__ import annotations
 
@@ -46,13 +48,15 @@ _UNSEEN = Fraction(1, 2**20)
 
 @dataclass(frozen=True, slots=True)
 class _Corner:
-    """A point or direction in homogeneous coordinates, and how far off its coordinates may be; 0 if it is exact."""
+    """A point or direction in homogeneous coordinates, and how far off its coordinates may be; 0 if
+    it is exact."""
 
     row: IntegerRow
     error: Fraction = Fraction(0)
 
     def distance(self, side: IntegerRow) -> Fraction:
-        """To a side of the frame, positive inside; for a direction how fast that grows. Certain in its sign.
+        """To a side of the frame, positive inside; for a direction how fast that grows. Certain in
+        its sign.
 
         Raises
         ------
@@ -97,7 +101,8 @@ class Clipped:
         self._unseen = (
             min(high - low for low, high in zip(view.lower, view.upper, strict=True)) * _UNSEEN
         )
-        #: how far off the coordinates of a vertex may be, for each unit of its radius; None if all are solved for
+        #: how far off the coordinates of a vertex may be, for each unit of its radius; None if all
+        #: are solved for
         self._scale: Fraction | None = None
         if not (exact or self._strip):
             largest = max(abs(entry) for row in self._embedding for entry in row)
@@ -111,10 +116,8 @@ class Clipped:
     def cell(self, dimension: int, index: int) -> list[Point]:
         """A cell of dimension 0, 1 or 2 inside the box.
 
-        Returns
-        -------
-        The point, the two ends, or the corners in cyclic order; nothing if the part inside has a lower dimension.
-        """
+        Returns ------- The point, the two ends, or the corners in cyclic order; nothing if the part
+        inside has a lower dimension."""
         try:
             path = self._inside(dimension, index)
         except _UnsureError:
@@ -178,7 +181,8 @@ class Clipped:
         )
 
     def _path(self, dimension: int, index: int) -> list[_Corner]:
-        """The corners in homogeneous coordinates, before any side has cut; in a strip if there are lines."""
+        """The corners in homogeneous coordinates, before any side has cut; in a strip if there are
+        lines."""
         found = [self._spread(self._corner(vertex)) for vertex in self._corners(dimension, index)]
         if len(found) == 2 and dimension == 2:  # go back along the second one
             found[1].reverse()
@@ -217,8 +221,8 @@ class Clipped:
         return _Corner(row, error)
 
     def _spread(self, corner: _Corner) -> list[_Corner]:
-        """The point itself; with lines, where those through it enter and leave the strip. A direction is turned to
-        one along the strip."""
+        """The point itself; with lines, where those through it enter and leave the strip. A
+        direction is turned to one along the strip."""
         if not self._strip:
             return [corner]
         row = corner.row
@@ -234,7 +238,8 @@ class Clipped:
 
 
 def cycle_of(cells: PolyhedralComplex, number: int) -> list[int]:
-    """The vertices of a cell of inner dimension 2 in cyclic order, by lattice numbers; those at infinity too."""
+    """The vertices of a cell of inner dimension 2 in cyclic order, by lattice numbers; those at
+    infinity too."""
     neighbours: dict[int, list[int]] = {}
     for edge in cells.lattice_faces(2, number):
         one, other = cells.lattice_faces(1, edge)
@@ -260,12 +265,14 @@ def floats(points: Sequence[Point]) -> list[tuple[float, ...]]:
         return [tuple(entry.numerator / entry.denominator for entry in point) for point in points]
     except OverflowError:
         raise DomainError(
-            "a coordinate is beyond the range of floats (about 1.8e308): give a smaller box, or a smaller domain"
+            "a coordinate is beyond the range of floats (about 1.8e308): give a smaller box, "
+            "or a smaller domain"
         ) from None
 
 
 def _strip_of(cells: PolyhedralComplex, view: View) -> tuple[list[int], list[Point]]:
-    """Axes along which the lines of the complex can be told apart, and lines that go along one of them each."""
+    """Axes along which the lines of the complex can be told apart, and lines that go along one of
+    them each."""
     if not cells.lineality:
         return [], []
     lines = RationalMatrix.from_integers(

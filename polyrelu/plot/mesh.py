@@ -1,9 +1,9 @@
 """Surfaces in three dimensions as polygon meshes, .ply or .obj.
 
-The polygons are the cells of dimension 2 of a subcomplex, with common vertices. Where not more than two of them meet in
-an edge, neighbours go around their corners in the same sense, if the surface can be oriented; a closed surface is
-oriented outwards. Coordinates are the nearest floats, printed so that they are read as the same floats again.
-"""
+The polygons are the cells of dimension 2 of a subcomplex, with common vertices. Where not more than
+two of them meet in an edge, neighbours go around their corners in the same sense, if the surface
+can be oriented; a closed surface is oriented outwards. Coordinates are the nearest floats, printed
+so that they are read as the same floats again."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ class Mesh:
 
 
 def mesh_of(part: Subcomplex, names: tuple[Name, ...] | None = None) -> Mesh:
-    """The mesh of a subcomplex of dimension 2 or less, in a complex of dimension 3 (a slice of more inputs, too).
+    """The mesh of a subcomplex of dimension 2 or less, in a complex of dimension 3 (a slice of more
+    inputs, too).
 
     Parameters
     ----------
@@ -72,7 +73,8 @@ def mesh_of(part: Subcomplex, names: tuple[Name, ...] | None = None) -> Mesh:
     cells = part.cells
     if cells.dimension != 3:
         raise DomainError(
-            f"a mesh lies in three dimensions, the domain has {cells.dimension}; a picture shows others"
+            f"a mesh lies in three dimensions, the domain has {cells.dimension}; a picture "
+            "shows others"
         )
     if part.dimension > 2:
         raise DomainError(
@@ -97,17 +99,15 @@ def mesh_of(part: Subcomplex, names: tuple[Name, ...] | None = None) -> Mesh:
 
 
 def save_mesh(part: Subcomplex, name: str | Path, names: tuple[Name, ...] | None = None) -> Mesh:
-    """Write the mesh of a subcomplex as ASCII .ply or .obj, all of it or nothing; parameters as for `mesh_of`.
+    """Write the mesh of a subcomplex as ASCII .ply or .obj, all of it or nothing; parameters as for
+    `mesh_of`.
 
     Returns
     -------
     What was written, exactly.
 
-    Raises
-    ------
-    DomainError : another suffix, as `mesh_of`, or floats cannot hold the vertices, or not apart from each other.
-    PolyreluError : the file cannot be written.
-    """
+    Raises ------ DomainError : another suffix, as `mesh_of`, or floats cannot hold the vertices, or
+    not apart from each other. PolyreluError : the file cannot be written."""
     path = Path(name)
     if path.suffix not in MESH_FORMATS:
         raise DomainError(
@@ -121,15 +121,18 @@ def save_mesh(part: Subcomplex, name: str | Path, names: tuple[Name, ...] | None
 
 
 def _check_distinct(mesh: Mesh) -> None:
-    """Raise an error if two vertices have the same nearest floats: programs would see another surface."""
+    """Raise an error if two vertices have the same nearest floats: programs would see another
+    surface."""
     if len(set(floats(mesh.vertices))) < len(mesh.vertices):
         raise DomainError(
-            "two vertices are one point in floats: give a smaller box, or move the network towards 0"
+            "two vertices are one point in floats: give a smaller box, or move the network "
+            "towards 0"
         )
 
 
 def _check_bounded(part: Subcomplex) -> None:
-    """Raise an error unless all cells are bounded. A cell without lines is bounded if its edges are."""
+    """Raise an error unless all cells are bounded. A cell without lines is bounded if its edges
+    are."""
     cells = part.cells
     finite = cells.vertex_store.base_signs.rows[:, 0] > 0
     unbounded = bool(cells.lineality) and part.dimension >= 0
@@ -138,11 +141,12 @@ def _check_bounded(part: Subcomplex) -> None:
         unbounded = not finite[ends].all()
     if unbounded:
         raise DomainError(
-            "the surface has unbounded cells, which no mesh can hold: give a bounded domain, such as --domain box:-1,1"
+            "the surface has unbounded cells, which no mesh can hold: give a bounded domain, "
+            "such as --domain box:-1,1"
         )
 
 
-# -- orientation ----------------------------------------------------------------------------------------------------
+# -- orientation -----------------------------------------------------------------------------------
 
 
 def _oriented(
@@ -176,8 +180,8 @@ def _spread(
     owners: dict[frozenset[int], list[int]],
     done: set[int],
 ) -> tuple[list[int], bool]:
-    """Turn the faces that are connected to one through edges of two faces as it goes; those faces, and whether all
-    their edges are such."""
+    """Turn the faces that are connected to one through edges of two faces as it goes; those faces,
+    and whether all their edges are such."""
     part, closed = [start], True
     done.add(start)
     for index in part:  # grows
@@ -210,7 +214,7 @@ def _volume(
     return total
 
 
-# -- files ----------------------------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------------------
 
 
 def _ply(mesh: Mesh) -> Iterator[str]:

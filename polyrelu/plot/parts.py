@@ -41,7 +41,8 @@ __all__ = [
 
 
 def draw_cells(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None) -> Axes:
-    """All regions and edges of a complex of dimension 2: edges in the colour of the first layer that bends there.
+    """All regions and edges of a complex of dimension 2: edges in the colour of the first layer
+    that bends there.
 
     Parameters
     ----------
@@ -74,7 +75,8 @@ def draw_subcomplex(
     colour: str = "#0072b2",
     label: str = "",
 ) -> Axes:
-    """A subcomplex of a complex of dimension 2 or 3: its polygons, and edges and points that are faces of no other.
+    """A subcomplex of a complex of dimension 2 or 3: its polygons, and edges and points that are
+    faces of no other.
 
     Parameters
     ----------
@@ -96,11 +98,13 @@ def draw_subcomplex(
 def draw_zero_sets(
     cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None
 ) -> Axes:
-    """The bent hyperplanes of all neurons, a colour for each layer, on a complex of dimension 2 or 3.
+    """The bent hyperplanes of all neurons, a colour for each layer, on a complex of dimension 2 or
+    3.
 
     What belongs to those of several layers has the colour of the first of them.
 
-    Regions on which a neuron is 0 throughout are filled, palely; in space they are counted in the title.
+    Regions on which a neuron is 0 throughout are filled, palely; in space they are counted in the
+    title.
 
     Parameters and errors as for `draw_subcomplex`.
     """
@@ -112,9 +116,11 @@ def draw_zero_sets(
 def draw_layers(
     cells: PolyhedralComplex, figure: Figure | None = None, box: Box | None = None
 ) -> Figure:
-    """A panel for each hidden layer: its bent hyperplanes in colour, those of the layers before in grey.
+    """A panel for each hidden layer: its bent hyperplanes in colour, those of the layers before in
+    grey.
 
-    Regions on which a neuron of the layer is 0 throughout are filled, palely; in space they are counted in the title.
+    Regions on which a neuron of the layer is 0 throughout are filled, palely; in space they are
+    counted in the title.
 
     Parameters
     ----------
@@ -128,7 +134,8 @@ def draw_layers(
 def paint_layers(
     cells: PolyhedralComplex, view: View, figure: Figure | None
 ) -> tuple[Figure, dict[str, int]]:
-    """Room-internal: the figure of `draw_layers`, and for each layer how many facets were drawn in colour."""
+    """Room-internal: the figure of `draw_layers`, and for each layer how many facets were drawn in
+    colour."""
     count = cells.network.hidden_layers
     if not count:
         raise DomainError("the network has no hidden layer, so there are no zero sets to draw")
@@ -169,7 +176,8 @@ def _paint_layer(canvas: Canvas, part: Subcomplex, layer: int) -> dict[str, int]
 
 
 def paint_zero_sets(canvas: Canvas, cells: PolyhedralComplex) -> None:
-    """Room-internal: the bent hyperplanes of all layers, each cell once, in the colour of its first layer."""
+    """Room-internal: the bent hyperplanes of all layers, each cell once, in the colour of its first
+    layer."""
     drawn = Subcomplex.closure(cells, {})
     for layer in range(1, cells.network.hidden_layers + 1):
         paint_vanishing(canvas, cells, layer)
@@ -195,7 +203,8 @@ def _nothing(vanishing: int) -> str:
 
 
 def paint_vanishing(canvas: Canvas, cells: PolyhedralComplex, layer: int) -> None:
-    """Room-internal: the regions on which a neuron of a layer is 0, filled in the plane, counted in space."""
+    """Room-internal: the regions on which a neuron of a layer is 0, filled in the plane, counted in
+    space."""
     inside = Clipped.for_picture(cells, canvas.view)
     regions = vanishing_regions(cells, layer).tolist()
     if canvas.space:
@@ -234,11 +243,11 @@ def paint_part(
     faint: bool = False,
     without: Subcomplex | None = None,
 ) -> None:
-    """Room-internal: the polygons of a subcomplex, and those edges and points of it that are faces of no other.
+    """Room-internal: the polygons of a subcomplex, and those edges and points of it that are faces
+    of no other.
 
-    In space a cell of dimension 3 is shown by its surface, where the subcomplex ends there. Cells of `without` are left
-    out.
-    """
+    In space a cell of dimension 3 is shown by its surface, where the subcomplex ends there. Cells
+    of `without` are left out."""
     cells, inside = part.cells, Clipped.for_picture(part.cells, canvas.view)
 
     def seen(dimension: int, indices: NDArray[np.int64]) -> list[Any]:
@@ -291,7 +300,8 @@ def vanishing_regions(cells: PolyhedralComplex, layer: int) -> NDArray[np.int64]
 
 
 def edge_layers(cells: PolyhedralComplex) -> NDArray[np.int64]:
-    """For each cell of codimension 1: the first layer with a neuron whose bent hyperplane contains it, 0 if none does.
+    """For each cell of codimension 1: the first layer with a neuron whose bent hyperplane contains
+    it, 0 if none does.
 
     Those without are on the boundary of the domain.
 
@@ -357,7 +367,8 @@ def _view(cells: PolyhedralComplex, dimensions: Sequence[int], box: Box | None) 
     if cells.dimension not in dimensions:
         wanted = " or ".join(map(str, dimensions))
         raise DomainError(
-            f"this picture needs a domain of dimension {wanted}, not {cells.dimension}; give a slice through points of "
+            f"this picture needs a domain of dimension {wanted}, not {cells.dimension}; give a "
+            "slice through points of "
             "it (--domain slice:FILE)"
         )
     return view_of(cells, box)

@@ -83,22 +83,21 @@ def picture(
 ) -> Picture:
     """Compute what a picture needs, in the part of the domain inside its frame, and draw it.
 
-    Parameters
-    ----------
-    network : any network; of more than three inputs give a slice as domain.
-    what : ``graph`` (1 dimension); ``complex``, ``surface`` (2); ``layers`` (a panel for each), ``zeros`` (all layers
-        in one), ``weights`` (breakpoint facets), ``boundary`` (of decisions) or ``level`` (2 or 3). None chooses one.
-    domain : a polyhedron or slice of dimension 1 to 3; None for R^n. The axes are inputs, or the coordinates of a slice
+    Parameters ---------- network : any network; of more than three inputs give a slice as domain.
+    what : ``graph`` (1 dimension); ``complex``, ``surface`` (2); ``layers`` (a panel for each),
+    ``zeros`` (all layers
+        in one), ``weights`` (breakpoint facets), ``boundary`` (of decisions) or ``level`` (2 or 3).
+        None chooses one.
+    domain : a polyhedron or slice of dimension 1 to 3; None for R^n. The axes are inputs, or the
+    coordinates of a slice
         (see `polyrelu.complex.parse_slice`), and then the frame is in these.
     box : the frame, see `view_of`.
     output : which one, for graph, surface, weights and level.
     level : for level.
     progress : as for `canonical_complex`.
 
-    Raises
-    ------
-    DomainError : another dimension, no such output, a frame that shows nothing; `UnfinishedError` after Ctrl-C.
-    PolyreluError : matplotlib is not installed.
+    Raises ------ DomainError : another dimension, no such output, a frame that shows nothing;
+    `UnfinishedError` after Ctrl-C. PolyreluError : matplotlib is not installed.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
@@ -141,7 +140,8 @@ def picture(
 def _seen(
     network: Network, domain: Polyhedron | Slice, box: Box | None
 ) -> tuple[Network, Polyhedron, View]:
-    """The network and its domain in the coordinates of the axes, inside the box: few inputs make everything faster."""
+    """The network and its domain in the coordinates of the axes, inside the box: few inputs make
+    everything faster."""
     flat = on_axes(network, domain)
     default = (
         (-1, 2) if flat.axes[:1] == SLICE_NAMES[:1] else (-1, 1)
@@ -165,9 +165,9 @@ def surface(
 ) -> Subcomplex:
     """The surface that ``zeros``, ``weights``, ``boundary`` or ``level`` show, for `save_mesh`.
 
-    Parameters and errors as for `picture`; without a box the whole domain is taken. On a slice the surface lies in the
-    space of its coordinates s, t, u. ``weights`` are the cells across
-    which this output bends.
+    Parameters and errors as for `picture`; without a box the whole domain is taken. On a slice the
+    surface lies in the space of its coordinates s, t, u. ``weights`` are the cells across which
+    this output bends.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])

@@ -22,8 +22,17 @@ if TYPE_CHECKING:
 __all__ = ["classes_of", "draw_boundary", "draw_level_set", "paint_boundary", "paint_level_set"]
 
 _CLASSES = (
-    "#9ecae1", "#fdbf85", "#a5d6a7", "#c994c7", "#f7e08b", "#5aa9a3", "#f08a8a", "#b3956b", "#8c8cd1", "#dce8a4",
-)  # fmt: skip
+    "#9ecae1",
+    "#fdbf85",
+    "#a5d6a7",
+    "#c994c7",
+    "#f7e08b",
+    "#5aa9a3",
+    "#f08a8a",
+    "#b3956b",
+    "#8c8cd1",
+    "#dce8a4",
+)
 _BELOW, _ABOVE, _SURFACE = "#dbe9f6", "#fde3cf", "#e69f00"
 #: The label where several outputs are the largest.
 TIE = -1
@@ -40,10 +49,8 @@ def draw_boundary(
     outputs : how many outputs the network has. Of a single one the classes are its signs.
     ax, box : as for `draw_subcomplex`.
 
-    Raises
-    ------
-    DomainError : another dimension, a number of outputs that does not fit, or no decision boundary at all.
-    PolyreluError : matplotlib is not installed.
+    Raises ------ DomainError : another dimension, a number of outputs that does not fit, or no
+    decision boundary at all. PolyreluError : matplotlib is not installed.
 
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.topology import decision_boundary
@@ -79,7 +86,8 @@ def draw_level_set(
 
 
 def classes_of(boundary: OutputSet, outputs: int) -> NDArray[np.int64]:
-    """The class of every region of the complex of a decision boundary: the largest output, -1 where there are several.
+    """The class of every region of the complex of a decision boundary: the largest output, -1 where
+    there are several.
 
     Of a single output f the classes are 0 for f < 0 and 1 for f > 0.
 
@@ -127,7 +135,8 @@ def paint_level_set(canvas: Canvas, part: OutputSet, name: str) -> Axes:
     """Room-internal: the picture on a canvas."""
     if not isinstance(part, OutputSet) or part.kind != "level":
         raise DomainError(
-            "this is no level set: polyrelu.topology.level_set makes them, and draw_subcomplex shows other sets"
+            "this is no level set: polyrelu.topology.level_set makes them, and "
+            "draw_subcomplex shows other sets"
         )
     signs = _signs(part)[:, 0].astype(np.int64)
     names, colours = {-1: "below", 0: "equal", 1: "above"}, {-1: _BELOW, 0: "#bdbdbd", 1: _ABOVE}
@@ -145,7 +154,8 @@ def _nothing(canvas: Canvas) -> bool:
 
 
 def _everything(canvas: Canvas) -> bool:
-    """Whether the whole box belongs to the set: it contains something open, and its surface is not seen."""
+    """Whether the whole box belongs to the set: it contains something open, and its surface is not
+    seen."""
     if canvas.space:
         return bool(canvas.counts["solids"]) and not canvas.counts["facets"]
     return not canvas.counts["regions around"]
@@ -164,7 +174,8 @@ def _paint(
     names: dict[int, str],
     colours: dict[int, str],
 ) -> None:
-    """The set; in the plane also the regions by their labels, `own` being that of the regions of the set."""
+    """The set; in the plane also the regions by their labels, `own` being that of the regions of
+    the set."""
     if canvas.space:
         paint_part(canvas, part, _SURFACE, "")
         return

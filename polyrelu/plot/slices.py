@@ -1,4 +1,5 @@
-"""A network on the affine hull of its domain, with coordinates there as its inputs: those of a slice, or free ones."""
+"""A network on the affine hull of its domain, with coordinates there as its inputs: those of a
+slice, or free ones."""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ class SlicedNetwork(NamedTuple):
 
 
 def on_axes(network: Network, domain: Polyhedron | Slice) -> SlicedNetwork:
-    """The network on the affine hull of a domain: in the coordinates of a slice, if it fills that, or in those inputs
-    that the equations of the hull leave free.
+    """The network on the affine hull of a domain: in the coordinates of a slice, if it fills that,
+    or in those inputs that the equations of the hull leave free.
 
     Raises
     ------
@@ -54,7 +55,8 @@ def on_axes(network: Network, domain: Polyhedron | Slice) -> SlicedNetwork:
         part, domain = domain, domain.domain
     if domain.ambient_dimension != network.inputs:
         raise DomainError(
-            f"the domain lies in R^{domain.ambient_dimension}, the network has {network.inputs} inputs"
+            f"the domain lies in R^{domain.ambient_dimension}, the network has "
+            f"{network.inputs} inputs"
         )
     if domain.is_empty():
         raise DomainError("the domain is empty, so that there is nothing to draw")

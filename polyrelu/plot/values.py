@@ -62,7 +62,8 @@ def draw_surface(
 
 
 def lifted(cells: PolyhedralComplex, inside: Clipped, output: int) -> list[list[Point]]:
-    """The graph of an output over the regions that are seen, exactly: coordinates along the axes, then the value."""
+    """The graph of an output over the regions that are seen, exactly: coordinates along the axes,
+    then the value."""
     denominator, maps = maps_on_hull(cells)
     found = []
     for index, points in inside.all_cells(cells.dimension, range(cells.regions)):

@@ -1,8 +1,7 @@
 """What a picture shows: which coordinates are its axes, and the box that frames it.
 
-On a domain of full dimension the axes are the inputs. On a slice they are the inputs that the equations of its affine
-hull leave free; the others depend on them.
-"""
+On a domain of full dimension the axes are the inputs. On a slice they are the inputs that the
+equations of its affine hull leave free; the others depend on them."""
 
 from __future__ import annotations
 
@@ -42,14 +41,11 @@ Box: TypeAlias = Sequence[Rational] | Sequence[Sequence[Rational]]
 class View:
     """The frame of a picture.
 
-    Attributes
-    ----------
-    axes : the inputs of the complex that are drawn along the axes, one to three.
-    lower, upper : the corners of the box, one number for each axis.
-    inputs : of the network; if there are more of them than axes, the others depend on those.
-    names : the numbers that the axes have among these inputs; or s, t, u, the coordinates of a slice through points.
-    linear : of a slice in the coordinates v of its axes, x = p + K v: K. For lengths.
-    """
+    Attributes ---------- axes : the inputs of the complex that are drawn along the axes, one to
+    three. lower, upper : the corners of the box, one number for each axis. inputs : of the network;
+    if there are more of them than axes, the others depend on those. names : the numbers that the
+    axes have among these inputs; or s, t, u, the coordinates of a slice through points. linear : of
+    a slice in the coordinates v of its axes, x = p + K v: K. For lengths."""
 
     axes: tuple[int, ...]
     lower: Point
@@ -90,7 +86,8 @@ class View:
 
     @property
     def sides(self) -> tuple[tuple[int, ...], ...]:
-        """Rows [a | b] over (x, 1) of the axes, a·x + b ≥ 0 inside: the low and the high side of each axis."""
+        """Rows [a | b] over (x, 1) of the axes, a·x + b ≥ 0 inside: the low and the high side of
+        each axis."""
         rows = []
         for j, (low, high) in enumerate(zip(self.lower, self.upper, strict=True)):
             for sign, bound in ((1, low), (-1, high)):
@@ -100,7 +97,8 @@ class View:
         return tuple(rows)
 
     def box_in(self, size: int) -> Polyhedron:
-        """The box as a polyhedron in the space of so many coordinates, of which only the axes are bounded."""
+        """The box as a polyhedron in the space of so many coordinates, of which only the axes are
+        bounded."""
         rows = []
         for *along, bound in self.sides:
             row = [0] * size
@@ -139,10 +137,8 @@ def _decimal(number: Fraction, digits: int) -> str:
 def view_of(cells: PolyhedralComplex, box: Box | None = None) -> View:
     """The frame of a picture of a complex.
 
-    Parameters
-    ----------
-    cells : a complex of dimension 1 to 3.
-    box : (low, high), the same for every axis, or a pair for each axis; by default the box around the domain if that
+    Parameters ---------- cells : a complex of dimension 1 to 3. box : (low, high), the same for
+    every axis, or a pair for each axis; by default the box around the domain if that
         is bounded, and [-1, 1] along every axis otherwise.
 
     Raises
@@ -182,7 +178,8 @@ def _view(domain: Polyhedron, box: Box | None, default: tuple[int, int] = (-1, 1
     axes = free_axes(domain)
     if not 1 <= len(axes) <= 3:
         raise DomainError(
-            f"pictures show 1 to 3 dimensions, the domain has {len(axes)}: give a line, plane or space through points "
+            f"pictures show 1 to 3 dimensions, the domain has {len(axes)}: give a line, plane "
+            "or space through points "
             "of it, --domain slice:FILE"
         )
     sides = _around(domain, axes, default) if box is None else sides_of(box, len(axes))

@@ -1,10 +1,10 @@
 """Breakpoint facets, coloured by their tropical weights.
 
-A weight ω belongs to the primitive integer normal n of its facet, whose length says nothing: weights of different
-facets are compared, and drawn, as ω·‖n‖, the signed length of the jump of the gradient (the weight for the normal of
-length 1). Where it is positive the output is convex across the facet. On a slice the lengths are those along the slice
-in the space of all inputs, whatever its axes are.
-"""
+A weight ω belongs to the primitive integer normal n of its facet, whose length says nothing:
+weights of different facets are compared, and drawn, as ω·‖n‖, the signed length of the jump of the
+gradient (the weight for the normal of length 1). Where it is positive the output is convex across
+the facet. On a slice the lengths are those along the slice in the space of all inputs, whatever its
+axes are."""
 
 from __future__ import annotations
 
@@ -35,13 +35,12 @@ _QUANTILE = 0.95
 def draw_weights(
     breakpoints: BreakpointComplex, ax: Axes | None = None, box: Box | None = None, output: int = 0
 ) -> Axes:
-    """The facets of the breakpoint complex, red where an output is convex, blue where it is concave across them.
+    """The facets of the breakpoint complex, red where an output is convex, blue where it is concave
+    across them.
 
-    Parameters
-    ----------
-    breakpoints : of a complex of dimension 2 or 3. Facets across which this output does not bend are dashed and grey.
-    ax, box : as for `draw_subcomplex`.
-    output : which output, from 0.
+    Parameters ---------- breakpoints : of a complex of dimension 2 or 3. Facets across which this
+    output does not bend are dashed and grey. ax, box : as for `draw_subcomplex`. output : which
+    output, from 0.
 
     Raises
     ------
@@ -103,7 +102,10 @@ def paint_weights(canvas: Canvas, breakpoints: BreakpointComplex, output: int) -
         _paint_visible(canvas, seen, weights, output)
     else:
         canvas.note(f"output {output} has no breakpoints in this box")
-    title = f"tropical weights of output {output}: {len(seen)} of {len(seen) + len(flat)} facets visible"
+    title = (
+        f"tropical weights of output {output}: {len(seen)} of {len(seen) + len(flat)} facets "
+        "visible"
+    )
     return canvas.finish(title)
 
 

@@ -1,6 +1,7 @@
-"""The checker's rule for Theorem D: attacks, what does not matter, and limits. The files in tests/certificates named
-deep-* have a certificate for each requirement of the rule that a small network shows alone; types of ridges are tested
-here, and what sets of families see in test_checker_deep_sets."""
+"""The checker's rule for Theorem D: attacks, what does not matter, and limits. The files in
+tests/certificates named deep-* have a certificate for each requirement of the rule that a small
+network shows alone; types of ridges are tested here, and what sets of families see in
+test_checker_deep_sets."""
 
 from __future__ import annotations
 
@@ -99,7 +100,8 @@ def preactivations(document: dict[str, Any], x: list[Fraction]) -> list[Fraction
 def meeting_point(
     document: dict[str, Any], entry: dict[str, Any], ridge: list[Any]
 ) -> list[Fraction]:
-    """The point of a plane where two neurons vanish, with the pattern of the mask: by affine interpolation."""
+    """The point of a plane where two neurons vanish, with the pattern of the mask: by affine
+    interpolation."""
     point, *directions = (
         [Fraction(x) for x in row] for row in (entry["point"], *entry["directions"])
     )
@@ -125,7 +127,8 @@ def meeting_point(
 
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
 def test_listed_planes_meet_ridges(path: Path) -> None:
-    """The network has at these points the signs of the masks, and exactly two zeros: without any forms."""
+    """The network has at these points the signs of the masks, and exactly two zeros: without any
+    forms."""
     document = json.loads(path.read_text())
     for entry in slices(document):
         for ridge in entry["ridges"]:
@@ -297,7 +300,8 @@ def test_what_is_needed() -> None:
 
 
 def test_parts_of_a_whole() -> None:
-    """The part of a whole is proved by the same ridges, and no part with other neurons than those of the claim."""
+    """The part of a whole is proved by the same ridges, and no part with other neurons than those
+    of the claim."""
     document = load("three-layers")
     document["proof"]["theorem"], chosen = "deep-part", evidence(document, "families")["chosen"]
     for layers, neurons in (
@@ -330,14 +334,18 @@ def test_no_part_beyond_the_layers() -> None:
 
 
 def test_a_shallow_network_has_no_part() -> None:
-    """L = 2: the whole is proved by ridges of type A, without signs and weights; a part is never claimed."""
+    """L = 2: the whole is proved by ridges of type A, without signs and weights; a part is never
+    claimed."""
     network = {
-        "format": "polyrelu-network", "version": 1, "inputs": 2, "last": "affine",
+        "format": "polyrelu-network",
+        "version": 1,
+        "inputs": 2,
+        "last": "affine",
         "layers": [
             {"denominator": "1", "bias": "0 0", "weights": [{"from": 0, "rows": ["1 0", "0 1"]}]},
             {"denominator": "1", "bias": "0", "weights": [{"from": 1, "rows": ["1 1"]}]},
         ],
-    }  # fmt: skip
+    }
     document = load("corners")
     document["claim"]["network"] = {"sha256": from_document(network).sha256, "inline": network}
     slices(document)[0]["ridges"] = [[0, 1, "0"]]
@@ -470,7 +478,8 @@ def modulo(x: Fraction) -> int:
 
 
 def parallel(left: list[Any], right: list[Any]) -> bool:
-    """Whether two vectors are multiples of each other modulo P, and none is 0 where the other is not."""
+    """Whether two vectors are multiples of each other modulo P, and none is 0 where the other is
+    not."""
     pairs = [(x, y) for x, y in zip(left, right, strict=True) if x or y]
     return all(x and y for x, y in pairs) and not any(
         modulo(x * q - y * r) for (x, y), (r, q) in pairwise(pairs)
@@ -479,7 +488,8 @@ def parallel(left: list[Any], right: list[Any]) -> bool:
 
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
 def test_forms_and_derivatives(path: Path) -> None:
-    """For any mask, whether a ridge has it or not, against plain fractions, up to the positive factors of layers."""
+    """For any mask, whether a ridge has it or not, against plain fractions, up to the positive
+    factors of layers."""
     document, rng = json.loads(path.read_text()), Random(4)
     claim = document["claim"]
     subject = checker.Deep(checker.read_network(claim["network"]["inline"], "network"), claim)
@@ -518,13 +528,17 @@ def test_forms_and_derivatives(path: Path) -> None:
 @pytest.mark.parametrize("among", ["transversal", "regular"])
 @pytest.mark.parametrize("widths", [(2, 3, 3, 2), (2, 2, 3, 2, 1), (2, 2, 1, 2, 2, 1)])
 def test_kinds_against_jumps(widths: tuple[int, ...], among: Any) -> None:
-    """Small weights, so that terms cancel: what is visible, and what bends, for any two neurons and any mask; for
-    regular competitors, whether f is constant somewhere around. The prover sees the same."""
+    """Small weights, so that terms cancel: what is visible, and what bends, for any two neurons and
+    any mask; for regular competitors, whether f is constant somewhere around. The prover sees the
+    same."""
     rng, kinds, unclear = Random(5), Counter[str](), 0
     for _ in range(40):
-        network = from_arrays([
-            ([[rng.choice((-1, 0, 1, 1)) for _ in range(n)] for _ in range(m)], [0] * m) for n, m in pairwise(widths)
-        ])  # fmt: skip
+        network = from_arrays(
+            [
+                ([[rng.choice((-1, 0, 1, 1)) for _ in range(n)] for _ in range(m)], [0] * m)
+                for n, m in pairwise(widths)
+            ]
+        )
         document = {
             "claim": {
                 "kind": "identifiable",
@@ -591,7 +605,8 @@ def kind_by_jumps(
 def masked(
     document: dict[str, Any], mask: int, x: list[Fraction], raised: int = -1
 ) -> list[Fraction]:
-    """All preactivations, outputs included, where the neurons of a mask are on; one has an activation of 1 more."""
+    """All preactivations, outputs included, where the neurons of a mask are on; one has an
+    activation of 1 more."""
     found: list[Fraction] = []
     for weights, bias in rows(document):
         z = [dot(row, x) + b for row, b in zip(weights, bias, strict=True)]
@@ -601,8 +616,9 @@ def masked(
 
 
 def test_weights_that_are_passed_over_are_paid_for() -> None:
-    """Where few neurons are on before a wide layer, the weights of those that are off are gone through as well: a file
-    with many masks of the later layer would take hours far below the limit."""
+    """Where few neurons are on before a wide layer, the weights of those that are off are gone
+    through as well: a file with many masks of the later layer would take hours far below the
+    limit."""
     width = 60
     network = from_arrays(
         [

@@ -1,5 +1,5 @@
-"""The checker's rule for Theorem D: what sets of families see, when they can be joined, and sources, at pieces that are
-made up, so that one requirement at a time fails."""
+"""The checker's rule for Theorem D: what sets of families see, when they can be joined, and
+sources, at pieces that are made up, so that one requirement at a time fails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from polyrelu import checker
 from polyrelu.network import from_arrays, to_document
 
-#: Five neurons in the plane, any two with independent gradients: one piece shows the weights on two of them.
+#: Five neurons in the plane, any two with independent gradients: one piece shows the weights on two
+#: of them.
 PLANE = ([[1, 0], [0, 1], [1, 1], [2, 1], [1, 3]], [0] * 5)
 V, W = 5, 6
 ALL = [0b11111, 0b11100, 0b11011]  # crossed by three neurons; the other two are seen
@@ -43,7 +44,8 @@ def joined(subject: checker.Deep, w: int, *families: list[int]) -> checker.Seen:
 
 
 def stopped(seen: dict[int, checker.Seen], subject: checker.Deep, more: list[list[int]]) -> str:
-    """What (D2) expects and does not find, if further families of v are joined by sight; empty if it holds."""
+    """What (D2) expects and does not find, if further families of v are joined by sight; empty if
+    it holds."""
     subject.family = lambda step, w, ridge: family(subject, w, more[ridge])  # type: ignore[method-assign]
     try:
         subject.weights(seen, {"joined": [(V, k) for k in range(len(more))], "order": []})

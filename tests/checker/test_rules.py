@@ -1,8 +1,8 @@
 """The checker against hand-made certificates, hostile input, and mutations of valid certificates.
 
-The files in tests/certificates are written by hand (their numbers are small enough to check on paper); the note
-in `unverified` says what each is, and for invalid ones begins with the step that must fail.
-"""
+The files in tests/certificates are written by hand (their numbers are small enough to check on
+paper); the note in `unverified` says what each is, and for invalid ones begins with the step that
+must fail."""
 
 from __future__ import annotations
 
@@ -118,18 +118,37 @@ def test_command(path: Path) -> None:
     assert as_json.returncode == status
     document = json.loads(as_json.stdout)
     assert set(document) == {
-        "command", "status", "error", "verdict", "statement", "theorem",
-        "hypotheses", "assumed", "trusted", "networks", "step",
-        "expected", "got",
-    }  # fmt: skip
+        "command",
+        "status",
+        "error",
+        "verdict",
+        "statement",
+        "theorem",
+        "hypotheses",
+        "assumed",
+        "trusted",
+        "networks",
+        "step",
+        "expected",
+        "got",
+    }
     assert document["command"] == "check"
     assert document["status"] == {0: "accepted", 1: "rejected", 2: "error"}[status]
     assert document["hypotheses"] == list(report.hypotheses)
 
 
 def test_usage() -> None:
-    for arguments in ([], ["a", "b"], ["--network"], ["--network", "x"], ["--unknown"], ["--unknown", "a"], ["a", "-x"],
-                      ["a", "--json=1"], ["a", "--network"]):  # fmt: skip
+    for arguments in (
+        [],
+        ["a", "b"],
+        ["--network"],
+        ["--network", "x"],
+        ["--unknown"],
+        ["--unknown", "a"],
+        ["a", "-x"],
+        ["a", "--json=1"],
+        ["a", "--network"],
+    ):
         result = run(*arguments)
         assert (result.returncode, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
 
@@ -179,8 +198,20 @@ def test_network_file_with_the_wrong_hash(tmp_path: Path) -> None:
 
 def test_canonical_bytes() -> None:
     """The hash as FORMAT.md writes it down, spelled out for one network."""
-    lines = ["polyrelu-network 1", "inputs 2", "layer 2 1", "bias 0 -1", "from 0", "1 0", "0 1",
-             "layer 1 1", "bias 5", "from 1", "2 3", "last affine"]  # fmt: skip
+    lines = [
+        "polyrelu-network 1",
+        "inputs 2",
+        "layer 2 1",
+        "bias 0 -1",
+        "from 0",
+        "1 0",
+        "0 1",
+        "layer 1 1",
+        "bias 5",
+        "from 1",
+        "2 3",
+        "last affine",
+    ]
     expected = hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest()
     assert checker.check_file(CERTIFICATES / "valid" / "shallow-by-file.json").networks == (
         expected,
@@ -246,10 +277,28 @@ def test_utf_16_is_not_ascii_json() -> None:
 
 @pytest.mark.parametrize(
     "row",
-    [" " * 10**6, "1 " * 10**6, "1" * 10**6, "0x" + "f" * 10**6, "0x" + "f" * 4097, "1\n", "\u0661", "0x1", "-0",
-     "1\t2", "--1", "0X" + "F" * 900, "0x" + "F" * 900, "0x0" + "f" * 900, "-", "0x", "1/2", hex(10**1000 - 1)],
+    [
+        " " * 10**6,
+        "1 " * 10**6,
+        "1" * 10**6,
+        "0x" + "f" * 10**6,
+        "0x" + "f" * 4097,
+        "1\n",
+        "\u0661",
+        "0x1",
+        "-0",
+        "1\t2",
+        "--1",
+        "0X" + "F" * 900,
+        "0x" + "F" * 900,
+        "0x0" + "f" * 900,
+        "-",
+        "0x",
+        "1/2",
+        hex(10**1000 - 1),
+    ],
     ids=range(18),
-)  # fmt: skip
+)
 def test_hostile_rows(row: str) -> None:
     document = json.loads((CERTIFICATES / "valid" / "affine.json").read_text())
     document["claim"]["network"]["inline"]["layers"][0]["bias"] = row
@@ -285,8 +334,13 @@ def test_limit_of_a_point() -> None:
     document = altered("bottleneck-corner-minors")
     positive = [[k, f"1/{hex(16**4094 + 2 * k + 1)}"] for k in range(1, 41)]
     network = document["claim"]["network"]["inline"]
-    network["layers"][0] = {"denominator": "1", "bias": " ".join(["0"] * 41), "weights": [
-        {"from": 0, "rows": [" ".join(str(int(i == k)) for k in range(41)) for i in range(41)]}]}  # fmt: skip
+    network["layers"][0] = {
+        "denominator": "1",
+        "bias": " ".join(["0"] * 41),
+        "weights": [
+            {"from": 0, "rows": [" ".join(str(int(i == k)) for k in range(41)) for i in range(41)]}
+        ],
+    }
     network["inputs"] = 41
     network["layers"][1]["weights"][0]["rows"] = [
         " ".join(["1"] * 41),
@@ -606,7 +660,8 @@ def survives_runtimes(claim: Any) -> bool:
 
 
 def reason(document: Any, changed: Any, path: Path_) -> str:
-    """Why a certificate may be accepted after a change at `path`: an explicit list. The empty string: no reason."""
+    """Why a certificate may be accepted after a change at `path`: an explicit list. The empty
+    string: no reason."""
     if path == ("claim", "network", "file"):
         return "a network file may have another name; its hash decides"
     if path[:1] == ("unverified",):
@@ -676,8 +731,9 @@ def test_duplicated_keys(path: Path) -> None:
 
 
 def test_the_checker_stands_alone() -> None:
-    """One file, 600 lines for identifiability with two hidden layers at most, 450 for Theorem D, whole or in part, 90
-    for neurons of one sign, at most 250 for each later claim; standard library only, no assert."""
+    """One file, 600 lines for identifiability with two hidden layers at most, 450 for Theorem D,
+    whole or in part, 90 for neurons of one sign, at most 250 for each later claim; standard library
+    only, no assert."""
     source = (ROOT / "polyrelu" / "checker.py").read_text()
     later = {entry[0] for entry in checker.THEOREMS.values()} - {
         "identifiable",

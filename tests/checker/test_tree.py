@@ -1,4 +1,5 @@
-"""Tree files: mutations that keep the hash right, hostile files, packed files, files that are cut off."""
+"""Tree files: mutations that keep the hash right, hostile files, packed files, files that are cut
+off."""
 
 from __future__ import annotations
 
@@ -94,11 +95,12 @@ def test_valid(name: str) -> None:
     assert checker.check_bytes(packed) == report
 
 
-# -- mutations ---------------------------------------------------------------------------------------------------
+# -- mutations -------------------------------------------------------------------------------------
 
 
 def claim_holds(claim: Any) -> bool:
-    """Whether two networks agree on the claimed domain: completely in one input, along many lines in two."""
+    """Whether two networks agree on the claimed domain: completely in one input, along many lines
+    in two."""
     pair = [from_document(claim[key]["inline"]) for key in ("network", "other")]
     rows = [[int(t) for t in row.split()] for row in claim["domain"]["inequalities"]]
     equations = [[int(t) for t in row.split()] for row in claim["domain"]["equations"]]
@@ -121,7 +123,8 @@ def claim_holds(claim: Any) -> bool:
 
 @pytest.mark.parametrize("name", CASES)
 def test_mutants_die_or_are_true(name: str) -> None:
-    """Each leaf changed, each line dropped, doubled or exchanged, the hash made right: what is accepted is true."""
+    """Each leaf changed, each line dropped, doubled or exchanged, the hash made right: what is
+    accepted is true."""
     count = accepted = 0
     for mutant in mutants(lines_of(name)):
         for fixed in (mutant, with_count(mutant)):
@@ -136,7 +139,8 @@ def test_mutants_die_or_are_true(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_changed_network_is_not_proved_by_the_old_tree(name: str) -> None:
-    """One weight changed by 2^-40: the tree of the pair before is refused, unless the function did not change."""
+    """One weight changed by 2^-40: the tree of the pair before is refused, unless the function did
+    not change."""
     pair, domain = CASES[name]
     document, chance = lines_of(name), Random(name)
     for _ in range(30):
@@ -161,7 +165,7 @@ def test_a_changed_network_is_not_proved_by_the_old_tree(name: str) -> None:
         )
 
 
-# -- hostile files -----------------------------------------------------------------------------------------------
+# -- hostile files ---------------------------------------------------------------------------------
 
 
 def verdict(data: bytes) -> checker.CheckReport:
@@ -239,10 +243,14 @@ def test_slopes_and_multipliers_out_of_range() -> None:
     document = lines_of("bounds on a box")
     (node,) = document[1:-1]
     k, sign, value, rows, slopes = node["signs"][0][0]
-    for bad in ([k, sign, value, [[0, "-1"]], slopes], [k, sign, value, [[99, "1"]], slopes],
-                [k, sign, value, rows, [[0, "2"]]], [k, sign, value, rows, [[0, "-1/2"]]],
-                [k, sign, "1000", rows, slopes],
-                [99, sign, value, rows, slopes]):  # fmt: skip
+    for bad in (
+        [k, sign, value, [[0, "-1"]], slopes],
+        [k, sign, value, [[99, "1"]], slopes],
+        [k, sign, value, rows, [[0, "2"]]],
+        [k, sign, value, rows, [[0, "-1/2"]]],
+        [k, sign, "1000", rows, slopes],
+        [99, sign, value, rows, slopes],
+    ):
         mutant = changed(document, (1, "signs", 0, 0), bad)
         assert verdict(written(mutant)).verdict == "rejected", bad
 
@@ -301,7 +309,8 @@ def test_points_and_equations_with_long_denominators() -> None:
 
 
 def test_values_that_grow_from_layer_to_layer() -> None:
-    """One neuron a layer, each weight with another long denominator: cheap layer by layer, not all together."""
+    """One neuron a layer, each weight with another long denominator: cheap layer by layer, not all
+    together."""
     chain = from_arrays([([[f"1/{hex(16**1800 + 2 * k + 1)}"]], ["1"]) for k in range(400)])
     network = checker.read_network(to_document(chain), "network")
     started = time.monotonic()

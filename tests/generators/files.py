@@ -1,4 +1,5 @@
-"""Where tests find files: of the project, and networks from elsewhere that the project does not hold.
+"""Where tests find files: of the project, and networks from elsewhere that the project does not
+hold.
 
 Tests on networks from elsewhere run if the environment variable POLYRELU_SHARED names a folder with
 them (``nets/`` inside it), and are skipped otherwise.

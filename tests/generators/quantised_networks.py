@@ -1,8 +1,8 @@
 """Random small networks with few-bit weights, most of them degenerate, and random domains for them.
 
-Reproducible from a `random.Random`. Quantised networks are where parallel, concurrent, opposite and repeated
-hyperplanes, dead neurons and neurons that are 0 on an open region come up by themselves; some kinds force them.
-"""
+Reproducible from a `random.Random`. Quantised networks are where parallel, concurrent, opposite and
+repeated hyperplanes, dead neurons and neurons that are 0 on an open region come up by themselves;
+some kinds force them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def brute_domain(domain: Polyhedron) -> brute.Domain:
     return brute.Domain(domain.ambient_dimension, domain.inequalities, domain.equations)
 
 
-# -- networks -----------------------------------------------------------------------------------------------------
+# -- networks --------------------------------------------------------------------------------------
 
 
 def quantised_network(kind: str, rng: Random) -> Network:
@@ -107,7 +107,8 @@ def _homogeneous(rng: Random) -> Network:
 
 
 def _related_rows(rng: Random) -> Network:
-    """In every hidden layer a row is a multiple of another one: equal, opposite, proportional, or only parallel."""
+    """In every hidden layer a row is a multiple of another one: equal, opposite, proportional, or
+    only parallel."""
     stack = _stack(rng, rng.choice([_integer, _quarter]))
     for weights, bias in stack[:-1]:
         i, k = rng.randrange(len(bias)), rng.randrange(len(bias))
@@ -129,7 +130,8 @@ def _zero_rows(rng: Random) -> Network:
 
 
 def _dead(rng: Random) -> Network:
-    """Neurons after the first layer that are never positive, or, with bias 0, positive nowhere and 0 in places."""
+    """Neurons after the first layer that are never positive, or, with bias 0, positive nowhere and
+    0 in places."""
     stack = _stack(rng, _integer)
     for weights, bias in stack[1:-1]:
         i = rng.randrange(len(bias))
@@ -143,8 +145,15 @@ def _dead(rng: Random) -> Network:
 def _open_zero(rng: Random) -> Network:
     """Neurons after the first layer without bias: 0 on the open region where what they read is off."""
     stack = _stack(rng, _integer)
-    return from_arrays([stack[0], *((weights, [b * rng.randint(0, 1) * (i > 0) for i, b in enumerate(bias)])
-                                    for weights, bias in stack[1:])])  # fmt: skip
+    return from_arrays(
+        [
+            stack[0],
+            *(
+                (weights, [b * rng.randint(0, 1) * (i > 0) for i, b in enumerate(bias)])
+                for weights, bias in stack[1:]
+            ),
+        ]
+    )
 
 
 def _concurrent(rng: Random) -> Network:
@@ -210,7 +219,7 @@ _MAKERS: dict[str, Callable[[Random], Network]] = {
 KINDS = tuple(_MAKERS)
 
 
-# -- domains ------------------------------------------------------------------------------------------------------
+# -- domains ---------------------------------------------------------------------------------------
 
 
 def random_domain(kind: str, inputs: int, rng: Random) -> Polyhedron:
@@ -332,11 +341,12 @@ _DOMAIN_MAKERS: dict[str, Callable[[int, Random], Polyhedron]] = {
 DOMAINS = tuple(_DOMAIN_MAKERS)
 
 
-# -- comparison ---------------------------------------------------------------------------------------------------
+# -- comparison ------------------------------------------------------------------------------------
 
 
 def dimensions_by_signs(cells: PolyhedralComplex) -> dict[brute.Key, int]:
-    """The dimension of every cell, by the signs of the domain's constraints and the neurons; they must differ."""
+    """The dimension of every cell, by the signs of the domain's constraints and the neurons; they
+    must differ."""
     found: dict[brute.Key, int] = {}
     for k in range(cells.lineality_dim, cells.dimension + 1):
         for row in np.concatenate([cells.constraint_signs(k), cells.signs(k)], axis=1).tolist():

@@ -1,4 +1,5 @@
-"""Random small plain stacks of chosen kinds, reproducible from a `random.Random`; shared by tests and benchmarks."""
+"""Random small plain stacks of chosen kinds, reproducible from a `random.Random`; shared by tests
+and benchmarks."""
 
 from __future__ import annotations
 
@@ -70,7 +71,8 @@ def _degenerate(rng: Random) -> Network:
     return net
 
 
-#: Two hidden layers, n_0 ≥ n_1 ≥ 2 and Gaussian weights: where Theorem 5 of the three-layer paper applies.
+#: Two hidden layers, n_0 ≥ n_1 ≥ 2 and Gaussian weights: where Theorem 5 of the three-layer paper
+#: applies.
 THREE_LAYER_KINDS = ("gaussian", "hiding", "dead", "linear")
 
 _MAKERS: dict[str, Callable[[Random], Network]] = {

@@ -1,4 +1,5 @@
-"""Bounds that differ exactly, not in floats: the column was taken for a constant, and the minimum for the maximum."""
+"""Bounds that differ exactly, not in floats: the column was taken for a constant, and the minimum
+for the maximum."""
 
 from fractions import Fraction
 

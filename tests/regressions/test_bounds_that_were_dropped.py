@@ -1,5 +1,6 @@
-"""A sign that floats claim and exact bounds do not prove left bounds behind whose records were dropped: the certificate
-used them, and the checker refused it. It takes a tie: outward rounding to short numbers loses the 0."""
+"""A sign that floats claim and exact bounds do not prove left bounds behind whose records were
+dropped: the certificate used them, and the checker refused it. It takes a tie: outward rounding to
+short numbers loses the 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A number of a cell or region that does not exist raised IndexError, or meant another cell if it was negative."""
+"""A number of a cell or region that does not exist raised IndexError, or meant another cell if it
+was negative."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`identify` wrote certificates beyond the checker's limits, which came out unreadable.
 
-Whatever it writes is accepted; where no evidence fits into the limits it is undecided, or membership is left open.
-"""
+Whatever it writes is accepted; where no evidence fits into the limits it is undecided, or
+membership is left open."""
 
 from __future__ import annotations
 

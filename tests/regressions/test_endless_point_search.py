@@ -1,4 +1,5 @@
-"""The search for a point of (c) counted the points it found, not its tries: without any point it never ended."""
+"""The search for a point of (c) counted the points it found, not its tries: without any point it
+never ended."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Error bounds of float forms that were too small, so that wrong signs were trusted.
 
-* A skip connection reads input coordinates that were rounded, although the weights of all layers are integers.
-* A weight that rounds to 0, or is cut to the largest float, with an activation that makes up for it.
-"""
+* A skip connection reads input coordinates that were rounded, although the weights of all layers
+are integers. * A weight that rounds to 0, or is cut to the largest float, with an activation that
+makes up for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A process that takes subnormal numbers for 0 would read other weights, so it is told; torch can switch that on."""
+"""A process that takes subnormal numbers for 0 would read other weights, so it is told; torch can
+switch that on."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Weights or biases of 1e300 in a network with two or more hidden layers: `identify` raised TypeError (a linear program
-without columns) or ValueError (NaN in a direction), and NumPy warned of overflow."""
+"""Weights or biases of 1e300 in a network with two or more hidden layers: `identify` raised
+TypeError (a linear program without columns) or ValueError (NaN in a direction), and NumPy warned of
+overflow."""
 
 from __future__ import annotations
 
@@ -23,10 +24,12 @@ HUGE = 10**300
 def gaussian(widths: tuple[int, ...], seed: int, weight: int, bias: int) -> Network:
     random = Random(seed)
     layers: Rows = [
-        ([[Fraction(random.gauss(0, 1)) * weight for _ in range(n)] for _ in range(m)],
-         [Fraction(random.gauss(0, 1)) * bias for _ in range(m)])
+        (
+            [[Fraction(random.gauss(0, 1)) * weight for _ in range(n)] for _ in range(m)],
+            [Fraction(random.gauss(0, 1)) * bias for _ in range(m)],
+        )
         for n, m in pairwise(widths)
-    ]  # fmt: skip
+    ]
     return from_arrays(layers)
 
 

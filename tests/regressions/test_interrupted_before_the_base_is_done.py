@@ -1,4 +1,5 @@
-"""After Ctrl-C among the first neurons the complex was cut by all neurons of the base, and listed only those done.
+"""After Ctrl-C among the first neurons the complex was cut by all neurons of the base, and listed
+only those done.
 
 The base, neurons with independent linear parts, cuts from the start.
 """

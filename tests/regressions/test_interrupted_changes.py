@@ -1,4 +1,5 @@
-"""Ctrl-C in the middle of a change left integer rows and float table out of step, and later answers were wrong."""
+"""Ctrl-C in the middle of a change left integer rows and float table out of step, and later answers
+were wrong."""
 
 import sys
 from collections.abc import Callable
@@ -30,7 +31,8 @@ CHANGES: dict[str, Change] = {
 
 
 def interrupted_at(step: int, change: Change, program: LinearProgram) -> bool:
-    """Raise KeyboardInterrupt before line number `step` of the package in the change; False if it ends before."""
+    """Raise KeyboardInterrupt before line number `step` of the package in the change; False if it
+    ends before."""
     seen = 0
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:

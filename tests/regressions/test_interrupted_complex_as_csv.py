@@ -1,4 +1,5 @@
-"""After Ctrl-C a .csv output was an error, because of its affine maps, and everything found so far was lost."""
+"""After Ctrl-C a .csv output was an error, because of its affine maps, and everything found so far
+was lost."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""After Ctrl-C in the search of ridges `identify` went on with linear programs for other networks, for up to a
-minute on a network with 128 neurons."""
+"""After Ctrl-C in the search of ridges `identify` went on with linear programs for other networks,
+for up to a minute on a network with 128 neurons."""
 
 from __future__ import annotations
 

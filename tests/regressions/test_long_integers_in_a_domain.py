@@ -1,7 +1,8 @@
-"""A JSON domain with an integer of 3 million digits kept the command line busy for minutes before it was refused.
+"""A JSON domain with an integer of 3 million digits kept the command line busy for minutes before
+it was refused.
 
-The command line lifts Python's own limit on digits; without it Python's message about that limit was shown.
-"""
+The command line lifts Python's own limit on digits; without it Python's message about that limit
+was shown."""
 
 from __future__ import annotations
 

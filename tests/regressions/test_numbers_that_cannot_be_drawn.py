@@ -1,4 +1,5 @@
-"""Numbers beyond what matplotlib, or floats, can hold: one line with a remedy, no traceback, no false picture."""
+"""Numbers beyond what matplotlib, or floats, can hold: one line with a remedy, no traceback, no
+false picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Streaming raised IndexError when the very first cells were more than the limit (13 inputs with the usual limit)."""
+"""Streaming raised IndexError when the very first cells were more than the limit (13 inputs with
+the usual limit)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Two neurons with one row whose outgoing weights differ by (1, …, 1): trading just that exchanges the neurons.
+"""Two neurons with one row whose outgoing weights differ by (1, …, 1): trading just that exchanges
+the neurons.
 
 `identify` answered undecided, since the only proposed other network was related to the first.
 """

@@ -1,4 +1,5 @@
-"""A hidden hyperplane in a network that ends in a ReLU was refuted "among generic", a class that is not defined there.
+"""A hidden hyperplane in a network that ends in a ReLU was refuted "among generic", a class that is
+not defined there.
 
 The checker rejected that certificate.
 """

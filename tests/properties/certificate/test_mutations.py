@@ -1,10 +1,10 @@
-"""Every certificate mutated leaf by leaf: no mutant crashes the checker, and each accepted one is still true.
+"""Every certificate mutated leaf by leaf: no mutant crashes the checker, and each accepted one is
+still true.
 
-A mutant that changes a network gets its hash recomputed, so that it dies of its content or not at all. An accepted
-mutant needs a reason: it makes the same claim as the original (only evidence or remarks differ), or the new claim
-is true by a route that shares nothing with the checker: the prover decides the mutated network anew and brute force
-finds nothing against it.
-"""
+A mutant that changes a network gets its hash recomputed, so that it dies of its content or not at
+all. An accepted mutant needs a reason: it makes the same claim as the original (only evidence or
+remarks differ), or the new claim is true by a route that shares nothing with the checker: the
+prover decides the mutated network anew and brute force finds nothing against it."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def original(name: str) -> tuple[dict[str, Any], str]:
 
 
 def test_the_originals_use_every_theorem_but_three() -> None:
-    """`flip` is never issued; `point` and `deep-part` are mutated with the hand-made certificates, `tree` with the tree
-    files."""
+    """`flip` is never issued; `point` and `deep-part` are mutated with the hand-made certificates,
+    `tree` with the tree files."""
     theorems = {original(name)[1] for name in NETWORKS}
     assert theorems == set(checker.THEOREMS) - {"flip", "point", "deep-part"}
 
@@ -133,7 +133,8 @@ def reason_it_is_true(document: dict[str, Any], mutant: dict[str, Any]) -> str:
 
 
 def _survives_runtimes(claim: dict[str, Any], network: polyrelu.Network) -> bool:
-    """Whether the prover's bound, and a hundred runtimes that take every liberty, stay within the claim."""
+    """Whether the prover's bound, and a hundred runtimes that take every liberty, stay within the
+    claim."""
     low, high, limits = (
         [Fraction(text) for text in entry]
         for entry in (*claim["domain"].values(), claim["at-most"])

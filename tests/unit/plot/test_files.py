@@ -1,4 +1,5 @@
-"""`polyrelu plot`: pictures and meshes as files, the one object, errors, what a missing matplotlib does."""
+"""`polyrelu plot`: pictures and meshes as files, the one object, errors, what a missing matplotlib
+does."""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-# --- Pictures as files -----------------------------------------------------------------------------------
+# --- Pictures as files ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
@@ -112,7 +113,8 @@ def test_formats(
 )
 @pytest.mark.parametrize("name", ["net.json", "lines.json"])
 def test_every_kind_of_picture(what: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Also where every cell contains a line; the output is as its schema says, equal files for equal pictures."""
+    """Also where every cell contains a line; the output is as its schema says, equal files for
+    equal pictures."""
     for suffix in ("png", "svg"):
         contents = []
         for number in range(2):
@@ -222,7 +224,7 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     assert [step[0] for step in done if step[0]] == [1, 1, 2, 3]
 
 
-# --- Meshes ----------------------------------------------------------------------------------------------
+# --- Meshes ---------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -282,7 +284,8 @@ def volume(mesh: Read) -> float:
 def test_closed_surfaces(
     suffix: str, network: Network, level: str | int, euler: int, inside: float
 ) -> None:
-    """On R^n, since the surface is bounded. Every edge is passed once in each direction, and the volume is positive."""
+    """On R^n, since the surface is bounded. Every edge is passed once in each direction, and the
+    volume is positive."""
     part = surface(network, "level", level=level)
     written = save_mesh(part, f"mesh{suffix}")
     mesh = read_mesh(Path(f"mesh{suffix}"))
@@ -301,7 +304,8 @@ def test_closed_surfaces(
 
 
 def test_surfaces_in_a_box() -> None:
-    """The planes x = 0, y = 0, z = 0 in a cube: a complex of 12 squares, in which edges have four faces."""
+    """The planes x = 0, y = 0, z = 0 in a cube: a complex of 12 squares, in which edges have four
+    faces."""
     planes = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
     for what in ("zeros", "weights"):
         mesh = mesh_of(surface(planes, what, box=[-1, 1]))
@@ -338,7 +342,8 @@ def test_edges_and_points_alone() -> None:
 
 
 def test_a_mesh_of_a_slice() -> None:
-    """The second input is the third plus 1: the octahedron |y + 1| + |y| + |z| + |w|, by the other coordinates."""
+    """The second input is the third plus 1: the octahedron |y + 1| + |y| + |z| + |w|, by the other
+    coordinates."""
     four = from_arrays(
         [
             (
@@ -398,7 +403,7 @@ def test_the_mesh_of_weights_is_that_of_its_output(
         surface(from_arrays([([[1, 0, 0]], [0]), ([[1], [1]], [0, 0])]), "weights", output=2)
 
 
-# --- Errors ----------------------------------------------------------------------------------------------
+# --- Errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def polygons(
     return {frozenset(points) for points in found if not inside.on_frame(points)}
 
 
-# --- Clipping --------------------------------------------------------------------------------------------
+# --- Clipping -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("inputs", [1, 2, 3])
@@ -117,7 +117,8 @@ def cross(a: Point, b: Point, c: Point) -> Fraction:
 
 
 def test_corners_go_around() -> None:
-    """Consecutive corners always turn to the same side, once around: shoelace and triangles from a corner agree."""
+    """Consecutive corners always turn to the same side, once around: shoelace and triangles from a
+    corner agree."""
     tried = 0
     for _, cells in networks(2):
         for _, points in Clipped(cells, view_of(cells, BOX)).all_cells(2, range(cells.regions)):
@@ -188,7 +189,8 @@ def test_certain_floats_in_place_of_exact_vertices() -> None:
 
 
 def test_edges_past_the_corners_of_the_frame() -> None:
-    """Whether an edge passes on one side of a corner or the other is no matter of floats, in any dimension."""
+    """Whether an edge passes on one side of a corner or the other is no matter of floats, in any
+    dimension."""
     rng, seen = Random("corners"), set()
     for trial in range(60):
         inputs = 2 + trial % 2
@@ -231,7 +233,8 @@ def area(points: list[tuple[Fraction, ...]]) -> Fraction:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_regions_fill_the_frame(kind: str) -> None:
-    """Unbounded cells and cells with lines are clipped exactly: all areas add up, and every corner is in its region."""
+    """Unbounded cells and cells with lines are clipped exactly: all areas add up, and every corner
+    is in its region."""
     frame = [[Fraction(-3), Fraction(4)], [Fraction(-1, 2), Fraction(5)]]
     tried = 0
     for seed in range(30):
@@ -250,7 +253,7 @@ def test_regions_fill_the_frame(kind: str) -> None:
     assert tried or kind == "bottleneck"
 
 
-# --- Views -----------------------------------------------------------------------------------------------
+# --- Views ----------------------------------------------------------------------------------------
 
 
 def test_the_default_box() -> None:
@@ -290,7 +293,8 @@ def test_wrong_views(domain: Polyhedron, box: object, says: str) -> None:
 
 
 def test_the_network_on_a_slice() -> None:
-    """It has the same values, also where later layers read the input, and the domain the same points."""
+    """It has the same values, also where later layers read the input, and the domain the same
+    points."""
     plain = random_network(4, 1, 0)
     skip = Block(0, plain.weight(1).take(rows=[1, 2]))
     layers = (plain.layers[0], Layer((skip, *plain.layers[1].blocks), plain.bias(2)))
@@ -322,7 +326,8 @@ def test_a_slice_is_drawn_like_the_complex_on_it() -> None:
 
 
 def test_slices_are_drawn_in_their_coordinates(tmp_path: Path) -> None:
-    """Along p1 - p0 and p2 - p0, so that the points are (0, 0), (1, 0) and (0, 1); also where they fill all of R^n."""
+    """Along p1 - p0 and p2 - p0, so that the points are (0, 0), (1, 0) and (0, 1); also where they
+    fill all of R^n."""
     for inputs, points in (
         (4, [[1, 0, 2, 1], [2, 1, 3, 1], [3, 0, 2, 2]]),
         (2, [[1, 2], [0, 4], [2, 5]]),
@@ -397,7 +402,7 @@ def test_weights_on_a_slice_are_measured_along_it() -> None:
     assert unit_weight(facet, 0) == pytest.approx(9 / 2**0.5)
 
 
-# --- What matplotlib is given ------------------------------------------------------------------------------
+# --- What matplotlib is given ---------------------------------------------------------------------
 
 
 def drawn(ax: Any) -> list[list[list[tuple[float, ...]]]]:
@@ -506,7 +511,7 @@ def test_polygons_in_space() -> None:
             ]
 
 
-# --- Weights, classes, heights -----------------------------------------------------------------------------
+# --- Weights, classes, heights --------------------------------------------------------------------
 
 
 def test_weights_are_red_where_convex_and_grey_where_invisible() -> None:
@@ -589,7 +594,7 @@ def test_a_surface() -> None:
     assert low < 2 < 4 < high
 
 
-# --- Axes of one's own ---------------------------------------------------------------------------------------
+# --- Axes of one's own ----------------------------------------------------------------------------
 
 
 def test_axes_of_the_caller() -> None:

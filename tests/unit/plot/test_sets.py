@@ -1,4 +1,5 @@
-"""Decision boundaries and level sets of every dimension: what is drawn is said, and what is said is drawn."""
+"""Decision boundaries and level sets of every dimension: what is drawn is said, and what is said is
+drawn."""
 
 from __future__ import annotations
 
@@ -123,7 +124,7 @@ def test_other_sets_are_refused() -> None:
     )
 
 
-# --- Neurons that are 0 on regions -------------------------------------------------------------------------
+# --- Neurons that are 0 on regions ----------------------------------------------------------------
 
 
 def test_regions_where_a_neuron_is_zero_are_filled() -> None:
