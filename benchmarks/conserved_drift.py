@@ -116,9 +116,8 @@ def linear_problem() -> Problem:
     start[0][:3] = np.abs(start[0][:3]) / 2 + 0.1
     start[1][:2] = np.abs(start[1][:2]) / 2 + 0.1
     start[2] /= 2
-    start[0][3:, -1] = -start[0][3:, :-1] @ np.full(
-        3, (LOW + HIGH) / 2
-    )  # these bend in the middle of the box
+    # These bend in the middle of the box.
+    start[0][3:, -1] = -start[0][3:, :-1] @ np.full(3, (LOW + HIGH) / 2)
     points = rng.uniform(LOW, HIGH, size=(POINTS, 3))
     return Problem(points, np.sin(4 * points[:, 0]) * points[:, 1] - points[:, 2] ** 2, start)
 

@@ -44,9 +44,8 @@ def main() -> None:
     before = RESULTS / "equivalence.json"  # a part that is not run keeps its results
     found: dict[str, Any] = json.loads(before.read_text()) if before.exists() else {}
     if options.part != "routes":
-        equivalent(
-            from_arrays([([[1]], [0])]), from_arrays([([[2]], [0])])
-        )  # imports are not measured
+        # Imports are not measured.
+        equivalent(from_arrays([([[1]], [0])]), from_arrays([([[2]], [0])]))
         records = [
             _measured(*shape, k, options.timeout)
             for shape in SHAPES

@@ -43,9 +43,8 @@ def load_split() -> tuple[Floats, Floats, NDArray[np.int64], NDArray[np.int64]]:
 
 def train(inputs: Floats, labels: NDArray[np.int64]) -> dict[str, Floats]:
     """Weights and biases of the trained network by name, in the order in which they are stored."""
-    classifier = MLPClassifier(
-        HIDDEN_WIDTHS, activation="relu", random_state=SEED
-    )  # all other settings: the defaults
+    # All other settings: the defaults.
+    classifier = MLPClassifier(HIDDEN_WIDTHS, activation="relu", random_state=SEED)
     # Several threads add up in varying order, which changes the last bits. The default of 200
     # epochs ends before the convergence test is met, which scikit-learn warns of; it is the first
     # setting tried, and it stays.

@@ -43,9 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("polyrelu: cannot print: standard output is closed", file=sys.stderr)
         return 2
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # a terminal or pipe that cannot show "σ" gets "\\u03c3"
+        # A terminal or pipe that cannot show "σ" gets "\\u03c3".
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = argparse.Namespace(command=None, json="--json" in given)

@@ -423,9 +423,8 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "DEEP_COST", 2**12)
     assert verdict(load("corners")) == ("unreadable", "ridges")
     monkeypatch.undo()
-    long = [
-        f"1/{hex(2**16_000 + k)}" for k in (1, 3, 5, 7, 9)
-    ]  # their least common multiple is too long
+    # Their least common multiple is too long.
+    long = [f"1/{hex(2**16_000 + k)}" for k in (1, 3, 5, 7, 9)]
     document = load("corners")
     document["claim"]["network"] = wide_network(5)
     slices(document)[0].update(point=long, directions=[["1"] * 5, long])
@@ -559,9 +558,8 @@ def test_kinds_against_jumps(widths: tuple[int, ...], among: Any) -> None:
                 expected = ""
             assert subject.ridges[-1].kind == expected == (space.ridge(u, v, mask).kind or "")
             kinds[subject.ridges[-1].kind] += 1
-    rare = (
-        among == "regular" and 1 in widths[1:-1]
-    )  # with one neuron in a layer f is constant nearly everywhere
+    # With one neuron in a layer f is constant nearly everywhere.
+    rare = among == "regular" and 1 in widths[1:-1]
     assert rare or all(kinds[kind] for kind in ("", "A", "B"))
     assert (kinds["C"] > 0) == (among == "transversal")
     assert (unclear > 0) == (among == "regular")

@@ -365,9 +365,8 @@ def test_rounds_parts_and_signs_that_say_nothing() -> None:
         verdict(written(changed(document, (0, "parts"), [*document[0]["parts"], empty]))).verdict
         == "rejected"
     )
-    document = lines_of(
-        "bounds on a box"
-    )  # the same sign again and again is true, and costs no memory
+    # The same sign again and again is true, and costs no memory.
+    document = lines_of("bounds on a box")
     many = changed(document, (1, "signs", 0), document[1]["signs"][0] * 500)
     assert checker.check_bytes(written(many)).verdict == "accepted"
 

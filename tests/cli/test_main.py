@@ -359,9 +359,8 @@ def test_bad_files_are_one_line_and_one_object(
             status = main([*command, *options, str(path)])
             captured = capsys.readouterr()
             message = _check_error(status, captured.out, captured.err, bool(options))
-            messages.add(
-                re.sub("0x[0-9a-f]+", "", message)
-            )  # numpy quotes objects with their address
+            # Numpy quotes objects with their address.
+            messages.add(re.sub("0x[0-9a-f]+", "", message))
     assert len(messages) == 1
     assert _names(tmp_path) == before
 

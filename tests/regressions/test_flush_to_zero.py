@@ -30,9 +30,8 @@ else:
 def test_weights_are_not_read_while_subnormals_are_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [(np.array([[2.0**-1060]]), np.zeros(1))]
     assert from_arrays(pairs).weight(1)[0, 0] > 0
-    monkeypatch.setattr(
-        floats, "_LEAST", np.zeros(1)
-    )  # what the least number becomes in such a process
+    # What the least number becomes in such a process.
+    monkeypatch.setattr(floats, "_LEAST", np.zeros(1))
     with pytest.raises(NetworkError, match="flush to zero"):
         from_arrays(pairs)
 

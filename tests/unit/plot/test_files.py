@@ -523,9 +523,8 @@ def test_ctrl_c(
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("polyrelu.support.progress.ProgressLine.show", press)
-    before = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # tests in the background ignore Ctrl-C
+    # Tests in the background ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     status, out, err = run(capsys, "plot", "net.json", "-o", "a.png", "--what", what, "--json")
     signal.signal(signal.SIGINT, before)
     assert (status, json.loads(out)["error"]) == (3, "interrupted; nothing was written")

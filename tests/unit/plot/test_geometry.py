@@ -36,10 +36,10 @@ from polyrelu.plot import (
 )
 from polyrelu.plot.canvas import new_figure
 from polyrelu.plot.clip import Clipped, floats
-from polyrelu.plot.parts import fringe, zero_set
+from polyrelu.plot.parts import boundary_in_domain, zero_set
 from polyrelu.plot.sets import classes_of
 from polyrelu.plot.slices import on_axes
-from polyrelu.plot.values import lifted
+from polyrelu.plot.values import lifted_regions
 from polyrelu.plot.view import window
 from polyrelu.plot.weights import unit_weight
 from polyrelu.topology import decision_boundary, level_set
@@ -197,9 +197,8 @@ def test_edges_past_the_corners_of_the_frame() -> None:
         slopes = [Fraction(rng.randint(1, 9), rng.randint(1, 9)) for _ in range(inputs)]
         off = rng.choice([0, 1, -1]) * Fraction(1, 2 ** rng.choice([50, 56, 64, 90]))
         rows = [slopes, *([rng.randint(-9, 9) for _ in range(inputs)] for _ in range(2))]
-        network = from_arrays(
-            [(rows, [-sum(slopes) + off, 1, 2]), ([[1, 1, 1]], [0])]
-        )  # next to (1, …, 1)
+        # Next to (1, …, 1).
+        network = from_arrays([(rows, [-sum(slopes) + off, 1, 2]), ([[1, 1, 1]], [0])])
         domain = Polyhedron.box([-7] * inputs, [Fraction(22, 3)] * inputs)
         cells = canonical_complex(network, domain if trial % 3 else None)
         view = view_of(cells, [-1, 1])
@@ -447,11 +446,12 @@ def test_the_boundary_of_the_domain_is_drawn_but_not_the_frame() -> None:
     triangle = Polyhedron.from_generators([[-2, -2], [2, -2], [0, 2]], (), (), 2)
     cells = canonical_complex(from_arrays([([[1, 0]], [0]), ([[1]], [0])]), triangle)
     regions, border, edges = drawn(draw_cells(cells))
+    # The lowest side, two edges, is on the frame.
     assert [len(part) for part in (regions, border, edges)] == [
         2,
         2,
         1,
-    ]  # the lowest side, two edges, is on the frame
+    ]
     boxed = canonical_complex(
         from_arrays([([[1, 0]], [0]), ([[1]], [0])]), Polyhedron.box([-1, -1], [1, 1])
     )
@@ -489,8 +489,8 @@ def test_points_and_open_regions_of_a_subcomplex() -> None:
 def test_no_edges_inside_an_open_region_of_a_level_set() -> None:
     network = from_arrays([([*UNIT, [1, 2]], [0, 0, 1]), ([[1, 1, 0]], [0])])
     part = level_set(network, 0)
-    assert (part.f_vector, fringe(part).f_vector) == ((3, 5, 2), (3, 4, 0))
-    outside = {cell for cell in fringe(part) if cell.dimension == 1}
+    assert (part.f_vector, boundary_in_domain(part).f_vector) == ((3, 5, 2), (3, 4, 0))
+    outside = {cell for cell in boundary_in_domain(part) if cell.dimension == 1}
     assert all(0 in vertex for cell in outside for vertex in part.cells.vertices_and_rays(cell)[0])
 
 
@@ -571,7 +571,7 @@ def test_a_boundary_of_another_network_is_refused() -> None:
 def test_heights_are_values(inputs: int) -> None:
     network = random_network(inputs, 2, 2)
     cells = canonical_complex(network)
-    pieces = lifted(cells, Clipped(cells, view_of(cells, BOX)), 1)
+    pieces = lifted_regions(cells, Clipped(cells, view_of(cells, BOX)), 1)
     assert len(pieces) > 2
     for *point, value in (corner for piece in pieces for corner in piece):
         assert value == network(point)[1]
