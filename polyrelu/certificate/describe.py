@@ -36,7 +36,7 @@ __all__ = ["CertificateText", "describe", "describe_latex", "read_certificate"]
 #: The first bytes of a split tree (FORMAT.md, section 5).
 _TREE_START = b'{"format": "polyrelu-tree", '
 
-#: Maximum number of bytes that are read of a compressed certificate, and of the first line of a tree.
+#: Maximum number of bytes read of a compressed certificate, and of the first line of a tree.
 _LINE_LIMIT = 1 << 28
 
 

@@ -69,9 +69,8 @@ def add_complex(commands: Any) -> None:
         "--conditions",
         action="store_true",
         help="which conditions of the theorems on deep networks hold (generic, general, "
-        "transparent, …), with "
-        "evidence; for supertransversal, and so for generic, constraints of the domain count "
-        "like neurons",
+        "transparent, …), with evidence; for supertransversal, and so for generic, constraints of "
+        "the domain count like neurons",
     )
     parser.add_argument(
         "--certificate",

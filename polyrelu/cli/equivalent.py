@@ -28,8 +28,8 @@ __all__ = ["add_equivalent"]
 def add_equivalent(commands: Any) -> None:
     """Add the command to the parser."""
     summary = (
-        "prove that two networks compute the same function on a domain, or find a point where "
-        "they differ"
+        "prove that two networks compute the same function on a domain, or find a point where they "
+        "differ"
     )
     parser = add_command(commands, "equivalent", _equivalent, summary)
     parser.add_argument("network", help=NETWORK_HELP)
@@ -39,8 +39,7 @@ def add_equivalent(commands: Any) -> None:
         "--domain",
         default="R^n",
         help="where the functions are compared: R^n (the default), orthant, box:lo,hi, "
-        "'box:lo0,hi0;lo1,hi1;…', "
-        "slice:FILE or FILE.json, as for `complex`",
+        "'box:lo0,hi0;lo1,hi1;…', slice:FILE or FILE.json, as for `complex`",
     )
     parser.add_argument(
         "-o",

@@ -113,8 +113,8 @@ def _check(options: argparse.Namespace) -> None:
         check_output("-o", options.output, [options.network, *filter(None, [options.domain])])
         if Path(options.output).suffix not in _REPORTS:
             raise DomainError(
-                f"-o {options.output}: reports are written as {', '.join(_REPORTS)}; choose "
-                "one of these"
+                f"-o {options.output}: reports are written as {', '.join(_REPORTS)}; choose one of "
+                "these"
             )
     if not 0 <= options.sample <= _MOST_MEMBERS:
         raise UsageError(f"--sample {options.sample}: must be 0 to {_MOST_MEMBERS}")
@@ -282,9 +282,8 @@ def _remarks(options: argparse.Namespace, shown: dict[str, Any]) -> list[str]:
         lines.append(f"open: {shown['reason']}")
     for one in shown["hidden"]:
         lines.append(
-            f"layer {one['layer'] + 1} hides neuron {one['neuron']} of layer {one['layer']}: "
-            "its bias may be raised by "
-            f"every t ≥ {number_text(one['least_shift'])}"
+            f"layer {one['layer'] + 1} hides neuron {one['neuron']} of layer {one['layer']}: its "
+            f"bias may be raised by every t ≥ {number_text(one['least_shift'])}"
         )
     return [
         *lines,

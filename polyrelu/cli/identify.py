@@ -146,8 +146,8 @@ def _check_outputs(options: argparse.Namespace) -> None:
         and Path(options.output).resolve() == Path(options.other).resolve()
     ):
         raise CertificateError(
-            f"--other {options.other}: the certificate is to be written to this file; choose "
-            "two names"
+            f"--other {options.other}: the certificate is to be written to this file; choose two "
+            "names"
         )
     for name in kept:
         check_output("--checkpoint", name, [options.network])

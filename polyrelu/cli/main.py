@@ -90,8 +90,8 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="polyrelu",
-        description="Exact, certified geometry of ReLU networks: prove statements about a network, check "
-        "the proof.",
+        description="Exact, certified geometry of ReLU networks: prove statements about a network, "
+        "check the proof.",
         epilog=EXIT_STATUS,
     )
     parser.add_argument("--version", action="version", version=f"polyrelu {__version__}")

@@ -57,11 +57,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="RULES",
         help="rule=value, separated by commas, for steps that are not exact: "
-        "batchnorm=float64|float32 (factors 1/√), "
-        "text=exact|float64|float32 (decimal text), attributes=stored|decimal (float32 "
-        "attributes), "
-        "normalisation=exact|float64|float32 (weights it is folded into); the first of each "
-        "is the default",
+        "batchnorm=float64|float32 (factors 1/√), text=exact|float64|float32 (decimal text), "
+        "attributes=stored|decimal (float32 attributes), normalisation=exact|float64|float32 "
+        "(weights it is folded into); the first of each is the default",
     )
     reading.add_argument(
         "--normalisation",

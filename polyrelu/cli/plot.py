@@ -49,26 +49,21 @@ def add_plot(commands: Any) -> None:
         "--what",
         choices=_KINDS,
         help="graph of an output (1 dimension); complex: all cells (2); layers: zero sets of the "
-        "neurons, a panel for "
-        "each layer (2 or 3); zeros: those of all layers in one; weights: breakpoint facets "
-        "by tropical weight; "
-        "boundary of decisions; level: where an output is --level; surface: graph of an "
-        "output (2). By default graph, "
-        "complex or layers",
+        "neurons, a panel for each layer (2 or 3); zeros: those of all layers in one; weights: "
+        "breakpoint facets by tropical weight; boundary of decisions; level: where an output is "
+        "--level; surface: graph of an output (2). By default graph, complex or layers",
     )
     parser.add_argument(
         "--domain",
         default="R^n",
         help="R^n (the default) or any other of 1 to 3 dimensions, written as for `complex`; of "
-        "many inputs "
-        "slice:FILE, a slice through points, drawn in its coordinates s, t",
+        "many inputs slice:FILE, a slice through points, drawn in its coordinates s, t",
     )
     parser.add_argument(
         "--box",
         metavar="LO,HI",
         help="the frame of the picture along its axes, --box=-2,2 or '--box=-2,2;0,1'; by default "
-        "that of a bounded "
-        "domain, otherwise -1,1",
+        "that of a bounded domain, otherwise -1,1",
     )
     parser.add_argument(
         "--output", default="0", metavar="K", help="which output, from 0; 0 is the default"
@@ -205,8 +200,8 @@ def _level(options: argparse.Namespace) -> Fraction:
         raise UsageError("--level: only for --what level")
     if not NUMBER.fullmatch(options.level):
         raise UsageError(
-            f"--level {options.level[:40]!r}: expected an integer, a decimal or a fraction "
-            "such as 1/3"
+            f"--level {options.level[:40]!r}: expected an integer, a decimal or a fraction such as "
+            "1/3"
         )
     return Fraction(options.level)
 

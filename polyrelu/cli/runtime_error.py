@@ -51,8 +51,8 @@ def _runtime_error(options: argparse.Namespace, started: float) -> int:
     box = parse_domain(options.domain, imported.network.inputs).bounding_box()
     if box is None:
         raise DomainError(
-            f"--domain {options.domain}: a rounding error is bounded on bounded domains only; "
-            "use a box"
+            f"--domain {options.domain}: a rounding error is bounded on bounded domains only; use "
+            "a box"
         )
     try:
         found = runtime_error(imported, *box, options.arithmetic)

@@ -126,8 +126,8 @@ def _number(name: str, text: str) -> str:
 
     if not NUMBER.fullmatch(text):
         raise UsageError(
-            f"--{name} {text[:40]!r}: expected an integer, a decimal such as 0.25 or a "
-            "fraction such as 1/3"
+            f"--{name} {text[:40]!r}: expected an integer, a decimal such as 0.25 or a fraction "
+            "such as 1/3"
         )
     return format_rational(Fraction(text))
 

@@ -66,8 +66,8 @@ def names(folder: Path) -> set[str]:
 def test_equal_pictures_are_equal_files(suffix: str) -> None:
     """In one process and in two, whatever the environment says about dates."""
     script = (
-        "import sys; from polyrelu.formats import load; from polyrelu.plot import picture;"
-        "picture(load('net.json'), 'layers').save(sys.argv[1])"
+        "import sys; from polyrelu.formats import load; from polyrelu.plot import "
+        "picture;picture(load('net.json'), 'layers').save(sys.argv[1])"
     )
     picture(SMALL, "layers").save(f"0.{suffix}")
     for number, epoch in enumerate(["1", "1000000000"], 1):
