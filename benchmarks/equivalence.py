@@ -1,16 +1,16 @@
-"""Equality of networks beside z3, and the route that each of 1,000 pairs takes.
+"""Equivalence of networks beside z3, and the route that each of 1,000 pairs takes.
 
     python -m benchmarks.equivalence [--timeout 30] [--instances 6] [--part speed|routes]
 
-Speed: pairs with two hidden layers that are equal, of five families
-(`tests/generators/benchmark_pairs.py`) and five shapes; the same instances, with the same limit on
-the clock, for `equivalent` (proof and certificate; then the independent checker) and for z3 with
-the theory QF_LRA, in which equality is "there is no input where an output differs". Both run in
-this process, one after the other. Where z3 does not finish, its limit counts, so that the ratio is
-a lower bound.
+Speed: equal pairs with two hidden layers of five families (tests/generators/benchmark_pairs.py) and
+five shapes. The same instances, with the same wall-clock limit, go to `equivalent` (proof and
+certificate; then the independent checker) and to z3 with the theory QF_LRA, in which equality reads
+"there is no input where an output differs". Both run in this process, one after the other. Where z3
+does not finish, its limit counts, so that the ratio is a lower bound.
 
 Routes: the pairs of `tests/properties/proofs/test_equivalent_pairs.py`, equal ones and the same
-with one weight changed by 2^-40."""
+ones with one weight changed by 2^-40.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def main() -> None:
     write_results("equivalence", found)
 
 
-#: The families in turn. z3 finishes most of the first one, and all of them in small shapes.
+#: Shapes of the pairs, for the families in turn. z3 finishes most of the first family, and all
+#: families in small shapes.
 _TURN = [
     "dead weight",
     "pruned",
@@ -166,7 +167,7 @@ def _summary(shape: tuple[int, int], records: list[Record]) -> Record:
 
 
 def _routes(count: int) -> Record:
-    """How the pairs of the tests are decided."""
+    """Count how the pairs of the tests are decided."""
     equal: Counter[str] = Counter()
     changed: Counter[str] = Counter()
     seconds = {"equal": 0.0, "changed": 0.0}

@@ -1,12 +1,13 @@
-"""Attack the verdicts of `identify`: 10,000 random networks against brute force, and small grids
-against all their parameters.
+"""Attack the verdicts of `identify`: random networks against brute force, and small grids.
 
     python -m benchmarks.identify_campaign [--count 1000] [--seed 1] [--grid 1500]
 
-Every certificate goes through the checker; every proof is confronted with the exact local fiber
-over all cells; every refutation is re-evaluated on all common cells and compared under all
-permutations; where θ is verified to be generic and n_0 ≥ n_1 ≥ 2 the verdict is compared with the
-sign condition of Theorem 5. On the grids every parameter with the same function is enumerated."""
+Every certificate goes through the checker. Every proof is confronted with the exact local fiber
+over all cells, every refutation is re-evaluated on all common cells and compared under all
+permutations. Where θ is verified to be generic and n_0 ≥ n_1 ≥ 2, the verdict is compared with the
+sign condition of Theorem 5 of the three-layer paper. On the grids every parameter with the same
+function is enumerated.
+"""
 
 from __future__ import annotations
 
