@@ -1,8 +1,9 @@
 """The checker against hand-made certificates, hostile input, and mutations of valid certificates.
 
-The files in tests/certificates are written by hand (their numbers are small enough to check on
-paper); the note in `unverified` says what each is, and for invalid ones begins with the step that
-must fail."""
+The files in tests/certificates are written by hand, with numbers that can be checked on paper. The
+note in `unverified` describes each file, and for invalid files it begins with the step that must
+fail.
+"""
 
 from __future__ import annotations
 
@@ -172,7 +173,7 @@ def test_network_file_by_hand_or_renamed(tmp_path: Path) -> None:
     assert checker.check_file(path, [network]).verdict == "accepted"
     assert run("--network", network, path).returncode == 0
     (tmp_path / "renamed.network.json").write_bytes(network.read_bytes())
-    assert checker.check_file(path).verdict == "unreadable"  # neighbours are not searched
+    assert checker.check_file(path).verdict == "unreadable"  # files beside it are not searched
     assert checker.check_file(path, [tmp_path / "renamed.network.json"]).verdict == "accepted"
     (tmp_path / "garbage.network.json").write_text("[")
     assert checker.check_file(path, [tmp_path / "garbage.network.json"]).verdict == "unreadable"
@@ -197,7 +198,7 @@ def test_network_file_with_the_wrong_hash(tmp_path: Path) -> None:
 
 
 def test_canonical_bytes() -> None:
-    """The hash as FORMAT.md writes it down, spelled out for one network."""
+    """The hash of FORMAT.md is computed step by step for one network."""
     lines = [
         "polyrelu-network 1",
         "inputs 2",
@@ -360,7 +361,7 @@ def test_limit_of_a_point() -> None:
 
 
 def test_limit_of_assignments() -> None:
-    """The cost of exact ranks: eight hyperplanes, one doubled, make 1024 pairs (D, eps)."""
+    """Exact ranks cost too much: eight hyperplanes, one doubled, give 1024 pairs (D, eps)."""
     for bits, wanted in ((300, "accepted"), (4000, "unreadable")):
         document = altered("shallow-assignments")
         network = document["claim"]["network"]["inline"]
@@ -528,7 +529,7 @@ def leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
 
 
 def variants(value: Any) -> Iterator[Any]:
-    """Other values for a place in a certificate."""
+    """Yield other values for a place in a certificate."""
     yield from (None, True, False, 0, 1, "", "0", "1", [], {}, 1.5)
     if type(value) is int:
         yield from (value + 1, value - 1, -value, str(value))
@@ -576,7 +577,7 @@ def put(document: Any, path: Path_, value: Any) -> Any:
 
 
 def rehash(document: Any) -> None:
-    """Write the hash of what stands there, so that a mutation gets further than the first step."""
+    """Write the hash of the changed content, so that a mutation passes the first step."""
     for key in ("network", "other"):
         try:
             reference = document["claim"][key]
@@ -615,7 +616,7 @@ def evaluate(network: Any, x: list[Fraction]) -> list[Fraction]:
 
 
 def a_difference(claim: Any, document: Any) -> bool:
-    """Whether the point of a certificate shows what its claim says, in plain fractions."""
+    """Return whether the point of a certificate proves its claim, in plain fractions."""
     evidence = [h["evidence"] for h in document["proof"]["hypotheses"]]
     x = [Fraction(t) for t in evidence[0]["x"]]
     rows = {
@@ -634,7 +635,7 @@ def a_difference(claim: Any, document: Any) -> bool:
 
 
 def survives_runtimes(claim: Any) -> bool:
-    """Whether runtimes that take every liberty stay within a claim of the theorem `rounding`."""
+    """Return whether runtimes that use every freedom stay within a claim about rounding."""
     network, format_ = claim["network"]["inline"], claim["arithmetic"]
     low, high, limits = (
         [Fraction(x) for x in part] for part in (*claim["domain"].values(), claim["at-most"])
@@ -660,8 +661,10 @@ def survives_runtimes(claim: Any) -> bool:
 
 
 def reason(document: Any, changed: Any, path: Path_) -> str:
-    """Why a certificate may be accepted after a change at `path`: an explicit list. The empty
-    string: no reason."""
+    """Return why a certificate may be accepted after a change at `path`, from an explicit list.
+
+    The empty string means that there is no reason.
+    """
     if path == ("claim", "network", "file"):
         return "a network file may have another name; its hash decides"
     if path[:1] == ("unverified",):
@@ -731,16 +734,18 @@ def test_duplicated_keys(path: Path) -> None:
 
 
 def test_the_checker_stands_alone() -> None:
-    """One file, 600 lines for identifiability with two hidden layers at most, 450 for Theorem D,
-    whole or in part, 90 for neurons of one sign, at most 250 for each later claim; standard library
-    only, no assert."""
+    """The checker is one short file that uses the standard library only, and no assert.
+
+    It may have 600 lines for identifiability with at most two hidden layers, 450 for Theorem D in
+    full or in part, 90 for neurons of one sign, and 250 for each later claim.
+    """
     source = (ROOT / "polyrelu" / "checker.py").read_text()
     later = {entry[0] for entry in checker.THEOREMS.values()} - {
         "identifiable",
         "not-identifiable",
         "determined",
     }
-    later.add("equivalent")  # tree files have a header of their own
+    later.add("equivalent")  # tree files have their own header
     assert len(source.splitlines()) <= 600 + 450 + 90 + 250 * len(later)
     tree = ast.parse(source)
     modules = {

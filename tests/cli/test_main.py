@@ -1,5 +1,4 @@
-"""The command line, as a user meets it: exit statuses, one line per error, one JSON object, nothing
-half-written."""
+"""The command line as a user meets it: exit statuses, errors of one line, objects, files."""
 
 from __future__ import annotations
 
@@ -28,17 +27,18 @@ from tests.unit.formats.test_load import BAD_FILES
 
 Pairs = Sequence[tuple[Any, Any]]
 
-#: |x|.
+#: The network of |x|.
 _ABSOLUTE: Pairs = [([[1], [-1]], [0, 0]), ([[1, 1]], [0])]
-#: The same neuron twice.
+#: A network with the same neuron twice.
 _DUPLICATE: Pairs = [([[1], [1], [-1]], [0, 0, 1]), ([[1, 2, 1]], [0])]
-#: Two hidden layers, wider than the input: no theorem applies, and no other network is known.
+#: A network with two hidden layers wider than the input: no theorem applies, and no other network
+#: with its function is known.
 _OPEN: Pairs = [
     ([[1, 1], [-3, -1], [2, 1]], [1, -1, 1]),
     ([[-1, 2, -2], [2, -2, -1], [-2, -3, 2]], [-1, 2, 3]),
     ([[2, -2, -1]], [-3]),
 ]
-#: Two hidden layers, proved among generic parameters.
+#: A network with two hidden layers that is proved among generic parameters.
 _GENERIC: Pairs = [
     ([[60, -89, -44], [24, -65, -5], [11, -53, -84]], [12, 64, -41]),
     ([[-21, 105, -36], [-33, 154, -98]], [51, -128]),
@@ -70,7 +70,7 @@ def folder(tmp_path: Path) -> Path:
 def _run(
     folder: Path, *arguments: str, variables: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """`python -m polyrelu` in the folder."""
+    """Run `python -m polyrelu` in the folder."""
     environment = {**os.environ, "PYTHONPATH": str(_ROOT), "PYTHONUTF8": "1", **(variables or {})}
     return subprocess.run(
         [sys.executable, "-m", "polyrelu", *arguments],
@@ -88,7 +88,10 @@ def _names(folder: Path) -> set[str]:
 
 
 def _check_error(status: int, out: str, err: str, as_json: bool) -> str:
-    """Status 2, exactly one line on stderr, and with --json one object on stdout; the message."""
+    """Check the form of an error, and return its message.
+
+    The exit status is 2, stderr has exactly one line, and with --json stdout has one object.
+    """
     assert status == 2
     assert err.startswith("polyrelu: ")
     assert err.endswith("\n")
@@ -329,7 +332,7 @@ def test_nothing_is_written_if_the_other_network_cannot_be(folder: Path) -> None
 
 
 def test_failed_write_leaves_old_files_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk is full half-way."""
+    """Old files survive when the disk is full half-way."""
     (folder / "proof.json").write_text("precious")
     before = _names(folder)
 
@@ -349,8 +352,10 @@ def test_failed_write_leaves_old_files_alone(folder: Path, monkeypatch: pytest.M
 def test_bad_files_are_one_line_and_one_object(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In this process, so that all files can be tried in every way; an exception would be a
-    traceback."""
+    """Every bad file gives one line and one object in every command.
+
+    The commands run in this process, where an exception would be a traceback.
+    """
     path = BAD_FILES[name].write(tmp_path)
     before = _names(tmp_path)
     messages = set()
@@ -545,7 +550,7 @@ _DAMAGED: dict[str, Callable[[Any], object]] = {
 
 @pytest.fixture(scope="module")
 def certificate() -> Any:
-    """The document of a good certificate."""
+    """The document of a valid certificate."""
     outcome = polyrelu.identify(from_arrays(_ABSOLUTE))
     assert isinstance(outcome, polyrelu.Proved)
     return outcome.certificate.to_document()[0]
@@ -582,7 +587,7 @@ def test_show_refuses_other_files(
 def test_show_never_raises_on_damaged_certificates(
     tmp_path: Path, certificate: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One byte changed at random."""
+    """One byte is changed at random."""
     random_ = random.Random(2)
     content = json.dumps(certificate).encode()
     path = tmp_path / "proof.json"
@@ -604,7 +609,7 @@ _MATHEMATICS = ("numpy", "flint", "sympy", "onnx", "ppl", "networkx", "highspy")
 
 
 def _loaded_by(code: str) -> set[str]:
-    """The modules of `_MATHEMATICS` that are loaded after the code has run."""
+    """Return the modules of `_MATHEMATICS` that are loaded after the code has run."""
     program = (
         f"import sys\n{code}\nprint(*(name for name in {_MATHEMATICS!r} if name in sys.modules))"
     )
@@ -685,8 +690,7 @@ def test_a_full_disk_is_an_error(folder: Path) -> None:
 
 
 def test_nothing_is_overwritten(folder: Path) -> None:
-    """Not the input, not one output by another, and no file that happens to have the network file's
-    name."""
+    """No output overwrites the input, another output, or a file with the network file's name."""
     before = (folder / "abs.npz").read_bytes()
     found = _run(folder, "identify", "abs.npz", "-o", "abs.npz")
     assert "would overwrite" in _check_error(found.returncode, found.stdout, found.stderr, False)
@@ -719,7 +723,7 @@ def test_small_archives_of_large_arrays_are_refused(folder: Path) -> None:
 
 @pytest.mark.parametrize(("closed", "status"), [("1", 2), ("2", 0)])
 def test_closed_streams(closed: str, status: int, tmp_path: Path) -> None:
-    """Who closes standard output gets an error, not a verdict; standard error is not needed."""
+    """Closed standard output gives an error and no verdict; standard error is not needed."""
     save(from_arrays([([[1]], [0]), ([[1]], [0])]), tmp_path / "net.json")
     command = f"{shlex.quote(sys.executable)} -m polyrelu complex net.json {closed}>&-"
     done = subprocess.run(

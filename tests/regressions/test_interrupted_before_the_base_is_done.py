@@ -1,7 +1,7 @@
-"""After Ctrl-C among the first neurons the complex was cut by all neurons of the base, and listed
-only those done.
+"""After Ctrl-C among the first neurons a complex listed fewer neurons than it was cut by.
 
-The base, neurons with independent linear parts, cuts from the start.
+It was cut by all neurons of the base (neurons with independent linear parts, which cut from the
+start) and listed only the neurons that were done.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""After Ctrl-C a .csv output was an error, because of its affine maps, and everything found so far
-was lost."""
+"""After Ctrl-C a .csv output was an error, and all results so far were lost.
+
+The reason was its affine maps.
+"""
 
 from __future__ import annotations
 

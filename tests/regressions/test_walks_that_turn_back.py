@@ -1,8 +1,8 @@
-"""Slopes with the wrong sign in floats, so that the neuron at the back end of a cell seemed to come
-next, and the walk went to and fro for ever.
+"""Walks went to and fro for ever, because slopes had the wrong sign in floats.
 
-The weights 1 + 0.49 e, -(1 + 0.501 e) and e/2, e one ulp of 1, sum to 0.489 e; the floats nearest
-to them to -e/2."""
+The neuron at the back end of a cell seemed to come next. The weights 1 + 0.49 e, -(1 + 0.501 e) and
+e/2, with e one ulp of 1, sum to 0.489 e; the floats nearest to them sum to -e/2.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ULP = Fraction(1, 2**52)
 WEIGHTS = (1 + Fraction(49, 100) * ULP, -(1 + Fraction(501, 1000) * ULP), ULP / 2)
 SLOPE = sum(WEIGHTS)
 PLANE = ([0, 0], [[1, 0], [0, 1]])
-#: where SLOPE * (t + 1) is 2^20, and a little farther on
+#: Parameters where SLOPE * (t + 1) is 2^20, and a little larger.
 FIRST = Fraction(2**20) / SLOPE - 1
 SECOND = FIRST * Fraction(1001, 1000)
 
@@ -43,8 +43,10 @@ def test_a_bent_hyperplane() -> None:
 
 
 def test_a_bent_hyperplane_whose_heading_floats_get_wrong() -> None:
-    """Behind the first end, which a form with the slope -e/2 in floats and 0.489 e exactly must
-    tell from ahead, there are others."""
+    """There are neurons behind the first end, and an exact form must tell that they are not ahead.
+
+    The form has the slope -e/2 in floats and 0.489 e exactly.
+    """
     first = [[1, 0], [1, 0], [1, 0], [-1, 0], [0, 1], [-1, 0]]
     for back in (1, 2**30, FIRST / 2):
         biases = [1, 1, 1, SECOND, 0, back]
@@ -57,7 +59,7 @@ def test_a_bent_hyperplane_whose_heading_floats_get_wrong() -> None:
 
 
 def forms_of(network: Network) -> tuple[AffineSlice, LocalForms]:
-    """The forms where all neurons are on."""
+    """Return the forms where all neurons are on."""
     plane = AffineSlice(network, *PLANE)
     forms = LocalForms(plane)
     forms.update(np.ones(plane.size, dtype=np.int8))
@@ -65,21 +67,22 @@ def forms_of(network: Network) -> tuple[AffineSlice, LocalForms]:
 
 
 def test_a_carrier_that_is_less_steep_than_in_floats() -> None:
-    """0.489 e x - y is 0 at (1 / 0.489 e, 1), which 1 / (e/2) falls short of; the other neuron is 0
-    between."""
+    """The form 0.489 e x - y is 0 at (1 / 0.489 e, 1), farther away than 1 / (e/2).
+
+    The other neuron is 0 between the two points.
+    """
     between = 1 / (Fraction(4945, 10000) * ULP)
     ones = [[1, 0], [1, 0], [1, 0], [0, 1]]
     network = from_arrays(
         [([*ones, [-1, 0]], [0, 0, 0, 0, between]), ([[*WEIGHTS, -1, 0]], [0]), ([[1]], [0])]
     )
     _, forms = forms_of(network)
-    assert forms.columns[0, 5] < 0 < SLOPE  # not even the direction of the slope is sure
+    assert forms.columns[0, 5] < 0 < SLOPE  # floats do not even give the sign of the slope
     assert forms.signs_at(np.array([0.0, 1.0]), 5, 0) is None
 
 
 def test_a_neuron_that_is_steeper_than_in_floats() -> None:
-    """Its slope is 0 in floats and 0.49 e exactly, and the exact point is 10^20 away: there it is
-    positive."""
+    """A slope is 0 in floats and 0.49 e exactly; 10^20 away the form is positive."""
     first = [[1, 0], [1, 0], [1, 0], [0, 1]]
     network = from_arrays(
         [(first, [0, 0, 0, 0]), ([[1, 0, 0, -1], [WEIGHTS[0], -1, 0, 0]], [0, -1]), ([[1, 1]], [0])]
@@ -94,8 +97,10 @@ def test_a_neuron_that_is_steeper_than_in_floats() -> None:
 
 
 def test_the_bound_pays_for_the_evaluation_as_well() -> None:
-    """What the float form, taken as exact, is at a float point lies within the part of the bound
-    that is kept for it; the errors of the form are counted besides."""
+    """The error of evaluating a float form at a float point lies within its part of the bound.
+
+    The errors of the form itself have another part.
+    """
     slope, constant = 1 + 2.0**-27, -(1 + 2.0**-26)
     _, forms = forms_of(from_arrays([([[slope, 0]], [constant]), ([[1]], [0])]))
     q = np.array([slope, 0.0])
