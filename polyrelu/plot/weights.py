@@ -179,5 +179,5 @@ def _diverging_map(colormaps: Any) -> Any:
     """Return matplotlib's colour map from blue to red."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    whole = colormaps["coolwarm"]
-    return LinearSegmentedColormap.from_list("weights", whole(np.linspace(0, 1, 256)))
+    colours = colormaps["coolwarm"]
+    return LinearSegmentedColormap.from_list("weights", colours(np.linspace(0, 1, 256)))
