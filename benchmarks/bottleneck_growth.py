@@ -1,17 +1,19 @@
-"""How equality of two networks with two hidden layers behind a bottleneck grows with the width n = n_0 = n_1.
+"""Growth of the equivalence proof for two hidden layers behind a bottleneck, with n = n_0 = n_1.
 
     python -m benchmarks.bottleneck_growth [--widths 8 16 32 64 128] [--instances 3] [--limit 60]
 
-Pairs with n_2 = 1 and with n_2 = n, two of them equal and two not:
+Pairs with n_2 = 1 and with n_2 = n are compared, two kinds of them equal and two not:
 
-* moved: every second-layer neuron hides neuron 0; translated and, for n_2 = 1, half of the other neurons flipped;
-* disguised: no hidden neuron; permuted and scaled;
+* moved: every second-layer neuron hides neuron 0, which is translated; for n_2 = 1, half of the
+  other neurons are flipped;
+* disguised: there is no hidden neuron; the network is permuted and scaled;
 * weight: the first kind, with one weight changed by 2^-40 in the second layer;
 * too far: the first kind, shifted by 2^-20 more than the least shift.
 
-The same pairs of the first kind, n_2 = 1, by the general proof: with canonical positions switched off, up to the limit.
-Seconds on the clock of this process; the certificates are checked by the independent checker. The exponents are slopes
-of least squares through the logarithms of the medians, for all widths from 16 on.
+Pairs of the first kind with n_2 = 1 are also given to the general proof, with canonical positions
+switched off, up to the time limit. Times are wall-clock seconds of this process; certificates are
+checked by the independent checker. Exponents are least-squares slopes through the logarithms of
+the medians, for all widths from 16 on.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ from tests.generators.equivalent_pairs import Stack, permutation, scaling
 from tests.oracles.judge import certificate_bytes
 
 KINDS = {"moved": "proved", "disguised": "proved", "weight": "refuted", "too far": "refuted"}
-#: Widths of the general proof, and from where exponents are fitted.
+#: Widths of the general proof, and the least width for the fit of exponents.
 SMALL_WIDTHS, FITTED_FROM = [3, 4, 6, 8, 10, 12, 14], 16
 Record = dict[str, Any]
 
@@ -76,7 +78,7 @@ def _name(single: bool) -> str:
 
 
 def pair(kind: str, width: int, single: bool, number: int) -> tuple[Stack, Stack]:
-    """A pair of a kind."""
+    """Return a pair of networks of a kind."""
     chance = Random(f"{kind} {width} {single} {number}")
     make = plain_stack if kind == "disguised" else hiding_stack
     first = make(chance, width, width, 1 if single else width, 1)
@@ -109,15 +111,25 @@ def _measured(kind: str, width: int, single: bool, number: int) -> Record:
     checked = time.perf_counter() - started
     assert verdict == "accepted"
     record: Record = {
-        "kind": kind, "width": width, "single": single, "route": outcome.search.route, "nodes": outcome.search.nodes,
-        "points": outcome.search.points, "seconds": seconds, "check_seconds": checked, "certificate_bytes": len(data),
-    }  # fmt: skip
+        "kind": kind,
+        "width": width,
+        "single": single,
+        "route": outcome.search.route,
+        "nodes": outcome.search.nodes,
+        "points": outcome.search.points,
+        "seconds": seconds,
+        "check_seconds": checked,
+        "certificate_bytes": len(data),
+    }
     print(record, flush=True)
     return record
 
 
 def _general(instances: int, limit: float) -> list[Record]:
-    """The first kind, n_2 = 1, without canonical positions, until no instance of a width is finished."""
+    """Measure the first kind with n_2 = 1 without canonical positions.
+
+    Widths grow until no instance of a width is finished within the limit.
+    """
     found: list[Record] = []
     for width in SMALL_WIDTHS:
         with patch("polyrelu.proofs.equivalence.prover.canonical_position", lambda network: None):
@@ -148,7 +160,7 @@ def _medians(records: list[Record], kind: str, single: bool, key: str) -> dict[i
 
 
 def _fits(records: list[Record], kind: str, single: bool) -> dict[str, float]:
-    """Exponents of the growth with the width."""
+    """Return the exponents of the growth with the width."""
     found = {}
     for key in ("seconds", "check_seconds", "certificate_bytes"):
         points = [

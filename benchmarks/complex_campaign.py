@@ -1,11 +1,13 @@
 """The complex against brute force on thousands of random networks, most of them degenerate.
 
-    python -m benchmarks.complex_campaign [--count 2000] [--quantised 3000] [--seed 1] [--processes 2]
+    python -m benchmarks.complex_campaign [--count 2000] [--quantised 3000] [--seed 1]
+        [--processes 2]
 
-Brute force cuts the domain neuron by neuron in PPL and names every cell by its signs. For every network all cells and
-their dimensions are compared; the regions found by walking, and the vertices and edges found alone, with the lattice.
-The first part draws from all kinds of degenerate networks and of domains (tests/generators/quantised_networks.py), the second
-quantised networks of the architectures on which float tools were seen to fail, on R^n.
+Brute force cuts the domain neuron by neuron in PPL and names every cell by its signs. For each
+network all cells and their dimensions are compared, and the results of walking through regions and
+of vertices and edges alone are compared with the face lattice. The first part draws from all kinds
+of degenerate networks and domains (tests/generators/quantised_networks.py), the second draws
+quantised networks on R^n with the architectures on which float tools fail.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ from tests.oracles.cells_on_domain import cells_on_domain
 ARCHITECTURES = [(2, 4, 4, 1), (2, 3, 3, 3, 1), (3, 4, 3, 1)]
 NUMBERS = {"integers in ±3": (-3, 3, 1), "ternary": (-1, 1, 1), "quarters": (-8, 8, 4)}
 
-Task = tuple[str, str]  # what it is drawn from, and the seed
+#: The name of what a network is drawn from, and the seed.
+Task = tuple[str, str]
 
 
 def main() -> None:
@@ -94,7 +97,7 @@ def _tasks(count: int, quantised: int, seed: int) -> Iterator[Task]:
 
 
 def drawn(task: Task) -> tuple[str, Network, Polyhedron]:
-    """What was drawn from, the network, the domain."""
+    """Return the names of what was drawn from, the network and the domain."""
     source, seed = task
     rng = Random(f"{source} {seed}")
     if source == "all kinds":
@@ -115,7 +118,7 @@ def drawn(task: Task) -> tuple[str, Network, Polyhedron]:
 
 
 def examine(task: Task) -> tuple[Counter[str], str]:
-    """Counts, and what is wrong."""
+    """Compare one network with brute force; return counts, and the errors found."""
     kind, network, domain = drawn(task)
     counts: Counter[str] = Counter({f"networks, {kind}": 1})
     expected = {

@@ -1,13 +1,14 @@
-"""The exact complex beside its yardsticks: plain floats, an earlier numpy draft, other packages; growth and memory.
+"""The exact complex beside plain floats, an earlier numpy draft and other packages.
 
-    python -m benchmarks.complex_grid [--yardsticks DIR] [--repeat 3] [--part grid|less|growth|worst|stream|peers]
-        [--nets DIR] [--relucent PYTHON]
+    python -m benchmarks.complex_grid [--yardsticks DIR] [--repeat 3]
+        [--part grid|less|growth|worst|stream|peers] [--nets DIR] [--relucent PYTHON]
 
-The grid is that of ``float_lattice.py``: normal weights and biases, seed 0, rounded to 1/1024, box [-1, 1]^d. Times
-are CPU seconds of one thread, the least of the repetitions, everything in one run. Yardsticks are programs that are
-not part of the project; without their folder only our own times are taken. ``--relucent`` names a Python in which
-relucent, torch and polyrelu are installed, ``--nets`` the folder of ``arch_single_pendulum.onnx``.
-Results of parts that are not run are kept.
+The script measures time, growth and memory. The grid is the one of `float_lattice.py`: normal
+weights and biases with seed 0, rounded to 1/1024, on the box [-1, 1]^d. Times are CPU seconds of
+one thread, the least of the repetitions, everything in one run. Yardsticks are programs that are
+not part of the project; without their folder only polyrelu is measured. `--relucent` names a Python
+in which relucent, torch and polyrelu are installed, `--nets` the folder of
+`arch_single_pendulum.onnx`. Parts that are not run keep their last results.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ from polyrelu.network import Network, from_arrays
 Arrays = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 GRID: list[tuple[int, tuple[int, ...]]] = [
-    (2, (64, 64)), (2, (128, 128)), (2, (64, 64, 64)), (2, (256, 256)), (3, (20, 20)), (3, (32, 32)), (3, (48, 48)),
+    (2, (64, 64)), (2, (128, 128)), (2, (64, 64, 64)), (2, (256, 256)),
+    (3, (20, 20)), (3, (32, 32)), (3, (48, 48)),
     (4, (16, 16)), (4, (24, 24)), (5, (12, 12)), (5, (16, 16)), (6, (10, 10)),
 ]  # fmt: skip
 GROWTH: dict[int, list[tuple[int, ...]]] = {
@@ -55,13 +57,13 @@ GROWTH: dict[int, list[tuple[int, ...]]] = {
 
 
 PARTS = ["grid", "less", "growth", "worst", "stream", "peers"]
-#: At least so many regions, in parts.
+#: The network that is streamed (inputs, hidden widths), and the number of regions where it ends.
 STREAMED: tuple[int, tuple[int, ...]] = (4, (104, 104))
 STREAM_GOAL = 10**7
 
 
 def main() -> None:
-    """Run the parts asked for and write results/complex_grid.json and its plot."""
+    """Run the chosen parts and write results/complex_grid.json and its plot."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -96,7 +98,7 @@ def main() -> None:
 
 
 def _use_one_thread() -> None:
-    """Start again if the linear algebra behind numpy may use more than one thread."""
+    """Start the process again if the linear algebra behind numpy may use more than one thread."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     if any(os.environ.get(name) != "1" for name in names):
         os.environ |= dict.fromkeys(names, "1")
@@ -127,7 +129,7 @@ def _seconds(run: Callable[[], object], repeat: int) -> float:
     return min(times)
 
 
-# -- the grid ---------------------------------------------------------------------------------------------------------
+# -- the grid --------------------------------------------------------------------------------------
 
 
 def _grid(yardsticks: Path | None, repeat: int) -> dict[str, Any]:
@@ -201,11 +203,11 @@ def _ratios(rows: list[dict[str, Any]], peers: list[str]) -> dict[str, Any]:
     return found
 
 
-# -- asked for less ---------------------------------------------------------------------------------------------------
+# -- asked for less --------------------------------------------------------------------------------
 
 
 def _less(repeat: int) -> list[dict[str, Any]]:
-    """All cells, vertices and edges only, regions and neighbours only (some of them, by linear programs)."""
+    """Compare all cells with vertices and edges only, and with some regions and neighbours only."""
     rows = []
     for inputs, hidden in [
         (4, (24, 24)),
@@ -230,7 +232,7 @@ def _less(repeat: int) -> list[dict[str, Any]]:
     return rows
 
 
-# -- growth, memory, worst cases ---------------------------------------------------------------------------------------
+# -- growth, memory, worst cases -------------------------------------------------------------------
 
 
 def _growth() -> dict[str, Any]:
@@ -259,7 +261,7 @@ def _growth() -> dict[str, Any]:
 
 
 def _stream() -> dict[str, Any]:
-    """In a process of its own, so that its memory is its own."""
+    """Stream cells in a process of its own, so that its memory can be measured."""
     inputs, hidden = STREAMED
     code = f"import benchmarks.complex_grid as b; b.print_streamed({inputs}, {hidden})"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
@@ -333,11 +335,11 @@ def _worst_networks() -> list[tuple[str, Network]]:
     ]
 
 
-# -- other packages ---------------------------------------------------------------------------------------------------
+# -- other packages --------------------------------------------------------------------------------
 
 
 def _peers(nets: Path | None, relucent: Path | None) -> list[dict[str, Any]]:
-    """Refinement region by region in PPL, and relucent where it is installed."""
+    """Measure refinement region by region in PPL, and relucent where it is installed."""
     from tests.oracles.cells import cells
 
     rows: list[dict[str, Any]] = []

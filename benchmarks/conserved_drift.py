@@ -1,17 +1,19 @@
-"""How far gradient descent drifts from what gradient flow conserves, by step size.
+"""The drift, by step size, of gradient descent from quantities that gradient flow conserves.
 
     python -m benchmarks.conserved_drift
 
-Two small regressions in float64 with fixed seeds, each trained for the same time with steps η, η/2, …, η/64. The first,
-3-6-5-1 on positive data, has neurons that are certified to be linear on the box of the data before and after training
-(and are seen to be active at all points in every step): the drift of their matrix (`conserved_matrix`) and that of the
-diagonal of the others must shrink like η; the matrix of all neurons must not. In the second, 2-3-2-1, layer 2 hides a
-hyperplane of layer 1: the gradient is orthogonal to its translation in every step, and yet b_j - Σ A_ij a_i, which
-would be conserved if A were constant, is not.
+Two small regressions in float64 with fixed seeds are trained for the same time with steps η, η/2,
+…, η/64. The first, 3-6-5-1 on positive data, has neurons that are certified to be linear on the box
+of the data before and after training, and that are active at all points in every step. The drift of
+their matrix (`conserved_matrix`), and of the diagonal of the matrix of the other neurons, must
+shrink like η; the drift of the matrix of all neurons must not. In the second, 2-3-2-1, layer 2
+hides a hyperplane of layer 1: the gradient is orthogonal to its translation in every step, and yet
+b_j - Σ A_ij a_i, which would be conserved if A were constant, is not conserved.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -26,18 +28,21 @@ from polyrelu.network import Network, from_arrays
 from polyrelu.symmetry.hidden_hyperplanes import hidden_neurons
 
 Floats = NDArray[np.float64]
-#: [W | b] of each layer.
+#: The matrix [W | b] of each layer.
 Weights = list[Floats]
 
 TIME, STEP, HALVINGS = 8.0, 1 / 16, 6
-#: The sides of the box of the data.
+#: The bounds of the data in each coordinate.
 LOW, HIGH = 0.25, 1.0
 POINTS = 24
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Points x, shape (p, n_0), the values wanted there, shape (p,), and a start."""
+    """A regression problem with a network to start from.
+
+    The points x have shape (p, n_0), the wanted values shape (p,).
+    """
 
     points: Floats
     targets: Floats
@@ -46,6 +51,9 @@ class Problem:
 
 def main() -> None:
     """Train with all steps; write results/conserved_drift.json and .png."""
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     steps = [STEP / 2**k for k in range(HALVINGS + 1)]
     first, second = linear_problem(), hiding_problem()
     runs = [measured(first, step) | hidden_measured(second, step) for step in steps]
@@ -92,22 +100,23 @@ def main() -> None:
         sys.exit("an exponent is not what the theorem says")
 
 
-#: Whether gradient flow conserves them, in the order of the measurements.
+#: Whether gradient flow conserves each quantity, in the order of the measurements.
 CONSERVED = (True, True, True, False, False)
 
 
 def exponent(steps: list[float], values: list[float]) -> float:
-    """The slope of log(value) over log(step), by least squares."""
+    """Return the slope of log(value) over log(step), by least squares."""
     return float(np.polyfit(np.log(steps), np.log(values), 1)[0])
 
 
-# -- problems -----------------------------------------------------------------------------------------------------
+# -- problems --------------------------------------------------------------------------------------
 
 
 def linear_problem() -> Problem:
-    """3-6-5-1 with 3 and 2 neurons whose weights and biases are positive at the start.
+    """Return 3-6-5-1 with 3 and 2 neurons whose weights and biases are positive at the start.
 
-    The seed is one of those (4 of the first 8) with which they stay linear while the network is trained.
+    With this seed, one of 4 such seeds among the first 8, these neurons stay linear during
+    training.
     """
     rng = np.random.default_rng(2)
     start = [
@@ -116,15 +125,14 @@ def linear_problem() -> Problem:
     start[0][:3] = np.abs(start[0][:3]) / 2 + 0.1
     start[1][:2] = np.abs(start[1][:2]) / 2 + 0.1
     start[2] /= 2
-    start[0][3:, -1] = -start[0][3:, :-1] @ np.full(
-        3, (LOW + HIGH) / 2
-    )  # these bend in the middle of the box
+    # These bend in the middle of the box.
+    start[0][3:, -1] = -start[0][3:, :-1] @ np.full(3, (LOW + HIGH) / 2)
     points = rng.uniform(LOW, HIGH, size=(POINTS, 3))
     return Problem(points, np.sin(4 * points[:, 0]) * points[:, 1] - points[:, 2] ** 2, start)
 
 
 def hiding_problem() -> Problem:
-    """2-3-2-1 where layer 2 hides neuron 0 of layer 1."""
+    """Return 2-3-2-1 where layer 2 hides neuron 0 of layer 1."""
     rng = np.random.default_rng(1)
     first = np.array([[1.0, 0.6, 0.2], [0.4, -0.7, 0.1], [-0.6, 0.3, 0.1]])
     second = np.array([[1.2, -0.5, -0.6, -0.3], [0.9, -0.8, -0.4, -0.2]])
@@ -135,15 +143,15 @@ def hiding_problem() -> Problem:
 
 
 def exact(weights: Weights) -> Network:
-    """The network of exactly these floats."""
+    """Return the network with exactly these floats."""
     return from_arrays([(layer[:, :-1], layer[:, -1]) for layer in weights])
 
 
-# -- training -----------------------------------------------------------------------------------------------------
+# -- training --------------------------------------------------------------------------------------
 
 
 def forward(weights: Weights, points: Floats) -> tuple[list[Floats], list[Floats]]:
-    """Activations with ones below, and preactivations, shape (width, points)."""
+    """Return activations with a last row of ones, and preactivations, of shape (width, points)."""
     activations, preactivations = [with_ones(points.T)], list[Floats]()
     for layer in weights:
         preactivations.append(layer @ activations[-1])
@@ -152,12 +160,12 @@ def forward(weights: Weights, points: Floats) -> tuple[list[Floats], list[Floats
 
 
 def with_ones(values: Floats) -> Floats:
-    """The values with a row of ones below."""
+    """Return the values with a row of ones below."""
     return np.vstack([values, np.ones((1, values.shape[1]))])
 
 
 def gradients(weights: Weights, problem: Problem) -> tuple[Weights, float, list[Floats]]:
-    """Of half the mean squared error; the loss; and the preactivations."""
+    """Return the gradient of half the mean squared error, the loss, and the preactivations."""
     activations, preactivations = forward(weights, problem.points)
     residual = preactivations[-1] - problem.targets
     arriving, found = residual / len(problem.targets), list[Floats]()
@@ -170,13 +178,13 @@ def gradients(weights: Weights, problem: Problem) -> tuple[Weights, float, list[
 
 
 def quantity(weights: Weights, layer: int) -> Floats:
-    """Q of all neurons of a layer (from 1)."""
+    """Return the matrix Q of all neurons of a layer; layers count from 1."""
     rows, columns = weights[layer - 1], weights[layer][:, :-1]
     return np.asarray(columns.T @ columns - rows @ rows.T)
 
 
 def measured(problem: Problem, step: float) -> dict[str, Any]:
-    """Train the first network; the largest change of each quantity."""
+    """Train the first network, and return the largest change of each quantity."""
     box = Polyhedron.box([LOW] * 3, [HIGH] * 3)
     linear = {layer: linear_neurons(exact(problem.start), layer, box) for layer in (1, 2)}
     weights = [layer.copy() for layer in problem.start]
@@ -216,7 +224,11 @@ def measured(problem: Problem, step: float) -> dict[str, Any]:
 
 
 def hidden_measured(problem: Problem, step: float) -> dict[str, Any]:
-    """Train the second network; the change of b_j - Σ A_ij a_i, and how orthogonal gradient and translation were."""
+    """Train the second network, and return two measurements.
+
+    They are the change of b_j - Σ A_ij a_i, and the largest cosine between gradient and
+    translation.
+    """
     weights = [layer.copy() for layer in problem.start]
     losses, cosine = list[float](), 0.0
     for _ in range(round(TIME / step)):
@@ -240,7 +252,7 @@ def hidden_measured(problem: Problem, step: float) -> dict[str, Any]:
 
 
 def candidate(weights: Weights) -> float:
-    """b_j - Σ_i A_ij a_i for j = 0."""
+    """Return b_j - Σ_i A_ij a_i for j = 0."""
     return float(weights[0][0, -1] - weights[1][:, 0] @ weights[1][:, -1])
 
 

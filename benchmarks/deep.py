@@ -1,20 +1,21 @@
-"""Theorem D in numbers: random networks against their whole complex, growing ones, and trained ones.
+"""Theorem D in numbers: random networks against their whole complex, growing and trained ones.
 
-    python -m benchmarks.deep [--parts random,bottleneck,growth,files] [--networks 2000] [--seed 1] ...
+    python -m benchmarks.deep [--parts random,bottleneck,growth,files] [--networks 2000] [--seed 1]
 
 * *random*: two to four hidden layers, widths up to 6, Gaussian dyadic weights and small integers.
 * *bottleneck*: two hidden layers, n_0 ≥ n_1, widths 4 to 8, Gaussian weights.
-
-  `deep_truth` has the exact local fiber and what all ridges there are show. Where the fiber is more than a point, the
-  hypotheses must not hold at all ridges together: then no certificate exists (if there are very many ridges, a search
-  must not find one). `identify` may refute such a network among all parameters. One that is locally rigid gets a search
-  of `--time-limit` seconds, and, if it is not decided, `--longer` seconds more; it is then undecided because of the
-  *search* (all ridges would be enough) or because of the *theorem* (they are not).
 * *growth*: seconds and bytes against parameters, for random networks.
 * *files*: trained networks, `--file-limit` seconds each.
 
-Parts that are not run keep their last results in results/deep.json. All seconds, limits
-included, are CPU seconds of one thread.
+For the first two parts `deep_truth` gives the exact local fiber, and the hypotheses that hold at
+all ridges together. Where the fiber is more than a point, the hypotheses must not hold, and no
+certificate exists; with very many ridges, only the search must not find one. `identify` may refute
+such a network among all parameters. A network that is locally rigid gets a search of `--time-limit`
+seconds and, if it stays undecided, `--longer` seconds more. A network that is still undecided then
+counts for the *search* if all ridges would be enough, and for the *theorem* if they would not.
+
+Parts that are not run keep their last results in results/deep.json. All seconds, limits included,
+are CPU seconds of one thread.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from polyrelu.network import Network
 from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.deep import prover as deep
 from polyrelu.proofs.deep.search import DeepSearch
+from tests.generators.files import NETS
 
 PARTS = ("random", "bottleneck", "growth", "files")
 
@@ -47,7 +49,7 @@ Widths = tuple[int, ...]
 
 
 def main() -> None:
-    """Run the parts that are asked for, and write results/deep.json."""
+    """Run the chosen parts, and write results/deep.json."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -62,7 +64,7 @@ def main() -> None:
     parser.add_argument(
         "--files", default=",".join(FILES), help="names of networks; the results of others stay"
     )
-    parser.add_argument("--nets", type=Path, default=Path("../shared/nets"))
+    parser.add_argument("--nets", type=Path, default=NETS)
     options = parser.parse_args()
     run: dict[str, Callable[[], Any]] = {
         "random": lambda: campaign(options, options.networks, random_case),
@@ -75,7 +77,7 @@ def main() -> None:
 
 
 def _write(part: str, found: dict[str, Any]) -> None:
-    """Put the results of a part beside those of the others, and draw."""
+    """Store the results of a part beside the results of other parts, and draw them."""
     path = RESULTS / "deep.json"
     results: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     results[part] = {**results.get(part, {}), **found} if part == "files" else found
@@ -84,11 +86,11 @@ def _write(part: str, found: dict[str, Any]) -> None:
         draw(results["growth"])
 
 
-# -- networks ---------------------------------------------------------------------------------------------------------
+# -- networks --------------------------------------------------------------------------------------
 
 
 def random_case(rng: Random) -> tuple[str, Network]:
-    """Two to four hidden layers; several outputs in a third of them."""
+    """Return a network with two to four hidden layers, a third of the time with several outputs."""
     widths = (
         rng.randint(2, 5),
         *(rng.randint(2, 6) for _ in range(rng.randint(2, 4))),
@@ -101,14 +103,14 @@ def random_case(rng: Random) -> tuple[str, Network]:
 
 
 def bottleneck_case(rng: Random) -> tuple[str, Network]:
-    """Two hidden layers, n_0 ≥ n_1."""
+    """Return a network with two hidden layers and n_0 ≥ n_1."""
     n1 = rng.randint(4, 8)
     return "Gaussian", _network(
         (rng.randint(n1, 8), n1, rng.randint(4, 8), rng.randint(1, 3)), _gaussian(rng)
     )
 
 
-#: With more cells of codimension 2, the hypotheses are not evaluated at all of them.
+#: Maximum number of cells of codimension 2 for evaluating the hypotheses at all ridges.
 _MANY = 5000
 
 _INTEGERS = [Fraction(i) for i in (*range(-4, 0), *range(1, 5))]
@@ -120,17 +122,20 @@ def _gaussian(rng: Random) -> Callable[[], Fraction]:
 
 
 def _network(widths: Widths, number: Callable[[], Fraction]) -> Network:
-    return polyrelu.from_arrays([
-        ([[number() for _ in range(n)] for _ in range(m)], [number() for _ in range(m)]) for n, m in pairwise(widths)
-    ])  # fmt: skip
+    return polyrelu.from_arrays(
+        [
+            ([[number() for _ in range(n)] for _ in range(m)], [number() for _ in range(m)])
+            for n, m in pairwise(widths)
+        ]
+    )
 
 
-# -- a campaign -------------------------------------------------------------------------------------------------------
+# -- a campaign ------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class Case:
-    """What became of one network."""
+    """The result for one network."""
 
     kind: str
     widths: Widths
@@ -151,14 +156,14 @@ class Case:
 
     @property
     def is_contradiction(self) -> bool:
-        """Proved, although there is a curve of parameters with the same function."""
+        """Whether the network is proved, although a curve of parameters has the same function."""
         return self.verdict.startswith("proved") and not self.rigid
 
 
 def campaign(
     options: argparse.Namespace, count: int, make: Callable[[Random], tuple[str, Network]]
 ) -> dict[str, Any]:
-    """Decide so many networks, and count."""
+    """Decide a number of networks, and count the results."""
     started, rng, cases = (
         time.process_time(),
         Random(f"{options.seed} {make.__name__}"),
@@ -191,7 +196,7 @@ def campaign(
 
 
 def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
-    """The truth about one network, and a verdict on it."""
+    """Return the truth about one network, and a verdict on it."""
     truth = Truth.of(network)
     case = Case(kind, network.widths, "undecided", 0.0, truth.rigid, truth.vanishing)
     searches = list[DeepSearch]()
@@ -215,22 +220,22 @@ def decide(kind: str, network: Network, limit: float, longer: float) -> Case:
             reasons = truth.reasons or truth.others
             case.why = "deficient: " + (" and ".join(reasons) or "for another reason")
         elif not case.verdict.startswith("refuted"):
-            _look_longer(case, network, searches[0] if searches else None, truth, longer)
+            _search_longer(case, network, searches[0] if searches else None, truth, longer)
     return case
 
 
 def _refuted(network: Network) -> str:
-    """The verdict where Theorem D is not tried."""
+    """Return the verdict where Theorem D is not tried."""
     outcome = polyrelu.identify(network, time_limit=0)
     if isinstance(outcome, NotIdentifiable):
         return f"refuted among {outcome.certificate.claim.among}"
     return "proved among generic" if isinstance(outcome, Proved) else "undecided"
 
 
-def _look_longer(
+def _search_longer(
     case: Case, network: Network, search: DeepSearch | None, truth: Truth, longer: float
 ) -> None:
-    """Go on with a search, and say whose fault it is if it does not help."""
+    """Continue a search, and return the cause if it does not help: search or theorem."""
     if search is None:
         case.why = f"rigid, theorem: {deep.obstruction(network)}"
         return
@@ -276,7 +281,7 @@ def _summary(cases: list[Case]) -> dict[str, Any]:
 
 
 def _short(why: str) -> str:
-    """Whose fault it is, without names."""
+    """Return a cause without names of neurons."""
     return why if why.startswith("deficient") else why.split(":")[0]
 
 

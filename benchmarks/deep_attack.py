@@ -1,18 +1,20 @@
-"""Attacks on the statement of Theorem D: tiny networks with zeros, ties and symmetries, all their ridges.
+"""Attacks on Theorem D: tiny networks with zeros, ties and symmetries, and all their ridges.
 
-    python -m benchmarks.deep_attack [--parts motions,upper,lower,three,meeting,transparent] [--networks 6000]
-                                    [--groups 3000] [--seed 1]
+    python -m benchmarks.deep_attack [--parts motions,upper,lower,three,meeting,transparent]
+        [--networks 6000] [--groups 3000] [--seed 1]
 
-* *motions*: where the hypotheses hold at all ridges, the exact local fiber is a point modulo scalings; where they hold
-  in part, no direction in which all affine pieces stay moves the layers and rows that are determined, other than
-  scalings do. Half of the networks have a symmetry on purpose: a twin, dead, linear or hidden neuron.
-* *upper*, *lower*, *three*, *meeting*: all networks with small integer weights (`GRIDS`), the output up to a constant;
-  2-2-2-1 in two ways, 2-2-2-2-1, and 2-3-2-1 with two lines or more through the origin. Networks are drawn from those
-  that share their function with networks that are not related to them. None of the class may be among these if the
-  hypotheses hold for it, and what is determined in part must be there in all of the class. The classes are the
-  transversal and the regular ones.
-* *transparent*: networks that satisfy, on a box, what Phuong and Lampert (2020) ask for: all must be proved. One for
-  ten of *motions*.
+* *motions*: where the hypotheses hold at all ridges, the exact local fiber is a point modulo
+  scalings. Where they hold in part, directions that keep all affine pieces move the layers and rows
+  that are determined by scalings only. Half of the networks have a symmetry on purpose: a twin,
+  dead, linear or hidden neuron.
+* *upper*, *lower*, *three*, *meeting*: all networks with small integer weights (`GRIDS`), with the
+  output up to a constant: 2-2-2-1 in two ways, 2-2-2-2-1, and 2-3-2-1 with two or more lines
+  through the origin. Networks are drawn from those that share their function with networks that are
+  not related to them. If the hypotheses hold for a class of competitors, none of these may belong
+  to the class; if they hold in part, all competitors of the class must agree in this part. The
+  classes are the transversal and the regular parameters.
+* *transparent*: networks that satisfy, on a box, the assumptions of Phuong and Lampert (2020): all
+  must be proved. There is one of them for ten networks of *motions*.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ from tests.oracles.judge import plain
 from tests.oracles.local_fiber import is_locally_rigid
 from tests.oracles.plain import evaluate, integer_form
 
-#: Of weights and biases.
+#: The ranges from which weights and biases are drawn.
 _RANGES: tuple[Sequence[int], ...] = (
     (-1, 1), (-1, 0, 1), (-2, -1, 1, 2), range(-2, 3), (-3, -2, -1, 1, 2, 3), range(-9, 10)
 )  # fmt: skip
@@ -57,12 +59,12 @@ Ints = NDArray[np.int64]
 
 _SIGNS, _SMALL, _MIDDLE, _NONE = (-1, 1), (-1, 0, 1), (-2, -1, 1, 2), (0,)
 
-#: Sums of two products of these numbers are not 0.
+#: Numbers for which no sum of two products is 0.
 _PAIR = (-1, 2)
 
 _Values = tuple[int, ...]
 
-#: For each layer and each of its neurons the values of its weights, and of its bias.
+#: The values of the weights and of the bias, for each neuron of each layer.
 GRIDS: dict[str, list[list[tuple[_Values, _Values]]]] = {
     "upper": [[(_SMALL, _SMALL)] * 2, [(_MIDDLE, _SMALL)] * 2, [(_SIGNS, _NONE)]],
     "lower": [[(_MIDDLE, _SMALL)] * 2, [(_SIGNS, _SMALL)] * 2, [(_MIDDLE, _NONE)]],
@@ -79,19 +81,19 @@ GRIDS: dict[str, list[list[tuple[_Values, _Values]]]] = {
     ],
 }
 
-#: So many networks of a group are looked at.
+#: Maximum number of networks of a group that are examined.
 _TRIED = 4
 
 _CLASSES: tuple[Competitors, ...] = ("transversal", "regular")
 
-#: So many parameters are worked out at a time.
+#: Number of parameters that are evaluated at a time.
 _CHUNK = 1 << 17
 
 PARTS = ("motions", *GRIDS, "transparent")
 
 
 def main() -> None:
-    """Run the attacks that are asked for and write results/deep_attack.json."""
+    """Run the chosen attacks and write results/deep_attack.json."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -114,11 +116,11 @@ def main() -> None:
     write_results("deep_attack", {"seed": options.seed, **found})
 
 
-# -- motions ----------------------------------------------------------------------------------------------------------
+# -- motions ---------------------------------------------------------------------------------------
 
 
 def motions(count: int, rng: Random) -> dict[str, Any]:
-    """Confront what holds, whole or in part, with the kernel of the Jacobian."""
+    """Confront what holds, in full or in part, with the kernel of the Jacobian."""
     counts, wrong = Counter[str](), list[str]()
     for number in range(count):
         kind, layers = tiny(rng)
@@ -155,8 +157,11 @@ def motions(count: int, rng: Random) -> dict[str, Any]:
 
 
 def tiny(rng: Random) -> tuple[str, Layers]:
-    """Widths 1 to 4, small integers, in half of them a symmetry; most networks of which the theorem can say nothing,
-    because of a hidden weight that is 0 or a narrow layer, are left out."""
+    """Return a network of widths 1 to 4 with small integers, half of the time with a symmetry.
+
+    Most networks on which the theorem says nothing, because of a hidden weight that is 0 or a
+    narrow layer, are left out.
+    """
     while True:
         hidden = rng.choice((2, 2, 2, 3, 3, 4))
         inner = [rng.choice((1, 2, 2, 2, 2, 3, 3, 4)) for _ in range(hidden)]
@@ -179,8 +184,11 @@ def tiny(rng: Random) -> tuple[str, Layers]:
 
 
 def add_symmetry(layers: Layers, kind: str, rng: Random) -> None:
-    """Change a layer after the first: one more neuron (a twin of another, off everywhere, or on everywhere); a neuron
-    of the layer before whose zeros no neuron shows; a row that is a multiple of another one."""
+    """Change a layer after the first one so that the network has a symmetry.
+
+    The change is one more neuron (a twin of another one, always off, or always on), a neuron of the
+    layer before whose zeros no neuron shows, or a row that is a multiple of another one.
+    """
     k = rng.randrange(1, len(layers) - 1)
     (weight, bias), (out, _) = layers[k], layers[k + 1]
     if kind in ("twin", "dead", "linear"):
@@ -202,10 +210,10 @@ def add_symmetry(layers: Layers, kind: str, rng: Random) -> None:
 
 
 def stays(truth: Truth, part: Determined) -> bool:
-    """Whether no direction in which all affine pieces stay moves the rows of a part, other than scalings do.
+    """Return whether no direction that keeps all affine pieces moves a part, apart from scalings.
 
-    With the columns C of the part and all others B, the directions, restricted to C, have dimension
-    |C| + rank J_B - rank J.
+    With the columns C of the part and the other columns B, the directions, restricted to C, have
+    dimension |C| + rank J_B - rank J.
     """
     jacobian = combined_jacobian(truth.network, truth.signs > 0)
     inside = np.array(list(_columns(truth.network, part)))
@@ -215,7 +223,7 @@ def stays(truth: Truth, part: Determined) -> bool:
 
 
 def _columns(network: Network, part: Determined) -> Iterator[bool]:
-    """For each parameter whether it belongs to a row that is determined."""
+    """Return for each parameter whether it belongs to a row that is determined."""
     for number, layer in enumerate(network.layers):
         for i in range(layer.width):
             inside = number < part.layers or (number == part.layers and i in part.neurons)
@@ -223,7 +231,10 @@ def _columns(network: Network, part: Determined) -> Iterator[bool]:
 
 
 def _scalings(network: Network) -> NDArray[np.float64]:
-    """The directions of the scalings, modulo the prime of `combined_jacobian`, a row for each hidden neuron."""
+    """Return the directions of the scalings modulo the prime of `combined_jacobian`.
+
+    There is a row for each hidden neuron.
+    """
     prime, integers, rows = float_prime(4096), integer_form(plain(network)), list[list[int]]()
     for number, width in enumerate(network.widths[1:-1]):
         for i in range(width):
@@ -239,11 +250,11 @@ def _scalings(network: Network) -> NDArray[np.float64]:
     return np.array(rows, dtype=float)
 
 
-# -- the theorem of Phuong and Lampert --------------------------------------------------------------------------------
+# -- the theorem of Phuong and Lampert -------------------------------------------------------------
 
 
 def transparent(count: int, rng: Random) -> dict[str, Any]:
-    """Prove networks that have the hypotheses of that theorem, among regular competitors."""
+    """Prove networks that satisfy the assumptions of that theorem, among regular competitors."""
     counts, wrong = Counter[str](), list[str]()
     numbers = np.random.default_rng(rng.getrandbits(32))
     for _ in range(count):
@@ -259,7 +270,7 @@ def transparent(count: int, rng: Random) -> dict[str, Any]:
     return {**dict(sorted(counts.items())), "contradictions": wrong}
 
 
-# -- grids ------------------------------------------------------------------------------------------------------------
+# -- grids -----------------------------------------------------------------------------------------
 
 
 class Grid:
@@ -277,14 +288,14 @@ class Grid:
         self.size = int(np.prod(self._sizes))
 
     def entries(self, indices: Ints) -> Ints:
-        """The entries of some parameters, a row for each: for each neuron its weights and its bias."""
+        """Return the entries of some parameters, a row for each: weights and biases by neuron."""
         columns = np.unravel_index(indices, self._sizes)
         return np.stack(
             [np.array(v)[column] for v, column in zip(self.values, columns, strict=True)], axis=1
         )
 
     def layers(self, index: int) -> Layers:
-        """A network."""
+        """Return the layers of a network."""
         entries = iter(self.entries(np.array([index]))[0].tolist())
         rows = [
             [list(islice(entries, width + 1)) for _ in range(m)]
@@ -293,7 +304,10 @@ class Grid:
         return [([row[:-1] for row in layer], [row[-1] for row in layer]) for layer in rows]
 
     def groups(self) -> tuple[Ints, Ints]:
-        """The numbers of all parameters, ordered by the values of their functions at points, and where groups start."""
+        """Return the numbers of all parameters in groups, and where the groups start.
+
+        The parameters of a group have the same values at some points.
+        """
         parts = (np.arange(i, min(i + _CHUNK, self.size)) for i in range(0, self.size, _CHUNK))
         hashes = np.concatenate([self._hashes(self.entries(part)) for part in parts])
         order = np.argsort(hashes, kind="stable")
@@ -301,7 +315,7 @@ class Grid:
         return order, np.append(starts, self.size)
 
     def _hashes(self, entries: Ints) -> NDArray[np.uint64]:
-        """Of the values, less that at 0, at points with coordinates in multiples of 1/4."""
+        """Return hashes of the values, minus the value at 0, at points with coordinates k/4."""
         rng = Random(0)
         points = [
             (rng.randint(-size, size), rng.randint(-size, size))
@@ -315,7 +329,7 @@ class Grid:
         return result
 
     def _values(self, entries: Ints, point: tuple[int, int]) -> Ints:
-        """Four times the values of the networks at a point that is given times four."""
+        """Return four times the values of the networks at a point that is given times four."""
         columns, values = iter(entries.T), [np.array(x) for x in point]
         for number, (width, m) in enumerate(pairwise(self.widths), 1):
             rows = [[next(columns) for _ in range(width + 1)] for _ in range(m)]
@@ -327,7 +341,7 @@ class Grid:
 
 
 def grid(name: str, count: int, rng: Random) -> dict[str, Any]:
-    """Networks from groups with one function that are not all related."""
+    """Confront networks from groups with one function that are not all related."""
     table = Grid(GRIDS[name])
     order, starts = table.groups()
     counts, wrong = Counter[str](), list[str]()
@@ -336,7 +350,7 @@ def grid(name: str, count: int, rng: Random) -> dict[str, Any]:
     while counts["groups that are not all related"] < count:
         g = rng.randrange(len(starts) - 1)
         members = order[starts[g] : starts[g + 1]]
-        if len(members) > 300:  # those of dead neurons, that nothing is said of
+        if len(members) > 300:  # networks with dead neurons, about which nothing is claimed
             counts["groups too large"] += 1
             continue
         _confront(
@@ -346,7 +360,7 @@ def grid(name: str, count: int, rng: Random) -> dict[str, Any]:
 
 
 def _confront(members: list[Layers], counts: Counter[str], wrong: list[str]) -> None:
-    """Networks with the same values at some points, none of which is related to another one."""
+    """Confront networks with the same values at some points, no two of which are related."""
     alone = len(members) == 1
     counts["groups all related" if alone else "groups that are not all related"] += 1
     for number, one in enumerate(members[:_TRIED]):
@@ -369,7 +383,7 @@ def _confront_one(
     counts: Counter[str],
     wrong: list[str],
 ) -> None:
-    """A network of which something is proved, and others that are not related to it."""
+    """Confront a network of which something is proved with others that are not related to it."""
     what = f"{among}: " + ("hold" if best.hold else f"{best.determined.layers} layers determined")
     counts[f"{what}, in groups that are not all related"] += 1
     for other in others:
@@ -388,8 +402,11 @@ def _confront_one(
 
 
 def _agrees(layers: Layers, other: Layers, part: Determined) -> bool:
-    """Whether a competitor has what is determined: the layers before M and the rows of M up to signs; or all these
-    without signs, and different neurons of the next layer with the rows of some up to signs."""
+    """Return whether a competitor has the part that is determined.
+
+    The part consists of the layers before M and the rows of M up to signs; or of all these rows
+    without signs, and of different neurons of the next layer with given rows up to signs.
+    """
     orders = product(*_orders(layers[: part.layers]))
     return any(_agrees_in(layers, other, part, order) for order in orders)
 
@@ -418,7 +435,7 @@ def _row(
     columns: Sequence[int] | None = None,
     factors: Sequence[Fraction] | None = None,
 ) -> list[Fraction]:
-    """A row with its bias, its columns in another order and times numbers."""
+    """Return a row with its bias, with columns in another order and multiplied by numbers."""
     row = layer[0][i]
     columns, factors = columns or range(len(row)), factors or [Fraction(1)] * len(row)
     weights = [row[k] * factor for k, factor in zip(columns, factors, strict=True)]
@@ -426,7 +443,7 @@ def _row(
 
 
 def _factor(row: list[Fraction], other: list[Fraction]) -> Fraction:
-    """The factor that makes one row the other one; 0 if there is none."""
+    """Return the factor between two rows; 0 if there is none."""
     pivot = next((i for i, entry in enumerate(row) if entry), None)
     if pivot is None:
         return Fraction(0)
@@ -435,7 +452,7 @@ def _factor(row: list[Fraction], other: list[Fraction]) -> Fraction:
 
 
 def is_competitor(layers: Layers, among: Competitors) -> bool:
-    """Whether a network is of a class, exactly."""
+    """Return whether a network belongs to a class, exactly."""
     if not _has_no_vanishing_product(layers):
         return False
     cells = Truth.of(polyrelu.from_arrays(layers)).cells
@@ -446,7 +463,7 @@ def is_competitor(layers: Layers, among: Competitors) -> bool:
 
 
 def _has_no_vanishing_product(layers: Layers) -> bool:
-    """Whether all masked products I_l W[l] … W[k+1] I_k are nonzero matrices."""
+    """Return whether all masked products I_l W[l] … W[k+1] I_k are nonzero matrices."""
     weights = [np.array(weight) for weight, _ in layers]
     inputs, outputs = np.ones(weights[0].shape[1], dtype=int), np.ones(len(weights[-1]), dtype=int)
     masks = [[inputs], *(list(_masks(len(weight))) for weight in weights[:-1]), [outputs]]
@@ -465,18 +482,21 @@ def _masks(size: int) -> Iterator[NDArray[np.int64]]:
 
 
 def _unrelated(members: list[Layers], rng: Random) -> list[Layers]:
-    """One of each class of related networks, in random order; a few more if rows are 0."""
+    """Return one of each class of related networks, in random order; a few more if rows are 0."""
     rng.shuffle(members)
     return list({_key(layers): layers for layers in members}.values())
 
 
 def _key(layers: Layers) -> tuple[tuple[int, ...], ...]:
-    """One and the same for related networks whose rows are not 0: rows without common factors, in the best order."""
+    """Return a key that related networks whose rows are not 0 share.
+
+    The key holds the rows without common factors, in the best order.
+    """
     return min(_key_in(layers, orders) for orders in product(*_orders(layers[:-1])))
 
 
 def _orders(layers: Layers) -> list[list[tuple[int, ...]]]:
-    """For each layer all orders of its neurons."""
+    """Return for each layer all orders of its neurons."""
     return [list(permutations(range(len(bias)))) for _, bias in layers]
 
 
@@ -494,7 +514,7 @@ def _key_in(layers: Layers, orders: Sequence[Sequence[int]]) -> tuple[tuple[int,
 
 
 def _is_same(one: Layers, other: Layers) -> bool:
-    """Whether two networks are one function up to a constant."""
+    """Return whether two networks are one function up to a constant."""
     at_zero = [evaluate(_exact(layers), [Fraction(0)] * 2)[0] for layers in (one, other)]
     moved = [*other[:-1], (other[-1][0], [int(at_zero[0] - at_zero[1])])]
     return same_function(_exact(one), _exact(moved))

@@ -1,7 +1,8 @@
 """Theorem D on larger networks: random ones of growing size, and trained ones.
 
-The search, the selection of few ridges and the check are timed by themselves. A certificate holds the network, too, so
-that the size of the proof without it is given beside that of the whole. CPU seconds of one thread.
+Search, selection of few ridges and check are timed separately. A certificate contains the network,
+so the size of the proof without the network is given beside the full size. Times are CPU seconds of
+one thread.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -29,24 +31,37 @@ __all__ = ["FILES", "draw", "files", "growth"]
 
 SHAPES = (
     (4, 8, 8, 2), (4, 16, 16, 2), (4, 32, 32, 2), (8, 32, 32, 4), (16, 32, 32, 4), (16, 64, 64, 4),
-    (6, 8, 8, 8, 2), (6, 16, 16, 16, 2), (12, 24, 24, 24, 2), (5, 16, 16, 16, 16, 3), (8, 12, 12, 12, 12, 2),
+    (6, 8, 8, 8, 2), (6, 16, 16, 16, 2), (12, 24, 24, 24, 2),
+    (5, 16, 16, 16, 16, 3), (8, 12, 12, 12, 12, 2),
 )  # fmt: skip
 
 FILES = (
-    "rpd_gcas.onnx", "rl_cartpole.onnx", "arch_single_pendulum.onnx", "rpd_vdp.onnx", "arch_double_pendulum_less.onnx",
-    "nv_cartpole.nnet", "vcas_pra01_20hu.nnet", "sdf_bunny_2d_2x50.bin", "marabou_mnist2x10.onnx", "mnist_256x2.onnx",
-    "acasxu_1_1.nnet", "mnist_256x4.onnx",
-)  # fmt: skip
+    "rpd_gcas.onnx",
+    "rl_cartpole.onnx",
+    "arch_single_pendulum.onnx",
+    "rpd_vdp.onnx",
+    "arch_double_pendulum_less.onnx",
+    "nv_cartpole.nnet",
+    "vcas_pra01_20hu.nnet",
+    "sdf_bunny_2d_2x50.bin",
+    "marabou_mnist2x10.onnx",
+    "mnist_256x2.onnx",
+    "acasxu_1_1.nnet",
+    "mnist_256x4.onnx",
+)
 
-#: So many random networks of one shape are tried.
+#: Maximum number of random networks of one shape that are tried.
 _TRIES = 4
 
 _T = TypeVar("_T")
 
 
 def growth(limit: float) -> dict[str, Any]:
-    """Random networks: Gaussian weights over the square root of the width, in multiples of 2⁻¹⁶. Where something is
-    missing after the time limit, another network of the same shape is tried, three times at most."""
+    """Measure random networks of Gaussian weights over the square root of the width.
+
+    The weights are multiples of 2⁻¹⁶. Where the proof is incomplete after the time limit, another
+    network of the same shape is tried, up to three in all.
+    """
     return {
         "-".join(map(str, widths)): _shown(widths, _first_proved(widths, limit))
         for widths in SHAPES
@@ -64,7 +79,7 @@ def _first_proved(widths: tuple[int, ...], limit: float) -> dict[str, Any]:
 
 
 def files(folder: Path, names: Iterable[str], limit: float) -> dict[str, Any]:
-    """Trained networks; files that are not there, or that cannot be read here, are left out."""
+    """Measure trained networks; files that do not exist, or cannot be read here, are left out."""
     found: dict[str, Any] = {}
     for name in names:
         try:
@@ -72,14 +87,18 @@ def files(folder: Path, names: Iterable[str], limit: float) -> dict[str, Any]:
         except (OSError, PolyreluError) as error:
             print(name, "is left out:", str(error)[:100])
             continue
-        refuted, seconds = _timed(lambda network=network: polyrelu.identify(network, time_limit=0))  # type: ignore[misc]
+        refuted, seconds = _timed(partial(polyrelu.identify, network, time_limit=0))
         entry: dict[str, Any] = {
             "widths": "-".join(map(str, network.widths)),
             "seconds at most": limit,
         }
         if isinstance(refuted, NotIdentifiable):
-            entry |= {"verdict": "refuted", "among": refuted.certificate.claim.among, "why": refuted.explanation,
-                      "seconds": round(seconds, 2)}  # fmt: skip
+            entry |= {
+                "verdict": "refuted",
+                "among": refuted.certificate.claim.among,
+                "why": refuted.explanation,
+                "seconds": round(seconds, 2),
+            }
         elif isinstance(refuted, Proved):
             entry["also proved by"] = refuted.theorem
         found[name] = _shown(name, entry | measure(network, limit))
@@ -109,7 +128,7 @@ def measure(network: Network, limit: float) -> dict[str, Any]:
 
 
 def _searched(network: Network, limit: float) -> DeepSearch:
-    """As in `identify`."""
+    """Search as `identify` does."""
     end = time.process_time() + limit
 
     def progress(_: DeepSearch) -> bool:
@@ -145,7 +164,7 @@ def _checked(
 
 
 def draw(results: dict[str, Any]) -> None:
-    """Seconds and kilobytes against parameters, for what was proved as a whole."""
+    """Draw seconds and kilobytes against parameters, for complete proofs."""
     ordered = sorted(
         (entry for entry in results.values() if entry["proved"] == "all"),
         key=lambda e: e["parameters"],
@@ -172,10 +191,15 @@ def _network(widths: tuple[int, ...], seed: int) -> Network:
     def number(size: float) -> Fraction:
         return Fraction(round(rng.gauss(0, size) * 2**16) or 1, 2**16)
 
-    return polyrelu.from_arrays([
-        ([[number((2 / n) ** 0.5) for _ in range(n)] for _ in range(m)], [number(0.5) for _ in range(m)])
-        for n, m in pairwise(widths)
-    ])  # fmt: skip
+    return polyrelu.from_arrays(
+        [
+            (
+                [[number((2 / n) ** 0.5) for _ in range(n)] for _ in range(m)],
+                [number(0.5) for _ in range(m)],
+            )
+            for n, m in pairwise(widths)
+        ]
+    )
 
 
 def _shown(name: object, entry: dict[str, Any]) -> dict[str, Any]:

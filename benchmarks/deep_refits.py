@@ -1,11 +1,12 @@
-"""Attacks on Theorem D by fitting: networks that it certifies, fitted again by least squares from elsewhere.
+"""Attacks on Theorem D by fitting: certified networks, fitted again by least squares.
 
     python -m benchmarks.deep_refits [--seconds 600] [--starts 24] [--seed 1]
 
-A fit starts at random parameters, or at those of the network with some rows flipped and all of them disturbed. One that
-reaches the function at all points to within rounding, far ones and those around all known ridges included, must be
-related to the network: otherwise it is printed, to be looked at. Two and three hidden layers, the smallest widths, for
-which most fits do not get stuck.
+A fit starts at random parameters, or at the parameters of the network with some rows flipped and
+all of them disturbed. A fit that reaches the function at all points up to rounding, far points and
+points around all known ridges included, must be related to the network; otherwise it is printed for
+inspection. The networks have two and three hidden layers and the smallest widths, for which most
+fits do not get stuck.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ _WIDTHS = (
     (2, 2, 2, 2, 1), (3, 2, 2, 2, 1), (3, 3, 2, 2, 1),
 )  # fmt: skip
 
-#: Points for the fit are drawn at these sizes; other ones, at which it must hold as well, at these.
+#: Sizes of the points for the fit, and of other points at which the fit must hold as well.
 _NEAR, _FAR = (0.3, 1, 3, 10, 40), (0.1, 0.3, 1, 3, 10, 40, 200, 1000)
 
-#: A fit that is as good as this is taken to be exact, and parameters as near as this to be the same.
+#: The largest error of a fit that counts as exact, and the largest distance of equal parameters.
 _EXACT, _SAME = 1e-7, 1e-4
 
 
 def main() -> None:
-    """Draw networks, certify them and fit them again, for so many seconds; write results/deep_refits.json."""
+    """Draw, certify and fit networks until the time is over; write results/deep_refits.json."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -70,14 +71,14 @@ def main() -> None:
 
 
 def draw(widths: tuple[int, ...], rng: np.random.Generator) -> Floats:
-    """Parameters in sixteenths, none of them 0."""
+    """Return parameters in sixteenths, none of them 0."""
     sizes = [np.append(np.full(n * m, 1.0), np.full(m, 0.6)) for n, m in pairwise(widths)]
     found = np.round(rng.normal(0, np.concatenate(sizes)) * 16) / 16
     return np.where(found == 0, 1 / 16, found)
 
 
 def network_of(vector: Floats, widths: tuple[int, ...]) -> Network:
-    """The network with these parameters."""
+    """Return the network with these parameters."""
     exact = [
         (
             [[Fraction(x) for x in row] for row in weight.tolist()],
@@ -89,7 +90,7 @@ def network_of(vector: Floats, widths: tuple[int, ...]) -> Network:
 
 
 def points_of(search: DeepSearch, rng: np.random.Generator) -> Floats:
-    """Points at many sizes, and points around all ridges."""
+    """Return points at many sizes, and points around all ridges."""
     inputs, found = search.network.inputs, list[Floats]()
     for location in search.ridges.values():
         plane = search.planes[location.plane]
@@ -108,7 +109,12 @@ def refits(
     rng: np.random.Generator,
     counts: Counter[str],
 ) -> list[Any]:
-    """Fit a network from so many starts; those that have its function and are not related to it."""
+    """Fit a network from a number of starts.
+
+    Returns
+    -------
+    The fits that have the function of the network and are not related to it.
+    """
     near = np.concatenate([rng.normal(0, size, (250, widths[0])) for size in _NEAR])
     wanted, factors = (
         outputs(vector, widths, near),
@@ -135,7 +141,7 @@ def refits(
 
 
 def flipped(vector: Floats, widths: tuple[int, ...], rng: np.random.Generator) -> Floats:
-    """Some rows of hidden layers with the other sign, and all parameters disturbed."""
+    """Return the parameters with some rows of hidden layers negated, and all of them disturbed."""
     layers = layers_of(vector.copy(), widths)
     for weight, bias in layers[:-1]:
         signs = rng.choice([-1.0, 1.0], len(bias))
@@ -145,7 +151,7 @@ def flipped(vector: Floats, widths: tuple[int, ...], rng: np.random.Generator) -
 
 
 def layers_of(vector: Floats, widths: tuple[int, ...]) -> Layers:
-    """Views of the weights and the biases."""
+    """Return views of the weights and the biases."""
     found, k = Layers(), 0
     for n, m in pairwise(widths):
         found.append((vector[k : k + n * m].reshape(m, n), vector[k + n * m : k + (n + 1) * m]))
@@ -154,7 +160,7 @@ def layers_of(vector: Floats, widths: tuple[int, ...]) -> Layers:
 
 
 def outputs(vector: Floats, widths: tuple[int, ...], points: Floats) -> Floats:
-    """Values at some points, a row each, flat."""
+    """Return the values at some points, flattened from a row for each point."""
     layers, values = layers_of(vector, widths), points.T
     for number, (weight, bias) in enumerate(layers, 1):
         values = weight @ values + bias[:, None]
@@ -163,7 +169,10 @@ def outputs(vector: Floats, widths: tuple[int, ...], points: Floats) -> Floats:
 
 
 def normal_form(vector: Floats, widths: tuple[int, ...]) -> Floats:
-    """Rows of hidden layers have length 1, and are sorted: nearly the same for related parameters."""
+    """Return parameters whose hidden rows have length 1 and are sorted.
+
+    Related parameters have nearly the same normal form.
+    """
     layers = layers_of(vector.copy(), widths)
     for number in range(len(layers) - 1):
         (weight, bias), (out, last) = layers[number : number + 2]

@@ -1,13 +1,17 @@
-"""What is true of a small network, from its whole exact complex: the yardstick for Theorem D.
+"""The truth about a small network, from its whole exact complex: the yardstick for Theorem D.
 
-* `dimension` is that of the local fiber modulo positive scalings: parameters, minus the rank of the Jacobian of the
-  affine maps of all regions, minus hidden neurons. The rank is that of random combinations of its rows modulo a prime,
-  so that it is never too large: 0 is exact, and more than 0 is wrong with a chance below 10⁻⁵ (two tries). What is more
-  than 0 is a bound only where the network is degenerate (a neuron vanishes on a region; parameters on the boundary of a
-  stratum, `tests/oracles/local_fiber.py`). For random dyadic weights this does not happen.
-* `best` evaluates the theorem at every ridge there is: what it says is missing no search can find.
-* `reasons` are neurons that are never on (dead), never off (linear), and pairs of a neuron and one of the next layer
-  that are never on together: their weight is free. All of these leave a positive dimension. `others` explains more.
+* `dimension` is the dimension of the local fiber modulo positive scalings: the number of
+parameters,
+  minus the rank of the Jacobian of the affine maps of all regions, minus the number of hidden
+  neurons. The rank is computed for random combinations of rows modulo a prime, so that it is never
+  too large: the value 0 is exact, and a larger value is wrong with a chance below 10⁻⁵ (two tries).
+  A value above 0 is only a bound where the network is degenerate (a neuron vanishes on a region, or
+  the parameters lie on the boundary of a stratum, `tests/oracles/local_fiber.py`). For random
+  dyadic weights this does not happen.
+* `best` evaluates the theorem at every ridge: no search can find what is missing there.
+* `reasons` counts neurons that are never on (dead) or never off (linear), and pairs of a neuron and
+  one of the next layer that are never on together, so that their weight is free. All of these make
+  the dimension positive; `others` explains more.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ __all__ = ["Truth", "combined_jacobian", "local_dimension", "rank_mod", "ridges_
 
 Floats = NDArray[np.float64]
 
-#: So many rows of the Jacobian are combined at a time.
+#: Number of rows of the Jacobian that are combined at a time.
 _ROWS = 4096
 
 
@@ -47,12 +51,12 @@ class Truth:
 
     @classmethod
     def of(cls, network: Network) -> Truth:
-        """Work out the complex."""
+        """Compute the complex of a network."""
         return cls(network, canonical_complex(network))
 
     @cached_property
     def signs(self) -> NDArray[np.int8]:
-        """Of all hidden neurons on all regions."""
+        """The signs of all hidden neurons on all regions."""
         return self.cells.signs(self.network.inputs)
 
     @cached_property
@@ -67,12 +71,12 @@ class Truth:
 
     @cached_property
     def dimension(self) -> int:
-        """Of the local fiber, modulo positive scalings."""
+        """The dimension of the local fiber, modulo positive scalings."""
         return local_dimension(self.network, self.signs > 0)
 
     @cached_property
     def best(self) -> DeepHypotheses:
-        """What all ridges show."""
+        """The result of the theorem at all ridges."""
         return self.shown("transversal")
 
     def shown(self, among: Competitors) -> DeepHypotheses:
@@ -83,7 +87,7 @@ class Truth:
 
     @cached_property
     def reasons(self) -> dict[str, int]:
-        """How many dead and linear neurons there are, and other pairs that are never on together."""
+        """The numbers of dead and linear neurons, and of other pairs that are never on together."""
         on, off = (self.signs > 0).any(axis=0), (self.signs < 0).any(axis=0)
         apart = sum(1 for _ in self._never_together())
         found = {
@@ -95,9 +99,13 @@ class Truth:
 
     @cached_property
     def others(self) -> dict[str, int]:
-        """Reasons to first order: *traded*, neurons h whose weights on some neurons that are on with h can change
-        together, since no output shows it where h is on; *dependent*, neurons v for which the activations of the
-        layer before are linearly dependent, with the constant, where v is on."""
+        """Reasons to first order for a positive dimension.
+
+        *traded*: neurons h whose weights on some neurons that are on together with h can change
+        together, because no output shows the change where h is on. *dependent*: neurons v for which
+        the activations of the layer before, with the constant, are linearly dependent where v is
+        on.
+        """
         on, starts = self.signs > 0, np.cumsum((0, *self.network.widths[1:-1]))
         prime, found = float_prime(_ROWS), Counter[str]()
         modular = [
@@ -138,12 +146,15 @@ def ridges_of(deep_network: DeepNetwork, cells: PolyhedralComplex) -> list[Ridge
 
 
 def _has_kernel(rows: Floats) -> bool:
-    """Whether there are numbers, not all 0, that all rows, the last axis, multiply to 0."""
+    """Return whether a nonzero vector is orthogonal to all rows (the last axis)."""
     return bool(rank_mod(rows.reshape(-1, rows.shape[-1])) < rows.shape[-1])
 
 
 def local_dimension(network: Network, on: NDArray[np.bool_]) -> int:
-    """The dimension of the local fiber modulo scalings, from the masks of some regions; of all, to be exact."""
+    """Return the dimension of the local fiber modulo scalings, from the masks of some regions.
+
+    It is exact for the masks of all regions.
+    """
     parameters = _parameters(network)
     least: int = parameters - on.shape[1]
     rank = 0
@@ -157,7 +168,7 @@ def local_dimension(network: Network, on: NDArray[np.bool_]) -> int:
 def _rank(network: Network, on: NDArray[np.bool_], parameters: int, enough: int, seed: int) -> int:
     rank, looked = 0, 1
     for number, rows in enumerate(_combinations(network, on, parameters, seed), 1):
-        if number == 2 * looked:  # a look now and then
+        if number == 2 * looked:  # the rank is taken now and then
             looked, rank = number, rank_mod(rows)
             if rank == enough:
                 return rank
@@ -165,12 +176,15 @@ def _rank(network: Network, on: NDArray[np.bool_], parameters: int, enough: int,
 
 
 def rank_mod(rows: Floats) -> int:
-    """The rank of a matrix modulo the prime of `combined_jacobian`."""
+    """Return the rank of a matrix modulo the prime of `combined_jacobian`."""
     return eliminate_mod(rows.astype(np.int64).tolist(), rows.shape[1], float_prime(_ROWS))[0]
 
 
 def combined_jacobian(network: Network, on: NDArray[np.bool_]) -> Floats:
-    """Random combinations, modulo a prime, of the rows of the Jacobian of some regions, as many as parameters."""
+    """Return random combinations of the rows of the Jacobian of some regions, modulo a prime.
+
+    There are as many combinations as parameters.
+    """
     parameters = _parameters(network)
     for rows in _combinations(network, on, parameters, 0):
         total = rows
@@ -187,7 +201,7 @@ def _parameters(network: Network) -> int:
 def _combinations(
     network: Network, on: NDArray[np.bool_], parameters: int, seed: int
 ) -> Iterator[Floats]:
-    """Random combinations of the rows of more and more regions, up to all."""
+    """Return random combinations of the rows of more and more regions, up to all of them."""
     rng, prime = np.random.default_rng(seed), float_prime(_ROWS)
     modular = [(_modulo(w, prime), _modulo(b, prime)) for w, b in integer_form(plain(network))]
     order = rng.permutation(len(on))
@@ -209,10 +223,11 @@ def _modulo(entries: Any, prime: int) -> Floats:
 def _jacobian(
     layers: list[tuple[Floats, Floats]], on: NDArray[np.bool_], widths: Sequence[int], prime: int
 ) -> Floats:
-    """Derivatives of all entries of the affine maps of some regions by all parameters, modulo p.
+    """Return the derivatives of all entries of the affine maps of some regions, modulo p.
 
-    The entry (o, c) of a map has the derivative δ_l[o, i] a_{l-1}[j, c] by W_l[i, j], where a_{l-1} is the affine map
-    of the layer before, with the constant 1 as a last row, and δ_l that of the outputs by z_l.
+    The derivatives are by all parameters. The entry (o, c) of a map has the derivative δ_l[o, i]
+    a_{l-1}[j, c] by W_l[i, j], where a_{l-1} is the affine map of the layer before, with the
+    constant 1 as a last row, and δ_l is the derivative of the outputs by z_l.
     """
     inputs, deltas = _maps(layers, on, widths, prime)
     size = widths[0] + 1
@@ -226,7 +241,10 @@ def _jacobian(
 def _maps(
     layers: list[tuple[Floats, Floats]], on: NDArray[np.bool_], widths: Sequence[int], prime: int
 ) -> tuple[list[Floats], list[Floats]]:
-    """For each layer the affine maps of what it reads, and the derivatives of the outputs by z, modulo p."""
+    """Return the affine maps that each layer reads, and the derivatives of the outputs, modulo p.
+
+    The derivatives are by the preactivations z of the layer.
+    """
     count, size = len(on), widths[0] + 1
     marks = np.split(on.astype(float), np.cumsum(widths[1:-1])[:-1], axis=1)
     inputs, deltas = [np.broadcast_to(np.eye(size), (count, size, size))], list[Floats]()

@@ -1,14 +1,15 @@
-"""Equality of networks beside z3, and the route that each of 1,000 pairs takes.
+"""Equivalence of networks beside z3, and the route that each of 1,000 pairs takes.
 
     python -m benchmarks.equivalence [--timeout 30] [--instances 6] [--part speed|routes]
 
-Speed: pairs with two hidden layers that are equal, of five families (`tests/generators/benchmark_pairs.py`) and five shapes; the
-same instances, with the same limit on the clock, for `equivalent` (proof and certificate; then the independent checker)
-and for z3 with the theory QF_LRA, in which equality is "there is no input where an output differs". Both run in this
-process, one after the other. Where z3 does not finish, its limit counts, so that the ratio is a lower bound.
+Speed: equal pairs with two hidden layers of five families (tests/generators/benchmark_pairs.py) and
+five shapes. The same instances, with the same wall-clock limit, go to `equivalent` (proof and
+certificate; then the independent checker) and to z3 with the theory QF_LRA, in which equality reads
+"there is no input where an output differs". Both run in this process, one after the other. Where z3
+does not finish, its limit counts, so that the ratio is a lower bound.
 
-Routes: the pairs of `tests/properties/proofs/test_equivalent_pairs.py`, equal ones and the same with one weight changed by
-2^-40.
+Routes: the pairs of `tests/properties/proofs/test_equivalent_pairs.py`, equal ones and the same
+ones with one weight changed by 2^-40.
 """
 
 from __future__ import annotations
@@ -43,9 +44,8 @@ def main() -> None:
     before = RESULTS / "equivalence.json"  # a part that is not run keeps its results
     found: dict[str, Any] = json.loads(before.read_text()) if before.exists() else {}
     if options.part != "routes":
-        equivalent(
-            from_arrays([([[1]], [0])]), from_arrays([([[2]], [0])])
-        )  # imports are not measured
+        # Imports are not measured.
+        equivalent(from_arrays([([[1]], [0])]), from_arrays([([[2]], [0])]))
         records = [
             _measured(*shape, k, options.timeout)
             for shape in SHAPES
@@ -62,7 +62,8 @@ def main() -> None:
     write_results("equivalence", found)
 
 
-#: The families in turn. z3 finishes most of the first one, and all of them in small shapes.
+#: Shapes of the pairs, for the families in turn. z3 finishes most of the first family, and all
+#: families in small shapes.
 _TURN = [
     "dead weight",
     "pruned",
@@ -95,9 +96,13 @@ def _measured(inputs: int, width: int, number: int, timeout: float) -> Record:
         verdict = checker.check_bytes(data).verdict
         work = outcome.search
         record |= {
-            "route": work.route, "nodes": work.nodes, "programs": work.programs, "certificate_bytes": len(data),
-            "check_seconds": time.perf_counter() - started, "verdict": verdict,
-        }  # fmt: skip
+            "route": work.route,
+            "nodes": work.nodes,
+            "programs": work.programs,
+            "certificate_bytes": len(data),
+            "check_seconds": time.perf_counter() - started,
+            "verdict": verdict,
+        }
     answer, other = _z3(made, radius, timeout)
     record |= {"z3": answer, "z3_seconds": other, "ratio": other / seconds}
     print(record, flush=True)
@@ -162,7 +167,7 @@ def _summary(shape: tuple[int, int], records: list[Record]) -> Record:
 
 
 def _routes(count: int) -> Record:
-    """How the pairs of the tests are decided."""
+    """Count how the pairs of the tests are decided."""
     equal: Counter[str] = Counter()
     changed: Counter[str] = Counter()
     seconds = {"equal": 0.0, "changed": 0.0}

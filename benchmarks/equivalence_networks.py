@@ -1,11 +1,13 @@
-"""Equality of real networks: a classifier permuted and rescaled, one weight of it changed, a pruned controller.
+"""Equivalence of trained networks: a classifier permuted and rescaled, and a pruned controller.
 
-    python -m benchmarks.equivalence_networks [--nets ../shared/nets]
+    python -m benchmarks.equivalence_networks [--nets DIR]
 
-`mnist_256x2.onnx` (784-256-256-10) beside itself with the neurons of layer 1 permuted and those of layer 2 scaled, and
-beside that with one weight changed by 2^-40, on R^n and on [0, 1]^784; an ACAS Xu network (5-6x50-5) beside itself
-without the neurons that interval bounds show to be inactive on a small box. Wall-clock seconds of this process, one
-thread: the proof or refutation with its certificate, then the independent checker.
+`mnist_256x2.onnx` (784-256-256-10) is compared with itself with the neurons of layer 1 permuted and
+the neurons of layer 2 scaled, and with the same network with one weight changed by 2^-40, on R^n
+and on [0, 1]^784. An ACAS Xu network (5-6x50-5) is compared with itself without the neurons that
+interval bounds show to be inactive on a small box. Times are wall-clock seconds of this process on
+one thread: the proof or refutation with its certificate, then the independent checker. The networks
+are expected in `--nets`, by default the folder `nets` in the folder that POLYRELU_SHARED names.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer
 from polyrelu.outcomes import Equivalent, NotEquivalent
 from polyrelu.symmetry import permute, rescale
+from tests.generators.files import NETS
 from tests.oracles.judge import certificate_bytes
 
 RADIUS = Fraction(1, 64)
@@ -35,9 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--nets", type=Path, default=Path("../shared/nets"), help="folder with the networks"
-    )
+    parser.add_argument("--nets", type=Path, default=NETS, help="folder with the networks")
     nets: Path = parser.parse_args().nets
     classifier = load(nets / "mnist_256x2.onnx", compare=False)
     same = _disguised(classifier)
@@ -68,10 +69,15 @@ def _measured(first: Network, second: Network, domain: Polyhedron | None) -> dic
     started = time.perf_counter()
     verdict = checker.check_bytes(data).verdict
     found: dict[str, Any] = {
-        "status": outcome.status, "route": work.route, "nodes": work.nodes, "programs": work.programs,
-        "seconds": seconds, "certificate_bytes": len(data), "verdict": verdict,
+        "status": outcome.status,
+        "route": work.route,
+        "nodes": work.nodes,
+        "programs": work.programs,
+        "seconds": seconds,
+        "certificate_bytes": len(data),
+        "verdict": verdict,
         "check_seconds": time.perf_counter() - started,
-    }  # fmt: skip
+    }
     if isinstance(outcome, NotEquivalent):
         found["nonzero_coordinates"] = sum(x != 0 for x in outcome.witness.x)
     print(found, flush=True)
@@ -93,8 +99,11 @@ def _changed(network: Network) -> Network:
 
 
 def _pruned(network: Network, centre: list[Fraction]) -> tuple[Network, int]:
-    """Without the incoming weights of the neurons that are inactive on the box, by interval arithmetic in floats; and
-    how many there are. (A wrong guess of this script would be refuted.)"""
+    """Return a network without the neurons that are inactive on the box, and their number.
+
+    Interval arithmetic in floats finds these neurons and their incoming weights are dropped; a
+    wrong guess would be refuted.
+    """
     low, high = (np.array([float(x + step) for x in centre]) for step in (-RADIUS, RADIUS))
     layers, removed = {}, 0
     for number, layer in enumerate(network.layers[: network.hidden_layers], 1):

@@ -2,14 +2,15 @@
 
     python -m benchmarks.exact_lp [--count 10000] [--seed 1] [--part agreement|speed]
 
-Agreement: both questions (the maximum, an interior point) for instances of all families and several sizes; every
-certificate is re-verified in plain integers, every answer compared with PPL and with cddlib (Z3 where pycddlib is
-missing). Speed: a cold program, built, asked and answered exactly, beside the seconds inside our own runs of HiGHS, a
-plain HiGHS, PPL, cddlib and Z3. Of the peers only the solving is timed, not the conversion of the numbers. Times are
-CPU seconds of the thread, so that a busy machine does not matter; the limits are on the clock.
+Agreement: both questions (the maximum, an interior point) for instances of all families and several
+sizes; every certificate is re-verified in plain integers, every answer is compared with PPL and
+with cddlib (with Z3 where pycddlib is missing). Speed: a cold program, built, solved and answered
+exactly, beside the seconds inside polyrelu's own runs of HiGHS, a plain HiGHS, PPL, cddlib and Z3.
+Of the peers only the solving is timed, not the conversion of the numbers. Times are CPU seconds of
+the thread, so that a busy machine does not matter; limits are wall-clock seconds.
 
-Everything runs in worker processes, which are killed when they take too long. Results of the part that was not run
-are kept.
+Everything runs in worker processes, which are killed when they take too long. The part that is not
+run keeps its last results.
 """
 
 from __future__ import annotations
@@ -51,18 +52,19 @@ from tests.oracles.lp_certificates import constant_rows
 Question = Literal["interior point", "maximum"]
 
 AGREEMENT_SIZES = [(6, 2), (10, 3), (20, 3), (20, 6), (40, 8), (100, 10), (12, 12), (200, 20)]
-#: Of so many instances in turn, how many have each of these sizes.
+#: The number of instances of each size among instances in turn.
 _WEIGHTS = [25, 25, 25, 15, 13, 4, 13, 1]
 SPEED_SIZES = [(20, 3), (100, 10), (200, 20), (200, 50)]
 QUESTIONS: list[Question] = ["interior point", "maximum"]
 PEERS = ["HiGHS", "PPL", "PPL polyhedron", "cddlib", "Z3"]
 #: Seconds after which a worker is killed, and after which a comparison counts as a timeout.
 _LIMIT, _PEER_LIMIT, _COMPARISON_LIMIT = 6.0, 3.0, 5.0
-_PATIENCE = 30.0  # for an answer that is to be compared
+#: Time limit in seconds for an answer that other solvers are compared with.
+_PATIENCE = 30.0
 _INSTANCES, _PEER_INSTANCES = 7, 3
 
 
-# --- Workers ---------------------------------------------------------------------------------------------
+# --- Workers --------------------------------------------------------------------------------------
 
 
 class Worker:
@@ -76,10 +78,18 @@ class Worker:
         self._connection, other = context.Pipe()
         self._process = context.Process(target=_serve, args=(other,), daemon=True)
         self._process.start()
-        self.call(60.0, time.perf_counter)  # importing is not part of any call
+        self.call(60.0, time.perf_counter)  # imports do not count for any call
 
     def call(self, seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What the function returns; TimeoutError if it takes longer, RuntimeError if it fails."""
+        """Return the result of a function.
+
+        Raises
+        ------
+        TimeoutError
+            The function takes too long.
+        RuntimeError
+            The function fails.
+        """
         self._connection.send((function, arguments))
         if self._connection.poll(seconds):
             try:
@@ -109,11 +119,11 @@ def _serve(connection: Connection) -> None:
             connection.send(("error", f"{type(error).__name__}: {error}"))
 
 
-# --- Inside the workers: the product ---------------------------------------------------------------------
+# --- Inside the workers: the product --------------------------------------------------------------
 
 
 class _Meter:
-    """What happens behind the questions."""
+    """Counts and times inside polyrelu's exact linear programs."""
 
     pivots: ClassVar[int] = 0
     needed_pivots: ClassVar[int] = 0
@@ -123,7 +133,7 @@ class _Meter:
 
 @contextmanager
 def _metered() -> Iterator[type[_Meter]]:
-    """Count exact pivots and missing guesses and time the runs of HiGHS."""
+    """Count exact pivots and missing guesses, and time the runs of HiGHS."""
     from polyrelu.exact.lp import highs, simplex, tableau
 
     _Meter.pivots = _Meter.missing_guesses = _Meter.needed_pivots = 0
@@ -162,7 +172,7 @@ def _metered() -> Iterator[type[_Meter]]:
 
 
 def examine(instance: Instance, question: Question) -> dict[str, Any]:
-    """The answer to a question in short, with what speaks against it and what it took."""
+    """Return the answer to a question in short, with objections to it and its costs."""
     from polyrelu.exact.lp import LinearProgram
     from tests.oracles.lp_certificates import (
         as_maximum,
@@ -194,14 +204,14 @@ def examine(instance: Instance, question: Question) -> dict[str, Any]:
         }
 
 
-# --- Inside the workers: the peers -----------------------------------------------------------------------
+# --- Inside the workers: the peers ----------------------------------------------------------------
 
 
 _ORACLES = {"PPL": "lp_ppl", "cddlib": "lp_cdd", "Z3": "lp_z3"}
 
 
 def peer_answer(peer: str, instance: Instance, question: Question) -> tuple[str, Fraction | None]:
-    """The same answer in short by another solver."""
+    """Return the answer of another solver in the same short form."""
     oracle = import_module(f"tests.oracles.{_ORACLES[peer]}")
     if question == "interior point":
         return oracle.shape(instance), None
@@ -210,7 +220,10 @@ def peer_answer(peer: str, instance: Instance, question: Question) -> tuple[str,
 
 
 def with_slack(instance: Instance) -> Instance:
-    """Maximise t ≤ 1 with a·x + s t ≤ c, s a power of two of the size of a: the program of the interior point."""
+    """Return the program of the interior point: maximise t ≤ 1 with a·x + s t ≤ c.
+
+    The factor s is a power of two of the size of a.
+    """
     rows = []
     for row, is_constant in zip(instance.rows, constant_rows(instance), strict=True):
         slack = 0 if is_constant else _size(row.coefficients)
@@ -222,14 +235,20 @@ def with_slack(instance: Instance) -> Instance:
 
 
 def _size(coefficients: Iterable[Number]) -> Fraction:
-    """A power of two, at most four times the largest coefficient in size, and larger than it; 1 if all are 0."""
+    """Return a power of two that is larger than all coefficients in size.
+
+    It is at most four times the largest one, and 1 if all coefficients are 0.
+    """
     largest = max((abs(Fraction(entry)) for entry in coefficients), default=Fraction())
     bits = largest.numerator.bit_length() - largest.denominator.bit_length() + 1
     return Fraction(2) ** bits if largest else Fraction(1)
 
 
 def peer_seconds(peer: str, instance: Instance) -> float:
-    """Seconds to maximise the objective, or to see whether there is a point at all ("PPL polyhedron")."""
+    """Return the seconds to maximise the objective.
+
+    For "PPL polyhedron" they are the seconds to decide whether there is a point at all.
+    """
     if peer == "HiGHS":
         return _highs_seconds(instance)
     if peer == "cddlib":
@@ -263,7 +282,7 @@ def _z3_seconds(instance: Instance) -> float:
 
 
 def _highs_seconds(instance: Instance) -> float:
-    """One run with the default options, only the output turned off."""
+    """Return the seconds of one run with the default options and without output."""
     import highspy
 
     solver = highspy.Highs()  # type: ignore[no-untyped-call]
@@ -290,7 +309,7 @@ def _highs_seconds(instance: Instance) -> float:
 
 
 def _float_row(row: Row) -> list[float]:
-    """[a | c] divided by a power of two of the size of a; HiGHS takes 1e20 for infinity."""
+    """Return [a | c] divided by a power of two of the size of a; HiGHS takes 1e20 for infinity."""
     size = _size(row.coefficients)
     return [_near(entry / size) for entry in (*row.coefficients, row.right)]
 
@@ -299,11 +318,11 @@ def _near(number: Fraction | int) -> float:
     return float(min(max(Fraction(number), Fraction(-(10**19))), Fraction(10**19)))
 
 
-# --- Part agreement --------------------------------------------------------------------------------------
+# --- Part agreement -------------------------------------------------------------------------------
 
 
 def agreement(count: int, seed: int) -> dict[str, Any]:
-    """All families in turn; counts for each."""
+    """Examine all families in turn, and return counts for each."""
     peers = ["PPL", "cddlib" if find_spec("cdd.gmp") else "Z3"]
     sizes = [
         size for size, weight in zip(AGREEMENT_SIZES, _WEIGHTS, strict=True) for _ in range(weight)
@@ -352,7 +371,7 @@ def _compared(
     question: Question,
     tally: Counter[str],
 ) -> list[str]:
-    """What is wrong with the answer to a question, counting along the way."""
+    """Return the objections to the answer to a question, and count along the way."""
     try:
         found = worker.call(_PATIENCE, examine, instance, question)
     except TimeoutError:
@@ -381,15 +400,18 @@ def _compared(
     return wrong
 
 
-# --- Part speed ------------------------------------------------------------------------------------------
+# --- Part speed -----------------------------------------------------------------------------------
 
 
 class _Stopwatch:
-    """Calls with a limit; what has reached it once (or twice) is not tried again, also not on larger programs.
+    """Timed calls with a limit.
+
+    A call that has reached the limit once (or twice) is not repeated, also not on larger programs.
 
     Attributes
     ----------
-    failures : what failed otherwise, and how often.
+    failures
+        Other failures, with their numbers.
     """
 
     def __init__(self, limit: float, patience: int) -> None:
@@ -398,7 +420,7 @@ class _Stopwatch:
         self.failures: Counter[str] = Counter()
 
     def call(self, key: tuple[str, ...], function: Callable[..., Any], *arguments: Any) -> Any:
-        """What the function returns; None if it takes too long or is not tried."""
+        """Return the result of a function; None if it takes too long or is not tried."""
         if self._reached[key] < self._patience:
             try:
                 return self._worker.call(self._limit, function, *arguments)
@@ -409,7 +431,7 @@ class _Stopwatch:
         return None
 
     def record(self, tool: str, seconds: float | None) -> dict[str, Any]:
-        """The seconds of a tool, the limit if there are none."""
+        """Record the seconds of a tool, or the limit if there are none."""
         if seconds is None:
             return {"tool": tool, "seconds": self._limit, "timeout": True}
         return {"tool": tool, "seconds": round(seconds, 7)}
@@ -420,7 +442,7 @@ class _Stopwatch:
 
 
 def speed(seed: int) -> list[dict[str, Any]]:
-    """One record for each size, family, question, instance and tool."""
+    """Return one record for each size, family, question, instance and tool."""
     ours, floats, peers = _Stopwatch(_LIMIT, 2), _Stopwatch(_LIMIT, 2), _Stopwatch(_PEER_LIMIT, 1)
     records: list[dict[str, Any]] = []
     for (m, n), family, question in product(SPEED_SIZES, FAMILIES, QUESTIONS):
@@ -458,7 +480,10 @@ def speed(seed: int) -> list[dict[str, Any]]:
 
 
 def summary(records: list[dict[str, Any]], families: Iterable[str]) -> dict[str, Any]:
-    """For each question, size and tool the median, the total, and both beside polyrelu on the same instances."""
+    """Return median and total for each question, size and tool.
+
+    Both are also given relative to polyrelu on the same instances.
+    """
     found: dict[str, Any] = {}
     chosen = [record for record in records if record["family"] in set(families)]
     own = {_place(record): record["seconds"] for record in chosen if record["tool"] == "polyrelu"}
@@ -486,7 +511,7 @@ def summary(records: list[dict[str, Any]], families: Iterable[str]) -> dict[str,
 
 
 def _medians(found: dict[str, Any]) -> dict[str, Any]:
-    """Only the medians of a summary, one line for each size."""
+    """Return only the medians of a summary, one line for each size."""
     return {
         f"{question}, {size}": ", ".join(
             f"{tool} {numbers['median ms']}" for tool, numbers in tools.items()
@@ -501,7 +526,7 @@ def _place(record: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def plot(speeds: dict[str, Any]) -> None:
-    """Median times over the sizes, one panel for each question and kind of family."""
+    """Draw median times over the sizes, one panel for each question and kind of family."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -534,7 +559,7 @@ def plot(speeds: dict[str, Any]) -> None:
     figure.savefig(RESULTS / "exact_lp.png", dpi=110)
 
 
-# --- The script ------------------------------------------------------------------------------------------
+# --- The script -----------------------------------------------------------------------------------
 
 
 def main() -> None:

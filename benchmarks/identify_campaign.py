@@ -1,12 +1,12 @@
-"""Attack the verdicts of `identify`: 10,000 random networks against brute force, and small grids against all their
-parameters.
+"""Attack the verdicts of `identify`: random networks against brute force, and small grids.
 
     python -m benchmarks.identify_campaign [--count 1000] [--seed 1] [--grid 1500]
 
-Every certificate goes through the checker; every proof is confronted with the exact local fiber over all cells;
-every refutation is re-evaluated on all common cells and compared under all permutations; where θ is verified to be
-generic and n_0 ≥ n_1 ≥ 2 the verdict is compared with the sign condition of Theorem 5. On the grids every parameter
-with the same function is enumerated.
+Every certificate goes through the checker. Every proof is confronted with the exact local fiber
+over all cells, every refutation is re-evaluated on all common cells and compared under all
+permutations. Where θ is verified to be generic and n_0 ≥ n_1 ≥ 2, the verdict is compared with the
+sign condition of Theorem 5 of the three-layer paper. On the grids every parameter with the same
+function is enumerated.
 """
 
 from __future__ import annotations
@@ -72,7 +72,10 @@ def _campaign(kind: str, count: int, seed: int) -> dict[str, Any]:
             undecided[outcome.attempts[0].reason.split(":")[0]] += 1
         else:
             verdicts[
-                f"{outcome.status} by {outcome.certificate.theorem}, among {outcome.certificate.claim.among}"
+                (
+                    f"{outcome.status} by {outcome.certificate.theorem}, among "
+                    f"{outcome.certificate.claim.among}"
+                )
             ] += 1
         dimension = local_fiber_dimension(layers).dimension if isinstance(outcome, Proved) else 0
         sharper += dimension > 0

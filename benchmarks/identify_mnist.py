@@ -1,10 +1,11 @@
-"""CPU seconds and sizes of the main job: prove a network identifiable, check the certificate; and how both grow
-with the width.
+"""Costs of the main task: prove a network identifiable, and check the certificate.
 
-    python -m benchmarks.identify_mnist [--network ../shared/nets/mnist_256x2.onnx]
+    python -m benchmarks.identify_mnist [--network FILE]
 
-The growth part needs no file: random float32 networks 2w-w-w-10. Every figure is user plus system time of a fresh
-process.
+The script measures CPU seconds and sizes for a trained network, by default `mnist_256x2.onnx` in
+the folder `nets` of the folder that POLYRELU_SHARED names, and their growth with the width. The
+growth part needs no file: it uses random float32 networks 2w-w-w-10. Every time is user plus system
+time of a fresh process.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.reporting import RESULTS, cpu_seconds, write_results
+from tests.generators.files import NETS
 
 WIDTHS = (16, 32, 64, 128, 256)
 CHECKER = ["-I", "-S", str(Path("polyrelu/checker.py"))]
@@ -28,7 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--network", default="../shared/nets/mnist_256x2.onnx")
+    parser.add_argument("--network", default=str(NETS / "mnist_256x2.onnx"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -45,7 +47,7 @@ def main() -> None:
 
 
 def _start(folder: Path) -> dict[str, float]:
-    """How long the command line takes to start, and to check a small certificate."""
+    """Measure the start of the command line, and the check of a small certificate."""
     certificate = str(folder / "small.json")
     cpu_seconds(["-m", "polyrelu", "identify", "example:digits", "-o", certificate])
     return {
@@ -75,7 +77,7 @@ def _measure(network: str, folder: Path) -> dict[str, float]:
 
 
 def _grown(width: int, folder: Path) -> dict[str, float]:
-    """A random network 2w-w-w-10 of float32 weights."""
+    """Measure a random network 2w-w-w-10 of float32 weights."""
     rng = np.random.default_rng(width)
     shapes = [(width, 2 * width), (width, width), (10, width)]
     arrays: dict[str, Any] = {}
@@ -88,7 +90,7 @@ def _grown(width: int, folder: Path) -> dict[str, float]:
 
 
 def _exponent(rows: list[dict[str, float]], key: str) -> float:
-    """The slope between the last two widths, where the start of the process no longer counts."""
+    """Return the slope between the last two widths, where process start no longer counts."""
     (a, b) = rows[-2:]
     return round(math.log(b[key] / a[key]) / math.log(b["width"] / a["width"]), 2)
 

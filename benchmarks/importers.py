@@ -1,12 +1,17 @@
-"""Reading networks: how long it takes beside onnxruntime, how sharp the rounding bound is, and random graphs.
+"""Reading networks: its time beside onnxruntime, the sharpness of rounding bounds, random graphs.
 
-    python -m benchmarks.importers [--nets ../shared/nets] [--graphs 3000]
+    python -m benchmarks.importers [--nets DIR] [--graphs 3000]
 
-* Every ONNX file of a folder that is read, and perceptrons made here: CPU seconds of reading it exactly, without and
-  with the comparison, beside an onnxruntime session and one run in floats, in the same process.
-* For the same networks: the proved bound on a float32 runtime's rounding on a box, beside the largest difference
-  between onnxruntime and exact arithmetic at random points and corners of it.
-* Random graphs of many operations: every value within its bound, or counted.
+* Every readable ONNX file of a folder, and perceptrons made here: CPU seconds of reading it
+exactly,
+  without and with the comparison, beside an onnxruntime session and one run in floats, in the same
+  process.
+* For the same networks: the proved bound of a float32 runtime's rounding error on a box, beside the
+  largest difference between onnxruntime and exact arithmetic at random points and corners of the
+  box.
+* Random graphs of many operations: every value is within its bound, or the graph is counted.
+
+The folder is by default the folder `nets` in the folder that POLYRELU_SHARED names.
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ import onnxruntime
 from benchmarks.reporting import RESULTS, write_results
 from polyrelu.errors import NetworkFileError
 from polyrelu.formats import Imported, read, runtime_error
+from tests.generators.files import NETS
 from tests.generators.onnx_files import constant, model, node, session_of
 from tests.generators.random_onnx import random_graph
 
@@ -39,7 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--nets", default="../shared/nets")
+    parser.add_argument("--nets", default=str(NETS))
     parser.add_argument("--graphs", type=int, default=3000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -58,7 +64,7 @@ def main() -> None:
 
 
 def _perceptrons(folder: Path) -> Iterator[Path]:
-    """Gaussian perceptrons with float32 weights of the usual size."""
+    """Write Gaussian perceptrons with float32 weights of the usual size."""
     generator = np.random.default_rng(0)
     for widths in _WIDTHS:
         nodes, constants, last = [], [], "x"
@@ -103,7 +109,7 @@ def _measure(path: Path) -> dict[str, Any] | None:
 
 
 def _seconds(call: Callable[[], object]) -> float:
-    """CPU seconds, the least of three."""
+    """Return CPU seconds of a call, the least of three."""
     times = []
     for _ in range(3):
         started = time.process_time()
@@ -118,7 +124,7 @@ def _run_once(path: Path, shape: list[int]) -> None:
 
 
 def _rounding(imported: Imported, session: Any, shape: list[int]) -> dict[str, Any]:
-    """The bound on [0, 1]^n, and the largest difference seen there."""
+    """Return the bound on [0, 1]^n, and the largest difference observed there."""
     network, generator = imported.network, np.random.default_rng(1)
     bound = runtime_error(imported, [0] * network.inputs, [1] * network.inputs).worst
     count = 200 if network.inputs < 1000 else 20
@@ -138,7 +144,10 @@ def _rounding(imported: Imported, session: Any, shape: list[int]) -> dict[str, A
 
 
 def _campaign(folder: Path, count: int) -> dict[str, Any]:
-    """Random graphs: how many were compared, disagreed, or were refused (a division by a weight that is 0)."""
+    """Count random graphs that were compared, disagreed, or were refused.
+
+    A graph is refused if it divides by a weight that is 0.
+    """
     found: dict[str, Any] = {
         "graphs": count,
         "compared": 0,

@@ -1,8 +1,9 @@
-"""Four pictures beside each other, for the README: what `polyrelu.plot` draws on Axes of one's own.
+"""Four pictures beside each other, for the README: `polyrelu.plot` on given Axes.
 
     python -m benchmarks.pictures
 
-Zero sets, tropical weights and classes of random networks with a fixed seed, and a torus as a level set.
+The pictures show zero sets, tropical weights and classes of random networks with a fixed seed, and
+a torus as a level set.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ BOX = (-2, 2)
 
 
 def main() -> None:
-    """Draw all four."""
+    """Draw all four pictures."""
     argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     ).parse_args()
@@ -52,7 +53,7 @@ def _random(widths: tuple[int, ...]) -> Network:
 
 
 def _torus() -> Network:
-    """The network ||x| + |y| - 2| + |z|."""
+    """Return the network ||x| + |y| - 2| + |z|."""
     first = ([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], [0] * 6)
     second = ([[1, 1, 1, 1, 0, 0], [-1, -1, -1, -1, 0, 0], [0, 0, 0, 0, 1, 1]], [-2, 2, 0])
     return from_arrays([first, second, ([[1, 1, 1]], [0])])

@@ -1,4 +1,4 @@
-"""What the benchmark scripts share: where results go, bars and lines of them, CPU seconds of a command, the machine."""
+"""Shared parts of the benchmark scripts: files of results, plots, CPU seconds of a command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def write_results(name: str, results: dict[str, Any]) -> None:
-    """Write ``results/name.json`` and print it."""
+    """Write `results/name.json` and print it."""
     RESULTS.mkdir(exist_ok=True)
     text = json.dumps(
         {"python": platform.python_version(), "machine": platform.machine(), **results}, indent=1
@@ -27,7 +27,7 @@ def write_results(name: str, results: dict[str, Any]) -> None:
 
 
 def draw_bars(name: str, groups: Mapping[str, Mapping[str, float]], label: str, title: str) -> None:
-    """Write ``results/name.png``: for each group a bar for each of its numbers, on a logarithmic scale.
+    """Write `results/name.png` with a bar for each number of each group, on a logarithmic scale.
 
     All groups have the same keys.
     """
@@ -60,12 +60,14 @@ def draw_lines(
     title: str,
     dashed: tuple[str, Sequence[float]] | None = None,
 ) -> None:
-    """Write ``results/name.png``: lines of numbers over the same places, both axes logarithmic.
+    """Write `results/name.png` with lines over the same places, both axes logarithmic.
 
     Parameters
     ----------
-    labels : of the horizontal and the vertical axis.
-    dashed : a line to compare with, and its name.
+    labels
+        Labels of the horizontal and the vertical axis.
+    dashed
+        A line to compare with, and its name.
     """
     import matplotlib
 
@@ -89,7 +91,10 @@ def draw_lines(
 
 
 def cpu_seconds(arguments: list[str], allowed: tuple[int, ...] = (0,)) -> float:
-    """User plus system seconds of ``python arguments…``; any exit status that is not allowed is an error."""
+    """Return user plus system seconds of `python arguments…`.
+
+    An exit status that is not allowed is an error.
+    """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
     if done.returncode not in allowed:

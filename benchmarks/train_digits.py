@@ -1,13 +1,12 @@
 """Train the shipped example network 64-32-16-10 on scikit-learn's handwritten digits.
 
-The network is stored as float32 arrays W1, b1, W2, b2, W3, b3 (rows of W are neurons); its outputs are the
-logits of the ten digits, for inputs divided by 16. With the same library versions on the same kind of CPU,
-running this again gives the same bytes.
+The network is stored as float32 arrays W1, b1, W2, b2, W3, b3 (rows of W are neurons); its outputs
+are the logits of the ten digits, for inputs divided by 16. With the same library versions on the
+same kind of CPU, running this again gives the same bytes.
 
-Where the data give no gradient (pixels that are 0 in all training images, neurons that went inactive) only
-weight decay acts. Some weights are therefore as small as 4e-32, and exact arithmetic meets denominators up to
-2^128.
-"""
+Where the data give no gradient (pixels that are 0 in all training images, neurons that went
+inactive) only weight decay acts. Some weights are therefore as small as 4e-32, and exact arithmetic
+meets denominators up to 2^128."""
 
 import argparse
 import hashlib
@@ -34,7 +33,10 @@ DEFAULT_OUTPUT = Path(__file__).resolve().parent.parent / "polyrelu" / "examples
 
 
 def load_split() -> tuple[Floats, Floats, NDArray[np.int64], NDArray[np.int64]]:
-    """Training inputs, test inputs, training labels, test labels (the default split, a quarter for tests)."""
+    """Return training inputs, test inputs, training labels and test labels.
+
+    The split is the default one, with a quarter for tests.
+    """
     inputs, labels = load_digits(return_X_y=True)
     scaled = (inputs / 16).astype(np.float32)
     train_x, test_x, train_y, test_y = train_test_split(scaled, labels, random_state=SEED)
@@ -42,12 +44,12 @@ def load_split() -> tuple[Floats, Floats, NDArray[np.int64], NDArray[np.int64]]:
 
 
 def train(inputs: Floats, labels: NDArray[np.int64]) -> dict[str, Floats]:
-    """Weights and biases of the trained network by name, in the order in which they are stored."""
-    classifier = MLPClassifier(
-        HIDDEN_WIDTHS, activation="relu", random_state=SEED
-    )  # all other settings: the defaults
-    # Several threads add up in varying order, which changes the last bits. The default of 200 epochs ends before the
-    # convergence test is met, which scikit-learn warns of; it is the first setting tried, and it stays.
+    """Return weights and biases of the trained network by name, in the order of the file."""
+    # All other settings: the defaults.
+    classifier = MLPClassifier(HIDDEN_WIDTHS, activation="relu", random_state=SEED)
+    # Several threads add up in varying order, which changes the last bits. The default of 200
+    # epochs ends before the convergence test is met, which scikit-learn warns of; it is the first
+    # setting tried, and it stays.
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         classifier.fit(inputs, labels)
@@ -64,7 +66,7 @@ def train(inputs: Floats, labels: NDArray[np.int64]) -> dict[str, Floats]:
 
 
 def logits(arrays: dict[str, Floats], inputs: Floats) -> Floats:
-    """Outputs of the stored network, one row per input."""
+    """Return the outputs of the stored network, one row per input."""
     activations = inputs
     for layer in (1, 2):
         activations = np.maximum(activations @ arrays[f"W{layer}"].T + arrays[f"b{layer}"], 0)
@@ -72,7 +74,7 @@ def logits(arrays: dict[str, Floats], inputs: Floats) -> Floats:
 
 
 def npz_bytes(arrays: dict[str, Floats]) -> bytes:
-    """An uncompressed .npz file without anything that depends on the time or the operating system."""
+    """Return an uncompressed .npz file that does not depend on the time or the operating system."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():

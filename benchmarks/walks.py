@@ -1,12 +1,15 @@
-"""Walks along lines and bent hyperplanes, in cells per second, beside the same walks in plain floats.
+"""Walks along lines and bent hyperplanes, beside the same walks in plain floats.
 
-    python -m benchmarks.walks [--network ../shared/nets/mnist_256x4.onnx] [--cells 10000]
+    python -m benchmarks.walks [--network FILE] [--cells 10000]
 
-Lines and planes are random with a fixed seed (multiples of 1/64); as many of them are walked as it takes to see so
-many cells. Bent hyperplanes are those of neurons of the second and the third hidden layer. The yardstick walks the same
-cells in float64 without bounds and without exact arithmetic: it recomputes the layers above what was switched, takes
-the first zero ahead and goes on; nothing it says is certain. Times are CPU seconds of one thread in the same run,
-setting up each walk included, reading the network and looking for a start in the plane not.
+The script measures cells per second. Lines and planes are random with a fixed seed (multiples of
+1/64), and walks are made until they have met the given number of cells. Bent hyperplanes belong to
+neurons of the second and the third hidden layer. The yardstick walks the same cells in float64
+without bounds and without exact arithmetic: it recomputes the layers above the neuron that
+switched, takes the first zero ahead and goes on; none of its results is certain. Times are CPU
+seconds of one thread in the same run; they include the setup of each walk, but neither reading the
+network nor the search for a start in the plane. The network is by default `mnist_256x4.onnx` in the
+folder `nets` of the folder that POLYRELU_SHARED names.
 """
 
 from __future__ import annotations
@@ -30,12 +33,13 @@ from benchmarks.reporting import draw_bars, write_results
 from polyrelu.exact import nearest_float
 from polyrelu.network import Network, NeuronId, from_arrays
 from polyrelu.walks import BentWalk, LineWalk, walk_bent_hyperplane, walk_line, zero_in_plane
+from tests.generators.files import NETS
 
 Floats = NDArray[np.float64]
 Cells = Iterator[NDArray[np.bool_]]
 Vector = list[Fraction]
 
-#: Lines start here.
+#: The parameter at which walks along lines start.
 START = -1000
 #: Widths of the network that needs no file.
 WIDTHS = (20, 128, 128, 128, 4)
@@ -46,7 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--network", type=Path, default=Path("../shared/nets/mnist_256x4.onnx"))
+    parser.add_argument("--network", type=Path, default=NETS / "mnist_256x4.onnx")
     parser.add_argument("--cells", type=int, default=10_000)
     options = parser.parse_args()
     _use_one_thread()
@@ -76,12 +80,15 @@ def main() -> None:
 
 def _use_one_thread() -> None:
     if os.environ.get("OMP_NUM_THREADS") != "1":
-        os.execve(sys.executable, [sys.executable, "-m", "benchmarks.walks", *sys.argv[1:]],
-                  os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})  # fmt: skip
+        os.execve(
+            sys.executable,
+            [sys.executable, "-m", "benchmarks.walks", *sys.argv[1:]],
+            os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        )
 
 
 def synthetic() -> Network:
-    """Normal weights over the square root of the width, normal biases, seed 0."""
+    """Return a network with normal weights over the square root of the width, seed 0."""
     rng = np.random.default_rng(0)
     layers = [
         (rng.normal(size=(rows, columns)) * np.sqrt(2 / columns), rng.normal(size=rows) / 2)
@@ -91,7 +98,7 @@ def synthetic() -> Network:
 
 
 def measure(network: Network, cells: int) -> dict[str, Any]:
-    """Lines, and bent hyperplanes of two layers."""
+    """Measure lines, and bent hyperplanes of two layers."""
     rng = Random(0)
     return {
         "line": _lines(network, cells, rng),
@@ -108,7 +115,7 @@ def _vector(network: Network, rng: Random, low: int) -> Vector:
 
 @dataclass(slots=True)
 class Tally:
-    """What all walks of one kind add up to."""
+    """Sums over all walks of one kind."""
 
     walks: int = 0
     cells: int = 0
@@ -121,7 +128,7 @@ class Tally:
     def add(
         self, walk: LineWalk | BentWalk, found: list[bytes], seconds: float, floats: Cells
     ) -> None:
-        """Count a walk that is done, and do it again in floats, for one cell more at most."""
+        """Count a finished walk, and repeat it in floats, for at most one cell more."""
         start = time.process_time()
         other = [on.tobytes() for on in islice(floats, len(found) + 1)]
         self.float_seconds += time.process_time() - start
@@ -130,7 +137,7 @@ class Tally:
         self.float_cells, self.same = self.float_cells + len(other), self.same + (other == found)
 
     def summary(self) -> dict[str, Any]:
-        """Cells per second of both, and their ratio."""
+        """Return cells per second of both, and their ratio."""
         speed, yardstick = self.cells / self.seconds, self.float_cells / self.float_seconds
         return {
             "walks": self.walks,
@@ -189,7 +196,7 @@ def _floats(numbers: Iterable[Fraction | int]) -> Floats:
     return np.array([nearest_float(number.numerator, number.denominator) for number in numbers])
 
 
-# -- the yardstick ----------------------------------------------------------------------------------------------------
+# -- the yardstick ---------------------------------------------------------------------------------
 
 
 class FloatWeights:
@@ -223,7 +230,7 @@ class FloatForms:
             self.columns[-1, self.part(number)] += bias
 
     def start(self, s: Floats) -> NDArray[np.bool_]:
-        """Which neurons are on at a point, layer by layer."""
+        """Return which neurons are on at a point, layer by layer."""
         on = np.zeros(self.columns.shape[1], dtype=bool)
         for number in range(len(self._weights.layers)):
             self.update(on, number)
@@ -237,7 +244,7 @@ class FloatForms:
 
 @np.errstate(all="ignore")
 def float_line(weights: FloatWeights, point: Floats, direction: Floats, t: float) -> Cells:
-    """Which neurons are on, cell by cell along p + t d."""
+    """Yield which neurons are on, cell by cell along p + t d."""
     forms = FloatForms(weights, point, direction[None])
     on = forms.start(np.array([t]))
     while True:
@@ -261,7 +268,10 @@ def float_bent(
     s: Floats,
     heading: Floats,
 ) -> Cells:
-    """Which neurons are on, piece by piece along the zero set of a neuron, until the first piece is reached again."""
+    """Yield which neurons are on, piece by piece along the zero set of a neuron.
+
+    The walk ends when it reaches the first piece again.
+    """
     forms = FloatForms(weights, point, directions)
     v = forms.part(neuron.layer - 1).start + neuron.index
     on = forms.start(s)

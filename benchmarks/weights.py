@@ -1,9 +1,11 @@
-"""What rests on the complex: weights, balancing, reconstruction, tropical form, the certificate of the regions.
+"""Costs of what rests on the complex, beside the complex itself.
 
     python -m benchmarks.weights
 
-Random float64 networks with fixed seeds on R^n. CPU seconds of this process, one thread; everything is exact, with
-numbers of a hundred to a thousand bits. The yardstick is the complex itself, in the same run.
+The script measures weights, balancing, reconstruction, tropical form and the certificate of the
+regions, for random float64 networks with fixed seeds on R^n. Times are CPU seconds of this process
+on one thread; everything is exact, with numbers of a hundred to a thousand bits. The yardstick is
+the complex itself, in the same run.
 """
 
 from __future__ import annotations

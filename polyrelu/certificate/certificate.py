@@ -1,8 +1,9 @@
-"""Certificates as values and as files (FORMAT.md §3): the writing side.
+"""Certificates as values and as files: the writing side of FORMAT.md, section 3.
 
-A certificate states the claim, the theorem, its hypotheses with evidence, and what is unverified about where the
-network came from. Small networks stand in it; a large one is written beside it and found by its hash. Files appear
-whole or not at all.
+A certificate states a claim, a theorem, the hypotheses of the theorem with evidence, and remarks on
+the origin of the network that nothing verifies. Small networks stand in the certificate itself; a
+large one is written to a file beside it, which the certificate names with its hash. The keys and
+their order are part of the format, so a change here changes every certificate.
 """
 
 from __future__ import annotations
@@ -36,13 +37,35 @@ FORMAT, VERSION = "polyrelu-certificate", 1
 Among = Literal["all", "regular", "transversal", "generic"]
 Kind = Literal["identifiable", "not-identifiable"]
 
-#: Networks with more parameters than this go to a file of their own.
+#: Maximum number of parameters of a network that stands in the certificate itself.
 INLINE_PARAMETERS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is claimed of a network, among which competitors, on which domain; `other` only for ``not-identifiable``."""
+    """A claim about the parameters of a network among competitors on a domain.
+
+    Attributes
+    ----------
+    kind
+        `identifiable`: every competitor with the same function equals the network up to permutation
+        and positive scaling of neurons; `not-identifiable`: some competitor does not.
+    network
+        The network that the claim is about.
+    among
+        The class of competitors.
+    other
+        The competitor that refutes identifiability; only for `not-identifiable`.
+    domain
+        The domain on which the functions agree, in words.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> claim = Claim("identifiable", from_arrays([([[1, 2]], [3])]), "all")
+    >>> claim.terms()
+    {'domain': 'R^n', 'among': 'all'}
+    """
 
     kind: Kind
     network: Network
@@ -52,11 +75,11 @@ class Claim:
 
     @property
     def networks(self) -> dict[str, Network]:
-        """The networks by their keys."""
+        """The networks by their keys in the certificate."""
         return {"network": self.network} | ({} if self.other is None else {"other": self.other})
 
     def terms(self) -> dict[str, Any]:
-        """The rest of the claim, as it stands in a certificate."""
+        """Return the entries of the claim in a certificate, without kind and networks."""
         return {"domain": self.domain, "among": self.among}
 
     def __str__(self) -> str:
@@ -64,25 +87,44 @@ class Claim:
         members = "every parameter" if self.among == "all" else f"every {self.among} parameter"
         if self.kind == "identifiable":
             return (
-                f"{shape} is identifiable among {self.among} parameters on {self.domain}: {members} of its "
-                "architecture with the same function is this one up to permutation and positive scaling of neurons."
+                f"{shape} is identifiable among {self.among} parameters on {self.domain}: "
+                f"{members} of its architecture with the same function is this one up to "
+                "permutation and positive scaling of neurons."
             )
         member = "another" if self.among == "all" else f"a {self.among}"
         return (
-            f"{shape} is not identifiable among {self.among} parameters on {self.domain}: {member} parameter of its "
-            "architecture, not related to it by permutation and positive scaling, computes the same function."
+            f"{shape} is not identifiable among {self.among} parameters on {self.domain}: {member} "
+            "parameter of its architecture, not related to it by permutation and positive scaling, "
+            "computes the same function."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class PartClaim:
-    """That the function determines a part of the parameters among transversal or regular ones (FORMAT.md §3.2).
+    """The claim that the function determines a part of the parameters (FORMAT.md, section 3.2).
 
     Attributes
     ----------
-    layers : M; the rows [W|b] of the hidden layers 1 … M are determined, those of the layer M up to their signs if
-        `neurons` is empty.
-    neurons : indices of neurons of the layer M+1, ascending; their rows are determined up to signs.
+    network
+        The network that the claim is about.
+    layers
+        M: the rows [W|b] of the hidden layers 1 to M are determined. The rows of layer M are
+        determined up to their signs if `neurons` is empty.
+    neurons
+        Indices of neurons of layer M + 1, ascending; their rows are determined up to signs.
+    kind
+        Always `determined`.
+    among
+        The class of competitors, `transversal` or `regular`.
+    domain
+        The domain on which the functions agree, in words.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
+    >>> PartClaim(net, 1).terms()
+    {'domain': 'R^n', 'among': 'transversal', 'layers': 1, 'neurons': []}
     """
 
     network: Network
@@ -94,11 +136,11 @@ class PartClaim:
 
     @property
     def networks(self) -> dict[str, Network]:
-        """The network by its key."""
+        """The network by its key in the certificate."""
         return {"network": self.network}
 
     def terms(self) -> dict[str, Any]:
-        """The rest of the claim, as it stands in a certificate."""
+        """Return the entries of the claim in a certificate, without kind and networks."""
         return {
             "domain": self.domain,
             "among": self.among,
@@ -108,16 +150,43 @@ class PartClaim:
 
     def __str__(self) -> str:
         return (
-            f"The {self.network.architecture} network {self.network.sha256[:12]}… is determined among {self.among} "
-            f"parameters on {self.domain} in {part_text(self.layers, self.neurons)}: every {self.among} parameter of "
-            "its architecture with the same function agrees with it there after permutation and positive scaling of "
-            "neurons."
+            f"The {self.network.architecture} network {self.network.sha256[:12]}… is determined "
+            f"among {self.among} parameters on {self.domain} in "
+            f"{part_text(self.layers, self.neurons)}: every {self.among} parameter of its "
+            "architecture with the same function agrees with it there after permutation and "
+            "positive scaling of neurons."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeClaim:
-    """That a float runtime, layer by layer, stays within `at_most` of the exact function on a box (FORMAT.md §3.7)."""
+    """The claim that a float runtime stays close to the exact function on a box.
+
+    FORMAT.md, section 3.7, has the details.
+
+    Attributes
+    ----------
+    network
+        The network that the claim is about.
+    lower
+        The lower corner of the box, one number for each input.
+    upper
+        The upper corner of the box, one number for each input.
+    arithmetic
+        The format of the runtime, `float32` or `float64`, which computes layer by layer.
+    at_most
+        A bound of the absolute error of each output.
+    kind
+        Always `runtime-error`.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net, one = from_arrays([([[1]], [0])]), Fraction(1)
+    >>> claim = RuntimeClaim(net, (-one,), (one,), "float32", (Fraction(1, 2**20),))
+    >>> claim.terms()["at-most"]
+    ['1/1048576']
+    """
 
     network: Network
     lower: tuple[Fraction, ...]
@@ -129,11 +198,11 @@ class RuntimeClaim:
 
     @property
     def networks(self) -> dict[str, Network]:
-        """The network by its key."""
+        """The network by its key in the certificate."""
         return {"network": self.network}
 
     def terms(self) -> dict[str, Any]:
-        """The rest of the claim, as it stands in a certificate."""
+        """Return the entries of the claim in a certificate, without kind and networks."""
         lower, upper, at_most = (
             list(map(format_rational, part)) for part in (self.lower, self.upper, self.at_most)
         )
@@ -145,19 +214,35 @@ class RuntimeClaim:
 
     def __str__(self) -> str:
         return (
-            f"The {self.network.architecture} network {self.network.sha256[:12]}…, computed layer by layer in "
-            f"{self.arithmetic}, differs from its exact function by at most {decimal_above(max(self.at_most))} on "
-            "the box."
+            f"The {self.network.architecture} network {self.network.sha256[:12]}…, computed layer "
+            f"by layer in {self.arithmetic}, differs from its exact function by at most "
+            f"{decimal_above(max(self.at_most))} on the box."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class PairClaim:
-    """That two networks compute the same function on a domain, or do not (FORMAT.md §3.8).
+    """The claim that two networks compute the same function on a domain, or do not.
+
+    FORMAT.md, section 3.8, has the details.
 
     Attributes
     ----------
-    domain : its equations in reduced echelon form.
+    kind
+        `equivalent` or `not-equivalent`.
+    network
+        The first network.
+    other
+        The second network.
+    domain
+        A polyhedron whose equations are in reduced echelon form.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net, line = from_arrays([([[1]], [0])]), Polyhedron.universe(1)
+    >>> PairClaim("equivalent", net, net, line).terms()
+    {'domain': {'inequalities': [], 'equations': []}}
     """
 
     kind: Literal["equivalent", "not-equivalent"]
@@ -168,12 +253,12 @@ class PairClaim:
 
     @property
     def networks(self) -> dict[str, Network]:
-        """The networks by their keys."""
+        """The networks by their keys in the certificate."""
         return {"network": self.network, "other": self.other}
 
     def terms(self) -> dict[str, Any]:
-        """The rest of the claim, as it stands in a certificate."""
-        return {"domain": _domain(self.domain)}
+        """Return the entries of the claim in a certificate, without kind and networks."""
+        return {"domain": _domain_terms(self.domain)}
 
     def __str__(self) -> str:
         place = domain_text(self.terms()["domain"])
@@ -190,11 +275,27 @@ class PairClaim:
 
 @dataclass(frozen=True, slots=True)
 class RegionsClaim:
-    """That the canonical complex of a network on a domain has so many cells of full dimension (FORMAT.md §5.1).
+    """The claim that a canonical complex has a number of cells of full dimension.
+
+    FORMAT.md, section 5.1, has the details.
 
     Attributes
     ----------
-    domain : its equations, implied ones included, in reduced echelon form.
+    network
+        The network that the claim is about.
+    domain
+        A polyhedron whose equations, implied ones included, are in reduced echelon form.
+    count
+        The number of cells of full dimension, called regions.
+    kind
+        Always `regions`.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1]], [0]), ([[1]], [0])])
+    >>> RegionsClaim(net, Polyhedron.universe(1), 2).terms()
+    {'domain': {'inequalities': [], 'equations': []}, 'count': 2}
     """
 
     network: Network
@@ -205,24 +306,24 @@ class RegionsClaim:
 
     @property
     def networks(self) -> dict[str, Network]:
-        """The network by its key."""
+        """The network by its key in the certificate."""
         return {"network": self.network}
 
     def terms(self) -> dict[str, Any]:
-        """The rest of the claim, as it stands in a certificate."""
-        return {"domain": _domain(self.domain), "count": self.count}
+        """Return the entries of the claim in a certificate, without kind and networks."""
+        return {"domain": _domain_terms(self.domain), "count": self.count}
 
     def __str__(self) -> str:
         place = domain_text(self.terms()["domain"])
         name = f"{self.network.widths} {self.network.sha256[:12]}…"
         return (
-            f"The canonical complex of the network {name} on {place} has exactly {self.count} regions, and a point "
-            "inside each of them is listed."
+            f"The canonical complex of the network {name} on {place} has exactly {self.count} "
+            "regions, and a point inside each of them is listed."
         )
 
 
-def _domain(domain: Polyhedron) -> dict[str, list[str]]:
-    """A domain as claims have it (FORMAT.md §3.8)."""
+def _domain_terms(domain: Polyhedron) -> dict[str, list[str]]:
+    """Return a domain as it stands in claims (FORMAT.md, section 3.8)."""
     parts = {"inequalities": domain.inequalities, "equations": domain.equations}
     return {
         key: [" ".join(map(format_integer, row)) for row in rows] for key, rows in parts.items()
@@ -231,7 +332,24 @@ def _domain(domain: Polyhedron) -> dict[str, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A hypothesis of a theorem with its evidence."""
+    """A hypothesis of a theorem with its evidence.
+
+    Attributes
+    ----------
+    theorem
+        The name of the theorem, a key of `THEOREMS`.
+    id
+        The name of the hypothesis within the theorem.
+    evidence
+        The data from which the checker re-derives the hypothesis, as JSON.
+    status
+        Always `proved`: certificates hold no assumptions.
+
+    Examples
+    --------
+    >>> Hypothesis("bottleneck", "rank").statement
+    'rank W[1] = n_1'
+    """
 
     theorem: str
     id: str
@@ -244,7 +362,7 @@ class Hypothesis:
         return hypothesis_statement(self.theorem, self.id)
 
     def to_json(self) -> dict[str, Any]:
-        """As `--json` prints it."""
+        """Return the hypothesis as `--json` prints it."""
         return {
             "id": self.id,
             "statement": self.statement,
@@ -259,8 +377,22 @@ class Certificate:
 
     Attributes
     ----------
-    claim, theorem, hypotheses : what is proved, and how.
-    unverified : remarks for people that no verdict depends on.
+    claim
+        The statement that is proved.
+    theorem
+        The name of the theorem that proves it, a key of `THEOREMS`.
+    hypotheses
+        The hypotheses of the theorem, with evidence.
+    unverified
+        Remarks for people, by key; no verdict depends on them.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> claim = Claim("identifiable", from_arrays([([[1, 2]], [3])]), "all")
+    >>> document, beside = Certificate(claim, "affine", ()).to_document()
+    >>> list(document), beside
+    (['format', 'version', 'claim', 'proof', 'unverified'], {})
     """
 
     claim: Claim | PartClaim | RuntimeClaim | PairClaim
@@ -269,13 +401,13 @@ class Certificate:
     unverified: dict[str, str] = field(default_factory=dict)
 
     def to_document(self, target: Path | None = None) -> tuple[dict[str, Any], dict[Path, str]]:
-        """The JSON document, and the text of the network files that belong beside it.
+        """Return the JSON document, and the text of the network files that belong beside it.
 
-        Without `target`, the certificate's path, every network stands inline.
+        Without `target`, the path of the certificate, every network stands in the document.
         """
         beside: dict[Path, str] = {}
         claim: dict[str, Any] = {"kind": self.claim.kind}
-        claim |= references(self.claim.networks, target, beside)
+        claim |= network_references(self.claim.networks, target, beside)
         claim |= self.claim.terms()
         hypotheses = [
             {"id": h.id, "status": h.status, "evidence": h.evidence} for h in self.hypotheses
@@ -285,15 +417,31 @@ class Certificate:
             "version": VERSION,
             "claim": claim,
             "proof": {"theorem": self.theorem, "hypotheses": hypotheses},
-            "unverified": remarks(self.unverified),
+            "unverified": printable_remarks(self.unverified),
         }
         return document, beside
 
     def save(self, path: str | Path, also: Mapping[Path, Network] | None = None) -> list[Path]:
-        """Write the certificate and the large networks it speaks of; return the files, the certificate last.
+        """Write the certificate and the large networks it names.
 
-        Networks in `also` are written to the given native files in the same step. Raises `PolyreluError` if a file
-        cannot be written; then nothing new is left behind.
+        All files appear, or none.
+
+        Parameters
+        ----------
+        path
+            The path of the certificate.
+        also
+            Networks that are written to native files in the same step, by path.
+
+        Returns
+        -------
+        list of Path
+            The files that were written, the certificate last.
+
+        Raises
+        ------
+        PolyreluError
+            A file cannot be written.
         """
         target = Path(path)
         document, beside = self.to_document(target)
@@ -307,11 +455,13 @@ class Certificate:
         return f"<{self}>"
 
 
-def references(
+def network_references(
     networks: Mapping[str, Network], target: Path | None, beside: dict[Path, str]
 ) -> dict[str, Any]:
-    """Network references by key (FORMAT.md §3), equal ones of equal networks; the text of files that they name is added
-    to `beside`."""
+    """Return references to networks by key (FORMAT.md, section 3); equal networks share one.
+
+    The texts of the files that the references name are added to `beside`.
+    """
     made: dict[str, dict[str, Any]] = {}
     for key, network in networks.items():
         if network.sha256 not in made:
@@ -322,17 +472,19 @@ def references(
 def _reference(
     network: Network, key: str, target: Path | None, beside: dict[Path, str]
 ) -> dict[str, Any]:
+    """Return the reference to one network, inline or as a file beside the certificate."""
     if target is None or network.parameters <= INLINE_PARAMETERS:
         return {"sha256": network.sha256, "inline": to_document(network)}
     text = layout(to_document(network))
     path = target.parent / f"{_file_stem(target)}.{key}.json"
-    if path.exists() and not _holds(path, text):  # somebody else's file stays
+    if path.exists() and not _has_content(path, text):  # a file with other content stays
         path = path.with_name(f"{_file_stem(target)}.{key}-{network.sha256[:12]}.json")
     beside[path] = text
     return {"sha256": network.sha256, "file": path.name}
 
 
-def _holds(path: Path, text: str) -> bool:
+def _has_content(path: Path, text: str) -> bool:
+    """Return whether a file holds a text followed by a newline."""
     try:
         return path.stat().st_size == len(text) + 1 and path.read_bytes() == f"{text}\n".encode(
             "ascii"
@@ -342,10 +494,10 @@ def _holds(path: Path, text: str) -> bool:
 
 
 def _file_stem(target: Path) -> str:
-    """The stem of the network files: ``cert`` for ``cert.json``.
+    """Return the stem of the names of network files: `cert` for `cert.json`.
 
-    FORMAT.md allows few characters in names. Where one had to be replaced, or the name does not end in .json, a
-    digest keeps the files of two certificates apart.
+    FORMAT.md allows few characters in names. Where one has to be replaced, or the name does not end
+    in .json, a digest keeps the files of two certificates apart.
     """
     stem = target.name.removesuffix(".json")
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in stem)[
@@ -356,11 +508,11 @@ def _file_stem(target: Path) -> str:
     return f"{kept or 'certificate'}-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:8]}"
 
 
-def remarks(unverified: Mapping[str, str]) -> dict[str, str]:
-    """The `unverified` part of a certificate."""
+def printable_remarks(unverified: Mapping[str, str]) -> dict[str, str]:
+    """Return the `unverified` part of a certificate, in the characters that the format allows."""
     return {key: _plain_ascii(value) for key, value in sorted(unverified.items())}
 
 
 def _plain_ascii(text: str) -> str:
-    """Printable ASCII without quotes and backslashes: the format knows no escapes."""
+    """Return printable ASCII without quotes and backslashes: the format knows no escapes."""
     return "".join(c if " " <= c <= "~" and c not in '"\\' else "?" for c in text)[:1000]

@@ -1,5 +1,9 @@
-"""A certificate file as text for people: the statement, its hypotheses, what is trusted. Nothing here checks
-anything."""
+"""A certificate file as text for people: the statement, its hypotheses, and what is trusted.
+
+The text serves `polyrelu show` and papers (as LaTeX); it is made from the file alone. Nothing here
+checks anything: a file that is no certificate is refused, a false certificate is not, and the text
+says that the checker has the last word.
+"""
 
 from __future__ import annotations
 
@@ -29,20 +33,45 @@ from polyrelu.support.text_files import wrapped
 
 __all__ = ["CertificateText", "describe", "describe_latex", "read_certificate"]
 
+#: The first bytes of a split tree (FORMAT.md, section 5).
+_TREE_START = b'{"format": "polyrelu-tree", '
+
+#: Maximum number of bytes read of a compressed certificate, and of the first line of a tree.
+_LINE_LIMIT = 1 << 28
+
 
 @dataclass(frozen=True, slots=True)
 class CertificateText:
-    """What a certificate file says, unchecked.
+    """The contents of a certificate file, unchecked.
 
     Attributes
     ----------
-    kind, among, domain, theorem : as in FORMAT.md §3. `among` is empty where there are no competitors; of a claim about
-        a float runtime `domain` is the box with the bound in words, of one about regions their number with the domain,
-        of one about a part of the parameters the domain with this part.
-    sha256, other : the hashes of the network and, for ``not-identifiable``, of the other one.
-    network : the architecture if the network stands in the certificate, else the file it is in.
-    hypotheses : pairs of an id and a statement with a note on the evidence.
-    unverified : remarks for people.
+    kind
+        The kind of the claim, as in FORMAT.md, section 3.2.
+    sha256
+        The hash of the network.
+    other
+        The hash of the other network, where the claim names two.
+    network
+        The architecture if the network stands in the certificate, otherwise the file that holds it.
+    among
+        The class of competitors; empty where there are none.
+    domain
+        The domain in words. For a claim about a float runtime it is the box with the bound, for one
+        about regions their number with the domain, and for one about a part of the parameters the
+        domain with this part.
+    theorem
+        The name of the theorem, a key of `THEOREMS`.
+    hypotheses
+        Pairs of a name and a statement with a note on the evidence.
+    unverified
+        Remarks for people, by key.
+
+    Examples
+    --------
+    >>> from dataclasses import fields
+    >>> [field.name for field in fields(CertificateText)][:3]
+    ['kind', 'sha256', 'other']
     """
 
     kind: str
@@ -57,14 +86,42 @@ class CertificateText:
 
 
 def read_certificate(path: str | Path) -> CertificateText:
-    """What a certificate file says, without checking it; `CertificateError` if it is not one."""
+    """Read the contents of a certificate file, without checking it.
+
+    Parameters
+    ----------
+    path
+        The path of a certificate or a split tree, compressed or not.
+
+    Returns
+    -------
+    CertificateText
+        The contents in words.
+
+    Raises
+    ------
+    CertificateError
+        The file cannot be read, or is no certificate.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from polyrelu.certificate import Certificate, Claim
+    >>> from polyrelu.network import from_arrays
+    >>> claim = Claim("identifiable", from_arrays([([[1, 2]], [3])]), "all")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (file,) = Certificate(claim, "affine", ()).save(f"{folder}/affine.json")
+    ...     certificate = read_certificate(file)
+    >>> certificate.kind, certificate.network, certificate.theorem
+    ('identifiable', '2-1 network', 'affine')
+    """
     try:
         if (header := _tree_header(Path(path))) is not None:
             return _tree_text(header)
         text = _unpacked(Path(path)).decode("ascii")
         if "\\" in text:
             raise ValueError("a backslash")
-        return _text(json.loads(text))
+        return _certificate_text(json.loads(text))
     except OSError as error:
         raise CertificateError(f"{path}: cannot read: {error.strerror or error}") from None
     except (
@@ -83,7 +140,26 @@ def read_certificate(path: str | Path) -> CertificateText:
 
 
 def describe(certificate: CertificateText) -> str:
-    """The statement, the hypotheses and what is trusted, as text."""
+    """Return the statement, the hypotheses and what is trusted, as text.
+
+    Parameters
+    ----------
+    certificate
+        The contents of a certificate file.
+
+    Returns
+    -------
+    str
+        Lines of at most 100 columns.
+
+    Examples
+    --------
+    >>> certificate = CertificateText(
+    ...     "identifiable", "0" * 64, None, "2-1 network", "all", "R^n", "affine", (), {}
+    ... )
+    >>> describe(certificate).splitlines()[4]
+    'Theorem: no hidden layer'
+    """
     theorem = THEOREMS[certificate.theorem]
     lines = [_statement(certificate), "", f"Theorem: {theorem.title}", f"  {theorem.statement}"]
     lines += [
@@ -103,7 +179,27 @@ def describe(certificate: CertificateText) -> str:
 
 
 def describe_latex(certificate: CertificateText) -> str:
-    """The same as a LaTeX fragment: a proposition, a proof and a remark; the first lines say what it needs."""
+    r"""Return the same text as a LaTeX fragment.
+
+    Parameters
+    ----------
+    certificate
+        The contents of a certificate file.
+
+    Returns
+    -------
+    str
+        A proposition, a proof and a remark; comments in the first lines name the packages that they
+        need.
+
+    Examples
+    --------
+    >>> certificate = CertificateText(
+    ...     "identifiable", "0" * 64, None, "2-1 network", "all", "R^n", "affine", (), {}
+    ... )
+    >>> print(describe_latex(certificate).splitlines()[3])
+    \begin{proposition}[no hidden layer]
+    """
     theorem = THEOREMS[certificate.theorem]
     items = [rf"  \item[({name})] {_escape(text)}." for name, text in certificate.hypotheses]
     if items:
@@ -132,7 +228,7 @@ def describe_latex(certificate: CertificateText) -> str:
     return "\n".join(lines)
 
 
-_CLASSES = {
+_CLASS_TEXTS = {
     "all": "all parameters of its architecture",
     "regular": REGULAR,
     "transversal": TRANSVERSAL,
@@ -141,6 +237,7 @@ _CLASSES = {
 
 
 def _meaning(certificate: CertificateText) -> str:
+    """Return the sentence about what the claim means."""
     if certificate.kind in ("equivalent", "not-equivalent"):
         return PAIR_MEANING
     return {"runtime-error": RUNTIME_MEANING, "regions": REGIONS_MEANING}.get(
@@ -149,13 +246,13 @@ def _meaning(certificate: CertificateText) -> str:
 
 
 def _shortened(certificate: CertificateText) -> CertificateText:
-    """With hashes that fit a line of print; the whole ones stand in comments."""
+    """Return the contents with hashes that fit a line of print; comments hold the full ones."""
     other = certificate.other and certificate.other[:16]
     return replace(certificate, sha256=certificate.sha256[:16], other=other)
 
 
 def _unpacked(path: Path) -> bytes:
-    """The bytes of a certificate, packed or not."""
+    """Return the bytes of a certificate, decompressed if necessary."""
     data = path.read_bytes()
     if not data.startswith(b"\x1f\x8b"):
         return data
@@ -164,7 +261,7 @@ def _unpacked(path: Path) -> bytes:
 
 
 def _tree_header(path: Path) -> dict[str, Any] | None:
-    """The first line of a split tree, packed or not; None if the file is something else."""
+    """Return the first line of a split tree, or None if the file is something else."""
     with path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     with gzip.open(path) if packed else path.open("rb") as lines:
@@ -176,10 +273,8 @@ def _tree_header(path: Path) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-_TREE_START, _LINE_LIMIT = b'{"format": "polyrelu-tree", ', 1 << 28
-
-
 def _tree_text(header: dict[str, Any]) -> CertificateText:
+    """Return the contents of a split tree, from its first line."""
     claim = header["claim"]
     kind = str(claim["kind"])
     name = {"equivalent": "tree", "regions": "regions"}[kind]
@@ -189,7 +284,7 @@ def _tree_text(header: dict[str, Any]) -> CertificateText:
         kind=kind,
         sha256=str(claim["network"]["sha256"]),
         other=str(claim["other"]["sha256"]) if kind == "equivalent" else None,
-        network=_network(claim["network"]),
+        network=_network_text(claim["network"]),
         among="",
         domain=_region_terms(claim) if kind == "regions" else domain_text(claim["domain"]),
         theorem=name,
@@ -199,11 +294,12 @@ def _tree_text(header: dict[str, Any]) -> CertificateText:
 
 
 def _region_terms(claim: dict[str, Any]) -> str:
-    """Number and domain in words."""
+    """Return the number of regions and the domain in words."""
     return f"exactly {int(claim['count'])} regions on {domain_text(claim['domain'])}"
 
 
-def _text(document: dict[str, Any]) -> CertificateText:
+def _certificate_text(document: dict[str, Any]) -> CertificateText:
+    """Return the contents of a certificate in one JSON document."""
     claim, proof = document["claim"], document["proof"]
     if document["format"] != "polyrelu-certificate" or document["version"] != 1:
         raise ValueError("another format")
@@ -211,9 +307,9 @@ def _text(document: dict[str, Any]) -> CertificateText:
         kind=str(claim["kind"]),
         sha256=str(claim["network"]["sha256"]),
         other=str(claim["other"]["sha256"]) if "other" in claim else None,
-        network=_network(claim["network"]),
+        network=_network_text(claim["network"]),
         among=str(claim.get("among", "")),
-        domain=_domain(claim),
+        domain=_domain_of_claim(claim),
         theorem=proof["theorem"],
         hypotheses=tuple(
             _hypothesis(entry, THEOREMS[proof["theorem"]]) for entry in proof["hypotheses"]
@@ -222,16 +318,20 @@ def _text(document: dict[str, Any]) -> CertificateText:
     )
 
 
-def _domain(claim: dict[str, Any]) -> str:
+def _domain_of_claim(claim: dict[str, Any]) -> str:
+    """Return the domain in words, with the other terms of the claim; see `CertificateText`."""
     if claim["kind"] == "runtime-error":
         return _runtime_terms(claim)
     if claim["kind"] == "determined":
-        return f"{claim['domain']} in {part_text(int(claim['layers']), list(map(int, claim['neurons'])))}"
+        return (
+            f"{claim['domain']} in "
+            f"{part_text(int(claim['layers']), list(map(int, claim['neurons'])))}"
+        )
     return claim["domain"] if isinstance(claim["domain"], str) else domain_text(claim["domain"])
 
 
 def _runtime_terms(claim: dict[str, Any]) -> str:
-    """Format, box and bound in words; long boxes by their number of intervals."""
+    """Return format, box and bound in words; of a long box the number of its intervals."""
     lower, upper, limits = claim["domain"]["lower"], claim["domain"]["upper"], claim["at-most"]
     sides = [f"[{low}, {high}]" for low, high in zip(lower, upper, strict=True)]
     if len(set(sides)) == 1:
@@ -246,13 +346,14 @@ def _runtime_terms(claim: dict[str, Any]) -> str:
 
 
 def _hypothesis(entry: dict[str, Any], theorem: TheoremText) -> tuple[str, str]:
-    """Its id, and its statement with a note on the evidence."""
+    """Return the name of a hypothesis, and its statement with a note on the evidence."""
     if entry["status"] != "proved":
         raise ValueError("version 1 knows no other status")
     return entry["id"], theorem.hypotheses[entry["id"]] + _evidence_note(dict(entry["evidence"]))
 
 
-def _network(reference: dict[str, Any]) -> str:
+def _network_text(reference: dict[str, Any]) -> str:
+    """Return the architecture of a network in words, or the file that holds it."""
     if "file" in reference:
         return f"network in {reference['file']}"
     inline = reference["inline"]
@@ -265,15 +366,17 @@ def _network(reference: dict[str, Any]) -> str:
 
 
 def _statement(certificate: CertificateText) -> str:
+    """Return the sentence that states the claim."""
     if certificate.kind == "runtime-error":
         return (
-            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}, computed layer by layer by a float "
-            f"runtime, differs from its exact function {certificate.domain}."
+            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}, computed layer "
+            f"by layer by a float runtime, differs from its exact function {certificate.domain}."
         )
     if certificate.kind == "regions":
         return (
-            f"Claim: the canonical complex of the {certificate.network} with SHA-256 {certificate.sha256} has "
-            f"{certificate.domain}, and a point inside each of them is listed."
+            f"Claim: the canonical complex of the {certificate.network} with SHA-256 "
+            f"{certificate.sha256} has {certificate.domain}, and a point inside each of them is "
+            "listed."
         )
     if certificate.kind in ("equivalent", "not-equivalent"):
         verb = (
@@ -282,33 +385,35 @@ def _statement(certificate: CertificateText) -> str:
             else "do not compute the same function"
         )
         return (
-            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} and the network with SHA-256 "
-            f"{certificate.other} {verb} on {certificate.domain}."
+            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} and the network "
+            f"with SHA-256 {certificate.other} {verb} on {certificate.domain}."
         )
     if certificate.kind == "determined":
         return (
-            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} is determined by its function on all "
-            f"of {certificate.domain}: every parameter of the class with the same function agrees with it there after "
-            "permutation and positive scaling. Class of competitors: "
-            f"{_CLASSES.get(certificate.among, TRANSVERSAL)}."
+            f"Claim: the {certificate.network} with SHA-256 {certificate.sha256} is determined by "
+            f"its function on all of {certificate.domain}: every parameter of the class with the "
+            "same function agrees with it there after permutation and positive scaling. Class of "
+            f"competitors: {_CLASS_TEXTS.get(certificate.among, TRANSVERSAL)}."
         )
     domain = "on all of R^n" if certificate.domain == "R^n" else f"on {certificate.domain}"
-    among = _CLASSES.get(certificate.among, GENERIC)
+    among = _CLASS_TEXTS.get(certificate.among, GENERIC)
     if certificate.kind == "identifiable":
         verb = (
-            "is identifiable: every parameter of the class with the same function equals it "
-            "up to permutation and positive scaling"
+            "is identifiable: every parameter of the class with the same function equals it up to "
+            "permutation and positive scaling"
         )
     else:
         verb = (
-            "is not identifiable: another parameter of the class computes the same function and does not come from it "
-            f"by permutation and positive scaling (the network with SHA-256 {certificate.other})"
+            "is not identifiable: another parameter of the class computes the same function and "
+            "does not come from it by permutation and positive scaling (the network with SHA-256 "
+            f"{certificate.other})"
         )
     head = f"Claim: the {certificate.network} with SHA-256 {certificate.sha256}"
     return f"{head} {verb}, {domain}. Class of competitors: {among}."
 
 
 def _evidence_note(evidence: dict[str, Any]) -> str:
+    """Return a remark on the evidence, to be appended to the statement of a hypothesis."""
     if "status" in evidence:
         return f": {evidence['status']}" + (
             f" ({evidence['method']})" if "method" in evidence else ""
@@ -328,7 +433,10 @@ def _evidence_note(evidence: dict[str, Any]) -> str:
     if "chosen" in evidence:
         return f" ({len(evidence['chosen'])} chosen, {len(evidence['joined'])} joined by crossing)"
     if "order" in evidence:
-        return f" ({len(evidence['joined'])} families joined by sight, {len(evidence['order'])} sources)"
+        return (
+            f" ({len(evidence['joined'])} families joined by sight, {len(evidence['order'])} "
+            "sources)"
+        )
     return f" ({evidence['method']})" if "method" in evidence else ""
 
 
@@ -346,7 +454,7 @@ _SPECIAL = {c: rf"\{c}" for c in "_&%#${}"} | {
 
 
 def _escape(text: str) -> str:
-    """Text for LaTeX; what looks like a formula of this package becomes one."""
+    """Return text for LaTeX, in which what looks like a formula of this package becomes one."""
     parts = _FORMULA.split(text)
     return "".join(
         _formula(part) if i % 2 else "".join(_SPECIAL.get(c, c) for c in part)
@@ -355,6 +463,7 @@ def _escape(text: str) -> str:
 
 
 def _formula(text: str) -> str:
+    """Return a formula of this package as mathematics."""
     if text == "R^n":
         return r"$\mathbb{R}^n$"
     subscripted = re.sub(r"^([A-Za-z])\[([0-9])\]$", r"\1_{\2}", text)

@@ -1,7 +1,9 @@
-"""Certificates that are split trees: one JSON value a line, in prefix order (FORMAT.md §5).
+"""Certificates that are split trees: one JSON value a line, in prefix order (FORMAT.md, section 5).
 
-The nodes are written to a log while the search goes on; a log that grows large lives in a temporary file. Only when the
-proof is complete a certificate is made of it: header, nodes, footer, under a temporary name until it is whole.
+A prover that splits polyhedra writes its nodes to a log while it searches; a log that grows large
+lives in a temporary file. Only a complete proof becomes a certificate, with header, nodes and
+footer in one file. The bytes of the lines are hashed in the footer, so that the log must not be
+rewritten.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ from polyrelu.certificate.certificate import (
     Hypothesis,
     PairClaim,
     RegionsClaim,
-    references,
-    remarks,
+    network_references,
+    printable_remarks,
 )
 from polyrelu.errors import CertificateError
 from polyrelu.exact import format_rational
@@ -31,8 +33,8 @@ from polyrelu.support.text_files import write_all
 
 __all__ = ["NodeRecord", "RegionsCertificate", "SignRecord", "TreeCertificate", "TreeLog"]
 
-#: A log of more bytes than this goes to a temporary file.
-_IN_MEMORY = 1 << 24
+#: Maximum number of bytes of a log in memory; a larger one goes to a temporary file.
+_MEMORY_LIMIT = 1 << 24
 
 #: A neuron: number of the network (0 or 1), layer from 1, index from 0.
 NeuronPlace = tuple[int, int, int]
@@ -40,13 +42,29 @@ NeuronPlace = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class SignRecord:
-    """sign · form ≥ value for an atom on the polyhedron of a node; value 0 gives a sign, a smaller one a bound.
+    """A proved bound of a form on the polyhedron of a node: sign · form ≥ value.
+
+    An atom is the positive part of a form in earlier symbols (FORMAT.md, section 5); the record
+    bounds the form of one atom. A value ≥ 0 gives the sign of the form, a negative value only a
+    bound.
 
     Attributes
     ----------
-    atom : its number.
-    rows : multipliers of the inequalities of the node.
-    slopes : of atoms that the form contains, if they are not 0.
+    atom
+        The number of the atom.
+    sign
+        1 or -1.
+    value
+        The bound.
+    rows
+        Nonnegative multipliers of the inequalities of the node, by number.
+    slopes
+        Slopes in [0, 1] of the linear bounds of atoms that the form contains, where they are not 0.
+
+    Examples
+    --------
+    >>> SignRecord(0, 1, Fraction(0), {2: Fraction(1, 3)}, {}).to_json()
+    [0, '+', '0', [[2, '1/3']], []]
     """
 
     atom: int
@@ -56,7 +74,7 @@ class SignRecord:
     slopes: Mapping[int, Fraction]
 
     def to_json(self) -> list[Any]:
-        """As it stands in a node record."""
+        """Return the record as it stands in a line of a node."""
         rows, slopes = (
             [[i, format_rational(entry)] for i, entry in sorted(part.items())]
             for part in (self.rows, self.slopes)
@@ -66,13 +84,23 @@ class SignRecord:
 
 @dataclass(frozen=True, slots=True)
 class NodeRecord:
-    """A node of the tree.
+    """A node of a split tree.
 
     Attributes
     ----------
-    rounds : signs found, in rounds: the forms of a round are those after the round before.
-    split : the atom at whose form the node is split, ≥ 0 first and ≤ 0 second; None at a leaf.
-    region : at a leaf of a tree of regions, a point strictly inside.
+    rounds
+        Signs that were proved, in rounds; each round uses the forms that result from the signs of
+        the rounds before it.
+    split
+        The atom whose form splits the node, first into the part where it is ≥ 0, then ≤ 0; None at
+        a leaf.
+    region
+        At a leaf of a tree of regions a point strictly inside; None in other trees.
+
+    Examples
+    --------
+    >>> NodeRecord([], split=3).to_json()
+    {'signs': [], 'split': 3}
     """
 
     rounds: Sequence[Sequence[SignRecord]]
@@ -80,7 +108,7 @@ class NodeRecord:
     region: Sequence[Fraction] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands on its line."""
+        """Return the node as it stands on its line."""
         signs = {"signs": [[record.to_json() for record in group] for group in self.rounds]}
         if self.split is not None:
             return signs | {"split": self.split}
@@ -94,6 +122,17 @@ class NodeRecord:
 class TreeLog:
     """The node records of a tree, kept as lines.
 
+    Attributes
+    ----------
+    nodes
+        The number of nodes.
+    size
+        The number of bytes of all lines.
+    longest
+        The number of bytes of the longest line.
+
+    Examples
+    --------
     >>> log = TreeLog()
     >>> log.add(NodeRecord([], None))
     >>> log.nodes, log.size
@@ -101,7 +140,8 @@ class TreeLog:
     """
 
     def __init__(self) -> None:
-        file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - lives as long as the log
+        # The file lives as long as the log.
+        file = tempfile.SpooledTemporaryFile(max_size=_MEMORY_LIMIT)  # noqa: SIM115
         self._file = cast("IO[bytes]", file)
         self.nodes, self.size, self.longest = 0, 0, 0
 
@@ -115,7 +155,7 @@ class TreeLog:
         self.longest = max(self.longest, len(line))
 
     def lines(self) -> Iterator[bytes]:
-        """The lines from the first one on."""
+        """Yield the lines, the first one first."""
         position = 0
         while True:
             self._file.seek(position)
@@ -136,12 +176,15 @@ class _TreeFile:
     unverified: dict[str, str]
 
     def _terms(self) -> dict[str, Any]:
-        """What the header has beside the claim."""
+        """Return the entries of the header between the claim and the remarks."""
         return {}
 
     def lines(self, target: Path | None = None) -> Iterator[bytes]:
-        """The lines of the file. Without `target`, its path, all networks stand in the header; with it large ones are
-        named as files beside it."""
+        """Yield the lines of the file.
+
+        With `target`, the path of the file, the header names large networks as files beside it;
+        without `target` all networks stand in the header.
+        """
         digest = hashlib.sha256()
         for line in itertools.chain([self._header(target)[0]], self.log.lines()):
             digest.update(line)
@@ -151,30 +194,35 @@ class _TreeFile:
         )
 
     def _header(self, target: Path | None) -> tuple[bytes, dict[Path, str]]:
-        """The first line, and the text of the network files that belong beside the target."""
+        """Return the first line, and the texts of the network files beside the target."""
         beside: dict[Path, str] = {}
         claim = {
             "kind": self.claim.kind,
-            **references(self.claim.networks, target, beside),
+            **network_references(self.claim.networks, target, beside),
             **self.claim.terms(),
         }
         header = {"format": "polyrelu-tree", "version": 1, "claim": claim, **self._terms()}
-        line = f"{json.dumps({**header, 'unverified': remarks(self.unverified)})}\n".encode("ascii")
+        line = (
+            f"{json.dumps({**header, 'unverified': printable_remarks(self.unverified)})}\n".encode(
+                "ascii"
+            )
+        )
         if len(line) > LINE_LIMIT:
             raise CertificateError(
-                f"a first line of {len(line)} bytes is more than a certificate may have ({LINE_LIMIT})"
+                f"a first line of {len(line)} bytes is more than a certificate may have "
+                f"({LINE_LIMIT})"
             )
         return line, beside
 
     def to_bytes(self) -> bytes:
-        """The whole file in memory, all networks in its header."""
+        """Return the whole file, with all networks in its header."""
         return b"".join(self.lines())
 
     def save(self, path: str | Path) -> list[Path]:
-        """Write the certificate and the large networks it speaks of; return the files, the certificate last.
+        """Write the certificate and the large networks it names.
 
-        A name that ends in ``.gz`` is compressed. Raises `PolyreluError` if a file cannot be written; then nothing new
-        is left behind.
+        The result lists the files, the certificate last. A name that ends in `.gz` is compressed.
+        All files appear, or none and `PolyreluError` is raised.
         """
         target = Path(path)
         return write_all([*self._header(target)[1].items(), (target, self.lines(target))])
@@ -186,13 +234,32 @@ class TreeCertificate(_TreeFile):
 
     Attributes
     ----------
-    claim : what is proved.
-    point : a point of the domain.
-    log : the nodes.
-    lifted : neurons whose positive parts, of their primitive forms, are coordinates of their own in the tree.
-    parts : parts of the difference that add up to it, each with a tree of its own; none means the whole. A part has a
-        row for each row of the difference, by symbols.
-    unverified : remarks for people that no verdict depends on.
+    claim
+        The statement that is proved.
+    point
+        A point of the domain.
+    log
+        The nodes.
+    lifted
+        Neurons whose activations are coordinates of the tree in addition to the inputs; the
+        activation is the positive part of the neuron's primitive form.
+    parts
+        Parts that add up to the difference of the functions, each with a tree of its own; none if
+        one tree proves the whole difference. A part has a row for each row of the difference, and a
+        row has coefficients by symbol.
+    unverified
+        Remarks for people, by key; no verdict depends on them.
+
+    Examples
+    --------
+    >>> from polyrelu.exact import Polyhedron
+    >>> from polyrelu.network import from_arrays
+    >>> net, log = from_arrays([([[1]], [0])]), TreeLog()
+    >>> log.add(NodeRecord([], None))
+    >>> claim = PairClaim("equivalent", net, net, Polyhedron.universe(1))
+    >>> certificate = TreeCertificate(claim, (Fraction(0),), log)
+    >>> len(certificate.to_bytes().splitlines())
+    3
     """
 
     claim: PairClaim
@@ -209,7 +276,7 @@ class TreeCertificate(_TreeFile):
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """The hypotheses of the theorem."""
+        """The hypotheses of the theorem, with evidence."""
         x = {"x": [format_rational(entry) for entry in self.point]}
         return Hypothesis("tree", "point", x), Hypothesis("tree", "tree", {"nodes": self.log.nodes})
 
@@ -233,9 +300,22 @@ class RegionsCertificate(_TreeFile):
 
     Attributes
     ----------
-    claim : what is proved.
-    log : the nodes.
-    unverified : remarks for people that no verdict depends on.
+    claim
+        The statement that is proved.
+    log
+        The nodes.
+    unverified
+        Remarks for people, by key; no verdict depends on them.
+
+    Examples
+    --------
+    >>> from polyrelu.exact import Polyhedron
+    >>> from polyrelu.network import from_arrays
+    >>> log = TreeLog()
+    >>> log.add(NodeRecord([], None, region=(Fraction(0),)))
+    >>> claim = RegionsClaim(from_arrays([([[1]], [0])]), Polyhedron.universe(1), 1)
+    >>> RegionsCertificate(claim, log).to_bytes().splitlines()[1]
+    b'{"signs": [], "region": ["0"]}'
     """
 
     claim: RegionsClaim
@@ -249,7 +329,7 @@ class RegionsCertificate(_TreeFile):
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """The hypotheses of the theorem."""
+        """The hypotheses of the theorem, with evidence."""
         leaves = {"regions": self.claim.count}
         return Hypothesis("regions", "cover", {"nodes": self.log.nodes}), Hypothesis(
             "regions", "inside", leaves
@@ -263,4 +343,5 @@ class RegionsCertificate(_TreeFile):
 
 
 def _sparse_row(row: Mapping[int, Fraction]) -> list[list[Any]]:
+    """Return the coefficients of a row as pairs of symbol and number."""
     return [[symbol, format_rational(entry)] for symbol, entry in sorted(row.items())]

@@ -1,4 +1,8 @@
-"""The command `polyrelu check CERT`."""
+"""The command `polyrelu check CERT`.
+
+The command hands the certificate to the independent checker, which prints the verdict itself. Only
+the option `--about` is answered here, because the checker does not read networks of other formats.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +16,10 @@ from polyrelu.cli.options import add_command, add_reading, read_network
 __all__ = ["add_check"]
 
 
-def add_check(commands: Any) -> None:
+def add_check(subparsers: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(
-        commands, "check", _check, "re-derive a certificate with the independent checker"
-    )
+    summary = "re-derive a certificate with the independent checker"
+    parser = add_command(subparsers, "check", _run, summary)
     parser.add_argument(
         "certificate", help="certificate file; a network file it names is looked for beside it"
     )
@@ -25,7 +28,8 @@ def add_check(commands: Any) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="a native network file (.json) the certificate refers to, if it is not beside it under its name",
+        help="a native network file (.json) the certificate refers to, if it is not beside it "
+        "under its name",
     )
     parser.add_argument(
         "--about",
@@ -35,10 +39,11 @@ def add_check(commands: Any) -> None:
     add_reading(parser)
 
 
-def _check(options: argparse.Namespace, started: float) -> int:
+def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu import checker
 
-    if options.about and not _is_about(options):
+    if options.about and (rejection := _other_subject(options)):
+        _print_rejection(options, rejection)
         return 1
     arguments = ["--json"] if options.json else []
     for name in options.network:
@@ -46,42 +51,33 @@ def _check(options: argparse.Namespace, started: float) -> int:
     return checker.main([*arguments, _as_path(options.certificate)])
 
 
-def _is_about(options: argparse.Namespace) -> bool:
-    """Whether the certificate speaks of the network in --about; if not, say so."""
+def _other_subject(options: argparse.Namespace) -> dict[str, str]:
+    """Return why the certificate is not about the network in --about; empty if it is."""
     from polyrelu.certificate import read_certificate
 
-    certificate, wanted = (
-        read_certificate(options.certificate),
-        read_network(options, options.about).network.sha256,
-    )
+    certificate = read_certificate(options.certificate)
+    wanted = read_network(options, options.about).network.sha256
     subjects = [certificate.sha256]
     if certificate.kind in ("equivalent", "not-equivalent"):  # both networks of a pair count
         subjects.append(str(certificate.other))
     if wanted in subjects:
-        return True
-    found = " and ".join(subjects)
-    step, expected, got = (
-        "about",
-        f"a certificate about {options.about}, sha256 {wanted}",
-        f"one about {found}",
-    )
+        return {}
+    return {
+        "step": "about",
+        "expected": f"a certificate about {options.about}, sha256 {wanted}",
+        "got": f"one about {' and '.join(subjects)}",
+    }
+
+
+def _print_rejection(options: argparse.Namespace, rejection: dict[str, str]) -> None:
+    """Print a rejection as the checker does."""
     if options.json:
-        print(
-            json.dumps(
-                {
-                    "command": "check",
-                    "status": "rejected",
-                    "step": step,
-                    "expected": expected,
-                    "got": got,
-                }
-            )
-        )
+        print(json.dumps({"command": "check", "status": "rejected", **rejection}))
     else:
-        print(f"rejected\n  step: {step}\n  expected: {expected}\n  got: {got}")
-    return False
+        lines = [f"  {key}: {text}" for key, text in rejection.items()]
+        print("\n".join(["rejected", *lines]))
 
 
 def _as_path(name: str) -> str:
-    """A file name that cannot be taken for an option."""
+    """Return a file name that cannot be taken for an option."""
     return f".{os.sep}{name}" if name.startswith("-") else name

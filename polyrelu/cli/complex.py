@@ -1,4 +1,4 @@
-"""The command `polyrelu complex NET`."""
+"""The command `polyrelu complex NET`: all cells, or all regions, with what depends on them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyrelu.cli.options import add_command, add_network, read_network
-from polyrelu.cli.output import check_output, print_object, print_reading, reading, say_interrupted
+from polyrelu.cli.output import (
+    check_output,
+    entry_lines,
+    print_object,
+    print_reading,
+    reading,
+    say_interrupted,
+)
 from polyrelu.errors import DomainError, PolyreluError
 from polyrelu.support.progress import ProgressLine
 
@@ -20,22 +27,25 @@ if TYPE_CHECKING:
 
 __all__ = ["add_complex"]
 
-#: Up to so many regions the weights are computed without being asked for: they take about a millisecond a region.
-_WEIGHED = 5_000
+#: Maximum number of regions for which weights are computed without --breakpoints; the cost is about
+#: a millisecond per region.
+_MAX_WEIGHED_REGIONS = 5_000
 
 
-def add_complex(commands: Any) -> None:
+def add_complex(subparsers: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(
-        commands, "complex", _complex, "all cells of the canonical polyhedral complex, exactly"
-    )
+    summary = "all cells of the canonical polyhedral complex, exactly"
+    parser = add_command(subparsers, "complex", _run, summary)
     add_network(parser)
     parser.add_argument(
         "--domain",
         default="R^n",
-        help="R^n (the default), orthant, box:lo,hi, 'box:lo0,hi0;lo1,hi1;…' (in quotes), slice:FILE for the line or "
-        'plane through the points of {"points": …} (with "range": [[lo, hi], …] for a part of it), or FILE.json with '
-        '{"A": …, "c": …} for A x ≤ c, also "E", "e" for E x = e, or with {"vertices": …, "rays": …, "lines": …}',
+        help="R^n (the default), orthant, box:lo,hi, 'box:lo0,hi0;lo1,hi1;…' (in quotes), "
+        "slice:FILE for the line or "
+        'plane through the points of {"points": …} (with "range": [[lo, hi], …] for a part of '
+        "it), or FILE.json with "
+        '{"A": …, "c": …} for A x ≤ c, also "E", "e" for E x = e, or with {"vertices": …, '
+        '"rays": …, "lines": …}',
     )
     parser.add_argument(
         "-o",
@@ -46,76 +56,88 @@ def add_complex(commands: Any) -> None:
     parser.add_argument(
         "--regions-only",
         action="store_true",
-        help="regions and their neighbours without faces, by linear programs: for many dimensions (-o without .json)",
+        help="regions and their neighbours without faces, by linear programs: for many dimensions "
+        "(-o without .json)",
     )
+    _add_derived(parser)
+
+
+def _add_derived(parser: argparse.ArgumentParser) -> None:
+    """Add the options about what is derived from the cells."""
     parser.add_argument(
         "--breakpoints",
         action="store_true",
-        help=f"gradient jumps and their balance, however many regions there are (without this option up to {_WEIGHED})",
+        help="gradient jumps and their balance, however many regions there are (without this "
+        f"option up to {_MAX_WEIGHED_REGIONS})",
     )
     parser.add_argument(
         "--weights",
         metavar="FILE",
-        help="write gradient jumps and tropical weights here (.json, .csv, or .graphml, .gexf for the dual graph)",
+        help="write gradient jumps and tropical weights here (.json, .csv, or .graphml, .gexf for "
+        "the dual graph)",
     )
     parser.add_argument(
         "--conditions",
         action="store_true",
-        help="which conditions of the theorems on deep networks hold (generic, general, transparent, …), with "
-        "evidence; for supertransversal, and so for generic, constraints of the domain count like neurons",
+        help="which conditions of the theorems on deep networks hold (generic, general, "
+        "transparent, …), with evidence; for supertransversal, and so for generic, constraints of "
+        "the domain count like neurons",
     )
     parser.add_argument(
         "--certificate",
         metavar="FILE",
-        help="write a certificate that these are all regions, with a point inside each; for `polyrelu check`",
+        help="write a certificate that these are all regions, with a point inside each; for "
+        "`polyrelu check`",
     )
     parser.add_argument(
         "--self-check",
         action="store_true",
-        help="check the finished complex against itself: Euler's relation, faces of faces, values at points inside",
+        help="check the finished complex against itself: Euler's relation, faces of faces, values "
+        "at points inside",
     )
 
 
-def _complex(options: argparse.Namespace, started: float) -> int:
+def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.complex import parse_domain
     from polyrelu.support.interrupts import deferred_interrupt
 
-    _check_outputs(options)
+    _check_options(options)
     imported = read_network(options, options.network)
     network = imported.network
     domain = parse_domain(options.domain, network.inputs)
+    compute = _only_regions if options.regions_only else _all_cells
     with deferred_interrupt(say_interrupted) as interrupt:
-        cells, found = (_only_regions if options.regions_only else _all_cells)(
-            options, network, domain
-        )
-    found |= dict.fromkeys(
+        cells, answer = compute(options, network, domain)
+    answer |= dict.fromkeys(
         ("breakpoint_facets", "balanced", "weights", "conditions", "certificate")
     )
-    missing = _missing(options, cells)
+    missing = _missing_cells(options, cells)
     if not missing:
         try:
             missing = (
-                _asked_for(options)
+                _missing_results(options)
                 if interrupt.requested
-                else _add_the_rest(options, cells, imported, found)
+                else _add_results(options, cells, imported, answer)
             )
-        except KeyboardInterrupt:  # what is written stays, and is told
-            missing = _asked_for(options) or "interrupted: the weights are missing"
+        except KeyboardInterrupt:  # files that are written already stay
+            missing = _missing_results(options) or "interrupted: the weights are missing"
     if options.json:
-        shown = found | {"conditions": _as_json(found["conditions"]), "reason": missing or None}
-        print_object(
-            options, "undecided" if missing else "ok", started, **shown, **reading(imported)
-        )
+        status = "undecided" if missing else "ok"
+        entries = answer | {
+            "conditions": _conditions_object(answer["conditions"]),
+            "reason": missing or None,
+        }
+        print_object(options, status, started, **entries, **reading(imported))
     else:
-        print("\n".join(_lines(found)))
+        print("\n".join(_lines(answer)))
         print_reading(imported)
         if missing:
             print(missing)
     return 3 if missing else 0
 
 
-def _check_outputs(options: argparse.Namespace) -> None:
-    """Options that do not fit together, and files that cannot be written, are found out before any work is done."""
+def _check_options(options: argparse.Namespace) -> None:
+    """Raise an error for options that do not fit together, and files that cannot be written."""
     from polyrelu.breakpoints import BREAKPOINT_FORMATS
     from polyrelu.complex.export import FORMATS, REGION_FORMATS
 
@@ -144,35 +166,40 @@ def _check_outputs(options: argparse.Namespace) -> None:
 
 
 def _check_suffix(option: str, name: str, what: str, formats: Sequence[str]) -> None:
+    """Raise an error if the suffix of a file is not one of the formats."""
     if Path(name).suffix not in formats:
         raise DomainError(
             f"{option} {name}: {what} written as {', '.join(formats)}; choose one of these"
         )
 
 
-def _add_the_rest(
+def _add_results(
     options: argparse.Namespace,
     cells: PolyhedralComplex | RegionGraph,
     imported: Imported,
-    found: dict[str, Any],
+    answer: dict[str, Any],
 ) -> str:
-    """Weights, conditions and certificate; what of them is missing, in words."""
+    """Add weights, conditions and certificate to the answer; return in words what is missing."""
     from polyrelu.complex import PolyhedralComplex
 
     if isinstance(cells, PolyhedralComplex):
-        if options.breakpoints or options.weights is not None or cells.regions <= _WEIGHED:
-            found |= _weights(options, cells)
+        if (
+            options.breakpoints
+            or options.weights is not None
+            or cells.regions <= _MAX_WEIGHED_REGIONS
+        ):
+            answer |= _weights(options, cells)
         if options.conditions:
-            found |= _conditions(cells)
+            answer |= _conditions(cells)
     if options.certificate is None:
         return ""
-    missing = _certify(options, cells, imported)
-    found["certificate"] = None if missing else options.certificate
+    missing = _write_certificate(options, cells, imported)
+    answer["certificate"] = None if missing else options.certificate
     return missing
 
 
-def _asked_for(options: argparse.Namespace) -> str:
-    """What an interruption after the complex was done leaves out of what was asked for, in words."""
+def _missing_results(options: argparse.Namespace) -> str:
+    """Return in words what an interruption after the complex was done leaves out."""
     names = [
         name
         for name in ("breakpoints", "weights", "conditions", "certificate")
@@ -181,8 +208,8 @@ def _asked_for(options: argparse.Namespace) -> str:
     return f"interrupted: {', '.join(names)} may be missing" if names else ""
 
 
-def _missing(options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph) -> str:
-    """What an interrupted computation lacks, in words."""
+def _missing_cells(options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph) -> str:
+    """Return in words what an interrupted complex lacks."""
     if cells.complete:
         return ""
     what = (
@@ -193,29 +220,30 @@ def _missing(options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph
     return f"interrupted: {what}"
 
 
-def _certify(
+def _write_certificate(
     options: argparse.Namespace, cells: PolyhedralComplex | RegionGraph, imported: Imported
 ) -> str:
-    """Write the certificate of the regions; if there is none, why."""
+    """Write the certificate of the regions; return why there is none, or an empty text."""
     from polyrelu.outcomes import Undecided
     from polyrelu.proofs import certify_regions
 
     with ProgressLine() as line:
-        listed = certify_regions(
+        outcome = certify_regions(
             cells,
             progress=lambda work: line.show(
                 f"certificate: region {work.leaves} of {cells.regions}"
             ),
         )
-    if isinstance(listed, Undecided):
-        return f"no certificate: {listed.reason}"
-    listed.with_provenance(imported.provenance).save(options.certificate)
+    if isinstance(outcome, Undecided):
+        return f"no certificate: {outcome.reason}"
+    outcome.with_provenance(imported.provenance).save(options.certificate)
     return ""
 
 
 def _all_cells(
     options: argparse.Namespace, network: Network, domain: Polyhedron
 ) -> tuple[PolyhedralComplex, dict[str, Any]]:
+    """Compute the complex, check and write it; return it with its entries of the JSON object."""
     from polyrelu.complex import canonical_complex, failed_checks
     from polyrelu.complex.export import save_complex
 
@@ -255,12 +283,12 @@ def _all_cells(
 
 
 def _weights(options: argparse.Namespace, cells: PolyhedralComplex) -> dict[str, Any]:
-    """The number of visible facets, whether the weights are balanced, and where they are written."""
+    """Compute, check and write the weights; return their entries of the JSON object."""
     from polyrelu.breakpoints import breakpoint_complex, save_breakpoints, unbalanced_ridge
 
     breakpoints = breakpoint_complex(cells)
     ridge = unbalanced_ridge(breakpoints)
-    if ridge is not None:  # the theorem says that there is none
+    if ridge is not None:  # contradicts the balancing theorem
         where = f"cell {ridge.index} of dimension {ridge.dimension}"
         raise PolyreluError(
             f"a bug in polyrelu, please report it: the weights do not cancel around {where}"
@@ -275,7 +303,7 @@ def _weights(options: argparse.Namespace, cells: PolyhedralComplex) -> dict[str,
 
 
 def _conditions(cells: PolyhedralComplex) -> dict[str, Any]:
-    """The conditions by their names."""
+    """Return the conditions by their names."""
     from polyrelu.conditions import conditions
 
     return {"conditions": {condition.name: condition for condition in conditions(cells)}}
@@ -284,6 +312,7 @@ def _conditions(cells: PolyhedralComplex) -> dict[str, Any]:
 def _only_regions(
     options: argparse.Namespace, network: Network, domain: Polyhedron
 ) -> tuple[RegionGraph, dict[str, Any]]:
+    """Compute regions and neighbours; return them with their entries of the JSON object."""
     from polyrelu.complex import region_graph
     from polyrelu.complex.export import save_regions
 
@@ -306,25 +335,18 @@ def _only_regions(
     }
 
 
-def _as_json(conditions: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return (
-        None
-        if conditions is None
-        else {name: condition.to_json() for name, condition in conditions.items()}
-    )
+def _conditions_object(conditions: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the conditions as the JSON object has them."""
+    if conditions is None:
+        return None
+    return {name: condition.to_json() for name, condition in conditions.items()}
 
 
-def _lines(found: Mapping[str, Any]) -> Iterator[str]:
-    """What was found as text, a condition a line."""
-    for key, value in found.items():
+def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the answer as lines of text, each condition on a line."""
+    for key, value in answer.items():
         if key == "conditions" and value is not None:
-            yield from (
-                f"{name:<18}{condition.status}: {condition.detail}"
-                for name, condition in value.items()
-            )
-        elif value is not None:
-            yield f"{key:<18}{_shown(value)}"
-
-
-def _shown(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+            for name, condition in value.items():
+                yield f"{name:<18}{condition.status}: {condition.detail}"
+        else:
+            yield from entry_lines({key: value})

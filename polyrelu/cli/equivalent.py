@@ -1,4 +1,4 @@
-"""The command `polyrelu equivalent A B`."""
+"""The command `polyrelu equivalent A B`: whether two networks compute the same function."""
 
 from __future__ import annotations
 
@@ -24,19 +24,25 @@ if TYPE_CHECKING:
 
 __all__ = ["add_equivalent"]
 
+#: Maximum number of outputs in floats that are printed for people.
+_MAX_VALUES = 12
 
-def add_equivalent(commands: Any) -> None:
+
+def add_equivalent(subparsers: Any) -> None:
     """Add the command to the parser."""
-    summary = "prove that two networks compute the same function on a domain, or find a point where they differ"
-    parser = add_command(commands, "equivalent", _equivalent, summary)
+    summary = (
+        "prove that two networks compute the same function on a domain, or find a point where they "
+        "differ"
+    )
+    parser = add_command(subparsers, "equivalent", _run, summary)
     parser.add_argument("network", help=NETWORK_HELP)
     parser.add_argument("other", help="the network to compare it with")
     add_reading(parser)
     parser.add_argument(
         "--domain",
         default="R^n",
-        help="where the functions are compared: R^n (the default), orthant, box:lo,hi, 'box:lo0,hi0;lo1,hi1;…', "
-        "slice:FILE or FILE.json, as for `complex`",
+        help="where the functions are compared: R^n (the default), orthant, box:lo,hi, "
+        "'box:lo0,hi0;lo1,hi1;…', slice:FILE or FILE.json, as for `complex`",
     )
     parser.add_argument(
         "-o",
@@ -61,24 +67,12 @@ def add_equivalent(commands: Any) -> None:
     )
 
 
-def _equivalent(options: argparse.Namespace, started: float) -> int:
+def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.complex import parse_domain
-    from polyrelu.outcomes import NotEquivalent
     from polyrelu.proofs import equivalent
     from polyrelu.support.interrupts import deferred_interrupt
 
-    for limit, name in (
-        (options.time_limit, "--time-limit"),
-        (options.memory_limit, "--memory-limit"),
-    ):
-        if limit is not None and not limit >= 0:
-            raise UsageError(f"{name} {limit}: must be 0 or more")
-    if options.output is not None:
-        check_output(
-            "-o",
-            options.output,
-            [options.network, options.other, options.domain.removeprefix("slice:")],
-        )
+    _check_options(options)
     pair = _read_pair(options)
     domain = parse_domain(options.domain, pair[0].network.inputs)
     with deferred_interrupt(say_interrupted), ProgressLine() as line:
@@ -94,34 +88,42 @@ def _equivalent(options: argparse.Namespace, started: float) -> int:
             ),
         )
     floats = _float_outputs(pair, outcome)
-    written = _write(options, outcome, pair)
+    written = _write_certificate(options, outcome, pair)
     if options.json:
-        certificate = str(written[-1]) if written else None
-        files = [str(path) for path in written]
         print_object(
-            options, outcome.status, started, domain=options.domain, **_found(outcome, floats), certificate=certificate,
-            files=files, reading=[reading(imported) for imported in pair],
-        )  # fmt: skip
+            options,
+            outcome.status,
+            started,
+            domain=options.domain,
+            **_answer(outcome, floats),
+            certificate=str(written[-1]) if written else None,
+            files=[str(path) for path in written],
+            reading=[reading(imported) for imported in pair],
+        )
     else:
-        print(outcome)
-        for name, found in floats.items():
-            print(
-                f"{name}(x) in floats: {', '.join(map(repr, found.values[:12]))} ({found.runtime})"
-            )
-        for name, imported in zip((options.network, options.other), pair, strict=True):
-            print_reading(imported, f"{Path(name).name}: ")
-        if isinstance(outcome, NotEquivalent) and any(
-            "text: exact" in imported.rounding for imported in pair
-        ):
-            print(
-                "hint: decimal text was read exactly; --rounding text=float32 reads it as a float32 runtime does"
-            )
+        _print_text(options, outcome, floats, pair)
         print("".join(f"{text}\n" for text in written_lines(options.output, written)), end="")
     return EXIT[outcome.status]
 
 
+def _check_options(options: argparse.Namespace) -> None:
+    """Raise an error for limits that are negative, and a file that cannot be written."""
+    for limit, name in (
+        (options.time_limit, "--time-limit"),
+        (options.memory_limit, "--memory-limit"),
+    ):
+        if limit is not None and not limit >= 0:
+            raise UsageError(f"{name} {limit}: must be 0 or more")
+    if options.output is not None:
+        inputs = [options.network, options.other, options.domain.removeprefix("slice:")]
+        check_output("-o", options.output, inputs)
+
+
 def _read_pair(options: argparse.Namespace) -> tuple[Imported, Imported]:
-    """Both networks; an option that means something for one of the formats only is used there."""
+    """Read both networks.
+
+    An option that means nothing for the format of one file is used for the other file only.
+    """
     from polyrelu.formats import choices_of
 
     choices = [choices_of(options.network), choices_of(options.other)]
@@ -136,7 +138,7 @@ def _read_pair(options: argparse.Namespace) -> tuple[Imported, Imported]:
 def _float_outputs(
     pair: tuple[Imported, Imported], outcome: Equivalent | NotEquivalent | Undecided
 ) -> dict[str, FloatOutputs]:
-    """At a point where the networks differ: what their runtimes say."""
+    """Return the outputs of the runtimes at a point where the networks differ."""
     from polyrelu.formats import float_outputs
     from polyrelu.outcomes import NotEquivalent
 
@@ -148,11 +150,12 @@ def _float_outputs(
     }
 
 
-def _write(
+def _write_certificate(
     options: argparse.Namespace,
     outcome: Equivalent | NotEquivalent | Undecided,
     pair: tuple[Imported, Imported],
 ) -> list[Path]:
+    """Write the certificate, if there is one and it is wanted; return the files."""
     from polyrelu.outcomes import Undecided
 
     if options.output is None or isinstance(outcome, Undecided):
@@ -161,14 +164,15 @@ def _write(
     return outcome.with_provenance({**pair[0].provenance, **second}).save(options.output)
 
 
-def _found(
+def _answer(
     outcome: Equivalent | NotEquivalent | Undecided, floats: dict[str, FloatOutputs]
 ) -> dict[str, Any]:
+    """Return the entries of the JSON object about the outcome."""
     from dataclasses import asdict
 
     from polyrelu.outcomes import Equivalent, NotEquivalent, Undecided
 
-    found: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "theorem": None,
         "hypotheses": [],
         "assumed": [],
@@ -176,18 +180,40 @@ def _found(
         "floats": None,
     }
     if isinstance(outcome, Undecided):
-        found["reason"] = outcome.reason
+        answer["reason"] = outcome.reason
     else:
-        found["theorem"] = outcome.theorem
-        found["hypotheses"] = [
-            hypothesis.to_json() for hypothesis in outcome.certificate.hypotheses
-        ]
-        found["statement"] = str(outcome.certificate.claim)
+        certificate = outcome.certificate
+        answer["theorem"] = outcome.theorem
+        answer["hypotheses"] = [hypothesis.to_json() for hypothesis in certificate.hypotheses]
+        answer["statement"] = str(certificate.claim)
     if isinstance(outcome, NotEquivalent):
-        found["witness"] = outcome.witness.to_json()
-        found["floats"] = {name: outputs.to_json() for name, outputs in floats.items()}
+        answer["witness"] = outcome.witness.to_json()
+        answer["floats"] = {name: outputs.to_json() for name, outputs in floats.items()}
     if isinstance(outcome, Equivalent):
-        found["tree_bytes"] = outcome.certificate.log.size
+        answer["tree_bytes"] = outcome.certificate.log.size
     if outcome.search is not None:
-        found |= asdict(outcome.search)
-    return found
+        answer |= asdict(outcome.search)
+    return answer
+
+
+def _print_text(
+    options: argparse.Namespace,
+    outcome: Equivalent | NotEquivalent | Undecided,
+    floats: dict[str, FloatOutputs],
+    pair: tuple[Imported, Imported],
+) -> None:
+    """Print the outcome for people."""
+    from polyrelu.outcomes import NotEquivalent
+
+    print(outcome)
+    for name, outputs in floats.items():
+        values = ", ".join(map(repr, outputs.values[:_MAX_VALUES]))
+        print(f"{name}(x) in floats: {values} ({outputs.runtime})")
+    for name, imported in zip((options.network, options.other), pair, strict=True):
+        print_reading(imported, f"{Path(name).name}: ")
+    is_exact_text = any("text: exact" in imported.rounding for imported in pair)
+    if isinstance(outcome, NotEquivalent) and is_exact_text:
+        print(
+            "hint: decimal text was read exactly; --rounding text=float32 reads it as a float32 "
+            "runtime does"
+        )

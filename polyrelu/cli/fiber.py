@@ -1,8 +1,13 @@
-"""The command `polyrelu fiber NET`."""
+"""The command `polyrelu fiber NET`: the networks with the same architecture and function.
+
+Besides the report the command makes members of the fiber, and proves for each of them that it
+computes the same function, by the prover `equivalent`, which shares nothing with the construction.
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -18,23 +23,29 @@ if TYPE_CHECKING:
 
 __all__ = ["add_fiber"]
 
-_REPORTS = (".txt", ".json", ".tex")
-#: Seconds for the proof that a member computes the same function.
+_REPORT_FORMATS = (".txt", ".json", ".tex")
+#: Time limit in seconds for the proof that a member computes the same function.
 _PROOF_SECONDS = 60.0
-_MOST_MEMBERS = 10_000
-#: Whether networks are related is decided by invariants alone where a layer is wider: ties take long.
-_WIDE = 48
+#: Maximum number of members of the option --sample.
+_MAX_MEMBERS = 10_000
+#: Maximum width of layers up to which it is decided whether a member is related to the network. In
+#: wider networks invariants alone may show that it is not, because ties take long.
+_MAX_RELATED_WIDTH = 48
 
 
-def add_fiber(commands: Any) -> None:
+def add_fiber(subparsers: Any) -> None:
     """Add the command to the parser."""
-    summary = "the networks of the same architecture that compute the same function: dimension, equations, members"
-    parser = add_command(commands, "fiber", _fiber, summary)
+    summary = (
+        "the networks of the same architecture that compute the same function: dimension, "
+        "equations, members"
+    )
+    parser = add_command(subparsers, "fiber", _run, summary)
     add_network(parser)
     parser.add_argument(
         "--domain",
         default=None,
-        help="for one hidden layer: where the functions have to agree (R^n, orthant, box:lo,hi or FILE.json)",
+        help="for one hidden layer: where the functions have to agree (R^n, orthant, box:lo,hi or "
+        "FILE.json)",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write the report here (.txt, .json or .tex)"
@@ -56,97 +67,106 @@ def add_fiber(commands: Any) -> None:
     parser.add_argument("--seed", type=int, default=0, help="seed of the random members")
 
 
-def _fiber(options: argparse.Namespace, started: float) -> int:
+def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.complex import parse_domain
-    from polyrelu.fibers import fiber
-    from polyrelu.fibers.report import fiber_object
+    from polyrelu.fibers import fiber as compute_fiber
     from polyrelu.support.interrupts import deferred_interrupt
 
-    _check(options)
+    _check_options(options)
     imported = read_network(options, options.network)
     network = imported.network
     domain = None if options.domain is None else parse_domain(options.domain, network.inputs)
-    found = fiber(network, domain)
-    shown = fiber_object(found) | {"membership": _membership(network), "hidden": _hidden(network)}
-    shown["reason"] = _open(found, shown["membership"]) or None
-    if options.member is not None and not 0 <= options.member < len(found.components):
-        raise UsageError(
-            f"--member {options.member}: the components are numbered 0 to {len(found.components) - 1}"
-        )
+    fiber = compute_fiber(network, domain)
+    answer = _answer(fiber)
+    if options.member is not None and not 0 <= options.member < len(fiber.components):
+        last = len(fiber.components) - 1
+        raise UsageError(f"--member {options.member}: the components are numbered 0 to {last}")
     with deferred_interrupt(say_interrupted) as interrupt:
         members = []
-        for number, (component, other) in enumerate(_members(options, found)):
+        for number, (component, other) in enumerate(_members(options, fiber)):
             if interrupt.requested:
                 break
-            members.append(_shown_member(options, network, domain, number, component, other))
-    shown["members"] = members
-    wanted = _wanted(options)
+            members.append(_prove_and_write(options, network, domain, number, component, other))
+    answer["members"] = members
+    is_complete = len(members) >= _num_wanted(options)
     if options.output is not None:
-        _write_report(options, found, shown)
+        _write_report(options, fiber, answer)
     if options.json:
-        status = "undecided" if len(members) < wanted else "ok"
         print_object(
             options,
-            status,
+            "ok" if is_complete else "undecided",
             started,
             domain=options.domain,
-            **shown,
+            **answer,
             output=options.output,
             **reading(imported),
         )
     else:
-        print(_text(options, found, shown), end="")
+        print(_report_text(options, fiber, answer), end="")
         print_reading(imported)
-        if len(members) < wanted:
+        if not is_complete:
             print("interrupted: some members are missing")
-    return 3 if len(members) < wanted else 0
+    return 0 if is_complete else 3
 
 
-def _check(options: argparse.Namespace) -> None:
+def _answer(fiber: Fiber) -> dict[str, Any]:
+    """Return the entries of the JSON object about the fiber, without members."""
+    from polyrelu.fibers.report import fiber_object
+
+    network = fiber.network
+    membership = _membership(network)
+    more = {"membership": membership, "hidden": _hidden(network)}
+    return fiber_object(fiber) | more | {"reason": _open_question(fiber, membership) or None}
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    """Raise an error for options that do not fit together, and files that cannot be written."""
     if options.output is not None:
         check_output("-o", options.output, [options.network, *filter(None, [options.domain])])
-        if Path(options.output).suffix not in _REPORTS:
+        if Path(options.output).suffix not in _REPORT_FORMATS:
             raise DomainError(
-                f"-o {options.output}: reports are written as {', '.join(_REPORTS)}; choose one of these"
+                f"-o {options.output}: reports are written as {', '.join(_REPORT_FORMATS)}; "
+                "choose one of these"
             )
-    if not 0 <= options.sample <= _MOST_MEMBERS:
-        raise UsageError(f"--sample {options.sample}: must be 0 to {_MOST_MEMBERS}")
+    if not 0 <= options.sample <= _MAX_MEMBERS:
+        raise UsageError(f"--sample {options.sample}: must be 0 to {_MAX_MEMBERS}")
     if options.to is None:
         if options.onnx:
             raise UsageError(
                 "--onnx says in what form --to FOLDER writes members; give --to as well"
             )
         return
-    if not _wanted(options):
+    if not _num_wanted(options):
         raise UsageError("--to FOLDER writes members; ask for some with --member K or --sample N")
     if not Path(options.to).is_dir():
         raise PolyreluError(f"--to {options.to}: there is no such folder")
     taken = [name for name in (options.network, options.domain, options.output) if name is not None]
-    for number in range(_wanted(options)):
+    for number in range(_num_wanted(options)):
         for suffix in (".json", ".onnx") if options.onnx else (".json",):
-            check_output("--to", str(_place(options, number, suffix)), taken)
+            check_output("--to", str(_member_path(options, number, suffix)), taken)
 
 
-def _wanted(options: argparse.Namespace) -> int:
-    """How many members are asked for: --member alone is one, not a random one."""
+def _num_wanted(options: argparse.Namespace) -> int:
+    """Return the number of members that are wanted; --member alone wants one."""
     return int(options.sample or (options.member is not None))
 
 
-def _place(options: argparse.Namespace, number: int, suffix: str) -> Path:
+def _member_path(options: argparse.Namespace, number: int, suffix: str) -> Path:
+    """Return the path of the file of a member."""
     return Path(options.to) / f"member-{number}{suffix}"
 
 
-def _members(options: argparse.Namespace, found: Fiber) -> Any:
-    """Pairs of a component's number and a member, one after the other."""
+def _members(options: argparse.Namespace, fiber: Fiber) -> Iterator[tuple[int, Network]]:
+    """Yield members one by one, each with the number of its component."""
     rng = Random(options.seed)
     if not options.sample and options.member is not None:
-        yield options.member, found.components[options.member].member()
+        yield options.member, fiber.components[options.member].member()
     for _ in range(options.sample):
-        number = rng.randrange(len(found.components)) if options.member is None else options.member
-        yield number, found.components[number].member(rng)
+        number = rng.randrange(len(fiber.components)) if options.member is None else options.member
+        yield number, fiber.components[number].member(rng)
 
 
-def _shown_member(
+def _prove_and_write(
     options: argparse.Namespace,
     network: Network,
     domain: Any,
@@ -154,7 +174,7 @@ def _shown_member(
     component: int,
     other: Network,
 ) -> dict[str, Any]:
-    """Prove that a member has the function, by a route that knows nothing of fibers; then write it."""
+    """Prove that a member has the same function, write it, and return its entry of the answer."""
     from polyrelu.outcomes import Equivalent, NotEquivalent
     from polyrelu.proofs import equivalent
 
@@ -172,32 +192,33 @@ def _shown_member(
         "same_function": outcome.status,
         "route": route,
         "related": _related(network, other),
-        **_written(options, other, number),
+        **_write_member(options, other, number),
     }
 
 
 def _related(network: Network, other: Network) -> bool | None:
-    """Whether the networks are the same up to permutation and scaling; None if that is not known."""
+    """Return whether the networks are related by permutation and scaling; None if unknown."""
     from polyrelu.symmetry import first_difference, related
 
-    if max(network.widths[1:-1]) <= _WIDE:
+    if max(network.widths[1:-1]) <= _MAX_RELATED_WIDTH:
         return related(network, other)
     return False if first_difference(network, other) is not None else None
 
 
-def _written(options: argparse.Namespace, other: Network, number: int) -> dict[str, Any]:
+def _write_member(options: argparse.Namespace, other: Network, number: int) -> dict[str, Any]:
+    """Write a member, and return the entries about its files."""
     from polyrelu.exact import format_rational
     from polyrelu.formats import save
 
     if options.to is None:
         return {"files": [], "onnx_rounding": None}
-    path = _place(options, number, ".json")
+    path = _member_path(options, number, ".json")
     save(other, path)
     if not options.onnx:
         return {"files": [str(path)], "onnx_rounding": None}
     from polyrelu.formats import save_onnx
 
-    exported = save_onnx(other, _place(options, number, ".onnx"))
+    exported = save_onnx(other, _member_path(options, number, ".onnx"))
     return {
         "files": [str(path), *map(str, exported.files)],
         "onnx_rounding": format_rational(exported.largest_difference),
@@ -205,16 +226,16 @@ def _written(options: argparse.Namespace, other: Network, number: int) -> dict[s
 
 
 def _membership(network: Network) -> str | None:
-    """What is known of the network's own membership in the generic class, where it is defined."""
+    """Return the status of the network's membership in the generic class, where it is defined."""
     from polyrelu.proofs.membership import generic_membership, has_generic_class
 
     return str(generic_membership(network)["status"]) if has_generic_class(network) else None
 
 
-def _open(found: Fiber, membership: str | None) -> str:
-    """What is not known of the list, in words; nothing if it is complete for a network that is generic."""
-    if found.complete != "generic":
-        return found.reason
+def _open_question(fiber: Fiber, membership: str | None) -> str:
+    """Return in words what is unknown; nothing for a complete list of a generic network."""
+    if fiber.complete != "generic":
+        return fiber.reason
     if membership == "refuted":
         return "the network itself is not generic, so other parameters may have its function"
     return (
@@ -223,67 +244,71 @@ def _open(found: Fiber, membership: str | None) -> str:
 
 
 def _hidden(network: Network) -> list[dict[str, Any]]:
-    """The hidden hyperplanes of all layers, and how far they can be translated."""
+    """Return the hidden hyperplanes of all layers, with their possible translations."""
     from polyrelu.exact import format_rational
     from polyrelu.fibers import hidden_hyperplane
 
-    found = (hidden_hyperplane(network, layer) for layer in range(1, network.depth))
+    hyperplanes = (hidden_hyperplane(network, layer) for layer in range(1, network.depth))
     return [
         {
-            "layer": one.layer,
-            "neuron": one.neuron,
-            "least_shift": format_rational(one.least_shift),
-            "flippable": list(one.flippable),
+            "layer": hyperplane.layer,
+            "neuron": hyperplane.neuron,
+            "least_shift": format_rational(hyperplane.least_shift),
+            "flippable": list(hyperplane.flippable),
         }
-        for one in found
-        if one is not None
+        for hyperplane in hyperplanes
+        if hyperplane is not None
     ]
 
 
-def _write_report(options: argparse.Namespace, found: Fiber, shown: dict[str, Any]) -> None:
+def _write_report(options: argparse.Namespace, fiber: Fiber, answer: dict[str, Any]) -> None:
+    """Write the report in the format of the file's suffix."""
     from polyrelu.fibers.report import fiber_latex
     from polyrelu.support.text_files import layout, write_all
 
-    path, everything = Path(options.output), len(found.components)
+    path, num_components = Path(options.output), len(fiber.components)
     if path.suffix == ".json":
-        document = {"format": "polyrelu-fiber", "version": 1, "network": found.network.sha256}
-        text = layout({**document, "domain": options.domain, **shown})
+        document = {"format": "polyrelu-fiber", "version": 1, "network": fiber.network.sha256}
+        text = layout({**document, "domain": options.domain, **answer})
     elif path.suffix == ".tex":
-        text = fiber_latex(found, _remarks(options, shown))
+        text = fiber_latex(fiber, _remarks(options, answer))
     else:
-        text = _text(options, found, shown, everything)
-    write_all([(path, [text.encode()])])  # reports have signs such as ≥
+        text = _report_text(options, fiber, answer, num_components)
+    write_all([(path, [text.encode()])])  # reports contain characters such as ≥
 
 
-def _text(
-    options: argparse.Namespace, found: Fiber, shown: dict[str, Any], components: int | None = None
+def _report_text(
+    options: argparse.Namespace, fiber: Fiber, answer: dict[str, Any], components: int | None = None
 ) -> str:
+    """Return the report for people; `components` limits the number of components listed."""
     from polyrelu.fibers.report import fiber_text
     from polyrelu.support.text_files import wrapped
 
-    body = fiber_text(found) if components is None else fiber_text(found, components)
-    return "\n".join([body, *map(wrapped, _remarks(options, shown))]) + "\n"
+    body = fiber_text(fiber) if components is None else fiber_text(fiber, components)
+    return "\n".join([body, *map(wrapped, _remarks(options, answer))]) + "\n"
 
 
-def _remarks(options: argparse.Namespace, shown: dict[str, Any]) -> list[str]:
-    """What else there is to say, a line each."""
+def _remarks(options: argparse.Namespace, answer: dict[str, Any]) -> list[str]:
+    """Return remarks on domain, open questions, hidden hyperplanes and members, a line each."""
     from polyrelu.certificate import number_text
 
     lines = [] if options.domain is None else [f"domain: {options.domain}"]
-    if shown["reason"]:
-        lines.append(f"open: {shown['reason']}")
-    for one in shown["hidden"]:
+    if answer["reason"]:
+        lines.append(f"open: {answer['reason']}")
+    for hyperplane in answer["hidden"]:
+        layer, neuron = hyperplane["layer"], hyperplane["neuron"]
         lines.append(
-            f"layer {one['layer'] + 1} hides neuron {one['neuron']} of layer {one['layer']}: its bias may be raised by "
-            f"every t ≥ {number_text(one['least_shift'])}"
+            f"layer {layer + 1} hides neuron {neuron} of layer {layer}: its bias may be raised by "
+            f"every t ≥ {number_text(hyperplane['least_shift'])}"
         )
     return [
         *lines,
-        *(_member_line(number, member) for number, member in enumerate(shown["members"])),
+        *(_member_line(number, member) for number, member in enumerate(answer["members"])),
     ]
 
 
 def _member_line(number: int, member: dict[str, Any]) -> str:
+    """Return the remark on a member."""
     same = (
         f"{member['same_function']} by {member['route']}"
         if member["route"]
@@ -297,4 +322,7 @@ def _member_line(number: int, member: dict[str, Any]) -> str:
         if rounded
         else ""
     )
-    return f"member {number}, of component {member['component']}: {kind}the same function, {same}{files}{moved}"
+    return (
+        f"member {number}, of component {member['component']}: {kind}the same function, "
+        f"{same}{files}{moved}"
+    )

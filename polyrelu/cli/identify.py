@@ -1,9 +1,8 @@
-"""The command `polyrelu identify NET`."""
+"""The command `polyrelu identify NET`: whether the function determines the parameters."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +21,20 @@ from polyrelu.support.interrupts import deferred_interrupt
 from polyrelu.support.progress import ProgressLine
 
 if TYPE_CHECKING:
+    from polyrelu.network import Network
     from polyrelu.outcomes import Outcome, PartlyIdentifiable
     from polyrelu.proofs.deep.search import DeepSearch
 
 __all__ = ["add_identify"]
 
 
-def add_identify(commands: Any) -> None:
+def add_identify(subparsers: Any) -> None:
     """Add the command to the parser."""
-    summary = "prove or refute that the function determines the parameters, up to permutation and positive scaling"
-    parser = add_command(commands, "identify", _identify, summary)
+    summary = (
+        "prove or refute that the function determines the parameters, up to permutation and "
+        "positive scaling"
+    )
+    parser = add_command(subparsers, "identify", _run, summary)
     add_network(parser)
     parser.add_argument(
         "-o",
@@ -42,7 +45,8 @@ def add_identify(commands: Any) -> None:
     parser.add_argument(
         "--among",
         choices=["all", "regular", "transversal", "generic"],
-        help="class of competitors (each contains those after it); by default that of the first theorem that applies",
+        help="class of competitors (each contains those after it); by default that of the first "
+        "theorem that applies",
     )
     parser.add_argument(
         "--domain",
@@ -62,7 +66,8 @@ def add_identify(commands: Any) -> None:
         "--time-limit",
         type=float,
         metavar="SECONDS",
-        help="for the search of ridges, which is for two or more hidden layers (default 60); 0: no search",
+        help="for the search of ridges, which is for two or more hidden layers (default 60); 0: no "
+        "search",
     )
     parser.add_argument(
         "--checkpoint",
@@ -71,11 +76,10 @@ def add_identify(commands: Any) -> None:
     )
 
 
-def _identify(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.proofs import identify
+def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.proofs.identify import TIME_LIMIT
 
-    _check_outputs(options)
+    _check_files(options)
     limit = TIME_LIMIT if options.time_limit is None else options.time_limit
     if not limit >= 0:
         raise UsageError(f"--time-limit {limit}: must be 0 or more")
@@ -84,10 +88,36 @@ def _identify(options: argparse.Namespace, started: float) -> int:
             f"--domain {options.domain}: identify proves on R^n only; leave the option out"
         )
     imported = read_network(options, options.network)
+    outcome, search = _search(options, imported.network, limit)
+    written = _write_files(options, outcome, imported.provenance)
+    if options.json:
+        print_object(
+            options,
+            outcome.status,
+            started,
+            certificate=str(written[-1]) if written and options.output else None,
+            files=[str(path) for path in written],
+            **_answer(outcome),
+            **reading(imported),
+        )
+    else:
+        print(outcome)
+        print_reading(imported)
+        lines = [*_written_lines(options, outcome, written), *_checkpoint_lines(options, search)]
+        print("".join(f"{line}\n" for line in lines), end="")
+    return EXIT[outcome.status]
+
+
+def _search(
+    options: argparse.Namespace, network: Network, limit: float
+) -> tuple[Outcome, DeepSearch | None]:
+    """Return the outcome, and the search of ridges if there was one."""
+    from polyrelu.proofs import identify
+
     searches: list[DeepSearch] = []
 
     def interrupted() -> None:
-        """Only a search of ridges has something to keep."""
+        """Raise an interrupt before the search of ridges, which alone has something to keep."""
         if not searches:
             raise KeyboardInterrupt
         say_interrupted()
@@ -100,31 +130,18 @@ def _identify(options: argparse.Namespace, started: float) -> int:
             return not interrupt.requested
 
         outcome = identify(
-            imported.network,
+            network,
             options.among,
             options.seed,
             limit,
             checkpoint=options.checkpoint,
             progress=progress,
         )
-    written = _write_outcome(options, outcome, imported.provenance)
-    if options.json:
-        certificate = str(written[-1]) if written and options.output else None
-        names = [str(path) for path in written]
-        print_object(
-            options, outcome.status, started, certificate=certificate, files=names, **_outcome_object(outcome),
-            **reading(imported),
-        )  # fmt: skip
-    else:
-        print(outcome)
-        print_reading(imported)
-        lines = [*_what_was_written(options, outcome, written), *_what_was_kept(options, searches)]
-        print("".join(f"{line}\n" for line in lines), end="")
-    return EXIT[outcome.status]
+    return outcome, searches[0] if searches else None
 
 
-def _check_outputs(options: argparse.Namespace) -> None:
-    """Outputs that cannot be written, or would overwrite the input, are found out before any work is done."""
+def _check_files(options: argparse.Namespace) -> None:
+    """Raise an error for outputs that cannot be written or would overwrite a file in use."""
     kept = [] if options.checkpoint is None else [options.checkpoint]
     for option, name in (("-o", options.output), ("--other", options.other)):
         if name is not None:
@@ -135,16 +152,17 @@ def _check_outputs(options: argparse.Namespace) -> None:
         and Path(options.output).resolve() == Path(options.other).resolve()
     ):
         raise CertificateError(
-            f"--other {options.other}: the certificate is to be written to this file; choose two names"
+            f"--other {options.other}: the certificate is to be written to this file; choose two "
+            "names"
         )
     for name in kept:
         check_output("--checkpoint", name, [options.network])
 
 
-def _write_outcome(
+def _write_files(
     options: argparse.Namespace, outcome: Outcome, provenance: dict[str, str]
 ) -> list[Path]:
-    """Write what was asked for, all of it or nothing; the files, the certificate last."""
+    """Write certificate and other network, both or none; return the files, the certificate last."""
     from polyrelu.formats import save
     from polyrelu.outcomes import NotIdentifiable, Undecided
 
@@ -161,9 +179,8 @@ def _write_outcome(
     return list(also)
 
 
-def _what_was_written(
-    options: argparse.Namespace, outcome: Outcome, written: list[Path]
-) -> list[str]:
+def _written_lines(options: argparse.Namespace, outcome: Outcome, written: list[Path]) -> list[str]:
+    """Return lines of text about the files that were written."""
     lines = written_lines(
         options.output, [path for path in written if path != Path(options.other or "")]
     )
@@ -178,7 +195,7 @@ def _what_was_written(
 
 
 def _part_object(part: PartlyIdentifiable | None) -> dict[str, Any] | None:
-    """What could be proved of an undecided question."""
+    """Return what was proved in part, for the JSON object."""
     if part is None:
         return None
     certificate = part.certificate
@@ -194,18 +211,20 @@ def _part_object(part: PartlyIdentifiable | None) -> dict[str, Any] | None:
     }
 
 
-def _what_was_kept(options: argparse.Namespace, searches: Sequence[DeepSearch]) -> list[str]:
+def _checkpoint_lines(options: argparse.Namespace, search: DeepSearch | None) -> list[str]:
+    """Return lines of text about the file of the search."""
     if options.checkpoint is None:
         return []
-    if not searches:
+    if search is None:
         return [f"no walk was made: nothing new for {options.checkpoint}"]
-    (search,) = searches
     return [
-        f"search kept: {options.checkpoint} ({len(search.ridges)} ridges; the same command goes on from there)"
+        f"search kept: {options.checkpoint} ({len(search.ridges)} ridges; the same command goes on "
+        "from there)"
     ]
 
 
-def _outcome_object(outcome: Outcome) -> dict[str, Any]:
+def _answer(outcome: Outcome) -> dict[str, Any]:
+    """Return the entries of the JSON object about the outcome."""
     from polyrelu.outcomes import Identifiable, NotIdentifiable, Undecided
 
     if isinstance(outcome, Undecided):
@@ -214,11 +233,17 @@ def _outcome_object(outcome: Outcome) -> dict[str, Any]:
             for attempt in outcome.attempts
         ]
         return {
-            "theorem": None, "competitors": None, "domain": "R^n", "hypotheses": [], "assumed": [],
-            "reason": outcome.reason, "attempts": attempts, "part": _part_object(outcome.part),
-        }  # fmt: skip
+            "theorem": None,
+            "competitors": None,
+            "domain": "R^n",
+            "hypotheses": [],
+            "assumed": [],
+            "reason": outcome.reason,
+            "attempts": attempts,
+            "part": _part_object(outcome.part),
+        }
     certificate, claim = outcome.certificate, outcome.certificate.claim
-    found: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "theorem": certificate.theorem,
         "competitors": claim.among,
         "domain": getattr(claim, "domain", "R^n"),
@@ -228,5 +253,5 @@ def _outcome_object(outcome: Outcome) -> dict[str, Any]:
         "statement": str(certificate.claim),
     }
     if isinstance(outcome, NotIdentifiable):
-        found |= {"why": outcome.explanation, "other_sha256": outcome.other.sha256}
-    return found
+        answer |= {"why": outcome.explanation, "other_sha256": outcome.other.sha256}
+    return answer

@@ -1,4 +1,4 @@
-"""The command `polyrelu info NET`."""
+"""The command `polyrelu info NET`, which says what was read from a network file."""
 
 from __future__ import annotations
 
@@ -15,29 +15,36 @@ if TYPE_CHECKING:
 __all__ = ["add_info"]
 
 
-def add_info(commands: Any) -> None:
+def add_info(subparsers: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(commands, "info", _info, "say what was read from a network file")
+    summary = "say what was read from a network file"
+    parser = add_command(subparsers, "info", _run, summary)
     add_network(parser)
     parser.add_argument(
         "--native", metavar="FILE", help="write the exact network here, in the native .json format"
     )
 
 
-def _info(options: argparse.Namespace, started: float) -> int:
+def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.formats import save
 
     imported = read_network(options, options.network)
-    network = imported.network
     if options.native:
-        save(network, options.native)
+        save(imported.network, options.native)
     if options.json:
-        print_object(options, "ok", started, **_info_object(imported))
-        return 0
+        print_object(options, "ok", started, **_answer(imported))
+    else:
+        _print_text(options, imported)
+    return 0
+
+
+def _print_text(options: argparse.Namespace, imported: Imported) -> None:
+    """Print the answer for people."""
+    network = imported.network
     lines = [
         ("file", options.network),
         ("format", imported.format),
-        ("architecture", _shape(network)),
+        ("architecture", _architecture_text(network)),
         ("parameters", str(network.parameters)),
         ("stored", f"{imported.numbers} numbers of the file"),
         ("weights", ", ".join(imported.dtypes) or "none"),
@@ -50,16 +57,17 @@ def _info(options: argparse.Namespace, started: float) -> int:
         ("sha256", network.sha256),
     ]
     print("\n".join(f"{key:<13}{value}" for key, value in lines))
-    return 0
 
 
-def _shape(network: Network) -> str:
+def _architecture_text(network: Network) -> str:
+    """Return the widths of a network in words."""
     if network.is_plain:
         return str(network.architecture)
     return f"{'-'.join(map(str, network.widths))} with connections that skip layers"
 
 
-def _info_object(imported: Imported) -> dict[str, Any]:
+def _answer(imported: Imported) -> dict[str, Any]:
+    """Return the entries of the JSON object."""
     network = imported.network
     return {
         "architecture": list(network.widths) if network.is_plain else None,
@@ -80,12 +88,13 @@ def _info_object(imported: Imported) -> dict[str, Any]:
 
 
 def _comparison(imported: Imported) -> dict[str, Any]:
-    found = imported.comparison
-    if found.reason:
-        return {"runtime": None, "reason": found.reason}
+    """Return the comparison with the runtime of the format, for the JSON object."""
+    comparison = imported.comparison
+    if comparison.reason:
+        return {"runtime": None, "reason": comparison.reason}
     return {
-        "runtime": found.runtime,
-        "points": found.points,
-        "values": found.values,
-        "worst": found.worst,
+        "runtime": comparison.runtime,
+        "points": comparison.points,
+        "values": comparison.values,
+        "worst": comparison.worst,
     }

@@ -1,9 +1,11 @@
-"""The command line: parse, call one public function, print. No mathematics, and none imported before a command
-needs it.
+"""The command line: the parser of all commands, and what happens to errors.
 
-Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted, 1 rejected, 2
-unreadable; `info` and `show` 0 or 2. With ``--json`` exactly one object goes to stdout, errors included; every
-error is also one line on stderr.
+A command parses its options, calls one public function and prints. Nothing mathematical is imported
+before a command needs it, so that help and errors come at once.
+
+Exit status: provers 0 proved, 1 refuted, 2 error, 3 undecided or interrupted; `check` 0 accepted,
+1 rejected, 2 unreadable; `info` and `show` 0 or 2. With `--json` exactly one object goes to stdout,
+errors included; every error is also one line on stderr.
 """
 
 from __future__ import annotations
@@ -38,15 +40,14 @@ __all__ = ["entry", "main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
-    if sys.stderr is None:  # closed by who called us
+    if sys.stderr is None:  # the caller has closed it
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the process ends
     if sys.stdout is None:
         print("polyrelu: cannot print: standard output is closed", file=sys.stderr)
         return 2
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # a terminal or pipe that cannot show "σ" gets "\\u03c3"
+        # A terminal or pipe that cannot show "σ" gets "\\u03c3".
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = argparse.Namespace(command=None, json="--json" in given)
@@ -69,8 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def entry() -> NoReturn:
-    """The program. After Ctrl-C Python itself may end a process by the signal, whatever status it was given (where the
-    interrupt fell into an import); so the process ends here, its output written."""
+    """Run the program and end the process.
+
+    After Ctrl-C Python may end a process by the signal, whatever exit status it was given, where
+    the interrupt fell into an import. So the process ends here at once, with its output written.
+    """
     status = main()
     if status == EXIT["undecided"]:
         with contextlib.suppress(OSError):
@@ -81,31 +85,32 @@ def entry() -> NoReturn:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Usage errors are one line like all others, and an object with ``--json``."""
+    """A parser whose usage errors are errors of the package: one line, or a JSON object."""
 
     def error(self, message: str) -> NoReturn:
-        """See `argparse.ArgumentParser`."""
+        """Raise a usage error."""
         raise UsageError(f"{message}; see {self.prog} --help")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="polyrelu",
-        description="Exact, certified geometry of ReLU networks: prove statements about a network, check the proof.",
+        description="Exact, certified geometry of ReLU networks: prove statements about a network, "
+        "check the proof.",
         epilog=EXIT_STATUS,
     )
     parser.add_argument("--version", action="version", version=f"polyrelu {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    add_info(commands)
-    add_complex(commands)
-    add_topology(commands)
-    add_fiber(commands)
-    add_plot(commands)
-    add_identify(commands)
-    add_runtime_error(commands)
-    add_equivalent(commands)
-    add_check(commands)
-    add_show(commands)
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    add_info(subparsers)
+    add_complex(subparsers)
+    add_topology(subparsers)
+    add_fiber(subparsers)
+    add_plot(subparsers)
+    add_identify(subparsers)
+    add_runtime_error(subparsers)
+    add_equivalent(subparsers)
+    add_check(subparsers)
+    add_show(subparsers)
     return parser
 
 

@@ -1,8 +1,13 @@
-"""The options that commands share, and how a network is read as they say."""
+"""The options that commands share, and the reading of a network as they say.
+
+Every command that takes a network has the same group of options about the reading; options that a
+format does not need do nothing there. Help texts are part of the interface.
+"""
 
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +23,15 @@ __all__ = [
     "add_command",
     "add_network",
     "add_reading",
+    "output_index",
     "read_network",
 ]
 
-NETWORK_HELP = "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …) or a shipped example such as example:digits"
+#: The help about network files.
+NETWORK_HELP = (
+    "network file (.onnx, .nnet, .pt, .h5, .npz, .json, …) or a shipped example such as "
+    "example:digits"
+)
 
 
 class UsageError(PolyreluError):
@@ -29,10 +39,10 @@ class UsageError(PolyreluError):
 
 
 def add_command(
-    commands: Any, name: str, run: Callable[..., int], summary: str
+    subparsers: Any, name: str, run: Callable[..., int], summary: str
 ) -> argparse.ArgumentParser:
-    """A command of the program."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    """Add a command with the option --json, and return its parser."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
         name, help=summary, description=summary, epilog=EXIT_STATUS
     )
     parser.set_defaults(run=run)
@@ -41,27 +51,29 @@ def add_command(
 
 
 def add_network(parser: argparse.ArgumentParser) -> None:
-    """The network file and how it is read; options that a format does not need do nothing there."""
+    """Add the network file and the options about its reading."""
     parser.add_argument("network", help=NETWORK_HELP)
     add_reading(parser)
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """How network files are read."""
+    """Add the options about the reading of network files."""
     reading = parser.add_argument_group("reading the network file")
     reading.add_argument(
         "--rounding",
         default="",
         metavar="RULES",
-        help="rule=value, separated by commas, for steps that are not exact: batchnorm=float64|float32 (factors 1/√), "
-        "text=exact|float64|float32 (decimal text), attributes=stored|decimal (float32 attributes), "
-        "normalisation=exact|float64|float32 (weights it is folded into); the first of each is the default",
+        help="rule=value, separated by commas, for steps that are not exact: "
+        "batchnorm=float64|float32 (factors 1/√), text=exact|float64|float32 (decimal text), "
+        "attributes=stored|decimal (float32 attributes), normalisation=exact|float64|float32 "
+        "(weights it is folded into); the first of each is the default",
     )
     reading.add_argument(
         "--normalisation",
         default="none",
         choices=["none", "inputs", "outputs", "both"],
-        help="whether the file's own normalisation (.nnet) is part of the network; none is the default",
+        help="whether the file's own normalisation (.nnet) is part of the network; none is the "
+        "default",
     )
     reading.add_argument(
         "--prefix",
@@ -70,7 +82,8 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     reading.add_argument(
         "--input-shape",
         metavar="SIZES",
-        help="shape of one sample, the batch included as 1, such as 1,3,32,32, where the file does not say it",
+        help="shape of one sample, the batch included as 1, such as 1,3,32,32, where the file does "
+        "not say it",
     )
     reading.add_argument(
         "--strip-tail",
@@ -80,14 +93,25 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     reading.add_argument(
         "--no-compare",
         action="store_true",
-        help="do not compare what was read with the format's own runtime (onnxruntime), if that is installed",
+        help="do not compare what was read with the format's own runtime (onnxruntime), if that is "
+        "installed",
     )
+
+
+def output_index(option: str, text: str, hint: str = "") -> int:
+    """Return the index of an output that an option gives as text."""
+    if not re.fullmatch("[0-9]{1,9}", text, re.ASCII):
+        raise UsageError(f"{option} {text[:40]!r}: expected the number of an output, from 0{hint}")
+    return int(text)
 
 
 def read_network(
     options: argparse.Namespace, name: str, unused: frozenset[str] = frozenset()
 ) -> Imported:
-    """The network of a file, read as the options say; `unused` names options that mean nothing for its format."""
+    """Read a network file as the options say.
+
+    `unused` names options that mean nothing for the format of the file.
+    """
     from polyrelu.formats import read
 
     shape = None

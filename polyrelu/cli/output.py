@@ -1,4 +1,9 @@
-"""What commands write: exit statuses, the one JSON object, and files that are checked before any work."""
+"""The output of commands: exit statuses, the JSON object, lines for people, checked file names.
+
+With `--json` a command prints exactly one object, with `print_object`; without it lines of text.
+Output files are checked before any work, so that no result of a long search is lost. Keys and exit
+statuses are an interface that schemas and users rely on.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,24 +24,31 @@ __all__ = [
     "EXIT",
     "EXIT_STATUS",
     "check_output",
+    "entry_lines",
     "print_object",
     "print_reading",
     "reading",
     "say_interrupted",
+    "value_text",
     "written_lines",
 ]
 
+#: Exit status of a prover, by the status of its answer.
 EXIT = {"proved": 0, "refuted": 1, "undecided": 3}
-EXIT_STATUS = "Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error / unreadable, 3 undecided or interrupted."
+#: The sentence about exit statuses in the help of every command.
+EXIT_STATUS = (
+    "Exit status: 0 proved / accepted, 1 refuted / rejected, 2 error / unreadable, 3 undecided or "
+    "interrupted."
+)
 
 
 def reading(imported: Imported) -> dict[str, Any]:
-    """How the network was read, as far as an answer depends on it."""
+    """Return the entries of the JSON object about how the network was read."""
     return {"rounding": imported.rounding, "caveats": list(imported.caveats)}
 
 
 def print_reading(imported: Imported, name: str = "") -> None:
-    """The same for people."""
+    """Print how the network was read, as far as an answer depends on it."""
     if imported.rounding != "none":
         print(f"{name}rounding: {imported.rounding}")
     for caveat in imported.caveats:
@@ -44,7 +56,7 @@ def print_reading(imported: Imported, name: str = "") -> None:
 
 
 def check_output(option: str, name: str, inputs: Sequence[str]) -> None:
-    """An output that cannot be written, or would overwrite an input, is found out before any work is done."""
+    """Raise an error for an output that cannot be written or would overwrite an input."""
     path, problem = Path(name), ""
     try:
         if name == "" or not path.parent.is_dir():
@@ -62,14 +74,40 @@ def check_output(option: str, name: str, inputs: Sequence[str]) -> None:
             )
 
 
-def print_object(options: argparse.Namespace, status: str, started: float, **found: Any) -> None:
-    """The one object of ``--json``."""
+def print_object(options: argparse.Namespace, status: str, started: float, **answer: Any) -> None:
+    """Print the JSON object of a command."""
     seconds = round(time.perf_counter() - started, 3)
-    print(json.dumps({"command": options.command, "status": status, **found, "seconds": seconds}))
+    print(json.dumps({"command": options.command, "status": status, **answer, "seconds": seconds}))
+
+
+def entry_lines(answer: Mapping[str, object]) -> Iterator[str]:
+    """Yield the entries of an answer as lines of text, without those that are None.
+
+    >>> list(entry_lines({"regions": 7, "level": None}))
+    ['regions           7']
+    """
+    for key, value in answer.items():
+        if value is not None:
+            yield f"{key:<18}{value_text(value)}"
+
+
+def value_text(value: object) -> str:
+    """Return a value of an answer in words.
+
+    >>> value_text([1, [2, 3], []]), value_text({"edges": 9, "points": 0})
+    ('1 2 3 -', '9 edges')
+    """
+    if isinstance(value, dict):
+        return ", ".join(f"{count} {name}" for name, count in value.items() if count) or "nothing"
+    if not isinstance(value, list):
+        return str(value)
+    return " ".join(
+        (value_text(entry) or "-") if isinstance(entry, list) else str(entry) for entry in value
+    )
 
 
 def written_lines(output: str | None, written: Sequence[Path]) -> list[str]:
-    """What ``-o`` did, for people: the files, the certificate last; none if the question is undecided."""
+    """Return lines of text about the files of the option -o; the certificate is the last file."""
     if output is None:
         return []
     if not written:

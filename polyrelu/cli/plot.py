@@ -1,16 +1,15 @@
-"""The command `polyrelu plot NET`."""
+"""The command `polyrelu plot NET`: a picture of a network, or a surface as a mesh."""
 
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyrelu.cli.options import UsageError, add_command, add_network, read_network
-from polyrelu.cli.output import check_output, print_object, print_reading, reading
+from polyrelu.cli.options import UsageError, add_command, add_network, output_index, read_network
+from polyrelu.cli.output import check_output, entry_lines, print_object, print_reading, reading
 from polyrelu.errors import DomainError
 from polyrelu.support.limits import NUMBER
 from polyrelu.support.progress import ProgressLine, neuron_progress
@@ -23,46 +22,44 @@ if TYPE_CHECKING:
 
 __all__ = ["add_plot"]
 
-_FORMATS = (".png", ".svg", ".pdf", ".ply", ".obj")
+_MESH_FORMATS = (".ply", ".obj")
+_FORMATS = (".png", ".svg", ".pdf", *_MESH_FORMATS)
 #: Kinds of pictures, as in `polyrelu.plot.picture`, which is imported only when something is drawn.
 _KINDS = ("graph", "complex", "layers", "zeros", "weights", "boundary", "level", "surface")
 
 
-def add_plot(commands: Any) -> None:
+def add_plot(subparsers: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(
-        commands,
-        "plot",
-        _plot,
-        "a picture of a network in 1 to 3 dimensions, or a surface as a mesh",
-    )
+    summary = "a picture of a network in 1 to 3 dimensions, or a surface as a mesh"
+    parser = add_command(subparsers, "plot", _run, summary)
     add_network(parser)
     parser.add_argument(
         "-o",
         dest="file",
         required=True,
         metavar="FILE",
-        help="the picture (.png, .svg, .pdf), or the mesh of zeros, weights, boundary or level (.ply, .obj)",
+        help="the picture (.png, .svg, .pdf), or the mesh of zeros, weights, boundary or level "
+        "(.ply, .obj)",
     )
     parser.add_argument(
         "--what",
         choices=_KINDS,
-        help="graph of an output (1 dimension); complex: all cells (2); layers: zero sets of the neurons, a panel for "
-        "each layer (2 or 3); zeros: those of all layers in one; weights: breakpoint facets by tropical weight; "
-        "boundary of decisions; level: where an output is --level; surface: graph of an output (2). By default graph, "
-        "complex or layers",
+        help="graph of an output (1 dimension); complex: all cells (2); layers: zero sets of the "
+        "neurons, a panel for each layer (2 or 3); zeros: those of all layers in one; weights: "
+        "breakpoint facets by tropical weight; boundary of decisions; level: where an output is "
+        "--level; surface: graph of an output (2). By default graph, complex or layers",
     )
     parser.add_argument(
         "--domain",
         default="R^n",
-        help="R^n (the default) or any other of 1 to 3 dimensions, written as for `complex`; of many inputs "
-        "slice:FILE, a slice through points, drawn in its coordinates s, t",
+        help="R^n (the default) or any other of 1 to 3 dimensions, written as for `complex`; of "
+        "many inputs slice:FILE, a slice through points, drawn in its coordinates s, t",
     )
     parser.add_argument(
         "--box",
         metavar="LO,HI",
-        help="the frame of the picture along its axes, --box=-2,2 or '--box=-2,2;0,1'; by default that of a bounded "
-        "domain, otherwise -1,1",
+        help="the frame of the picture along its axes, --box=-2,2 or '--box=-2,2;0,1'; by default "
+        "that of a bounded domain, otherwise -1,1",
     )
     parser.add_argument(
         "--output", default="0", metavar="K", help="which output, from 0; 0 is the default"
@@ -72,39 +69,38 @@ def add_plot(commands: Any) -> None:
     )
 
 
-def _plot(options: argparse.Namespace, started: float) -> int:
+def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.complex import parse_domain, parse_slice
     from polyrelu.topology import UnfinishedError
 
-    suffix = _checked_suffix(options)
-    level, output, box = _level(options), _index(options.output), _box(options.box)
+    suffix = _check_options(options)
+    level = _level(options)
+    output = output_index("--output", options.output, "; a file is -o FILE")
+    box = _box(options.box)
     imported = read_network(options, options.network)
     parse = parse_slice if options.domain.startswith("slice:") else parse_domain
     domain = parse(options.domain, imported.network.inputs)
-    draw = _picture if suffix not in (".ply", ".obj") else _mesh
+    draw = _write_mesh if suffix in _MESH_FORMATS else _write_picture
     try:
         with ProgressLine() as line:
-            found = draw(
+            answer = draw(
                 options, imported.network, domain, box, output, level, neuron_progress(line)
             )
     except UnfinishedError:  # after Ctrl-C: there is nothing to keep
         raise KeyboardInterrupt from None
     if options.json:
-        print_object(options, "ok", started, **found, **reading(imported))
+        print_object(options, "ok", started, **answer, **reading(imported))
     else:
-        print(
-            "\n".join(
-                f"{key:<18}{_shown(value)}" for key, value in found.items() if value is not None
-            )
-        )
+        print("\n".join(entry_lines(answer)))
         print_reading(imported)
     return 0
 
 
+#: One interval for all axes, an interval for each of them, or none.
 _Sides = list[tuple[Fraction, Fraction]] | tuple[Fraction, Fraction] | None
 
 
-def _picture(
+def _write_picture(
     options: argparse.Namespace,
     network: Network,
     domain: Polyhedron | Slice,
@@ -113,22 +109,23 @@ def _picture(
     level: Fraction,
     progress: Progress,
 ) -> dict[str, object]:
+    """Draw and write a picture, and return the entries of the JSON object."""
     from polyrelu.plot import picture
 
-    found = picture(network, options.what, domain, box, output, level, progress)
-    found.save(options.file)
+    drawn = picture(network, options.what, domain, box, output, level, progress)
+    drawn.save(options.file)
     return {
         "domain": options.domain,
-        "what": found.what,
-        "axes": list(found.view.names),
-        "box": _box_as_json(zip(found.view.lower, found.view.upper, strict=True)),
-        **_asked(found.what, output, level),
-        "drawn": found.counts,
+        "what": drawn.what,
+        "axes": list(drawn.view.names),
+        "box": _box_object(zip(drawn.view.lower, drawn.view.upper, strict=True)),
+        **_asked(drawn.what, output, level),
+        "drawn": drawn.counts,
         "file": options.file,
     }
 
 
-def _mesh(
+def _write_mesh(
     options: argparse.Namespace,
     network: Network,
     domain: Polyhedron | Slice,
@@ -137,6 +134,7 @@ def _mesh(
     level: Fraction,
     progress: Progress,
 ) -> dict[str, object]:
+    """Compute and write a mesh, and return the entries of the JSON object."""
     from polyrelu.complex import Slice
     from polyrelu.plot import save_mesh, surface
     from polyrelu.plot.slices import on_axes
@@ -160,20 +158,20 @@ def _mesh(
         "domain": options.domain,
         "what": options.what,
         "axes": list(mesh.axes),
-        "box": None if box is None else _box_as_json(sides_of(box, len(mesh.axes))),
+        "box": None if box is None else _box_object(sides_of(box, len(mesh.axes))),
         **_asked(options.what, output, level),
         "drawn": counts,
         "file": options.file,
     }
 
 
-def _box_as_json(sides: Iterable[tuple[Fraction, Fraction]]) -> list[list[str]]:
-    """[low, high] along each axis."""
+def _box_object(sides: Iterable[tuple[Fraction, Fraction]]) -> list[list[str]]:
+    """Return the pairs [low, high] of the axes."""
     return [[str(low), str(high)] for low, high in sides]
 
 
 def _asked(what: str, output: int, level: Fraction) -> dict[str, object]:
-    """The output and the level, where the picture depends on them."""
+    """Return output and level of the question, where the picture depends on them."""
     from polyrelu.exact import format_rational
 
     return {
@@ -182,7 +180,8 @@ def _asked(what: str, output: int, level: Fraction) -> dict[str, object]:
     }
 
 
-def _checked_suffix(options: argparse.Namespace) -> str:
+def _check_options(options: argparse.Namespace) -> str:
+    """Raise an error for a file that cannot be written; return its suffix."""
     check_output("-o", options.file, [options.network, options.domain.removeprefix("slice:")])
     suffix = Path(options.file).suffix
     if suffix not in _FORMATS:
@@ -193,27 +192,21 @@ def _checked_suffix(options: argparse.Namespace) -> str:
 
 
 def _level(options: argparse.Namespace) -> Fraction:
+    """Return the level, 0 by default."""
     if options.level is None:
         return Fraction()
     if options.what != "level":
         raise UsageError("--level: only for --what level")
     if not NUMBER.fullmatch(options.level):
         raise UsageError(
-            f"--level {options.level[:40]!r}: expected an integer, a decimal or a fraction such as 1/3"
+            f"--level {options.level[:40]!r}: expected an integer, a decimal or a fraction such as "
+            "1/3"
         )
     return Fraction(options.level)
 
 
-def _index(text: str) -> int:
-    if not re.fullmatch("[0-9]{1,9}", text, re.ASCII):
-        raise UsageError(
-            f"--output {text[:40]!r}: expected the number of an output, from 0; a file is -o FILE"
-        )
-    return int(text)
-
-
 def _box(text: str | None) -> _Sides:
-    """Pairs of exact numbers."""
+    """Return the box as exact numbers."""
     if text is None:
         return None
     sides = [side.split(",") for side in text.removeprefix("box:").split(";")]
@@ -226,13 +219,3 @@ def _box(text: str | None) -> _Sides:
         )
     pairs = [(Fraction(low.strip()), Fraction(high.strip())) for low, high in sides]
     return pairs[0] if len(pairs) == 1 else pairs
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{count} {name}" for name, count in value.items() if count) or "nothing"
-    if isinstance(value, list):
-        return " ".join(
-            " ".join(entry) if isinstance(entry, list) else str(entry) for entry in value
-        )
-    return str(value)

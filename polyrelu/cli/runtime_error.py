@@ -13,14 +13,20 @@ from polyrelu.errors import DomainError, NetworkError, NetworkFileError
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from polyrelu.certificate import Certificate
+    from polyrelu.formats import Imported, RuntimeErrorBound
+    from polyrelu.outcomes import Proved, Undecided
 
 __all__ = ["add_runtime_error"]
 
+#: Maximum number of outputs whose bounds are printed for people.
+_MAX_OUTPUTS = 20
 
-def add_runtime_error(commands: Any) -> None:
+
+def add_runtime_error(subparsers: Any) -> None:
     """Add the command to the parser."""
     summary = "bound how far a float runtime can be from the exact function on a box"
-    parser = add_command(commands, "runtime-error", _runtime_error, summary)
+    parser = add_command(subparsers, "runtime-error", _run, summary)
     add_network(parser)
     parser.add_argument(
         "--domain",
@@ -37,66 +43,102 @@ def add_runtime_error(commands: Any) -> None:
     )
 
 
-def _runtime_error(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.complex import parse_domain
-    from polyrelu.exact import decimal_above, decimal_below
-    from polyrelu.formats import runtime_error
-    from polyrelu.formats.runtimes.runtime_error import ASSUMPTIONS
-    from polyrelu.outcomes import Proved
+def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.proofs.runtime_error import prove_runtime_error
 
     if options.output is not None:
         check_output("-o", options.output, [options.network])
     imported = read_network(options, options.network)
-    box = parse_domain(options.domain, imported.network.inputs).bounding_box()
-    if box is None:
-        raise DomainError(
-            f"--domain {options.domain}: a rounding error is bounded on bounded domains only; use a box"
-        )
-    try:
-        found = runtime_error(imported, *box, options.arithmetic)
-    except NetworkError as error:
-        folded = "; for a folded normalisation: --rounding text=float32,normalisation=float32"
-        hint = folded if options.normalisation != "none" else ""
-        raise NetworkFileError(options.network, "", f"{error}{hint}") from None
-    outcome = prove_runtime_error(found)
-    written = None
-    if options.output is not None and isinstance(outcome, Proved):
-        written = str(outcome.with_provenance(imported.provenance).save(options.output)[-1])
-    known = found.worst is not None and (written is not None or options.output is None)
+    bound = _bound(options, imported)
+    outcome = prove_runtime_error(bound)
+    written = _write_certificate(options, outcome, imported)
+    is_proved = bound.worst is not None and (written is not None or options.output is None)
     if options.json:
-        shown = {
-            key: [_text(entry) for entry in getattr(found, key)]
-            for key in ("bounds", "low", "high")
-        }
-        print_object(
-            options, "proved" if known else "undecided", started, domain=options.domain, arithmetic=found.arithmetic,
-            worst=_text(found.worst), **shown, assumed=list(ASSUMPTIONS), certificate=written, **reading(imported),
-        )  # fmt: skip
+        status = "proved" if is_proved else "undecided"
+        answer = _answer(options, bound, written)
+        print_object(options, status, started, **answer, **reading(imported))
     else:
-        print(found)
-        if len(found.bounds) <= 20:
-            for i, (bound, low, high) in enumerate(
-                zip(found.bounds, found.low, found.high, strict=True)
-            ):
-                inside = f"[{_shown_as(decimal_below, low)}, {_shown_as(decimal_above, high)}]"
-                print(
-                    f"  output {i}: {_shown_as(decimal_above, bound)}, the exact values lie in {inside}"
-                )
-        print("".join(f"assumed: {assumption}\n" for assumption in ASSUMPTIONS), end="")
+        _print_text(bound)
         print_reading(imported)
         if written is not None:
             print(f"certificate: {written} (check it: polyrelu check {written})")
         elif options.output is not None:
             print(f"no certificate was written: {outcome}")
-    return 0 if known else 3
+    return 0 if is_proved else 3
 
 
-def _text(number: Fraction | None) -> str | None:
+def _bound(options: argparse.Namespace, imported: Imported) -> RuntimeErrorBound:
+    """Return the bound on the box around the domain."""
+    from polyrelu.complex import parse_domain
+    from polyrelu.formats import runtime_error
+
+    box = parse_domain(options.domain, imported.network.inputs).bounding_box()
+    if box is None:
+        raise DomainError(
+            f"--domain {options.domain}: a rounding error is bounded on bounded domains only; use "
+            "a box"
+        )
+    try:
+        return runtime_error(imported, *box, options.arithmetic)
+    except NetworkError as error:
+        folded = "; for a folded normalisation: --rounding text=float32,normalisation=float32"
+        hint = folded if options.normalisation != "none" else ""
+        raise NetworkFileError(options.network, "", f"{error}{hint}") from None
+
+
+def _write_certificate(
+    options: argparse.Namespace, outcome: Proved[Certificate] | Undecided, imported: Imported
+) -> str | None:
+    """Write the certificate, if there is one and it is wanted, and return its path."""
+    from polyrelu.outcomes import Proved
+
+    if options.output is None or not isinstance(outcome, Proved):
+        return None
+    return str(outcome.with_provenance(imported.provenance).save(options.output)[-1])
+
+
+def _answer(
+    options: argparse.Namespace, bound: RuntimeErrorBound, written: str | None
+) -> dict[str, Any]:
+    """Return the entries of the JSON object."""
+    from polyrelu.formats.runtimes.runtime_error import ASSUMPTIONS
+
+    numbers = {
+        key: list(map(_rational_or_none, getattr(bound, key))) for key in ("bounds", "low", "high")
+    }
+    return {
+        "domain": options.domain,
+        "arithmetic": bound.arithmetic,
+        "worst": _rational_or_none(bound.worst),
+        **numbers,
+        "assumed": list(ASSUMPTIONS),
+        "certificate": written,
+    }
+
+
+def _print_text(bound: RuntimeErrorBound) -> None:
+    """Print the bound for people, with the bounds of the outputs if they are few."""
+    from polyrelu.exact import decimal_above, decimal_below
+    from polyrelu.formats.runtimes.runtime_error import ASSUMPTIONS
+
+    print(bound)
+    if len(bound.bounds) <= _MAX_OUTPUTS:
+        rows = zip(bound.bounds, bound.low, bound.high, strict=True)
+        for i, (error, low, high) in enumerate(rows):
+            ends = f"{_decimal_text(decimal_below, low)}, {_decimal_text(decimal_above, high)}"
+            error_text = _decimal_text(decimal_above, error)
+            print(f"  output {i}: {error_text}, the exact values lie in [{ends}]")
+    for assumption in ASSUMPTIONS:
+        print(f"assumed: {assumption}")
+
+
+def _rational_or_none(number: Fraction | None) -> str | None:
+    """Return a number as the JSON object has it."""
     from polyrelu.exact import format_rational
 
     return None if number is None else format_rational(number)
 
 
-def _shown_as(decimal: Callable[[Fraction], str], number: Fraction | None) -> str:
+def _decimal_text(decimal: Callable[[Fraction], str], number: Fraction | None) -> str:
+    """Return a number rounded by `decimal`, for people."""
     return "unknown" if number is None else decimal(number)

@@ -1,4 +1,4 @@
-"""The command `polyrelu show CERT`."""
+"""The command `polyrelu show CERT`, which describes a certificate and checks nothing."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from polyrelu.cli.output import print_object
 __all__ = ["add_show"]
 
 
-def add_show(commands: Any) -> None:
+def add_show(subparsers: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(
-        commands, "show", _show, "print what a certificate states, for people (checks nothing)"
-    )
+    summary = "print what a certificate states, for people (checks nothing)"
+    parser = add_command(subparsers, "show", _run, summary)
     parser.add_argument("certificate", help="certificate file")
     parser.add_argument(
         "--latex", action="store_true", help="as a LaTeX fragment (needs amsmath, amssymb, amsthm)"
     )
 
 
-def _show(options: argparse.Namespace, started: float) -> int:
+def _run(options: argparse.Namespace, started: float) -> int:
     from polyrelu.certificate import describe, describe_latex, read_certificate
 
     certificate = read_certificate(options.certificate)

@@ -1,7 +1,12 @@
-"""Pictures of complexes, zero sets, weights and decision boundaries, and meshes of surfaces. Needs the extra `plot`.
+"""Pictures of complexes, zero sets, weights and decision boundaries, and meshes of surfaces.
 
-The data flow: `view` (axes and frame) → `clip` (cells inside the frame, exactly) → `parts`, `weights`, `sets`, `values`
-(what is drawn) → `canvas` (the only module with matplotlib's objects). `picture` joins them; `mesh` writes surfaces.
+The room draws exact geometry with matplotlib (the extra `plot`) and writes surfaces as polygon
+meshes. Geometry stays rational up to `canvas`, the only module that turns it into floats and makes
+matplotlib's objects; nothing may be computed from these floats.
+
+The data flow: `view` (axes and frame) → `clip` (cells inside the frame, exactly) → `parts`,
+`weights`, `sets`, `values` (what is drawn) → `canvas`. The module `picture` joins them and computes
+what a picture needs; `mesh` writes surfaces.
 """
 
 from polyrelu.plot.canvas import save_figure

@@ -1,7 +1,8 @@
-"""The only module that makes matplotlib's objects. Exact geometry comes in and becomes floats here.
+"""The canvas: matplotlib's Axes with the few kinds of shapes that pictures are made of.
 
-Matplotlib is imported when something is drawn. Figures are made without pyplot, so that nothing global changes and no
-window opens.
+This is the only module that makes matplotlib's objects, and the place where exact coordinates
+become floats. Matplotlib is imported when something is drawn, so that the package works without it.
+Figures are made without pyplot: nothing global changes, and no window opens.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ __all__ = [
     "check_format",
     "check_interval",
     "check_view",
+    "count_text",
     "layer_colour",
     "new_figure",
     "pale_colour",
-    "plural",
     "save_figure",
 ]
 
@@ -47,22 +48,23 @@ FORMATS = (".png", ".svg", ".pdf")
 GREY = "#8c8c8c"
 INK = "#222222"
 
-#: Okabe and Ito's colours, which colour-blind people can tell apart.
+#: Colours of layers: Okabe and Ito's, which colour-blind people can tell apart, and two more.
 _LAYERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#a0522d")
 _PALE = ("#f4f6f8", "#e3e9ee", "#fbf7ec", "#eaf2e6", "#f3e9f1", "#e2f0ef", "#efe9df", "#dfe2ee")
 
-#: Larger and smaller numbers than these cannot be drawn: matplotlib multiplies them with each other.
+#: The largest and smallest sizes of numbers that are drawn: matplotlib multiplies two of them.
 _LARGEST, _SMALLEST = Fraction(10**100), Fraction(1, 10**100)
 
-#: An interval that is smaller, relative to its ends, cannot be drawn: floats would round its points too coarsely.
+#: The least length of an interval relative to its ends: floats round points in shorter ones too
+#: coarsely.
 _NARROWEST = Fraction(1, 2**30)
 
-#: Where the light of pictures in space comes from.
+#: Direction to the light in pictures in space.
 _LIGHT = np.array([0.35, -0.5, 0.79])
 
 
 def check_format(path: str | Path) -> None:
-    """Whether pictures are written in the format of a file's suffix; `DomainError` if not."""
+    """Raise `DomainError` unless pictures are written in the format of the file's suffix."""
     if Path(path).suffix not in FORMATS:
         raise DomainError(
             f"{path}: a picture is written as {', '.join(FORMATS)}; choose one of these endings"
@@ -70,20 +72,26 @@ def check_format(path: str | Path) -> None:
 
 
 def check_interval(what: str, low: Fraction, high: Fraction, remedy: str) -> None:
-    """Whether matplotlib can draw what lies between two numbers; `DomainError` if not. Equal ones are no interval."""
+    """Raise `DomainError` if matplotlib cannot draw what lies between two numbers.
+
+    Equal numbers pass: they are one value and no interval. The error names the interval by `what`
+    and ends with `remedy`.
+    """
     size, length = max(abs(low), abs(high)), high - low
     if size > _LARGEST:
         raise DomainError(
-            f"{what} {interval_text(low, high)} goes beyond 1e100, where nothing can be drawn; {remedy}"
+            f"{what} {interval_text(low, high)} goes beyond 1e100, where nothing can be drawn; "
+            f"{remedy}"
         )
     if length and (length < size * _NARROWEST or length < _SMALLEST):
         raise DomainError(
-            f"{what} {interval_text(low, high)} is too narrow for the floats that drawing needs; {remedy}"
+            f"{what} {interval_text(low, high)} is too narrow for the floats that drawing "
+            f"needs; {remedy}"
         )
 
 
 def check_view(view: View) -> None:
-    """Whether a frame can be drawn; `DomainError` if not."""
+    """Raise `DomainError` if a side of the frame cannot be drawn."""
     for name, low, high in zip(view.names, view.lower, view.upper, strict=True):
         remedy = "give another box, or scale and move that input of the network"
         along = f"input {name}" if isinstance(name, int) else str(name)
@@ -91,21 +99,22 @@ def check_view(view: View) -> None:
 
 
 def layer_colour(layer: int) -> str:
-    """The colour of a hidden layer, from 1."""
+    """Return the colour of a hidden layer; layers are numbered from 1."""
     return _LAYERS[(layer - 1) % len(_LAYERS)]
 
 
 def pale_colour(number: int) -> str:
-    """One of some light colours for areas."""
+    """Return one of eight light colours for areas."""
     return _PALE[number % len(_PALE)]
 
 
 def new_figure(width: float = 7.0, height: float = 6.2) -> Figure:
-    """A figure that no window shows.
+    """Return a figure of matplotlib that no window shows, with sides in inches.
 
     Raises
     ------
-    PolyreluError : matplotlib is not installed.
+    PolyreluError
+        Matplotlib is not installed.
     """
     try:
         from matplotlib.figure import Figure
@@ -117,12 +126,36 @@ def new_figure(width: float = 7.0, height: float = 6.2) -> Figure:
 
 
 def save_figure(figure: Figure, name: str | Path) -> Path:
-    """Write a figure as .png, .svg or .pdf, all of it or nothing; equal figures give equal bytes.
+    """Write a figure as .png, .svg or .pdf.
+
+    The file appears as a whole or not at all, and equal figures give equal bytes.
+
+    Parameters
+    ----------
+    figure
+        A figure of matplotlib, such as `ax.figure` of the Axes that the drawing functions return.
+    name
+        The path of the file; its suffix decides about the format.
+
+    Returns
+    -------
+    Path
+        The path of the file.
 
     Raises
     ------
-    DomainError : another suffix.
-    PolyreluError : the file cannot be written.
+    DomainError
+        The suffix is another one.
+    PolyreluError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from matplotlib.figure import Figure
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_figure(Figure(), f"{folder}/empty.png").name
+    'empty.png'
     """
     check_format(name)
     import matplotlib
@@ -140,13 +173,18 @@ def save_figure(figure: Figure, name: str | Path) -> Path:
 
 
 class Canvas:
-    """Axes with a view, what was drawn on them, and the few kinds of things that pictures are made of.
+    """Axes with a view, a legend, and counts of the shapes that were drawn on them.
 
     Attributes
     ----------
-    view : what the axes show.
-    ax : the Axes; `space` says whether they have three dimensions.
-    counts : how many polygons, segments and points were drawn, by what they are.
+    view
+        The frame: which coordinates the axes show, and between which numbers.
+    ax
+        The Axes of matplotlib.
+    space
+        Whether the Axes have three dimensions.
+    counts
+        The number of polygons, segments and points that were drawn, by the name of what they are.
     """
 
     def __init__(self, view: View, ax: Axes | None = None, space: bool | None = None) -> None:
@@ -162,7 +200,7 @@ class Canvas:
         self.ax: Any = ax
         self._handles: dict[str, Any] = {}
 
-    # -- what is drawn ----------------------------------------------------------------------------------------------
+    # -- shapes ------------------------------------------------------------------------------------
 
     def polygons(
         self,
@@ -178,7 +216,11 @@ class Canvas:
         dashed: bool = False,
         shaded: bool = True,
     ) -> None:
-        """Filled polygons; in space they are shaded by the angle to the light, unless their colours are on a scale."""
+        """Draw filled polygons.
+
+        In space they are shaded by their angle to the light; `shaded=False` keeps colours that
+        stand for numbers on a scale.
+        """
         self.counts[what] += len(polygons)
         if not polygons:
             return
@@ -206,7 +248,7 @@ class Canvas:
             if hatch:
                 drawn.set_hatch(hatch)
             self.ax.add_collection(drawn, autolim=False)
-        self._explain(label, faces[0], patch=True, alpha=alpha)
+        self._add_legend_entry(label, faces[0], patch=True, alpha=alpha)
 
     def segments(
         self,
@@ -218,7 +260,7 @@ class Canvas:
         label: str = "",
         order: float = 2.0,
     ) -> None:
-        """Straight lines between two points."""
+        """Draw straight lines between pairs of points."""
         self.counts[what] += len(segments)
         if not segments:
             return
@@ -236,14 +278,14 @@ class Canvas:
             self.ax.add_collection3d(_in_space("Line3DCollection")(shapes, **style), autolim=False)
         else:
             self.ax.add_collection(LineCollection(shapes, **style), autolim=False)
-        self._explain(
+        self._add_legend_entry(
             label, colours if isinstance(colours, str) else colours[0], dashed=dashed, width=width
         )
 
     def points(
         self, what: str, points: Sequence[Point], colour: str, label: str = "", size: float = 5.0
     ) -> None:
-        """Dots."""
+        """Draw dots."""
         self.counts[what] += len(points)
         if not points:
             return
@@ -251,10 +293,10 @@ class Canvas:
         self.ax.plot(
             *columns, linestyle="none", marker="o", markersize=size, color=colour, zorder=4
         )
-        self._explain(label, colour, marker=True)
+        self._add_legend_entry(label, colour, marker=True)
 
     def note(self, text: str) -> None:
-        """A remark in the middle of the picture, such as that there is nothing to see."""
+        """Write a remark in the middle of the picture, such as that it is empty."""
         write = self.ax.text2D if self.space else self.ax.text
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": GREY, "alpha": 0.9}
         write(
@@ -269,13 +311,13 @@ class Canvas:
         )
 
     def colour_bar(self, colours: Any, label: str, extend: str = "neither") -> None:
-        """What the colours mean, as a bar beside the picture."""
+        """Draw a bar beside the picture that explains a scale of colours."""
         pad = {"pad": 0.1, "shrink": 0.75} if self.space else {}
         self.ax.figure.colorbar(colours, ax=self.ax, label=label, extend=extend, **pad)
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of cells that a set of points is counted by, the largest dimension first."""
+        """The kinds of cells by which a set of points is counted, the largest dimension first."""
         return (
             ("solids", "facets", "edges", "points")
             if self.space
@@ -283,20 +325,23 @@ class Canvas:
         )
 
     def tally(self) -> str:
-        """How many cells of each kind were drawn, if there are any."""
+        """Return the number of cells of each kind that was drawn, in words."""
         found = [(self.counts[kind], kind[:-1]) for kind in self.kinds if self.counts[kind]]
-        return plural(found) or "empty"
+        return count_text(found) or "empty"
 
-    # -- around it --------------------------------------------------------------------------------------------------
+    # -- frame, title and legend -------------------------------------------------------------------
 
     def finish(
         self, title: str, heights: tuple[float, float] | None = None, height_label: str = ""
     ) -> Axes:
-        """Frame, names of the axes, legend and title; a title or legend that is there already stays."""
+        """Set frame, names of the axes, legend and title, and return the Axes.
+
+        A title or legend that the Axes have already stays.
+        """
         low, high = floats([self.view.lower, self.view.upper])
         limits, names = list(zip(low, high, strict=True)), list(self.view.labels)
         if heights is not None:
-            limits.append(_with_room(*heights))
+            limits.append(_with_margin(*heights))
             names.append(height_label)
         for letter, limit, name in zip("xyz", limits, names, strict=False):
             getattr(self.ax, f"set_{letter}lim")(*limit)
@@ -312,7 +357,7 @@ class Canvas:
         return drawn
 
     def _thin_ticks(self) -> None:
-        """Few and small numbers along the axes in space, where they come close to each other."""
+        """Reduce the numbers along axes in space, which come close to each other."""
         from matplotlib.ticker import MaxNLocator
 
         self.ax.tick_params(labelsize=8)
@@ -320,7 +365,11 @@ class Canvas:
             axis.set_major_locator(MaxNLocator(5))
 
     def _proportions(self, limits: Sequence[tuple[float, float]]) -> None:
-        """Equal scales, unless one side is much longer or the axes are not all inputs (of a slice: not orthogonal)."""
+        """Scale the axes equally where that keeps lengths.
+
+        It does not where one side is more than five times as long as another one, or where the axes
+        are not all inputs: the coordinates of a slice need not be orthogonal.
+        """
         lengths = [high - low for low, high in limits[: self.view.dimension]]
         similar = max(lengths) <= 5 * min(lengths) and self.view.inputs == self.view.dimension
         if self.space:
@@ -340,7 +389,7 @@ class Canvas:
         else:
             self.ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=columns, **style)
 
-    def _explain(
+    def _add_legend_entry(
         self,
         label: str,
         colour: Any,
@@ -350,7 +399,7 @@ class Canvas:
         width: float = 1.2,
         alpha: float = 1.0,
     ) -> None:
-        """An entry of the legend."""
+        """Add an entry to the legend, once for each label."""
         if not label or label in self._handles:
             return
         from matplotlib.lines import Line2D
@@ -372,12 +421,12 @@ class Canvas:
 
 
 def _in_space(name: str) -> Any:
-    """A class of matplotlib's toolkit for pictures in space, which comes without types."""
+    """Return a class of matplotlib's toolkit for pictures in space, which comes without types."""
     return getattr(import_module("mpl_toolkits.mplot3d.art3d"), name)
 
 
 def _lit(colour: Any, shape: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
-    """A colour in the light that falls on a polygon from outside or inside."""
+    """Return a colour in the light that falls on a polygon, from either side."""
     from matplotlib.colors import to_rgba
 
     corners = np.array(shape)
@@ -392,16 +441,16 @@ def _lit(colour: Any, shape: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
     return (*(entry * (0.6 + 0.4 * strength) for entry in (red, green, blue)), alpha)
 
 
-def _with_room(low: float, high: float) -> tuple[float, float]:
-    """Limits a little beyond the values, and apart if these are equal."""
+def _with_margin(low: float, high: float) -> tuple[float, float]:
+    """Return limits a little beyond the values, and apart if these are equal."""
     room = 0.05 * (high - low) or max(abs(low) * 0.1, 1.0)
     return low - room, high + room
 
 
-def plural(counts: Iterable[tuple[int, str]]) -> str:
-    """Numbers with their nouns.
+def count_text(counts: Iterable[tuple[int, str]]) -> str:
+    """Return numbers with their nouns.
 
-    >>> plural([(1, "region"), (2, "edge"), (0, "vertex")])
+    >>> count_text([(1, "region"), (2, "edge"), (0, "vertex")])
     '1 region, 2 edges, 0 vertices'
     """
     texts = []

@@ -1,22 +1,32 @@
 """Points, edges and polygons of a complex inside the box of a picture, exactly.
 
-A cell of dimension 2 is the cycle of its vertices, which its edges order; vertices at infinity take part. In
-homogeneous coordinates (x, t), t = 1 at points and 0 at directions, the cycle spans a pointed cone, and a side of the
-box cuts it like a polygon: vertices outside are dropped, and where the cycle passes through the side, the positive
-combination of the two neighbours on it comes in.
+Every module that draws takes the shapes of cells from here. Results are rational, and cells are
+never dropped or kept by mistake, because every decision about the frame is one about exact signs.
+The floats that large networks use instead of exact vertices carry error bounds (below); a change of
+the arithmetic has to keep these bounds valid.
 
-Cells that contain lines are cut to the strip lo ≤ x ≤ hi of as many axes as there are lines before: then they contain
-none, and every point of a minimal face stands for the two ends of a segment, or the four corners of a parallelogram.
+**Cutting.** A cell of dimension 2 is the cycle of its vertices, in the order that its edges give;
+vertices at infinity take part. In homogeneous coordinates (x, t), with t = 1 at points and t = 0 at
+directions, the cycle spans a pointed cone, and a side of the box cuts this cone like a polygon: the
+vertices outside are dropped, and where the cycle passes through the side, the positive combination
+of the two neighbours that lies on the side comes in.
 
-Vertices are solved for exactly, which takes time in large networks. `for_picture` takes instead the floats that the
-complex is certain of, where they are within 2^-20 of the length of the shortest side: nobody sees the difference. The
-same cells are seen, with as many corners, for every point knows how far off it may be, and where that leaves open on
-which side of the frame a point lies the vertices of the cell are solved for after all.
+**Lines.** If the cells contain lines, the complex is cut to a strip first: lo ≤ x ≤ hi for as many
+axes as the lineality space has dimensions. The cells of the strip contain no lines, and each point
+of a minimal face becomes the two ends of a segment, or the four corners of a parallelogram.
 
-**How far off.** Let p, q be off by at most d, e in each coordinate, V > 0 > W their distances to a side of the frame
-with their signs. The point on the side is p + λ (q - p), λ = V / (V - W), and as V and W are off by at most d and e,
-λ is off by at most δ = max(d, e) / (V - W - d - e). So the point is off by at most max(d, e) + (|q - p| + d + e) δ,
-|·| the largest coordinate. If q is a direction, which is always exact, it is p + V/|W| q, and off by d + |q| d / |W|.
+**Floats.** Solving for vertices exactly takes time in large networks. `Clipped.for_picture` takes
+instead the floats of the complex where their certain error is at most 2^-20 of the shortest side
+of the frame, which is less than a picture shows. The cells and the numbers of their corners are the
+same as with exact vertices: each point knows its error, and where the error leaves open on which
+side of the frame a point lies, the vertices of the cell are solved for exactly.
+
+**Errors.** Let p and q be points with errors at most d and e in each coordinate, and V > 0 > W
+their signed distances to a side of the frame. The point on the side is p + λ (q - p) with
+λ = V / (V - W). As V and W have errors at most d and e, λ has an error of at most
+δ = max(d, e) / (V - W - d - e). So the point has an error of at most
+max(d, e) + (|q - p| + d + e) δ, where |·| is the largest absolute coordinate. If q is a direction,
+which is always exact, the point is p + V/|W| q, with an error of at most d + |q| d / |W|.
 """
 
 from __future__ import annotations
@@ -37,26 +47,37 @@ from polyrelu.support.typing import IntegerRow, Point
 __all__ = ["Clipped", "cycle_of", "floats"]
 
 
-#: Parameters of networks whose vertices are all solved for exactly.
-_MODERATE = 20_000
+#: Maximum number of parameters of networks whose vertices are all solved for exactly.
+_EXACT_PARAMETERS = 20_000
 
-#: What part of a side of the frame cannot be seen.
-_UNSEEN = Fraction(1, 2**20)
+#: The part of a side of the frame that a picture does not show.
+_INVISIBLE_PART = Fraction(1, 2**20)
 
 
 @dataclass(frozen=True, slots=True)
 class _Corner:
-    """A point or direction in homogeneous coordinates, and how far off its coordinates may be; 0 if it is exact."""
+    """A point or direction in homogeneous coordinates, with an error bound.
+
+    Attributes
+    ----------
+    row
+        Integers (x, t); the point is x / t, and t = 0 at a direction.
+    error
+        Bound of the error in each coordinate of the point; 0 if the point is exact.
+    """
 
     row: IntegerRow
     error: Fraction = Fraction(0)
 
     def distance(self, side: IntegerRow) -> Fraction:
-        """To a side of the frame, positive inside; for a direction how fast that grows. Certain in its sign.
+        """Return the distance to a side of the frame, positive inside; its sign is certain.
+
+        For a direction it is the growth of this distance along the direction.
 
         Raises
         ------
-        _UnsureError : the sign is open.
+        _UnsureError
+            The error of the point leaves the sign open.
         """
         value = sum(a * x for a, x in zip(side, self.row, strict=True))
         scale = sum(map(abs, side[:-1])) * (self.row[-1] or 1)  # only one entry of a side is not 0
@@ -76,14 +97,14 @@ class Clipped:
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.plot.view import view_of
-    >>> cells = canonical_complex(from_arrays([([[1, 1]], [0]), ([[1]], [0])]))    # two half-planes
+    >>> cells = canonical_complex(from_arrays([([[1, 1]], [0]), ([[1]], [0])]))  # two half-planes
     >>> inside = Clipped(cells, view_of(cells, [0, 1]))
     >>> [[tuple(map(str, point)) for point in inside.cell(2, index)] for index in range(2)]
     [[('0', '0'), ('1', '0'), ('1', '1'), ('0', '1')], []]
     """
 
     def __init__(self, cells: PolyhedralComplex, view: View, exact: bool = True) -> None:
-        """`view` is one of the complex; see `for_picture` on `exact`."""
+        """Clip `cells` to `view`, a view of the same complex; see `for_picture` about `exact`."""
         if cells.dimension != view.dimension:
             raise DomainError(
                 f"a view with {view.dimension} axes of a complex of dimension {cells.dimension}"
@@ -94,26 +115,30 @@ class Clipped:
         self._embedding = cells.frame.embedding.take(rows=rows).integer_rows()
         self._strip, self._lines = _strip_of(cells, view)
         self._known: dict[int, _Corner] = {}
-        self._unseen = (
-            min(high - low for low, high in zip(view.lower, view.upper, strict=True)) * _UNSEEN
+        self._tolerance = (
+            min(high - low for low, high in zip(view.lower, view.upper, strict=True))
+            * _INVISIBLE_PART
         )
-        #: how far off the coordinates of a vertex may be, for each unit of its radius; None if all are solved for
-        self._scale: Fraction | None = None
+        #: Error of the coordinates of a vertex for each unit of its radius; None if all vertices
+        #: are solved for exactly.
+        self._error_scale: Fraction | None = None
         if not (exact or self._strip):
             largest = max(abs(entry) for row in self._embedding for entry in row)
-            self._scale = Fraction(largest * len(self._embedding[0]), self._embedding[-1][-1])
+            self._error_scale = Fraction(largest * len(self._embedding[0]), self._embedding[-1][-1])
 
     @classmethod
     def for_picture(cls, cells: PolyhedralComplex, view: View) -> Clipped:
-        """Exact in networks of a moderate size, and as exact as a picture can show in large ones."""
-        return cls(cells, view, exact=cells.network.parameters <= _MODERATE)
+        """Return clipped cells, exact up to what a picture shows if the network is large."""
+        return cls(cells, view, exact=cells.network.parameters <= _EXACT_PARAMETERS)
 
     def cell(self, dimension: int, index: int) -> list[Point]:
-        """A cell of dimension 0, 1 or 2 inside the box.
+        """Return a cell of dimension 0, 1 or 2 inside the box.
 
         Returns
         -------
-        The point, the two ends, or the corners in cyclic order; nothing if the part inside has a lower dimension.
+        list of Point
+            The point, the two ends, or the corners in cyclic order; nothing if the part inside the
+            box has a lower dimension than the cell.
         """
         try:
             path = self._inside(dimension, index)
@@ -127,16 +152,16 @@ class Clipped:
         return points if len(points) > dimension else []
 
     def _inside(self, dimension: int, index: int) -> list[_Corner]:
-        """The path of a cell, cut by all sides."""
+        """Return the path of a cell, cut by all sides of the box."""
         path = self._path(dimension, index)
         for side in self._sides:
             path = _cut(path, side, closed=dimension == 2)
-        if any(corner.error > self._unseen for corner in path):
+        if any(corner.error > self._tolerance for corner in path):
             raise _UnsureError
         return path
 
     def meets(self, region: int) -> bool:
-        """Whether a region of the complex and the inside of the box have points in common."""
+        """Return whether a region of the complex meets the interior of the box."""
         point = interior_point(self.cells, region)
         axes, lower, upper = self.view.axes, self.view.lower, self.view.upper
         if all(
@@ -152,13 +177,13 @@ class Clipped:
     def all_cells(
         self, dimension: int, indices: Sequence[int]
     ) -> Iterator[tuple[int, list[Point]]]:
-        """Those of the cells that are seen, with their numbers."""
+        """Yield the cells that meet the box: each index with the points of the cell."""
         for index in indices:
             if points := self.cell(dimension, index):
                 yield index, points
 
     def on_frame(self, points: Sequence[Point]) -> bool:
-        """Whether all points lie on one side of the box."""
+        """Return whether all points lie on one side of the box."""
         return any(
             all(
                 sum((a * x for a, x in zip(side, point, strict=False)), Fraction(side[-1])) == 0
@@ -168,7 +193,7 @@ class Clipped:
         )
 
     def _corners(self, dimension: int, index: int) -> Sequence[int]:
-        """The vertices of a cell, by lattice numbers."""
+        """Return the vertices of a cell, by their numbers in the face lattice."""
         inner = self.cells.inner_dimension(dimension)
         number = int(self.cells.inner[inner][index])
         return (
@@ -178,9 +203,11 @@ class Clipped:
         )
 
     def _path(self, dimension: int, index: int) -> list[_Corner]:
-        """The corners in homogeneous coordinates, before any side has cut; in a strip if there are lines."""
-        found = [self._spread(self._corner(vertex)) for vertex in self._corners(dimension, index)]
-        if len(found) == 2 and dimension == 2:  # go back along the second one
+        """Return the corners before any side has cut; within the strip if there are lines."""
+        found = [
+            self._ends_in_strip(self._corner(vertex)) for vertex in self._corners(dimension, index)
+        ]
+        if len(found) == 2 and dimension == 2:  # a quadrilateral goes back along the second side
             found[1].reverse()
         return [corner for corners in found for corner in corners]
 
@@ -198,33 +225,39 @@ class Clipped:
         )
 
     def _near(self, vertex: int) -> _Corner | None:
-        """A point as far as floats know it; None where that is not enough, and of directions."""
+        """Return a vertex by its floats, with their error.
+
+        It is None for directions, where the error is too large, and where the error leaves open on
+        which side of the frame the vertex lies; then the vertex is solved for exactly.
+        """
         store = self.cells.vertex_store
         *y, t = store.coordinates.rows[vertex].tolist()
         radius = float(store.radii.rows[vertex])
-        if self._scale is None or t != 1 or not math.isfinite(radius):
+        if self._error_scale is None or t != 1 or not math.isfinite(radius):
             return None
-        error = self._scale * Fraction(radius)
-        if error > self._unseen:
+        error = self._error_scale * Fraction(radius)
+        if error > self._tolerance:
             return None
         row = self._embedded(_integers([Fraction(entry) for entry in (*y, t)]))
         for entry, low, high in zip(row, self.view.lower, self.view.upper, strict=False):
             x = Fraction(entry, row[-1])
-            if (
-                min(abs(x - low), abs(x - high)) <= error
-            ):  # then it is solved for, and not the whole cell
+            # Only this vertex is solved for exactly, not the whole cell.
+            if min(abs(x - low), abs(x - high)) <= error:
                 return None
         return _Corner(row, error)
 
-    def _spread(self, corner: _Corner) -> list[_Corner]:
-        """The point itself; with lines, where those through it enter and leave the strip. A direction is turned to
-        one along the strip."""
+    def _ends_in_strip(self, corner: _Corner) -> list[_Corner]:
+        """Return the points where the lines through a corner enter and leave the strip.
+
+        Without lines it is the corner itself. A direction is moved along the lines until it is
+        parallel to the strip.
+        """
         if not self._strip:
             return [corner]
         row = corner.row
         bounds = [(self.view.lower[j], self.view.upper[j]) for j in self._strip]
         found = []
-        for ends in _around(bounds) if row[-1] else [(Fraction(),) * len(bounds)]:
+        for ends in _corners_of_box(bounds) if row[-1] else [(Fraction(),) * len(bounds)]:
             moved = [Fraction(entry) for entry in row]
             for j, bound, line in zip(self._strip, ends, self._lines, strict=True):
                 step = row[-1] * bound - row[j]
@@ -234,7 +267,10 @@ class Clipped:
 
 
 def cycle_of(cells: PolyhedralComplex, number: int) -> list[int]:
-    """The vertices of a cell of inner dimension 2 in cyclic order, by lattice numbers; those at infinity too."""
+    """Return the vertices of a cell of inner dimension 2 in cyclic order, by their lattice numbers.
+
+    Vertices at infinity belong to the cycle.
+    """
     neighbours: dict[int, list[int]] = {}
     for edge in cells.lattice_faces(2, number):
         one, other = cells.lattice_faces(1, edge)
@@ -250,22 +286,27 @@ def cycle_of(cells: PolyhedralComplex, number: int) -> list[int]:
 
 
 def floats(points: Sequence[Point]) -> list[tuple[float, ...]]:
-    """The nearest floats.
+    """Return the floats nearest to exact coordinates.
 
     Raises
     ------
-    DomainError : a coordinate is beyond the range of floats.
+    DomainError
+        A coordinate is beyond the range of floats.
     """
     try:
         return [tuple(entry.numerator / entry.denominator for entry in point) for point in points]
     except OverflowError:
         raise DomainError(
-            "a coordinate is beyond the range of floats (about 1.8e308): give a smaller box, or a smaller domain"
+            "a coordinate is beyond the range of floats (about 1.8e308): give a smaller box, "
+            "or a smaller domain"
         ) from None
 
 
 def _strip_of(cells: PolyhedralComplex, view: View) -> tuple[list[int], list[Point]]:
-    """Axes along which the lines of the complex can be told apart, and lines that go along one of them each."""
+    """Return axes that tell the lines of the complex apart, and a basis of the lines for them.
+
+    The i-th line of the basis moves the i-th of these axes by 1, and the other ones not at all.
+    """
     if not cells.lineality:
         return [], []
     lines = RationalMatrix.from_integers(
@@ -278,8 +319,8 @@ def _strip_of(cells: PolyhedralComplex, view: View) -> tuple[list[int], list[Poi
     return strip, [tuple(row) for row in (inverse @ lines).rows()]
 
 
-def _around(bounds: Sequence[tuple[Fraction, Fraction]]) -> list[Point]:
-    """The corners of an interval or a rectangle, in cyclic order."""
+def _corners_of_box(bounds: Sequence[tuple[Fraction, Fraction]]) -> list[Point]:
+    """Return the ends of an interval, or the corners of a rectangle in cyclic order."""
     corners: list[Point] = list(product(*bounds))
     return (
         corners
@@ -289,7 +330,7 @@ def _around(bounds: Sequence[tuple[Fraction, Fraction]]) -> list[Point]:
 
 
 def _cut(path: Sequence[_Corner], side: IntegerRow, closed: bool) -> list[_Corner]:
-    """The part of a path, or of the polygon in a closed one, where a side is not negative."""
+    """Return the part of a path, or of the polygon that it bounds, on the inner side of a side."""
     values = [corner.distance(side) for corner in path]
     if all(value >= 0 for value in values):
         return list(path)
@@ -308,7 +349,7 @@ def _cut(path: Sequence[_Corner], side: IntegerRow, closed: bool) -> list[_Corne
 
 
 def _between(one: _Corner, value: Fraction, other: _Corner, other_value: Fraction) -> _Corner:
-    """The point on a side of the frame, of which two corners have distances of different signs."""
+    """Return the point on a side of the frame between two corners on different sides of it."""
     factors = abs(other_value) * (other.row[-1] or 1), abs(value) * (one.row[-1] or 1)
     row = _integers(
         [factors[0] * a + factors[1] * b for a, b in zip(one.row, other.row, strict=True)]
@@ -322,15 +363,14 @@ def _between(one: _Corner, value: Fraction, other: _Corner, other_value: Fractio
 def _error_between(
     one: _Corner, value: Fraction, other: _Corner, other_value: Fraction
 ) -> Fraction:
-    """How far off that point is; see the module."""
+    """Return the error bound of this point; the text of the module proves it."""
     if not one.row[-1]:
         one, value, other, other_value = other, other_value, one, value
     larger = max(one.error, other.error)
     if not other.row[-1]:
         return larger + max(map(abs, other.row)) * larger / abs(other_value)
-    apart = (
-        abs(value) + abs(other_value) - one.error - other.error
-    )  # positive, as the signs are certain
+    # This is positive, because the signs of the distances are certain.
+    apart = abs(value) + abs(other_value) - one.error - other.error
     steps = (
         Fraction(a, one.row[-1]) - Fraction(b, other.row[-1])
         for a, b in zip(one.row, other.row, strict=True)
@@ -339,11 +379,11 @@ def _error_between(
 
 
 def _integers(row: Sequence[Fraction]) -> IntegerRow:
-    """A positive multiple, in integers."""
+    """Return a positive multiple of a row, in coprime integers."""
     common = math.lcm(*(entry.denominator for entry in row))
     return positive_primitive([entry.numerator * (common // entry.denominator) for entry in row])
 
 
 def _distinct(points: Sequence[Point]) -> list[Point]:
-    """Without the repetitions that cuts through a vertex make; they stand next to each other."""
+    """Return the points without repetitions, which come from cuts through a vertex."""
     return list(dict.fromkeys(points))

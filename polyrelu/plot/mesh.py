@@ -1,8 +1,11 @@
-"""Surfaces in three dimensions as polygon meshes, .ply or .obj.
+"""Surfaces in three dimensions as polygon meshes, in files .ply or .obj.
 
-The polygons are the cells of dimension 2 of a subcomplex, with common vertices. Where not more than two of them meet in
-an edge, neighbours go around their corners in the same sense, if the surface can be oriented; a closed surface is
-oriented outwards. Coordinates are the nearest floats, printed so that they are read as the same floats again.
+A mesh holds the cells of dimension 2 of a subcomplex, with common vertices, for programs that show
+or print surfaces. Coordinates stay exact up to the file, which holds the nearest floats, printed so
+that they are read as the same floats again.
+
+Orientation: where at most two polygons meet in each edge, neighbours go around their corners in the
+same sense if the surface can be oriented, and a closed surface is oriented outwards.
 """
 
 from __future__ import annotations
@@ -29,14 +32,26 @@ MESH_FORMATS = (".ply", ".obj")
 
 @dataclass(frozen=True, slots=True)
 class Mesh:
-    """Polygons in space.
+    """Polygons in space, with exact coordinates.
 
     Attributes
     ----------
-    axes : the inputs that are the three coordinates, or the names of those of a slice.
-    vertices : exact points.
-    faces : for each polygon the numbers of its corners, in cyclic order.
-    edges : pairs of vertices: edges that are sides of no polygon.
+    axes
+        What the three coordinates are: numbers of inputs, or names of coordinates of a slice.
+    vertices
+        Exact points, three coordinates each.
+    faces
+        For each polygon the indices of its corners, in cyclic order.
+    edges
+        Pairs of vertex indices: the edges that are sides of no polygon.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+    >>> points = tuple(tuple(map(Fraction, corner)) for corner in corners)
+    >>> Mesh((0, 1, 2), points, faces=((0, 1, 2),), edges=()).euler_characteristic
+    1
     """
 
     axes: tuple[Name, ...]
@@ -46,33 +61,47 @@ class Mesh:
 
     @property
     def euler_characteristic(self) -> int:
-        """Vertices - edges + faces."""
+        """The Euler characteristic: vertices - edges + faces."""
         sides = {frozenset(pair) for face in self.faces for pair in _sides(face)}
         return len(self.vertices) - len(sides) - len(self.edges) + len(self.faces)
 
 
 def mesh_of(part: Subcomplex, names: tuple[Name, ...] | None = None) -> Mesh:
-    """The mesh of a subcomplex of dimension 2 or less, in a complex of dimension 3 (a slice of more inputs, too).
+    """Return the mesh of a subcomplex of dimension at most 2.
 
     Parameters
     ----------
-    names : of the coordinates, if they are not numbers of inputs.
+    part
+        A subcomplex of a complex of dimension 3; the domain may be a slice of more inputs.
+    names
+        Names of the coordinates, for a network that reads coordinates of a slice; by default the
+        coordinates are the free inputs, by number.
+
+    Returns
+    -------
+    Mesh
+        Polygons with exact vertices.
 
     Raises
     ------
-    DomainError : another dimension, or a cell of it is unbounded.
+    DomainError
+        The complex or the subcomplex has another dimension, or a cell of it is unbounded.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.topology import level_set
     >>> unit = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
-    >>> octahedron = mesh_of(level_set(from_arrays([(unit, [0] * 6), ([[1] * 6], [0])]), 1))    # |x| + |y| + |z| = 1
+    >>> norm = from_arrays([(unit, [0] * 6), ([[1] * 6], [0])])  # |x| + |y| + |z|
+    >>> octahedron = mesh_of(level_set(norm, 1))
     >>> len(octahedron.vertices), len(octahedron.faces), octahedron.euler_characteristic
     (6, 8, 2)
     """
     cells = part.cells
     if cells.dimension != 3:
         raise DomainError(
-            f"a mesh lies in three dimensions, the domain has {cells.dimension}; a picture shows others"
+            f"a mesh lies in three dimensions, the domain has {cells.dimension}; a picture "
+            "shows others"
         )
     if part.dimension > 2:
         raise DomainError(
@@ -97,16 +126,43 @@ def mesh_of(part: Subcomplex, names: tuple[Name, ...] | None = None) -> Mesh:
 
 
 def save_mesh(part: Subcomplex, name: str | Path, names: tuple[Name, ...] | None = None) -> Mesh:
-    """Write the mesh of a subcomplex as ASCII .ply or .obj, all of it or nothing; parameters as for `mesh_of`.
+    """Write the mesh of a subcomplex as ASCII .ply or .obj.
+
+    The file appears as a whole or not at all.
+
+    Parameters
+    ----------
+    part
+        A subcomplex of dimension at most 2, as for `mesh_of`.
+    name
+        The path of the file; its suffix decides about the format.
+    names
+        Names of the coordinates, as for `mesh_of`.
 
     Returns
     -------
-    What was written, exactly.
+    Mesh
+        The mesh that was written, with exact vertices.
 
     Raises
     ------
-    DomainError : another suffix, as `mesh_of`, or floats cannot hold the vertices, or not apart from each other.
-    PolyreluError : the file cannot be written.
+    DomainError
+        The suffix is another one, `mesh_of` raises it, or two vertices have the same nearest floats
+        or none.
+    PolyreluError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from polyrelu.complex import parse_domain
+    >>> from polyrelu.network import from_arrays
+    >>> from polyrelu.topology import level_set
+    >>> cube = parse_domain("box:-1,1", 3)
+    >>> plane = level_set(from_arrays([([[1, 1, 1]], [0])]), 0, domain=cube)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     len(save_mesh(plane, f"{folder}/plane.ply").faces)
+    1
     """
     path = Path(name)
     if path.suffix not in MESH_FORMATS:
@@ -121,15 +177,19 @@ def save_mesh(part: Subcomplex, name: str | Path, names: tuple[Name, ...] | None
 
 
 def _check_distinct(mesh: Mesh) -> None:
-    """Raise an error if two vertices have the same nearest floats: programs would see another surface."""
+    """Raise an error if two vertices have the same floats: programs would read another surface."""
     if len(set(floats(mesh.vertices))) < len(mesh.vertices):
         raise DomainError(
-            "two vertices are one point in floats: give a smaller box, or move the network towards 0"
+            "two vertices are one point in floats: give a smaller box, or move the network "
+            "towards 0"
         )
 
 
 def _check_bounded(part: Subcomplex) -> None:
-    """Raise an error unless all cells are bounded. A cell without lines is bounded if its edges are."""
+    """Raise an error unless all cells are bounded.
+
+    A cell without lines is bounded if its edges are.
+    """
     cells = part.cells
     finite = cells.vertex_store.base_signs.rows[:, 0] > 0
     unbounded = bool(cells.lineality) and part.dimension >= 0
@@ -138,24 +198,25 @@ def _check_bounded(part: Subcomplex) -> None:
         unbounded = not finite[ends].all()
     if unbounded:
         raise DomainError(
-            "the surface has unbounded cells, which no mesh can hold: give a bounded domain, such as --domain box:-1,1"
+            "the surface has unbounded cells, which no mesh can hold: give a bounded domain, "
+            "such as --domain box:-1,1"
         )
 
 
-# -- orientation ----------------------------------------------------------------------------------------------------
+# -- orientation -----------------------------------------------------------------------------------
 
 
 def _oriented(
     points: Sequence[Point], faces: Sequence[tuple[int, ...]]
 ) -> tuple[tuple[int, ...], ...]:
-    """The faces, some of them turned around; see the module."""
+    """Return the faces, some of them reversed; the text of the module says how."""
     owners = _owners(faces)
     found = list(faces)
     done: set[int] = set()
     coordinates = np.array(floats(points)).reshape(-1, 3)
     for start in range(len(faces)):
         if start not in done:
-            part, closed = _spread(start, found, owners, done)
+            part, closed = _orient_component(start, found, owners, done)
             if closed and _volume(coordinates, [found[i] for i in part]) < 0:
                 for i in part:
                     found[i] = found[i][::-1]
@@ -163,6 +224,7 @@ def _oriented(
 
 
 def _owners(faces: Sequence[tuple[int, ...]]) -> dict[frozenset[int], list[int]]:
+    """Return the faces around each edge, by their indices."""
     owners: dict[frozenset[int], list[int]] = {}
     for index, face in enumerate(faces):
         for side in _sides(face):
@@ -170,17 +232,21 @@ def _owners(faces: Sequence[tuple[int, ...]]) -> dict[frozenset[int], list[int]]
     return owners
 
 
-def _spread(
+def _orient_component(
     start: int,
     faces: list[tuple[int, ...]],
     owners: dict[frozenset[int], list[int]],
     done: set[int],
 ) -> tuple[list[int], bool]:
-    """Turn the faces that are connected to one through edges of two faces as it goes; those faces, and whether all
-    their edges are such."""
+    """Orient the faces that are connected to one through edges with two faces, in place.
+
+    Returns
+    -------
+    The indices of these faces, and whether all their edges have two faces.
+    """
     part, closed = [start], True
     done.add(start)
-    for index in part:  # grows
+    for index in part:  # the loop appends to the list
         for one, other in _sides(faces[index]):
             around = owners[frozenset((one, other))]
             closed &= len(around) == 2
@@ -194,13 +260,14 @@ def _spread(
 
 
 def _sides(face: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the edges of a face as pairs of corners, in its direction."""
     return list(pairwise((*face, face[0])))
 
 
 def _volume(
     coordinates: np.ndarray[tuple[int, int], np.dtype[np.float64]], faces: Sequence[tuple[int, ...]]
 ) -> float:
-    """Six times the volume inside a closed surface, negative if it is oriented inwards."""
+    """Return six times the volume inside a closed surface, negative if it is oriented inwards."""
     middle = coordinates[[corner for face in faces for corner in face]].mean(axis=0)
     total = 0.0
     for face in faces:
@@ -210,7 +277,7 @@ def _volume(
     return total
 
 
-# -- files ----------------------------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------------------
 
 
 def _ply(mesh: Mesh) -> Iterator[str]:
@@ -243,6 +310,7 @@ def _obj(mesh: Mesh) -> Iterator[str]:
 
 
 def _comment(mesh: Mesh) -> str:
+    """Return the line that says what the coordinates are."""
     names = (f"input {axis}" if isinstance(axis, int) else axis for axis in mesh.axes)
     axes = ", ".join(f"{letter} = {name}" for letter, name in zip("xyz", names, strict=True))
     return f"polyrelu: {axes}; nearest floats to exact points"

@@ -1,4 +1,12 @@
-"""Cells of a complex and subcomplexes as pictures, in the plane and in space."""
+"""Cells of a complex and subcomplexes as pictures, in the plane and in space.
+
+The `draw_…` functions make Axes of their own or take some; the `paint_…` functions of the same
+names draw on a canvas and serve `picture` as well. Both draw each cell once: a subcomplex shows its
+polygons, and those edges and points that are faces of no other cell of it.
+
+A cell of codimension 1 has the colour of the first layer that bends there, that is the first layer
+with a neuron whose bent hyperplane contains it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +22,15 @@ from numpy.typing import NDArray
 from polyrelu.complex import PolyhedralComplex, Subcomplex, bent_hyperplane
 from polyrelu.complex.subcomplex import marked_facets
 from polyrelu.errors import DomainError
-from polyrelu.plot.canvas import GREY, INK, Canvas, layer_colour, new_figure, pale_colour, plural
+from polyrelu.plot.canvas import (
+    GREY,
+    INK,
+    Canvas,
+    count_text,
+    layer_colour,
+    new_figure,
+    pale_colour,
+)
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.view import Box, View, view_of
 
@@ -22,17 +38,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: How regions on which a neuron is 0 throughout are counted.
+#: The name by which regions on which a neuron is 0 throughout are counted.
 VANISHING = "regions where a neuron is 0"
 
 __all__ = [
     "VANISHING",
+    "boundary_in_domain",
     "draw_cells",
     "draw_layers",
     "draw_subcomplex",
     "draw_zero_sets",
     "edge_layers",
-    "fringe",
     "maximal",
     "paint_part",
     "vanishing_regions",
@@ -41,29 +57,43 @@ __all__ = [
 
 
 def draw_cells(cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None) -> Axes:
-    """All regions and edges of a complex of dimension 2: edges in the colour of the first layer that bends there.
+    """Draw all regions and edges of a complex of dimension 2.
+
+    Edges have the colour of the first layer that bends there.
 
     Parameters
     ----------
-    cells : a complex of dimension 2, of any network.
-    ax : where to draw; None for a new figure (`ax.figure`).
-    box : the frame, see `view_of`; unbounded cells are cut there, exactly.
+    cells
+        A complex of dimension 2, of any network.
+    ax
+        Axes to draw on; by default Axes of a new figure, `ax.figure`.
+    box
+        The frame, see `view_of`; unbounded cells are cut there, exactly.
+
+    Returns
+    -------
+    Axes
+        The Axes with the picture.
 
     Raises
     ------
-    DomainError : another dimension, or a box that is none.
-    PolyreluError : matplotlib is not installed.
+    DomainError
+        The complex has another dimension, or the box is invalid.
+    PolyreluError
+        Matplotlib is not installed.
 
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> cells = canonical_complex(from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])]))
-    >>> draw_cells(cells, box=[-2, 2]).get_title()
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
+    >>> draw_cells(canonical_complex(net), box=[-2, 2]).get_title()
     '7 regions, 9 edges\\nbox [-2, 2] × [-2, 2]'
     """
     canvas = Canvas(_view(cells, (2,), box), ax)
     paint_cells(canvas, cells)
     return canvas.finish(
-        plural([(canvas.counts["regions"], "region"), (canvas.counts["edges"], "edge")])
+        count_text([(canvas.counts["regions"], "region"), (canvas.counts["edges"], "edge")])
     )
 
 
@@ -74,17 +104,44 @@ def draw_subcomplex(
     colour: str = "#0072b2",
     label: str = "",
 ) -> Axes:
-    """A subcomplex of a complex of dimension 2 or 3: its polygons, and edges and points that are faces of no other.
+    """Draw a subcomplex of a complex of dimension 2 or 3.
+
+    The picture shows its polygons, and the edges and points that are faces of no other cell of it.
 
     Parameters
     ----------
-    part : such as a bent hyperplane, a level set, the breakpoint complex.
-    ax, box : as for `draw_cells`; in space the Axes have ``projection="3d"``.
-    label : its name in the legend.
+    part
+        A subcomplex, such as a bent hyperplane, a level set or the breakpoint complex.
+    ax
+        Axes to draw on, in space with `projection="3d"`; by default Axes of a new figure.
+    box
+        The frame, see `view_of`; unbounded cells are cut there, exactly.
+    colour
+        A colour of matplotlib.
+    label
+        The name of the subcomplex in the legend.
+
+    Returns
+    -------
+    Axes
+        The Axes with the picture.
 
     Raises
     ------
-    As `draw_cells`.
+    DomainError
+        The complex has another dimension, or the box is invalid.
+    PolyreluError
+        Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from polyrelu.complex import bent_hyperplane, canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
+    >>> cells = canonical_complex(net)
+    >>> part = bent_hyperplane(cells, cells.neurons[-1])
+    >>> draw_subcomplex(part, box=[-2, 2], label="second layer").get_title()
+    'second layer: 3 edges\\nbox [-2, 2] × [-2, 2]'
     """
     canvas = Canvas(_view(part.cells, (2, 3), box), ax)
     paint_part(canvas, part, colour, label)
@@ -96,13 +153,40 @@ def draw_subcomplex(
 def draw_zero_sets(
     cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None
 ) -> Axes:
-    """The bent hyperplanes of all neurons, a colour for each layer, on a complex of dimension 2 or 3.
+    """Draw the bent hyperplanes of all neurons, a colour for each layer.
 
-    What belongs to those of several layers has the colour of the first of them.
+    A cell that belongs to bent hyperplanes of several layers has the colour of the first of them.
+    Regions on which a neuron is 0 throughout are filled in a light colour; in space the title gives
+    their number instead.
 
-    Regions on which a neuron is 0 throughout are filled, palely; in space they are counted in the title.
+    Parameters
+    ----------
+    cells
+        A complex of dimension 2 or 3.
+    ax
+        Axes to draw on, in space with `projection="3d"`; by default Axes of a new figure.
+    box
+        The frame, see `view_of`; unbounded cells are cut there, exactly.
 
-    Parameters and errors as for `draw_subcomplex`.
+    Returns
+    -------
+    Axes
+        The Axes with the picture.
+
+    Raises
+    ------
+    DomainError
+        The complex has another dimension, or the box is invalid.
+    PolyreluError
+        Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
+    >>> draw_zero_sets(canonical_complex(net), box=[-2, 2]).get_title()
+    'zero sets of the neurons, by layer: 9 edges\\nbox [-2, 2] × [-2, 2]'
     """
     canvas = Canvas(_view(cells, (2, 3), box), ax)
     paint_zero_sets(canvas, cells)
@@ -112,15 +196,40 @@ def draw_zero_sets(
 def draw_layers(
     cells: PolyhedralComplex, figure: Figure | None = None, box: Box | None = None
 ) -> Figure:
-    """A panel for each hidden layer: its bent hyperplanes in colour, those of the layers before in grey.
+    """Draw a panel for each hidden layer.
 
-    Regions on which a neuron of the layer is 0 throughout are filled, palely; in space they are counted in the title.
+    A panel shows the bent hyperplanes of its layer in colour, and the bent hyperplanes of earlier
+    layers in grey. Regions on which a neuron of the layer is 0 throughout are filled in a light
+    colour; in space the title gives their number instead.
 
     Parameters
     ----------
-    figure : an empty one to draw in; None for a new one.
+    cells
+        A complex of dimension 2 or 3.
+    figure
+        An empty figure to draw in; by default a new one.
+    box
+        The frame, see `view_of`; unbounded cells are cut there, exactly.
 
-    Others, and errors, as for `draw_subcomplex`.
+    Returns
+    -------
+    Figure
+        The figure of matplotlib, with one Axes for each layer.
+
+    Raises
+    ------
+    DomainError
+        The complex has another dimension, the network has no hidden layer, or the box is invalid.
+    PolyreluError
+        Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
+    >>> [ax.get_title() for ax in draw_layers(canonical_complex(net), box=[-2, 2]).axes]
+    ['layer 1: 2 neurons, 6 edges', 'layer 2: 1 neuron, 3 edges']
     """
     return paint_layers(cells, _view(cells, (2, 3), box), figure)[0]
 
@@ -128,7 +237,7 @@ def draw_layers(
 def paint_layers(
     cells: PolyhedralComplex, view: View, figure: Figure | None
 ) -> tuple[Figure, dict[str, int]]:
-    """Room-internal: the figure of `draw_layers`, and for each layer how many facets were drawn in colour."""
+    """Return the figure of `draw_layers`, and the number of facets drawn in colour, by layer."""
     count = cells.network.hidden_layers
     if not count:
         raise DomainError("the network has no hidden layer, so there are no zero sets to draw")
@@ -151,14 +260,17 @@ def paint_layers(
 
 
 def _paint_layer(canvas: Canvas, part: Subcomplex, layer: int) -> dict[str, int]:
-    """The panel of a layer; how many facets it has, and cells of other kinds, if there are any."""
+    """Draw the panel of a layer, and return its number of facets.
+
+    Cells of other kinds are counted too, where there are any.
+    """
     paint_vanishing(canvas, part.cells, layer)
     vanishing = canvas.counts.pop(VANISHING, 0)
     paint_part(canvas, part, layer_colour(layer), "")
     if not any(canvas.counts.values()):
-        canvas.note(_nothing(vanishing))
-    tally = f"{plural([(part.cells.network.widths[layer], 'neuron')])}, {canvas.tally()}"
-    zero = f"\na neuron is 0 on {plural([(vanishing, 'region')])}" if vanishing else ""
+        canvas.note(_empty_note(vanishing))
+    tally = f"{count_text([(part.cells.network.widths[layer], 'neuron')])}, {canvas.tally()}"
+    zero = f"\na neuron is 0 on {count_text([(vanishing, 'region')])}" if vanishing else ""
     canvas.ax.set_title(f"layer {layer}: {tally}{zero}", size=10)
     main = "facets" if canvas.space else "edges"
     others = {kind: canvas.counts[kind] for kind in canvas.kinds if kind != main} | {
@@ -169,7 +281,7 @@ def _paint_layer(canvas: Canvas, part: Subcomplex, layer: int) -> dict[str, int]
 
 
 def paint_zero_sets(canvas: Canvas, cells: PolyhedralComplex) -> None:
-    """Room-internal: the bent hyperplanes of all layers, each cell once, in the colour of its first layer."""
+    """Draw the bent hyperplanes of all layers, each cell once, in the colour of its first layer."""
     drawn = Subcomplex.closure(cells, {})
     for layer in range(1, cells.network.hidden_layers + 1):
         paint_vanishing(canvas, cells, layer)
@@ -177,25 +289,26 @@ def paint_zero_sets(canvas: Canvas, cells: PolyhedralComplex) -> None:
         paint_part(canvas, part, layer_colour(layer), f"layer {layer}", without=drawn)
         drawn = drawn | part
     if not any(count for name, count in canvas.counts.items() if name != VANISHING):
-        canvas.note(_nothing(canvas.counts[VANISHING]))
+        canvas.note(_empty_note(canvas.counts[VANISHING]))
 
 
 def zero_sets_title(canvas: Canvas) -> str:
-    """Room-internal: of a picture of `paint_zero_sets`."""
+    """Return the title of a picture of `paint_zero_sets`."""
     zero = (
-        f"; a neuron is 0 on {plural([(canvas.counts[VANISHING], 'region')])}"
+        f"; a neuron is 0 on {count_text([(canvas.counts[VANISHING], 'region')])}"
         if canvas.counts[VANISHING]
         else ""
     )
     return f"zero sets of the neurons, by layer: {canvas.tally()}{zero}"
 
 
-def _nothing(vanishing: int) -> str:
+def _empty_note(vanishing: int) -> str:
+    """Return the remark for a picture without zero sets."""
     return "no neuron changes its sign in this box" + (",\nbut some are 0" if vanishing else "")
 
 
 def paint_vanishing(canvas: Canvas, cells: PolyhedralComplex, layer: int) -> None:
-    """Room-internal: the regions on which a neuron of a layer is 0, filled in the plane, counted in space."""
+    """Fill the regions on which a neuron of a layer is 0; in space only count them."""
     inside = Clipped.for_picture(cells, canvas.view)
     regions = vanishing_regions(cells, layer).tolist()
     if canvas.space:
@@ -207,7 +320,7 @@ def paint_vanishing(canvas: Canvas, cells: PolyhedralComplex, layer: int) -> Non
 
 
 def paint_cells(canvas: Canvas, cells: PolyhedralComplex) -> None:
-    """Room-internal: regions and edges."""
+    """Draw regions and edges of a complex of dimension 2."""
     inside = Clipped.for_picture(cells, canvas.view)
     regions = list(inside.all_cells(2, range(cells.regions)))
     shades = _separating_colours(cells)
@@ -215,7 +328,7 @@ def paint_cells(canvas: Canvas, cells: PolyhedralComplex) -> None:
         "regions", [points for _, points in regions], [shades[index] for index, _ in regions]
     )
     layers = edge_layers(cells)
-    exact = Clipped(cells, canvas.view)  # whether an edge lies on the frame is no matter of digits
+    exact = Clipped(cells, canvas.view)  # floats do not tell whether an edge lies on the frame
     border = [points for _, points in exact.all_cells(1, np.flatnonzero(layers == 0).tolist())]
     border = [points for points in border if not exact.on_frame(points)]
     canvas.segments("edges", border, INK, width=1.6, label="boundary of the domain")
@@ -234,14 +347,14 @@ def paint_part(
     faint: bool = False,
     without: Subcomplex | None = None,
 ) -> None:
-    """Room-internal: the polygons of a subcomplex, and those edges and points of it that are faces of no other.
+    """Draw the polygons of a subcomplex, and its edges and points that are faces of no other cell.
 
-    In space a cell of dimension 3 is shown by its surface, where the subcomplex ends there. Cells of `without` are left
-    out.
+    In space a cell of dimension 3 is shown by its surface, where the subcomplex ends there. Cells
+    of `without` are left out.
     """
     cells, inside = part.cells, Clipped.for_picture(part.cells, canvas.view)
 
-    def seen(dimension: int, indices: NDArray[np.int64]) -> list[Any]:
+    def clipped(dimension: int, indices: NDArray[np.int64]) -> list[Any]:
         if without is not None:
             indices = indices[~without.masks[dimension][indices]]
         return [points for _, points in inside.all_cells(dimension, indices.tolist())]
@@ -251,24 +364,29 @@ def paint_part(
         shown = (
             {"alpha": 0.12, "edge": "none"} if faint else {"alpha": 0.8, "edge": INK, "width": 0.25}
         )
-        polygons = seen(2, fringe(part).indices(2))
+        polygons = clipped(2, boundary_in_domain(part).indices(2))
         canvas.polygons("facets", polygons, colour, label=label, **shown)  # type: ignore[arg-type]
     else:
         canvas.polygons(
-            "regions", seen(2, part.indices(2)), colour, alpha=0.15 if faint else 0.35, label=label
+            "regions",
+            clipped(2, part.indices(2)),
+            colour,
+            alpha=0.15 if faint else 0.35,
+            label=label,
         )
     thin: dict[str, Any] = {"width": 0.6, "order": 1.5} if faint else {"width": 1.5}
-    canvas.segments("edges", seen(1, maximal(part, 1)), colour, label=label, **thin)
-    alone = [points[0] for points in seen(0, maximal(part, 0))]
+    canvas.segments("edges", clipped(1, maximal(part, 1)), colour, label=label, **thin)
+    alone = [points[0] for points in clipped(0, maximal(part, 0))]
     canvas.points("points", alone, colour, label=label, size=2.5 if faint else 5.0)
 
 
 def zero_set(cells: PolyhedralComplex, layer: int) -> Subcomplex:
-    """The bent hyperplanes of the neurons of a layer together, from 1.
+    """Return the union of the bent hyperplanes of the neurons of a layer; layers count from 1.
 
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> cells = canonical_complex(from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])]))
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
+    >>> cells = canonical_complex(net)
     >>> zero_set(cells, 1).f_vector, zero_set(cells, 2).f_vector
     ((3, 6, 0), (2, 3, 0))
     """
@@ -278,12 +396,15 @@ def zero_set(cells: PolyhedralComplex, layer: int) -> Subcomplex:
 
 
 def vanishing_regions(cells: PolyhedralComplex, layer: int) -> NDArray[np.int64]:
-    """The regions on which some neuron of a layer is 0 throughout.
+    """Return the indices of the regions on which some neuron of a layer is 0 throughout.
+
+    The second layer below reads (0, 0) where x, y < 0:
 
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> cells = canonical_complex(from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0]), ([[1]], [0])]))
-    >>> [len(vanishing_regions(cells, layer)) for layer in (1, 2)]    # the second layer reads nothing where x, y < 0
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0]), ([[1]], [0])])
+    >>> cells = canonical_complex(net)
+    >>> [len(vanishing_regions(cells, layer)) for layer in (1, 2)]
     [0, 1]
     """
     columns = [column for column, neuron in enumerate(cells.neurons) if neuron.layer == layer]
@@ -291,14 +412,15 @@ def vanishing_regions(cells: PolyhedralComplex, layer: int) -> NDArray[np.int64]
 
 
 def edge_layers(cells: PolyhedralComplex) -> NDArray[np.int64]:
-    """For each cell of codimension 1: the first layer with a neuron whose bent hyperplane contains it, 0 if none does.
+    """Return the first layer that bends at each cell of codimension 1, and 0 where none does.
 
-    Those without are on the boundary of the domain.
+    A layer bends at a cell if the bent hyperplane of a neuron of it contains the cell. The cells
+    with 0 lie on the boundary of the domain.
 
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> cells = canonical_complex(from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])]))
-    >>> np.bincount(edge_layers(cells)).tolist()
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
+    >>> np.bincount(edge_layers(canonical_complex(net))).tolist()
     [0, 6, 3]
     """
     found = np.zeros(cells.size(cells.dimension - 1), dtype=np.int64)
@@ -314,7 +436,7 @@ def edge_layers(cells: PolyhedralComplex) -> NDArray[np.int64]:
 
 
 def maximal(part: Subcomplex, dimension: int) -> NDArray[np.int64]:
-    """Room-internal: the cells of a dimension that are faces of no other cell of the subcomplex."""
+    """Return the cells of a dimension that are faces of no other cell of the subcomplex."""
     cells = part.cells
     if not cells.lineality_dim <= dimension <= cells.dimension:
         return np.zeros(0, dtype=np.int64)
@@ -324,14 +446,18 @@ def maximal(part: Subcomplex, dimension: int) -> NDArray[np.int64]:
     return np.flatnonzero(mask)
 
 
-def fringe(part: Subcomplex) -> Subcomplex:
-    """The cells of lower dimension, without those inside open regions that belong to the set.
+def boundary_in_domain(part: Subcomplex) -> Subcomplex:
+    """Return the topological boundary of a subcomplex in the domain.
+
+    It consists of the facets with a region beside them that does not belong to the subcomplex, and
+    of all cells of lower dimension that are faces of no other cell of it.
 
     >>> import numpy as np
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.topology import level_set
-    >>> corner = level_set(from_arrays([([[1, 0], [0, 1], [1, 2]], [0, 0, 1]), ([[1, 1, 0]], [0])]), 0)    # x, y ≤ 0
-    >>> corner.f_vector, fringe(corner).f_vector
+    >>> net = from_arrays([([[1, 0], [0, 1], [1, 2]], [0, 0, 1]), ([[1, 1, 0]], [0])])
+    >>> corner = level_set(net, 0)  # x, y ≤ 0
+    >>> corner.f_vector, boundary_in_domain(corner).f_vector
     ((3, 5, 2), (3, 4, 0))
     """
     cells, top = part.cells, part.cells.dimension
@@ -344,7 +470,7 @@ def fringe(part: Subcomplex) -> Subcomplex:
 
 
 def _separating_colours(cells: PolyhedralComplex) -> list[str]:
-    """Pale colours that differ between neighbours as far as there are enough."""
+    """Return light colours for the regions, different for neighbours as far as there are enough."""
     graph = nx.Graph()
     graph.add_nodes_from(range(cells.regions))
     graph.add_edges_from(cells.adjacency()[:, :2].tolist())
@@ -353,11 +479,12 @@ def _separating_colours(cells: PolyhedralComplex) -> list[str]:
 
 
 def _view(cells: PolyhedralComplex, dimensions: Sequence[int], box: Box | None) -> View:
-    """The view of a complex that must have one of some dimensions."""
+    """Return the view of a complex, whose dimension must be one of some."""
     if cells.dimension not in dimensions:
         wanted = " or ".join(map(str, dimensions))
         raise DomainError(
-            f"this picture needs a domain of dimension {wanted}, not {cells.dimension}; give a slice through points of "
+            f"this picture needs a domain of dimension {wanted}, not {cells.dimension}; give a "
+            "slice through points of "
             "it (--domain slice:FILE)"
         )
     return view_of(cells, box)

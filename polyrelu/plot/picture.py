@@ -1,4 +1,9 @@
-"""One picture of a network, by the name of what it shows."""
+"""One picture of a network, by the name of what it shows.
+
+The module joins the room for the command `polyrelu plot` and for users who want one call: it
+computes what a picture needs, inside the frame only, and hands it to the painters. Everything that
+can be refused is refused before anything is computed.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,7 @@ from polyrelu.complex import PolyhedralComplex, Slice, Subcomplex, canonical_com
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational
 from polyrelu.network import Network
-from polyrelu.plot.canvas import Canvas, check_view, new_figure, plural, save_figure
+from polyrelu.plot.canvas import Canvas, check_view, count_text, new_figure, save_figure
 from polyrelu.plot.parts import (
     paint_cells,
     paint_layers,
@@ -36,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Picture", "picture", "surface"]
 
-#: What pictures show, and of how many dimensions.
+#: The kinds of pictures, with the dimensions in which there is such a picture.
 KINDS = {
     "graph": (1,),
     "complex": (2,),
@@ -47,19 +52,30 @@ KINDS = {
     "level": (2, 3),
     "surface": (2,),
 }
-_USUAL = {1: "graph", 2: "complex", 3: "layers"}
+_DEFAULT_KINDS = {1: "graph", 2: "complex", 3: "layers"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
-    """A picture and what is to be seen on it.
+    """A picture, with counts of what it shows.
 
     Attributes
     ----------
-    what : one of `KINDS`.
-    view : the frame.
-    figure : matplotlib's figure.
-    counts : how many things of each kind were drawn.
+    what
+        One of `KINDS`.
+    view
+        The frame.
+    figure
+        The figure of matplotlib.
+    counts
+        The number of things that were drawn, by kind.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> drawn = picture(from_arrays([([[1, 1]], [0]), ([[1]], [0])]), "complex")
+    >>> drawn.what, drawn.counts, drawn.view.caption
+    ('complex', {'regions': 2, 'edges': 1}, 'box [-1, 1] × [-1, 1]')
     """
 
     what: str
@@ -68,7 +84,7 @@ class Picture:
     counts: dict[str, int]
 
     def save(self, name: str | Path) -> Path:
-        """Write it as .png, .svg or .pdf; see `save_figure`."""
+        """Write the picture as .png, .svg or .pdf; see `save_figure`."""
         return save_figure(self.figure, name)
 
 
@@ -85,33 +101,52 @@ def picture(
 
     Parameters
     ----------
-    network : any network; of more than three inputs give a slice as domain.
-    what : ``graph`` (1 dimension); ``complex``, ``surface`` (2); ``layers`` (a panel for each), ``zeros`` (all layers
-        in one), ``weights`` (breakpoint facets), ``boundary`` (of decisions) or ``level`` (2 or 3). None chooses one.
-    domain : a polyhedron or slice of dimension 1 to 3; None for R^n. The axes are inputs, or the coordinates of a slice
-        (see `polyrelu.complex.parse_slice`), and then the frame is in these.
-    box : the frame, see `view_of`.
-    output : which one, for graph, surface, weights and level.
-    level : for level.
-    progress : as for `canonical_complex`.
+    network
+        Any network; with more than three inputs it needs a slice as domain.
+    what
+        What is shown: `graph` in 1 dimension; `complex` or `surface` in 2; `layers` (a panel for
+        each), `zeros` (all layers in one), `weights` (breakpoint facets), `boundary` (between
+        classes) or `level` in 2 or 3. By default `graph`, `complex` or `layers`.
+    domain
+        A polyhedron or slice of dimension 1 to 3; None for R^n. The axes are inputs, or the
+        coordinates of a slice (see `polyrelu.complex.parse_slice`); the frame is in these.
+    box
+        The frame, see `view_of`.
+    output
+        Index of an output, for graph, surface, weights and level.
+    level
+        The value of the output, for level.
+    progress
+        A callback for progress, as for `canonical_complex`.
+
+    Returns
+    -------
+    Picture
+        The figure with its view and counts.
 
     Raises
     ------
-    DomainError : another dimension, no such output, a frame that shows nothing; `UnfinishedError` after Ctrl-C.
-    PolyreluError : matplotlib is not installed.
+    DomainError
+        The dimension does not fit, there is no such output, or the frame shows nothing.
+    UnfinishedError
+        The computation was interrupted by Ctrl-C.
+    PolyreluError
+        Matplotlib is not installed.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
     >>> picture(net, "weights", box=[-2, 2]).counts
     {'invisible facets': 4, 'visible facets': 5}
     """
     _check(network, what, output)
-    new_figure(1, 1)  # whether there is matplotlib is found out before any work
-    network, polyhedron, view = _seen(
+    new_figure(1, 1)  # raises an error before any work if matplotlib is missing
+    network, polyhedron, view = _in_frame(
         network, Polyhedron.universe(network.inputs) if domain is None else domain, box
     )
     check_view(view)
-    what = what or _USUAL[view.dimension]
+    what = what or _DEFAULT_KINDS[view.dimension]
     if view.dimension not in KINDS[what]:
         fitting = ", ".join(
             name for name, dimensions in KINDS.items() if view.dimension in dimensions
@@ -129,7 +164,7 @@ def picture(
             name = f"level set: output {output} = {level}"
             paint_level_set(canvas, level_set(network, level, output, polyhedron, progress), name)
         return Picture(what, view, canvas.ax.figure, dict(canvas.counts))
-    cells = finished(canonical_complex(network, polyhedron, progress))
+    cells = require_complete(canonical_complex(network, polyhedron, progress))
     if what == "layers":
         figure, counts = paint_layers(cells, view, None)
         return Picture(what, view, figure, counts)
@@ -138,14 +173,16 @@ def picture(
     return Picture(what, view, canvas.ax.figure, dict(canvas.counts))
 
 
-def _seen(
+def _in_frame(
     network: Network, domain: Polyhedron | Slice, box: Box | None
 ) -> tuple[Network, Polyhedron, View]:
-    """The network and its domain in the coordinates of the axes, inside the box: few inputs make everything faster."""
+    """Return network and domain in the coordinates of the axes, inside the box, and the view.
+
+    Fewer inputs make everything that follows faster.
+    """
     flat = on_axes(network, domain)
-    default = (
-        (-1, 2) if flat.axes[:1] == SLICE_NAMES[:1] else (-1, 1)
-    )  # so that all points of the slice are seen
+    # The box [-1, 2] contains all points of a slice, whose coordinates are 0 and 1.
+    default = (-1, 2) if flat.axes[:1] == SLICE_NAMES[:1] else (-1, 1)
     polyhedron, view = window(flat.domain, box, default)
     return (
         flat.network,
@@ -163,12 +200,41 @@ def surface(
     level: Rational = 0,
     progress: Progress | None = None,
 ) -> Subcomplex:
-    """The surface that ``zeros``, ``weights``, ``boundary`` or ``level`` show, for `save_mesh`.
+    """Return the surface that `zeros`, `weights`, `boundary` or `level` show, for `save_mesh`.
 
-    Parameters and errors as for `picture`; without a box the whole domain is taken. On a slice the surface lies in the
-    space of its coordinates s, t, u. ``weights`` are the cells across
-    which this output bends.
+    On a slice the surface lies in the space of its coordinates s, t, u.
 
+    Parameters
+    ----------
+    network
+        Any network; with more than three inputs it needs a slice as domain.
+    what
+        One of `zeros`, `weights` (the facets across which the output bends), `boundary`, `level`.
+    domain
+        A polyhedron or slice; None for R^n.
+    box
+        The part of the domain that is taken, see `view_of`; by default the whole domain.
+    output
+        Index of an output, for weights and level.
+    level
+        The value of the output, for level.
+    progress
+        A callback for progress, as for `canonical_complex`.
+
+    Returns
+    -------
+    Subcomplex
+        The surface, in a complex of the network on the domain.
+
+    Raises
+    ------
+    DomainError
+        There is no such surface or output, or the box shows nothing of the domain.
+    UnfinishedError
+        The computation was interrupted by Ctrl-C.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
     >>> surface(net, "zeros", box=[-1, 1]).f_vector
@@ -186,56 +252,59 @@ def surface(
         return level_set(network, level, output, polyhedron, progress)
     if what not in ("zeros", "weights"):
         raise DomainError(f"{what} is no surface; choose one of zeros, weights, boundary, level")
-    cells = finished(canonical_complex(network, polyhedron, progress))
+    cells = require_complete(canonical_complex(network, polyhedron, progress))
     if what == "weights":
         return breakpoint_complex(cells).bends_of(output)
     layers = range(1, network.hidden_layers + 1)
     return reduce(or_, (zero_set(cells, layer) for layer in layers), Subcomplex.closure(cells, {}))
 
 
-def finished(cells: PolyhedralComplex) -> PolyhedralComplex:
-    """Room-internal: a complete complex, or an error."""
+def require_complete(cells: PolyhedralComplex) -> PolyhedralComplex:
+    """Return the complex if it is complete; raise `UnfinishedError` otherwise."""
     if not cells.complete:
         raise UnfinishedError("the complex is incomplete: there is nothing to draw yet")
     return cells
 
 
 def _check(network: Network, what: str | None, output: int) -> None:
+    """Raise `DomainError` for an unknown kind of picture or output."""
     if what is not None and what not in KINDS:
         raise DomainError(f"there is no picture {what[:40]!r}; choose one of {', '.join(KINDS)}")
     if not isinstance(output, int) or not 0 <= output < network.outputs:
         raise DomainError(f"there is no output {str(output)[:40]}, only 0 to {network.outputs - 1}")
 
 
-def _complex(canvas: Canvas, cells: PolyhedralComplex, _: int) -> None:
+def _draw_complex(canvas: Canvas, cells: PolyhedralComplex, _: int) -> None:
     paint_cells(canvas, cells)
-    canvas.finish(plural([(canvas.counts["regions"], "region"), (canvas.counts["edges"], "edge")]))
+    canvas.finish(
+        count_text([(canvas.counts["regions"], "region"), (canvas.counts["edges"], "edge")])
+    )
 
 
-def _zeros(canvas: Canvas, cells: PolyhedralComplex, _: int) -> None:
+def _draw_zeros(canvas: Canvas, cells: PolyhedralComplex, _: int) -> None:
     paint_zero_sets(canvas, cells)
     canvas.finish(zero_sets_title(canvas))
 
 
-def _weights(canvas: Canvas, cells: PolyhedralComplex, output: int) -> None:
+def _draw_weights(canvas: Canvas, cells: PolyhedralComplex, output: int) -> None:
     breakpoints, linear = breakpoint_complex(cells), canvas.view.linear
     if linear is not None:
         breakpoints = replace(breakpoints, hull=Hull.spanned_by(linear, in_its_coordinates=True))
     paint_weights(canvas, breakpoints, output)
 
 
-def _graph(canvas: Canvas, cells: PolyhedralComplex, output: int) -> None:
+def _draw_graph(canvas: Canvas, cells: PolyhedralComplex, output: int) -> None:
     paint_graph(canvas, cells, output)
 
 
-def _surface(canvas: Canvas, cells: PolyhedralComplex, output: int) -> None:
+def _draw_surface(canvas: Canvas, cells: PolyhedralComplex, output: int) -> None:
     paint_surface(canvas, cells, output)
 
 
 _PAINTERS: dict[str, Callable[[Canvas, PolyhedralComplex, int], None]] = {
-    "complex": _complex,
-    "zeros": _zeros,
-    "weights": _weights,
-    "graph": _graph,
-    "surface": _surface,
+    "complex": _draw_complex,
+    "zeros": _draw_zeros,
+    "weights": _draw_weights,
+    "graph": _draw_graph,
+    "surface": _draw_surface,
 }

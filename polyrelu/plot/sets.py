@@ -1,4 +1,9 @@
-"""Decision boundaries with the classes around them, and level sets with both sides."""
+"""Decision boundaries with the classes around them, and level sets with both sides.
+
+Both are `OutputSet`s of the room topology: subcomplexes of a complex that is refined by the rows
+T f - c whose zeros cut out the set. In the plane the regions around the set are filled by the signs
+of these rows, which tell the classes, or the two sides of a level; in space only the set is drawn.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,7 @@ from polyrelu.complex import Subcomplex
 from polyrelu.errors import DomainError
 from polyrelu.plot.canvas import INK, Canvas
 from polyrelu.plot.clip import Clipped
-from polyrelu.plot.parts import fringe, paint_part
+from polyrelu.plot.parts import boundary_in_domain, paint_part
 from polyrelu.plot.view import Box, view_of
 from polyrelu.topology import OutputSet
 from polyrelu.topology.level_sets import largest_outputs, pair_rows
@@ -22,29 +27,53 @@ if TYPE_CHECKING:
 __all__ = ["classes_of", "draw_boundary", "draw_level_set", "paint_boundary", "paint_level_set"]
 
 _CLASSES = (
-    "#9ecae1", "#fdbf85", "#a5d6a7", "#c994c7", "#f7e08b", "#5aa9a3", "#f08a8a", "#b3956b", "#8c8cd1", "#dce8a4",
-)  # fmt: skip
+    "#9ecae1",
+    "#fdbf85",
+    "#a5d6a7",
+    "#c994c7",
+    "#f7e08b",
+    "#5aa9a3",
+    "#f08a8a",
+    "#b3956b",
+    "#8c8cd1",
+    "#dce8a4",
+)
 _BELOW, _ABOVE, _SURFACE = "#dbe9f6", "#fde3cf", "#e69f00"
-#: The label where several outputs are the largest.
+#: The label of regions on which several outputs are the largest.
 TIE = -1
 
 
 def draw_boundary(
     boundary: OutputSet, outputs: int, ax: Axes | None = None, box: Box | None = None
 ) -> Axes:
-    """A decision boundary; in the plane also the regions of the classes.
+    """Draw a decision boundary; in the plane also the regions of the classes.
 
     Parameters
     ----------
-    boundary : of `polyrelu.topology.decision_boundary`, on a domain of dimension 2 or 3.
-    outputs : how many outputs the network has. Of a single one the classes are its signs.
-    ax, box : as for `draw_subcomplex`.
+    boundary
+        The result of `polyrelu.topology.decision_boundary` on a domain of dimension 2 or 3.
+    outputs
+        The number of outputs of the network. With a single output the classes are its signs.
+    ax
+        Axes to draw on, in space with `projection="3d"`; by default Axes of a new figure.
+    box
+        The frame, see `view_of`; unbounded cells are cut there, exactly.
+
+    Returns
+    -------
+    Axes
+        The Axes with the picture.
 
     Raises
     ------
-    DomainError : another dimension, a number of outputs that does not fit, or no decision boundary at all.
-    PolyreluError : matplotlib is not installed.
+    DomainError
+        The set is no decision boundary of a network with this number of outputs, the domain has
+        another dimension, or the box is invalid.
+    PolyreluError
+        Matplotlib is not installed.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.topology import decision_boundary
     >>> net = from_arrays([([[1, 0], [0, 1], [0, 0]], [0, 0, 0])])
@@ -57,35 +86,53 @@ def draw_boundary(
 def draw_level_set(
     part: OutputSet, ax: Axes | None = None, box: Box | None = None, name: str = "level set"
 ) -> Axes:
-    """A level set; in the plane also where the output is below and above the level.
+    """Draw a level set; in the plane also where the output is below and above the level.
 
     Parameters
     ----------
-    part : of `polyrelu.topology.level_set`, on a domain of dimension 2 or 3.
-    ax, box : as for `draw_subcomplex`.
-    name : for the title.
+    part
+        The result of `polyrelu.topology.level_set` on a domain of dimension 2 or 3.
+    ax
+        Axes to draw on, in space with `projection="3d"`; by default Axes of a new figure.
+    box
+        The frame, see `view_of`; unbounded cells are cut there, exactly.
+    name
+        The name of the set in the title.
+
+    Returns
+    -------
+    Axes
+        The Axes with the picture.
 
     Raises
     ------
-    As `draw_boundary`.
+    DomainError
+        The set is no level set, the domain has another dimension, or the box is invalid.
+    PolyreluError
+        Matplotlib is not installed.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.topology import level_set
-    >>> size = from_arrays([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4], [0])])    # |x| + |y|
-    >>> [draw_level_set(level_set(size, level)).get_title().splitlines()[0] for level in (1, 0)]
+    >>> norm = from_arrays([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4], [0])])
+    >>> axes = [draw_level_set(level_set(norm, level)) for level in (1, 0)]  # of |x| + |y|
+    >>> [ax.get_title().splitlines()[0] for ax in axes]
     ['level set: 4 edges', 'level set: 1 point']
     """
     return paint_level_set(_canvas(part, ax, box), part, name)
 
 
 def classes_of(boundary: OutputSet, outputs: int) -> NDArray[np.int64]:
-    """The class of every region of the complex of a decision boundary: the largest output, -1 where there are several.
+    """Return the class of every region of the complex of a decision boundary.
 
-    Of a single output f the classes are 0 for f < 0 and 1 for f > 0.
+    The class is the index of the largest output, and -1 where several outputs are the largest. With
+    a single output f the classes are 0 for f < 0 and 1 for f > 0.
 
     Raises
     ------
-    DomainError : it is no decision boundary of a network with so many outputs.
+    DomainError
+        The set is no decision boundary of a network with this number of outputs.
 
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.topology import decision_boundary
@@ -106,7 +153,7 @@ def classes_of(boundary: OutputSet, outputs: int) -> NDArray[np.int64]:
 
 
 def paint_boundary(canvas: Canvas, boundary: OutputSet, outputs: int) -> Axes:
-    """Room-internal: the picture on a canvas."""
+    """Draw a decision boundary on a canvas."""
     labels = classes_of(boundary, outputs)
     present = sorted(set(labels.tolist()) - {TIE})
     names = {
@@ -114,49 +161,53 @@ def paint_boundary(canvas: Canvas, boundary: OutputSet, outputs: int) -> Axes:
     }
     colours = {label: _CLASSES[label % len(_CLASSES)] for label in present}
     names[TIE], colours[TIE] = "tie" if outputs > 1 else "f = 0", "#bdbdbd"
-    _paint(canvas, boundary, labels, TIE, names, colours)
-    if _nothing(canvas):
+    _paint_set(canvas, boundary, labels, TIE, names, colours)
+    if _is_empty(canvas):
         only = f" (class {present[0]} everywhere)" if outputs > 1 and len(present) == 1 else ""
         canvas.note(f"no decision boundary in this box{only}")
-    elif _everything(canvas):
+    elif _fills_box(canvas):
         canvas.note("the whole box is a tie" if outputs > 1 else "f = 0 in the whole box")
     return canvas.finish(f"decision boundary: {canvas.tally()}")
 
 
 def paint_level_set(canvas: Canvas, part: OutputSet, name: str) -> Axes:
-    """Room-internal: the picture on a canvas."""
+    """Draw a level set on a canvas."""
     if not isinstance(part, OutputSet) or part.kind != "level":
         raise DomainError(
-            "this is no level set: polyrelu.topology.level_set makes them, and draw_subcomplex shows other sets"
+            "this is no level set: polyrelu.topology.level_set makes them, and "
+            "draw_subcomplex shows other sets"
         )
     signs = _signs(part)[:, 0].astype(np.int64)
     names, colours = {-1: "below", 0: "equal", 1: "above"}, {-1: _BELOW, 0: "#bdbdbd", 1: _ABOVE}
-    _paint(canvas, part, signs, 0, names, colours)
-    if _nothing(canvas):
+    _paint_set(canvas, part, signs, 0, names, colours)
+    if _is_empty(canvas):
         canvas.note("the output does not cross this level in this box")
-    elif _everything(canvas):
+    elif _fills_box(canvas):
         canvas.note("the output has this value in the whole box")
     return canvas.finish(f"{name}: {canvas.tally()}")
 
 
-def _nothing(canvas: Canvas) -> bool:
-    """Whether nothing of the set was drawn."""
+def _is_empty(canvas: Canvas) -> bool:
+    """Return whether no cell of the set was drawn."""
     return not any(canvas.counts[kind] for kind in canvas.kinds)
 
 
-def _everything(canvas: Canvas) -> bool:
-    """Whether the whole box belongs to the set: it contains something open, and its surface is not seen."""
+def _fills_box(canvas: Canvas) -> bool:
+    """Return whether the set contains the whole box.
+
+    In space it does if regions of it meet the box and no surface of it was drawn.
+    """
     if canvas.space:
         return bool(canvas.counts["solids"]) and not canvas.counts["facets"]
     return not canvas.counts["regions around"]
 
 
 def _signs(part: OutputSet) -> NDArray[np.int8]:
-    """The signs of T f - c on all regions."""
+    """Return the signs of T f - c on all regions."""
     return part.cells.all_signs[part.cells.dimension][:, -len(part.rows) :]
 
 
-def _paint(
+def _paint_set(
     canvas: Canvas,
     part: OutputSet,
     labels: NDArray[np.int64],
@@ -164,7 +215,10 @@ def _paint(
     names: dict[int, str],
     colours: dict[int, str],
 ) -> None:
-    """The set; in the plane also the regions by their labels, `own` being that of the regions of the set."""
+    """Draw the set; in the plane also the regions, coloured by their labels.
+
+    `own` is the label of the regions that belong to the set.
+    """
     if canvas.space:
         paint_part(canvas, part, _SURFACE, "")
         return
@@ -177,10 +231,11 @@ def _paint(
         canvas.polygons(
             kind, polygons, colours[label], edge=colours[label], width=0.3, label=names[label]
         )
-    paint_part(canvas, fringe(part), INK, "")
+    paint_part(canvas, boundary_in_domain(part), INK, "")
 
 
 def _canvas(part: Subcomplex, ax: Axes | None, box: Box | None) -> Canvas:
+    """Return a canvas for a set on a domain of dimension 2 or 3."""
     if part.cells.dimension not in (2, 3):
         raise DomainError(
             f"this picture needs a domain of dimension 2 or 3, not {part.cells.dimension}"

@@ -1,4 +1,10 @@
-"""A network on the affine hull of its domain, with coordinates there as its inputs: those of a slice, or free ones."""
+"""A network on the affine hull of its domain, with coordinates of the hull as inputs.
+
+Pictures of a network with many inputs show a slice. The functions here replace the network by the
+composition v ↦ f(p + K v), which reads only the coordinates v of the slice: complexes of it are
+smaller, and its axes are coordinates of the picture. Lengths in v are not lengths in the input
+space, so that `weights` needs K as well.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,7 @@ from polyrelu.complex import Slice
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import Block, Layer, Network
-from polyrelu.plot.view import Name, free_of
+from polyrelu.plot.view import Name, free_coordinates
 
 __all__ = ["SLICE_NAMES", "SlicedNetwork", "on_axes"]
 
@@ -19,14 +25,18 @@ SLICE_NAMES = ("s", "t", "u")
 
 
 class SlicedNetwork(NamedTuple):
-    """A network on an affine space.
+    """A network on an affine space x = p + K v.
 
     Attributes
     ----------
-    network : v ↦ f(p + K v).
-    domain : in the coordinates v.
-    axes : which of the inputs these are, or names of them.
-    linear : K; None for all inputs.
+    network
+        The network v ↦ f(p + K v).
+    domain
+        The domain in the coordinates v.
+    axes
+        What the coordinates are: numbers of inputs, or names s, t, u.
+    linear
+        The matrix K; None if v are all inputs.
     """
 
     network: Network
@@ -36,16 +46,21 @@ class SlicedNetwork(NamedTuple):
 
 
 def on_axes(network: Network, domain: Polyhedron | Slice) -> SlicedNetwork:
-    """The network on the affine hull of a domain: in the coordinates of a slice, if it fills that, or in those inputs
-    that the equations of the hull leave free.
+    """Return the network on the affine hull of a domain.
+
+    The coordinates are the coordinates of a slice, if its points span the hull, and otherwise the
+    inputs that
+    the equations of the hull leave free.
 
     Raises
     ------
-    DomainError : the domain is empty or lies in another space.
+    DomainError
+        The domain is empty or lies in another space.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 1, 1]], [0]), ([[1]], [0])])
-    >>> flat, part, axes, _ = on_axes(net, Polyhedron.from_constraints([[0, 1, 0]], [3], [[1, 0, 2]], [5]))
+    >>> plane = Polyhedron.from_constraints([[0, 1, 0]], [3], [[1, 0, 2]], [5])
+    >>> flat, part, axes, _ = on_axes(net, plane)
     >>> str(flat.weight(1)), str(flat.bias(1)), part.inequalities, axes
     ('[1 -1]', '[5]', ((1, 0, 3),), (1, 2))
     """
@@ -54,30 +69,32 @@ def on_axes(network: Network, domain: Polyhedron | Slice) -> SlicedNetwork:
         part, domain = domain, domain.domain
     if domain.ambient_dimension != network.inputs:
         raise DomainError(
-            f"the domain lies in R^{domain.ambient_dimension}, the network has {network.inputs} inputs"
+            f"the domain lies in R^{domain.ambient_dimension}, the network has "
+            f"{network.inputs} inputs"
         )
     if domain.is_empty():
         raise DomainError("the domain is empty, so that there is nothing to draw")
     equations = domain.affine_hull()
-    axes = free_of(equations, network.inputs)
+    axes = free_coordinates(equations, network.inputs)
     if part is not None and 0 < len(axes) == len(part.directions) <= len(SLICE_NAMES):
         linear = RationalMatrix.from_rows(part.directions).transpose()
-        return _moved_to(
+        return _pulled_back(
             network, domain, SLICE_NAMES[: len(axes)], linear, RationalMatrix.column(part.origin)
         )
     if not equations or not axes:
         return SlicedNetwork(network, domain, axes, None)
-    return _moved_to(network, domain, axes, *_parametrised(network.inputs, equations, axes))
+    return _pulled_back(network, domain, axes, *_parametrised(network.inputs, equations, axes))
 
 
-def _moved_to(
+def _pulled_back(
     network: Network,
     domain: Polyhedron,
     axes: tuple[Name, ...],
     linear: RationalMatrix,
     offset: RationalMatrix,
 ) -> SlicedNetwork:
-    layers = tuple(_moved(layer, linear, offset) for layer in network.layers)
+    """Return network and domain in the coordinates v of x = offset + linear v."""
+    layers = tuple(_pulled_back_layer(layer, linear, offset) for layer in network.layers)
     rows = RationalMatrix.from_integers(domain.inequalities, ncols=network.inputs + 1)
     matrix = rows.take(columns=range(network.inputs))
     right = rows.take(columns=[network.inputs]) - matrix @ offset
@@ -92,8 +109,8 @@ def _moved_to(
     return SlicedNetwork(Network(len(axes), layers, network.last), part, axes, linear)
 
 
-def _moved(layer: Layer, linear: RationalMatrix, offset: RationalMatrix) -> Layer:
-    """A layer that reads v in place of the input x = p + K v."""
+def _pulled_back_layer(layer: Layer, linear: RationalMatrix, offset: RationalMatrix) -> Layer:
+    """Return a layer that reads v in place of the input x = p + K v."""
     blocks, bias = [], layer.bias
     for block in layer.blocks:
         if block.source == 0:
@@ -106,7 +123,7 @@ def _moved(layer: Layer, linear: RationalMatrix, offset: RationalMatrix) -> Laye
 def _parametrised(
     size: int, equations: Sequence[tuple[int, ...]], axes: Sequence[int]
 ) -> tuple[RationalMatrix, RationalMatrix]:
-    """K and p, from equations in echelon form."""
+    """Return K and p of the affine space of equations in echelon form."""
     pivots = {next(j for j, entry in enumerate(row) if entry): row for row in equations}
     rows: list[Sequence[object]] = []
     for j in range(size):

@@ -1,4 +1,8 @@
-"""Graphs of an output: a broken line over one input, a folded surface over two."""
+"""Graphs of an output: a broken line over one input, a folded surface over two.
+
+Heights are exact values of the output's affine maps at the corners of clipped regions; they become
+floats only in the canvas. A range of heights that floats would round too coarsely is refused.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from polyrelu.breakpoints.jumps import maps_on_hull
 from polyrelu.complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact import nearest_float
-from polyrelu.plot.canvas import INK, Canvas, check_interval, layer_colour, plural
+from polyrelu.plot.canvas import INK, Canvas, check_interval, count_text, layer_colour
 from polyrelu.plot.clip import Clipped
 from polyrelu.plot.view import Box, view_of
 from polyrelu.support.typing import Point
@@ -21,48 +25,96 @@ from polyrelu.support.typing import Point
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_graph", "draw_surface", "lifted", "paint_graph", "paint_surface"]
+__all__ = ["draw_graph", "draw_surface", "lifted_regions", "paint_graph", "paint_surface"]
 
 
 def draw_graph(
     cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None, output: int = 0
 ) -> Axes:
-    """The graph of an output over a complex of dimension 1, with its breakpoints.
+    """Draw the graph of an output over a complex of dimension 1, with its breakpoints.
 
     Parameters
     ----------
-    cells : a complete complex of dimension 1.
-    ax, box : as for `draw_cells`.
-    output : which output, from 0.
+    cells
+        A complete complex of dimension 1.
+    ax
+        Plane Axes to draw on; by default Axes of a new figure.
+    box
+        The frame along the input, see `view_of`.
+    output
+        Index of the output.
+
+    Returns
+    -------
+    Axes
+        The Axes with the picture.
 
     Raises
     ------
-    DomainError : another dimension, no such output, or a box that is none.
-    PolyreluError : matplotlib is not installed.
+    DomainError
+        The complex has another dimension, there is no such output, or the box is invalid.
+    PolyreluError
+        Matplotlib is not installed.
 
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1], [1]], [0, 0, 2]), ([[1, 1, 0]], [0])])
     >>> draw_graph(canonical_complex(net), box=[-3, 3]).get_title()
     'output 0: 2 pieces, 1 breakpoint\\nbox [-3, 3]'
     """
-    _need(cells, 1, output)
+    _check(cells, 1, output)
     return paint_graph(Canvas(view_of(cells, box), ax), cells, output)
 
 
 def draw_surface(
     cells: PolyhedralComplex, ax: Axes | None = None, box: Box | None = None, output: int = 0
 ) -> Axes:
-    """The graph of an output over a complex of dimension 2, as a surface; colours show the height.
+    """Draw the graph of an output over a complex of dimension 2, as a surface.
 
-    Parameters and errors as for `draw_graph`; the Axes have ``projection="3d"``.
+    Colours show the height.
+
+    Parameters
+    ----------
+    cells
+        A complete complex of dimension 2.
+    ax
+        Axes with `projection="3d"` to draw on; by default Axes of a new figure.
+    box
+        The frame along the two inputs, see `view_of`.
+    output
+        Index of the output.
+
+    Returns
+    -------
+    Axes
+        The Axes with the picture.
+
+    Raises
+    ------
+    DomainError
+        The complex has another dimension, there is no such output, or the box is invalid.
+    PolyreluError
+        Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 1]], [0]), ([[1]], [0])])
+    >>> draw_surface(canonical_complex(net)).get_title()
+    'graph of output 0: 2 regions\\nbox [-1, 1] × [-1, 1]'
     """
-    _need(cells, 2, output)
+    _check(cells, 2, output)
     return paint_surface(Canvas(view_of(cells, box), ax, space=True), cells, output)
 
 
-def lifted(cells: PolyhedralComplex, inside: Clipped, output: int) -> list[list[Point]]:
-    """The graph of an output over the regions that are seen, exactly: coordinates along the axes, then the value."""
+def lifted_regions(cells: PolyhedralComplex, inside: Clipped, output: int) -> list[list[Point]]:
+    """Return the graph of an output over the regions that meet the frame, exactly.
+
+    The points of each region have the coordinates along the axes, followed by the value.
+    """
     denominator, maps = maps_on_hull(cells)
     found = []
     for index, points in inside.all_cells(cells.dimension, range(cells.regions)):
@@ -78,9 +130,9 @@ def lifted(cells: PolyhedralComplex, inside: Clipped, output: int) -> list[list[
 
 
 def paint_graph(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes:
-    """Room-internal: the picture on a canvas."""
+    """Draw the graph over one input on a canvas."""
     inside = Clipped.for_picture(cells, canvas.view)
-    pieces = lifted(cells, inside, output)
+    pieces = lifted_regions(cells, inside, output)
     known = {point[:-1]: point for piece in pieces for point in piece}
     bends = []
     for facet in breakpoint_complex(cells):
@@ -92,32 +144,31 @@ def paint_graph(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes:
     canvas.points("breakpoints", bends, INK, label="breakpoint", size=4.0)
     (low,), (high,) = canvas.view.lower, canvas.view.upper
     inner = sum(low < bend[0] < high for bend in bends)
-    title = plural(
-        [(inner + 1, "piece"), (len(bends), "breakpoint")]
-    )  # of the function: some regions share one
+    # Pieces of the function are counted, not regions: several regions can share a piece.
+    title = count_text([(inner + 1, "piece"), (len(bends), "breakpoint")])
     canvas.ax.grid(visible=True, alpha=0.3)
     return canvas.finish(f"output {output}: {title}", values, f"output {output}")
 
 
 def paint_surface(canvas: Canvas, cells: PolyhedralComplex, output: int) -> Axes:
-    """Room-internal: the picture on a canvas."""
+    """Draw the graph over two inputs on a canvas."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    pieces = lifted(cells, Clipped.for_picture(cells, canvas.view), output)
+    pieces = lifted_regions(cells, Clipped.for_picture(cells, canvas.view), output)
     low, high = _range(pieces)
     heights = [float(np.mean([_float(point[-1]) for point in piece])) for piece in pieces]
     scale = ScalarMappable(Normalize(low, high if high > low else low + 1), colormaps["viridis"])
     colours = [tuple(row) for row in scale.to_rgba(np.array(heights)).tolist()]
     canvas.polygons("regions", pieces, colours, edge=INK, width=0.2, shaded=False)
     canvas.colour_bar(scale, f"output {output} (mean over the corners of a region)")
-    title = f"graph of output {output}: {plural([(len(pieces), 'region')])}"
+    title = f"graph of output {output}: {count_text([(len(pieces), 'region')])}"
     return canvas.finish(title, (low, high), f"output {output}")
 
 
 def _range(pieces: Sequence[Sequence[Point]]) -> tuple[float, float]:
-    """The least and the largest value, if they can be drawn."""
+    """Return the least and the largest value; raise `DomainError` if they cannot be drawn."""
     values = [point[-1] for piece in pieces for point in piece]
     low, high = min(values), max(values)
     check_interval(
@@ -130,10 +181,12 @@ def _range(pieces: Sequence[Sequence[Point]]) -> tuple[float, float]:
 
 
 def _float(number: Fraction) -> float:
+    """Return the float nearest to an exact number."""
     return nearest_float(number.numerator, number.denominator)
 
 
-def _need(cells: PolyhedralComplex, dimension: int, output: int) -> None:
+def _check(cells: PolyhedralComplex, dimension: int, output: int) -> None:
+    """Raise `DomainError` if the dimension or the output does not fit."""
     if cells.dimension != dimension:
         raise DomainError(
             f"this graph needs a domain of dimension {dimension}, not {cells.dimension}"

@@ -1,7 +1,8 @@
-"""What a picture shows: which coordinates are its axes, and the box that frames it.
+"""The frame of a picture: the coordinates that are its axes, and the box that bounds them.
 
-On a domain of full dimension the axes are the inputs. On a slice they are the inputs that the equations of its affine
-hull leave free; the others depend on them.
+On a domain of full dimension the axes are the inputs. On a slice they are the inputs that the
+equations of its affine hull leave free, and the others depend on them; or the coordinates s, t, u
+of a slice through points. Boxes are exact, and the caption under a picture states them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ __all__ = [
     "Name",
     "View",
     "free_axes",
-    "free_of",
+    "free_coordinates",
     "interval_text",
     "sides_of",
     "view_of",
@@ -34,7 +35,7 @@ __all__ = [
 #: The number of an input, or the name of a coordinate of a slice.
 Name: TypeAlias = int | str
 
-#: The same interval (low, high) for every axis, or one for each.
+#: An interval (low, high) that holds for every axis, or one interval for each axis.
 Box: TypeAlias = Sequence[Rational] | Sequence[Sequence[Rational]]
 
 
@@ -44,11 +45,27 @@ class View:
 
     Attributes
     ----------
-    axes : the inputs of the complex that are drawn along the axes, one to three.
-    lower, upper : the corners of the box, one number for each axis.
-    inputs : of the network; if there are more of them than axes, the others depend on those.
-    names : the numbers that the axes have among these inputs; or s, t, u, the coordinates of a slice through points.
-    linear : of a slice in the coordinates v of its axes, x = p + K v: K. For lengths.
+    axes
+        The inputs of the complex that are drawn along the axes, one to three.
+    lower
+        The lower corner of the box, one number for each axis.
+    upper
+        The upper corner of the box, one number for each axis.
+    inputs
+        The number of inputs of the whole network; if it exceeds the number of axes, the other
+        inputs depend on the axes.
+    names
+        The numbers of the axes among these inputs; or s, t, u, the coordinates of a slice through
+        points.
+    linear
+        On a slice x = p + K v in coordinates v along the axes: the matrix K, which lengths need.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> view = View((0,), (Fraction(-1),), (Fraction(1, 2),), inputs=1, names=(0,))
+    >>> view.dimension, view.labels, view.caption
+    (1, ('$x_{0}$',), 'box [-1, 1/2]')
     """
 
     axes: tuple[int, ...]
@@ -65,7 +82,7 @@ class View:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """A name for each axis."""
+        """The name of each axis, as mathematical text of matplotlib."""
         return tuple(
             f"$x_{{{name}}}$" if isinstance(name, int) else f"${name}$" for name in self.names
         )
@@ -90,7 +107,7 @@ class View:
 
     @property
     def sides(self) -> tuple[tuple[int, ...], ...]:
-        """Rows [a | b] over (x, 1) of the axes, a·x + b ≥ 0 inside: the low and the high side of each axis."""
+        """Rows [a | b] over the axes with a·x + b ≥ 0 inside: low and high side of each axis."""
         rows = []
         for j, (low, high) in enumerate(zip(self.lower, self.upper, strict=True)):
             for sign, bound in ((1, low), (-1, high)):
@@ -100,7 +117,7 @@ class View:
         return tuple(rows)
 
     def box_in(self, size: int) -> Polyhedron:
-        """The box as a polyhedron in the space of so many coordinates, of which only the axes are bounded."""
+        """Return the box as a polyhedron in R^size, where only the axes are bounded."""
         rows = []
         for *along, bound in self.sides:
             row = [0] * size
@@ -111,7 +128,10 @@ class View:
 
 
 def interval_text(low: Fraction, high: Fraction) -> str:
-    """Two numbers, exact if that is short, or with as many digits as tell them apart, six at least.
+    """Return an interval in words.
+
+    Its ends are exact if they are short; otherwise they have at least six digits, and enough to
+    tell them apart.
 
     >>> interval_text(Fraction(-1), Fraction(1, 3))
     '[-1, 1/3]'
@@ -131,43 +151,55 @@ def interval_text(low: Fraction, high: Fraction) -> str:
 
 
 def _decimal(number: Fraction, digits: int) -> str:
-    """Rounded to so many digits; numbers beyond the range of floats, too."""
+    """Return a number rounded to some digits, also where it is beyond the range of floats."""
     with localcontext(prec=digits):
         return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():g}"
 
 
 def view_of(cells: PolyhedralComplex, box: Box | None = None) -> View:
-    """The frame of a picture of a complex.
+    """Return the frame of a picture of a complex.
 
     Parameters
     ----------
-    cells : a complex of dimension 1 to 3.
-    box : (low, high), the same for every axis, or a pair for each axis; by default the box around the domain if that
-        is bounded, and [-1, 1] along every axis otherwise.
+    cells
+        A complex of dimension 1 to 3.
+    box
+        (low, high), the same for every axis, or such a pair for each axis; by default the smallest
+        box around a bounded domain, and [-1, 1] along every axis of an unbounded one.
+
+    Returns
+    -------
+    View
+        The axes and the box.
 
     Raises
     ------
-    DomainError : the complex has another dimension, or the box is none.
+    DomainError
+        The complex has another dimension, or the box is invalid.
 
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
     >>> cells = canonical_complex(from_arrays([([[1, 2]], [0]), ([[1]], [0])]))
     >>> view_of(cells).axes, view_of(cells, ["1/2", 3]).caption
     ((0, 1), 'box [1/2, 3] × [1/2, 3]')
     """
-    return _view(cells.domain, box)
+    return _view_of_domain(cells.domain, box)
 
 
 def window(
     domain: Polyhedron, box: Box | None = None, default: tuple[int, int] = (-1, 1)
 ) -> tuple[Polyhedron, View]:
-    """The part of a domain inside a box, and the view of it; see `view_of`.
+    """Return the part of a domain inside a box, and its view; see `view_of`.
 
     Raises
     ------
-    DomainError : as `view_of`; or the box does not meet the domain in a set of the same dimension.
+    DomainError
+        The domain or the box is invalid, as for `view_of`, or the box does not meet the domain in a
+        set of the same dimension.
     """
-    view = _view(domain, box, default)
+    view = _view_of_domain(domain, box, default)
     part = domain.intersect(view.box_in(domain.ambient_dimension))
     if part.dimension < view.dimension:
         raise DomainError(
@@ -176,16 +208,20 @@ def window(
     return part, view
 
 
-def _view(domain: Polyhedron, box: Box | None, default: tuple[int, int] = (-1, 1)) -> View:
+def _view_of_domain(
+    domain: Polyhedron, box: Box | None, default: tuple[int, int] = (-1, 1)
+) -> View:
+    """Return the view of a domain; `default` is the box along every axis of an unbounded one."""
     if domain.is_empty():
         raise DomainError("the domain is empty, so that there is nothing to draw")
     axes = free_axes(domain)
     if not 1 <= len(axes) <= 3:
         raise DomainError(
-            f"pictures show 1 to 3 dimensions, the domain has {len(axes)}: give a line, plane or space through points "
+            f"pictures show 1 to 3 dimensions, the domain has {len(axes)}: give a line, plane "
+            "or space through points "
             "of it, --domain slice:FILE"
         )
-    sides = _around(domain, axes, default) if box is None else sides_of(box, len(axes))
+    sides = _bounding_sides(domain, axes, default) if box is None else sides_of(box, len(axes))
     return View(
         axes,
         tuple(low for low, _ in sides),
@@ -196,24 +232,24 @@ def _view(domain: Polyhedron, box: Box | None, default: tuple[int, int] = (-1, 1
 
 
 def free_axes(domain: Polyhedron) -> tuple[int, ...]:
-    """The inputs that the equations of the affine hull of a domain leave free.
+    """Return the inputs that the equations of the affine hull of a domain leave free.
 
     >>> free_axes(Polyhedron.from_constraints([], [], [[1, 2, 3]], [4]))
     (1, 2)
     """
-    return free_of(domain.affine_hull(), domain.ambient_dimension)
+    return free_coordinates(domain.affine_hull(), domain.ambient_dimension)
 
 
-def free_of(equations: Sequence[Sequence[int]], size: int) -> tuple[int, ...]:
-    """The coordinates that equations in echelon form do not solve for."""
+def free_coordinates(equations: Sequence[Sequence[int]], size: int) -> tuple[int, ...]:
+    """Return the coordinates that equations in echelon form do not solve for."""
     pivots = {next(j for j, entry in enumerate(row) if entry) for row in equations}
     return tuple(j for j in range(size) if j not in pivots)
 
 
-def _around(
+def _bounding_sides(
     domain: Polyhedron, axes: Sequence[int], default: tuple[int, int]
 ) -> list[tuple[Fraction, Fraction]]:
-    """The box around a bounded domain, and the default for others."""
+    """Return the sides of the smallest box around a bounded domain, and the default for others."""
     found = []
     for axis in axes:
         extremes = []
@@ -229,7 +265,7 @@ def _around(
 
 
 def sides_of(box: Box, count: int) -> list[tuple[Fraction, Fraction]]:
-    """A pair (low, high) for each axis.
+    """Return a pair (low, high) for each axis.
 
     >>> [(str(low), str(high)) for low, high in sides_of([0, "1/2"], 2)]
     [('0', '1/2'), ('0', '1/2')]

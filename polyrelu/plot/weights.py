@@ -1,9 +1,10 @@
 """Breakpoint facets, coloured by their tropical weights.
 
-A weight ω belongs to the primitive integer normal n of its facet, whose length says nothing: weights of different
-facets are compared, and drawn, as ω·‖n‖, the signed length of the jump of the gradient (the weight for the normal of
-length 1). Where it is positive the output is convex across the facet. On a slice the lengths are those along the slice
-in the space of all inputs, whatever its axes are.
+A weight ω belongs to the primitive integer normal n of its facet, whose length says nothing about
+the function. So weights of different facets are compared, and drawn, as ω·‖n‖: this is the signed
+length of the jump of the gradient, that is the weight for the normal of length 1. The output is
+convex across the facet where it is positive. On a slice the lengths are measured along the slice
+in the space of all inputs, whatever the axes are.
 """
 
 from __future__ import annotations
@@ -28,26 +29,41 @@ if TYPE_CHECKING:
 __all__ = ["draw_weights", "paint_weights", "unit_weight"]
 
 
-#: Colours end here, if some weights are more than twice as large.
+#: The quantile of the sizes of weights where colours end, if the largest one is more than twice it.
 _QUANTILE = 0.95
 
 
 def draw_weights(
     breakpoints: BreakpointComplex, ax: Axes | None = None, box: Box | None = None, output: int = 0
 ) -> Axes:
-    """The facets of the breakpoint complex, red where an output is convex, blue where it is concave across them.
+    """Draw breakpoint facets: red where the output is convex across them, blue where concave.
 
     Parameters
     ----------
-    breakpoints : of a complex of dimension 2 or 3. Facets across which this output does not bend are dashed and grey.
-    ax, box : as for `draw_subcomplex`.
-    output : which output, from 0.
+    breakpoints
+        The breakpoint complex of a complex of dimension 2 or 3. Facets across which this output
+        does not bend are dashed and grey.
+    ax
+        Axes to draw on, in space with `projection="3d"`; by default Axes of a new figure.
+    box
+        The frame, see `view_of`; unbounded cells are cut there, exactly.
+    output
+        Index of the output.
+
+    Returns
+    -------
+    Axes
+        The Axes with the picture.
 
     Raises
     ------
-    DomainError : another dimension, no such output, or a box that is none.
-    PolyreluError : matplotlib is not installed.
+    DomainError
+        The complex has another dimension, there is no such output, or the box is invalid.
+    PolyreluError
+        Matplotlib is not installed.
 
+    Examples
+    --------
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
@@ -64,50 +80,55 @@ def draw_weights(
 
 
 def unit_weight(facet: TropicalWeight, output: int) -> float:
-    """ω·‖n‖ of an output, to float precision; on a slice ‖n‖ is measured along it.
+    """Return ω·‖n‖ of an output, to float precision; on a slice ‖n‖ is measured along it.
 
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> (facet,) = breakpoint_complex(canonical_complex(from_arrays([([[3, 4]], [1]), ([[-2]], [0])])))
+    >>> net = from_arrays([([[3, 4]], [1]), ([[-2]], [0])])
+    >>> (facet,) = breakpoint_complex(canonical_complex(net))
     >>> unit_weight(facet, 0)
     -10.0
     """
     weight = facet.weight[output]
     square = weight * weight * facet.squared_norm
-    # the integer root of a large multiple: the square itself may be beyond the range of floats
+    # The square may be beyond the range of floats, so an integer root of a multiple is taken.
     root = math.isqrt((square.numerator << 256) // square.denominator)
     size = nearest_float(root, 1 << 128)
     return size if weight > 0 else -size
 
 
 def paint_weights(canvas: Canvas, breakpoints: BreakpointComplex, output: int) -> Axes:
-    """Room-internal: the picture on a canvas."""
+    """Draw the breakpoint facets of an output on a canvas."""
     if not 0 <= output < breakpoints.weights.shape[1]:
         raise DomainError(
             f"there is no output {output}, only 0 to {breakpoints.weights.shape[1] - 1}"
         )
     inside = Clipped.for_picture(breakpoints.cells, canvas.view)
-    seen: list[list[Point]] = []
-    flat: list[list[Point]] = []
+    visible: list[list[Point]] = []
+    invisible: list[list[Point]] = []
     weights = []
     for facet in breakpoints:
         points = inside.cell(facet.facet.dimension, facet.facet.index)
         if points and facet.weight[output]:
-            seen.append(points)
+            visible.append(points)
             weights.append(unit_weight(facet, output))
         elif points:
-            flat.append(points)
-    _paint_invisible(canvas, flat)
-    if seen:
-        _paint_visible(canvas, seen, weights, output)
+            invisible.append(points)
+    _paint_invisible(canvas, invisible)
+    if visible:
+        _paint_visible(canvas, visible, weights, output)
     else:
         canvas.note(f"output {output} has no breakpoints in this box")
-    title = f"tropical weights of output {output}: {len(seen)} of {len(seen) + len(flat)} facets visible"
+    title = (
+        f"tropical weights of output {output}: "
+        f"{len(visible)} of {len(visible) + len(invisible)} facets visible"
+    )
     return canvas.finish(title)
 
 
 def _paint_invisible(canvas: Canvas, facets: list[list[Point]]) -> None:
+    """Draw the facets across which the output does not bend."""
     label = "invisible (weight 0)"
     if canvas.space:
         canvas.polygons(
@@ -122,6 +143,7 @@ def _paint_invisible(canvas: Canvas, facets: list[list[Point]]) -> None:
 def _paint_visible(
     canvas: Canvas, facets: list[list[Point]], weights: list[float], output: int
 ) -> None:
+    """Draw the facets across which the output bends, coloured by their weights."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import CenteredNorm
@@ -136,10 +158,9 @@ def _paint_visible(
     )
     usual = float(np.quantile(np.abs(weights), _QUANTILE))
     limit = usual if 0 < usual < largest / 2 else largest
-    scale = ScalarMappable(CenteredNorm(0.0, limit), _diverging(colormaps))
-    order = sorted(
-        range(len(weights)), key=lambda place: abs(weights[place])
-    )  # the heaviest in front
+    scale = ScalarMappable(CenteredNorm(0.0, limit), _diverging_map(colormaps))
+    # The largest weights are drawn last, in front.
+    order = sorted(range(len(weights)), key=lambda place: abs(weights[place]))
     facets = [facets[place] for place in order]
     colours = [
         tuple(row) for row in scale.to_rgba(np.array([weights[place] for place in order])).tolist()
@@ -154,9 +175,9 @@ def _paint_visible(
     canvas.colour_bar(scale, label, "both" if limit < largest else "neither")
 
 
-def _diverging(colormaps: Any) -> Any:
-    """Blue to red, without the part of the map that vanishes on white paper."""
+def _diverging_map(colormaps: Any) -> Any:
+    """Return matplotlib's colour map from blue to red."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    whole = colormaps["coolwarm"]
-    return LinearSegmentedColormap.from_list("weights", whole(np.linspace(0, 1, 256)))
+    colours = colormaps["coolwarm"]
+    return LinearSegmentedColormap.from_list("weights", colours(np.linspace(0, 1, 256)))

@@ -1,6 +1,9 @@
-"""The checker's rule for Theorem D: attacks, what does not matter, and limits. The files in tests/certificates named
-deep-* have a certificate for each requirement of the rule that a small network shows alone; types of ridges are tested
-here, and what sets of families see in test_checker_deep_sets."""
+"""The checker's rule for Theorem D: attacks, changes that do not matter, and limits.
+
+The files in tests/certificates named deep-* contain a certificate for each requirement of the rule
+that a small network shows alone. Types of ridges are tested here; the weights that sets of families
+show are tested in `test_deep_sets.py`.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +49,14 @@ def verdict(document: dict[str, Any]) -> tuple[str, str]:
 
 
 def with_slice(**parts: Any) -> tuple[str, str]:
-    """The verdict on the corners with another first slice."""
+    """Return the verdict on the corners with another first slice."""
     document = load("corners")
     slices(document)[0].update(parts)
     return verdict(document)
 
 
 def with_ridge(place: int, **parts: Any) -> tuple[str, str]:
-    """The verdict on the corners with other entries (u, v, mask) in a ridge."""
+    """Return the verdict on the corners with other entries (u, v, mask) in a ridge."""
     document = load("corners")
     ridge = dict(zip(("u", "v", "mask"), slices(document)[0]["ridges"][place], strict=True))
     slices(document)[0]["ridges"][place] = list((ridge | parts).values())
@@ -61,14 +64,14 @@ def with_ridge(place: int, **parts: Any) -> tuple[str, str]:
 
 
 def claimed(name: str, **parts: Any) -> tuple[str, str]:
-    """The verdict on a certificate with another claim."""
+    """Return the verdict on a certificate with another claim."""
     document = load(name)
     document["claim"].update(parts)
     return verdict(document)
 
 
 def rows(document: dict[str, Any]) -> list[tuple[list[list[Fraction]], list[Fraction]]]:
-    """Weights and biases of the layers."""
+    """Return weights and biases of the layers."""
     layers = []
     for layer in document["claim"]["network"]["inline"]["layers"]:
         divisor = int(layer["denominator"])
@@ -84,7 +87,7 @@ def dot(left: list[Fraction], right: list[Fraction]) -> Fraction:
 
 
 def preactivations(document: dict[str, Any], x: list[Fraction]) -> list[Fraction]:
-    """Of all hidden neurons at a point."""
+    """Return the preactivations of all hidden neurons at a point."""
     found: list[Fraction] = []
     for weights, bias in rows(document)[:-1]:
         z = [dot(row, x) + b for row, b in zip(weights, bias, strict=True)]
@@ -99,7 +102,10 @@ def preactivations(document: dict[str, Any], x: list[Fraction]) -> list[Fraction
 def meeting_point(
     document: dict[str, Any], entry: dict[str, Any], ridge: list[Any]
 ) -> list[Fraction]:
-    """The point of a plane where two neurons vanish, with the pattern of the mask: by affine interpolation."""
+    """Return the point of a plane where two neurons vanish, with the pattern of the mask.
+
+    Affine interpolation finds it.
+    """
     point, *directions = (
         [Fraction(x) for x in row] for row in (entry["point"], *entry["directions"])
     )
@@ -125,7 +131,10 @@ def meeting_point(
 
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
 def test_listed_planes_meet_ridges(path: Path) -> None:
-    """The network has at these points the signs of the masks, and exactly two zeros: without any forms."""
+    """At these points the network has the signs of the masks, and exactly two zeros.
+
+    The test evaluates the network and uses no forms.
+    """
     document = json.loads(path.read_text())
     for entry in slices(document):
         for ridge in entry["ridges"]:
@@ -154,7 +163,7 @@ def test_another_basis_of_the_plane_changes_nothing(path: Path) -> None:
 
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
 def test_order_repetition_and_slices_of_ridges_do_not_matter(path: Path) -> None:
-    """What the checker keeps from one ridge to the next is what it would work out again."""
+    """Values that the checker keeps from one ridge to the next equal values computed anew."""
     document, rng = json.loads(path.read_text()), Random(2)
     listed = [
         ({**entry, "ridges": []}, ridge) for entry in slices(document) for ridge in entry["ridges"]
@@ -201,7 +210,7 @@ def test_zero_directions_huge_numbers_and_empty_lists() -> None:
 
 
 def test_the_bits_of_a_mask() -> None:
-    """No bit can be added, moved or left out, and there is one spelling."""
+    """No bit can be added, moved or left out, and a mask has one spelling."""
     document = load("three-layers")
     count = sum(
         len(layer["bias"].split())
@@ -237,7 +246,7 @@ def test_zeros_in_every_order() -> None:
 
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
 def test_families_are_listed_once(path: Path) -> None:
-    """Whatever is listed cannot be joined again, by any of its ridges."""
+    """A family that is listed cannot be joined again, by any of its ridges."""
     document = json.loads(path.read_text())
     listed = [pair for key in ("families", "weights") for pair in evidence(document, key)["joined"]]
     for pair in [*evidence(document, "families")["chosen"], *listed]:
@@ -270,7 +279,7 @@ def test_no_other_list_of_neurons_is_chosen(path: Path) -> None:
 
 
 def without(document: dict[str, Any], gone: int) -> dict[str, Any]:
-    """A certificate without a ridge; families that were named by it are not named."""
+    """Return a certificate without a ridge; families that the ridge named are not named."""
     new, count = copy.deepcopy(document), -1
     for entry in slices(new):
         for k in range(len(entry["ridges"])):
@@ -297,7 +306,7 @@ def test_what_is_needed() -> None:
 
 
 def test_parts_of_a_whole() -> None:
-    """The part of a whole is proved by the same ridges, and no part with other neurons than those of the claim."""
+    """The ridges of a complete proof prove a part as well, but no part with other neurons."""
     document = load("three-layers")
     document["proof"]["theorem"], chosen = "deep-part", evidence(document, "families")["chosen"]
     for layers, neurons in (
@@ -330,14 +339,20 @@ def test_no_part_beyond_the_layers() -> None:
 
 
 def test_a_shallow_network_has_no_part() -> None:
-    """L = 2: the whole is proved by ridges of type A, without signs and weights; a part is never claimed."""
+    """For L = 2 ridges of type A alone prove the full claim; a part is never claimed.
+
+    The proof has no signs and weights.
+    """
     network = {
-        "format": "polyrelu-network", "version": 1, "inputs": 2, "last": "affine",
+        "format": "polyrelu-network",
+        "version": 1,
+        "inputs": 2,
+        "last": "affine",
         "layers": [
             {"denominator": "1", "bias": "0 0", "weights": [{"from": 0, "rows": ["1 0", "0 1"]}]},
             {"denominator": "1", "bias": "0", "weights": [{"from": 1, "rows": ["1 1"]}]},
         ],
-    }  # fmt: skip
+    }
     document = load("corners")
     document["claim"]["network"] = {"sha256": from_document(network).sha256, "inline": network}
     slices(document)[0]["ridges"] = [[0, 1, "0"]]
@@ -355,7 +370,7 @@ def test_a_shallow_network_has_no_part() -> None:
 
 
 def test_a_layer_of_one_neuron_before_the_last_one() -> None:
-    """Later layers are functions of one form, so that nothing leads up from it."""
+    """Later layers are functions of one form, so that no chain of crossings leads up from it."""
     document = load("corners")
     network = document["claim"]["network"]["inline"]
     network["layers"][0] = {
@@ -406,7 +421,7 @@ def test_what_is_claimed_in_words(tmp_path: Path) -> None:
 
 
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Signs at ridges, and the cost of slices with long numbers."""
+    """There are limits on signs at ridges, and on the cost of slices with long numbers."""
     document = load("corners")
     slices(document)[0]["ridges"] *= 2
     monkeypatch.setattr(checker, "DEEP_BITS", 15)
@@ -415,9 +430,8 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "DEEP_COST", 2**12)
     assert verdict(load("corners")) == ("unreadable", "ridges")
     monkeypatch.undo()
-    long = [
-        f"1/{hex(2**16_000 + k)}" for k in (1, 3, 5, 7, 9)
-    ]  # their least common multiple is too long
+    # Their least common multiple is too long.
+    long = [f"1/{hex(2**16_000 + k)}" for k in (1, 3, 5, 7, 9)]
     document = load("corners")
     document["claim"]["network"] = wide_network(5)
     slices(document)[0].update(point=long, directions=[["1"] * 5, long])
@@ -425,7 +439,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def wide_network(inputs: int) -> dict[str, Any]:
-    """A reference of a network of three neurons in each of two hidden layers."""
+    """Return a reference to a network with three neurons in each of two hidden layers."""
     widths = [inputs, 3, 3, 1]
     layers = [
         {
@@ -446,7 +460,7 @@ def wide_network(inputs: int) -> dict[str, Any]:
 
 
 def test_columns_and_elimination() -> None:
-    """Ranks modulo P against a plain elimination in fractions, for small integers."""
+    """Ranks modulo P equal ranks of plain elimination in fractions, for small integers."""
     rng = Random(3)
     for _ in range(200):
         height, width = rng.randint(1, 6), rng.randint(1, 6)
@@ -455,7 +469,7 @@ def test_columns_and_elimination() -> None:
         for row in matrix:
             checker.reduce_into(basis, [x % checker.P for x in row])
         assert sorted(basis) == sorted(checker.pivots(matrix))
-        for row in matrix:  # what is in the span adds nothing
+        for row in matrix:  # a row in the span adds nothing
             checker.reduce_into(basis, [3 * x % checker.P for x in row])
         assert sorted(basis) == sorted(checker.pivots(matrix))
         assert all(
@@ -470,7 +484,7 @@ def modulo(x: Fraction) -> int:
 
 
 def parallel(left: list[Any], right: list[Any]) -> bool:
-    """Whether two vectors are multiples of each other modulo P, and none is 0 where the other is not."""
+    """Return whether two vectors are multiples of each other modulo P, and both or none is 0."""
     pairs = [(x, y) for x, y in zip(left, right, strict=True) if x or y]
     return all(x and y for x, y in pairs) and not any(
         modulo(x * q - y * r) for (x, y), (r, q) in pairwise(pairs)
@@ -479,7 +493,10 @@ def parallel(left: list[Any], right: list[Any]) -> bool:
 
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
 def test_forms_and_derivatives(path: Path) -> None:
-    """For any mask, whether a ridge has it or not, against plain fractions, up to the positive factors of layers."""
+    """Forms and derivatives equal plain fractions up to the positive factors of layers.
+
+    This holds for any mask, whether a ridge has it or not.
+    """
     document, rng = json.loads(path.read_text()), Random(4)
     claim = document["claim"]
     subject = checker.Deep(checker.read_network(claim["network"]["inline"], "network"), claim)
@@ -518,13 +535,19 @@ def test_forms_and_derivatives(path: Path) -> None:
 @pytest.mark.parametrize("among", ["transversal", "regular"])
 @pytest.mark.parametrize("widths", [(2, 3, 3, 2), (2, 2, 3, 2, 1), (2, 2, 1, 2, 2, 1)])
 def test_kinds_against_jumps(widths: tuple[int, ...], among: Any) -> None:
-    """Small weights, so that terms cancel: what is visible, and what bends, for any two neurons and any mask; for
-    regular competitors, whether f is constant somewhere around. The prover sees the same."""
+    """Types of ridges equal what jumps of f show, for any two neurons and any mask.
+
+    Weights are small, so that terms cancel. The test covers what is visible and what bends and, for
+    regular competitors, whether f is constant somewhere around. The prover agrees.
+    """
     rng, kinds, unclear = Random(5), Counter[str](), 0
     for _ in range(40):
-        network = from_arrays([
-            ([[rng.choice((-1, 0, 1, 1)) for _ in range(n)] for _ in range(m)], [0] * m) for n, m in pairwise(widths)
-        ])  # fmt: skip
+        network = from_arrays(
+            [
+                ([[rng.choice((-1, 0, 1, 1)) for _ in range(n)] for _ in range(m)], [0] * m)
+                for n, m in pairwise(widths)
+            ]
+        )
         document = {
             "claim": {
                 "kind": "identifiable",
@@ -547,16 +570,15 @@ def test_kinds_against_jumps(widths: tuple[int, ...], among: Any) -> None:
                 subject.ridges[-1].kind == expected == (deep_network.ridge(u, v, mask).kind or "")
             )
             kinds[subject.ridges[-1].kind] += 1
-    rare = (
-        among == "regular" and 1 in widths[1:-1]
-    )  # with one neuron in a layer f is constant nearly everywhere
+    # With one neuron in a layer f is constant nearly everywhere.
+    rare = among == "regular" and 1 in widths[1:-1]
     assert rare or all(kinds[kind] for kind in ("", "A", "B"))
     assert (kinds["C"] > 0) == (among == "transversal")
     assert (unclear > 0) == (among == "regular")
 
 
 def is_clear(document: dict[str, Any], u: int, v: int, mask: int, widths: tuple[int, ...]) -> bool:
-    """Whether f has a gradient on the four sectors: its values at the origin and at unit vectors."""
+    """Return whether f has a gradient on the four sectors, from values at 0 and at unit vectors."""
     points = [[Fraction(int(k == j)) for j in range(widths[0])] for k in range(-1, widths[0])]
     for sector in (mask, mask | 1 << u, mask | 1 << v, mask | 1 << u | 1 << v):
         origin, *others = (masked(document, sector, x)[-widths[-1] :] for x in points)
@@ -568,7 +590,7 @@ def is_clear(document: dict[str, Any], u: int, v: int, mask: int, widths: tuple[
 def kind_by_jumps(
     document: dict[str, Any], subject: checker.Deep, u: int, v: int, mask: int
 ) -> str:
-    """The type of a ridge, from what changes if one activation is larger by 1."""
+    """Return the type of a ridge, from the change when one activation is larger by 1."""
 
     def jump(on: int, w: int) -> list[Fraction]:
         origin = [Fraction(0)] * subject.network.widths[0]
@@ -593,7 +615,10 @@ def kind_by_jumps(
 def masked(
     document: dict[str, Any], mask: int, x: list[Fraction], raised: int = -1
 ) -> list[Fraction]:
-    """All preactivations, outputs included, where the neurons of a mask are on; one has an activation of 1 more."""
+    """Return all preactivations, outputs included, where the neurons of a mask are on.
+
+    The activation of one neuron is larger by 1.
+    """
     found: list[Fraction] = []
     for weights, bias in rows(document):
         z = [dot(row, x) + b for row, b in zip(weights, bias, strict=True)]
@@ -603,8 +628,10 @@ def masked(
 
 
 def test_weights_that_are_passed_over_are_paid_for() -> None:
-    """Where few neurons are on before a wide layer, the weights of those that are off are gone through as well: a file
-    with many masks of the later layer would take hours far below the limit."""
+    """The cost counts weights of neurons that are off where few neurons are on before a wide layer.
+
+    Otherwise a file with many masks of the later layer would take hours far below the limit.
+    """
     width = 60
     network = from_arrays(
         [

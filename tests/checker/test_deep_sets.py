@@ -1,5 +1,7 @@
-"""The checker's rule for Theorem D: what sets of families see, when they can be joined, and sources, at pieces that are
-made up, so that one requirement at a time fails."""
+"""The checker's rule for Theorem D: weights that sets of families show, joined families, sources.
+
+The pieces are made up, so that one requirement at a time fails.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,11 @@ import pytest
 from polyrelu import checker
 from polyrelu.network import from_arrays, to_document
 
-#: Five neurons in the plane, any two with independent gradients: one piece shows the weights on two of them.
+#: Five neurons in the plane, any two with independent gradients: a piece shows two of the weights.
 PLANE = ([[1, 0], [0, 1], [1, 1], [2, 1], [1, 3]], [0] * 5)
 V, W = 5, 6
-ALL = [0b11111, 0b11100, 0b11011]  # crossed by three neurons; the other two are seen
+#: Three neurons cross the pieces; the weights on the other two are visible.
+ALL = [0b11111, 0b11100, 0b11011]
 
 
 def subject_of(*layers: Any) -> checker.Deep:
@@ -43,8 +46,13 @@ def joined(subject: checker.Deep, w: int, *families: list[int]) -> checker.Seen:
 
 
 def stopped(seen: dict[int, checker.Seen], subject: checker.Deep, more: list[list[int]]) -> str:
-    """What (D2) expects and does not find, if further families of v are joined by sight; empty if it holds."""
-    subject.family = lambda step, w, ridge: family(subject, w, more[ridge])  # type: ignore[method-assign]
+    """Return the unmet expectation of (D2) if further families of v are joined by sight.
+
+    It is empty if (D2) holds.
+    """
+    subject.family = (  # type: ignore[method-assign]
+        lambda step, w, ridge: family(subject, w, more[ridge])
+    )
     try:
         subject.weights(seen, {"joined": [(V, k) for k in range(len(more))], "order": []})
     except checker.Stop as stop:
@@ -114,14 +122,18 @@ def test_weights(families: list[list[int]], more: list[list[int]], expected: str
 
 
 def test_rows_that_are_told_apart_by_what_crosses() -> None:
-    """In the step `families` what is seen does not count."""
+    """In the step `families` only crossings count, not visible weights."""
     subject = in_plane()
-    subject.family = lambda step, w, ridge: family(subject, w, [0b00101])  # type: ignore[method-assign]
+    subject.family = (  # type: ignore[method-assign]
+        lambda step, w, ridge: family(subject, w, [0b00101])
+    )
     seen = {V: joined(subject, V, ALL[:2]), W: joined(subject, W, ALL)}
     with pytest.raises(checker.Stop) as stop:
         subject.join("families", seen, [(V, 0)])
     assert stop.value.args[2] == "a family that can be joined"
-    subject.family = lambda step, w, ridge: family(subject, w, [0b00011, 0])  # type: ignore[method-assign]
+    subject.family = (  # type: ignore[method-assign]
+        lambda step, w, ridge: family(subject, w, [0b00011, 0])
+    )
     subject.join("families", seen, [(V, 0)])
     assert len(seen[V].families) == 2
 
@@ -150,7 +162,7 @@ def test_rows_that_are_told_apart_by_what_crosses() -> None:
     ],
 )
 def test_sources(ridge: tuple[int, int, int], bias: int, expected: str) -> None:
-    """h = (1, 0) is on at no piece of v = (2, 0), but at one of w = (2, 1)."""
+    """h = (1, 0) is on at no piece of v = (2, 0), but at a piece of w = (2, 1)."""
     subject = subject_of(([[1, 0], [0, 1]], [0, 0]), ([[5, 1], [7, 2]], [1, bias]), ([[1, 1]], [0]))
     seen = {2: joined(subject, 2, [0b10]), 3: joined(subject, 3, [0b11])}
     subject.add(*ridge)

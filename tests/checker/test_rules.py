@@ -1,7 +1,8 @@
 """The checker against hand-made certificates, hostile input, and mutations of valid certificates.
 
-The files in tests/certificates are written by hand (their numbers are small enough to check on paper); the note
-in `unverified` says what each is, and for invalid ones begins with the step that must fail.
+The files in tests/certificates are written by hand, with numbers that can be checked on paper. The
+note in `unverified` describes each file, and for invalid files it begins with the step that must
+fail.
 """
 
 from __future__ import annotations
@@ -118,18 +119,37 @@ def test_command(path: Path) -> None:
     assert as_json.returncode == status
     document = json.loads(as_json.stdout)
     assert set(document) == {
-        "command", "status", "error", "verdict", "statement", "theorem",
-        "hypotheses", "assumed", "trusted", "networks", "step",
-        "expected", "got",
-    }  # fmt: skip
+        "command",
+        "status",
+        "error",
+        "verdict",
+        "statement",
+        "theorem",
+        "hypotheses",
+        "assumed",
+        "trusted",
+        "networks",
+        "step",
+        "expected",
+        "got",
+    }
     assert document["command"] == "check"
     assert document["status"] == {0: "accepted", 1: "rejected", 2: "error"}[status]
     assert document["hypotheses"] == list(report.hypotheses)
 
 
 def test_usage() -> None:
-    for arguments in ([], ["a", "b"], ["--network"], ["--network", "x"], ["--unknown"], ["--unknown", "a"], ["a", "-x"],
-                      ["a", "--json=1"], ["a", "--network"]):  # fmt: skip
+    for arguments in (
+        [],
+        ["a", "b"],
+        ["--network"],
+        ["--network", "x"],
+        ["--unknown"],
+        ["--unknown", "a"],
+        ["a", "-x"],
+        ["a", "--json=1"],
+        ["a", "--network"],
+    ):
         result = run(*arguments)
         assert (result.returncode, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
 
@@ -153,7 +173,7 @@ def test_network_file_by_hand_or_renamed(tmp_path: Path) -> None:
     assert checker.check_file(path, [network]).verdict == "accepted"
     assert run("--network", network, path).returncode == 0
     (tmp_path / "renamed.network.json").write_bytes(network.read_bytes())
-    assert checker.check_file(path).verdict == "unreadable"  # neighbours are not searched
+    assert checker.check_file(path).verdict == "unreadable"  # files beside it are not searched
     assert checker.check_file(path, [tmp_path / "renamed.network.json"]).verdict == "accepted"
     (tmp_path / "garbage.network.json").write_text("[")
     assert checker.check_file(path, [tmp_path / "garbage.network.json"]).verdict == "unreadable"
@@ -178,9 +198,21 @@ def test_network_file_with_the_wrong_hash(tmp_path: Path) -> None:
 
 
 def test_canonical_bytes() -> None:
-    """The hash as FORMAT.md writes it down, spelled out for one network."""
-    lines = ["polyrelu-network 1", "inputs 2", "layer 2 1", "bias 0 -1", "from 0", "1 0", "0 1",
-             "layer 1 1", "bias 5", "from 1", "2 3", "last affine"]  # fmt: skip
+    """The hash of FORMAT.md is computed step by step for one network."""
+    lines = [
+        "polyrelu-network 1",
+        "inputs 2",
+        "layer 2 1",
+        "bias 0 -1",
+        "from 0",
+        "1 0",
+        "0 1",
+        "layer 1 1",
+        "bias 5",
+        "from 1",
+        "2 3",
+        "last affine",
+    ]
     expected = hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest()
     assert checker.check_file(CERTIFICATES / "valid" / "shallow-by-file.json").networks == (
         expected,
@@ -246,10 +278,28 @@ def test_utf_16_is_not_ascii_json() -> None:
 
 @pytest.mark.parametrize(
     "row",
-    [" " * 10**6, "1 " * 10**6, "1" * 10**6, "0x" + "f" * 10**6, "0x" + "f" * 4097, "1\n", "\u0661", "0x1", "-0",
-     "1\t2", "--1", "0X" + "F" * 900, "0x" + "F" * 900, "0x0" + "f" * 900, "-", "0x", "1/2", hex(10**1000 - 1)],
+    [
+        " " * 10**6,
+        "1 " * 10**6,
+        "1" * 10**6,
+        "0x" + "f" * 10**6,
+        "0x" + "f" * 4097,
+        "1\n",
+        "\u0661",
+        "0x1",
+        "-0",
+        "1\t2",
+        "--1",
+        "0X" + "F" * 900,
+        "0x" + "F" * 900,
+        "0x0" + "f" * 900,
+        "-",
+        "0x",
+        "1/2",
+        hex(10**1000 - 1),
+    ],
     ids=range(18),
-)  # fmt: skip
+)
 def test_hostile_rows(row: str) -> None:
     document = json.loads((CERTIFICATES / "valid" / "affine.json").read_text())
     document["claim"]["network"]["inline"]["layers"][0]["bias"] = row
@@ -285,8 +335,13 @@ def test_limit_of_a_point() -> None:
     document = altered("bottleneck-corner-minors")
     positive = [[k, f"1/{hex(16**4094 + 2 * k + 1)}"] for k in range(1, 41)]
     network = document["claim"]["network"]["inline"]
-    network["layers"][0] = {"denominator": "1", "bias": " ".join(["0"] * 41), "weights": [
-        {"from": 0, "rows": [" ".join(str(int(i == k)) for k in range(41)) for i in range(41)]}]}  # fmt: skip
+    network["layers"][0] = {
+        "denominator": "1",
+        "bias": " ".join(["0"] * 41),
+        "weights": [
+            {"from": 0, "rows": [" ".join(str(int(i == k)) for k in range(41)) for i in range(41)]}
+        ],
+    }
     network["inputs"] = 41
     network["layers"][1]["weights"][0]["rows"] = [
         " ".join(["1"] * 41),
@@ -306,7 +361,7 @@ def test_limit_of_a_point() -> None:
 
 
 def test_limit_of_assignments() -> None:
-    """The cost of exact ranks: eight hyperplanes, one doubled, make 1024 pairs (D, eps)."""
+    """Exact ranks cost too much: eight hyperplanes, one doubled, give 1024 pairs (D, eps)."""
     for bits, wanted in ((300, "accepted"), (4000, "unreadable")):
         document = altered("shallow-assignments")
         network = document["claim"]["network"]["inline"]
@@ -474,7 +529,7 @@ def leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
 
 
 def variants(value: Any) -> Iterator[Any]:
-    """Other values for a place in a certificate."""
+    """Yield other values for a place in a certificate."""
     yield from (None, True, False, 0, 1, "", "0", "1", [], {}, 1.5)
     if type(value) is int:
         yield from (value + 1, value - 1, -value, str(value))
@@ -522,7 +577,7 @@ def put(document: Any, path: Path_, value: Any) -> Any:
 
 
 def rehash(document: Any) -> None:
-    """Write the hash of what stands there, so that a mutation gets further than the first step."""
+    """Write the hash of the changed content, so that a mutation passes the first step."""
     for key in ("network", "other"):
         try:
             reference = document["claim"][key]
@@ -561,7 +616,7 @@ def evaluate(network: Any, x: list[Fraction]) -> list[Fraction]:
 
 
 def a_difference(claim: Any, document: Any) -> bool:
-    """Whether the point of a certificate shows what its claim says, in plain fractions."""
+    """Return whether the point of a certificate proves its claim, in plain fractions."""
     evidence = [h["evidence"] for h in document["proof"]["hypotheses"]]
     x = [Fraction(t) for t in evidence[0]["x"]]
     rows = {
@@ -580,7 +635,7 @@ def a_difference(claim: Any, document: Any) -> bool:
 
 
 def survives_runtimes(claim: Any) -> bool:
-    """Whether runtimes that take every liberty stay within a claim of the theorem `rounding`."""
+    """Return whether runtimes that use every freedom stay within a claim about rounding."""
     network, format_ = claim["network"]["inline"], claim["arithmetic"]
     low, high, limits = (
         [Fraction(x) for x in part] for part in (*claim["domain"].values(), claim["at-most"])
@@ -606,7 +661,10 @@ def survives_runtimes(claim: Any) -> bool:
 
 
 def reason(document: Any, changed: Any, path: Path_) -> str:
-    """Why a certificate may be accepted after a change at `path`: an explicit list. The empty string: no reason."""
+    """Return why a certificate may be accepted after a change at `path`, from an explicit list.
+
+    The empty string means that there is no reason.
+    """
     if path == ("claim", "network", "file"):
         return "a network file may have another name; its hash decides"
     if path[:1] == ("unverified",):

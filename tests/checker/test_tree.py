@@ -1,4 +1,4 @@
-"""Tree files: mutations that keep the hash right, hostile files, packed files, files that are cut off."""
+"""Tree files: mutations with a correct hash, hostile files, packed files, and truncated files."""
 
 from __future__ import annotations
 
@@ -94,11 +94,14 @@ def test_valid(name: str) -> None:
     assert checker.check_bytes(packed) == report
 
 
-# -- mutations ---------------------------------------------------------------------------------------------------
+# -- mutations -------------------------------------------------------------------------------------
 
 
 def claim_holds(claim: Any) -> bool:
-    """Whether two networks agree on the claimed domain: completely in one input, along many lines in two."""
+    """Return whether two networks agree on the claimed domain.
+
+    With one input the comparison is complete, with two it goes along many lines.
+    """
     pair = [from_document(claim[key]["inline"]) for key in ("network", "other")]
     rows = [[int(t) for t in row.split()] for row in claim["domain"]["inequalities"]]
     equations = [[int(t) for t in row.split()] for row in claim["domain"]["equations"]]
@@ -121,7 +124,10 @@ def claim_holds(claim: Any) -> bool:
 
 @pytest.mark.parametrize("name", CASES)
 def test_mutants_die_or_are_true(name: str) -> None:
-    """Each leaf changed, each line dropped, doubled or exchanged, the hash made right: what is accepted is true."""
+    """An accepted mutant is true: each leaf is changed, each line dropped, doubled or exchanged.
+
+    The hash is made correct.
+    """
     count = accepted = 0
     for mutant in mutants(lines_of(name)):
         for fixed in (mutant, with_count(mutant)):
@@ -136,7 +142,7 @@ def test_mutants_die_or_are_true(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_changed_network_is_not_proved_by_the_old_tree(name: str) -> None:
-    """One weight changed by 2^-40: the tree of the pair before is refused, unless the function did not change."""
+    """With a weight changed by 2^-40 the old tree is refused, unless the function is the same."""
     pair, domain = CASES[name]
     document, chance = lines_of(name), Random(name)
     for _ in range(30):
@@ -161,7 +167,7 @@ def test_a_changed_network_is_not_proved_by_the_old_tree(name: str) -> None:
         )
 
 
-# -- hostile files -----------------------------------------------------------------------------------------------
+# -- hostile files ---------------------------------------------------------------------------------
 
 
 def verdict(data: bytes) -> checker.CheckReport:
@@ -239,16 +245,20 @@ def test_slopes_and_multipliers_out_of_range() -> None:
     document = lines_of("bounds on a box")
     (node,) = document[1:-1]
     k, sign, value, rows, slopes = node["signs"][0][0]
-    for bad in ([k, sign, value, [[0, "-1"]], slopes], [k, sign, value, [[99, "1"]], slopes],
-                [k, sign, value, rows, [[0, "2"]]], [k, sign, value, rows, [[0, "-1/2"]]],
-                [k, sign, "1000", rows, slopes],
-                [99, sign, value, rows, slopes]):  # fmt: skip
+    for bad in (
+        [k, sign, value, [[0, "-1"]], slopes],
+        [k, sign, value, [[99, "1"]], slopes],
+        [k, sign, value, rows, [[0, "2"]]],
+        [k, sign, value, rows, [[0, "-1/2"]]],
+        [k, sign, "1000", rows, slopes],
+        [99, sign, value, rows, slopes],
+    ):
         mutant = changed(document, (1, "signs", 0, 0), bad)
         assert verdict(written(mutant)).verdict == "rejected", bad
 
 
 def test_index_lists_ascend() -> None:
-    """Multipliers, slopes and rows of parts in another order, or twice."""
+    """Multipliers, slopes and rows of parts in another order, or twice, are refused."""
     document = lines_of("splits")
     line, node = next((i, node) for i, node in enumerate(document[:-1]) if i and node["signs"])
     record = node["signs"][0][0]
@@ -265,7 +275,7 @@ def test_index_lists_ascend() -> None:
 
 
 def test_small_files_that_would_take_long() -> None:
-    """Many long coprime denominators in one sign or one part: refused early."""
+    """Many long coprime denominators in one sign or one part are refused early."""
     document = lines_of("splits")
     line, node = next((i, node) for i, node in enumerate(document[:-1]) if i and "split" in node)
     long = [f"1/{hex(16**4000 + 2 * k + 1)}" for k in range(300)]
@@ -301,7 +311,7 @@ def test_points_and_equations_with_long_denominators() -> None:
 
 
 def test_values_that_grow_from_layer_to_layer() -> None:
-    """One neuron a layer, each weight with another long denominator: cheap layer by layer, not all together."""
+    """Long denominators, new in each layer, are cheap layer by layer, but not all together."""
     chain = from_arrays([([[f"1/{hex(16**1800 + 2 * k + 1)}"]], ["1"]) for k in range(400)])
     network = checker.read_network(to_document(chain), "network")
     started = time.monotonic()
@@ -312,7 +322,7 @@ def test_values_that_grow_from_layer_to_layer() -> None:
 
 
 def test_forms_that_are_read_with_weight_zero_count() -> None:
-    """A long form, looked at by every one of many layers."""
+    """A long form costs once for each of many layers that read it."""
     size, depth = 500, 50
     wide: list[Any] = [([[1] * size, [-1] * size], [0, 0])]
     one = from_arrays([*wide, *([([[1, 0]], [0])] + [([[1]], [0])] * 2)])
@@ -356,9 +366,8 @@ def test_rounds_parts_and_signs_that_say_nothing() -> None:
         verdict(written(changed(document, (0, "parts"), [*document[0]["parts"], empty]))).verdict
         == "rejected"
     )
-    document = lines_of(
-        "bounds on a box"
-    )  # the same sign again and again is true, and costs no memory
+    # The same sign again and again is true, and costs no memory.
+    document = lines_of("bounds on a box")
     many = changed(document, (1, "signs", 0), document[1]["signs"][0] * 500)
     assert checker.check_bytes(written(many)).verdict == "accepted"
 

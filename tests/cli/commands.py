@@ -1,4 +1,4 @@
-"""A command of `polyrelu` run in this process, and what it printed."""
+"""Running a command of `polyrelu` in this process, with its output."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from polyrelu.cli.main import main
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """The exit status, what stood on stdout and what on stderr."""
+    """Return the exit status, and the texts on stdout and stderr."""
     status = main(list(arguments))
     printed = capsys.readouterr()
     return status, printed.out, printed.err
 
 
 def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
-    """The exit status and the one object of ``--json``, which is as its schema says."""
+    """Return the exit status and the object of `--json`, which validates against its schema."""
     status, out, _ = run(capsys, *arguments, "--json")
     found: dict[str, Any] = json.loads(out)
     _outputs().validate(found)

@@ -677,7 +677,7 @@ def test_graphml_says_whether_it_is_complete(
 def test_weights_of_large_complexes_are_computed_on_request(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("polyrelu.cli.complex._WEIGHED", 3)
+    monkeypatch.setattr("polyrelu.cli.complex._MAX_WEIGHED_REGIONS", 3)
     found = run(capsys, "net.json")
     assert (found["breakpoint_facets"], found["balanced"]) == (None, None)
     found = run(capsys, "net.json", "--breakpoints")
@@ -690,7 +690,7 @@ def test_weights_as_a_file(
     suffix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many regions there are; the same file as from Python."""
-    monkeypatch.setattr("polyrelu.cli.complex._WEIGHED", 3)
+    monkeypatch.setattr("polyrelu.cli.complex._MAX_WEIGHED_REGIONS", 3)
     found = run(capsys, "net.json", "--weights", f"weights{suffix}")
     assert (found["weights"], found["balanced"]) == (f"weights{suffix}", True)
     save_breakpoints(breakpoint_complex(canonical_complex(SMALL)), f"same{suffix}")

@@ -199,7 +199,7 @@ def test_ctrl_c_keeps_the_members_that_are_done(
     from polyrelu.cli import fiber
 
     done: list[int] = []
-    shown = fiber._shown_member
+    shown = fiber._prove_and_write
 
     def interrupting(*arguments: Any) -> dict[str, Any]:
         if done:
@@ -210,7 +210,7 @@ def test_ctrl_c_keeps_the_members_that_are_done(
         done.append(1)
         return shown(*arguments)
 
-    monkeypatch.setattr(fiber, "_shown_member", interrupting)
+    monkeypatch.setattr(fiber, "_prove_and_write", interrupting)
     assert main(["fiber", "hidden.json", "--sample", "5", "--to", ".", "--json"]) == 3
     found = json.loads(capsys.readouterr().out)
     validate("output", found)

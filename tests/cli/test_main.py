@@ -1,4 +1,4 @@
-"""The command line, as a user meets it: exit statuses, one line per error, one JSON object, nothing half-written."""
+"""The command line as a user meets it: exit statuses, errors of one line, objects, files."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ from tests.unit.formats.test_load import BAD_FILES
 
 Pairs = Sequence[tuple[Any, Any]]
 
-#: |x|.
+#: The network of |x|.
 _ABSOLUTE: Pairs = [([[1], [-1]], [0, 0]), ([[1, 1]], [0])]
-#: The same neuron twice.
+#: A network with the same neuron twice.
 _DUPLICATE: Pairs = [([[1], [1], [-1]], [0, 0, 1]), ([[1, 2, 1]], [0])]
-#: Two hidden layers, wider than the input: no theorem applies, and no other network is known.
+#: A network with two hidden layers wider than the input: no theorem applies, and no other network
+#: with its function is known.
 _OPEN: Pairs = [
     ([[1, 1], [-3, -1], [2, 1]], [1, -1, 1]),
     ([[-1, 2, -2], [2, -2, -1], [-2, -3, 2]], [-1, 2, 3]),
     ([[2, -2, -1]], [-3]),
 ]
-#: Two hidden layers, proved among generic parameters.
+#: A network with two hidden layers that is proved among generic parameters.
 _GENERIC: Pairs = [
     ([[60, -89, -44], [24, -65, -5], [11, -53, -84]], [12, 64, -41]),
     ([[-21, 105, -36], [-33, 154, -98]], [51, -128]),
@@ -69,12 +70,17 @@ def folder(tmp_path: Path) -> Path:
 def _run(
     folder: Path, *arguments: str, variables: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """`python -m polyrelu` in the folder."""
+    """Run `python -m polyrelu` in the folder."""
     environment = {**os.environ, "PYTHONPATH": str(_ROOT), "PYTHONUTF8": "1", **(variables or {})}
     return subprocess.run(
         [sys.executable, "-m", "polyrelu", *arguments],
-        cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 def _names(folder: Path) -> set[str]:
@@ -82,7 +88,10 @@ def _names(folder: Path) -> set[str]:
 
 
 def _check_error(status: int, out: str, err: str, as_json: bool) -> str:
-    """Status 2, exactly one line on stderr, and with --json one object on stdout; the message."""
+    """Check the form of an error, and return its message.
+
+    The exit status is 2, stderr has exactly one line, and with --json stdout has one object.
+    """
     assert status == 2
     assert err.startswith("polyrelu: ")
     assert err.endswith("\n")
@@ -97,7 +106,7 @@ def _check_error(status: int, out: str, err: str, as_json: bool) -> str:
     return message
 
 
-# --- The commands ----------------------------------------------------------------------------------------
+# --- The commands ---------------------------------------------------------------------------------
 
 
 def test_help_and_version(folder: Path) -> None:
@@ -113,8 +122,14 @@ def test_help_and_version(folder: Path) -> None:
 
 
 def test_wrong_usage_is_an_error(folder: Path) -> None:
-    for arguments in ([], ["fly"], ["identify"], ["identify", "abs.npz", "--among", "some"],
-                      ["identify", "abs.npz", "--seed", "x"], ["info", "abs.npz", "extra"]):  # fmt: skip
+    for arguments in (
+        [],
+        ["fly"],
+        ["identify"],
+        ["identify", "abs.npz", "--among", "some"],
+        ["identify", "abs.npz", "--seed", "x"],
+        ["info", "abs.npz", "extra"],
+    ):
         found = _run(folder, *arguments)
         assert found.returncode == 2
         assert found.stdout == ""
@@ -174,8 +189,13 @@ def test_refuted(folder: Path) -> None:
     assert other.widths == network.widths
     batch = [[Fraction(k, 3)] for k in range(-30, 31)]
     assert other.evaluate(batch) == network.evaluate(batch)
-    forms = [[([list(row) for row in layer.weight.rows()], list(layer.bias.entries())) for layer in n.layers]
-             for n in (network, other)]  # fmt: skip
+    forms = [
+        [
+            ([list(row) for row in layer.weight.rows()], list(layer.bias.entries()))
+            for layer in n.layers
+        ]
+        for n in (network, other)
+    ]
     assert grid.same_function(*forms)
     assert not grid.related(*forms)
     certificate = json.loads((folder / "proof.json").read_text("ascii"))
@@ -239,8 +259,16 @@ def test_same_seed_same_bytes(folder: Path) -> None:
     for name in ("generic.npz", "duplicate.npz"):
         contents = []
         for run, hash_seed in enumerate(["0", "1"]):
-            found = _run(folder, "identify", name, "--seed", "5", "-o", f"{run}.json",
-                         variables={"PYTHONHASHSEED": hash_seed})  # fmt: skip
+            found = _run(
+                folder,
+                "identify",
+                name,
+                "--seed",
+                "5",
+                "-o",
+                f"{run}.json",
+                variables={"PYTHONHASHSEED": hash_seed},
+            )
             assert found.returncode == _STATUS[name]
             contents.append((folder / f"{run}.json").read_bytes())
         assert len(set(contents)) == 1
@@ -250,8 +278,12 @@ def test_same_seed_same_bytes(folder: Path) -> None:
 
 def test_large_networks_stand_beside_their_certificate(folder: Path) -> None:
     generator = np.random.default_rng(3)
-    network = from_arrays([(generator.normal(size=(60, 100)), generator.normal(size=60)),
-                           (generator.normal(size=(2, 60)), [0, 0])])  # fmt: skip
+    network = from_arrays(
+        [
+            (generator.normal(size=(60, 100)), generator.normal(size=60)),
+            (generator.normal(size=(2, 60)), [0, 0]),
+        ]
+    )
     save(network, folder / "large.json")
     (folder / "out").mkdir()
     found = _run(folder, "identify", "large.json", "-o", "out/proof.json")
@@ -261,7 +293,7 @@ def test_large_networks_stand_beside_their_certificate(folder: Path) -> None:
     assert _run(folder, "check", "out/proof.json").returncode == 0
 
 
-# --- Writing ---------------------------------------------------------------------------------------------
+# --- Writing --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("target", ["missing/proof.json", "abs.npz/proof.json", "."])
@@ -300,7 +332,7 @@ def test_nothing_is_written_if_the_other_network_cannot_be(folder: Path) -> None
 
 
 def test_failed_write_leaves_old_files_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk is full half-way."""
+    """Old files survive when the disk is full half-way."""
     (folder / "proof.json").write_text("precious")
     before = _names(folder)
 
@@ -313,14 +345,17 @@ def test_failed_write_leaves_old_files_alone(folder: Path, monkeypatch: pytest.M
     assert _names(folder) == before
 
 
-# --- Errors ----------------------------------------------------------------------------------------------
+# --- Errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
 def test_bad_files_are_one_line_and_one_object(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In this process, so that all files can be tried in every way; an exception would be a traceback."""
+    """Every bad file gives one line and one object in every command.
+
+    The commands run in this process, where an exception would be a traceback.
+    """
     path = BAD_FILES[name].write(tmp_path)
     before = _names(tmp_path)
     messages = set()
@@ -329,18 +364,24 @@ def test_bad_files_are_one_line_and_one_object(
             status = main([*command, *options, str(path)])
             captured = capsys.readouterr()
             message = _check_error(status, captured.out, captured.err, bool(options))
-            messages.add(
-                re.sub("0x[0-9a-f]+", "", message)
-            )  # numpy quotes objects with their address
+            # Numpy quotes objects with their address.
+            messages.add(re.sub("0x[0-9a-f]+", "", message))
     assert len(messages) == 1
     assert _names(tmp_path) == before
 
 
 @pytest.mark.parametrize(
     "name",
-    ["file: missing .onnx", "file: directory .npz", "onnx: sigmoid", "npz: a pickled object", "npz: far too large",
-     "json: deep nesting", "json: non-ASCII"],
-)  # fmt: skip
+    [
+        "file: missing .onnx",
+        "file: directory .npz",
+        "onnx: sigmoid",
+        "npz: a pickled object",
+        "npz: far too large",
+        "json: deep nesting",
+        "json: non-ASCII",
+    ],
+)
 def test_bad_files_in_a_process_of_their_own(name: str, tmp_path: Path) -> None:
     path = BAD_FILES[name].write(tmp_path)
     for command in ("info", "identify"):
@@ -415,8 +456,16 @@ def test_reader_that_has_left(folder: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
-    found = subprocess.run([sys.executable, "-m", "polyrelu", "info", "abs.npz"], cwd=folder, env=environment,
-                           stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False)  # fmt: skip
+    found = subprocess.run(
+        [sys.executable, "-m", "polyrelu", "info", "abs.npz"],
+        cwd=folder,
+        env=environment,
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     os.close(writing)
     assert found.returncode == 2
     assert found.stderr == ""
@@ -435,7 +484,7 @@ def test_certificates_for_a_bias_over_the_primes(folder: Path, prime: int) -> No
     assert _run(folder, "check", "proof.json").returncode == 0
 
 
-# --- show ------------------------------------------------------------------------------------------------
+# --- show -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["abs.npz", "duplicate.npz", "generic.npz"])
@@ -496,12 +545,12 @@ _DAMAGED: dict[str, Callable[[Any], object]] = {
     "inline a list": lambda d: d["claim"]["network"].update(inline=[1]),
     "half a character": lambda d: d["unverified"].update(tool="\ud800"),
     "escape sequences": lambda d: d["unverified"].update(tool="\x1b[2J"),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
 def certificate() -> Any:
-    """The document of a good certificate."""
+    """The document of a valid certificate."""
     outcome = polyrelu.identify(from_arrays(_ABSOLUTE))
     assert isinstance(outcome, polyrelu.Proved)
     return outcome.certificate.to_document()[0]
@@ -538,7 +587,7 @@ def test_show_refuses_other_files(
 def test_show_never_raises_on_damaged_certificates(
     tmp_path: Path, certificate: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One byte changed at random."""
+    """One byte is changed at random."""
     random_ = random.Random(2)
     content = json.dumps(certificate).encode()
     path = tmp_path / "proof.json"
@@ -554,18 +603,24 @@ def test_show_never_raises_on_damaged_certificates(
     assert statuses == {0, 2}
 
 
-# --- What is imported ------------------------------------------------------------------------------------
+# --- What is imported -----------------------------------------------------------------------------
 
 _MATHEMATICS = ("numpy", "flint", "sympy", "onnx", "ppl", "networkx", "highspy")
 
 
 def _loaded_by(code: str) -> set[str]:
-    """The modules of `_MATHEMATICS` that are loaded after the code has run."""
+    """Return the modules of `_MATHEMATICS` that are loaded after the code has run."""
     program = (
         f"import sys\n{code}\nprint(*(name for name in {_MATHEMATICS!r} if name in sys.modules))"
     )
-    found = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(_ROOT)},
-                           capture_output=True, text=True, timeout=60, check=True)  # fmt: skip
+    found = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(_ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
     return set(found.stdout.splitlines()[-1].split())
 
 
@@ -582,9 +637,18 @@ def test_help_and_the_checker_load_no_mathematics() -> None:
 
 
 def test_the_checker_loads_nothing_of_the_package() -> None:
-    program = "import sys, polyrelu.checker\nprint(*sorted(n for n in sys.modules if n.startswith('polyrelu')))"
-    found = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(_ROOT)},
-                           capture_output=True, text=True, timeout=60, check=True)  # fmt: skip
+    program = (
+        "import sys, polyrelu.checker\nprint(*sorted(n for n in sys.modules if "
+        "n.startswith('polyrelu')))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(_ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
     assert set(found.stdout.split()) <= {"polyrelu", "polyrelu.checker", "polyrelu.version"}
 
 
@@ -612,15 +676,21 @@ def test_a_full_disk_is_an_error(folder: Path) -> None:
         pytest.skip("no /dev/full here")
     for arguments in (["info", "abs.npz"], ["identify", "duplicate.npz"]):
         with open("/dev/full", "w") as full:
-            found = subprocess.run([sys.executable, "-m", "polyrelu", *arguments], cwd=folder, stdout=full,
-                                   stderr=subprocess.PIPE, text=True, check=False,
-                                   env={**os.environ, "PYTHONPATH": str(_ROOT)})  # fmt: skip
+            found = subprocess.run(
+                [sys.executable, "-m", "polyrelu", *arguments],
+                cwd=folder,
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                env={**os.environ, "PYTHONPATH": str(_ROOT)},
+            )
         assert found.returncode == 2
         assert "Traceback" not in found.stderr
 
 
 def test_nothing_is_overwritten(folder: Path) -> None:
-    """Not the input, not one output by another, and no file that happens to have the network file's name."""
+    """No output overwrites the input, another output, or a file with the network file's name."""
     before = (folder / "abs.npz").read_bytes()
     found = _run(folder, "identify", "abs.npz", "-o", "abs.npz")
     assert "would overwrite" in _check_error(found.returncode, found.stdout, found.stderr, False)
@@ -653,7 +723,7 @@ def test_small_archives_of_large_arrays_are_refused(folder: Path) -> None:
 
 @pytest.mark.parametrize(("closed", "status"), [("1", 2), ("2", 0)])
 def test_closed_streams(closed: str, status: int, tmp_path: Path) -> None:
-    """Who closes standard output gets an error, not a verdict; standard error is not needed."""
+    """Closed standard output gives an error and no verdict; standard error is not needed."""
     save(from_arrays([([[1]], [0]), ([[1]], [0])]), tmp_path / "net.json")
     command = f"{shlex.quote(sys.executable)} -m polyrelu complex net.json {closed}>&-"
     done = subprocess.run(

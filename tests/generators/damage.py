@@ -6,7 +6,7 @@ import random
 
 
 def damaged(chance: random.Random, content: bytes) -> bytes:
-    """A few bits flipped, or a few bytes overwritten, removed or repeated."""
+    """Return a copy with a few bits flipped, or a few bytes overwritten, removed or repeated."""
     found = bytearray(content)
     for _ in range(chance.choice([1, 1, 1, 2])):
         position, change = chance.randrange(len(found)), chance.randrange(8)

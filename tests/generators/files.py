@@ -1,7 +1,7 @@
-"""Where tests find files: of the project, and networks from elsewhere that the project does not hold.
+"""The files that tests use: files of the project, and networks that the project does not hold.
 
 Tests on networks from elsewhere run if the environment variable POLYRELU_SHARED names a folder with
-them (``nets/`` inside it), and are skipped otherwise.
+such networks in its subfolder `nets`; otherwise they are skipped, and benchmarks leave them out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Random small networks with few-bit weights, most of them degenerate, and random domains for them.
 
-Reproducible from a `random.Random`. Quantised networks are where parallel, concurrent, opposite and repeated
-hyperplanes, dead neurons and neurons that are 0 on an open region come up by themselves; some kinds force them.
+All are reproducible from a `random.Random`. In quantised networks degeneracies come up without
+being forced: parallel, concurrent, opposite and repeated hyperplanes, dead neurons, and neurons
+that are 0 on an open region. Some kinds force one of them.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ __all__ = [
 
 Number = Callable[[Random], Fraction]
 
-#: Architectures whose brute-force complexes have some dozens of cells.
+#: Architectures whose complexes have some dozens of cells, few enough for brute force.
 WIDTHS = (
     (2, 4, 3, 1),
     (2, 3, 2, 2, 1),
@@ -46,7 +47,7 @@ BOTTLENECKS = ((3, 2, 3, 1), (3, 1, 3, 1), (2, 1, 2, 2, 1), (4, 2, 2, 1), (3, 2,
 
 
 def brute_layers(network: Network) -> list[brute.Layer]:
-    """The hidden layers as the brute-force enumeration takes them."""
+    """Return the hidden layers in the form that the brute-force enumeration takes."""
     return [
         (
             [(block.source, [list(row) for row in block.weight.rows()]) for block in layer.blocks],
@@ -57,15 +58,15 @@ def brute_layers(network: Network) -> list[brute.Layer]:
 
 
 def brute_domain(domain: Polyhedron) -> brute.Domain:
-    """The domain as the brute-force enumeration takes it."""
+    """Return the domain in the form that the brute-force enumeration takes."""
     return brute.Domain(domain.ambient_dimension, domain.inequalities, domain.equations)
 
 
-# -- networks -----------------------------------------------------------------------------------------------------
+# -- networks --------------------------------------------------------------------------------------
 
 
 def quantised_network(kind: str, rng: Random) -> Network:
-    """A random network of one of the `KINDS`."""
+    """Return a random network of one of the `KINDS`."""
     return _MAKERS[kind](rng)
 
 
@@ -101,13 +102,16 @@ def _plain(number: Number) -> Callable[[Random], Network]:
 
 
 def _homogeneous(rng: Random) -> Network:
-    """All biases zero."""
+    """Return a network without biases."""
     stack = _stack(rng, rng.choice([_integer, _ternary, _odd_denominator]))
     return from_arrays([(weights, [Fraction(0)] * len(bias)) for weights, bias in stack])
 
 
 def _related_rows(rng: Random) -> Network:
-    """In every hidden layer a row is a multiple of another one: equal, opposite, proportional, or only parallel."""
+    """Return a network with a row in every hidden layer that is a multiple of another row.
+
+    The rows are equal, opposite, proportional, or only their weights are parallel.
+    """
     stack = _stack(rng, rng.choice([_integer, _quarter]))
     for weights, bias in stack[:-1]:
         i, k = rng.randrange(len(bias)), rng.randrange(len(bias))
@@ -120,7 +124,7 @@ def _related_rows(rng: Random) -> Network:
 
 
 def _zero_rows(rng: Random) -> Network:
-    """A constant neuron in every hidden layer: positive, negative or 0."""
+    """Return a network with a constant neuron in every hidden layer: positive, negative or 0."""
     stack = _stack(rng, _integer)
     for weights, bias in stack[:-1]:
         i = rng.randrange(len(bias))
@@ -129,7 +133,10 @@ def _zero_rows(rng: Random) -> Network:
 
 
 def _dead(rng: Random) -> Network:
-    """Neurons after the first layer that are never positive, or, with bias 0, positive nowhere and 0 in places."""
+    """Return a network with neurons after the first layer that are never positive.
+
+    With bias 0 they are 0 in places.
+    """
     stack = _stack(rng, _integer)
     for weights, bias in stack[1:-1]:
         i = rng.randrange(len(bias))
@@ -141,14 +148,24 @@ def _dead(rng: Random) -> Network:
 
 
 def _open_zero(rng: Random) -> Network:
-    """Neurons after the first layer without bias: 0 on the open region where what they read is off."""
+    """Return a network without biases after the first layer.
+
+    Neurons of later layers are 0 on the open region where all neurons that they read are off.
+    """
     stack = _stack(rng, _integer)
-    return from_arrays([stack[0], *((weights, [b * rng.randint(0, 1) * (i > 0) for i, b in enumerate(bias)])
-                                    for weights, bias in stack[1:])])  # fmt: skip
+    return from_arrays(
+        [
+            stack[0],
+            *(
+                (weights, [b * rng.randint(0, 1) * (i > 0) for i, b in enumerate(bias)])
+                for weights, bias in stack[1:]
+            ),
+        ]
+    )
 
 
 def _concurrent(rng: Random) -> Network:
-    """All first-layer hyperplanes, and many of the later ones, pass through one point."""
+    """Return a network with first-layer, and many later, hyperplanes through one point."""
     stack = _stack(rng, _integer)
     point = [Fraction(rng.randint(-2, 2), rng.choice([1, 2, 3])) for _ in stack[0][0][0]]
     for weights, bias in stack[:-1]:
@@ -170,7 +187,10 @@ def _trailing(rng: Random) -> Network:
 
 
 def _skipping(rng: Random) -> Network:
-    """Every layer reads some earlier layers besides the one before; a plain layer after them all."""
+    """Return a network whose layers read earlier layers besides the previous one.
+
+    A plain layer follows them.
+    """
     number = rng.choice([_integer, _ternary, _odd_denominator])
     widths = rng.choice([(2, 3, 2, 2, 1), (1, 3, 3, 2, 1), (2, 2, 3, 1), (3, 3, 2, 1)])
     layers = []
@@ -210,11 +230,11 @@ _MAKERS: dict[str, Callable[[Random], Network]] = {
 KINDS = tuple(_MAKERS)
 
 
-# -- domains ------------------------------------------------------------------------------------------------------
+# -- domains ---------------------------------------------------------------------------------------
 
 
 def random_domain(kind: str, inputs: int, rng: Random) -> Polyhedron:
-    """A nonempty domain of one of the `DOMAINS` in R^inputs."""
+    """Return a nonempty domain of one of the `DOMAINS` in R^inputs."""
     return _DOMAIN_MAKERS[kind](inputs, rng)
 
 
@@ -228,7 +248,7 @@ def _box(inputs: int, rng: Random) -> Polyhedron:
 def _rows_around(
     inputs: int, rng: Random, count: int, rooms: Sequence[int]
 ) -> tuple[list[list[int]], list[int]]:
-    """Random inequalities that leave a random point so much room."""
+    """Return random inequalities that hold at a random point with some slack."""
     centre = [rng.randint(-2, 2) for _ in range(inputs)]
     normals = [[rng.randint(-3, 3) for _ in range(inputs)] for _ in range(count)]
     sides = [
@@ -238,10 +258,10 @@ def _rows_around(
 
 
 def _bounded(inputs: int, rng: Random) -> Polyhedron:
-    """A simplex or less: random normals and the negative of their sum, among other rows."""
+    """Return a part of a simplex: random normals, the negative of their sum, and other rows."""
     normals, sides = _rows_around(inputs, rng, inputs, [0, 1, 2, 5])
     for j in range(inputs):
-        normals[j][j] += 7  # so that they are independent
+        normals[j][j] += 7  # makes the normals independent
         sides[j] += 7 * rng.randint(0, 2)
     closing = [-sum(column) for column in zip(*normals, strict=True)]
     wide = Polyhedron.from_constraints([*normals, closing], [*sides, 30 - sum(sides)])
@@ -257,7 +277,7 @@ def _unbounded(inputs: int, rng: Random) -> Polyhedron:
 
 
 def _redundant(inputs: int, rng: Random) -> Polyhedron:
-    """Repeated and redundant rows, and rows 0 ≤ 0 and 0 ≤ 1."""
+    """Return a domain with repeated and redundant rows, and rows 0 ≤ 0 and 0 ≤ 1."""
     box = _box(inputs, rng)
     loose = [(*row[:-1], row[-1] + rng.choice([0, 1])) for row in box.inequalities]
     zeros = [(*[0] * inputs, side) for side in (0, 1)]
@@ -267,7 +287,7 @@ def _redundant(inputs: int, rng: Random) -> Polyhedron:
 
 
 def _with_equations(inputs: int, rng: Random) -> Polyhedron:
-    """An equation through a random point, and a few inequalities that it satisfies."""
+    """Return a domain with an equation through a random point, and inequalities that hold there."""
     normals, sides = _rows_around(inputs, rng, 4, [0])
     rooms = [rng.randint(0, 3) for _ in normals[1:]]
     inequalities = [side + room for side, room in zip(sides[1:], rooms, strict=True)]
@@ -275,7 +295,10 @@ def _with_equations(inputs: int, rng: Random) -> Polyhedron:
 
 
 def _implicit(inputs: int, rng: Random) -> Polyhedron:
-    """Opposite inequalities instead of an equation; sometimes two that only together leave no room."""
+    """Return a domain with opposite inequalities instead of an equation.
+
+    Sometimes these two leave no room only together with others.
+    """
     normals, sides = _rows_around(inputs, rng, 3, [0])
     closing = (
         [-a for a in normals[0]]
@@ -304,7 +327,7 @@ def _generated(inputs: int, rng: Random, rays: int, lines: int) -> Polyhedron:
 
 
 def _slice(inputs: int, rng: Random) -> Polyhedron:
-    """An affine line or plane with rational equations, sometimes cut."""
+    """Return an affine line or plane with rational equations, sometimes cut."""
     base = [Fraction(rng.randint(-3, 3), rng.choice([1, 7])) for _ in range(inputs)]
     lines = [[rng.randint(-3, 3) for _ in range(inputs)] for _ in range(rng.randint(1, 2))]
     plane = Polyhedron.from_generators([base], (), lines, inputs)
@@ -332,11 +355,14 @@ _DOMAIN_MAKERS: dict[str, Callable[[int, Random], Polyhedron]] = {
 DOMAINS = tuple(_DOMAIN_MAKERS)
 
 
-# -- comparison ---------------------------------------------------------------------------------------------------
+# -- comparison ------------------------------------------------------------------------------------
 
 
 def dimensions_by_signs(cells: PolyhedralComplex) -> dict[brute.Key, int]:
-    """The dimension of every cell, by the signs of the domain's constraints and the neurons; they must differ."""
+    """Return the dimension of every cell by the signs of the domain's constraints and the neurons.
+
+    The signs of different cells must differ.
+    """
     found: dict[brute.Key, int] = {}
     for k in range(cells.lineality_dim, cells.dimension + 1):
         for row in np.concatenate([cells.constraint_signs(k), cells.signs(k)], axis=1).tolist():

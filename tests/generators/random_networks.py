@@ -1,4 +1,7 @@
-"""Random small plain stacks of chosen kinds, reproducible from a `random.Random`; shared by tests and benchmarks."""
+"""Random small plain stacks of several kinds, reproducible from a `random.Random`.
+
+Tests and benchmarks share them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ Number = Callable[[], Fraction]
 
 
 def _gaussian(rng: Random) -> Fraction:
-    """A nonzero dyadic of about unit size."""
+    """Return a nonzero dyadic number of about unit size."""
     return Fraction(round(rng.gauss(0, 1) * 1024) or 1, 1024)
 
 
@@ -35,7 +38,7 @@ def _width(rng: Random) -> int:
 
 
 def _bottleneck(rng: Random, n1_least: int = 2, n2: int | None = None) -> Network:
-    """Gaussian weights, n_0 ≥ n_1, widths at most 4."""
+    """Return a network with Gaussian weights, n_0 ≥ n_1 and widths of at most 4."""
     n1 = rng.randint(n1_least, 4)
     return _stack((rng.randint(n1, 4), n1, n2 or _width(rng), _width(rng)), lambda: _gaussian(rng))
 
@@ -51,7 +54,7 @@ def _hiding(rng: Random) -> Network:
 
 
 def _one_sided(rng: Random, sign: int) -> Network:
-    """One second-layer row with all entries of one sign."""
+    """Return a network with a second-layer row whose entries all have one sign."""
     net = _bottleneck(rng)
     weight, bias = net[1]
     i = rng.randrange(len(weight))
@@ -60,7 +63,7 @@ def _one_sided(rng: Random, sign: int) -> Network:
 
 
 def _degenerate(rng: Random) -> Network:
-    """Duplicate, opposite or zero rows and columns in a two- or three-layer stack."""
+    """Return a stack of two or three layers with duplicate, opposite or zero rows and columns."""
     net = _stack(tuple(_width(rng) for _ in range(rng.randint(3, 4))), lambda: _small(rng))
     weight, bias = net[rng.randrange(len(net) - 1)]
     if len(weight) > 1:
@@ -70,7 +73,8 @@ def _degenerate(rng: Random) -> Network:
     return net
 
 
-#: Two hidden layers, n_0 ≥ n_1 ≥ 2 and Gaussian weights: where Theorem 5 of the three-layer paper applies.
+#: Kinds with two hidden layers, n_0 ≥ n_1 ≥ 2 and Gaussian weights, to which Theorem 5 of the
+#: three-layer paper applies.
 THREE_LAYER_KINDS = ("gaussian", "hiding", "dead", "linear")
 
 _MAKERS: dict[str, Callable[[Random], Network]] = {
@@ -95,5 +99,5 @@ KINDS = tuple(_MAKERS)
 
 
 def random_network(kind: str, rng: Random) -> Network:
-    """A random network of one of `KINDS`, widths at most 4."""
+    """Return a random network of one of the `KINDS`, with widths of at most 4."""
     return _MAKERS[kind](rng)

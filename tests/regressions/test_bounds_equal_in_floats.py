@@ -1,4 +1,7 @@
-"""Bounds that differ exactly, not in floats: the column was taken for a constant, and the minimum for the maximum."""
+"""Bounds that differ exactly but not in floats made a column a constant.
+
+The minimum was then taken for the maximum.
+"""
 
 from fractions import Fraction
 

@@ -1,5 +1,8 @@
-"""A sign that floats claim and exact bounds do not prove left bounds behind whose records were dropped: the certificate
-used them, and the checker refused it. It takes a tie: outward rounding to short numbers loses the 0."""
+"""A certificate used bounds whose records had been dropped, and the checker refused it.
+
+The bounds came from a sign that floats claim and exact bounds do not prove. This takes a tie, which
+outward rounding to short numbers loses.
+"""
 
 from __future__ import annotations
 

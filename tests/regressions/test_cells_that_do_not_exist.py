@@ -1,4 +1,7 @@
-"""A number of a cell or region that does not exist raised IndexError, or meant another cell if it was negative."""
+"""The index of a cell or region that does not exist raised IndexError.
+
+A negative index gave another cell.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""`identify` wrote certificates beyond the checker's limits, which came out unreadable.
+"""`identify` wrote certificates beyond the checker's limits, which the checker called unreadable.
 
-Whatever it writes is accepted; where no evidence fits into the limits it is undecided, or membership is left open.
+Now every certificate that it writes is accepted. Where no evidence fits into the limits the answer
+is undecided, or membership is left open.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def _extreme(shape: tuple[int, ...], seed: int) -> Any:
 
 
 def _doubled(rows: int, seed: int) -> list[tuple[Any, Any]]:
-    """One hidden layer whose last neuron stands opposite its first."""
+    """Return a hidden layer whose last neuron is opposite to its first."""
     weight, bias = _extreme((rows, 3), seed), _extreme((rows,), seed + 1)
     weight[-1], bias[-1] = -weight[0], -bias[0]
     return [(weight, bias), (_extreme((2, rows), seed + 2), np.zeros(2))]

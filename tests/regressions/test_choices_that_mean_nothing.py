@@ -1,4 +1,4 @@
-"""What a new user found: choices that were ignored in silence, and objects that raised bare errors."""
+"""Choices without meaning for a format were ignored, and objects raised bare errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The search for a point of (c) counted the points it found, not its tries: without any point it never ended."""
+"""The search for a point of hypothesis (c) did not end where there is no such point.
+
+It counted the points that it found, not its tries.
+"""
 
 from __future__ import annotations
 

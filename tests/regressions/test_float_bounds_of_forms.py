@@ -1,7 +1,8 @@
-"""Error bounds of float forms that were too small, so that wrong signs were trusted.
+"""Error bounds of float forms were too small, so that wrong signs were trusted.
 
-* A skip connection reads input coordinates that were rounded, although the weights of all layers are integers.
-* A weight that rounds to 0, or is cut to the largest float, with an activation that makes up for it.
+* A skip connection reads input coordinates that were rounded, although the weights of all layers
+  are integers.
+* A weight rounds to 0, or is cut to the largest float, and an activation makes up for it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tests.oracles.cells_on_domain import cells_on_domain
 def check(network: Network, domain: Polyhedron) -> None:
     expected = cells_on_domain(brute_layers(network), brute_domain(domain))
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # numpy's overflows are not the user's business
+        warnings.simplefilter("error")  # users must not see numpy's overflows
         cells = canonical_complex(network, domain)
     assert dimensions_by_signs(cells) == {signs: cell.dimension for signs, cell in expected.items()}
 
@@ -34,7 +35,7 @@ def layer(bias: int, *blocks: tuple[int, list[list[int]]]) -> Layer:
 
 
 def test_an_input_that_is_no_float() -> None:
-    """On x_0 = 1/49 the second neuron 49 x_0 - 1 is 0; 49 times the float nearest to 1/49 is not 1."""
+    """On x_0 = 1/49 the second neuron 49 x_0 - 1 is 0, but 49 times the nearest float is not 1."""
     network = Network(
         2, (layer(-1, (0, [[49, 1]])), layer(-1, (0, [[49, 0]]), (1, [[0]])), layer(0, (2, [[1]])))
     )

@@ -1,4 +1,7 @@
-"""A process that takes subnormal numbers for 0 would read other weights, so it is told; torch can switch that on."""
+"""A process that takes subnormal numbers for 0 would read other weights, and now gets an error.
+
+Torch can switch this mode on.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +32,8 @@ else:
 def test_weights_are_not_read_while_subnormals_are_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [(np.array([[2.0**-1060]]), np.zeros(1))]
     assert from_arrays(pairs).weight(1)[0, 0] > 0
-    monkeypatch.setattr(
-        floats, "_LEAST", np.zeros(1)
-    )  # what the least number becomes in such a process
+    # In such a process the least number becomes 0.
+    monkeypatch.setattr(floats, "_LEAST", np.zeros(1))
     with pytest.raises(NetworkError, match="flush to zero"):
         from_arrays(pairs)
 

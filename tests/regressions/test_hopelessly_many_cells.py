@@ -1,4 +1,4 @@
-"""With many inputs the first cells, 3^d on R^d, were listed until all memory was gone."""
+"""With many inputs the first cells, 3^d on R^d, were listed until all memory was used."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Weights or biases of 1e300 in a network with two or more hidden layers: `identify` raised TypeError (a linear program
-without columns) or ValueError (NaN in a direction), and NumPy warned of overflow."""
+"""`identify` failed on weights or biases of 1e300 in networks with several hidden layers.
+
+It raised TypeError (a linear program without columns) or ValueError (NaN in a direction), and NumPy
+warned of overflow.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,12 @@ HUGE = 10**300
 def gaussian(widths: tuple[int, ...], seed: int, weight: int, bias: int) -> Network:
     random = Random(seed)
     layers: Rows = [
-        ([[Fraction(random.gauss(0, 1)) * weight for _ in range(n)] for _ in range(m)],
-         [Fraction(random.gauss(0, 1)) * bias for _ in range(m)])
+        (
+            [[Fraction(random.gauss(0, 1)) * weight for _ in range(n)] for _ in range(m)],
+            [Fraction(random.gauss(0, 1)) * bias for _ in range(m)],
+        )
         for n, m in pairwise(widths)
-    ]  # fmt: skip
+    ]
     return from_arrays(layers)
 
 
@@ -45,7 +50,7 @@ def test_huge_numbers_are_searched_like_others(
 
 
 def test_a_search_sees_a_scaled_network_as_it_is() -> None:
-    """All of it scaled by 1e300, a network has the same zeros, and the search proves the same."""
+    """Scaled by 1e300, a network has the same zeros, and the search proves the same."""
     corners: Rows = [([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])]
     for powers in ((300, 0), (0, 300), (300, 300)):
         rows: Rows = [

@@ -1,6 +1,7 @@
-"""After Ctrl-C among the first neurons the complex was cut by all neurons of the base, and listed only those done.
+"""After Ctrl-C among the first neurons a complex listed fewer neurons than it was cut by.
 
-The base, neurons with independent linear parts, cuts from the start.
+It was cut by all neurons of the base (neurons with independent linear parts, which cut from the
+start) and listed only the neurons that were done.
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ from polyrelu.network import from_arrays
     ("weight", "done"), [([[1, 0], [2, 0], [0, 1]], 3), ([[1, 0], [0, 1], [1, 1]], 2)]
 )
 def test_the_whole_base_is_listed(weight: list[list[int]], done: int) -> None:
-    before = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # tests in the background ignore Ctrl-C
+    # Tests in the background ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     pressed: list[int] = []
 
     def interrupt(layer: int, neuron: int, count: int) -> None:

@@ -1,4 +1,7 @@
-"""Ctrl-C in the middle of a change left integer rows and float table out of step, and later answers were wrong."""
+"""Ctrl-C in the middle of a change made integer rows and the float table differ.
+
+Later answers were wrong.
+"""
 
 import sys
 from collections.abc import Callable
@@ -14,7 +17,7 @@ Change = Callable[[LinearProgram], object]
 
 
 def started() -> LinearProgram:
-    """x ≤ 10, x ≤ 5, -x ≤ 1, asked once, so that all caches are filled."""
+    """Return the program x ≤ 10, x ≤ 5, -x ≤ 1, solved once so that all caches are filled."""
     program = LinearProgram(1)
     program.add_inequalities([[1], [1], [-1]], [10, 5, 1])
     program.maximize([1])
@@ -30,7 +33,12 @@ CHANGES: dict[str, Change] = {
 
 
 def interrupted_at(step: int, change: Change, program: LinearProgram) -> bool:
-    """Raise KeyboardInterrupt before line number `step` of the package in the change; False if it ends before."""
+    """Raise KeyboardInterrupt before line number `step` of the package in the change.
+
+    Returns
+    -------
+    False if the change ends before this line.
+    """
     seen = 0
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
@@ -68,13 +76,13 @@ def test_the_program_is_the_old_one_or_the_new_one(name: str) -> None:
         if not interrupted_at(steps, change, program):
             break
         assert (program.maximize([1]), program.maximize([-1]), len(program)) in expected, steps
-        change(program)  # and it can be changed again
+        change(program)  # the program can be changed again
         program.maximize([1])
     assert steps > 10
 
 
 def test_a_row_set_aside_comes_back_with_its_equation() -> None:
-    """x ≤ 0 and -x ≤ 1 on x = 0: the first is constant there, and not without the equation."""
+    """On x = 0 the first of x ≤ 0 and -x ≤ 1 is constant; without the equation it is not."""
     steps = 0
     while True:
         steps += 1

@@ -1,4 +1,7 @@
-"""After Ctrl-C a .csv output was an error, because of its affine maps, and everything found so far was lost."""
+"""After Ctrl-C a .csv output was an error, and all results so far were lost.
+
+The reason was its affine maps.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,8 @@ from polyrelu.network import from_arrays
 
 
 def test_only_the_maps_are_missing(tmp_path: Path) -> None:
-    before = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # tests in the background ignore Ctrl-C
+    # Tests in the background ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def interrupt(layer: int, neuron: int, count: int) -> None:
         if (layer, neuron) == (1, 2):

@@ -1,5 +1,7 @@
-"""After Ctrl-C in the search of ridges `identify` went on with linear programs for other networks, for up to a
-minute on a network with 128 neurons."""
+"""After Ctrl-C in the search of ridges `identify` went on with linear programs for other networks.
+
+On a network with 128 neurons this took up to a minute.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,11 @@ import pytest
 
 from polyrelu import from_arrays, identify
 
-#: Nothing refutes it before the search, and the search alone cannot prove it.
+#: A network that nothing refutes before the search, and that the search alone cannot prove.
 OPEN = from_arrays([
-    ([[1, -1], [3, -1], [-1, 2]], [2, 1, -3]), ([[-3, 2, -3], [1, -3, -2]], [2, -3]), ([[-1, 3]], [-2])
+    ([[1, -1], [3, -1], [-1, 2]], [2, 1, -3]),
+    ([[-3, 2, -3], [1, -3, -2]], [2, -3]),
+    ([[-1, 3]], [-2]),
 ])  # fmt: skip
 
 

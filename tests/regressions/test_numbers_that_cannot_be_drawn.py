@@ -1,4 +1,7 @@
-"""Numbers beyond what matplotlib, or floats, can hold: one line with a remedy, no traceback, no false picture."""
+"""Numbers beyond the range of matplotlib or floats gave tracebacks or false pictures.
+
+They give one line with a remedy.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Streaming raised IndexError when the very first cells were more than the limit (13 inputs with the usual limit)."""
+"""Streaming raised IndexError when the very first cells exceeded the limit.
+
+With the default limit 13 inputs were enough.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Two neurons with one row whose outgoing weights differ by (1, …, 1): trading just that exchanges the neurons.
+"""A trade exchanged two neurons with one row, whose outgoing weights differ by (1, …, 1).
 
-`identify` answered undecided, since the only proposed other network was related to the first.
+`identify` answered undecided, because the only other network that it proposed was related to the
+first one.
 """
 
 from __future__ import annotations

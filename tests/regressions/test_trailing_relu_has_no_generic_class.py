@@ -1,6 +1,6 @@
-"""A hidden hyperplane in a network that ends in a ReLU was refuted "among generic", a class that is not defined there.
+"""A network that ends in a ReLU was refuted among generic parameters, a class not defined for it.
 
-The checker rejected that certificate.
+The network had a hidden hyperplane. The checker rejected the certificate.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The value of a form at a vertex overflowed to an infinity of the wrong sign, which was trusted.
 
-A sum of products becomes infinite when its first product does, whatever follows; with fused operations also where the
-products cancel.
+A sum of products becomes infinite when its first product does, whatever follows; with fused
+operations also where the products cancel.
 """
 
 from __future__ import annotations

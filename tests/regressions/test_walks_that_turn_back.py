@@ -20,7 +20,7 @@ ULP = Fraction(1, 2**52)
 WEIGHTS = (1 + Fraction(49, 100) * ULP, -(1 + Fraction(501, 1000) * ULP), ULP / 2)
 SLOPE = sum(WEIGHTS)
 PLANE = ([0, 0], [[1, 0], [0, 1]])
-#: where SLOPE * (t + 1) is 2^20, and a little farther on
+#: Parameters where SLOPE * (t + 1) is 2^20, and a little larger.
 FIRST = Fraction(2**20) / SLOPE - 1
 SECOND = FIRST * Fraction(1001, 1000)
 
@@ -78,7 +78,7 @@ def test_a_carrier_that_is_less_steep_than_in_floats() -> None:
         [([*ones, [-1, 0]], [0, 0, 0, 0, between]), ([[*WEIGHTS, -1, 0]], [0]), ([[1]], [0])]
     )
     _, forms = forms_of(network)
-    assert forms.columns[0, 5] < 0 < SLOPE  # not even the direction of the slope is sure
+    assert forms.columns[0, 5] < 0 < SLOPE  # floats do not even give the sign of the slope
     assert forms.signs_at(np.array([0.0, 1.0]), 5, 0) is None
 
 

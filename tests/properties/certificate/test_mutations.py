@@ -1,9 +1,9 @@
-"""Every certificate mutated leaf by leaf: no mutant crashes the checker, and each accepted one is still true.
+"""Certificates mutated leaf by leaf: no mutant crashes the checker, and accepted ones are true.
 
-A mutant that changes a network gets its hash recomputed, so that it dies of its content or not at all. An accepted
-mutant needs a reason: it makes the same claim as the original (only evidence or remarks differ), or the new claim
-is true by a route that shares nothing with the checker: the prover decides the mutated network anew and brute force
-finds nothing against it.
+The hash of a network that a mutant changes is recomputed, so that the checker has to look at its
+content. An accepted mutant needs a reason: it makes the same claim as the original, with other
+evidence or remarks, or the new claim is true by a route that shares nothing with the checker. On
+this route the prover decides the mutated network anew, and brute force finds nothing against it.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ NETWORKS: dict[str, list[tuple[list[list[Any]], list[Any]]]] = {
 
 
 def original(name: str) -> tuple[dict[str, Any], str]:
-    """The certificate of a network as a document, and its theorem."""
+    """Return the certificate of a network as a document, and its theorem."""
     network = polyrelu.from_arrays(NETWORKS[name])
     outcome: object = polyrelu.identify(network)
     if name == "rounding":
@@ -89,8 +89,10 @@ def original(name: str) -> tuple[dict[str, Any], str]:
 
 
 def test_the_originals_use_every_theorem_but_three() -> None:
-    """`flip` is never issued; `point` and `deep-part` are mutated with the hand-made certificates, `tree` with the tree
-    files."""
+    """The originals use every theorem but three; no prover uses `flip`.
+
+    `point` and `deep-part` are mutated with the hand-made certificates, `tree` with the tree files.
+    """
     theorems = {original(name)[1] for name in NETWORKS}
     assert theorems == set(checker.THEOREMS) - {"flip", "point", "deep-part"}
 
@@ -111,7 +113,7 @@ def test_mutants_die_or_are_true(name: str) -> None:
 
 
 def reason_it_is_true(document: dict[str, Any], mutant: dict[str, Any]) -> str:
-    """Why an accepted mutant is still true, or nothing."""
+    """Return why an accepted mutant is still true, or nothing."""
     if mutant["claim"] == document["claim"]:
         return "the same claim"
     claim = mutant["claim"]
@@ -133,7 +135,10 @@ def reason_it_is_true(document: dict[str, Any], mutant: dict[str, Any]) -> str:
 
 
 def _survives_runtimes(claim: dict[str, Any], network: polyrelu.Network) -> bool:
-    """Whether the prover's bound, and a hundred runtimes that take every liberty, stay within the claim."""
+    """Return whether a claim holds for the prover's bound and for a hundred simulated runtimes.
+
+    The runtimes use every freedom that the theorem allows.
+    """
     low, high, limits = (
         [Fraction(text) for text in entry]
         for entry in (*claim["domain"].values(), claim["at-most"])
@@ -160,7 +165,7 @@ def _survives_runtimes(claim: dict[str, Any], network: polyrelu.Network) -> bool
 
 
 def mutants(document: dict[str, Any], rng: Random) -> Iterator[tuple[str, dict[str, Any] | None]]:
-    """Mutated texts, with the document where the text is one."""
+    """Yield mutated texts, with the document where the text is one."""
     for path in list(places(document)):
         for value in changed(value_at(document, path), rng):
             yield as_text(replaced(document, path, value))
@@ -170,7 +175,7 @@ def mutants(document: dict[str, Any], rng: Random) -> Iterator[tuple[str, dict[s
 
 
 def places(value: Any, path: Path = ()) -> Iterator[Path]:
-    """The paths of all values below the top."""
+    """Yield the paths of all values below the top."""
     entries = (
         value.items()
         if isinstance(value, dict)
@@ -184,7 +189,7 @@ def places(value: Any, path: Path = ()) -> Iterator[Path]:
 
 
 def changed(value: Any, rng: Random) -> Iterator[Any]:
-    """Other values in the place of one."""
+    """Yield other values for a value."""
     if isinstance(value, list):
         yield from ([], value[::-1], value + value[-1:], value[1:], {})
         if len(value) > 1:
@@ -223,7 +228,7 @@ def changed_text(text: str, rng: Random) -> Iterator[Any]:
 
 
 def changed_number(part: str) -> Iterator[str]:
-    """Sign, ±1 in numerator or denominator, zero, and other spellings of the same number."""
+    """Yield the number negated, ±1 in numerator or denominator, zero, and spelled in other ways."""
     numerator, _, denominator = part.partition("/")
     if not numerator.lstrip("-").isdigit():
         yield part[::-1]
@@ -261,7 +266,7 @@ def removed(document: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def rehashed(document: dict[str, Any], path: Path) -> dict[str, Any]:
-    """With the hash of a changed network recomputed, where it is still a network."""
+    """Return a document with the hash of a changed network recomputed, if it is a network."""
     if len(path) > 2 and path[0] == "claim" and path[2] == "inline":
         reference = document["claim"][path[1]]
         with contextlib.suppress(NetworkError):

@@ -17,7 +17,7 @@ from polyrelu.certificate import domain_text, number_text, vector_text
         (["-1 0 1", "0 -1 1"], [], "[-1, ∞)^2"),
         (["-3 1", "2 1"], [], "[-1/3, 1/2]^1"),
         (["-1 0 1", "1 0 1", "0 -1 1", "0 1 1", "2 0 2"], [], "[-1, 1]^2"),
-        # One side differs, is missing, or stands twice with two bounds: not a cube.
+        # A side that differs, is missing, or has two bounds makes the domain no cube.
         (["-1 0 1", "1 0 1", "0 -1 1", "0 1 2"], [], "{x : -x_0 ≤ 1, x_0 ≤ 1, -x_1 ≤ 1, x_1 ≤ 2}"),
         (["-1 0 1", "1 0 1", "0 -1 1"], [], "{x : -x_0 ≤ 1, x_0 ≤ 1, -x_1 ≤ 1}"),
         (["1 1", "1 2"], [], "{x : x_0 ≤ 1, x_0 ≤ 2}"),

@@ -1,4 +1,4 @@
-"""`polyrelu plot`: pictures and meshes as files, the one object, errors, what a missing matplotlib does."""
+"""The command `polyrelu plot`: files of pictures and meshes, JSON objects, and errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.generators.files import ROOT
 SMALL = from_arrays([([[1, 0], [0, 1]], [0, "1/3"]), ([[1, -2]], ["-1/7"]), ([[3]], [1])])
 LINES = from_arrays([([[1, 1]], [0]), ([[1]], [0])])
 SIX = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
-#: | |x| + |y| - 2 | + |z|, at 1/2 a torus
+#: The function | |x| + |y| - 2 | + |z|, whose level set at 1/2 is a torus.
 TORUS = from_arrays(
     [
         (SIX, [0] * 6),
@@ -46,7 +46,7 @@ OCTAHEDRON = from_arrays([(SIX, [0] * 6), ([[1] * 6], [0])])
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with networks, to work in."""
+    """A folder with networks, which is the working directory."""
     monkeypatch.chdir(tmp_path)
     save(SMALL, tmp_path / "net.json")
     save(TORUS, tmp_path / "torus.json")
@@ -58,15 +58,15 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-# --- Pictures as files -----------------------------------------------------------------------------------
+# --- Pictures as files ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_equal_pictures_are_equal_files(suffix: str) -> None:
-    """In one process and in two, whatever the environment says about dates."""
+    """Equal pictures give equal bytes, also in two processes with different dates."""
     script = (
-        "import sys; from polyrelu.formats import load; from polyrelu.plot import picture;"
-        "picture(load('net.json'), 'layers').save(sys.argv[1])"
+        "import sys; from polyrelu.formats import load; from polyrelu.plot import "
+        "picture;picture(load('net.json'), 'layers').save(sys.argv[1])"
     )
     picture(SMALL, "layers").save(f"0.{suffix}")
     for number, epoch in enumerate(["1", "1000000000"], 1):
@@ -112,7 +112,10 @@ def test_formats(
 )
 @pytest.mark.parametrize("name", ["net.json", "lines.json"])
 def test_every_kind_of_picture(what: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Also where every cell contains a line; the output is as its schema says, equal files for equal pictures."""
+    """Every kind is drawn, also where every cell contains a line, and drawn again with equal bytes.
+
+    The output validates against its schema.
+    """
     for suffix in ("png", "svg"):
         contents = []
         for number in range(2):
@@ -138,11 +141,11 @@ def test_the_frame_stands_in_the_picture() -> None:
 
 
 def test_nothing_global_changes() -> None:
-    """No pyplot, no settings, no backend."""
+    """Drawing leaves pyplot, settings and backend alone."""
     script = """
 import sys
 import matplotlib
-before = dict(dict.items(matplotlib.rcParams))  # without asking for the backend, which would choose one
+before = dict(dict.items(matplotlib.rcParams))  # reading the backend would choose one
 from polyrelu.formats import load
 from polyrelu.plot import picture
 for what in ("complex", "layers", "zeros", "weights", "boundary", "level", "surface"):
@@ -191,7 +194,7 @@ assert "matplotlib.pyplot" not in sys.modules
     ],
 )
 def test_nothing_to_see(network: Network, what: str, says: str) -> None:
-    """A picture with a note."""
+    """A picture without content has a note."""
     found = picture(network, what)
     assert sum(count for name, count in found.counts.items() if name != "regions around") == 0
     assert [text.get_text() for text in found.figure.axes[0].texts] == [says]
@@ -222,12 +225,12 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     assert [step[0] for step in done if step[0]] == [1, 1, 2, 3]
 
 
-# --- Meshes ----------------------------------------------------------------------------------------------
+# --- Meshes ---------------------------------------------------------------------------------------
 
 
 @dataclass
 class Read:
-    """What a program reads in a mesh file."""
+    """A mesh as a program reads it from a file."""
 
     vertices: list[tuple[float, ...]]
     faces: list[list[int]]
@@ -282,7 +285,10 @@ def volume(mesh: Read) -> float:
 def test_closed_surfaces(
     suffix: str, network: Network, level: str | int, euler: int, inside: float
 ) -> None:
-    """On R^n, since the surface is bounded. Every edge is passed once in each direction, and the volume is positive."""
+    """Closed surfaces on R^n are oriented outwards.
+
+    Every edge is passed once in each direction, and the volume is positive.
+    """
     part = surface(network, "level", level=level)
     written = save_mesh(part, f"mesh{suffix}")
     mesh = read_mesh(Path(f"mesh{suffix}"))
@@ -295,13 +301,13 @@ def test_closed_surfaces(
     assert mesh.vertices == [tuple(map(float, vertex)) for vertex in written.vertices]
     for vertex in written.vertices:
         assert network(vertex) == (Fraction(level),)
-    for face in written.faces:  # flat, exactly
+    for face in written.faces:  # every face is exactly flat
         a, b, *rest = (np.array(written.vertices[corner]) for corner in face)
         assert all(np.dot(np.cross(b - a, rest[0] - a), c - a) == 0 for c in rest)
 
 
 def test_surfaces_in_a_box() -> None:
-    """The planes x = 0, y = 0, z = 0 in a cube: a complex of 12 squares, in which edges have four faces."""
+    """The planes x = 0, y = 0, z = 0 in a cube give 12 squares, in which edges have four faces."""
     planes = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
     for what in ("zeros", "weights"):
         mesh = mesh_of(surface(planes, what, box=[-1, 1]))
@@ -338,7 +344,10 @@ def test_edges_and_points_alone() -> None:
 
 
 def test_a_mesh_of_a_slice() -> None:
-    """The second input is the third plus 1: the octahedron |y + 1| + |y| + |z| + |w|, by the other coordinates."""
+    """On a slice where the second input is the third plus 1, a mesh has the other coordinates.
+
+    The surface is the octahedron |y + 1| + |y| + |z| + |w|.
+    """
     four = from_arrays(
         [
             (
@@ -376,7 +385,7 @@ def test_mesh_from_the_command_line(folder: Path, capsys: pytest.CaptureFixture[
 def test_the_mesh_of_weights_is_that_of_its_output(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As many facets as the picture shows; the box in the same form."""
+    """A mesh of weights has the facets that the picture shows, and its box has the same form."""
     save(
         from_arrays(
             [([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]), ([[1, 1, 0], [0, 0, 2]], [0, 0])]
@@ -398,7 +407,7 @@ def test_the_mesh_of_weights_is_that_of_its_output(
         surface(from_arrays([([[1, 0, 0]], [0]), ([[1], [1]], [0, 0])]), "weights", output=2)
 
 
-# --- Errors ----------------------------------------------------------------------------------------------
+# --- Errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -488,7 +497,7 @@ def test_a_full_disk_leaves_nothing_behind(
 def test_without_matplotlib(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One line with the remedy, before anything is computed; meshes need no matplotlib."""
+    """Without matplotlib one line names the remedy before any work; meshes need none."""
 
     def never(*_: object) -> None:
         raise AssertionError("computed for nothing")
@@ -509,7 +518,7 @@ def test_without_matplotlib(
 def test_ctrl_c(
     what: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Half a complex would be another picture."""
+    """After Ctrl-C nothing is drawn, because half a complex would give another picture."""
     shown: list[str] = []
 
     def press(self: object, text: str) -> None:
@@ -518,9 +527,8 @@ def test_ctrl_c(
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("polyrelu.support.progress.ProgressLine.show", press)
-    before = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # tests in the background ignore Ctrl-C
+    # Tests in the background ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     status, out, err = run(capsys, "plot", "net.json", "-o", "a.png", "--what", what, "--json")
     signal.signal(signal.SIGINT, before)
     assert (status, json.loads(out)["error"]) == (3, "interrupted; nothing was written")

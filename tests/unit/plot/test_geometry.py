@@ -1,4 +1,4 @@
-"""The geometry of pictures: exact clipping, cyclic order, slices, and what matplotlib is given."""
+"""The geometry of pictures: exact clipping, cyclic order, slices, and what matplotlib receives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped,unused-ignore]
+from mpl_toolkits.mplot3d import art3d  # type: ignore[import-untyped,unused-ignore]
 
 from polyrelu.breakpoints import breakpoint_complex
 from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex, canonical_complex, parse_slice
@@ -36,10 +36,10 @@ from polyrelu.plot import (
 )
 from polyrelu.plot.canvas import new_figure
 from polyrelu.plot.clip import Clipped, floats
-from polyrelu.plot.parts import fringe, zero_set
+from polyrelu.plot.parts import boundary_in_domain, zero_set
 from polyrelu.plot.sets import classes_of
 from polyrelu.plot.slices import on_axes
-from polyrelu.plot.values import lifted
+from polyrelu.plot.values import lifted_regions
 from polyrelu.plot.view import window
 from polyrelu.plot.weights import unit_weight
 from polyrelu.topology import decision_boundary, level_set
@@ -55,7 +55,7 @@ DIAGONAL = Polyhedron.from_constraints([], [], [[1, -1]], [0])
 
 
 def random_network(inputs: int, layers: int, seed: int, outputs: int = 2) -> Network:
-    """A plain network with small fractions."""
+    """Return a plain network with small fractions."""
     rng = Random(f"plot {inputs} {layers} {seed}")
     widths = [inputs, *[4] * layers, outputs]
 
@@ -66,14 +66,14 @@ def random_network(inputs: int, layers: int, seed: int, outputs: int = 2) -> Net
 
 
 def networks(inputs: int) -> Iterator[tuple[Network, PolyhedralComplex]]:
-    """Degenerate and ordinary networks with their complexes on R^n; those with lines among them."""
+    """Degenerate and ordinary networks with their complexes on R^n, some of which contain lines."""
     for kind in KINDS:
         for seed in range(8):
             network = quantised_network(kind, Random(f"plot {kind} {seed}"))
             if network.inputs == inputs:
                 try:
                     yield network, canonical_complex(network)
-                except DomainError:  # a skip connection sees more than the first layer
+                except DomainError:  # a skip connection reads more than the first layer does
                     continue
     for seed in range(3):
         network = random_network(inputs, 2, seed)
@@ -88,7 +88,7 @@ def networks(inputs: int) -> Iterator[tuple[Network, PolyhedralComplex]]:
 def polygons(
     cells: PolyhedralComplex, box: tuple[Fraction, Fraction], dimension: int
 ) -> set[Polygon]:
-    """The cells inside the box that are not on its boundary, as sets of corners."""
+    """Return the cells inside the box that are not on its boundary, as sets of corners."""
     inside = Clipped(cells, view_of(cells, box))
     if dimension < cells.lineality_dim:
         return set()
@@ -97,12 +97,12 @@ def polygons(
     return {frozenset(points) for points in found if not inside.on_frame(points)}
 
 
-# --- Clipping --------------------------------------------------------------------------------------------
+# --- Clipping -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("inputs", [1, 2, 3])
 def test_clipped_cells_are_the_cells_of_the_clipped_domain(inputs: int) -> None:
-    """Two ways: cut the cells of R^n by the sides of the box, or compute the complex of the box."""
+    """Cells of R^n cut by the sides of the box equal the cells of the complex on the box."""
     lines = set()
     for network, cells in networks(inputs):
         lines.add(cells.lineality_dim)
@@ -117,7 +117,7 @@ def cross(a: Point, b: Point, c: Point) -> Fraction:
 
 
 def test_corners_go_around() -> None:
-    """Consecutive corners always turn to the same side, once around: shoelace and triangles from a corner agree."""
+    """Corners turn to the same side, once around: shoelace and triangles from a corner agree."""
     tried = 0
     for _, cells in networks(2):
         for _, points in Clipped(cells, view_of(cells, BOX)).all_cells(2, range(cells.regions)):
@@ -163,7 +163,7 @@ def test_what_only_touches_the_frame_is_not_seen() -> None:
 
 
 def test_certain_floats_in_place_of_exact_vertices() -> None:
-    """They are close enough, and only the vertices on the frame are solved for."""
+    """Certain floats are close enough, and only the vertices on the frame are solved for."""
     for seed in range(3):
         network = random_network(2, 3, seed)
         box = Polyhedron.box([BOX[0]] * 2, [BOX[1]] * 2)
@@ -188,16 +188,15 @@ def test_certain_floats_in_place_of_exact_vertices() -> None:
 
 
 def test_edges_past_the_corners_of_the_frame() -> None:
-    """Whether an edge passes on one side of a corner or the other is no matter of floats, in any dimension."""
+    """Exact arithmetic decides on which side of a corner an edge passes, in any dimension."""
     rng, seen = Random("corners"), set()
     for trial in range(60):
         inputs = 2 + trial % 2
         slopes = [Fraction(rng.randint(1, 9), rng.randint(1, 9)) for _ in range(inputs)]
         off = rng.choice([0, 1, -1]) * Fraction(1, 2 ** rng.choice([50, 56, 64, 90]))
         rows = [slopes, *([rng.randint(-9, 9) for _ in range(inputs)] for _ in range(2))]
-        network = from_arrays(
-            [(rows, [-sum(slopes) + off, 1, 2]), ([[1, 1, 1]], [0])]
-        )  # next to (1, …, 1)
+        # The point lies next to the corner (1, …, 1) of the frame.
+        network = from_arrays([(rows, [-sum(slopes) + off, 1, 2]), ([[1, 1, 1]], [0])])
         domain = Polyhedron.box([-7] * inputs, [Fraction(22, 3)] * inputs)
         cells = canonical_complex(network, domain if trial % 3 else None)
         view = view_of(cells, [-1, 1])
@@ -217,7 +216,7 @@ def test_edges_past_the_corners_of_the_frame() -> None:
 
 
 def area(points: list[tuple[Fraction, ...]]) -> Fraction:
-    """Of a polygon, by the shoelace formula."""
+    """Return the area of a polygon, by the shoelace formula."""
     turned = [*points[1:], points[0]]
     return (
         abs(
@@ -231,7 +230,10 @@ def area(points: list[tuple[Fraction, ...]]) -> Fraction:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_regions_fill_the_frame(kind: str) -> None:
-    """Unbounded cells and cells with lines are clipped exactly: all areas add up, and every corner is in its region."""
+    """Unbounded cells and cells with lines are clipped exactly.
+
+    All areas add up, and every corner lies in its region.
+    """
     frame = [[Fraction(-3), Fraction(4)], [Fraction(-1, 2), Fraction(5)]]
     tried = 0
     for seed in range(30):
@@ -250,7 +252,7 @@ def test_regions_fill_the_frame(kind: str) -> None:
     assert tried or kind == "bottleneck"
 
 
-# --- Views -----------------------------------------------------------------------------------------------
+# --- Views ----------------------------------------------------------------------------------------
 
 
 def test_the_default_box() -> None:
@@ -290,7 +292,10 @@ def test_wrong_views(domain: Polyhedron, box: object, says: str) -> None:
 
 
 def test_the_network_on_a_slice() -> None:
-    """It has the same values, also where later layers read the input, and the domain the same points."""
+    """A network on a slice has the same values, and its domain the same points.
+
+    This holds also where later layers read the input.
+    """
     plain = random_network(4, 1, 0)
     skip = Block(0, plain.weight(1).take(rows=[1, 2]))
     layers = (plain.layers[0], Layer((skip, *plain.layers[1].blocks), plain.bias(2)))
@@ -322,7 +327,10 @@ def test_a_slice_is_drawn_like_the_complex_on_it() -> None:
 
 
 def test_slices_are_drawn_in_their_coordinates(tmp_path: Path) -> None:
-    """Along p1 - p0 and p2 - p0, so that the points are (0, 0), (1, 0) and (0, 1); also where they fill all of R^n."""
+    """Coordinates go along p1 - p0 and p2 - p0, so that the points are (0, 0), (1, 0) and (0, 1).
+
+    This holds also for points that span R^n.
+    """
     for inputs, points in (
         (4, [[1, 0, 2, 1], [2, 1, 3, 1], [3, 0, 2, 2]]),
         (2, [[1, 2], [0, 4], [2, 5]]),
@@ -357,7 +365,7 @@ def test_slices_are_drawn_in_their_coordinates(tmp_path: Path) -> None:
 def test_a_mesh_of_a_slice_through_points(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """max(|x|, |y|, |z|) on a skew slice, in its coordinates."""
+    """The surface of max(|x|, |y|, |z|) on a skew slice is in the coordinates of the slice."""
     rows = [[2, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]]
     network = from_arrays(
         [([[s * a for a in row] for row in rows for s in (1, -1)], [0] * 6), ([[1] * 6], [0])]
@@ -381,10 +389,10 @@ def test_a_mesh_of_a_slice_through_points(
 
 
 def test_weights_on_a_slice_are_measured_along_it() -> None:
-    """The colours are those of the complex on the slice, not those of the coordinates on the axes."""
+    """The colours belong to lengths along the slice in R^n, not to lengths in the coordinates."""
     network = random_network(4, 2, 1, outputs=1)
     plane = Polyhedron.from_generators([[1, 0, 2, 1]], (), [[1, 1, 1, 0], [2, 0, 0, 1]], 4)
-    ax = picture(network, "weights", plane, box=BOX).figure.axes[1]  # the scale
+    ax = picture(network, "weights", plane, box=BOX).figure.axes[1]  # the scale of colours
     largest = max(
         abs(unit_weight(facet, 0))
         for facet in breakpoint_complex(canonical_complex(network, window(plane, BOX)[0]))
@@ -397,11 +405,11 @@ def test_weights_on_a_slice_are_measured_along_it() -> None:
     assert unit_weight(facet, 0) == pytest.approx(9 / 2**0.5)
 
 
-# --- What matplotlib is given ------------------------------------------------------------------------------
+# --- What matplotlib is given ---------------------------------------------------------------------
 
 
 def drawn(ax: Any) -> list[list[list[tuple[float, ...]]]]:
-    """The corners of all polygons and segments of Axes, one list for each collection."""
+    """Return the corners of all polygons and segments of Axes, one list for each collection."""
     return [
         [list(map(tuple, path.vertices.tolist())) for path in part.get_paths()]
         for part in ax.collections
@@ -427,14 +435,15 @@ def test_drawn_regions_and_edges_are_the_clipped_ones() -> None:
 
 
 def test_edges_have_the_colour_of_their_layer() -> None:
-    """Two lines of layer 1 and the line x⁺ + y⁺ = 1, bent twice, of layer 2."""
+    """The network has two lines of layer 1 and the line x⁺ + y⁺ = 1 of layer 2, bent twice."""
     network = from_arrays([(UNIT, [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
     ax = draw_cells(canonical_complex(network), box=[-2, 2])
     assert [len(part) for part in drawn(ax)] == [7, 6, 3]
     legend = ax.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["layer 1", "layer 2"]
-    first, second = (part.get_colors()[0].tolist() for part in ax.collections[1:])  # type: ignore[attr-defined]
+    collections: Any = ax.collections[1:]
+    first, second = (part.get_colors()[0].tolist() for part in collections)
     assert first != second
 
 
@@ -442,11 +451,12 @@ def test_the_boundary_of_the_domain_is_drawn_but_not_the_frame() -> None:
     triangle = Polyhedron.from_generators([[-2, -2], [2, -2], [0, 2]], (), (), 2)
     cells = canonical_complex(from_arrays([([[1, 0]], [0]), ([[1]], [0])]), triangle)
     regions, border, edges = drawn(draw_cells(cells))
+    # The lowest side, which has two edges, lies on the frame.
     assert [len(part) for part in (regions, border, edges)] == [
         2,
         2,
         1,
-    ]  # the lowest side, two edges, is on the frame
+    ]
     boxed = canonical_complex(
         from_arrays([([[1, 0]], [0]), ([[1]], [0])]), Polyhedron.box([-1, -1], [1, 1])
     )
@@ -467,7 +477,7 @@ def test_layers_in_colour_and_grey() -> None:
 
 
 def test_points_and_open_regions_of_a_subcomplex() -> None:
-    """|x| + |y| is 0 at a point, which is drawn as one; x⁺ + y⁺ on a quadrant."""
+    """|x| + |y| is 0 at a point, which is drawn as a point; x⁺ + y⁺ is 0 on a quadrant."""
     diamond = from_arrays([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4], [0])])
     point = draw_level_set(level_set(diamond, 0))
     assert len(point.lines) == 1
@@ -484,8 +494,8 @@ def test_points_and_open_regions_of_a_subcomplex() -> None:
 def test_no_edges_inside_an_open_region_of_a_level_set() -> None:
     network = from_arrays([([*UNIT, [1, 2]], [0, 0, 1]), ([[1, 1, 0]], [0])])
     part = level_set(network, 0)
-    assert (part.f_vector, fringe(part).f_vector) == ((3, 5, 2), (3, 4, 0))
-    outside = {cell for cell in fringe(part) if cell.dimension == 1}
+    assert (part.f_vector, boundary_in_domain(part).f_vector) == ((3, 5, 2), (3, 4, 0))
+    outside = {cell for cell in boundary_in_domain(part) if cell.dimension == 1}
     assert all(0 in vertex for cell in outside for vertex in part.cells.vertices_and_rays(cell)[0])
 
 
@@ -497,7 +507,7 @@ def test_polygons_in_space() -> None:
         ax = draw_subcomplex(part, box=BOX)
         inside = Clipped(cells, view_of(cells, BOX))
         expected = [floats(points) for _, points in inside.all_cells(2, range(cells.size(2)))]
-        collections = [part for part in ax.collections if isinstance(part, Poly3DCollection)]
+        collections = [part for part in ax.collections if isinstance(part, art3d.Poly3DCollection)]
         assert len(collections) == bool(expected)
         if expected:
             found = [np.array(face).tolist() for face in collections[0]._faces]
@@ -506,7 +516,7 @@ def test_polygons_in_space() -> None:
             ]
 
 
-# --- Weights, classes, heights -----------------------------------------------------------------------------
+# --- Weights, classes, heights --------------------------------------------------------------------
 
 
 def test_weights_are_red_where_convex_and_grey_where_invisible() -> None:
@@ -566,14 +576,14 @@ def test_a_boundary_of_another_network_is_refused() -> None:
 def test_heights_are_values(inputs: int) -> None:
     network = random_network(inputs, 2, 2)
     cells = canonical_complex(network)
-    pieces = lifted(cells, Clipped(cells, view_of(cells, BOX)), 1)
+    pieces = lifted_regions(cells, Clipped(cells, view_of(cells, BOX)), 1)
     assert len(pieces) > 2
     for *point, value in (corner for piece in pieces for corner in piece):
         assert value == network(point)[1]
 
 
 def test_breakpoints_of_a_graph() -> None:
-    """The second neuron is cancelled by the third: no breakpoint at 1."""
+    """The third neuron cancels the second one, so that there is no breakpoint at 1."""
     network = from_arrays([([[1], [1], [2]], [0, -1, -2]), ([[1, 2, -1]], [5])])
     ax = draw_graph(canonical_complex(network), box=[-2, 3])
     assert np.array(ax.lines[0].get_data()).tolist() == [[0.0], [5.0]]
@@ -589,7 +599,7 @@ def test_a_surface() -> None:
     assert low < 2 < 4 < high
 
 
-# --- Axes of one's own ---------------------------------------------------------------------------------------
+# --- Axes of one's own ----------------------------------------------------------------------------
 
 
 def test_axes_of_the_caller() -> None:

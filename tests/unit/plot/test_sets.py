@@ -1,4 +1,4 @@
-"""Decision boundaries and level sets of every dimension: what is drawn is said, and what is said is drawn."""
+"""Decision boundaries and level sets of every dimension: counts and pictures agree."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ SIX = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
 ZERO = from_arrays([([[0, 0]], [0]), ([[0]], [0])])
 POINT = from_arrays([(FOUR, [0] * 4), ([[1] * 4], [0])])
 TWO = from_arrays([(FOUR, [0] * 4), ([[1] * 4, [0] * 4], [0, 0])])
-#: max(x, 0) + max(y, 0), 0 on a quadrant
+#: The function max(x, 0) + max(y, 0), which is 0 on a quadrant.
 QUADRANT = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
-#: | |x| + |y| - 1 | + |z|, 0 on four edges
+#: The function | |x| + |y| - 1 | + |z|, which is 0 on four edges.
 RING = from_arrays(
     [
         (SIX, [0] * 6),
@@ -78,7 +78,7 @@ def test_cells_of_all_dimensions(network: Network, tally: str, says: Sequence[st
 
 
 def test_a_smaller_box_than_the_complex() -> None:
-    """What is said is about the box: inside the quadrant, beside it, around its corner."""
+    """Counts are about the box: inside the quadrant, beside it, around its corner."""
     part, solid = level_set(QUADRANT, 0), level_set(OCTANT, 0)
     for box, tally, count in (
         ([-3, -1], "1 region", 1),
@@ -91,7 +91,7 @@ def test_a_smaller_box_than_the_complex() -> None:
         ([-3, -1], "1 solid"),
         ([1, 2], "empty"),
         ([-1, 1], "1 solid, 3 facets"),
-        ([(0, 1), (0, 1), (-1, 0)], "empty"),  # they touch
+        ([(0, 1), (0, 1), (-1, 0)], "empty"),  # box and quadrant only touch
         ([("-1/9", 8), ("-1/9", 8), (-1, 8)], "1 solid, 3 facets"),
     ]
     for sides, tally in boxes:
@@ -123,7 +123,7 @@ def test_other_sets_are_refused() -> None:
     )
 
 
-# --- Neurons that are 0 on regions -------------------------------------------------------------------------
+# --- Neurons that are 0 on regions ----------------------------------------------------------------
 
 
 def test_regions_where_a_neuron_is_zero_are_filled() -> None:
@@ -156,7 +156,7 @@ def test_a_panel_without_anything_says_so() -> None:
 
 
 def test_every_cell_is_counted_once() -> None:
-    """The line of the first layer is that of the second, too."""
+    """The line of the first layer is also the line of the second layer."""
     network = from_arrays([([[1, 0], [-1, 0]], [0, 0]), ([[1, -1]], [0]), ([[1]], [0])])
     assert picture(network, "zeros").counts["edges"] == 1
     assert first_line(draw_zero_sets(canonical_complex(network))).endswith(": 1 edge")
