@@ -8,11 +8,10 @@ The modules: `certificate` and `tree` are the two kinds of files, as values; `th
 statements of theorems and hypotheses; `describe` and `text` put files into words.
 """
 
-from polyrelu.certificate.certificate import (
+from polyrelu.certificate.certificate import Certificate, Hypothesis
+from polyrelu.certificate.claims import (
     Among,
-    Certificate,
     Claim,
-    Hypothesis,
     PairClaim,
     PartClaim,
     RegionsClaim,

@@ -19,13 +19,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any, cast
 
-from polyrelu.certificate.certificate import (
-    Hypothesis,
-    PairClaim,
-    RegionsClaim,
-    network_references,
-    printable_remarks,
-)
+from polyrelu.certificate.certificate import Hypothesis, network_references, printable_remarks
+from polyrelu.certificate.claims import PairClaim, RegionsClaim
 from polyrelu.errors import CertificateError
 from polyrelu.exact import format_rational
 from polyrelu.support.limits import LINE_LIMIT

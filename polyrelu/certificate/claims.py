@@ -1,0 +1,311 @@
+"""What certificates claim: the values behind the key `claim` (FORMAT.md, section 3.2).
+
+Each kind of claim is one frozen type that knows its networks, its domain and its class of
+competitors, and writes its terms for a file. Whether a claim is true is not decided here: provers
+find evidence, and the checker re-derives it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+from polyrelu.certificate.text import domain_text, part_text
+from polyrelu.exact import Polyhedron, decimal_above, format_integer, format_rational
+from polyrelu.network import Network
+
+__all__ = ["Among", "Claim", "PairClaim", "PartClaim", "RegionsClaim", "RuntimeClaim"]
+
+#: The classes of competitors, from the largest to the smallest.
+Among = Literal["all", "regular", "transversal", "generic"]
+Kind = Literal["identifiable", "not-identifiable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim about the parameters of a network among competitors on a domain.
+
+    Attributes
+    ----------
+    kind
+        `identifiable`: every competitor with the same function equals the network up to permutation
+        and positive scaling of neurons; `not-identifiable`: some competitor does not.
+    network
+        The network that the claim is about.
+    among
+        The class of competitors.
+    other
+        The competitor that refutes identifiability; only for `not-identifiable`.
+    domain
+        The domain on which the functions agree, in words.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> claim = Claim("identifiable", from_arrays([([[1, 2]], [3])]), "all")
+    >>> claim.terms()
+    {'domain': 'R^n', 'among': 'all'}
+    """
+
+    kind: Kind
+    network: Network
+    among: Among
+    other: Network | None = None
+    domain: str = "R^n"
+
+    @property
+    def networks(self) -> dict[str, Network]:
+        """The networks by their keys in the certificate."""
+        return {"network": self.network} | ({} if self.other is None else {"other": self.other})
+
+    def terms(self) -> dict[str, Any]:
+        """Return the entries of the claim in a certificate, without kind and networks."""
+        return {"domain": self.domain, "among": self.among}
+
+    def __str__(self) -> str:
+        shape = f"The {self.network.architecture} network {self.network.sha256[:12]}…"
+        members = "every parameter" if self.among == "all" else f"every {self.among} parameter"
+        if self.kind == "identifiable":
+            return (
+                f"{shape} is identifiable among {self.among} parameters on {self.domain}: "
+                f"{members} of its architecture with the same function is this one up to "
+                "permutation and positive scaling of neurons."
+            )
+        member = "another" if self.among == "all" else f"a {self.among}"
+        return (
+            f"{shape} is not identifiable among {self.among} parameters on {self.domain}: {member} "
+            "parameter of its architecture, not related to it by permutation and positive scaling, "
+            "computes the same function."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PartClaim:
+    """The claim that the function determines a part of the parameters (FORMAT.md, section 3.2).
+
+    Attributes
+    ----------
+    network
+        The network that the claim is about.
+    layers
+        M: the rows [W|b] of the hidden layers 1 to M are determined. The rows of layer M are
+        determined up to their signs if `neurons` is empty.
+    neurons
+        Indices of neurons of layer M + 1, ascending; their rows are determined up to signs.
+    kind
+        Always `determined`.
+    among
+        The class of competitors, `transversal` or `regular`.
+    domain
+        The domain on which the functions agree, in words.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
+    >>> PartClaim(net, 1).terms()
+    {'domain': 'R^n', 'among': 'transversal', 'layers': 1, 'neurons': []}
+    """
+
+    network: Network
+    layers: int
+    neurons: tuple[int, ...] = ()
+    kind: Literal["determined"] = "determined"
+    among: Among = "transversal"
+    domain: str = "R^n"
+
+    @property
+    def networks(self) -> dict[str, Network]:
+        """The network by its key in the certificate."""
+        return {"network": self.network}
+
+    def terms(self) -> dict[str, Any]:
+        """Return the entries of the claim in a certificate, without kind and networks."""
+        return {
+            "domain": self.domain,
+            "among": self.among,
+            "layers": self.layers,
+            "neurons": list(self.neurons),
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"The {self.network.architecture} network {self.network.sha256[:12]}… is determined "
+            f"among {self.among} parameters on {self.domain} in "
+            f"{part_text(self.layers, self.neurons)}: every {self.among} parameter of its "
+            "architecture with the same function agrees with it there after permutation and "
+            "positive scaling of neurons."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeClaim:
+    """The claim that a float runtime stays close to the exact function on a box.
+
+    FORMAT.md, section 3.7, has the details.
+
+    Attributes
+    ----------
+    network
+        The network that the claim is about.
+    lower
+        The lower corner of the box, one number for each input.
+    upper
+        The upper corner of the box, one number for each input.
+    arithmetic
+        The format of the runtime, `float32` or `float64`, which computes layer by layer.
+    at_most
+        A bound of the absolute error of each output.
+    kind
+        Always `runtime-error`.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net, one = from_arrays([([[1]], [0])]), Fraction(1)
+    >>> claim = RuntimeClaim(net, (-one,), (one,), "float32", (Fraction(1, 2**20),))
+    >>> claim.terms()["at-most"]
+    ['1/1048576']
+    """
+
+    network: Network
+    lower: tuple[Fraction, ...]
+    upper: tuple[Fraction, ...]
+    arithmetic: str
+    at_most: tuple[Fraction, ...]
+    kind: Literal["runtime-error"] = "runtime-error"
+    among: ClassVar[str] = ""  # there are no competitors
+
+    @property
+    def networks(self) -> dict[str, Network]:
+        """The network by its key in the certificate."""
+        return {"network": self.network}
+
+    def terms(self) -> dict[str, Any]:
+        """Return the entries of the claim in a certificate, without kind and networks."""
+        lower, upper, at_most = (
+            list(map(format_rational, part)) for part in (self.lower, self.upper, self.at_most)
+        )
+        return {
+            "domain": {"lower": lower, "upper": upper},
+            "arithmetic": self.arithmetic,
+            "at-most": at_most,
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"The {self.network.architecture} network {self.network.sha256[:12]}…, computed layer "
+            f"by layer in {self.arithmetic}, differs from its exact function by at most "
+            f"{decimal_above(max(self.at_most))} on the box."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PairClaim:
+    """The claim that two networks compute the same function on a domain, or do not.
+
+    FORMAT.md, section 3.8, has the details.
+
+    Attributes
+    ----------
+    kind
+        `equivalent` or `not-equivalent`.
+    network
+        The first network.
+    other
+        The second network.
+    domain
+        A polyhedron whose equations are in reduced echelon form.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net, line = from_arrays([([[1]], [0])]), Polyhedron.universe(1)
+    >>> PairClaim("equivalent", net, net, line).terms()
+    {'domain': {'inequalities': [], 'equations': []}}
+    """
+
+    kind: Literal["equivalent", "not-equivalent"]
+    network: Network
+    other: Network
+    domain: Polyhedron
+    among: ClassVar[str] = ""  # there are no competitors
+
+    @property
+    def networks(self) -> dict[str, Network]:
+        """The networks by their keys in the certificate."""
+        return {"network": self.network, "other": self.other}
+
+    def terms(self) -> dict[str, Any]:
+        """Return the entries of the claim in a certificate, without kind and networks."""
+        return {"domain": _domain_terms(self.domain)}
+
+    def __str__(self) -> str:
+        place = domain_text(self.terms()["domain"])
+        names = " and ".join(
+            f"{network.widths} {network.sha256[:12]}…" for network in self.networks.values()
+        )
+        if self.network == self.other:
+            same = f"{self.network.widths} {self.network.sha256[:12]}…"
+            return f"Both are one network, {same}, so they compute the same function on {place}."
+        if self.kind == "equivalent":
+            return f"The networks {names} compute the same function on {place}."
+        return f"The networks {names} do not compute the same function on {place}."
+
+
+@dataclass(frozen=True, slots=True)
+class RegionsClaim:
+    """The claim that a canonical complex has a number of cells of full dimension.
+
+    FORMAT.md, section 5.1, has the details.
+
+    Attributes
+    ----------
+    network
+        The network that the claim is about.
+    domain
+        A polyhedron whose equations, implied ones included, are in reduced echelon form.
+    count
+        The number of cells of full dimension, called regions.
+    kind
+        Always `regions`.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1]], [0]), ([[1]], [0])])
+    >>> RegionsClaim(net, Polyhedron.universe(1), 2).terms()
+    {'domain': {'inequalities': [], 'equations': []}, 'count': 2}
+    """
+
+    network: Network
+    domain: Polyhedron
+    count: int
+    kind: Literal["regions"] = "regions"
+    among: ClassVar[str] = ""  # there are no competitors
+
+    @property
+    def networks(self) -> dict[str, Network]:
+        """The network by its key in the certificate."""
+        return {"network": self.network}
+
+    def terms(self) -> dict[str, Any]:
+        """Return the entries of the claim in a certificate, without kind and networks."""
+        return {"domain": _domain_terms(self.domain), "count": self.count}
+
+    def __str__(self) -> str:
+        place = domain_text(self.terms()["domain"])
+        name = f"{self.network.widths} {self.network.sha256[:12]}…"
+        return (
+            f"The canonical complex of the network {name} on {place} has exactly {self.count} "
+            "regions, and a point inside each of them is listed."
+        )
+
+
+def _domain_terms(domain: Polyhedron) -> dict[str, list[str]]:
+    """Return a domain as it stands in claims (FORMAT.md, section 3.8)."""
+    parts = {"inequalities": domain.inequalities, "equations": domain.equations}
+    return {
+        key: [" ".join(map(format_integer, row)) for row in rows] for key, rows in parts.items()
+    }
