@@ -13,13 +13,17 @@ from polyrelu.breakpoints.export import (
     save_breakpoints,
     weighted_dual_graph,
 )
-from polyrelu.breakpoints.jumps import BreakpointComplex, TropicalWeight, breakpoint_complex
-from polyrelu.breakpoints.reconstruction import reconstruct
-from polyrelu.breakpoints.tropical import (
+from polyrelu.breakpoints.rational_form import (
     DualCell,
     TropicalPolynomial,
     TropicalRational,
     tropical_form,
+)
+from polyrelu.breakpoints.reconstruction import reconstruct
+from polyrelu.breakpoints.tropical_weights import (
+    BreakpointComplex,
+    TropicalWeight,
+    breakpoint_complex,
 )
 
 __all__ = [

@@ -25,7 +25,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from polyrelu.breakpoints.jumps import BreakpointComplex
+from polyrelu.breakpoints.tropical_weights import BreakpointComplex
 from polyrelu.complex import Cell, PolyhedralComplex
 from polyrelu.complex.completeness import require_complete
 from polyrelu.errors import DomainError

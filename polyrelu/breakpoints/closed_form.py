@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyrelu.breakpoints.jumps import BreakpointComplex, TropicalWeight
+from polyrelu.breakpoints.tropical_weights import BreakpointComplex, TropicalWeight
 from polyrelu.complex import PolyhedralComplex
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Network, NeuronId, SignVector, output_derivative

@@ -12,7 +12,7 @@ from typing import Any
 
 import networkx as nx
 
-from polyrelu.breakpoints.jumps import BreakpointComplex, TropicalWeight
+from polyrelu.breakpoints.tropical_weights import BreakpointComplex, TropicalWeight
 from polyrelu.complex.export import graph_text, numbers_text
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.errors import DomainError

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import networkx as nx
 
-from polyrelu.breakpoints.jumps import BreakpointComplex
+from polyrelu.breakpoints.tropical_weights import BreakpointComplex
 from polyrelu.complex.completeness import require_complete
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from polyrelu.breakpoints.jumps import BreakpointComplex, breakpoint_complex
+from polyrelu.breakpoints.tropical_weights import BreakpointComplex, breakpoint_complex
 from polyrelu.complex import Cell
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.interior_points import point_in

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyrelu.breakpoints import breakpoint_complex
-from polyrelu.breakpoints.jumps import maps_on_hull
+from polyrelu.breakpoints.tropical_weights import maps_on_hull
 from polyrelu.complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact import nearest_float

@@ -37,7 +37,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.breakpoints.jumps import maps_on_hull
+from polyrelu.breakpoints.tropical_weights import maps_on_hull
 from polyrelu.complex import Cell, PolyhedralComplex
 from polyrelu.complex.completeness import require_complete
 from polyrelu.errors import DomainError
