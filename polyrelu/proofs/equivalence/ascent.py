@@ -62,7 +62,7 @@ def climbing_points(
     joint: JointNetwork, path: NodePolyhedron, starts: Sequence[Point], seed: int
 ) -> Iterator[Point]:
     """Points of a polyhedron on the way to where suspects are active, from the given ones."""
-    if not ScaledForms.fit(joint):
+    if not ScaledForms.is_affordable(joint):
         return
     climb = _Climb(joint, path, seed)
     for wanted in suspects(joint):
@@ -101,7 +101,7 @@ class _Climb:
         """How many of the wanted atoms are active at a point, and the lowest of their forms."""
         values, _ = self._joint.values_at(point)
         lowest = min(
-            self._scaled.value(symbol, Fraction(values[symbol], point[0])) for symbol in wanted
+            self._scaled.scaled_value(symbol, Fraction(values[symbol], point[0])) for symbol in wanted
         )
         return sum(values[symbol] > 0 for symbol in wanted), lowest
 

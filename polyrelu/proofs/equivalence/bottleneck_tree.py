@@ -15,8 +15,8 @@ from fractions import Fraction
 from polyrelu.certificate import NodeRecord, SignRecord
 from polyrelu.exact.form_bounds import RelaxationSlopes
 from polyrelu.proofs.trees.expressions import Expressions, JointNetwork, KnownSigns, Term
-from polyrelu.proofs.trees.node_polyhedron import Proof
-from polyrelu.proofs.trees.relaxation import relaxed
+from polyrelu.proofs.trees.node_polyhedron import NonnegativityProof
+from polyrelu.proofs.trees.relaxation import affine_lower_bound
 from polyrelu.proofs.trees.search import TreeStatistics, sign_record
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget
@@ -132,7 +132,7 @@ class _Tree:
                 for symbol in self.flipped
                 if slope
             }
-            below = relaxed(term.form, sign, forms, self.joint.dimension, {}, slopes)
+            below = affine_lower_bound(term.form, sign, forms, self.joint.dimension, {}, slopes)
             if below is None or (slope and not below.slopes):
                 return None
             proof = _by_one_cut(below.coefficients, cuts)
@@ -141,12 +141,12 @@ class _Tree:
         return None
 
 
-def _by_one_cut(form: dict[int, Fraction], cuts: list[tuple[SparseForm, int]]) -> Proof | None:
+def _by_one_cut(form: dict[int, Fraction], cuts: list[tuple[SparseForm, int]]) -> NonnegativityProof | None:
     """A proof that an affine form is nonnegative: it is a constant ≥ 0 more than a multiple of one of the cuts."""
     form = dict(form)
     constant = form.pop(0, Fraction())
     if not form:
-        return Proof({}) if constant >= 0 else None
+        return NonnegativityProof({}) if constant >= 0 else None
     place = next(iter(form))
     for number, (row, factor) in enumerate(cuts):
         entries = {column: Fraction(entry) for column, entry in zip(*row, strict=True)}
@@ -155,5 +155,5 @@ def _by_one_cut(form: dict[int, Fraction], cuts: list[tuple[SparseForm, int]]) -
         if multiplier <= 0 or constant < multiplier * offset or len(form) != len(entries):
             continue
         if all(form.get(column) == multiplier * entry for column, entry in entries.items()):
-            return Proof({number: multiplier / factor})
+            return NonnegativityProof({number: multiplier / factor})
     return None

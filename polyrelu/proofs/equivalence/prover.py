@@ -199,7 +199,7 @@ class _Question:
 
     def _tried(self, budget: Budget) -> list[Point]:
         """Some points of the domain."""
-        start = self._coordinates.point_of(self._coordinates.inside)
+        start = self._coordinates.to_coordinates(self._coordinates.inside)
         found = []
         for point in itertools.islice(random_points(self._root, start, self._seed), _POINTS):
             budget.check()
@@ -247,7 +247,7 @@ class _Question:
                 return self._by_moves((first, second), budget)
             for x in places_to_differ(first.network, second.network, joint, self._seed):
                 budget.check()
-                point = self._coordinates.point_of(x)
+                point = self._coordinates.to_coordinates(x)
                 if self._differ(point):
                     return self._refuted([point], "bottleneck")
         except LimitReached:  # of the attempt, or of the whole: then the next check says so
@@ -345,7 +345,7 @@ class _Question:
         if point is None:
             known = [sample.point for sample in failure.samples]
             point = difference_point(
-                failure.path, failure.expressions, known, self._differ, self._seed, budget
+                failure.polyhedron, failure.expressions, known, self._differ, self._seed, budget
             )
         return self._refuted([point], self._route())
 
@@ -376,7 +376,7 @@ class _Question:
             return self._root.contains(point) and self._differ(point)
 
         best = min(
-            (self._coordinates.embedded(simplified(point, is_good)) for point in points),
+            (self._coordinates.to_inputs(simplified(point, is_good)) for point in points),
             key=_length,
         )
         witness = Witness(best, self._first(best), self._second(best))
