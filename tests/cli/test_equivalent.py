@@ -162,11 +162,18 @@ def test_ctrl_c(tmp_path: Path) -> None:
     for network, name in zip((one, two), names, strict=True):
         save(network, name)
     code = (
-        "import sys\nfrom polyrelu.proofs.equivalence import prover as equivalence\nfrom polyrelu.cli.main import main\n"
-        "search = equivalence.search\n"
-        "def told(*arguments):\n    print('started', file=sys.stderr, flush=True)\n    return search(*arguments)\n"
-        "equivalence._MOST_COORDINATES, equivalence.search = 0, told\n"
-        "equivalence.canonical_position = lambda network: None\nsys.exit(main())"
+        "import sys\n"
+        "from dataclasses import replace\n"
+        "from polyrelu.proofs.equivalence import prover\n"
+        "from polyrelu.cli.main import main\n"
+        "search = prover.search\n"
+        "def told(*arguments):\n"
+        "    print('started', file=sys.stderr, flush=True)\n"
+        "    return search(*arguments)\n"
+        "prover.SETTINGS = replace(prover.SETTINGS, max_coordinates_of_parts=0)\n"
+        "prover.search = told\n"
+        "prover.canonical_position = lambda network: None\n"
+        "sys.exit(main())"
     )
     command = [
         sys.executable,

@@ -184,9 +184,7 @@ class ScaledForms:
         return nearest_float(form.numerator, form.denominator << exponent)
 
     def gradient(self, symbols: Iterable[int], active: set[int]) -> Floats:
-        """Return the sum of the gradients of some scaled forms, where exactly the given atoms are
-        active.
-        """
+        """Return the sum of some scaled forms' gradients, where only the given atoms are active."""
         on = np.array([symbol in active for symbol in self._place], dtype=float)
         row = sum(
             (self.table[self._place[symbol] - self._first] for symbol in symbols),

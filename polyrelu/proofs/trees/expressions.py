@@ -184,9 +184,7 @@ class JointNetwork:
         return tuple(atom.neuron for atom in self.lifted)
 
     def part(self, difference: list[SparseForm]) -> JointNetwork:
-        """Return the joint network of another difference over the same atoms, without unneeded
-        atoms.
-        """
+        """Return the joint network of another difference over the same atoms."""
         found = copy.copy(self)
         found.difference = difference
         found.atoms = _needed_atoms(difference, self.atoms, self.dimension)
@@ -439,9 +437,7 @@ class _AtomTable:
 def _outputs(
     network: Network, number: int, inputs: Rows, table: _AtomTable, check: Callable[[], None]
 ) -> Rows:
-    """Enter all activations of a network in the table; return its output rows and their
-    denominator.
-    """
+    """Enter the activations of a network in the table; return its output rows and denominator."""
     activations = [inputs]
     for layer_number, layer in enumerate(network.layers, 1):
         check()
@@ -543,9 +539,7 @@ class _IntegerLayer:
         ]
 
     def preactivations(self, activations: Sequence[Rows]) -> Rows:
-        """Return the preactivations as rows over a denominator, given the activations of all
-        earlier layers.
-        """
+        """Return the preactivations as rows over a denominator, given all earlier activations."""
         common = math.lcm(*(activations[source][1] for source, _ in self._blocks))
         sums: list[dict[int, int]] = [{0: bias * common} for bias in self._bias]
         for source, weights in self._blocks:

@@ -274,9 +274,7 @@ class NodePolyhedron:
         self._scales.pop()
 
     def sides(self) -> dict[tuple[int, int], Fraction]:
-        """Return the root's bounds of single coordinates: lower bounds at (j, 1), upper bounds at
-        (j, -1).
-        """
+        """Return the bounds of coordinates at the root: lower at (j, 1), upper at (j, -1)."""
         found: dict[tuple[int, int], Fraction] = {}
         for row in self._rows[: self._base]:
             entries = dict(zip(*row, strict=True))
@@ -293,8 +291,7 @@ class NodePolyhedron:
         return list(self._rows)
 
     def prove_nonnegative(self, form: Mapping[int, int | Fraction]) -> NonnegativityProof | Point:
-        """Prove that an affine form is nonnegative on the polyhedron, or return a point that
-        refutes it.
+        """Prove that an affine form is nonnegative on the polyhedron, or return a counterexample.
 
         The form is given by columns. The polyhedron must not be empty.
         """

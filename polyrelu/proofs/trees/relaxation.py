@@ -40,21 +40,16 @@ def chosen_slopes(bottom: Floats, top: Floats) -> tuple[Floats, Floats]:
 
     The lower slope is 0 or 1, whichever cuts off the smaller triangle. The upper slope is near the
     slope of the chord from (bottom, 0) to (top, top). Both are 1 or both are 0 where the form has
-    one sign. The ends are estimates in floats; slopes need not be optimal to be valid.
+    one sign. All slopes are multiples of 1/16. The ends may be estimates: any slopes are valid.
 
     >>> chosen_slopes(np.array([-1.0, 0.0]), np.array([3.0, 2.0]))
     (array([1., 1.]), array([0.75, 1.  ]))
     """
-    chord = np.clip(
-        np.round(_SLOPE_STEPS * top / np.maximum(top - bottom, np.finfo(np.float64).tiny))
-        / _SLOPE_STEPS,
-        0,
-        1,
-    )
+    length = np.maximum(top - bottom, np.finfo(np.float64).tiny)
+    chord = np.clip(np.round(_SLOPE_STEPS * top / length) / _SLOPE_STEPS, 0, 1)
     stable = (bottom >= 0) | (top <= 0)
-    return np.where(stable, bottom >= 0, top > -bottom).astype(np.float64), np.where(
-        stable, bottom >= 0, chord
-    )
+    lower = np.where(stable, bottom >= 0, top > -bottom).astype(np.float64)
+    return lower, np.where(stable, bottom >= 0, chord)
 
 
 class AffineLowerBound(NamedTuple):

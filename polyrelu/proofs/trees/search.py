@@ -115,8 +115,7 @@ def search(
     budget: Budget,
     statistics: TreeStatistics,
 ) -> Failure | None:
-    """Prove that the difference of two networks vanishes on a polyhedron, or find where they
-    differ.
+    """Prove that a difference of networks vanishes on a polyhedron, or find where it does not.
 
     The records of the tree are handed to `record` in prefix order; they prove the equality if None
     is returned. Raises `LimitReached` when the budget is used up, and `CertificateLimit` when the

@@ -86,9 +86,7 @@ def sparse_row(row: Sequence[int]) -> SparseForm:
 
 
 def _dense_row(row: SparseForm, place: Mapping[int, int], factor: int) -> list[int]:
-    """Return factor · form as a list with column j at place[j]; columns without a place are
-    dropped.
-    """
+    """Return factor · form as a list, column j at place[j]; others are dropped."""
     line = [0] * len(place)
     for column, entry in zip(*row, strict=True):
         if column in place:

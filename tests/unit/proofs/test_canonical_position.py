@@ -15,8 +15,8 @@ from polyrelu.exact import RationalMatrix
 from polyrelu.network import Network, from_document
 from polyrelu.outcomes import Equivalent, NotEquivalent
 from polyrelu.proofs.equivalence.bottleneck_parts import hidden_parts
-from polyrelu.proofs.equivalence.bottleneck_points import places_to_differ
-from polyrelu.proofs.equivalence.bottleneck_tree import own_atoms
+from polyrelu.proofs.equivalence.bottleneck_points import difference_candidates
+from polyrelu.proofs.equivalence.bottleneck_tree import unshared_atoms
 from polyrelu.proofs.equivalence.canonical_position import canonical_position
 from polyrelu.proofs.trees.expressions import JointNetwork
 from tests.generators.bottleneck_stacks import (
@@ -163,7 +163,7 @@ def test_parts_add_up() -> None:
     found = [canonical_position(net) for net in pair]
     positions = [position for position in found if position is not None]
     joint = joint_of(*pair)
-    own = own_atoms(joint)
+    own = unshared_atoms(joint)
     assert len(hidden_parts(joint, pair, positions, own)) == len(own) // 2
     for atom in own:
         assert hidden_parts(joint, pair, positions, [other for other in own if other != atom]) == []
@@ -284,7 +284,7 @@ def test_places_to_differ() -> None:
         assert other is not None
         joint = joint_of(one.network, other.network)
         if joint.difference:
-            places = places_to_differ(one.network, other.network, joint, 0)
+            places = difference_candidates(one.network, other.network, joint, 0)
             assert any(evaluate(first, list(x)) != evaluate(second, list(x)) for x in places), (
                 seed,
                 kind,

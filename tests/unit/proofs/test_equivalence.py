@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +22,7 @@ from polyrelu import DomainError, NetworkError, Polyhedron, Undecided, checker, 
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.outcomes import Equivalent, NotEquivalent
+from polyrelu.proofs.equivalence import prover
 from polyrelu.symmetry import permute, rescale
 from tests.generators.files import ROOT
 from tests.oracles.judge import certificate_bytes
@@ -184,7 +186,7 @@ def test_neurons_that_are_stable_on_a_box_are_never_split() -> None:
 
 def test_a_change_that_random_points_do_not_see(monkeypatch: pytest.MonkeyPatch) -> None:
     """One weight changed by 2^-40, on a neuron that is rarely active, from another one that is: floats climb there."""
-    monkeypatch.setattr("polyrelu.proofs.equivalence.prover._POINTS", 4)
+    monkeypatch.setattr(prover, "SETTINGS", replace(prover.SETTINGS, num_points=4))
     rng = np.random.default_rng(11)
     widths = [40, 30, 30, 3]
     layers = [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in pairwise(widths)]
@@ -246,12 +248,9 @@ def hinges(count: int) -> tuple[Network, Network]:
 
 
 def test_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "polyrelu.proofs.equivalence.prover._MOST_COORDINATES", 0
-    )  # one tree for all places, 2^13 leaves
-    monkeypatch.setattr(
-        "polyrelu.proofs.equivalence.prover.canonical_position", lambda network: None
-    )
+    one_tree = replace(prover.SETTINGS, max_coordinates_of_parts=0)  # of 2^13 leaves
+    monkeypatch.setattr(prover, "SETTINGS", one_tree)
+    monkeypatch.setattr(prover, "canonical_position", lambda network: None)
     started = time.monotonic()
     outcome = equivalent(*hinges(13), time_limit=1)
     assert time.monotonic() - started < 10
