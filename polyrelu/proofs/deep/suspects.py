@@ -16,7 +16,7 @@ from polyrelu.network import NeuronId
 from polyrelu.proofs.deep.hypotheses import Missing
 from polyrelu.proofs.deep.ridges import DeepNetwork, Ridge
 from polyrelu.proofs.deep.search import DeepSearch
-from polyrelu.proofs.refutations.suspects import Suspect
+from polyrelu.proofs.refutations.one_sided_candidates import OneSidedCandidate
 
 __all__ = ["suspects"]
 
@@ -24,7 +24,7 @@ __all__ = ["suspects"]
 _SAMPLE = 20_000
 
 
-def suspects(search: DeepSearch) -> list[Suspect]:
+def suspects(search: DeepSearch) -> list[OneSidedCandidate]:
     """What no ridge contradicts, early layers first, and neurons with one sign everywhere before pairs.
 
     >>> from polyrelu.network import from_arrays
@@ -32,7 +32,7 @@ def suspects(search: DeepSearch) -> list[Suspect]:
     >>> search = DeepSearch(net)
     >>> _ = search.run(rounds=3)
     >>> for suspect in suspects(search):
-    ...     print(suspect.neuron, suspect.sign, suspect.source)
+    ...     print(suspect.neuron, suspect.sign, suspect.guard)
     NeuronId(layer=2, index=1) 1 None
     """
     on = _signs_around(search.space, search.ridges)
@@ -52,7 +52,9 @@ def _signs_around(space: DeepNetwork, ridges: Iterable[Ridge]) -> NDArray[np.boo
     return np.array([space.bits(mask) for mask in masks[::step]], dtype=bool)
 
 
-def _one_sign(space: DeepNetwork, on: NDArray[np.bool_], missing: Missing) -> Iterator[Suspect]:
+def _one_sign(
+    space: DeepNetwork, on: NDArray[np.bool_], missing: Missing
+) -> Iterator[OneSidedCandidate]:
     if missing.neuron is None or missing.want not in ("piece", "on") or missing.neuron.layer == 1:
         return
     own = on[:, space.place(missing.neuron)]
@@ -60,4 +62,4 @@ def _one_sign(space: DeepNetwork, on: NDArray[np.bool_], missing: Missing) -> It
     if source is not None:
         own = own[on[:, space.place(source)]]
     if len(own) and own.all() == own.any():
-        yield Suspect(missing.neuron, 1 if own[0] else -1, source)
+        yield OneSidedCandidate(missing.neuron, 1 if own[0] else -1, source)

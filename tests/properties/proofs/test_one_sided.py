@@ -19,14 +19,14 @@ from polyrelu import Network, NeuronId, checker
 from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.refutations.moves import Move
 from polyrelu.proofs.refutations.one_sided import one_sided_moves, one_sided_neurons
-from polyrelu.proofs.refutations.suspects import Suspect
+from polyrelu.proofs.refutations.one_sided_candidates import OneSidedCandidate
 from polyrelu.support.text_files import layout
 from tests.oracles.judge import plain
 from tests.oracles.plain import Network as Plain
 from tests.oracles.plain import evaluate, preactivations
 from tests.properties.proofs.test_bounded_replacement import certificate, changed, points, verdict
 
-Kind = tuple[int, int, int | None]  # layer, sign, source
+Kind = tuple[int, int, int | None]  # layer, sign, guard
 
 
 def gaussian(rng: Random) -> Fraction:
@@ -46,14 +46,14 @@ def random_stack(rng: Random) -> Plain:
     ]
 
 
-def planted(rng: Random) -> tuple[Plain, Suspect]:
+def planted(rng: Random) -> tuple[Plain, OneSidedCandidate]:
     """A stack with a neuron of one sign: z = ±(2 max(t, 0) - max(t - 1, 0) + c), c ≥ 0, for two neurons of the layer
     before, or c ≥ -2, where max(t - 1, 0) is positive."""
     layers = random_stack(rng)
     number = rng.randrange(1, len(layers) - 1)
     rows, bias = layers[number - 1]
     rows[1], bias[1] = list(rows[0]), bias[0] - 1
-    sign, source = rng.choice([1, -1]), rng.choice([None, 1])
+    sign, guard = rng.choice([1, -1]), rng.choice([None, 1])
     size = len(rows)
     weights = [
         Fraction(2 * sign),
@@ -62,10 +62,10 @@ def planted(rng: Random) -> tuple[Plain, Suspect]:
     ]
     layers[number][0][0] = weights
     layers[number][1][0] = sign * Fraction(
-        rng.randint(0, 3) if source is None else -rng.randint(1, 2)
+        rng.randint(0, 3) if guard is None else -rng.randint(1, 2)
     )
-    before = None if source is None else NeuronId(number, source)
-    return layers, Suspect(NeuronId(number + 1, 0), sign, before)
+    before = None if guard is None else NeuronId(number, guard)
+    return layers, OneSidedCandidate(NeuronId(number + 1, 0), sign, before)
 
 
 def kind(move: Move) -> str:
@@ -102,22 +102,22 @@ def test_random_networks_are_refuted_rightly() -> None:
 def test_planted_neurons_are_found() -> None:
     rng, seen = Random("planted"), Counter[tuple[int, bool]]()
     for _ in range(150):
-        layers, suspect = planted(rng)
+        layers, candidate = planted(rng)
         network = polyrelu.from_arrays(layers)
-        assert one_sided_neurons(network, [suspect]) == [suspect], layers
-        seen[suspect.sign, suspect.source is None] += 1
-        for move in itertools.islice(one_sided_moves(network, [suspect]), 1):
+        assert one_sided_neurons(network, [candidate]) == [candidate], layers
+        seen[candidate.sign, candidate.guard is None] += 1
+        for move in itertools.islice(one_sided_moves(network, [candidate]), 1):
             judged(layers, move, rng)
     assert len(seen) == 4
 
 
-def claims(network: Network, rng: Random) -> Iterator[Suspect]:
+def claims(network: Network, rng: Random) -> Iterator[OneSidedCandidate]:
     """Anything, mostly false."""
     for _ in range(6):
         layer = rng.randint(2, network.depth - 1)
-        source = rng.choice([None, NeuronId(layer - 1, rng.randrange(network.widths[layer - 1]))])
-        yield Suspect(
-            NeuronId(layer, rng.randrange(network.widths[layer])), rng.choice([1, -1]), source
+        guard = rng.choice([None, NeuronId(layer - 1, rng.randrange(network.widths[layer - 1]))])
+        yield OneSidedCandidate(
+            NeuronId(layer, rng.randrange(network.widths[layer])), rng.choice([1, -1]), guard
         )
 
 
@@ -130,8 +130,8 @@ def test_what_is_proved_of_arbitrary_suspects_is_true() -> None:
         proved += len(found)
         for x in points(network.inputs, rng) if found else ():
             z = preactivations(layers, x)
-            for neuron, sign, source in found:
-                if source is None or z[source.layer - 1][source.index] > 0:
+            for neuron, sign, guard in found:
+                if guard is None or z[guard.layer - 1][guard.index] > 0:
                     assert sign * z[neuron.layer - 1][neuron.index] >= 0, layers
     assert proved > 20
 
@@ -184,6 +184,9 @@ def test_too_shallow(layers: int) -> None:
 
 def test_suspects_must_fit() -> None:
     network = polyrelu.from_arrays([([[1, 0], [0, 1]], [0, 0])] * 3)
-    for suspect in (Suspect(NeuronId(3, 0), 1), Suspect(NeuronId(2, 0), 1, NeuronId(2, 1))):
+    for candidate in (
+        OneSidedCandidate(NeuronId(3, 0), 1),
+        OneSidedCandidate(NeuronId(2, 0), 1, NeuronId(2, 1)),
+    ):
         with pytest.raises(polyrelu.PolyreluError):
-            one_sided_neurons(network, [suspect])
+            one_sided_neurons(network, [candidate])
