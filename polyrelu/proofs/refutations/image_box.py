@@ -161,7 +161,7 @@ def _bits_of_box(network: Network, layer: int, before: int) -> int | None:
     """Return a bound on the bits of the ends of a layer's box, or None beyond the checker's limits.
 
     The ends stand over their common denominator; `before` is the bound for the layer before. The
-    limits are those of FORMAT.md §3.6.
+    limits are given in FORMAT.md §3.6.
     """
     own, terms = network.layers[layer - 1], network.widths[layer - 1] + 1
     bits = before + own.bits

@@ -124,7 +124,7 @@ def one_sided_moves(
 ) -> Iterator[Move]:
     """Yield networks with the same function that are not related to a plain stack.
 
-    The parameters are those of `one_sided_neurons`.
+    The parameters are the same as for `one_sided_neurons`.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [-1, -1]), ([[2, -1], [-1, 3]], [1, -1]), ([[1, 1]], [0])])

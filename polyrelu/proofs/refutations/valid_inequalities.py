@@ -339,7 +339,7 @@ class ValidInequalities:
         return self._bound_from(value, columns, values, scope.guard)
 
     def _columns(self, scope: _ProgramScope) -> Iterator[_Unknown]:
-        """Yield the unknowns of the sum, then those of the derived inequalities."""
+        """Yield the unknowns of the sum, then the unknowns of the derived inequalities."""
         yield from (
             _Unknown(0, key, False, form)
             for key, form in self._listed_inequalities(range(scope.stop), scope.guard)

@@ -18,7 +18,7 @@ import numpy as np
 
 from polyrelu.certificate import SignRecord
 from polyrelu.exact import nearest_float
-from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes
+from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes, rounded_down
 from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.relaxation import affine_lower_bound, chosen_slopes
 from polyrelu.support.typing import Floats
@@ -119,7 +119,7 @@ class BoxBounds:
         for sign in (1, -1):
             value, slopes = self._prove_lower_bound(symbol, sign, records)
             if value is not None:
-                value = _rounded_down(value) if value < 0 else Fraction(0)
+                value = rounded_down(value, _SIGNIFICANT_BITS) if value < 0 else Fraction(0)
                 records.append(self._record(symbol, sign, value, slopes))
                 value *= sign
             ends.append(value)
@@ -136,13 +136,6 @@ class BoxBounds:
             {},
             {number(other): slope for other, slope in slopes.items()},
         )
-
-
-def _rounded_down(value: Fraction) -> Fraction:
-    """Return a short number that is not above a given negative number."""
-    shift = value.numerator.bit_length() - value.denominator.bit_length() - _SIGNIFICANT_BITS
-    step = Fraction(2) ** shift
-    return math.floor(value / step) * step
 
 
 class ScaledForms:

@@ -3,8 +3,7 @@
 Proofs by split trees work in coordinates in which the domain has an interior, so that no form
 vanishes on it by accident. `NodePolyhedron` follows the search from node to node and proves signs
 of affine forms by linear programming. Inequalities are numbered as in certificates (FORMAT.md §5),
-and the multipliers are those of the certificate's inequalities, not of the scaled rows that are
-kept here.
+and multipliers refer to the certificate's inequalities, not to the scaled rows that are kept here.
 
 A domain {A x ≤ c, E x = e} may have no interior. Its equations, including those implied by the
 inequalities, are solved for the pivot columns of their reduced echelon form; the other columns are
@@ -176,7 +175,7 @@ class NonnegativityProof(NamedTuple):
 class NodePolyhedron:
     """The inequalities of the root, and form ≥ 0 for each split between the root and a node.
 
-    Inequalities are numbered as in certificates: those at the root, then those of the splits from
+    Inequalities are numbered as in certificates: first the inequalities at the root, then the splits from
     the root down.
     """
 

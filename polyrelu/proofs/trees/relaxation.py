@@ -2,8 +2,8 @@
 
 The bounds prove signs of neurons without splits, both on the box of a domain (`bounds`) and on the
 polyhedron of a node (`search`). A certificate records the slopes, so the order in which atoms are
-replaced and the formula of the offset below are those of FORMAT.md §5. Any slopes in [0, 1] give a
-valid bound; better ones give a tighter bound.
+replaced and the formula of the offset below must agree with FORMAT.md §5. Any slopes in [0, 1] give
+a valid bound; better ones give a tighter bound.
 
 On a polyhedron where the form h of an atom lies between l and u, and for any s in [0, 1],
 

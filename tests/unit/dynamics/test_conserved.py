@@ -25,7 +25,7 @@ from polyrelu.dynamics.linear_neurons import (
 )
 from polyrelu.dynamics.symbolic import (
     Form,
-    _Parameters,
+    ParameterSpace,
     symbolic_derivative,
     translation_has_no_quantity,
 )
@@ -391,7 +391,7 @@ def test_the_translation_gives_no_quantity(widths: tuple[int, ...], neuron: int)
 
 
 def test_the_derivative_of_a_derivative_vanishes() -> None:
-    space = _Parameters((1, 1, 2, 1))
+    space = ParameterSpace((1, 1, 2, 1))
     product = space.A[0, 0] * space.a[1] ** 2 * space.V[0, 1] + space.W[0, 0] * space.b[0]
     assert space.exterior_derivative(space.exterior_derivative({(): product})) == {}
     one_form: Form = {(0,): space.a[0] * space.V[0, 0], (2,): space.W[0, 0] * space.a[0]}
