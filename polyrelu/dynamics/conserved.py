@@ -103,8 +103,8 @@ def conserved_matrix(network: Network, layer: int, neurons: Sequence[int]) -> Ra
     layer
         Number of the layer, from 1; an affine layer with weights must follow it.
     neurons
-        Distinct indices. Q exists for all neurons; it is constant for linear neurons and for neurons
-        that are active at the same training points.
+        Distinct indices. Q exists for all neurons; it is constant for linear neurons and for
+        neurons that are active at the same training points.
 
     Returns
     -------

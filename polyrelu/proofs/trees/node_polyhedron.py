@@ -175,8 +175,8 @@ class NonnegativityProof(NamedTuple):
 class NodePolyhedron:
     """The inequalities of the root, and form ≥ 0 for each split between the root and a node.
 
-    Inequalities are numbered as in certificates: first the inequalities at the root, then the splits from
-    the root down.
+    Inequalities are numbered as in certificates: first the inequalities at the root, then the
+    splits from the root down.
     """
 
     def __init__(
