@@ -19,9 +19,9 @@ from polyrelu.fibers import hidden_hyperplane
 from polyrelu.network import Network
 from polyrelu.symmetry import permute, rescale
 from tests.cli.commands import run, run_json
+from tests.generators.equivalent_pairs import hinges
 from tests.generators.files import NETS, ROOT
 from tests.generators.onnx_files import constant, model, node, write
-from tests.unit.proofs.test_equivalence import hinges
 
 WEIGHTS = np.array([[1, -2], [0.5, 0.25]], np.float32)
 
@@ -94,7 +94,7 @@ def test_refuted_with_what_the_runtimes_say(
 
 
 def test_domains(files: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the changed weight is never used the networks are equal: its neuron is dead for small x."""
+    """For small x the neuron with the changed weight is dead, so the networks are equal there."""
     for domain in ("box:-1,1", "box:-1,1/2;-1,1"):
         assert (
             run_json(capsys, "equivalent", files["onnx"], files["other"], "--domain", domain)[0]

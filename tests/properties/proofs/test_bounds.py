@@ -58,7 +58,7 @@ def test_the_joint_network_is_the_difference(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_signs_and_bounds_over_a_box(seed: int) -> None:
-    """What is proved over a box holds at its points; with exact slopes nothing less than the interval is proved."""
+    """What is proved over a box holds at its points, and every sign that floats claim is proved."""
     chance = Random(1000 + seed)
     first, second, size = random_networks(chance)
     joint = JointNetwork(first, second, identity_inputs(size))

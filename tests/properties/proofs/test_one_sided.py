@@ -1,6 +1,8 @@
-"""Theorem `one-sided` on random networks of two to four hidden layers, against evaluation and the general prover.
+"""Theorem `one-sided` on random networks with two to four hidden layers.
 
-Half of the networks have a dead, a linear or an exclusive neuron planted behind bounds that intervals do not see.
+Moves are compared with evaluation and with the general prover. Half of the networks have a planted
+neuron that is dead, linear, or of one sign where another one is on, behind bounds that intervals do
+not show.
 """
 
 from __future__ import annotations
@@ -21,10 +23,15 @@ from polyrelu.proofs.refutations.moves import Move
 from polyrelu.proofs.refutations.one_sided import one_sided_moves, one_sided_neurons
 from polyrelu.proofs.refutations.one_sided_candidates import OneSidedCandidate
 from polyrelu.support.text_files import layout
+from tests.generators.moves import (
+    changed_documents,
+    move_document,
+    points_of_all_sizes,
+    verdict,
+)
 from tests.oracles.judge import plain
 from tests.oracles.plain import Network as Plain
 from tests.oracles.plain import evaluate, preactivations
-from tests.properties.proofs.test_bounded_replacement import certificate, changed, points, verdict
 
 Kind = tuple[int, int, int | None]  # layer, sign, guard
 
@@ -47,8 +54,11 @@ def random_stack(rng: Random) -> Plain:
 
 
 def planted(rng: Random) -> tuple[Plain, OneSidedCandidate]:
-    """A stack with a neuron of one sign: z = ±(2 max(t, 0) - max(t - 1, 0) + c), c ≥ 0, for two neurons of the layer
-    before, or c ≥ -2, where max(t - 1, 0) is positive."""
+    """Return a stack with a neuron of one sign, and this neuron as a candidate.
+
+    Its preactivation is ±(2 max(t, 0) - max(t - 1, 0) + c) for two neurons of the layer before,
+    with c ≥ 0, or with c ≥ -2 where max(t - 1, 0) is positive.
+    """
     layers = random_stack(rng)
     number = rng.randrange(1, len(layers) - 1)
     rows, bias = layers[number - 1]
@@ -75,10 +85,10 @@ def kind(move: Move) -> str:
 def judged(layers: Plain, move: Move, rng: Random) -> str:
     """A move is checked by everything that there is; the kind of the move."""
     network, other = polyrelu.from_arrays(layers), plain(move.other)
-    for x in points(network.inputs, rng):
+    for x in points_of_all_sizes(network.inputs, rng):
         assert evaluate(layers, x) == evaluate(other, x), (layers, move.explanation)
     assert not polyrelu.related(network, move.other)
-    assert verdict(certificate(network, move)) == "accepted", layers
+    assert verdict(move_document(network, move)) == "accepted", layers
     return kind(move)
 
 
@@ -128,7 +138,7 @@ def test_what_is_proved_of_arbitrary_suspects_is_true() -> None:
         network = polyrelu.from_arrays(layers)
         found = one_sided_neurons(network, claims(network, rng))
         proved += len(found)
-        for x in points(network.inputs, rng) if found else ():
+        for x in points_of_all_sizes(network.inputs, rng) if found else ():
             z = preactivations(layers, x)
             for neuron, sign, guard in found:
                 if guard is None or z[guard.layer - 1][guard.index] > 0:
@@ -143,9 +153,9 @@ def test_changed_certificates_are_true_or_die() -> None:
         layers, _ = planted(rng)
         network = polyrelu.from_arrays(layers)
         move = next(iter(one_sided_moves(network)), None)
-        documents = [certificate(network, move)] if move is not None else []
+        documents = [move_document(network, move)] if move is not None else []
         for document, which in itertools.product(documents, ("network", "other")):
-            for mutant in changed(document, which):
+            for mutant in changed_documents(document, which):
                 if checker.check_bytes(layout(mutant).encode("ascii")).verdict == "accepted":
                     assert agree(mutant, rng)
                 else:
@@ -159,7 +169,8 @@ def agree(document: dict[str, Any], rng: Random) -> bool:
         for key in ("network", "other")
     ]
     return all(
-        evaluate(pair[0], x) == evaluate(pair[1], x) for x in points(len(pair[0][0][0][0]), rng)
+        evaluate(pair[0], x) == evaluate(pair[1], x)
+        for x in points_of_all_sizes(len(pair[0][0][0][0]), rng)
     )
 
 

@@ -1,4 +1,4 @@
-"""Two hidden layers behind a bottleneck: the canonical position, golden pairs, mutated certificates."""
+"""Bottleneck networks: the canonical position, golden pairs, mutated certificates."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def joint_of(first: Network, second: Network) -> JointNetwork:
     return JointNetwork(first, second, whole)
 
 
-# -- golden pairs ------------------------------------------------------------------------------------------------
+# -- golden pairs --------------------------------------------------------------------------------
 
 
 def test_translation_takes_three_leaves() -> None:
@@ -101,7 +101,10 @@ def test_two_neurons_hidden_by_one_row_and_its_opposite() -> None:
 
 
 def test_a_flip_that_two_neurons_allow() -> None:
-    """Both rows have -h_1 / h_0 = 2; the last neurons have different ratios, so that only neuron 1 may be flipped."""
+    """Both rows have -h_1 / h_0 = 2, so neuron 1 may be flipped.
+
+    The last neuron has different ratios in the two rows, so it may not.
+    """
     above = [[1, -2, -1], [3, -6, -1]], [-1, -2]
     first = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 1, 2]), above, ([[1, -5]], [3])])
     second = from_arrays(
@@ -149,7 +152,10 @@ def test_a_tree_for_each_hidden_neuron() -> None:
 
 
 def test_neurons_that_read_a_hidden_one_only() -> None:
-    """max(max(y_j, 0) - 1, 0) = max(max(y_j - 1, 0), 0) in three places: the second side is linear in each."""
+    """max(max(y_j, 0) - 1, 0) = max(max(y_j - 1, 0), 0) in three places.
+
+    The second network is linear in each of these first-layer neurons.
+    """
     rows, unit = [[1, 2, 0], [0, 1, 3], [1, 0, 1]], [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     first = from_arrays([(rows, [0] * 3), (unit, [-1] * 3), ([[1, 2, 3]], [0])])
     second = from_arrays([(rows, [-1] * 3), (unit, [0] * 3), ([[1, 2, 3]], [0])])
@@ -170,7 +176,10 @@ def test_parts_add_up() -> None:
 
 
 def test_a_hidden_neuron_among_many_orientations() -> None:
-    """Shifted too far: 20 other rows have the wrong orientation after flips, which the function does not show."""
+    """The hidden neuron is shifted too far, which is the only difference that the function shows.
+
+    After flips, 20 other rows have the wrong orientation, and the function does not show it.
+    """
     chance = Random(1)
     first = hiding_stack(chance, 40, 40, 1, 1)
     second = first.copy()
@@ -181,7 +190,7 @@ def test_a_hidden_neuron_among_many_orientations() -> None:
     assert outcome.search.route == "bottleneck"
 
 
-# -- where it does not apply --------------------------------------------------------------------------------------
+# -- where it does not apply ---------------------------------------------------------------------
 
 
 def test_other_domains_take_the_general_proof() -> None:
@@ -211,7 +220,7 @@ def test_no_canonical_position_with_a_relu_at_the_end(depth: int) -> None:
     assert canonical_position(from_arrays(GOLDEN[:depth], last="relu")) is None
 
 
-# -- the canonical position ---------------------------------------------------------------------------------------
+# -- the canonical position ----------------------------------------------------------------------
 
 
 def test_the_canonical_network_has_the_function() -> None:
@@ -293,7 +302,7 @@ def test_places_to_differ() -> None:
     assert found > 40
 
 
-# -- certificates -------------------------------------------------------------------------------------------------
+# -- certificates --------------------------------------------------------------------------------
 
 
 def same_function(claim: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Facts, bounds and candidates of theorem `one-sided`, on networks that are small enough to check on paper."""
+"""Valid inequalities, bounds and candidates of theorem `one-sided`, checked by hand."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_bound_behind_a_bound() -> None:
 
 
 def test_the_chord_of_a_bounded_neuron() -> None:
-    """h = max(u, 0) - max(u - 2, 0) - 1 is from -1 to 1, so max(h, 0) ≤ (h + 1)/2 and (h + 1)/2 - max(h, 0) ≥ 0."""
+    """For h = max(u, 0) - max(u - 2, 0) - 1 in [-1, 1], the chord (h + 1)/2 is above max(h, 0)."""
     layers: Stack = [
         ([[1], [1]], [0, -2]),
         ([[1, -1], [1, -1]], [-1, 0]),
@@ -83,7 +83,10 @@ def test_suspects_come_layer_by_layer() -> None:
 
 
 def test_raised_together() -> None:
-    """Both neurons are on where the guard is, and the output subtracts one from the other; one alone is of no use."""
+    """Both neurons are on where the guard is on, and the output subtracts one from the other.
+
+    One of them alone is of no use.
+    """
     layers: Stack = [([[1], [-1]], [-1, -1]), ([[2, -3], [1, -2]], [0, 1]), ([[1, -1]], [0])]
     network, guard = from_arrays(layers), NeuronId(1, 0)
     both = [OneSidedCandidate(NeuronId(2, v), 1, guard) for v in (0, 1)]
