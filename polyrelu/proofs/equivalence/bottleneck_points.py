@@ -109,16 +109,13 @@ def difference_candidates(
         [_patterns_at_neuron(network, j, rng) for j in neurons]
         for network, neurons in zip(pair, missing, strict=True)
     ]
-    for number in range(
-        SETTINGS.max_patterns
-    ):  # one pattern for every neuron before the next pattern
+    # one pattern for every neuron before the next pattern of any neuron
+    for number in range(SETTINGS.max_patterns):
         for network, patterns_by_neuron in zip(pair, patterns_of, strict=True):
             chosen = [z for patterns in patterns_by_neuron for z in patterns[number : number + 1]]
             yield from _with_neighbours(pair, _inputs_with(network, chosen), rng)
-    neurons = [atom.neuron for atom in joint.atoms if atom.neuron.layer == 2][
-        : SETTINGS.max_neurons
-    ]
-    for neuron in neurons:
+    neurons = [atom.neuron for atom in joint.atoms if atom.neuron.layer == 2]
+    for neuron in neurons[: SETTINGS.max_neurons]:
         network = pair[neuron.network]
         row = network.layers[1].augmented().rows()[neuron.place]
         zeros = [

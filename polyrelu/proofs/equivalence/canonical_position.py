@@ -18,13 +18,13 @@ is taken for h.) No row hides two neurons, so hidden neurons are moved independe
 * *Flips.* Let k be a neuron such that h_k = -μ h_j with one μ > 0 for all h that read j, and such
   that nothing else reads k. (If a single row h reads j, this is any k that h alone reads.) Row k is
   given the orientation in which its first nonzero entry is positive; row j changes as in
-  `symmetry.hidden_hyperplanes`.
+  docs/theory/hidden_hyperplanes.md.
 * *Translation.* Bias j is changed by the least admissible shift, after which some h that reads j
   has the constant 0.
 
-Both are symmetries that `symmetry.hidden_hyperplanes` proves for weak signs. Its proof for flips
-takes one h after the other and covers several h with a common μ. So the canonical network has the
-function of the network, for any parameters.
+That page proves both symmetries for weak signs. Its proof for flips takes one h after the other and
+covers several h with a common μ. So the canonical network has the function of the network, for any
+parameters.
 """
 
 from __future__ import annotations

@@ -194,8 +194,8 @@ def _zero_between(form: SparseForm, inner: Point, points: list[Point]) -> Point 
         return inner
     for point in points:
         if value_sign(form, point) == -sign:
-            here, there = abs(_value_at(form, inner)), abs(_value_at(form, point))
-            share = here / (here + there)
+            size, other_size = abs(_value_at(form, inner)), abs(_value_at(form, point))
+            share = size / (size + other_size)
             return homogeneous(
                 [
                     Fraction(a, inner[0]) * (1 - share) + Fraction(b, point[0]) * share

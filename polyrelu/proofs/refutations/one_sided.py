@@ -152,7 +152,7 @@ def one_sided_moves(
                 evidence = _evidence(inequalities, group, other)
                 if difference is not None and evidence is not None:
                     yield Move(THEOREM, evidence, other, difference, explanation)
-    except NetworkError:  # numbers longer than the files hold
+    except NetworkError:  # the numbers of the other network are too long for a file
         return
 
 

@@ -111,13 +111,12 @@ def _candidates_with_guard(
     found = []
     on = (before == 1).astype(np.float64)
     for side in (-1, 1):
-        together = on.T @ (
-            signs_here == -side
-        )  # how often neuron v has the other sign where h is on
-        for h, v in np.argwhere((together == 0) & (on.sum(axis=0) > 0)[:, None] & occurring[-side]):
-            found.append(
-                OneSidedCandidate(NeuronId(number, int(v)), side, NeuronId(number - 1, int(h)))
-            )
+        # at how many points neuron v has the other sign while neuron h is on, shape (h, v)
+        contradictions = on.T @ (signs_here == -side)
+        is_candidate = (contradictions == 0) & (on.sum(axis=0) > 0)[:, None] & occurring[-side]
+        for h, v in np.argwhere(is_candidate):
+            guard = NeuronId(number - 1, int(h))
+            found.append(OneSidedCandidate(NeuronId(number, int(v)), side, guard))
     return found
 
 

@@ -382,9 +382,7 @@ class _AtomTable:
         self.atoms: list[Atom] = []
         self.lifted: dict[int, Atom] = {}
         self._symbols: dict[SparseForm, Atom] = {}
-        self._networks_with: dict[
-            int, set[int]
-        ] = {}  # by symbol: the networks where the atom occurs
+        self._networks_with: dict[int, set[int]] = {}  # the networks with an atom, by symbol
 
     def common(self) -> list[Neuron]:
         """Return the neurons of `JointNetwork.common`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -353,10 +354,10 @@ def test_symbolic_derivative_of_different_patterns() -> None:
     assert zeros == {(0, 0), (1, 1), (2, 2), (0, 2), (2, 0)}
     symbol = sympy.Symbol
 
-    def g(i: int, k: int) -> object:
+    def g(i: int, k: int) -> Any:
         return symbol(f"U0{i}", real=True) * symbol(f"G0{k}", real=True)
 
-    def z(i: int, k: int) -> object:
+    def z(i: int, k: int) -> Any:
         return symbol(f"V{i}0", real=True) * symbol(f"X0{k}", real=True) + symbol(
             f"V{i}1", real=True
         )
@@ -364,7 +365,7 @@ def test_symbolic_derivative_of_different_patterns() -> None:
     for i in range(3):
         for j in range(3):
             closed = sum(
-                (pattern[i][k] - pattern[j][k]) * (g(i, k) * z(j, k) - g(j, k) * z(i, k))  # type: ignore[operator]
+                (pattern[i][k] - pattern[j][k]) * (g(i, k) * z(j, k) - g(j, k) * z(i, k))
                 for k in range(2)
             )
             assert sympy.expand(change[i, j] - closed) == 0

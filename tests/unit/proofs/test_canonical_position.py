@@ -278,7 +278,7 @@ def test_pairs_with_one_function_have_one_canonical_position() -> None:
         assert not joint_of(one.network, other.network).difference, (seed, kind)
 
 
-def test_places_to_differ() -> None:
+def test_difference_candidates() -> None:
     """Without random points first: different canonical positions differ at one of the places."""
     found = 0
     for seed in range(60):
