@@ -32,7 +32,7 @@ from polyrelu.exact import LinearProgram, Optimal
 from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.refutations.moves import Move
 from polyrelu.proofs.refutations.one_layer import LayerPair, layer_pair, plus_multiple
-from polyrelu.proofs.refutations.one_sided_candidates import (
+from polyrelu.proofs.refutations.sampled_candidates import (
     OneSidedCandidate,
     apparently_bounded_neurons,
     sampled_candidates,

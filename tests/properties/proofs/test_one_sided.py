@@ -21,7 +21,7 @@ from polyrelu import Network, NeuronId, checker
 from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.refutations.moves import Move
 from polyrelu.proofs.refutations.one_sided import one_sided_moves, one_sided_neurons
-from polyrelu.proofs.refutations.one_sided_candidates import OneSidedCandidate
+from polyrelu.proofs.refutations.sampled_candidates import OneSidedCandidate
 from polyrelu.support.text_files import layout
 from tests.generators.moves import (
     changed_documents,

@@ -8,7 +8,7 @@ from typing import Any
 from polyrelu import NeuronId, checker, from_arrays, identify
 from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.refutations.one_sided import one_sided_moves, one_sided_neurons
-from polyrelu.proofs.refutations.one_sided_candidates import (
+from polyrelu.proofs.refutations.sampled_candidates import (
     OneSidedCandidate,
     apparently_bounded_neurons,
     sampled_candidates,
