@@ -1,24 +1,31 @@
-"""Quantities that training by gradient flow conserves: Theorem 6 of the three-layer paper, for a given network.
+"""Quantities that training by gradient flow conserves, for a given network.
 
-For a hidden layer ℓ of a plain stack let V = [W[ℓ] | b[ℓ]] and U = W[ℓ+1], and
+This is Theorem 6 of the three-layer paper, with exact derivatives along the flow and exact drifts
+of gradient descent. Every statement here assumes that the parameters are all entries of the weights
+and biases, each by itself: shared weights (convolutions), frozen biases, weight decay and momentum
+change it. The proofs are in docs/theory/conserved.md.
+
+For a hidden layer ℓ of a plain stack let V = [W[ℓ] | b[ℓ]], U = W[ℓ+1], and
 
     Q = Uᵀ U - V Vᵀ,   a symmetric matrix with a row and a column for each neuron of the layer.
 
-**Theorem.** Along the flow θ' = -∇Loss(θ), for any differentiable loss of the outputs at any finite set of points, and
-as long as no preactivation vanishes at them, the entry Q_ij is constant while the neurons i and j are active at the
-same points. (Proof in ``conserved.md``.) Three cases:
+**Theorem.** Along the flow θ' = -∇Loss(θ), for any differentiable loss of the outputs at any finite
+set of points, and as long as no preactivation vanishes at them, the entry Q_ij is constant while
+the neurons i and j are active at the same points. There are three cases:
 
-* i = j: every diagonal entry, linear neuron or not. That is the conserved quantity of rescaling.
-* both neurons are linear, active at all points: the matrix of Theorem 6, r (r + 1) / 2 numbers for r linear neurons. A
-  proof that they are linear on a domain (`linear_neurons`) covers every set of points in it.
-* other groups of neurons with one pattern of activity (`equal_patterns`), which the paper does not mention.
+* i = j: every diagonal entry, whether the neuron is linear or not. This is the conserved quantity
+  of rescaling.
+* Both neurons are linear, so they are active at all points: the matrix of Theorem 6, with r (r + 1)
+  / 2 numbers for r linear neurons. A proof that neurons are linear on a domain (`linear_neurons`)
+  covers every set of points in it.
+* Other groups of neurons with one activation pattern (`equal_patterns`), which the paper does not
+  mention.
 
-The parameters are all entries of the weights and biases, each by itself: shared weights (convolutions), frozen biases,
-weight decay and momentum change the statement. One step of gradient descent with step size η changes these entries by
-η² times a matrix that is computed here too (`drift_of_step`), so that over a fixed time they drift by O(η).
+One step of gradient descent with step size η changes these entries by η² times a matrix that is
+computed here, too (`drift_of_step`), so over a fixed time they drift by O(η).
 
-Source: three-layer symmetries, Theorem 6, Propositions 35 and 36; the group law for equal patterns and the exact drift
-are this project's own.
+Source: three-layer paper, Theorem 6 and Propositions 35 and 36, arXiv 2605.18319. The group law for
+equal patterns and the exact drift are this project's own.
 """
 
 from __future__ import annotations
@@ -42,21 +49,35 @@ __all__ = [
     "loss_gradients",
 ]
 
-#: Points x, shape (p, n_0), or gradients of the loss with respect to the outputs there, shape (p, n_L).
+#: Points x, shape (p, n_0), or derivatives of the loss in the outputs there, shape (p, n_L).
 Rows = Sequence[Sequence[Rational]]
 
 
 @dataclass(frozen=True, slots=True)
 class ConservedLayer:
-    """What gradient flow conserves in one hidden layer.
+    """The conserved quantities of gradient flow in one hidden layer.
 
     Attributes
     ----------
-    evidence : which neurons are linear on the domain, with proofs.
-    matrix : Q of the linear neurons, shape (r, r), in the order of `neurons`. It is constant for training points in
-        the domain, at which these neurons are positive, as long as that stays so. At a positive margin they are; where
-        the margin is 0, points at which the neuron vanishes are excluded.
-    diagonal : Q_ii of all neurons of the layer, constant for any training points.
+    layer
+        Number of the layer, from 1.
+    evidence
+        The neurons that are linear on the domain, with proofs.
+    matrix
+        Q of the linear neurons, shape (r, r), in the order of `neurons`. It is constant for
+        training points in the domain as long as these neurons are positive at them. They are
+        positive where the margin is positive; where the margin is 0, points at which the neuron
+        vanishes are excluded.
+    diagonal
+        The entries Q_ii of all neurons of the layer, constant for any training points.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 2], [1, 0]], [1, 1]), ([[1, 3]], [5])])
+    >>> (found,) = conserved_quantities(net, Polyhedron.orthant(2))
+    >>> found.layer, found.neurons, found.diagonal
+    (1, (0, 1), (Fraction(-5, 1), Fraction(7, 1)))
     """
 
     layer: int
@@ -66,34 +87,44 @@ class ConservedLayer:
 
     @property
     def neurons(self) -> tuple[int, ...]:
-        """The linear neurons."""
+        """The indices of the linear neurons."""
         return self.evidence.neurons
 
 
 def conserved_matrix(network: Network, layer: int, neurons: Sequence[int]) -> RationalMatrix:
-    """Q = Uᵀ U - V Vᵀ of some neurons of a hidden layer: U their outgoing weights, V their rows [w | b].
+    """Return Q = Uᵀ U - V Vᵀ of some neurons of a hidden layer.
+
+    U has their outgoing weights as columns, V their rows [w | b].
 
     Parameters
     ----------
-    network : a plain stack.
-    layer : from 1; an affine layer with weights must follow.
-    neurons : distinct indices. Q exists for all, and is constant for those of the theorem above.
+    network
+        A plain stack.
+    layer
+        Number of the layer, from 1; an affine layer with weights must follow it.
+    neurons
+        Distinct indices. Q exists for all neurons; it is constant for linear neurons and for
+        neurons that are active at the same training points.
 
     Returns
     -------
-    shape (len(neurons), len(neurons)).
+    RationalMatrix
+        Q, shape (len(neurons), len(neurons)).
 
     Raises
     ------
-    NetworkError : no such layer, no such neurons, or connections that skip layers.
+    NetworkError
+        There is no such layer or neuron, or connections skip layers.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 2], [0, "1/2"]], [1, 0]), ([[1, 3]], [5])])
     >>> print(conserved_matrix(net, 1, [0, 1]))
     [-5 2]
     [2 35/4]
     """
-    _check(network, layer, neurons)
+    _check_neurons(network, layer, neurons)
     rows = network.layers[layer - 1].augmented().take(rows=neurons)
     columns = network.weight(layer + 1).take(columns=neurons)
     return columns.transpose() @ columns - rows @ rows.transpose()
@@ -102,21 +133,33 @@ def conserved_matrix(network: Network, layer: int, neurons: Sequence[int]) -> Ra
 def conserved_quantities(
     network: Network, domain: Polyhedron | None = None
 ) -> tuple[ConservedLayer, ...]:
-    """What gradient flow conserves in each hidden layer, for training points in a domain.
+    """Compute what gradient flow conserves in each hidden layer, for training points in a domain.
 
     Parameters
     ----------
-    network : a plain stack.
-    domain : where the training points lie; R^{n_0} if it is not given.
+    network
+        A plain stack.
+    domain
+        A polyhedron that contains the training points; R^{n_0} by default.
 
     Returns
     -------
-    one entry for each hidden layer that another layer of weights follows.
+    tuple of ConservedLayer
+        One entry for each hidden layer that another layer of weights follows.
 
     Raises
     ------
-    NetworkError, DomainError : as `linear_neurons`.
+    NetworkError
+        Connections skip layers.
+    DomainError
+        The domain is empty or lies in another space.
 
+    Notes
+    -----
+    Source: three-layer paper, Theorem 6, arXiv 2605.18319.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 2], [1, 0], [1, -1]], [1, 1, 0]), ([[1, 3, 1]], [5])])
     >>> (found,) = conserved_quantities(net, Polyhedron.orthant(2))
@@ -129,18 +172,40 @@ def conserved_quantities(
     found = []
     for layer in range(1, min(network.hidden_layers, network.depth - 1) + 1):
         evidence = linear_evidence(network, layer, domain)
-        everything = conserved_matrix(network, layer, range(network.widths[layer]))
-        matrix = everything.take(rows=evidence.neurons, columns=evidence.neurons)
-        diagonal = tuple(everything[i, i] for i in range(everything.nrows))
+        full = conserved_matrix(network, layer, range(network.widths[layer]))
+        matrix = full.take(rows=evidence.neurons, columns=evidence.neurons)
+        diagonal = tuple(full[i, i] for i in range(full.nrows))
         found.append(ConservedLayer(layer, evidence, matrix, diagonal))
     return tuple(found)
 
 
 def equal_patterns(network: Network, layer: int, points: Rows) -> tuple[tuple[int, ...], ...]:
-    """The neurons of a hidden layer in groups that are active (z > 0) at the same of the given points.
+    """Group the neurons of a hidden layer by the points at which they are active (z > 0).
 
-    Q_ij is constant under gradient flow on these points for i and j in one group, while they stay so.
+    Q_ij is constant under gradient flow on these points for i and j in one group, as long as the
+    groups stay the same.
 
+    Parameters
+    ----------
+    network
+        A plain stack.
+    layer
+        Number of the hidden layer, from 1.
+    points
+        Training points, shape (p, n_0).
+
+    Returns
+    -------
+    tuple of tuple of int
+        The groups of neuron indices, in the order of their first neurons.
+
+    Raises
+    ------
+    NetworkError
+        There is no such hidden layer, or connections skip layers.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [1], [2], [-1]], [0, -2, -1, 0]), ([[1, 1, 1, 1]], [0])])
     >>> equal_patterns(net, 1, [[1], [-1]])
@@ -154,29 +219,37 @@ def equal_patterns(network: Network, layer: int, points: Rows) -> tuple[tuple[in
     return tuple(tuple(group) for group in groups.values())
 
 
-# -- gradients ----------------------------------------------------------------------------------------------------
+# -- gradients -----------------------------------------------------------------------------------
 
 
 def loss_gradients(
     network: Network, points: Rows, output_gradients: Rows
 ) -> tuple[RationalMatrix, ...]:
-    """The gradient of a loss with respect to [W[ℓ] | b[ℓ]] for ℓ = 1, …, L, exactly, by backpropagation.
+    """Compute the gradient of a loss in all weights and biases, exactly, by backpropagation.
 
     Parameters
     ----------
-    network : a plain stack.
-    points : shape (p, n_0).
-    output_gradients : shape (p, n_L), the derivatives of the loss with respect to the outputs at each point.
+    network
+        A plain stack.
+    points
+        Training points, shape (p, n_0).
+    output_gradients
+        The derivatives of the loss with respect to the outputs at each point, shape (p, n_L).
 
     Returns
     -------
-    matrices of shapes (n_ℓ, n_{ℓ-1} + 1).
+    tuple of RationalMatrix
+        The gradients with respect to [W[ℓ] | b[ℓ]] for ℓ = 1, …, L, shapes (n_ℓ, n_{ℓ-1} + 1).
 
     Raises
     ------
-    NetworkError : shapes that do not fit, connections that skip layers, or a preactivation that is 0 at a point, where
-        the loss has no derivative. (Where nothing behind that neuron depends on it to first order, it has one: 0.)
+    NetworkError
+        Shapes do not fit, connections skip layers, or a preactivation is 0 at a point, where the
+        loss has no derivative. (If the loss does not depend on this neuron to first order, it has
+        one.)
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 2], [1, -3]], [1, 0]), ([[1, 3]], [5])])
     >>> for gradient in loss_gradients(net, [[1, 1]], [[2]]):
@@ -193,7 +266,8 @@ def loss_gradients(
         len(row) != network.outputs for row in output_gradients
     ):
         raise NetworkError(
-            f"a gradient needs one row of {network.outputs} numbers for each of the {len(points)} points"
+            f"a gradient needs one row of {network.outputs} numbers for each of the {len(points)} "
+            "points"
         )
     activations, preactivations = network.activations(points), network.preactivations(points)
     arriving = RationalMatrix.from_rows(output_gradients, ncols=network.outputs).transpose()
@@ -210,22 +284,49 @@ def loss_gradients(
 def derivative_along_flow(
     network: Network, layer: int, neurons: Sequence[int], points: Rows, output_gradients: Rows
 ) -> RationalMatrix:
-    """dQ/dt of `conserved_matrix` at this network along gradient flow, exactly.
+    """Compute dQ/dt of `conserved_matrix` along gradient flow at this network, exactly.
 
-    The parameters are those of `conserved_matrix` and `loss_gradients`. The result has shape (len(neurons),
-    len(neurons)); it is 0 for linear neurons, and in general is not for others.
+    Parameters
+    ----------
+    network
+        A plain stack.
+    layer
+        Number of the layer, from 1; an affine layer with weights must follow it.
+    neurons
+        Distinct indices.
+    points
+        Training points, shape (p, n_0).
+    output_gradients
+        The derivatives of the loss with respect to the outputs at each point, shape (p, n_L).
+
+    Returns
+    -------
+    RationalMatrix
+        The derivative, shape (len(neurons), len(neurons)). It is 0 for linear neurons and for
+        neurons with one activation pattern, and in general not for others.
+
+    Raises
+    ------
+    NetworkError
+        The arguments do not fit together, or the loss has no gradient (see `loss_gradients`).
+
+    Examples
+    --------
+    Neuron 2 is inactive at the first point.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 2], [1, 0], [1, -1]], [1, 1, 0]), ([[1, 3, 1]], [5])])
     >>> points, gradients = [[1, 2], [3, 1]], [[1], [-2]]
     >>> derivative_along_flow(net, 1, [0, 1], points, gradients).is_zero()
     True
-    >>> print(derivative_along_flow(net, 1, [0, 2], points, gradients))  # neuron 2 is inactive at the first point
+    >>> print(derivative_along_flow(net, 1, [0, 2], points, gradients))
     [0 -7]
     [-7 0]
     """
-    _check(network, layer, neurons)
-    rows, columns, into, out = _parts(network, layer, neurons, points, output_gradients)
+    _check_neurons(network, layer, neurons)
+    rows, columns, into, out = _rows_and_gradients(
+        network, layer, neurons, points, output_gradients
+    )
     half = rows @ into.transpose() - columns.transpose() @ out
     return half + half.transpose()
 
@@ -233,24 +334,51 @@ def derivative_along_flow(
 def drift_of_step(
     network: Network, layer: int, neurons: Sequence[int], points: Rows, output_gradients: Rows
 ) -> RationalMatrix:
-    """The factor of η² in Q(θ - η ∇Loss) - Q(θ) = η dQ/dt + η² drift, which is exact for every η.
+    """Compute the factor of η² in the change of Q by a step of gradient descent.
 
-    The parameters are those of `derivative_along_flow`.
+    The equation Q(θ - η ∇Loss) - Q(θ) = η dQ/dt + η² drift is exact for every step size η.
+
+    Parameters
+    ----------
+    network
+        A plain stack.
+    layer
+        Number of the layer, from 1; an affine layer with weights must follow it.
+    neurons
+        Distinct indices.
+    points
+        Training points, shape (p, n_0).
+    output_gradients
+        The derivatives of the loss with respect to the outputs at each point, shape (p, n_L).
+
+    Returns
+    -------
+    RationalMatrix
+        The drift, shape (len(neurons), len(neurons)).
+
+    Raises
+    ------
+    NetworkError
+        The arguments do not fit together, or the loss has no gradient (see `loss_gradients`).
+
+    Examples
+    --------
+    The gradients are (2, 2, 2) with respect to the row and 8 with respect to the outgoing weight.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 2]], [1]), ([[1]], [5])])
-    >>> print(drift_of_step(net, 1, [0], [[1, 1]], [[2]]))  # the gradients are (2, 2, 2) and 8
+    >>> print(drift_of_step(net, 1, [0], [[1, 1]], [[2]]))
     [52]
     """
-    _check(network, layer, neurons)
-    _, _, into, out = _parts(network, layer, neurons, points, output_gradients)
+    _check_neurons(network, layer, neurons)
+    _, _, into, out = _rows_and_gradients(network, layer, neurons, points, output_gradients)
     return out.transpose() @ out - into @ into.transpose()
 
 
-def _parts(
+def _rows_and_gradients(
     network: Network, layer: int, neurons: Sequence[int], points: Rows, output_gradients: Rows
 ) -> tuple[RationalMatrix, RationalMatrix, RationalMatrix, RationalMatrix]:
-    """Rows [w | b] and outgoing columns of some neurons, and the gradients with respect to both."""
+    """Return rows [w | b] and outgoing columns of some neurons, and the gradients in both."""
     gradients = loss_gradients(network, points, output_gradients)
     return (
         network.layers[layer - 1].augmented().take(rows=neurons),
@@ -263,11 +391,12 @@ def _parts(
 def _through_relu(
     arriving: RationalMatrix, preactivations: RationalMatrix, layer: int
 ) -> RationalMatrix:
-    """Derivatives with respect to preactivations from those with respect to activations, shape (n_ℓ, p)."""
+    """Return derivatives in preactivations from derivatives in activations, shape (n_ℓ, p)."""
     signs, needed = preactivations.signs(), arriving.signs()
     for index, point in zip(*((signs == 0) & (needed != 0)).nonzero(), strict=True):
         raise NetworkError(
-            f"at point {point} the preactivation of neuron {index} of layer {layer} is 0, so the loss has no gradient"
+            f"at point {point} the preactivation of neuron {index} of layer {layer} is 0, so the "
+            "loss has no gradient"
         )
     rows = [
         [entry if on else 0 for entry, on in zip(row, active, strict=True)]
@@ -276,7 +405,8 @@ def _through_relu(
     return RationalMatrix.from_integers(rows, arriving.denominator, ncols=arriving.ncols)
 
 
-def _check(network: Network, layer: int, neurons: Sequence[int]) -> None:
+def _check_neurons(network: Network, layer: int, neurons: Sequence[int]) -> None:
+    """Raise `NetworkError` unless the neurons are distinct and weights follow their layer."""
     check_layer(network, layer)
     if layer == network.depth:
         raise NetworkError(
@@ -285,5 +415,6 @@ def _check(network: Network, layer: int, neurons: Sequence[int]) -> None:
     width = network.widths[layer]
     if len(set(neurons)) < len(neurons) or not all(0 <= index < width for index in neurons):
         raise NetworkError(
-            f"layer {layer} has neurons 0 to {width - 1}; give each at most once, not {list(neurons)}"
+            f"layer {layer} has neurons 0 to {width - 1}; give each at most once, not "
+            f"{list(neurons)}"
         )

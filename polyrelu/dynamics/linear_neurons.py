@@ -1,66 +1,82 @@
-"""Neurons that are linear on a domain: their preactivation is nonnegative at every point of it, with proof.
+"""Neurons that are linear on a domain, with proofs that their preactivations are nonnegative there.
 
-Layer by layer every preactivation is bounded from below and above, by exact numbers. A neuron whose layer reads the
-inputs is an affine form, and a linear program over the domain bounds it. In a later layer the activations of the layers
-before are replaced, the latest first, by the sides that `relaxation` explains:
+The proofs cover every set of training points in the domain (`conserved`). What is listed is proved,
+and what is not listed is not refuted: beyond the first layer a bound may fall short of the truth,
+while the list of the first layer is complete. `LinearEvidence.verify` repeats the proofs in plain
+fractions and shares no code with the search.
 
-    s·z ≤ max(z, 0)   and   max(z, 0) ≤ s·z + max(-s·l, (1 - s)·u)   for l ≤ z ≤ u and any s in [0, 1];
+Layer by layer every preactivation is bounded from below and above by exact numbers. A neuron whose
+layer reads the inputs is an affine form, and a linear program over the domain bounds it. For a
+later layer the activations of the layers before it are replaced, the latest first, by
 
-what is left is an affine form below the preactivation, and a linear program bounds it. A neuron that is known to be
-linear (dead) has s = 1 (s = 0) on both sides, so nothing is lost there, and nothing need be known about its other end.
+    s·z ≤ max(z, 0)   and   max(z, 0) ≤ s·z + max(-s·l, (1 - s)·u)   for l ≤ z ≤ u, s in [0, 1].
 
-What is listed is proved. What is not listed is not refuted: beyond the first layer the bound may fall short of the
-truth. For the first layer it is the exact minimum, so there the list is complete.
+An affine form below the preactivation is left, and a linear program bounds it. A neuron that is
+known to be linear (dead) has s = 1 (s = 0) on both sides. Nothing is lost there, and its other end
+need not be known. See docs/theory/conserved.md, "Linear neurons, proved".
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import Infeasible, LinearProgram, Optimal, Polyhedron, RationalMatrix
-from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes
+from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes, rounded_down
 from polyrelu.network import Network, NeuronId
 
 __all__ = ["BoundProof", "LinearEvidence", "linear_evidence", "linear_neurons"]
 
-#: The slopes of the layers below a neuron, by layer and index.
-Relaxation = tuple[tuple[RelaxationSlopes, ...], ...]
+#: The slopes of the activations of all earlier layers, by layer and index.
+SlopesByLayer = tuple[tuple[RelaxationSlopes, ...], ...]
 
-_SHORT = 24  # significant bits of the bounds that later layers use
-_STEPS = 16  # slopes are multiples of 1/16
+#: Number of significant bits of the bounds that later layers use.
+_SIGNIFICANT_BITS = 24
+#: Denominator of the slopes: they are multiples of 1/16, to keep the exact numbers short.
+_SLOPE_STEPS = 16
 
 
 def linear_neurons(
     network: Network, layer: int, domain: Polyhedron | None = None
 ) -> tuple[int, ...]:
-    """The neurons of hidden layer `layer` (from 1) that are proved to be linear on a domain: z ≥ 0 at all its points.
+    """Return the neurons of a hidden layer that are proved to be linear on a domain.
+
+    A neuron is linear on the domain if its preactivation is nonnegative at all points of it.
 
     Parameters
     ----------
-    network : a plain stack.
-    domain : a polyhedron in R^{n_0} that is not empty; R^{n_0} if it is not given.
+    network
+        A plain stack.
+    layer
+        Number of the hidden layer, from 1.
+    domain
+        A nonempty polyhedron in R^{n_0}; R^{n_0} by default.
 
     Returns
     -------
-    their indices. Neurons that are not listed may be linear all the same, except in layer 1. `linear_evidence` gives
-    the proofs.
+    tuple of int
+        Indices of the neurons. Neurons that are not listed may be linear, too, except in layer 1.
+        `linear_evidence` gives the proofs.
 
     Raises
     ------
-    NetworkError : connections that skip layers, or no hidden layer of that number.
-    DomainError : an empty domain, or one in another space.
+    NetworkError
+        There is no hidden layer of this number, or connections skip layers.
+    DomainError
+        The domain is empty or lies in another space.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1, 1], [1, -1]], [0, 1]), ([[1, -1], [3, 1]], [2, -2]), ([[1, 1]], [0])])
+    >>> first, second = ([[1, 1], [1, -1]], [0, 1]), ([[1, -1], [3, 1]], [2, -2])
+    >>> net = from_arrays([first, second, ([[1, 1]], [0])])
     >>> linear_neurons(net, 1), linear_neurons(net, 1, Polyhedron.orthant(2))
     ((), (0,))
-    >>> linear_neurons(net, 2, Polyhedron.box([0, 0], [1, 1]))  # z = x + y - max(x - y + 1, 0) + 2 and another
+    >>> linear_neurons(net, 2, Polyhedron.box([0, 0], [1, 1]))
     (0,)
     """
     return linear_evidence(network, layer, domain).neurons
@@ -68,32 +84,64 @@ def linear_neurons(
 
 @dataclass(frozen=True, slots=True)
 class BoundProof:
-    """sign · z ≥ value on the domain, for the preactivation z of a neuron.
+    """A proof of sign · z ≥ value on a domain, for the preactivation z of a neuron.
 
     Attributes
     ----------
-    slopes : those of the activations of the layers before; shared by many proofs.
-    multipliers : of the domain's inequalities and then equations (≥ 0 on inequalities): added up they show that the
-        affine form left by the slopes is at least `value`.
+    neuron
+        The neuron.
+    sign
+        1 for a lower bound of z, -1 for an upper bound.
+    value
+        The bound of sign · z.
+    slopes
+        The slopes of the activations of all earlier layers, by layer and index.
+    multipliers
+        Multipliers of the domain's inequalities and then of its equations, by number; nonnegative
+        for inequalities. They show that the affine form left by the slopes is at least `value`.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 1]], [1]), ([[1]], [0])])
+    >>> (proof,) = linear_evidence(net, 1, Polyhedron.orthant(2)).proofs
+    >>> proof.value, dict(proof.multipliers)
+    (Fraction(1, 1), {0: Fraction(1, 1), 1: Fraction(1, 1)})
     """
 
     neuron: NeuronId
     sign: int
     value: Fraction
-    slopes: Relaxation
+    slopes: SlopesByLayer
     multipliers: Mapping[int, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
 class LinearEvidence:
-    """Which neurons of a layer are linear on a domain, and why.
+    """The linear neurons of a layer on a domain, with proofs.
 
     Attributes
     ----------
-    margins : for each linear neuron the lower bound that was proved, z ≥ margin ≥ 0. Where it is 0, z may vanish at
-        some points; where it is positive, z stays positive under every small change of the weights, if the domain is
-        bounded.
-    proofs : in an order in which each uses earlier ones only.
+    network
+        The network, a plain stack.
+    layer
+        Number of the layer, from 1.
+    domain
+        The domain.
+    margins
+        For each linear neuron the lower bound that was proved, z ≥ margin ≥ 0. Where it is 0, z may
+        vanish at some points; where it is positive and the domain is bounded, z stays positive
+        under every small change of the weights.
+    proofs
+        Proofs of the bounds, in an order in which each uses earlier ones only.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 1], [1, -1]], [1, 0]), ([[1, 1]], [0])])
+    >>> found = linear_evidence(net, 1, Polyhedron.orthant(2))
+    >>> found.neurons, dict(found.margins), found.verify()
+    ((0,), {0: Fraction(1, 1)}, True)
     """
 
     network: Network
@@ -104,14 +152,15 @@ class LinearEvidence:
 
     @property
     def neurons(self) -> tuple[int, ...]:
-        """The linear neurons."""
+        """The indices of the linear neurons."""
         return tuple(sorted(self.margins))
 
     def verify(self) -> bool:
-        """Whether the proofs prove the margins, recomputed in plain fractions, one weight at a time.
+        """Return whether the proofs prove the margins, recomputed in plain fractions.
 
         >>> from polyrelu.network import from_arrays
-        >>> net = from_arrays([([[1, 1], [1, -1]], [0, 1]), ([[1, -1], [3, 1]], [2, -2]), ([[1, 1]], [0])])
+        >>> first, second = ([[1, 1], [1, -1]], [0, 1]), ([[1, -1], [3, 1]], [2, -2])
+        >>> net = from_arrays([first, second, ([[1, 1]], [0])])
         >>> found = linear_evidence(net, 2, Polyhedron.box([0, 0], [1, 1]))
         >>> dict(found.margins), len(found.proofs), found.verify()
         ({0: Fraction(1, 1)}, 5, True)
@@ -119,7 +168,7 @@ class LinearEvidence:
         known: dict[tuple[NeuronId, int], Fraction] = {}
         weights = [layer.augmented().rows() for layer in self.network.layers[: self.layer]]
         for proof in self.proofs:
-            if not _holds(proof, weights, self.domain, known):
+            if not _proves(proof, weights, self.domain, known):
                 return False
             known[proof.neuron, proof.sign] = proof.value
         lower = {index: known.get((NeuronId(self.layer, index), 1)) for index in self.margins}
@@ -129,29 +178,55 @@ class LinearEvidence:
 def linear_evidence(
     network: Network, layer: int, domain: Polyhedron | None = None
 ) -> LinearEvidence:
-    """The neurons of `linear_neurons`, their margins, and the bounds of all earlier neurons that prove them.
+    """Prove which neurons of a hidden layer are linear on a domain.
 
+    Parameters
+    ----------
+    network
+        A plain stack.
+    layer
+        Number of the hidden layer, from 1.
+    domain
+        A nonempty polyhedron in R^{n_0}; R^{n_0} by default.
+
+    Returns
+    -------
+    LinearEvidence
+        The neurons of `linear_neurons`, their margins, and proofs of the margins and of all bounds
+        of earlier neurons that they use.
+
+    Raises
+    ------
+    NetworkError
+        There is no hidden layer of this number, or connections skip layers.
+    DomainError
+        The domain is empty or lies in another space.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 1], [0, 0]], [1, 3]), ([[1, 1]], [0])])
-    >>> dict(linear_evidence(net, 1).margins), dict(linear_evidence(net, 1, Polyhedron.orthant(2)).margins)
-    ({1: Fraction(3, 1)}, {0: Fraction(1, 1), 1: Fraction(3, 1)})
+    >>> dict(linear_evidence(net, 1).margins)
+    {1: Fraction(3, 1)}
+    >>> dict(linear_evidence(net, 1, Polyhedron.orthant(2)).margins)
+    {0: Fraction(1, 1), 1: Fraction(3, 1)}
     """
     check_layer(network, layer)
     chosen = Polyhedron.universe(network.inputs) if domain is None else domain
     if chosen.ambient_dimension != network.inputs:
         raise DomainError(
-            f"the domain lies in R^{chosen.ambient_dimension}, the network has {network.inputs} inputs"
+            f"the domain lies in R^{chosen.ambient_dimension}, the network has {network.inputs} "
+            "inputs"
         )
     inside = chosen.relative_interior_point()
     if inside is None:
         raise DomainError("the domain is empty, so there is nothing to prove on it")
-    search = _Search(network, chosen)
+    search = _BoundSearch(network, chosen)
     for number in range(1, layer):
         search.bound_both_sides(number)
     margins = {}
-    possible = np.flatnonzero(
-        network.preactivations([inside])[layer - 1].signs()[:, 0] >= 0
-    )  # others are not linear
+    # neurons that are negative at a point of the domain are not linear
+    possible = np.flatnonzero(network.preactivations([inside])[layer - 1].signs()[:, 0] >= 0)
     for proof in search.bounds(layer, 1, possible.tolist()):
         if proof.value >= 0:
             margins[proof.neuron.index] = proof.value
@@ -160,7 +235,7 @@ def linear_evidence(
 
 
 def check_layer(network: Network, layer: int) -> None:
-    """Raise `NetworkError` unless the network is a plain stack with a hidden layer of that number."""
+    """Raise `NetworkError` unless a plain stack with such a hidden layer is given."""
     if not network.is_plain:
         raise NetworkError(
             "the network has skip connections; conserved quantities are for plain stacks"
@@ -171,55 +246,64 @@ def check_layer(network: Network, layer: int) -> None:
         )
 
 
-# -- the search ---------------------------------------------------------------------------------------------------
+# -- the search ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Relaxed:
-    """The slopes of a layer's activations, and how far their upper sides lie above slope · z."""
+class _RelaxedLayer:
+    """Affine bounds of a layer's activations.
+
+    Attributes
+    ----------
+    slopes
+        The slopes of the lower and upper bounds.
+    offsets
+        The distances of the upper bounds above slope · z; None if the activation has no upper
+        bound.
+    """
 
     slopes: tuple[RelaxationSlopes, ...]
-    offsets: tuple[Fraction | None, ...]  # None: nothing bounds the activation from above
+    offsets: tuple[Fraction | None, ...]
 
     @property
-    def open(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which activations have no upper side."""
+    def is_unbounded(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Whether each activation has no upper bound, shape (n_ℓ,)."""
         return np.array([offset is None for offset in self.offsets], dtype=bool)
 
 
-class _Search:
+class _BoundSearch:
     """Bounds of one layer after the other."""
 
     def __init__(self, network: Network, domain: Polyhedron) -> None:
-        self._network, self._minimum = network, _Minimum(domain)
-        self._layers: list[
-            tuple[_Relaxed, _Relaxed]
-        ] = []  # with chosen slopes, and with lower slopes that are 0
+        self._network, self._minimum = network, _MinimumOverDomain(domain)
+        # for each layer, with chosen slopes and with lower slopes 0
+        self._layers: list[tuple[_RelaxedLayer, _RelaxedLayer]] = []
         self.proofs: list[BoundProof] = []
 
     def bound_both_sides(self, number: int) -> None:
-        """Bound the neurons of a layer and choose the slopes of their activations."""
-        ends: list[list[Fraction | None]] = [
-            [None, None] for _ in range(self._network.widths[number])
-        ]
+        """Bound the neurons of a layer on both sides and choose the slopes of their activations."""
+        neurons = range(self._network.widths[number])
+        ends: list[list[Fraction | None]] = [[None, None] for _ in neurons]
         for side, sign in enumerate((1, -1)):
-            for proof in self.bounds(number, sign, range(self._network.widths[number])):
-                short = BoundProof(
-                    proof.neuron, sign, _short_below(proof.value), proof.slopes, proof.multipliers
-                )
+            for proof in self.bounds(number, sign, neurons):
+                short = replace(proof, value=rounded_down(proof.value, _SIGNIFICANT_BITS))
                 ends[proof.neuron.index][side] = sign * short.value
                 self.proofs.append(short)
         bounds = [FormBounds(*pair) for pair in ends]
-        self._layers.append((_relaxed(bounds, False), _relaxed(bounds, True)))
+        self._layers.append((_relaxed_layer(bounds, False), _relaxed_layer(bounds, True)))
 
     def bounds(self, number: int, sign: int, neurons: Sequence[int]) -> Iterator[BoundProof]:
-        """For each of some neurons of a layer the better bound of sign · z of the two that the kinds of slopes give."""
+        """Yield the better of two bounds of sign · z for each of some neurons of a layer.
+
+        One bound uses the chosen slopes of earlier layers, the other one lower slopes 0 where
+        possible.
+        """
         best: dict[int, BoundProof] = {}
         for flat in (False, True) if number > 1 else (False,):
             below = [pair[flat] for pair in self._layers]
             slopes = tuple(relaxed.slopes for relaxed in below)
             for index, row in self._affine_forms(number, sign, below, neurons):
-                found = self._minimum.of(row)
+                found = self._minimum.of_form(row)
                 if found is not None and (index not in best or found[0] > best[index].value):
                     best[index] = BoundProof(
                         NeuronId(number, index), sign, found[0], slopes, found[1]
@@ -227,27 +311,28 @@ class _Search:
         yield from (best[index] for index in sorted(best))
 
     def _affine_forms(
-        self, number: int, sign: int, below: Sequence[_Relaxed], neurons: Sequence[int]
+        self, number: int, sign: int, below: Sequence[_RelaxedLayer], neurons: Sequence[int]
     ) -> Iterator[tuple[int, tuple[Fraction, ...]]]:
-        """Affine forms (coefficients, then the constant) below sign · z, by neuron; none where nothing is below it."""
+        """Yield neurons with affine forms (coefficients, then the constant) below sign · z.
+
+        Neurons without such a form are left out.
+        """
         layer = self._network.layers[number - 1]
-        rows, constants = (
-            layer.weight.take(rows=neurons).scale(sign),
-            layer.bias.take(rows=neurons).scale(sign),
-        )
+        rows = layer.weight.take(rows=neurons).scale(sign)
+        constants = layer.bias.take(rows=neurons).scale(sign)
         lost = np.zeros(len(neurons), dtype=bool)
-        for source in range(number - 1, 0, -1):
-            relaxed = below[source - 1]
+        for earlier in range(number - 1, 0, -1):
+            relaxed = below[earlier - 1]
             positive = rows.relu()
             negative = rows - positive
-            lost |= (negative.signs()[:, relaxed.open] < 0).any(axis=1)
+            lost |= (negative.signs()[:, relaxed.is_unbounded] < 0).any(axis=1)
             constants = constants + negative @ RationalMatrix.column(
                 [offset or 0 for offset in relaxed.offsets]
             )
             lower, upper = zip(*relaxed.slopes, strict=True)
             rows = positive.scale_columns(lower) + negative.scale_columns(upper)
-            constants = constants + rows @ self._network.bias(source)
-            rows = rows @ self._network.weight(source)
+            constants = constants + rows @ self._network.bias(earlier)
+            rows = rows @ self._network.weight(earlier)
         for index, row, without_bound in zip(
             neurons, rows.beside(constants).rows(), lost, strict=True
         ):
@@ -255,11 +340,14 @@ class _Search:
                 yield index, row
 
 
-def _relaxed(bounds: Sequence[FormBounds], flat: bool) -> _Relaxed:
-    """Slopes for activations with the given bounds; lower slopes are 0 where they may be, if `flat`."""
+def _relaxed_layer(bounds: Sequence[FormBounds], flat: bool) -> _RelaxedLayer:
+    """Return bounds of activations from bounds of preactivations.
+
+    With `flat`, lower slopes are 0 where this is possible.
+    """
     slopes = [_slopes(bound, flat) for bound in bounds]
     offsets = [_offset(bound, slope.upper) for bound, slope in zip(bounds, slopes, strict=True)]
-    return _Relaxed(tuple(slopes), tuple(offsets))
+    return _RelaxedLayer(tuple(slopes), tuple(offsets))
 
 
 def _slopes(bound: FormBounds, flat: bool) -> RelaxationSlopes:
@@ -272,35 +360,33 @@ def _slopes(bound: FormBounds, flat: bool) -> RelaxationSlopes:
         return RelaxationSlopes(Fraction(0), Fraction(0))
     if upper is None:
         return RelaxationSlopes(Fraction(not flat), Fraction(1))
-    chord = Fraction(round(_STEPS * upper / (upper - lower)), _STEPS)
+    chord = Fraction(round(_SLOPE_STEPS * upper / (upper - lower)), _SLOPE_STEPS)
     return RelaxationSlopes(Fraction(upper > -lower and not flat), chord)
 
 
 def _offset(bound: FormBounds, slope: Fraction) -> Fraction | None:
-    """The least number known to be at least max(z, 0) - slope · z; the slope is 0 where there is no lower bound."""
+    """Return the least number known to be at least max(z, 0) - slope · z, or None.
+
+    The slope is 0 where z has no lower bound.
+    """
     lower, upper = bound
     if slope < 1 and upper is None:
         return None
     return max(-slope * (lower or 0), (1 - slope) * (upper or 0), Fraction(0))
 
 
-def _short_below(value: Fraction) -> Fraction:
-    """A number of few bits not above another one, with the same sign."""
-    if not value:
-        return value
-    step = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - _SHORT)
-    return math.floor(value / step) * step
-
-
-class _Minimum:
-    """The minimum of affine forms over a domain that is not empty, with multipliers that prove it."""
+class _MinimumOverDomain:
+    """The minimum of affine forms over a nonempty domain, with multipliers that prove it."""
 
     def __init__(self, domain: Polyhedron) -> None:
         self._domain, self._program = domain, None if _is_box(domain) else domain.program()
-        self._sides = _tightest(domain) if self._program is None else {}
+        self._sides = _tightest_sides(domain) if self._program is None else {}
 
-    def of(self, row: Sequence[Fraction]) -> tuple[Fraction, Mapping[int, Fraction]] | None:
-        """The minimum of a form (coefficients, then the constant), or None if it is unbounded."""
+    def of_form(self, row: Sequence[Fraction]) -> tuple[Fraction, Mapping[int, Fraction]] | None:
+        """Return the minimum of a form and its multipliers, or None if it is unbounded.
+
+        The form is given by its coefficients, then the constant.
+        """
         if self._program is None:
             return self._in_box(row)
         return _by_program(self._program, row)
@@ -333,14 +419,17 @@ def _by_program(
 
 
 def _is_box(domain: Polyhedron) -> bool:
-    """Whether each constraint bounds one coordinate."""
+    """Return whether each constraint of a domain bounds one coordinate."""
     return not domain.equations and all(
         sum(map(bool, row[:-1])) == 1 for row in domain.inequalities
     )
 
 
-def _tightest(domain: Polyhedron) -> dict[tuple[int, bool], int]:
-    """The inequality of a box that bounds coordinate j from below (j, False) or above (j, True) most tightly."""
+def _tightest_sides(domain: Polyhedron) -> dict[tuple[int, bool], int]:
+    """Return the numbers of the inequalities that bound each coordinate of a box most tightly.
+
+    The lower side of coordinate j is at (j, False), the upper side at (j, True).
+    """
     found: dict[tuple[int, bool], int] = {}
     for number, row in enumerate(domain.inequalities):
         j = next(j for j, entry in enumerate(row[:-1]) if entry)
@@ -350,24 +439,24 @@ def _tightest(domain: Polyhedron) -> dict[tuple[int, bool], int]:
     return found
 
 
-# -- the check ----------------------------------------------------------------------------------------------------
+# -- the check -----------------------------------------------------------------------------------
 
 
-def _holds(
+def _proves(
     proof: BoundProof,
     weights: Sequence[Sequence[Sequence[Fraction]]],
     domain: Polyhedron,
     known: Mapping[tuple[NeuronId, int], Fraction],
 ) -> bool:
-    """Whether a proof proves its bound, from bounds that are known."""
-    form = _form_below(proof, weights, known)
+    """Return whether a proof proves its bound, given bounds that are known."""
+    form = _affine_form_below(proof, weights, known)
     if form is None or abs(proof.sign) != 1:
         return False
     rows = (*domain.inequalities, *domain.equations)
     for number, factor in proof.multipliers.items():
         if not 0 <= number < len(rows) or (factor < 0 and number < len(domain.inequalities)):
             return False
-        # form + factor · (a·x - c) is at most the form on the domain
+        # on the domain, form + factor · (a·x - c) is at most the form
         form = [
             entry + factor * a
             for entry, a in zip(form, (*rows[number][:-1], -rows[number][-1]), strict=True)
@@ -375,26 +464,26 @@ def _holds(
     return not any(form[:-1]) and form[-1] >= proof.value
 
 
-def _form_below(
+def _affine_form_below(
     proof: BoundProof,
     weights: Sequence[Sequence[Sequence[Fraction]]],
     known: Mapping[tuple[NeuronId, int], Fraction],
 ) -> list[Fraction] | None:
-    """The affine form that a proof's slopes leave; None if they need a bound that is not known."""
+    """Return the affine form that a proof's slopes leave, or None if they need an unknown bound."""
     form = [proof.sign * entry for entry in weights[proof.neuron.layer - 1][proof.neuron.index]]
-    for source in range(proof.neuron.layer - 1, 0, -1):
-        replaced = [Fraction()] * (len(weights[source - 1][0]) - 1) + [form[-1]]
+    for layer in range(proof.neuron.layer - 1, 0, -1):
+        replaced = [Fraction()] * (len(weights[layer - 1][0]) - 1) + [form[-1]]
         for index, factor in enumerate(form[:-1]):
-            slopes = proof.slopes[source - 1][index]
+            slopes = proof.slopes[layer - 1][index]
             slope = slopes.lower if factor > 0 else slopes.upper
             if not 0 <= slope <= 1:
                 return None
             if factor < 0:
-                offset = _known_offset(NeuronId(source, index), slope, known)
+                offset = _known_offset(NeuronId(layer, index), slope, known)
                 if offset is None:
                     return None
                 replaced[-1] += factor * offset
-            for j, weight in enumerate(weights[source - 1][index]):
+            for j, weight in enumerate(weights[layer - 1][index]):
                 replaced[j] += factor * slope * weight
         form = replaced
     return form
@@ -403,7 +492,7 @@ def _form_below(
 def _known_offset(
     neuron: NeuronId, slope: Fraction, known: Mapping[tuple[NeuronId, int], Fraction]
 ) -> Fraction | None:
-    """max(-slope·l, (1 - slope)·u, 0), where what is multiplied with 0 need not be known."""
+    """Return max(-slope·l, (1 - slope)·u, 0); a bound that is multiplied by 0 need not be known."""
     offset = Fraction()
     for factor, sign in ((slope, 1), (1 - slope, -1)):
         if factor and (neuron, sign) not in known:

@@ -1,10 +1,15 @@
-"""Symbolic proofs about conserved quantities, in SymPy: Theorem 6, and that the translation symmetry gives none.
+"""Symbolic proofs about conserved quantities, in SymPy.
 
-`symbolic_derivative` expands dQ/dt for weights, data and derivatives of the loss that are all symbols. What comes
-before the layer is the matrix of its inputs, what comes after it the matrix of derivatives that arrive: so the identity
-covers a layer of these sizes anywhere in a network, with any loss.
+`symbolic_derivative` proves Theorem 6 of the three-layer paper for layers of given sizes, and
+`translation_has_no_quantity` proves that the translation of a hidden hyperplane gives no conserved
+quantity. What the results imply is discussed in docs/theory/conserved.md. SymPy is imported inside
+the functions, because few users need it and its import takes long.
 
-`translation_has_no_quantity` is about a hidden hyperplane (`symmetry.hiding`); see ``conserved.md`` for what follows.
+In `symbolic_derivative` weights, data and derivatives of the loss are all symbols. The layers
+before are represented by the matrix of the layer's inputs, the layers after by the matrix of the
+derivatives that backpropagation brings. So the identity covers a layer of these sizes anywhere in a
+network, with any loss. `translation_has_no_quantity` is about hidden hyperplanes
+(`symmetry.hidden_hyperplanes`) of networks with two hidden layers.
 """
 
 from __future__ import annotations
@@ -18,9 +23,9 @@ from polyrelu.errors import NetworkError
 
 __all__ = ["NoQuantity", "symbolic_derivative", "translation_has_no_quantity"]
 
-#: A differential form by its nonzero coefficients: ascending numbers of coordinates → SymPy expression.
+#: A differential form: its nonzero coefficients, SymPy expressions, by ascending coordinates.
 Form: TypeAlias = dict[tuple[int, ...], Any]
-#: A vector field by its nonzero components: number of a coordinate → SymPy expression.
+#: A vector field: its nonzero components, SymPy expressions, by the number of the coordinate.
 Field: TypeAlias = dict[int, Any]
 
 
@@ -31,39 +36,58 @@ def symbolic_derivative(
     points: int,
     active: Sequence[Sequence[int]] | None = None,
 ) -> Any:
-    """dQ/dt along gradient flow for Q = Uᵀ U - V Vᵀ, expanded, everything symbolic.
+    """Expand dQ/dt along gradient flow for Q = Uᵀ U - V Vᵀ in symbols.
 
     Parameters
     ----------
-    inputs, neurons, outputs, points : n_{ℓ-1}, the neurons of layer ℓ in question, n_{ℓ+1}, and the number of training
-        points, each at least 1. The time grows with the product of all; up to 4 of each takes seconds.
-    active : shape (neurons, points), entries 0 and 1, which neurons are active where; all, if it is not given.
+    inputs
+        Number of inputs of the layer, n_{ℓ-1}, at least 1.
+    neurons
+        Number of neurons of the layer that are considered, at least 1.
+    outputs
+        Number of neurons of the next layer, n_{ℓ+1}, at least 1.
+    points
+        Number of training points, at least 1. The time grows with the product of all four numbers;
+        up to 4 of each takes seconds.
+    active
+        Which neurons are active at which points, shape (neurons, points), entries 0 and 1; all by
+        default.
 
     Returns
     -------
-    a SymPy matrix of shape (neurons, neurons) of polynomials. The zero matrix is a proof for these sizes.
+    sympy.Matrix
+        A matrix of polynomials, shape (neurons, neurons). The zero matrix is a proof for these
+        sizes.
 
     Raises
     ------
-    NetworkError : sizes or a pattern that make no sense.
+    NetworkError
+        A number is less than 1, or the pattern has another shape or other entries.
 
+    Notes
+    -----
+    Source: three-layer paper, Theorem 6, arXiv 2605.18319.
+
+    Examples
+    --------
     >>> symbolic_derivative(2, 2, 1, 2)
     Matrix([
     [0, 0],
     [0, 0]])
-    >>> symbolic_derivative(1, 2, 1, 1, [[1], [0]])[0, 1]  # one neuron active, the other inactive
+
+    One neuron is active and the other one inactive:
+
+    >>> symbolic_derivative(1, 2, 1, 1, [[1], [0]])[0, 1]
     G00*U00*V10*X00 + G00*U00*V11 - G00*U01*V00*X00 - G00*U01*V01
     """
     import sympy
 
-    pattern = (
-        [[1] * points for _ in range(neurons)] if active is None else [list(row) for row in active]
-    )
+    everywhere = [[1] * points for _ in range(neurons)]
+    pattern = everywhere if active is None else [list(row) for row in active]
     if min(inputs, neurons, outputs, points) < 1:
         raise NetworkError("the numbers of inputs, neurons, outputs and points must be at least 1")
-    if [len(row) for row in pattern] != [points] * neurons or not {
-        e for row in pattern for e in row
-    } <= {0, 1}:
+    entries = {entry for row in pattern for entry in row}
+    if [len(row) for row in pattern] != [points] * neurons or not entries <= {0, 1}:
         raise NetworkError(f"the pattern needs {neurons} rows of {points} entries, each 0 or 1")
     rows, columns = _symbols("V", neurons, inputs + 1), _symbols("U", outputs, neurons)
     data, arriving = _symbols("X", inputs, points), _symbols("G", outputs, points)
@@ -72,23 +96,41 @@ def symbolic_derivative(
     activations = (rows * with_ones).multiply_elementwise(masks)
     out = arriving * activations.T  # gradients of the loss with respect to U and V
     into = (columns.T * arriving).multiply_elementwise(masks) * with_ones.T
-    half = rows * into.T - columns.T * out  # half of dQ/dt, as U' and V' are minus the gradients
+    half = rows * into.T - columns.T * out  # because U' and V' are minus the gradients
     return (half + half.T).applyfunc(sympy.expand)
 
 
 @dataclass(frozen=True, slots=True)
 class NoQuantity:
-    """Why the translation of a hidden hyperplane gives no conserved quantity; forms and fields over all parameters.
+    """A proof that the translation of a hidden hyperplane gives no conserved quantity.
+
+    Forms and vector fields are over the space of all parameters.
 
     Attributes
     ----------
-    coordinates : the parameters, SymPy symbols.
-    form : α = db_j - Σ_i A_ij da_i, which vanishes on every gradient, as its vector is tangent to the fiber.
-    derivative, wedge : dα and α ∧ dα. α is not closed if the one is not 0, and no multiple of α by a function is exact,
-        either, if the other is not 0.
-    rescaling : the conserved quantities Q_h of rescaling, one for each hidden neuron.
-    first, second : vector fields X, Y on which α and all dQ_h vanish.
-    pairings : α and then all dQ_h on X, on Y and on [X, Y], three rows.
+    coordinates
+        The parameters, as SymPy symbols.
+    form
+        α = db_j - Σ_i A_ij da_i. It vanishes on every gradient, because its dual vector is tangent
+        to the fiber.
+    derivative
+        dα. If it is not 0, α is not the differential of a function.
+    wedge
+        α ∧ dα. If it is not 0, no multiple of α by a function is the differential of a function.
+    rescaling
+        The conserved quantities Q_h of rescaling, one for each hidden neuron.
+    first
+        A vector field X on which α and all dQ_h vanish.
+    second
+        Another such vector field Y.
+    pairings
+        The values of α and then of all dQ_h on X, on Y and on [X, Y], in three rows.
+
+    Examples
+    --------
+    >>> found = translation_has_no_quantity((1, 1, 1, 1))
+    >>> found.is_closed, found.has_integrating_factor, found.proved
+    (False, False, True)
     """
 
     coordinates: tuple[Any, ...]
@@ -102,17 +144,17 @@ class NoQuantity:
 
     @property
     def is_closed(self) -> bool:
-        """Whether α is closed, as the gradient of a function would be."""
+        """Whether dα = 0, as for the differential of a function."""
         return not self.derivative
 
     @property
     def has_integrating_factor(self) -> bool:
-        """Whether α ∧ dα = 0, as it is for every form μ dQ, μ ≠ 0."""
+        """Whether α ∧ dα = 0, as for every form μ dQ with μ ≠ 0."""
         return not self.wedge
 
     @property
     def proved(self) -> bool:
-        """Whether all of this shows that α takes part in no conserved quantity, alone or together with the Q_h."""
+        """Whether this shows that no conserved quantity involves α, even together with the Q_h."""
         on_first, on_second, (form, *others) = self.pairings
         zero = not any((*on_first, *on_second, *others))
         return not self.is_closed and not self.has_integrating_factor and zero and bool(form)
@@ -121,32 +163,50 @@ class NoQuantity:
 def translation_has_no_quantity(
     widths: Sequence[int] = (2, 2, 1, 1), neuron: int = 0
 ) -> NoQuantity:
-    """Show symbolically that the translation of a hidden hyperplane H_j induces no conserved quantity (Prop. 37).
+    """Prove in symbols that the translation of a hidden hyperplane induces no conserved quantity.
 
     Parameters
     ----------
-    widths : n_0, n_1, n_2, n_3 of two hidden layers and what follows, each at least 1.
-    neuron : j, from 0.
+    widths
+        The widths n_0, n_1, n_2, n_3 of a network with two hidden layers, each at least 1.
+    neuron
+        The index j of the hidden neuron in layer 1, from 0.
+
+    Returns
+    -------
+    NoQuantity
+        The forms, vector fields and pairings; `proved` says whether they prove the claim.
 
     Raises
     ------
-    NetworkError : other widths.
+    NetworkError
+        There are not four widths of at least 1, or there is no such neuron.
+
+    Notes
+    -----
+    Source: three-layer paper, Proposition 37, arXiv 2605.18319. The statements about α ∧ dα and
+    about combinations with the Q_h are this project's own (docs/theory/conserved.md).
+
+    Examples
+    --------
+    The form is db - A da, its derivative is -dA ∧ da, and their product is -db ∧ dA ∧ da:
 
     >>> found = translation_has_no_quantity((1, 1, 1, 1))
     >>> found.coordinates
     (W00, b0, A00, a0, V00, c0)
-    >>> found.form, found.derivative  # db - A da, and -dA ∧ da
+    >>> found.form, found.derivative
     ({(1,): 1, (3,): -A00}, {(2, 3): -1})
-    >>> found.wedge  # -db ∧ dA ∧ da
+    >>> found.wedge
     {(1, 2, 3): -1}
     >>> found.pairings[2], found.proved
     ((1, 0, 0), True)
     """
     if len(widths) != 4 or min(widths) < 1 or not 0 <= neuron < widths[1]:
         raise NetworkError(
-            "the translation needs widths n_0, n_1, n_2, n_3, each at least 1, and a neuron of layer 1"
+            "the translation needs widths n_0, n_1, n_2, n_3, each at least 1, and a neuron of "
+            "layer 1"
         )
-    space = _Parameters(widths)
+    space = ParameterSpace(widths)
     form: Form = {(space.place(space.b[neuron]),): 1}
     form |= {(space.place(space.a[i]),): -space.A[i, neuron] for i in range(widths[2])}
     derivative = space.exterior_derivative(form)
@@ -159,7 +219,7 @@ def translation_has_no_quantity(
     return NoQuantity(space.symbols, form, derivative, wedge, quantities, first, second, pairings)
 
 
-class _Parameters:
+class ParameterSpace:
     """The parameters of a network with two hidden layers, as coordinates."""
 
     def __init__(self, widths: Sequence[int]) -> None:
@@ -172,25 +232,28 @@ class _Parameters:
         self._places = {symbol: number for number, symbol in enumerate(self.symbols)}
 
     def place(self, symbol: Any) -> int:
-        """The number of a coordinate."""
+        """Return the number of a coordinate."""
         return self._places[symbol]
 
     def rescaling(self) -> tuple[Any, ...]:
-        """The squared length of the outgoing column minus that of the row [w | b], for each hidden neuron."""
+        """Return the conserved quantity of rescaling for each hidden neuron.
+
+        It is the squared length of the outgoing column minus the squared length of the row [w | b].
+        """
         found = []
         for rows, bias, columns in ((self.W, self.b, self.A), (self.A, self.a, self.V)):
             for i in range(rows.rows):
-                out, into = (
-                    columns[:, i].dot(columns[:, i]),
-                    rows[i, :].dot(rows[i, :]) + bias[i] ** 2,
-                )
-                found.append(out - into)
+                out = columns[:, i].dot(columns[:, i])
+                found.append(out - rows[i, :].dot(rows[i, :]) - bias[i] ** 2)
         return tuple(found)
 
     def fields(self, j: int) -> tuple[Field, Field]:
-        """X = ∂/∂A_0j + … and Y = ∂/∂a_0 + A_0j ∂/∂b_j + …, completed so that all Q_h stay constant along them: an
-        outgoing weight of neuron 0 of layer 2 makes up for its row, an incoming weight of neuron j for the rest. Both
-        weights are not 0 where this is used."""
+        """Return vector fields X = ∂/∂A_0j + … and Y = ∂/∂a_0 + A_0j ∂/∂b_j + ….
+
+        They are completed so that all Q_h are constant along them: an outgoing weight of neuron 0
+        of layer 2 compensates for its row, an incoming weight of neuron j for the rest. Both
+        weights are not 0 where the fields are used.
+        """
         A, a, V, w = self.A[0, j], self.a[0], self.V[0, 0], self.W[j, 0]
         place = self.place
         first = {place(A): 1, place(V): A / V, place(w): A / w}
@@ -198,15 +261,15 @@ class _Parameters:
         return first, second
 
     def exterior_derivative(self, form: Form) -> Form:
-        """d of a form."""
+        """Return the exterior derivative of a form."""
         found: Form = {}
         for places, coefficient in form.items():
             for symbol in getattr(coefficient, "free_symbols", ()):
-                _add(found, (self.place(symbol), *places), coefficient.diff(symbol))
+                _add_term(found, (self.place(symbol), *places), coefficient.diff(symbol))
         return _without_zeros(found)
 
     def bracket(self, first: Field, second: Field) -> Field:
-        """[X, Y] = Σ (X(Y_k) - Y(X_k)) ∂_k."""
+        """Return [X, Y] = Σ (X(Y_k) - Y(X_k)) ∂_k."""
         import sympy
 
         found: Field = {}
@@ -216,13 +279,12 @@ class _Parameters:
                     entry * sympy.diff(component, self.symbols[m]) for m, entry in along.items()
                 )
                 found[k] = found.get(k, 0) + sign * change
-        return {
-            k: entry for k, component in found.items() if (entry := sympy.simplify(component)) != 0
-        }
+        simple = {k: sympy.simplify(component) for k, component in found.items()}
+        return {k: component for k, component in simple.items() if component != 0}
 
 
 def _symbols(name: str, rows: int, columns: int | None = None) -> Any:
-    """A matrix of real symbols; a column, numbered by one index, if the number of columns is not given."""
+    """Return a matrix of real symbols; a column with one index if no number of columns is given."""
     import sympy
 
     pairs = product(range(rows), range(columns or 1))
@@ -230,8 +292,11 @@ def _symbols(name: str, rows: int, columns: int | None = None) -> Any:
     return sympy.Matrix(rows, columns or 1, [sympy.Symbol(text, real=True) for text in names])
 
 
-def _add(form: Form, places: tuple[int, ...], coefficient: Any) -> None:
-    """Add coefficient · dx_places, with the sign of the permutation that sorts the places; 0 if two are equal."""
+def _add_term(form: Form, places: tuple[int, ...], coefficient: Any) -> None:
+    """Add coefficient · dx_places to a form, in place.
+
+    The sign of the permutation that sorts the places is applied; the term is 0 if two are equal.
+    """
     if len(set(places)) < len(places):
         return
     inversions = sum(p > q for k, p in enumerate(places) for q in places[k + 1 :])
@@ -240,24 +305,23 @@ def _add(form: Form, places: tuple[int, ...], coefficient: Any) -> None:
 
 
 def _without_zeros(form: Form) -> Form:
+    """Return the form with expanded coefficients and without zeros, its terms sorted."""
     import sympy
 
-    return {
-        places: entry
-        for places, value in sorted(form.items())
-        if (entry := sympy.expand(value)) != 0
-    }
+    expanded = {places: sympy.expand(value) for places, value in sorted(form.items())}
+    return {places: value for places, value in expanded.items() if value != 0}
 
 
 def _wedge(first: Form, second: Form) -> Form:
+    """Return the exterior product of two forms."""
     found: Form = {}
     for (left, a), (right, b) in product(first.items(), second.items()):
-        _add(found, left + right, a * b)
+        _add_term(found, left + right, a * b)
     return _without_zeros(found)
 
 
 def _pairing(form: Form, field: Mapping[int, Any]) -> Any:
-    """A 1-form on a vector field."""
+    """Return the value of a 1-form on a vector field."""
     import sympy
 
     return sympy.simplify(sum(entry * field.get(place, 0) for (place,), entry in form.items()))

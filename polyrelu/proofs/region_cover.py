@@ -29,7 +29,11 @@ from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.outcomes import ProofStatistics, RegionsListed, Undecided
 from polyrelu.proofs.trees.expressions import JointNetwork, KnownSigns, Term
-from polyrelu.proofs.trees.node_polyhedron import DomainCoordinates, NodePolyhedron, Proof
+from polyrelu.proofs.trees.node_polyhedron import (
+    DomainCoordinates,
+    NodePolyhedron,
+    NonnegativityProof,
+)
 from polyrelu.proofs.trees.search import TreeStatistics, sign_record
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget, CertificateLimit, LimitReached
@@ -248,9 +252,9 @@ class _Tree:
         """Prove the sign of a term on the current polyhedron."""
         self._budget.check()
         form = {column: sign * entry for column, entry in zip(*term.form, strict=True)}
-        answer = self._path.least(form)
+        answer = self._path.prove_nonnegative(form)
         self._work.programs += 1
-        if not isinstance(answer, Proof):
+        if not isinstance(answer, NonnegativityProof):
             raise AssertionError(
                 "a neuron with one sign on all regions of a polyhedron has it on the polyhedron"
             )

@@ -19,9 +19,9 @@ from polyrelu.fibers import hidden_hyperplane
 from polyrelu.network import Network
 from polyrelu.symmetry import permute, rescale
 from tests.cli.commands import run, run_json
+from tests.generators.equivalent_pairs import hinges
 from tests.generators.files import NETS, ROOT
 from tests.generators.onnx_files import constant, model, node, write
-from tests.unit.proofs.test_equivalence import hinges
 
 WEIGHTS = np.array([[1, -2], [0.5, 0.25]], np.float32)
 
@@ -94,7 +94,7 @@ def test_refuted_with_what_the_runtimes_say(
 
 
 def test_domains(files: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the changed weight is never used the networks are equal: its neuron is dead for small x."""
+    """For small x the neuron with the changed weight is dead, so the networks are equal there."""
     for domain in ("box:-1,1", "box:-1,1/2;-1,1"):
         assert (
             run_json(capsys, "equivalent", files["onnx"], files["other"], "--domain", domain)[0]
@@ -162,11 +162,18 @@ def test_ctrl_c(tmp_path: Path) -> None:
     for network, name in zip((one, two), names, strict=True):
         save(network, name)
     code = (
-        "import sys\nfrom polyrelu.proofs.equivalence import prover as equivalence\nfrom polyrelu.cli.main import main\n"
-        "search = equivalence.search\n"
-        "def told(*arguments):\n    print('started', file=sys.stderr, flush=True)\n    return search(*arguments)\n"
-        "equivalence._MOST_COORDINATES, equivalence.search = 0, told\n"
-        "equivalence.canonical_position = lambda network: None\nsys.exit(main())"
+        "import sys\n"
+        "from dataclasses import replace\n"
+        "from polyrelu.proofs.equivalence import prover\n"
+        "from polyrelu.cli.main import main\n"
+        "search = prover.search\n"
+        "def told(*arguments):\n"
+        "    print('started', file=sys.stderr, flush=True)\n"
+        "    return search(*arguments)\n"
+        "prover.SETTINGS = replace(prover.SETTINGS, max_coordinates_of_parts=0)\n"
+        "prover.search = told\n"
+        "prover.canonical_position = lambda network: None\n"
+        "sys.exit(main())"
     )
     command = [
         sys.executable,

@@ -1,4 +1,4 @@
-"""Families of equal pairs with two hidden layers of a given width, for benchmarks beside other solvers."""
+"""Families of equal pairs with two hidden layers of a given width, for benchmarks."""
 
 from __future__ import annotations
 
@@ -82,7 +82,10 @@ def hidden(chance: Random, inputs: int, width: int) -> Instance:
 
 
 def pruned(chance: Random, inputs: int, width: int) -> Instance:
-    """A dense float network on a small box, and the same without neurons that intervals show to be inactive there."""
+    """Return a dense float network, and the same without neurons that are inactive on a small box.
+
+    Intervals show that these neurons are inactive.
+    """
     radius, rng = Fraction(1, 32), np.random.default_rng(chance.getrandbits(32))
     widths = [inputs, width, width, 1]
     made = [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in pairwise(widths)]

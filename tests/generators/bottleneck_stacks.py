@@ -1,6 +1,7 @@
-"""Networks with two hidden layers behind a bottleneck, and pairs of them whose equality is known, in plain fractions.
+"""Networks with two hidden layers behind a bottleneck, and pairs whose equality is known.
 
-Nothing of the package is used, so that a mistake there cannot hide one here.
+Everything is done in plain fractions and without the package, so that a mistake there cannot hide
+one here.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def independent_rows(chance: random.Random, count: int, inputs: int) -> tuple[li
 
 
 def plain_stack(chance: random.Random, inputs: int, width: int, after: int, outputs: int) -> Stack:
-    """Any signs; a zero here and there."""
+    """Return a stack with weights of any sign and some zeros."""
     return Stack(
         [
             independent_rows(chance, width, inputs),
@@ -65,7 +66,10 @@ def plain_stack(chance: random.Random, inputs: int, width: int, after: int, outp
 def hiding_stack(
     chance: random.Random, inputs: int, width: int, after: int, outputs: int, zeros: float = 0.0
 ) -> Stack:
-    """Every second-layer neuron hides neuron 0; some of the entries ≤ 0 are 0 with the given probability."""
+    """Return a stack in which every second-layer neuron hides neuron 0.
+
+    Some of the entries ≤ 0 are 0, with the given probability.
+    """
 
     def below() -> Fraction:
         return Fraction(0) if chance.random() < zeros else -positive(chance)
@@ -77,12 +81,15 @@ def hiding_stack(
 
 
 def least_shift(stack: Stack) -> Fraction:
-    """Of neuron 0, in a hiding stack."""
+    """Return the least admissible shift of neuron 0 in a hiding stack."""
     return max(b / w[0] for w, b in zip(*stack.layers[1], strict=True))
 
 
 def translate(stack: Stack, shift: Fraction) -> None:
-    """Neuron 0 moved by a shift; the same function if the stack hides it and the shift is at least the least one."""
+    """Move neuron 0 by a shift, in place.
+
+    The function stays the same if the stack hides neuron 0 and the shift is at least the least one.
+    """
     stack.layers[0][1][0] += shift
     rows, bias = stack.layers[1]
     for i, w in enumerate(rows):
@@ -100,7 +107,10 @@ def flip(stack: Stack, neuron: int) -> None:
 
 
 def linear_flip(stack: Stack, neuron: int) -> None:
-    """A second-layer neuron negated, and what it leaves made of new linear neurons: σ(h) = h + σ(-h)."""
+    """Negate a second-layer neuron and add linear neurons for the difference, in place.
+
+    This uses σ(h) = h + σ(-h).
+    """
     rows, bias = stack.layers[1]
     w, b = list(rows[neuron]), bias[neuron]
     out = [above[neuron] for above in stack.layers[2][0]]
@@ -137,13 +147,13 @@ def equal_pair(chance: random.Random) -> tuple[Stack, Stack, str]:
 
 
 def shift_of(chance: random.Random, stack: Stack) -> Fraction:
-    """An admissible shift."""
+    """Return an admissible shift of neuron 0."""
     least = least_shift(stack)
     return chance.choice((least, least / 2, least + positive(chance)))
 
 
 def disguised(chance: random.Random, stack: Stack) -> Stack:
-    """With the function of the stack, its neurons permuted, scaled, turned and joined by dead ones."""
+    """Return the stack with the same function, its neurons permuted, scaled, negated, some dead."""
     if chance.random() < 0.3:
         linear_flip(stack, chance.randrange(stack.width(2)))
     if chance.random() < 0.3:
@@ -155,8 +165,10 @@ def disguised(chance: random.Random, stack: Stack) -> Stack:
 
 
 def different(chance: random.Random, first: Stack, hides: bool = True) -> tuple[Stack, str]:
-    """A stack that was meant to have another function than a given one, which hides neuron 0 or not; now and then it
-    has not."""
+    """Return a changed stack and the kind of change; now and then the function stays the same.
+
+    `hides` tells whether the given stack hides neuron 0.
+    """
     second = first.copy()
     width, after = second.width(1), second.width(2)
     kind = chance.choice(
@@ -180,9 +192,12 @@ def different(chance: random.Random, first: Stack, hides: bool = True) -> tuple[
 
 
 def several_hidden(chance: random.Random, count: int, shared: int) -> tuple[Stack, Stack]:
-    """Two stacks with one function: blocks of second-layer neurons that hide a neuron each, and read some of the last
-    `shared` first-layer neurons with weights ≤ 0; each hidden neuron translated, and its own neighbours flipped where
-    a block has one neuron."""
+    """Return two stacks with one function and several hidden neurons.
+
+    Blocks of second-layer neurons hide a neuron each, and read some of the last `shared`
+    first-layer neurons with weights ≤ 0. In the second stack each hidden neuron is translated, and
+    its own neighbours are flipped where a block has one neuron.
+    """
     sizes = [chance.randint(1, 3) for _ in range(count)]
     heights = [chance.randint(1, 2) for _ in range(count)]
     starts = [sum(1 + size for size in sizes[:k]) for k in range(count)]

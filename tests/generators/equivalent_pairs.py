@@ -1,8 +1,8 @@
-"""Pairs of networks that compute the same function for a reason that is built in, and look different.
+"""Pairs of networks that look different and compute the same function by construction.
 
-A pair starts as one random plain stack. *Blocks* are added to both sides in two different ways; then *moves* change
-the second side and keep its function. Everything is done on plain lists of fractions, without the package, so that a
-mistake there cannot hide one here.
+A pair starts as one random plain stack. *Blocks* are added to both sides in two different ways;
+then *moves* change the second side and keep its function. Everything is done on plain lists of
+fractions, without the package, so that a mistake there cannot hide one here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,18 @@ from itertools import pairwise
 
 from polyrelu.network import Network, from_arrays
 
-__all__ = ["BLOCKS", "MOVES", "Pair", "Stack", "evaluate", "nudged", "random_pair"]
+__all__ = [
+    "BLOCKS",
+    "MOVES",
+    "Pair",
+    "Stack",
+    "evaluate",
+    "hinges",
+    "network",
+    "nudged",
+    "pair",
+    "random_pair",
+]
 
 Row = list[Fraction]
 
@@ -69,8 +80,18 @@ def evaluate(stack: Stack, x: list[Fraction]) -> list[Fraction]:
 
 @dataclass
 class Pair:
-    """Two stacks with one function, the widths of the stack they started from, and what was done. The neurons of that
-    stack are the first ones of each layer, on both sides."""
+    """Two stacks with one function.
+
+    Attributes
+    ----------
+    first, second
+        The stacks. The neurons of the stack that both started from are the first ones of each
+        layer.
+    base
+        The widths of this stack.
+    explanation
+        What was done.
+    """
 
     first: Stack
     second: Stack
@@ -103,11 +124,11 @@ def random_stack(chance: random.Random, widths: list[int]) -> Stack:
     )
 
 
-# -- blocks: the same function in two ways, on layers ℓ and ℓ+1, both hidden --------------------------------------
+# -- blocks: the same function in two ways, on layers ℓ and ℓ+1, both hidden ---------------------
 
 
 def associative_maximum(pair: Pair, layer: int, chance: random.Random) -> None:
-    """max(max(a, b), c) - c = (a - c) + max(max(b, c) - a, 0) for affine a, b, c of the layer below."""
+    """Add max(max(a, b), c) - c = (a - c) + max(max(b, c) - a, 0) for affine a, b, c."""
     one, two, size = pair.first, pair.second, pair.base[layer - 1]
     ab, bc = row(chance, size), row(chance, size)
     s, t = number(chance), number(chance)
@@ -141,8 +162,11 @@ def nested_hinge(pair: Pair, layer: int, chance: random.Random) -> None:
 
 
 def minimum_of_two(pair: Pair, layer: int, chance: random.Random) -> None:
-    """max(min(a, b), 0) in two ways, a = max(p, 0) + e, b = max(q, 0) + e: as a - max(a - b, 0) and b - max(b - a, 0),
-    through a layer where all of a, b, a - b, b - a are written with max(p, 0), max(q, 0)."""
+    """Add max(min(a, b), 0) in two ways, where a = max(p, 0) + e and b = max(q, 0) + e.
+
+    The minimum is a - max(a - b, 0) or b - max(b - a, 0). A layer in between writes a, b, a - b and
+    b - a with max(p, 0) and max(q, 0).
+    """
     one, two, size = pair.first, pair.second, pair.base[layer - 1]
     p, q, s, t, e = (
         row(chance, size),
@@ -186,7 +210,7 @@ def _at(width: int, places: list[int], values: Sequence[int | Fraction]) -> Row:
     return found
 
 
-# -- moves: change a stack, keep its function -----------------------------------------------------------------------
+# -- moves: change a stack, keep its function ----------------------------------------------------
 
 
 def permutation(stack: Stack, layer: int, chance: random.Random) -> None:
@@ -258,7 +282,10 @@ def cancelling(stack: Stack, layer: int, chance: random.Random) -> None:
 
 
 def flipping(stack: Stack, layer: int, chance: random.Random) -> None:
-    """Three neurons whose linear parts cancel, all of them negated later on: t = max(t, 0) - max(-t, 0)."""
+    """Add three neurons whose linear parts cancel, and subtract the same neurons negated.
+
+    This uses t = max(t, 0) - max(-t, 0).
+    """
     size, out = stack.width(layer - 1), row(chance, stack.width(layer + 1))
     u, v, p, q = row(chance, size), row(chance, size), number(chance), number(chance)
     w, r = [-x - y for x, y in zip(u, v, strict=True)], number(chance)
@@ -289,7 +316,7 @@ MOVES: dict[str, Callable[[Stack, int, random.Random], None]] = {
 
 
 def random_pair(chance: random.Random, widths: list[int], blocks: int, moves: int) -> Pair:
-    """A pair with so many blocks (re-cut regions, hidden translations) and moves, after a random base."""
+    """Return a pair with given numbers of blocks and moves, from a random base."""
     base = random_stack(chance, widths)
     pair = Pair(base, base.copy(), widths)
     hidden = len(widths) - 2
@@ -330,3 +357,11 @@ def pair(seed: int) -> tuple[Pair, random.Random]:
 def network(stack: Stack) -> Network:
     """The exact network of a stack."""
     return from_arrays(stack.layers)
+
+
+def hinges(count: int) -> tuple[Network, Network]:
+    """Return equal networks with two hidden layers that are cut differently in `count` places."""
+    rows = [[int(i == j) + (i * j) % 5 for j in range(count)] for i in range(count)]
+    unit = [[int(i == j) for j in range(count)] for i in range(count)]
+    one = from_arrays([(rows, [0] * count), (unit, [-1] * count), ([[1] * count], [0])])
+    return one, from_arrays([(rows, [-1] * count), (unit, [0] * count), ([[1] * count], [0])])

@@ -1,4 +1,4 @@
-"""Tree files as JSON values, header, nodes, footer: how to change them, and to write them with the right hashes."""
+"""Tree files as lists of JSON values (header, nodes, footer), and ways to change and write them."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_a_search_sees_a_scaled_network_as_it_is() -> None:
 
 
 def test_no_linear_program_is_asked_about_the_first_layer() -> None:
-    facts = ValidInequalities(
+    inequalities = ValidInequalities(
         from_arrays([([[1, 0], [0, 1]], [HUGE, 0]), ([[1, 1]], [0]), ([[1]], [0])])
     )
-    assert facts.below(facts.preactivation(NeuronId(1, 0)), 1) is None
+    assert inequalities.lower_bound(inequalities.preactivation(NeuronId(1, 0)), 1) is None

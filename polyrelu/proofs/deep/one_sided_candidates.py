@@ -17,12 +17,12 @@ from polyrelu.proofs.deep.hypotheses import Missing
 from polyrelu.proofs.deep.ridges import DeepNetwork, Ridge
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.proofs.deep.settings import SETTINGS
-from polyrelu.proofs.refutations.suspects import Suspect
+from polyrelu.proofs.refutations.sampled_candidates import OneSidedCandidate
 
 __all__ = ["one_sided_candidates"]
 
 
-def one_sided_candidates(search: DeepSearch) -> list[Suspect]:
+def one_sided_candidates(search: DeepSearch) -> list[OneSidedCandidate]:
     """Return the candidates that no ridge of a search contradicts.
 
     Early layers come first, and in each layer neurons with one sign everywhere before pairs.
@@ -34,7 +34,7 @@ def one_sided_candidates(search: DeepSearch) -> list[Suspect]:
     >>> search = DeepSearch(from_arrays([first, second, ([[1, 2]], [0])]))
     >>> _ = search.run(rounds=3)
     >>> for candidate in one_sided_candidates(search):
-    ...     print(candidate.neuron, candidate.sign, candidate.source)
+    ...     print(candidate.neuron, candidate.sign, candidate.guard)
     NeuronId(layer=2, index=1) 1 None
     """
     activity = _activity_around(search.deep_network, search.ridges)
@@ -62,13 +62,13 @@ def _activity_around(deep_network: DeepNetwork, ridges: Iterable[Ridge]) -> NDAr
 
 def _candidates_of(
     deep_network: DeepNetwork, activity: NDArray[np.bool_], missing: Missing
-) -> Iterator[Suspect]:
+) -> Iterator[OneSidedCandidate]:
     """The candidate behind a missing part, unless there is none or a sector contradicts it."""
-    neuron_id, source = missing.neuron_id, missing.input_id
+    neuron_id, guard = missing.neuron_id, missing.input_id
     if neuron_id is None or missing.kind not in ("piece", "active") or neuron_id.layer == 1:
         return
     own = activity[:, deep_network.number_of(neuron_id)]
-    if source is not None:
-        own = own[activity[:, deep_network.number_of(source)]]
+    if guard is not None:
+        own = own[activity[:, deep_network.number_of(guard)]]
     if len(own) and own.all() == own.any():
-        yield Suspect(neuron_id, 1 if own[0] else -1, source)
+        yield OneSidedCandidate(neuron_id, 1 if own[0] else -1, guard)

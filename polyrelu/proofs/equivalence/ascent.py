@@ -1,15 +1,17 @@
-"""Points where chosen neurons are active: where a difference may show that random points do not see.
+"""Points where chosen neurons are active, found by ascent, to show rarely visible differences.
 
-Two large networks that differ in one weight differ only where the neuron of that weight and the neuron it comes from
-are both active, which may be nowhere near a random point. Floats climb: the gradient of the wanted forms that are still
-negative gives a direction, rounded to small integers; exact arithmetic moves along it, inside the polyhedron, and
-evaluates. Nothing is concluded from a climb that fails.
+Two large networks that differ in one weight differ only where the neuron of this weight and the
+neuron that it comes from are both active, which may be far from all random points. Floats choose
+directions and exact arithmetic takes the steps: the gradient of the wanted forms that are still
+negative is rounded to small integers, and the best of some steps along it inside the polyhedron is
+taken. The points are only candidates, and nothing is concluded from an ascent that fails.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -20,17 +22,41 @@ from polyrelu.proofs.trees.expressions import JointNetwork
 from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron, Point, homogeneous
 from polyrelu.proofs.trees.sparse_forms import SparseForm
 
-__all__ = ["climbing_points", "suspects"]
-
-#: Steps of a climb, their sizes (a direction has entries up to 8), and terms that are looked at.
-_STEPS, _SCALES, _TERMS = 8, tuple(Fraction(4) ** k for k in range(-4, 2)), 12
-#: Two forms that differ in more columns than this are not the same neuron with changed weights.
-_FEW = 8
+__all__ = ["ascent_points", "atoms_to_activate"]
 
 
-def suspects(joint: JointNetwork) -> list[list[int]]:
-    """Sets of atoms that should be active together for a difference to show, by symbol: an atom of the difference, and
-    those in its form whose coefficients differ from the same neuron's in the other network."""
+@dataclass(frozen=True, slots=True)
+class AscentSettings:
+    """Limits of the ascents.
+
+    Attributes
+    ----------
+    max_steps
+        Maximum number of steps of one ascent.
+    step_sizes
+        The multiples of a direction that one step tries; directions have integer entries up to 8.
+    max_atoms
+        Maximum number of atoms of the difference for which an ascent is made.
+    max_changed_columns
+        Maximum number of columns in which the forms of one neuron before and after a change of its
+        weights differ; forms that differ in more columns are taken for different neurons.
+    """
+
+    max_steps: int = 8
+    step_sizes: tuple[Fraction, ...] = tuple(Fraction(4) ** k for k in range(-4, 2))
+    max_atoms: int = 12
+    max_changed_columns: int = 8
+
+
+SETTINGS = AscentSettings()
+
+
+def atoms_to_activate(joint: JointNetwork) -> list[list[int]]:
+    """Return sets of atoms, by symbol, that should be active together to show a difference.
+
+    Each set consists of an atom of the difference and of those atoms in its form whose coefficients
+    differ from the coefficients of the same neuron in the other network.
+    """
     forms = {atom.symbol: atom.form for atom in joint.atoms}
     last = [
         atom.symbol
@@ -38,84 +64,94 @@ def suspects(joint: JointNetwork) -> list[list[int]]:
         if any(atom.symbol in row.columns for row in joint.difference)
     ]
     found = []
-    for symbol in last[:_TERMS]:
-        partners = [_changed(forms[symbol], forms[other]) for other in last if other != symbol]
+    for symbol in last[: SETTINGS.max_atoms]:
+        partners = [
+            _changed_columns(forms[symbol], forms[other]) for other in last if other != symbol
+        ]
         changed = min((columns for columns in partners if columns), key=len, default=[])
         found.append([symbol, *(column for column in changed if column > joint.dimension)])
     return found
 
 
-def _changed(form: SparseForm, other: SparseForm) -> list[int]:
-    """The columns in which a form is not the multiple of another one that it is elsewhere; none if there are many."""
-    theirs = dict(zip(*other, strict=True))
-    if len(set(form.columns) ^ theirs.keys()) > _FEW:
+def _changed_columns(form: SparseForm, other: SparseForm) -> list[int]:
+    """Return the few columns in which two otherwise proportional forms are not proportional.
+
+    The list is empty if there are too many such columns.
+    """
+    entries = dict(zip(*other, strict=True))
+    if len(set(form.columns) ^ entries.keys()) > SETTINGS.max_changed_columns:
         return []
-    ratios = {c: Fraction(x, theirs[c]) for c, x in zip(*form, strict=True) if c in theirs}
+    ratios = {c: Fraction(x, entries[c]) for c, x in zip(*form, strict=True) if c in entries}
     if not ratios:
         return []
     usual = Counter(ratios.values()).most_common(1)[0][0]
-    changed = [c for c in sorted({*form.columns, *theirs}) if ratios.get(c) != usual]
-    return changed if len(changed) <= _FEW else []
+    changed = [c for c in sorted({*form.columns, *entries}) if ratios.get(c) != usual]
+    return changed if len(changed) <= SETTINGS.max_changed_columns else []
 
 
-def climbing_points(
-    joint: JointNetwork, path: NodePolyhedron, starts: Sequence[Point], seed: int
+def ascent_points(
+    joint: JointNetwork, polyhedron: NodePolyhedron, starts: Sequence[Point], seed: int
 ) -> Iterator[Point]:
-    """Points of a polyhedron on the way to where suspects are active, from the given ones."""
-    if not ScaledForms.fit(joint):
+    """Yield points on the ways from given points to where chosen atoms are active."""
+    if not ScaledForms.is_affordable(joint):
         return
-    climb = _Climb(joint, path, seed)
-    for wanted in suspects(joint):
+    ascent = _Ascent(joint, polyhedron, seed)
+    for wanted in atoms_to_activate(joint):
         for start in starts:
-            yield from climb.points(wanted, start)
+            yield from ascent.points(wanted, start)
 
 
-class _Climb:
-    def __init__(self, joint: JointNetwork, path: NodePolyhedron, seed: int) -> None:
-        self._joint, self._path, self._sides = joint, path, path.sides()
-        self._scaled, self._mover = ScaledForms(joint), Mover(path.constraints(), seed)
+class _Ascent:
+    def __init__(self, joint: JointNetwork, polyhedron: NodePolyhedron, seed: int) -> None:
+        self._joint, self._polyhedron, self._sides = joint, polyhedron, polyhedron.sides()
+        self._scaled, self._mover = ScaledForms(joint), Mover(polyhedron.constraints(), seed)
 
     def points(self, wanted: list[int], start: Point) -> Iterator[Point]:
-        """Points on the way from one point to where some atoms are active."""
+        """Yield the points of an ascent from one point to where some atoms are active."""
         point = start
-        for _ in range(_STEPS):
+        for _ in range(SETTINGS.max_steps):
             values, _ = self._joint.values_at(point)
             missing = [symbol for symbol in wanted if values[symbol] <= 0]
             active = {symbol for symbol, value in values.items() if value > 0}
-            direction = _direction(self._scaled.gradient(missing, active)) if missing else []
+            if not missing:
+                return
+            direction = _integer_direction(self._scaled.gradient(missing, active))
             if not any(direction):
                 return
             point = max(
-                self._steps(point, direction), key=lambda other: self._height(wanted, other)
+                self._candidates(point, direction), key=lambda other: self._rank(wanted, other)
             )
             yield point
 
-    def _steps(self, point: Point, direction: list[int]) -> list[Point]:
-        """Steps of several lengths, coordinates stopping at their sides."""
-        found = [_stopped(along(point, direction, step), self._sides) for step in _SCALES]
-        room = self._mover.room(point, direction)
-        inside = [along(point, direction, room * Fraction(7, 8))] if room is not None else []
-        return [*filter(self._path.contains, found), *inside]
+    def _candidates(self, point: Point, direction: list[int]) -> list[Point]:
+        """Return the ends of steps of several lengths, with coordinates clamped to their sides."""
+        found = [
+            _clamped(along(point, direction, step), self._sides) for step in SETTINGS.step_sizes
+        ]
+        limit = self._mover.distance_to_boundary(point, direction)
+        inside = [] if limit is None else [along(point, direction, limit * Fraction(7, 8))]
+        return [*filter(self._polyhedron.contains, found), *inside]
 
-    def _height(self, wanted: list[int], point: Point) -> tuple[int, float]:
-        """How many of the wanted atoms are active at a point, and the lowest of their forms."""
+    def _rank(self, wanted: list[int], point: Point) -> tuple[int, float]:
+        """Return the number of wanted atoms that are active, and the lowest of their forms."""
         values, _ = self._joint.values_at(point)
         lowest = min(
-            self._scaled.value(symbol, Fraction(values[symbol], point[0])) for symbol in wanted
+            self._scaled.scaled_value(symbol, Fraction(values[symbol], point[0]))
+            for symbol in wanted
         )
         return sum(values[symbol] > 0 for symbol in wanted), lowest
 
 
-def _direction(gradient: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[int]:
-    """A gradient in integers from -8 to 8."""
+def _integer_direction(gradient: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[int]:
+    """Return a gradient rounded to integers from -8 to 8."""
     size = float(np.max(np.abs(gradient), initial=0.0))
     if not (np.isfinite(size) and size > 0):
         return [0] * len(gradient)
     return [int(entry) for entry in np.round(8 * gradient / size)]
 
 
-def _stopped(point: Point, sides: Mapping[tuple[int, int], Fraction]) -> Point:
-    """The nearest point of the box of the sides."""
+def _clamped(point: Point, sides: Mapping[tuple[int, int], Fraction]) -> Point:
+    """Return the nearest point of the box of the sides."""
     values = []
     for j, entry in enumerate(point[1:], 1):
         value, low, high = Fraction(entry, point[0]), sides.get((j, 1)), sides.get((j, -1))

@@ -1,8 +1,13 @@
-"""Parts of the difference of two networks with one canonical position: one for each hidden neuron that was moved.
+"""The difference of two networks in one canonical position, as one part per hidden neuron.
 
-The networks are Σ_h D_h σ(h·(u,1)) + L·(u,1), each h reads at most one hidden neuron, and L none. So the difference is
-the sum, over the hidden neurons, of what the h that read it contribute on both sides, and each of these sums vanishes
-by itself: it is the difference of two networks that hide a single neuron. (Theorem ``tree`` has parts.)
+A tree for each part (`bottleneck_tree`) replaces a tree for all parts, whose size would be the
+product of their sizes. Only parts that add up exactly to the difference are returned; that each of
+them vanishes is proved by its tree (theorem `tree` of docs/theory/equivalence.md has parts).
+
+The networks are Σ_h D_h σ(h·(u,1)) + L·(u,1), as in `canonical_position`, where each row h reads at
+most one hidden neuron, and L reads none. So the difference is the sum, over the hidden neurons, of
+the contributions of the rows that read this neuron in both networks. Each of these sums vanishes by
+itself, because it is the difference of two networks that hide a single neuron.
 """
 
 from __future__ import annotations
@@ -24,15 +29,25 @@ def hidden_parts(
     joint: JointNetwork,
     networks: Sequence[Network],
     positions: Sequence[CanonicalPosition],
-    own: Sequence[int],
+    unshared: Sequence[int],
 ) -> list[Part]:
-    """A part for each pair of hidden neurons that stand on one place in the canonical positions, if the parts add up to
-    the difference; else none.
+    """Return a part for each pair of corresponding hidden neurons if the parts add up, else none.
 
-    `own` are the first-layer atoms, by symbol, that one network has alone.
+    Two hidden neurons correspond if they have the same row in the canonical positions.
+
+    Parameters
+    ----------
+    joint
+        The joint network of both networks.
+    networks
+        The two networks.
+    positions
+        Their canonical positions.
+    unshared
+        The first-layer atoms, by symbol, that occur in one network only.
     """
     groups: dict[SparseForm, set[int]] = {}
-    symbols = {atom.form: atom.symbol for atom in joint.atoms if atom.symbol in set(own)}
+    symbols = {atom.form: atom.symbol for atom in joint.atoms if atom.symbol in set(unshared)}
     for network, position in zip(networks, positions, strict=True):
         before = first_layer_rows(network)
         for row, neuron in zip(first_layer_rows(position.network), position.neurons, strict=True):
@@ -42,34 +57,35 @@ def hidden_parts(
     for number, row in enumerate(joint.difference):
         left = {column: Fraction(entry) for column, entry in zip(*row, strict=True)}
         for part in parts:
-            _add(left, part[number], -1)
-        for part, group in zip(
-            parts, groups.values(), strict=True
-        ):  # an h that reads its hidden neuron only
-            _add(part[number], {symbol: left.pop(symbol) for symbol in group & left.keys()}, 1)
+            _add_multiple(left, part[number], -1)
+        for part, group in zip(parts, groups.values(), strict=True):
+            # second-layer rows that read a hidden neuron only leave its atom in the difference
+            _add_multiple(
+                part[number], {symbol: left.pop(symbol) for symbol in group & left.keys()}, 1
+            )
         if any(left.values()):
             return []
     return [part for part in parts if any(part)]
 
 
 def _part(joint: JointNetwork, group: set[int]) -> Part:
-    """What the second-layer atoms that read an atom of the group contribute to the difference."""
+    """Return the contribution to the difference of the atoms that read an atom of the group."""
     readers = {atom.symbol: atom for atom in joint.atoms if not group.isdisjoint(atom.form.columns)}
     part: list[dict[int, Fraction]] = []
     for row in joint.difference:
         sums: dict[int, Fraction] = {}
         for symbol, entry in zip(*row, strict=True):
             if symbol in readers:
-                _add(sums, {symbol: Fraction(entry)}, 1)
+                _add_multiple(sums, {symbol: Fraction(entry)}, 1)
                 if _is_turned(readers[symbol], group):  # σ(-h) = σ(h) - h
                     form = zip(*readers[symbol].form, strict=True)
-                    _add(sums, {column: Fraction(x) for column, x in form}, -entry)
+                    _add_multiple(sums, {column: Fraction(x) for column, x in form}, -entry)
         part.append(sums)
     return tuple(part)
 
 
-def _add(sums: dict[int, Fraction], other: Mapping[int, Fraction], factor: int) -> None:
-    """Add a multiple of a row to another one; no zeros are kept."""
+def _add_multiple(sums: dict[int, Fraction], other: Mapping[int, Fraction], factor: int) -> None:
+    """Add a multiple of a row to another row, in place; zeros are removed."""
     for column, entry in other.items():
         total = sums.pop(column, Fraction()) + factor * entry
         if total:
@@ -77,5 +93,5 @@ def _add(sums: dict[int, Fraction], other: Mapping[int, Fraction], factor: int) 
 
 
 def _is_turned(atom: Atom, group: set[int]) -> bool:
-    """Whether it is the opposite of an atom that could hide a neuron of the group."""
+    """Return whether the negative of the atom's form could hide a neuron of the group."""
     return any(column in group and entry < 0 for column, entry in zip(*atom.form, strict=True))

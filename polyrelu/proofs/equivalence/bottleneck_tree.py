@@ -1,9 +1,13 @@
-"""A split tree of at most seven nodes for two networks that differ by hidden hyperplanes: translation and flips.
+"""A split tree of at most seven nodes for two networks that differ by moved hidden hyperplanes.
 
-The theorem is in ``equivalence.md``, "Bottleneck networks". The networks have first-layer neurons in common, up to a
-factor that may be negative (a flip), and few that one of them has alone: the hidden ones. Only these are split. Every
-other sign follows from the inequality of one split, with the slope 1 for all flipped neurons or for none. So there are
-no linear programs: a record is guessed and verified by comparing coefficients.
+The tree proves the equality of two networks that differ by translations and flips without linear
+programs: a record is guessed and verified by comparing coefficients. If a guess fails, no tree is
+claimed, and the general search goes on. That the guesses are right in exact canonical position is
+proved in docs/theory/equivalence.md, "Bottleneck networks".
+
+The networks have most first-layer neurons in common, up to a factor that is negative after a flip;
+the others are the hidden neurons that were moved. Only these are split. Every other sign follows
+from the inequality of one split, with the slope 1 for all flipped neurons or for none.
 """
 
 from __future__ import annotations
@@ -15,29 +19,31 @@ from fractions import Fraction
 from polyrelu.certificate import NodeRecord, SignRecord
 from polyrelu.exact.form_bounds import RelaxationSlopes
 from polyrelu.proofs.trees.expressions import Expressions, JointNetwork, KnownSigns, Term
-from polyrelu.proofs.trees.node_polyhedron import Proof
-from polyrelu.proofs.trees.relaxation import relaxed
+from polyrelu.proofs.trees.node_polyhedron import NonnegativityProof
+from polyrelu.proofs.trees.relaxation import affine_lower_bound
 from polyrelu.proofs.trees.search import TreeStatistics, sign_record
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget
 
-__all__ = ["MOST_SPLITS", "flipped_atoms", "hidden_tree", "own_atoms"]
+__all__ = ["MAX_SPLITS", "flipped_atoms", "hidden_tree", "unshared_atoms"]
 
-#: Atoms that may be split in one tree.
-MOST_SPLITS = 2
+#: Maximum number of atoms that are split in one tree.
+MAX_SPLITS = 2
 
 
 def flipped_atoms(joint: JointNetwork, rows: list[SparseForm]) -> frozenset[int]:
-    """The first-layer atoms that the second network, given by the primitive rows of its first layer, has with the other
-    sign."""
+    """Return the first-layer atoms that the second network has with the other sign.
+
+    `rows` are the primitive rows of the second network's first layer.
+    """
     opposite = {negated(row) for row in rows}
     return frozenset(
         atom.symbol for atom in joint.atoms if atom.level == 1 and atom.form in opposite
     )
 
 
-def own_atoms(joint: JointNetwork) -> list[int]:
-    """The first-layer atoms, by symbol, that one network has alone."""
+def unshared_atoms(joint: JointNetwork) -> list[int]:
+    """Return the first-layer atoms, by symbol, that occur in one network only."""
     common = set(joint.common)
     return [atom.symbol for atom in joint.atoms if atom.level == 1 and atom.neuron not in common]
 
@@ -47,113 +53,122 @@ def hidden_tree(
     flipped: frozenset[int],
     record: Callable[[NodeRecord], None],
     budget: Budget,
-    progress: TreeStatistics,
+    statistics: TreeStatistics,
 ) -> bool:
     """Prove on R^d that the difference vanishes, by splits at the atoms that one network has alone.
 
-    The records of the tree are handed out in prefix order; they prove it if True is returned. `flipped` are the atoms
-    that one of the networks has with the other sign, by symbol.
+    The records of the tree are handed to `record` in prefix order; they prove the equality if True
+    is returned. `flipped` are the atoms, by symbol, that one network has with the other sign.
     """
-    own = own_atoms(joint)
-    return len(own) <= MOST_SPLITS and _Tree(joint, own, flipped, record, budget, progress).grow(
-        KnownSigns(), []
-    )
+    unshared = unshared_atoms(joint)
+    return len(unshared) <= MAX_SPLITS and _HiddenTree(
+        joint, unshared, flipped, record, budget, statistics
+    ).grow(KnownSigns(), [])
 
 
 @dataclass(slots=True)
-class _Tree:
+class _HiddenTree:
+    """A tree that splits only unshared atoms; the fields are the arguments of `hidden_tree`."""
+
     joint: JointNetwork
-    own: list[int]
+    unshared: list[int]
     flipped: frozenset[int]
     record: Callable[[NodeRecord], None]
     budget: Budget
-    progress: TreeStatistics
+    statistics: TreeStatistics
 
-    def grow(self, known: KnownSigns, cuts: list[tuple[SparseForm, int]]) -> bool:
-        """The part of the tree below a node, given by the forms that are nonnegative there, with their factors."""
+    def grow(self, known: KnownSigns, splits: list[tuple[SparseForm, int]]) -> bool:
+        """Record the subtree below a node; return whether it proves the equality there.
+
+        The node is given by the forms that are nonnegative there, with their factors.
+        """
         rounds: list[list[SignRecord]] = []
         while True:
             self.budget.check()
             expressions = self.joint.expressions(known)
-            self.progress.spend(*expressions.cost)
-            found = list(self._signs(expressions, cuts))
+            self.statistics.spend(*expressions.cost)
+            found = list(self._sign_records(expressions, splits))
             if not found:
                 break
             rounds.append([record for _, record in found])
             known = known.extended((term, record.sign) for term, record in found)
         split = next(
-            (term for term in expressions.terms if term.symbol in self.own and term.is_affine), None
+            (term for term in expressions.terms if term.symbol in self.unshared and term.is_affine),
+            None,
         )
         if expressions.difference and split is None:
             return False
-        self._count(expressions, rounds, len(cuts))
+        self._count(expressions, rounds, len(splits))
         if split is None or not expressions.difference:
             self.record(NodeRecord(rounds, None))
             return True
         self.record(NodeRecord(rounds, self.joint.number(split.symbol)))
         sides = ((1, split.form), (-1, negated(split.form)))
         return all(
-            self.grow(known.extended([(split, sign)]), [*cuts, (form, split.factor)])
+            self.grow(known.extended([(split, sign)]), [*splits, (form, split.factor)])
             for sign, form in sides
         )
 
     def _count(self, expressions: Expressions, rounds: list[list[SignRecord]], depth: int) -> None:
-        self.progress.nodes += 1
-        self.progress.depth = max(self.progress.depth, depth)
-        self.progress.signs += sum(map(len, rounds))
+        self.statistics.nodes += 1
+        self.statistics.depth = max(self.statistics.depth, depth)
+        self.statistics.signs += sum(map(len, rounds))
         if not expressions.difference:
-            self.progress.leaves += 1
-            self.progress.closed += 2.0**-depth / self.progress.trees
+            self.statistics.leaves += 1
+            self.statistics.closed += 2.0**-depth / self.statistics.trees
 
-    def _signs(
-        self, expressions: Expressions, cuts: list[tuple[SparseForm, int]]
+    def _sign_records(
+        self, expressions: Expressions, splits: list[tuple[SparseForm, int]]
     ) -> Iterator[tuple[Term, SignRecord]]:
+        """Yield the terms whose sign follows from one split, with the records that prove it."""
         forms = {term.symbol: term.form for term in expressions.terms}
         for term in expressions.terms:
-            if term.atom.level == 1 and term.symbol not in self.own:
+            if term.atom.level == 1 and term.symbol not in self.unshared:
                 continue
             for sign in (-1, 1):
-                found = self._sign(term, sign, forms, cuts)
+                found = self._sign_record(term, sign, forms, splits)
                 if found is not None:
                     yield term, found
                     break
 
-    def _sign(
+    def _sign_record(
         self,
         term: Term,
         sign: int,
         forms: dict[int, SparseForm],
-        cuts: list[tuple[SparseForm, int]],
+        splits: list[tuple[SparseForm, int]],
     ) -> SignRecord | None:
-        """The record of sign · form ≥ 0, with the slope 0 or 1 for all flipped atoms, if that is enough."""
+        """Return the record of sign · form ≥ 0, with one slope for all flipped atoms, or None."""
         for slope in (0, 1):
             slopes = {
                 symbol: RelaxationSlopes(Fraction(slope), Fraction(slope))
                 for symbol in self.flipped
                 if slope
             }
-            below = relaxed(term.form, sign, forms, self.joint.dimension, {}, slopes)
+            below = affine_lower_bound(term.form, sign, forms, self.joint.dimension, {}, slopes)
             if below is None or (slope and not below.slopes):
                 return None
-            proof = _by_one_cut(below.coefficients, cuts)
+            proof = _proof_from_one_split(below.coefficients, splits)
             if proof is not None:
-                return sign_record(self.joint, term, sign, proof, self.progress, below.slopes)
+                return sign_record(self.joint, term, sign, proof, self.statistics, below.slopes)
         return None
 
 
-def _by_one_cut(form: dict[int, Fraction], cuts: list[tuple[SparseForm, int]]) -> Proof | None:
-    """A proof that an affine form is nonnegative: it is a constant ≥ 0 more than a multiple of one of the cuts."""
+def _proof_from_one_split(
+    form: dict[int, Fraction], splits: list[tuple[SparseForm, int]]
+) -> NonnegativityProof | None:
+    """Return a proof that an affine form is a multiple of one split's form plus a constant ≥ 0."""
     form = dict(form)
     constant = form.pop(0, Fraction())
     if not form:
-        return Proof({}) if constant >= 0 else None
+        return NonnegativityProof({}) if constant >= 0 else None
     place = next(iter(form))
-    for number, (row, factor) in enumerate(cuts):
+    for number, (row, factor) in enumerate(splits):
         entries = {column: Fraction(entry) for column, entry in zip(*row, strict=True)}
         offset = entries.pop(0, Fraction())
         multiplier = form[place] / entries[place] if place in entries else Fraction()
         if multiplier <= 0 or constant < multiplier * offset or len(form) != len(entries):
             continue
         if all(form.get(column) == multiplier * entry for column, entry in entries.items()):
-            return Proof({number: multiplier / factor})
+            return NonnegativityProof({number: multiplier / factor})
     return None

@@ -1,20 +1,30 @@
-"""The canonical position of a network with two hidden layers that cannot tell its first-layer parameters apart.
+"""The canonical position of a network with two hidden layers behind a bottleneck.
 
-Write f(x) = F(σ(z)), z = W[1] x + b[1], and F on the orthant as Σ_h D_h σ(h·(u,1)) + L·(u,1), the sum over distinct
-rows h up to a factor that bend inside the orthant (have entries of both signs); neurons that are dead or linear there,
-doubled or opposite to another one are written this way too. First-layer neurons that F does not read are dropped.
+Parameters with the same function may differ by translations and flips of hidden hyperplanes. They
+are undone here: hidden neurons are moved to a position that depends only on the function, if the
+parameters are generic. The result has the function of the network for any parameters, but it only
+tells provers what to look for; no certificate rests on it. See docs/theory/equivalence.md,
+"Bottleneck networks".
 
-Neuron j is *hidden* if L has no entry at j and every h that reads j has h_j > 0 and no other positive entry, the
-constant included. (Of a row and its opposite the one that could hide is taken for h.) Hidden neurons are moved, each by
-itself, because no h hides two:
+Write f(x) = F(σ(z)), z = W[1] x + b[1], where F on the orthant is Σ_h D_h σ(h·(u,1)) + L·(u,1), the
+sum over distinct hyperplanes of rows h with entries of both signs, so that σ(h·(u,1)) bends inside
+the orthant. Neurons that are dead or linear on the orthant, doubled, or opposite to another neuron
+are written in this way, too. First-layer neurons that F does not read are dropped.
 
-* *flips*: a neuron k with h_k = -μ h_j, μ > 0, for all h that read j, and that nothing else reads (so for any k if a
-  single h reads j, and it alone reads k), is given a row whose first nonzero entry is positive; row j changes as in
-  `hiding`;
-* *translation*: bias j is changed by the least admissible shift, after which some h that reads j has the constant 0.
+Neuron j is *hidden* if L has no entry at j and every row h that reads j has h_j > 0 and no other
+positive entry, the constant included. (Of a row and its negative the one that could hide a neuron
+is taken for h.) No row hides two neurons, so hidden neurons are moved independently of each other:
 
-Both are symmetries proved in `hiding`, for weak signs; its proof for flips takes one h after the other, and is the same
-for several ones that have one μ. So the canonical network has the function of the network, for any parameters.
+* *Flips.* Let k be a neuron such that h_k = -μ h_j with one μ > 0 for all h that read j, and such
+  that nothing else reads k. (If a single row h reads j, this is any k that h alone reads.) Row k is
+  given the orientation in which its first nonzero entry is positive; row j changes as in
+  docs/theory/hidden_hyperplanes.md.
+* *Translation.* Bias j is changed by the least admissible shift, after which some h that reads j
+  has the constant 0.
+
+That page proves both symmetries for weak signs. Its proof for flips takes one h after the other and
+covers several h with a common μ. So the canonical network has the function of the network, for any
+parameters.
 """
 
 from __future__ import annotations
@@ -32,12 +42,15 @@ __all__ = ["CanonicalPosition", "canonical_position"]
 
 @dataclass(frozen=True, slots=True)
 class CanonicalPosition:
-    """A network with the function of another one.
+    """A network with the function of a given network.
 
     Attributes
     ----------
-    network : a plain stack with two hidden layers.
-    neurons : the neuron of the other one that each of its first-layer neurons comes from.
+    network
+        A plain stack with two hidden layers.
+    neurons
+        For each of its first-layer neurons the first-layer neuron of the given network that it
+        comes from.
     """
 
     network: Network
@@ -45,10 +58,11 @@ class CanonicalPosition:
 
 
 def canonical_position(network: Network) -> CanonicalPosition | None:
-    """A plain stack with the function of a plain stack with two hidden layers, its hidden neurons moved to a place that
-    depends on the function if the parameters are generic.
+    """Return a plain stack with the same function and its hidden neurons in canonical position.
 
-    None if the network has another shape, or if the rows of W[1] that the function reads are linearly dependent.
+    The result depends only on the function if the parameters are generic. It is None if the network
+    has another shape than two hidden layers and an affine output, or if the rows of W[1] that the
+    function reads are linearly dependent.
 
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.symmetry.hidden_hyperplanes import flip, translate
@@ -61,35 +75,43 @@ def canonical_position(network: Network) -> CanonicalPosition | None:
     """
     if network.hidden_layers != 2 or network.last != "affine" or not network.is_plain:
         return None
-    position = _reduced(network)
-    position.turn_towards_hiding()
-    position.drop_unread()
-    if rank(network.weight(1).take(position.neurons)) < len(position.neurons):
+    reduced = _orthant_network(network)
+    reduced.orient_for_hiding()
+    reduced.drop_unread_neurons()
+    if rank(network.weight(1).take(reduced.neurons)) < len(reduced.neurons):
         return None
-    for j in position.hidden():
-        position.move(j)
-    return CanonicalPosition(position.network(), tuple(position.neurons))
+    for j in reduced.hidden_neurons():
+        reduced.move_to_canonical_position(j)
+    return CanonicalPosition(reduced.network(), tuple(reduced.neurons))
 
 
 @dataclass(slots=True)
-class _Position:
-    """Σ_h D_h σ(h·(u,1)) + L·(u,1), u the activations of some neurons of a first layer, changed.
+class _OrthantNetwork:
+    """A network Σ_h D_h σ(h·(u,1)) + L·(u,1) in moved activations u of the first layer.
 
     Attributes
     ----------
-    first : the first layer, [W | b].
-    neurons : its neurons that are kept.
-    factors : by two neurons that are kept, how often the row of the second is added to the new row of the first, beyond
-        what it is itself. shifts : what is added to biases, by neuron.
-    linear : the columns of L, the constant last.
-    bends : the rows h, the constant last.
-    columns : the D_h.
+    first
+        The first layer [W | b] before any move.
+    neurons
+        The first-layer neurons that are kept.
+    linear
+        The columns of L, the constant last.
+    rows
+        The rows h, the constant last.
+    columns
+        The columns D_h.
+    factors
+        By pairs of kept neurons, the multiple of the second neuron's row that is added to the first
+        neuron's row.
+    shifts
+        What is added to the biases of moved neurons, by neuron.
     """
 
     first: RationalMatrix
     neurons: list[int]
     linear: list[list[Fraction]]
-    bends: list[list[Fraction]] = field(default_factory=list)
+    rows: list[list[Fraction]] = field(default_factory=list)
     columns: list[Vector] = field(default_factory=list)
     factors: dict[tuple[int, int], Fraction] = field(default_factory=dict)
     shifts: dict[int, Fraction] = field(default_factory=dict)
@@ -101,7 +123,9 @@ class _Position:
                 for i, v in enumerate(column):
                     target[i] += factor * entry * v
 
-    def add_bend(self, row: Sequence[int], members: Sequence[tuple[Fraction, Vector]]) -> None:
+    def add_hyperplane(
+        self, row: Sequence[int], members: Sequence[tuple[Fraction, Vector]]
+    ) -> None:
         """Add Σ v σ(s h) over the members (s, v) of one hyperplane, by σ(-h) = σ(h) - h."""
         total = [Fraction()] * len(self.linear[0])
         for scale, column in members:
@@ -109,47 +133,50 @@ class _Position:
             if scale < 0:
                 self.add_linear(column, row, scale)
         if any(total):
-            self.bends.append([Fraction(entry) for entry in row])
+            self.rows.append([Fraction(entry) for entry in row])
             self.columns.append(tuple(total))
 
-    def turn_towards_hiding(self) -> None:
-        """Of a row and its opposite that both hide a neuron, take the one that leaves L = 0 where it reads, if any."""
-        for row, column in zip(self.bends, self.columns, strict=True):
+    def orient_for_hiding(self) -> None:
+        """Choose between a row and its negative where both hide a neuron.
+
+        The one that makes L vanish at the neurons that the row reads is taken, if there is one.
+        """
+        for row, column in zip(self.rows, self.columns, strict=True):
             read = [k for k, entry in enumerate(row[:-1]) if entry]
             if len(read) != 2 or row[-1] or not any(any(self.linear[k]) for k in read):
                 continue
-            turned = (
+            new_linear = (
                 [x + row[k] * v for x, v in zip(self.linear[k], column, strict=True)] for k in read
             )
-            if not any(map(any, turned)):  # σ(h) = h + σ(-h)
+            if not any(map(any, new_linear)):  # σ(h) = h + σ(-h)
                 self.add_linear(column, row, Fraction(1))
                 row[:] = [-entry for entry in row]
 
-    def drop_unread(self) -> None:
-        """Drop the first-layer neurons that nothing reads; of a constant function the first one is left."""
+    def drop_unread_neurons(self) -> None:
+        """Drop the first-layer neurons that nothing reads; at least one neuron is kept."""
         size = len(self.neurons)
         kept = [
-            k for k in range(size) if any(self.linear[k]) or any(row[k] for row in self.bends)
+            k for k in range(size) if any(self.linear[k]) or any(row[k] for row in self.rows)
         ] or [0]
         self.first, self.neurons = self.first.take(kept), kept
         self.linear = [self.linear[k] for k in [*kept, size]]
-        self.bends = [[row[k] for k in [*kept, size]] for row in self.bends]
+        self.rows = [[row[k] for k in [*kept, size]] for row in self.rows]
 
     def readers(self, neuron: int) -> list[list[Fraction]]:
-        """The rows h that read a neuron."""
-        return [row for row in self.bends if row[neuron]]
+        """Return the rows h that read a neuron."""
+        return [row for row in self.rows if row[neuron]]
 
-    def hidden(self) -> list[int]:
-        """The hidden neurons."""
-        places = {j for row in self.bends if (j := _hidden_by(row)) is not None}
+    def hidden_neurons(self) -> list[int]:
+        """Return the hidden neurons."""
+        places = {j for row in self.rows if (j := _hidden_by(row)) is not None}
         return [
             j
             for j in sorted(places)
             if not any(self.linear[j]) and all(_hidden_by(row) == j for row in self.readers(j))
         ]
 
-    def move(self, hidden: int) -> None:
-        """Move a hidden neuron to its canonical place."""
+    def move_to_canonical_position(self, hidden: int) -> None:
+        """Flip and translate a hidden neuron into its canonical position."""
         readers = self.readers(hidden)
         self._flip(hidden, readers)
         shift = max(row[-1] / row[hidden] for row in readers)
@@ -158,6 +185,7 @@ class _Position:
             row[-1] -= shift * row[hidden]
 
     def _flip(self, hidden: int, readers: list[list[Fraction]]) -> None:
+        """Orient the rows of all neurons that can be flipped together with a hidden neuron."""
         signs = self.first.signs()
         for k in range(len(self.neurons)):
             ratios = {row[k] / row[hidden] for row in readers}
@@ -170,6 +198,7 @@ class _Position:
                 self.factors[k, k] = Fraction(-2)
 
     def _first_layer(self) -> Layer:
+        """Return the first layer after all moves."""
         moved, size = self.first, len(self.neurons)
         if self.shifts:
             table = [
@@ -177,17 +206,15 @@ class _Position:
                 for i in range(size)
             ]
             moved = RationalMatrix.from_rows(table) @ moved
-        weight, bias = (
-            moved.take(columns=range(moved.ncols - 1)),
-            moved.take(columns=[moved.ncols - 1]),
-        )
+        weight = moved.take(columns=range(moved.ncols - 1))
+        bias = moved.take(columns=[moved.ncols - 1])
         shifts = RationalMatrix.column([self.shifts.get(k, Fraction()) for k in range(size)])
         return Layer((Block(0, weight),), bias + shifts)
 
     def network(self) -> Network:
-        """As a plain stack: a linear neuron for each column of L that is not 0."""
+        """Return the plain stack, with a linear neuron for each column of L that is not 0."""
         size = len(self.neurons)
-        read = [k for k in range(size) if any(self.linear[k]) or not self.bends]
+        read = [k for k in range(size) if any(self.linear[k]) or not self.rows]
         units = [[Fraction(int(k == j)) for j in range(size + 1)] for k in read]
         heads = RationalMatrix.from_rows(
             [*self.columns, *(self.linear[k] for k in read)]
@@ -195,36 +222,37 @@ class _Position:
         outputs = Layer((Block(2, heads),), RationalMatrix.column(self.linear[-1]))
         return Network(
             self.first.ncols - 1,
-            (self._first_layer(), layer_from_rows([*self.bends, *units], 1), outputs),
+            (self._first_layer(), layer_from_rows([*self.rows, *units], 1), outputs),
         )
 
 
-def _reduced(network: Network) -> _Position:
+def _orthant_network(network: Network) -> _OrthantNetwork:
+    """Write a network with two hidden layers as a sum over distinct hyperplanes."""
     width = network.widths[1]
     linear = [[Fraction()] * network.outputs for _ in range(width)]
     first = network.layers[0].augmented()
-    position = _Position(first, list(range(width)), [*linear, list(network.bias(3).entries())])
+    reduced = _OrthantNetwork(first, list(range(width)), [*linear, list(network.bias(3).entries())])
     hyperplanes: dict[tuple[int, ...], list[tuple[Fraction, Vector]]] = {}
     columns = network.weight(3).transpose().rows()
     for row, column in zip(network.layers[1].augmented().rows(), columns, strict=True):
         if max(row) <= 0 or not any(column):
             continue
         if min(row) >= 0:
-            position.add_linear(column, row, Fraction(1))
+            reduced.add_linear(column, row, Fraction(1))
             continue
         normal, scale = primitive(row)
         hyperplanes.setdefault(normal, []).append((scale, column))
     for normal, members in hyperplanes.items():
         sign = _orientation(normal, 1 if members[0][0] > 0 else -1)
-        position.add_bend(
+        reduced.add_hyperplane(
             [sign * entry for entry in normal],
             [(sign * scale, column) for scale, column in members],
         )
-    return position
+    return reduced
 
 
 def _orientation(normal: tuple[int, ...], given: int) -> int:
-    """1 or -1, so that the row times it hides a neuron, if one of them does; else as given."""
+    """Return the sign for which sign · normal hides a neuron; the given sign if none or both do."""
     signs = [
         sign
         for sign in (given, -given)
@@ -234,6 +262,6 @@ def _orientation(normal: tuple[int, ...], given: int) -> int:
 
 
 def _hidden_by(row: Sequence[Fraction | int]) -> int | None:
-    """The neuron that a row h hides: the only positive entry, if it is not the constant."""
+    """Return the neuron that a row hides: its only positive entry, unless that is the constant."""
     positive = [k for k, entry in enumerate(row) if entry > 0]
     return positive[0] if len(positive) == 1 and positive[0] < len(row) - 1 else None

@@ -1,14 +1,16 @@
-"""Parts of a difference that vanish one by one.
+"""Parts of a difference that vanish independently of each other.
 
-Where two networks differ in several places, the difference is a sum of parts that have nothing in common, each of which
-vanishes with an affine form of its own. One tree for the sum would multiply the trees of the parts; one tree for each
-adds them up. The parts are guessed from values at points, as follows; that they add up to the difference and vanish is
-proved.
+Where two networks differ in several places, their difference is a sum of parts without common
+atoms, and each part vanishes together with an affine form of its own. One tree for the sum would
+have as many leaves as the product of the trees of the parts; one tree for each part adds up. The
+parts are guessed from values at points. That they add up to the difference holds by construction,
+and that each part vanishes is proved by its tree.
 
-Terms that need a common atom form a *group*. From each group an affine form is taken away so that it vanishes at a
-simplex of points; what is left of it at further points is a vector. The vectors of all groups add up to 0 if the
-networks agree there. They fall into the finest families that are independent of each other (the connected components of
-the matroid of the vectors), and then those of each family add up to 0.
+Terms that need a common atom form a *group*. From each group an affine form is subtracted so that
+the group vanishes at the points of a simplex; the values of the result at further points are a
+vector. The vectors of all groups add up to 0 if the networks agree at these points. They fall into
+the finest independent families, which are the connected components of the matroid of the vectors,
+and the vectors of each family add up to 0.
 """
 
 from __future__ import annotations
@@ -26,35 +28,39 @@ from polyrelu.proofs.trees.node_polyhedron import Point
 
 __all__ = ["Part", "parts_of"]
 
-#: For each row of a difference its entries by symbol.
+#: A part of a difference: for each row its entries by symbol.
 Part = tuple[dict[int, Fraction], ...]
 
 
 def parts_of(joint: JointNetwork, simplex: Sequence[Point], others: Sequence[Point]) -> list[Part]:
-    """Parts that add up to the difference; only one, the whole, if nothing is found.
+    """Return parts that add up to the difference, or the whole difference as the only part.
 
     Parameters
     ----------
-    simplex : 1 + d points in general position, d the number of coordinates.
-    others : points at which the difference vanishes.
+    joint
+        The joint network.
+    simplex
+        Points in general position, one more than there are coordinates.
+    others
+        Points at which the difference vanishes.
     """
-    whole = tuple({c: Fraction(x) for c, x in zip(*row, strict=True)} for row in joint.difference)
+    total = tuple({c: Fraction(x) for c, x in zip(*row, strict=True)} for row in joint.difference)
     groups = _groups(joint)
     if len(groups) < 2:
-        return [whole]
-    affine = _Affine(joint, simplex)
-    made = [affine.vanishing(group) for group in groups]
-    values = [_values(joint, point) for point in others]
-    families = _families([_vector(part, values) for part in made])
+        return [total]
+    affine = _AffineInterpolation(joint, simplex)
+    vanishing = [affine.vanishing(group) for group in groups]
+    values = [_symbol_values(joint, point) for point in others]
+    families = _independent_families([_values_of_part(part, values) for part in vanishing])
     if len(families) < 2:
-        return [whole]
-    parts = [_sum([made[i] for i in family]) for family in families]
-    rest = _sum([whole, *(_scaled(part, -1) for part in parts)])
+        return [total]
+    parts = [_sum_of_parts([vanishing[i] for i in family]) for family in families]
+    rest = _sum_of_parts([total, *(_multiple(part, -1) for part in parts)])
     return [*parts, rest] if any(rest) else parts
 
 
 def _groups(joint: JointNetwork) -> list[set[int]]:
-    """The atoms of the difference, those together that need a common atom."""
+    """Return the atoms of the difference in groups that need a common atom."""
     graph = nx.Graph()
     first = 1 + joint.dimension
     graph.add_nodes_from(
@@ -67,9 +73,12 @@ def _groups(joint: JointNetwork) -> list[set[int]]:
     return sorted((set(component) for component in nx.connected_components(graph)), key=min)
 
 
-def _families(vectors: list[list[Fraction]]) -> list[list[int]]:
-    """The connected components of the matroid of some vectors: of the supports of a basis of their dependences, each of
-    which is minimal because the basis is reduced. A vector that depends on no others is in no family."""
+def _independent_families(vectors: list[list[Fraction]]) -> list[list[int]]:
+    """Return the connected components of the matroid of some vectors, as lists of indices.
+
+    They are the components of the supports of a reduced basis of the linear dependences, each of
+    which is minimal. A vector that occurs in no dependence is in no family.
+    """
     graph = nx.Graph()
     dependences = kernel(RationalMatrix.from_rows(vectors).transpose())
     for dependence in dependences.transpose().rows():
@@ -79,24 +88,24 @@ def _families(vectors: list[list[Fraction]]) -> list[list[int]]:
     return sorted(sorted(component) for component in nx.connected_components(graph))
 
 
-class _Affine:
-    """A joint network and a simplex, at which affine forms are interpolated."""
+class _AffineInterpolation:
+    """A joint network and a simplex, at whose points affine forms are interpolated."""
 
     def __init__(self, joint: JointNetwork, simplex: Sequence[Point]) -> None:
         self._joint = joint
         self._table = RationalMatrix.from_rows(
             [[Fraction(x, point[0]) for x in point] for point in simplex]
         )
-        self._values = [_values(joint, point) for point in simplex]
+        self._symbol_values = [_symbol_values(joint, point) for point in simplex]
 
     def vanishing(self, group: set[int]) -> Part:
-        """The terms of a group, minus the affine forms that they are equal to at the simplex."""
+        """Return the terms of a group minus the affine forms that agree with them there."""
         rows: list[dict[int, Fraction]] = []
         for row in self._joint.difference:
             terms = {c: x for c, x in zip(*row, strict=True) if c in group}
             right = [
                 Fraction(-sum(x * value[c] for c, x in terms.items()), value[0])
-                for value in self._values
+                for value in self._symbol_values
             ]
             form = solve(self._table, RationalMatrix.column(right))
             if form is None:
@@ -106,8 +115,8 @@ class _Affine:
         return tuple(rows)
 
 
-def _vector(part: Part, values: Sequence[dict[int, int]]) -> list[Fraction]:
-    """The values of all rows of a part at all points."""
+def _values_of_part(part: Part, values: Sequence[dict[int, int]]) -> list[Fraction]:
+    """Return the values of all rows of a part at all points."""
     found = []
     for row in part:
         common = math.lcm(*(entry.denominator for entry in row.values()))
@@ -121,13 +130,13 @@ def _vector(part: Part, values: Sequence[dict[int, int]]) -> list[Fraction]:
     return found
 
 
-def _values(joint: JointNetwork, point: Point) -> dict[int, int]:
-    """All symbols at a point, times the point's first entry."""
+def _symbol_values(joint: JointNetwork, point: Point) -> dict[int, int]:
+    """Return the values of all symbols at a point, times the first entry of the point."""
     forms, _ = joint.values_at(point)
     return dict(enumerate(point)) | {symbol: max(value, 0) for symbol, value in forms.items()}
 
 
-def _sum(parts: list[Part]) -> Part:
+def _sum_of_parts(parts: list[Part]) -> Part:
     rows: list[dict[int, Fraction]] = [{} for _ in parts[0]]
     for part in parts:
         for total, row in zip(rows, part, strict=True):
@@ -136,5 +145,5 @@ def _sum(parts: list[Part]) -> Part:
     return tuple({column: entry for column, entry in row.items() if entry} for row in rows)
 
 
-def _scaled(part: Part, factor: int) -> Part:
+def _multiple(part: Part, factor: int) -> Part:
     return tuple({column: factor * entry for column, entry in row.items()} for row in part)

@@ -1,18 +1,23 @@
-"""Do two networks compute the same function on a domain? The theorem is in ``equivalence.md``.
+"""Whether two networks compute the same function on a domain.
 
-`equivalent` tries, in this order:
+`equivalent` answers with a split tree that proves the equality, or with a point where the networks
+differ; the theorem is in docs/theory/equivalence.md. Routes are tried in a fixed order, cheap ones
+first, and a route that fails is given up without an answer. The order and the random points decide
+which certificate is found, so a change of either changes certificates.
 
-1. whether both are one expression as they stand (`symmetry.forms`: neurons permuted, scaled, flipped, doubled, merged,
-   dead or cancelling);
-2. a few points (`witness`), and in many dimensions, after 3, points where a changed neuron is active (`ascent`);
-3. for two hidden layers behind a bottleneck, on R^n: whether both have one canonical position, and where they differ if
-   not (`bottleneck_tree`, `bottleneck_points`);
-4. a split tree (`split_tree`) over the activations of common first layers, taken as coordinates;
-5. one tree for each place in which the networks differ (`parts`);
-6. one tree for the whole. For one hidden layer it has a single node, where the expressions are the absolute-value
-   normal forms.
+1. The joint expression of both networks (`trees.expressions`) is 0 as it stands: neurons are
+   permuted, scaled, flipped, doubled, merged, dead or cancelling.
+2. Some points are evaluated (`witness`).
+3. For two hidden layers behind a bottleneck, on R^n, the canonical positions are compared. If they
+   agree, a tree is known (`bottleneck_tree`); otherwise points of difference are looked for
+   (`bottleneck_points`).
+4. In many dimensions, points where a changed neuron is active are evaluated (`ascent`).
+5. A split tree (`trees.search`) over the activations of common first layers, taken as coordinates.
+6. One tree for each place in which the networks differ (`parts`).
+7. One tree for the whole difference. For one hidden layer it has a single node, where the
+   expressions are the absolute-value normal forms.
 
-Only the last one finds out that networks differ when no point did; the ones before give up where they fail.
+Only the last route is complete: it ends with a proof or a point of difference, given time.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from polyrelu.certificate import (
@@ -34,21 +40,21 @@ from polyrelu.errors import DomainError, NetworkError, PolyreluError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network
 from polyrelu.outcomes import Equivalent, NotEquivalent, SearchStatistics, Undecided, Witness
-from polyrelu.proofs.equivalence.ascent import climbing_points
+from polyrelu.proofs.equivalence.ascent import ascent_points
 from polyrelu.proofs.equivalence.bottleneck_parts import hidden_parts
-from polyrelu.proofs.equivalence.bottleneck_points import first_layer_rows, places_to_differ
+from polyrelu.proofs.equivalence.bottleneck_points import difference_candidates, first_layer_rows
 from polyrelu.proofs.equivalence.bottleneck_tree import (
-    MOST_SPLITS,
+    MAX_SPLITS,
     flipped_atoms,
     hidden_tree,
-    own_atoms,
+    unshared_atoms,
 )
 from polyrelu.proofs.equivalence.canonical_position import CanonicalPosition, canonical_position
 from polyrelu.proofs.equivalence.parts import Part, parts_of
 from polyrelu.proofs.equivalence.witness import (
     difference_point,
     random_points,
-    simplex_at,
+    simplex_around,
     simplified,
 )
 from polyrelu.proofs.trees.expressions import JointNetwork
@@ -67,18 +73,36 @@ from polyrelu.version import __version__
 
 __all__ = ["equivalent"]
 
-#: Points that are tried before a proof.
-_POINTS = 48
-#: Differing points that are simplified, to keep the shortest.
-_CHOICES = 6
-#: The share of the time that is left for each attempt that may be given up.
-_SHARE = 0.3
-#: Nodes after which a proof with lifted coordinates is given up.
-_MOST_LIFTED_NODES = 2_000
-#: Up to so many coordinates nothing is climbed: a tree finds all that there is.
-_FEW_COORDINATES = 8
-#: Beyond so many coordinates no parts are looked for.
-_MOST_COORDINATES = 64
+
+@dataclass(frozen=True, slots=True)
+class EquivalenceSettings:
+    """Limits of the routes that `equivalent` tries.
+
+    Attributes
+    ----------
+    num_points
+        Number of points that are evaluated before any proof is tried.
+    max_simplified
+        Maximum number of points of difference that are simplified, to keep the shortest.
+    trial_share
+        Share of the remaining time for each attempt that may be given up.
+    max_lifted_nodes
+        Number of nodes after which a tree over lifted coordinates is given up.
+    max_coordinates_of_trees
+        Maximum dimension of a domain on which no ascents are made, because a tree is small there.
+    max_coordinates_of_parts
+        Maximum dimension of a domain on which the difference is divided into parts.
+    """
+
+    num_points: int = 48
+    max_simplified: int = 6
+    trial_share: float = 0.3
+    max_lifted_nodes: int = 2_000
+    max_coordinates_of_trees: int = 8
+    max_coordinates_of_parts: int = 64
+
+
+SETTINGS = EquivalenceSettings()
 
 PairOutcome = Equivalent | NotEquivalent | Undecided
 Report = Callable[[SearchStatistics], None]
@@ -94,27 +118,50 @@ def equivalent(
     memory_limit: int | None = None,
     progress: Report | None = None,
 ) -> PairOutcome:
-    """Prove that two networks compute the same function on a domain, or find a point where they differ.
-
-    Any architecture, any weights, any polyhedron that is not empty. The statement is about real arithmetic with the
-    exact weights, at every point of the domain.
+    """Prove that two networks compute the same function on a domain, or find where they differ.
 
     Parameters
     ----------
-    first, second : networks with equally many inputs and outputs.
-    domain : R^n if it is not given.
-    seed : of the points that are tried; the same seed gives the same answer and the same certificate.
-    time_limit : seconds. memory_limit : MiB of the process. When one is reached, and after Ctrl-C, the answer is
-        `Undecided`, with what was reached.
-    progress : called after each node of the split tree.
+    first, second
+        Networks of any architecture with equally many inputs and outputs.
+    domain
+        Any nonempty polyhedron; R^n by default.
+    seed
+        Seed of the points that are tried. The same seed gives the same answer and the same
+        certificate.
+    time_limit
+        Seconds; no limit by default.
+    memory_limit
+        Limit of the memory of the process in MiB; no limit by default.
+    progress
+        Called with the statistics after each node of a split tree.
+
+    Returns
+    -------
+    Equivalent or NotEquivalent or Undecided
+        A proof, a point of difference, or the reason why neither was found: a limit was reached, or
+        Ctrl-C was pressed. Each answer says how far the search went.
 
     Raises
     ------
-    NetworkError : other numbers of inputs or outputs. DomainError : an empty domain, or one of another dimension.
+    NetworkError
+        The networks have different numbers of inputs or outputs.
+    DomainError
+        The domain is empty or has another dimension.
+    PolyreluError
+        An argument is not a network, or a limit is negative.
 
+    Notes
+    -----
+    The statement is about real arithmetic with the exact weights, at every point of the domain. No
+    weights are excluded.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> hat = from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, -2, 1]], [0])])
-    >>> other = from_arrays([([[-2], [2], [1], [3]], [0, -2, -2, 0]), ([["1/2", -1, 1, "1/3"]], [0])])
+    >>> rows, bias = [[-2], [2], [1], [3]], [0, -2, -2, 0]
+    >>> other = from_arrays([(rows, bias), ([["1/2", -1, 1, "1/3"]], [0])])
     >>> equivalent(hat, other).witness.x
     (Fraction(-1, 1),)
     >>> equivalent(hat, other, Polyhedron.orthant(1)).status
@@ -129,7 +176,7 @@ def equivalent(
 
 
 class _Question:
-    """Two networks on a domain, and how much work was done."""
+    """Two networks on a domain, and the work that was done to compare them."""
 
     def __init__(
         self,
@@ -139,13 +186,13 @@ class _Question:
         seed: int,
         progress: Report | None,
     ) -> None:
-        self._domain = _comparable(first, second, domain)
+        self._domain = _checked_domain(first, second, domain)
         self._first, self._second, self._seed, self._report = first, second, seed, progress
-        self._progress, self._programs, self._points = TreeStatistics(), 0, 0
+        self._statistics, self._programs, self._points = TreeStatistics(), 0, 0
 
     def work(self, route: str) -> SearchStatistics:
-        """The work of the last attempt, the programs and points of all of them."""
-        now = self._progress
+        """Return the work of the last attempt, with all attempts' linear programs and points."""
+        now = self._statistics
         return SearchStatistics(
             now.nodes,
             now.leaves,
@@ -158,7 +205,7 @@ class _Question:
         )
 
     def answer(self, budget: Budget) -> PairOutcome:
-        """The cheap routes, then the trees."""
+        """Try the routes of the module docstring in their order."""
         budget.check()
         self._coordinates = DomainCoordinates.of(self._domain)
         self._root = NodePolyhedron.at_root(self._coordinates)
@@ -168,22 +215,21 @@ class _Question:
         )
         if not self._joint.difference:
             return self._same_expressions()
-        tried = self._tried(budget)
+        tried = self._tested_points(budget)
         differing = (point for point in tried if self._differ(point))
         if (point := next(differing, None)) is not None:
-            return self._refuted([point, *itertools.islice(differing, _CHOICES - 1)], "points")
-        if (answer := self._by_position(budget.trial(_SHARE))) is not None:
+            return self._refuted(
+                [point, *itertools.islice(differing, SETTINGS.max_simplified - 1)], "points"
+            )
+        if (answer := self._by_canonical_position(budget.trial(SETTINGS.trial_share))) is not None:
             return answer
         budget.check()
-        if (point := self._climbed(budget.trial(_SHARE), tried)) is not None:
+        if (point := self._point_by_ascent(budget.trial(SETTINGS.trial_share), tried)) is not None:
             return self._refuted([point], "points")
         for attempt in (self._by_prefix, self._by_parts):
             try:
-                proved = attempt(budget.trial(_SHARE), tried)
-            except (
-                LimitReached,
-                _TooManyNodes,
-            ):  # of the attempt, or of the whole: then the next check says so
+                proved = attempt(budget.trial(SETTINGS.trial_share), tried)
+            except (LimitReached, _TooManyNodes):  # if the limit is global, the next check raises
                 proved = None
             if proved is not None:
                 return proved
@@ -193,30 +239,32 @@ class _Question:
     def _same_expressions(self) -> Equivalent:
         log = TreeLog()
         log.add(NodeRecord([], None))
-        self._progress.nodes = self._progress.leaves = 1
-        self._progress.closed = 1.0
+        self._statistics.nodes = self._statistics.leaves = 1
+        self._statistics.closed = 1.0
         return self._proved(log, "expressions")
 
-    def _tried(self, budget: Budget) -> list[Point]:
-        """Some points of the domain."""
-        start = self._coordinates.point_of(self._coordinates.inside)
+    def _tested_points(self, budget: Budget) -> list[Point]:
+        """Return the points of the domain that are evaluated before any proof."""
+        start = self._coordinates.to_coordinates(self._coordinates.inside)
         found = []
-        for point in itertools.islice(random_points(self._root, start, self._seed), _POINTS):
+        for point in itertools.islice(
+            random_points(self._root, start, self._seed), SETTINGS.num_points
+        ):
             budget.check()
             found.append(point)
         return found
 
-    def _climbed(self, budget: Budget, tried: list[Point]) -> Point | None:
-        """A point where the networks differ, found by climbing: in many dimensions, where trees are large."""
-        if self._joint.dimension <= _FEW_COORDINATES:
+    def _point_by_ascent(self, budget: Budget, tried: list[Point]) -> Point | None:
+        """Return a point of difference found by ascent, or None."""
+        if self._joint.dimension <= SETTINGS.max_coordinates_of_trees:
             return None
         starts = [tried[0], tried[-1]]
         try:
-            for point in climbing_points(self._joint, self._root, starts, self._seed):
+            for point in ascent_points(self._joint, self._root, starts, self._seed):
                 budget.check()
                 if self._differ(point):
                     return point
-        except LimitReached:  # of the attempt, or of the whole: then the next check says so
+        except LimitReached:  # if the limit is the global one, the next check raises
             pass
         return None
 
@@ -224,16 +272,16 @@ class _Question:
         self._points += 1
         return self._joint.values_at(point)[1]
 
-    # -- proofs ---------------------------------------------------------------------------------------------------
+    # -- proofs ------------------------------------------------------------------------------------
 
-    def _attempt(self, trees: int = 1) -> TreeLog:
-        """Begin another proof."""
-        self._programs += self._progress.programs
-        self._progress = TreeStatistics(trees=trees)
+    def _new_attempt(self, trees: int = 1) -> TreeLog:
+        """Begin another proof: restart the statistics and return an empty log."""
+        self._programs += self._statistics.programs
+        self._statistics = TreeStatistics(trees=trees)
         return TreeLog()
 
-    def _by_position(self, budget: Budget) -> Equivalent | NotEquivalent | None:
-        """The answer for two hidden layers behind a bottleneck, on R^n, if their canonical positions tell it."""
+    def _by_canonical_position(self, budget: Budget) -> Equivalent | NotEquivalent | None:
+        """Return the answer for two hidden layers on R^n if the canonical positions give one."""
         if not self._coordinates.is_whole_space:
             return None
         first, second = canonical_position(self._first), canonical_position(self._second)
@@ -244,50 +292,53 @@ class _Question:
                 first.network, second.network, self._coordinates.inputs, check=budget.check
             )
             if not joint.difference:
-                return self._by_moves((first, second), budget)
-            for x in places_to_differ(first.network, second.network, joint, self._seed):
+                return self._by_hidden_neurons((first, second), budget)
+            for x in difference_candidates(first.network, second.network, joint, self._seed):
                 budget.check()
-                point = self._coordinates.point_of(x)
+                point = self._coordinates.to_coordinates(x)
                 if self._differ(point):
                     return self._refuted([point], "bottleneck")
-        except LimitReached:  # of the attempt, or of the whole: then the next check says so
+        except LimitReached:  # if the limit is the global one, the next check raises
             pass
         return None
 
-    def _by_moves(
+    def _by_hidden_neurons(
         self, positions: Sequence[CanonicalPosition], budget: Budget
     ) -> Equivalent | None:
-        """A proof where both networks have one canonical position: one tree, or one for each hidden neuron."""
-        own, parts = own_atoms(self._joint), list[Part]()
-        if len(own) > MOST_SPLITS:
-            parts = hidden_parts(self._joint, (self._first, self._second), positions, own)
+        """Return a proof for two networks with one canonical position, or None.
+
+        It has one tree, or one tree for each hidden neuron.
+        """
+        unshared, parts = unshared_atoms(self._joint), list[Part]()
+        if len(unshared) > MAX_SPLITS:
+            parts = hidden_parts(self._joint, (self._first, self._second), positions, unshared)
             if not parts:
                 return None
-        log = self._attempt(len(parts) or 1)
+        log = self._new_attempt(len(parts) or 1)
         flipped = flipped_atoms(self._joint, first_layer_rows(self._second))
         differences = [[integer_row(row) for row in part if row] for part in parts] or [
             self._joint.difference
         ]
         for difference in differences:
             joint = self._joint.part(difference)
-            if not hidden_tree(joint, flipped, self._recorder(log), budget, self._progress):
+            if not hidden_tree(joint, flipped, self._recorder(log), budget, self._statistics):
                 return None
         return self._proved(log, "bottleneck", parts=parts)
 
     def _search(
         self,
         joint: JointNetwork,
-        path: NodePolyhedron,
+        polyhedron: NodePolyhedron,
         budget: Budget,
         log: TreeLog,
-        most: int | None = None,
+        max_nodes: int | None = None,
     ) -> Failure | None:
-        """One tree, its records appended to a log; `_TooManyNodes` beyond so many nodes."""
-        return search(joint, path, self._recorder(log, most), budget, self._progress)
+        """Search one tree and append its records to a log, at most `max_nodes` of them."""
+        return search(joint, polyhedron, self._recorder(log, max_nodes), budget, self._statistics)
 
-    def _recorder(self, log: TreeLog, most: int | None = None) -> Callable[[NodeRecord], None]:
-        """What appends records to a log."""
-        limit = math.inf if most is None else log.nodes + most
+    def _recorder(self, log: TreeLog, max_nodes: int | None = None) -> Callable[[NodeRecord], None]:
+        """Return the function that appends records to a log."""
+        limit = math.inf if max_nodes is None else log.nodes + max_nodes
 
         def record(node: NodeRecord) -> None:
             log.add(node)
@@ -303,9 +354,10 @@ class _Question:
         return record
 
     def _by_prefix(self, budget: Budget, _: list[Point]) -> Equivalent | None:
-        """A proof for all values that the activations of common first layers could have, taken as coordinates.
+        """Return a proof over the activations of common first layers as coordinates, or None.
 
-        Tried where this takes away a layer; it may fail because not all these values occur.
+        The statement is then proved for all values of these coordinates, and may fail because not
+        all of them occur. So this is tried only where it removes a layer.
         """
         common = set(self._joint.common)
         if not any(atom.level > 1 and atom.neuron in common for atom in self._joint.atoms):
@@ -313,31 +365,36 @@ class _Question:
         joint = JointNetwork(
             self._first, self._second, self._coordinates.inputs, self._joint.common, budget.check
         )
-        log = self._attempt()
+        log = self._new_attempt()
         failed = self._search(
-            joint, lifted_polyhedron(joint, self._coordinates), budget, log, _MOST_LIFTED_NODES
+            joint,
+            lifted_polyhedron(joint, self._coordinates),
+            budget,
+            log,
+            SETTINGS.max_lifted_nodes,
         )
         return None if failed else self._proved(log, "prefix", lifted=joint)
 
     def _by_parts(self, budget: Budget, tried: list[Point]) -> Equivalent | None:
-        """One tree for each part of the difference, if it has parts and each of them vanishes."""
-        if self._joint.dimension > _MOST_COORDINATES:
+        """Return a proof with one tree for each part, or None if there is no such proof."""
+        if self._joint.dimension > SETTINGS.max_coordinates_of_parts:
             return None
-        parts = parts_of(self._joint, simplex_at(self._root, self._root.interior_point()), tried)
+        parts = parts_of(
+            self._joint, simplex_around(self._root, self._root.interior_point()), tried
+        )
         if len(parts) < 2:
             return None
-        log = self._attempt(len(parts))
+        log = self._new_attempt(len(parts))
         for part in parts:
             joint = self._joint.part([integer_row(row) for row in part if row])
-            if (
-                self._search(joint, NodePolyhedron.at_root(self._coordinates), budget, log)
-                is not None
-            ):
+            root = NodePolyhedron.at_root(self._coordinates)
+            if self._search(joint, root, budget, log) is not None:
                 return None
         return self._proved(log, self._route(), parts=parts)
 
     def _by_tree(self, budget: Budget) -> Equivalent | NotEquivalent:
-        log = self._attempt()
+        """Return the answer of one tree for the whole difference."""
+        log = self._new_attempt()
         failure = self._search(self._joint, NodePolyhedron.at_root(self._coordinates), budget, log)
         if failure is None:
             return self._proved(log, self._route())
@@ -345,12 +402,12 @@ class _Question:
         if point is None:
             known = [sample.point for sample in failure.samples]
             point = difference_point(
-                failure.path, failure.expressions, known, self._differ, self._seed, budget
+                failure.polyhedron, failure.expressions, known, self._differ, self._seed, budget
             )
         return self._refuted([point], self._route())
 
     def _route(self) -> str:
-        return "tree" if self._progress.depth else "signs"
+        return "tree" if self._statistics.depth else "signs"
 
     def _proved(
         self,
@@ -367,23 +424,23 @@ class _Question:
         )
         return Equivalent(certificate, self.work(route))
 
-    # -- refutations ----------------------------------------------------------------------------------------------
+    # -- refutations -------------------------------------------------------------------------------
 
     def _refuted(self, points: list[Point], route: str) -> NotEquivalent:
-        """The simplest of some points where the networks differ, in the domain and exactly."""
+        """Return the refutation by the simplest of some points where the networks differ."""
 
         def is_good(point: Point) -> bool:
             return self._root.contains(point) and self._differ(point)
 
         best = min(
-            (self._coordinates.embedded(simplified(point, is_good)) for point in points),
-            key=_length,
+            (self._coordinates.to_inputs(simplified(point, is_good)) for point in points),
+            key=_writing_length,
         )
         witness = Witness(best, self._first(best), self._second(best))
-        if _bits((*witness.x, *witness.f, *witness.g)) > BIT_LIMIT:
+        if _bits_of_longest((*witness.x, *witness.f, *witness.g)) > BIT_LIMIT:
             raise CertificateLimit(
-                "the networks differ, but the point that was found, or its outputs, need numbers of more than "
-                f"{BIT_LIMIT} bits, which a certificate cannot hold"
+                "the networks differ, but the point that was found, or its outputs, need numbers "
+                f"of more than {BIT_LIMIT} bits, which a certificate cannot hold"
             )
         shown = witness.to_json()
         hypotheses = (
@@ -395,8 +452,8 @@ class _Question:
         return NotEquivalent(certificate, witness, self.work(route))
 
 
-def _comparable(first: Network, second: Network, domain: Polyhedron | None) -> Polyhedron:
-    """The domain; errors say why two networks cannot be compared on it."""
+def _checked_domain(first: Network, second: Network, domain: Polyhedron | None) -> Polyhedron:
+    """Return the domain; raise an error if the networks cannot be compared on it."""
     for network in (first, second):
         if not isinstance(network, Network):
             kind = type(network).__name__
@@ -404,28 +461,29 @@ def _comparable(first: Network, second: Network, domain: Polyhedron | None) -> P
                 f"equivalent takes two Networks, not {kind}; polyrelu.load reads a file"
             )
     sizes = ((first.inputs, second.inputs, "inputs"), (first.outputs, second.outputs, "outputs"))
-    for ours, other, what in sizes:
-        if ours != other:
+    for size, other, what in sizes:
+        if size != other:
             raise NetworkError(
-                f"the networks have {ours} and {other} {what}, so they cannot be compared"
+                f"the networks have {size} and {other} {what}, so they cannot be compared"
             )
     polyhedron = Polyhedron.universe(first.inputs) if domain is None else domain
     if polyhedron.ambient_dimension != first.inputs:
         raise DomainError(
-            f"the domain lies in R^{polyhedron.ambient_dimension}, but the networks have {first.inputs} inputs"
+            f"the domain lies in R^{polyhedron.ambient_dimension}, but the networks have "
+            f"{first.inputs} inputs"
         )
     return polyhedron
 
 
-class _TooManyNodes(Exception):  # noqa: N818 - a route that is given up
-    pass
+class _TooManyNodes(Exception):  # noqa: N818 - no error: it ends a route
+    """Raised to give up a route whose tree is too large."""
 
 
-def _length(numbers: tuple[Fraction, ...]) -> tuple[int, int]:
-    """How long numbers are to write: the largest denominator, then all numerators together."""
+def _writing_length(numbers: tuple[Fraction, ...]) -> tuple[int, int]:
+    """Return a measure of written length: the largest denominator, the sum of all numerators."""
     return max(x.denominator for x in numbers), sum(abs(x.numerator) for x in numbers)
 
 
-def _bits(numbers: tuple[Fraction, ...]) -> int:
-    """The bits of the longest numerator or denominator."""
+def _bits_of_longest(numbers: tuple[Fraction, ...]) -> int:
+    """Return the number of bits of the longest numerator or denominator."""
     return max(max(x.numerator.bit_length(), x.denominator.bit_length()) for x in numbers)

@@ -1,7 +1,9 @@
-"""Points where two networks differ: random ones before a proof is tried, and those that a failed proof points at.
+"""Points where two networks differ: random ones before a proof, or those that a proof points at.
 
-All arithmetic is exact. Points stay in the domain by construction: a random move goes along an integer direction, a
-multiple of 1/8 of the way to the boundary. Of a point that serves a simpler one is looked for.
+All arithmetic is exact. Points stay in the domain by construction: a random step goes along an
+integer direction, by a multiple of 1/8 of the way to the boundary. A point of difference is
+simplified before it is shown, so that its coordinates are short numbers; each simplified point is
+evaluated again.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from polyrelu.proofs.trees.expressions import Expressions
@@ -16,113 +19,136 @@ from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron, Point, homogen
 from polyrelu.proofs.trees.sparse_forms import SparseForm
 from polyrelu.support.budget import Budget
 
-__all__ = ["Mover", "along", "difference_point", "random_points", "simplex_at", "simplified"]
+__all__ = ["Mover", "along", "difference_point", "random_points", "simplex_around", "simplified"]
 
+#: Whether the two networks differ at a point.
 Differs = Callable[[Point], bool]
 
-#: Points that are evaluated to clear coordinates.
-_MOST_TRIALS = 64
-#: Unit points that are tried in each direction.
-_UNITS = 8
-#: Sizes of the steps of random points where nothing bounds them.
-_SCALES = (1, 8, 64, 1024, Fraction(1, 16))
+
+@dataclass(frozen=True, slots=True)
+class PointSettings:
+    """Limits of the choice and of the simplification of points.
+
+    Attributes
+    ----------
+    max_zero_trials
+        Maximum number of points that are evaluated to replace coordinates of a point by 0.
+    max_unit_points
+        Maximum number of unit points, for each sign, among the first points of a polyhedron.
+    step_sizes
+        The sizes of random steps, in turn, in directions in which the polyhedron is unbounded.
+    """
+
+    max_zero_trials: int = 64
+    max_unit_points: int = 8
+    step_sizes: tuple[Fraction | int, ...] = (1, 8, 64, 1024, Fraction(1, 16))
+
+
+SETTINGS = PointSettings()
 
 
 class Mover:
-    """Random moves inside a polyhedron given by rows over (1, y), each ≥ 0."""
+    """Random steps inside a polyhedron that is given by rows over (1, y), each meaning row ≥ 0."""
 
     def __init__(self, rows: Sequence[SparseForm], seed: int) -> None:
-        self._rows, self._chance = rows, random.Random(seed)
+        self._rows, self._rng = rows, random.Random(seed)
 
-    def moved(self, point: Point, scale: Fraction | int) -> Point:
-        """Another point, on a random line through this one; strictly inside if this one is."""
+    def random_neighbour(self, point: Point, scale: Fraction | int) -> Point:
+        """Return a point on a random line through a point, strictly inside if that point is.
+
+        `scale` is the size of the step where the boundary is farther away.
+        """
         if len(point) == 1:
             return point
-        chance = self._chance
-        direction = [chance.choice((0, chance.randint(-8, 8))) for _ in point[1:]]
+        rng = self._rng
+        direction = [rng.choice((0, rng.randint(-8, 8))) for _ in point[1:]]
         if not any(direction):
-            direction[chance.randrange(len(direction))] = chance.choice((-1, 1))
-        limit = self.room(point, direction)
-        step = scale * Fraction(chance.randint(1, 7), 8)
-        return along(
-            point,
-            direction,
-            step if limit is None or step < limit else limit * Fraction(chance.randint(1, 7), 8),
-        )
+            direction[rng.randrange(len(direction))] = rng.choice((-1, 1))
+        limit = self.distance_to_boundary(point, direction)
+        step = scale * Fraction(rng.randint(1, 7), 8)
+        if limit is not None and step >= limit:
+            step = limit * Fraction(rng.randint(1, 7), 8)
+        return along(point, direction, step)
 
-    def room(self, point: Point, direction: Sequence[int]) -> Fraction | None:
-        """How far one can go before the first row is 0; None if there is no end."""
+    def distance_to_boundary(self, point: Point, direction: Sequence[int]) -> Fraction | None:
+        """Return the largest step along a direction inside the polyhedron; None if unbounded."""
         limit: Fraction | None = None
         for row in self._rows:
             slope = sum(
                 entry * direction[column - 1] for column, entry in zip(*row, strict=True) if column
             )
             if slope < 0:
-                slack = _value(row, point)
+                slack = _value_at(row, point)
                 limit = min(limit, slack / -slope) if limit is not None else slack / -slope
         return limit
 
 
 def along(point: Point, direction: Sequence[int], step: Fraction | int) -> Point:
-    """point + step · direction."""
+    """Return point + step · direction."""
     return homogeneous(
         [Fraction(p, point[0]) + step * r for p, r in zip(point[1:], direction, strict=True)]
     )
 
 
-def random_points(path: NodePolyhedron, start: Point, seed: int) -> Iterator[Point]:
-    """Points of a polyhedron without end: the simplest ones that belong to it, then random ones."""
-    yield from filter(path.contains, _simple_points(len(start) - 1))
+def random_points(polyhedron: NodePolyhedron, start: Point, seed: int) -> Iterator[Point]:
+    """Yield points of a polyhedron without end: first simple ones, then random ones."""
+    yield from filter(polyhedron.contains, _simple_points(len(start) - 1))
     yield start
-    mover, current = Mover(path.constraints(), seed), start
+    mover, current = Mover(polyhedron.constraints(), seed), start
     for number in range(1 << 62):
-        current = mover.moved(start if number % 4 == 0 else current, _SCALES[number % len(_SCALES)])
+        size = SETTINGS.step_sizes[number % len(SETTINGS.step_sizes)]
+        current = mover.random_neighbour(start if number % 4 == 0 else current, size)
         yield current
 
 
 def _simple_points(size: int) -> Iterator[Point]:
-    """0, all ones, and some unit points."""
+    """Yield 0, the vectors with all entries 1 or -1, and some unit vectors with both signs."""
     yield (1, *[0] * size)
     for sign in (1, -1):
         yield (1, *[sign] * size)
-        yield from ((1, *(sign * (k == j) for k in range(size))) for j in range(min(size, _UNITS)))
+        yield from (
+            (1, *(sign * (k == j) for k in range(size)))
+            for j in range(min(size, SETTINGS.max_unit_points))
+        )
 
 
-def simplex_at(path: NodePolyhedron, inner: Point) -> list[Point]:
-    """1 + d points of a polyhedron in general position: one strictly inside, and one beside it for each coordinate."""
-    mover, size = Mover(path.constraints(), 0), len(inner) - 1
+def simplex_around(polyhedron: NodePolyhedron, inner: Point) -> list[Point]:
+    """Return 1 + d points of a polyhedron in general position, given a point strictly inside."""
+    mover, size = Mover(polyhedron.constraints(), 0), len(inner) - 1
     found = [inner]
     for j in range(size):
         direction = [int(k == j) for k in range(size)]
-        room = mover.room(inner, direction)
-        found.append(along(inner, direction, 1 if room is None else min(Fraction(1), room)))
+        limit = mover.distance_to_boundary(inner, direction)
+        found.append(along(inner, direction, 1 if limit is None else min(Fraction(1), limit)))
     return found
 
 
 def difference_point(
-    path: NodePolyhedron,
+    polyhedron: NodePolyhedron,
     expressions: Expressions,
     points: list[Point],
     differs: Differs,
     seed: int,
     budget: Budget,
 ) -> Point:
-    """A point of the polyhedron where networks differ whose difference is a sum of affine atoms that do not vanish.
+    """Return a point of difference in a polyhedron where the difference is a sum of affine atoms.
 
-    If an atom with a coefficient bends inside the polyhedron, the difference is not affine around a general point of
-    its hyperplane, so it does not vanish at that point and at both points beside it; if none does, it is affine.
+    The difference must not vanish as a form. If an atom with a coefficient bends inside the
+    polyhedron, the difference is not affine around a general point of its hyperplane, so it does
+    not vanish at this point and at both of two points beside it. If no atom bends, the difference
+    is affine. The search goes on with other points until a point is found.
     """
     difference = expressions.difference
     forms = {term.symbol: term.form for term in expressions.terms}
     used = {column for row in difference for column in row.columns if column in forms}
     bends = [forms[column] for column in sorted(used)]
-    mover, centre = Mover(path.constraints(), seed), path.interior_point()
+    mover, centre = Mover(polyhedron.constraints(), seed), polyhedron.interior_point()
     while True:
         budget.check()
         for candidate in _candidates(mover, centre, difference, bends, points, len(centre)):
-            if path.contains(candidate) and differs(candidate):
+            if polyhedron.contains(candidate) and differs(candidate):
                 return candidate
-        centre = mover.moved(centre, 1)
+        centre = mover.random_neighbour(centre, 1)
 
 
 def _candidates(
@@ -133,40 +159,43 @@ def _candidates(
     points: list[Point],
     width: int,
 ) -> Iterator[Point]:
+    """Yield the centre, and points beside it and beside a general point of each hyperplane."""
     yield centre
     for form in bends:
-        crossing = _crossing(form, centre, points)
+        crossing = _zero_between(form, centre, points)
         if crossing is not None:
-            yield from _beside(mover, crossing, _slope(form, width), bends)
+            yield from _points_beside(mover, crossing, _slope(form, width), bends)
     for row in difference:
-        yield from _beside(mover, centre, _slope(row, width), bends)
+        yield from _points_beside(mover, centre, _slope(row, width), bends)
 
 
-def _beside(
+def _points_beside(
     mover: Mover, point: Point, direction: list[int], bends: list[SparseForm]
 ) -> Iterator[Point]:
-    """The point, and on both sides the nearest point where another form is 0 and one that is nearer."""
+    """Yield the point and two points on each side, before or on the next zero of another form."""
     yield point
     for sign in (1, -1):
         way = [sign * entry for entry in direction]
-        steps = sorted(step for form in bends if (step := _until(form, point, way)) is not None)
+        steps = sorted(
+            step for form in bends if (step := _step_to_zero(form, point, way)) is not None
+        )
         nearest = min(steps[:1] or [Fraction(1)])
-        limit = mover.room(point, way)
+        limit = mover.distance_to_boundary(point, way)
         if limit is not None:
             nearest = min(nearest, limit)
         for step in (nearest, nearest / 2):
             yield along(point, way, step)
 
 
-def _crossing(form: SparseForm, inner: Point, points: list[Point]) -> Point | None:
-    """A point strictly inside where the form is 0, on the way from an inner point to one on the other side."""
+def _zero_between(form: SparseForm, inner: Point, points: list[Point]) -> Point | None:
+    """Return a point where the form is 0, between an inner point and one of the points, or None."""
     sign = value_sign(form, inner)
     if sign == 0:
         return inner
     for point in points:
         if value_sign(form, point) == -sign:
-            here, there = abs(_value(form, inner)), abs(_value(form, point))
-            share = here / (here + there)
+            size, other_size = abs(_value_at(form, inner)), abs(_value_at(form, point))
+            share = size / (size + other_size)
             return homogeneous(
                 [
                     Fraction(a, inner[0]) * (1 - share) + Fraction(b, point[0]) * share
@@ -176,21 +205,21 @@ def _crossing(form: SparseForm, inner: Point, points: list[Point]) -> Point | No
     return None
 
 
-def _until(form: SparseForm, point: Point, direction: list[int]) -> Fraction | None:
-    """How far it is to the zero of a form, if it lies ahead."""
+def _step_to_zero(form: SparseForm, point: Point, direction: list[int]) -> Fraction | None:
+    """Return the step along a direction to the zero of a form, or None if the zero is not ahead."""
     slope = sum(entry * direction[c - 1] for c, entry in zip(*form, strict=True) if c)
-    step = -_value(form, point) / slope if slope else Fraction()
+    step = -_value_at(form, point) / slope if slope else Fraction()
     return step if step > 0 else None
 
 
-def _value(form: SparseForm, point: Point) -> Fraction:
+def _value_at(form: SparseForm, point: Point) -> Fraction:
     return Fraction(
         sum(entry * point[column] for column, entry in zip(*form, strict=True)), point[0]
     )
 
 
 def _slope(row: SparseForm, width: int) -> list[int]:
-    """The coefficients of the coordinates, without a common divisor."""
+    """Return the coefficients of the coordinates, divided by their common divisor."""
     slope = [0] * (width - 1)
     for column, entry in zip(*row, strict=True):
         if 1 <= column < width:
@@ -200,8 +229,10 @@ def _slope(row: SparseForm, width: int) -> list[int]:
 
 
 def simplified(point: Point, is_good: Callable[[Point], bool]) -> Point:
-    """A good point with short coordinates near a good point: with as few binary digits after the point as serve,
-    found by doubling and halving their number, then with coordinates 0.
+    """Return a good point with short coordinates near a good point.
+
+    The number of binary digits after the point is minimised by doubling and halving; then
+    coordinates are replaced by 0 where the point stays good.
 
     >>> simplified((1000, 501, 333), lambda p: p[1] > 0)
     (1, 1, 0)
@@ -221,16 +252,16 @@ def simplified(point: Point, is_good: Callable[[Point], bool]) -> Point:
 
 
 def _with_zeros(point: Point, is_good: Callable[[Point], bool]) -> Point:
-    """With coordinates 0 wherever a point stays good: halves are tried first, then smaller and smaller ranges."""
+    """Return a good point with coordinates replaced by 0, in ranges that get smaller."""
     best, tried = point, 0
     size = len(point) - 1
     length = size
-    while length and tried < _MOST_TRIALS:
+    while length and tried < SETTINGS.max_zero_trials:
         for start in range(0, size, length):
             cleared = [
                 0 if start <= j < start + length else entry for j, entry in enumerate(best[1:])
             ]
-            if tried < _MOST_TRIALS and cleared != list(best[1:]):
+            if tried < SETTINGS.max_zero_trials and cleared != list(best[1:]):
                 tried += 1
                 shorter = homogeneous([Fraction(entry, best[0]) for entry in cleared])
                 best = shorter if is_good(shorter) else best
@@ -239,6 +270,7 @@ def _with_zeros(point: Point, is_good: Callable[[Point], bool]) -> Point:
 
 
 def _rounded(point: Point, digits: int) -> Point:
+    """Return the point with coordinates rounded to some binary digits after the point."""
     return homogeneous(
         [Fraction(round(Fraction(entry << digits, point[0])), 1 << digits) for entry in point[1:]]
     )

@@ -1,1 +1,1 @@
-"""Other networks with the same function, found as moves, with the evidence that a checker needs."""
+"""Refutations of identifiability: other networks with the same function, with their evidence."""

@@ -1,8 +1,9 @@
 """Other networks from the fibers of narrow layers, for refutations that no simple move finds.
 
-Every component of a layer's fiber is tried: other orientations, several neurons on one hyperplane, neurons that cancel,
-linear and dead ones. What is found changes two consecutive layers and keeps their map, so it is a replacement in the
-sense of FORMAT.md §3.3.
+Every component of a layer's fiber is tried: other orientations, several neurons on one hyperplane,
+neurons that cancel, linear and dead neurons. Each network found differs in two consecutive layers
+whose common map is unchanged, so it is a replacement in the sense of FORMAT.md §3.3. The number of
+components grows exponentially with the width, so wide layers are skipped.
 """
 
 from __future__ import annotations
@@ -19,16 +20,20 @@ from polyrelu.symmetry import first_difference
 
 __all__ = ["fiber_moves"]
 
-#: Layers of so many neurons are tried, and so many components of each.
-_WIDTH = 6
-_COMPONENTS = 400
+#: Maximum number of neurons of a layer whose fiber is computed.
+_MAX_WIDTH = 6
+#: Maximum number of components that are tried in the fiber of one layer.
+_MAX_COMPONENTS = 400
 
 
 def fiber_moves(network: Network, seed: int = 0) -> Iterator[Move]:
-    """Networks that differ from a plain stack in two consecutive layers, from all components of their fibers.
+    """Yield networks that differ from a plain stack in two consecutive layers with the same map.
+
+    They are random members of the components of the layers' fibers, and not related to the plain
+    stack. The example is |y - 1| for y = max(x, 0).
 
     >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1]], [0]), ([[1], [-1]], [-1, 1]), ([[1, 1]], [0])])    # |y - 1| for y = max(x, 0)
+    >>> net = from_arrays([([[1]], [0]), ([[1], [-1]], [-1, 1]), ([[1, 1]], [0])])
     >>> [move.explanation for move in itertools.islice(fiber_moves(net), 1)]
     ['layer 2 has the same map with neurons of other kinds: 1 linear']
     """
@@ -36,26 +41,21 @@ def fiber_moves(network: Network, seed: int = 0) -> Iterator[Move]:
         return
     rng = Random(seed)
     for layer in range(1, network.depth):
-        if network.widths[layer] > _WIDTH:
+        if network.widths[layer] > _MAX_WIDTH:
             continue
         fiber = layer_fiber(network, layer)
-        for component in itertools.islice(fiber.components(), _COMPONENTS):
+        for component in itertools.islice(fiber.components(), _MAX_COMPONENTS):
             is_own = component.assignment == fiber.own
-            if component.is_empty or (is_own and not _has_room(component)):
+            if component.is_empty or (is_own and not _may_have_other_members(component)):
                 continue
-            move = _move(
-                network,
-                layer,
-                component,
-                rng,
-                "in other ways" if is_own else "with neurons of other kinds",
-            )
+            how = "in other ways" if is_own else "with neurons of other kinds"
+            move = _move(network, layer, component, rng, how)
             if move is not None:
                 yield move
 
 
 def _move(network: Network, layer: int, component: Component, rng: Random, how: str) -> Move | None:
-    """A random member as a move, if it is not related and a checker can afford it."""
+    """Return a random member of a component as a move; None if related or too expensive."""
     member = component.member(rng)
     if member is None:
         return None
@@ -63,26 +63,31 @@ def _move(network: Network, layer: int, component: Component, rng: Random, how: 
     try:
         other = network.replace_layers({layer: hidden, layer + 1: outgoing})
         difference = first_difference(network, other)
-    except NetworkError:  # numbers longer than the files hold: there is no network to show
+    except NetworkError:  # its numbers are too long for a file
         return None
     evidence: dict[str, object] = {"layer": layer}
     if difference is None or not is_checkable(network, other, "replacement", evidence):
         return None
-    explanation = f"layer {layer} has the same map {how}: {_kinds(component)}"
+    explanation = f"layer {layer} has the same map {how}: {_kinds_of_neurons(component)}"
     return Move("replacement", evidence, other, difference, explanation)
 
 
-def _has_room(component: Component) -> bool:
-    """Whether the component is more than one point; where that is not known, it may be."""
+def _may_have_other_members(component: Component) -> bool:
+    """Return whether the component may be more than one point."""
     if component.fiber.domain.lines and component.fiber.domain.kind != "space":
         return True
     return bool(component.dimension)
 
 
-def _kinds(component: Component) -> str:
+def _kinds_of_neurons(component: Component) -> str:
+    """Describe the neurons of a component in words."""
     given = component.assignment
-    parts = [f"{plus}+{minus} on a hyperplane" for plus, minus in given.visible if plus + minus > 1]
-    parts += [f"{plus}+{minus} that cancel" for plus, minus in given.groups]
+    parts = [
+        f"{plus_multiple}+{minus} on a hyperplane"
+        for plus_multiple, minus in given.visible
+        if plus_multiple + minus > 1
+    ]
+    parts += [f"{plus_multiple}+{minus} that cancel" for plus_multiple, minus in given.groups]
     parts += [
         f"{count} {name}"
         for count, name in ((given.linear, "linear"), (given.dead, "dead"))

@@ -1,10 +1,12 @@
-"""Boxes that hold the image of a layer, and what a neuron may do that is never seen to bend there.
+"""Boxes that contain the image of a layer, and the freedom of neurons that are affine on them.
 
-Interval arithmetic over all of R^n gives a box for the activations of each layer. A neuron of the next layer whose
-preactivation is never negative on the box is linear there, one whose preactivation is never positive is dead, whatever
-the signs of its weights. So both have other parameters with the same function (theorem `bounded-replacement`; proof:
-box.md beside this module). This is a symmetry that no two consecutive layers show: the box depends on all layers
-before.
+Interval arithmetic over all of R^n gives a box for the activations of each layer. A neuron of the
+next layer whose preactivation is never negative on the box is linear there, and a neuron whose
+preactivation is never positive is dead, whatever the signs of its weights. Both have other
+parameters with the same function (theorem `bounded-replacement`; the proof is in
+docs/theory/box.md). Two consecutive layers alone do not show this freedom, because the box depends
+on all layers before. The checker computes the same box, so its ends and costs must be computed as
+FORMAT.md §3.3 says.
 """
 
 from __future__ import annotations
@@ -17,13 +19,16 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from polyrelu.network import Network
-from polyrelu.proofs.refutations.one_layer import Alternative, LayerPair, Vector, layer_pair, plus
+from polyrelu.proofs.refutations.one_layer import Alternative, LayerPair, layer_pair, plus_multiple
 from polyrelu.support.limits import SCALE_BIT_LIMIT, is_affordable
+from polyrelu.support.typing import Vector
 
 __all__ = ["BoundedAlternative", "Interval", "bounded_alternatives", "image_box"]
 
-_VARIANTS = 2
-_PAIRS = 8
+#: Number of other networks for each neuron that is dead or linear on the box.
+_NUM_VARIANTS = 2
+#: Maximum number of pairs of linear neurons of one layer that are mixed.
+_MAX_PAIRS = 8
 
 
 class Interval(NamedTuple):
@@ -37,12 +42,25 @@ class Interval(NamedTuple):
     high: Fraction | None
 
 
+#: The product of one interval for each neuron of a layer.
 Box: TypeAlias = tuple[Interval, ...]
 
 
 class BoundedAlternative(NamedTuple):
-    """A network that differs in layers `layer` and `layer` + 1, why it has the same function, and a bound on the bits
-    of the box and of the rows of layer `layer` together, as the checker computes them."""
+    """A network with the same function that differs in two consecutive layers.
+
+    Attributes
+    ----------
+    layer
+        The first of the two layers.
+    explanation
+        Why the function is the same.
+    other
+        The other network.
+    bits
+        A bound on the bits of the numbers that the checker computes for the box and for the rows of
+        the layer together.
+    """
 
     layer: int
     explanation: str
@@ -51,9 +69,10 @@ class BoundedAlternative(NamedTuple):
 
 
 def image_box(network: Network, layer: int) -> Box:
-    """A box that holds the activations a[layer] of a plain stack at every input in R^n; layer 0 is the input.
+    """Return a box that contains the activations of a layer of a plain stack at every input in R^n.
 
-    The ends are what interval arithmetic gives: they need not be attained. The layer is taken as a hidden one.
+    The ends are the results of interval arithmetic and need not be attained. Layer 0 is the input;
+    other layers are taken as hidden ones.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[-1, -2], [1, 0]], [3, 0]), ([[1, 1]], [0])])
@@ -67,11 +86,11 @@ def image_box(network: Network, layer: int) -> Box:
 
 
 def _next_box(network: Network, layer: int, before: Box) -> Box:
-    return tuple(map(_positive_part, _ranges(network, layer, before)))
+    return tuple(map(_positive_part, _preactivation_intervals(network, layer, before)))
 
 
-def _ranges(network: Network, layer: int, box: Box) -> list[Interval]:
-    """The intervals of the preactivations z[layer] over a box for the layer before; each is sharp by itself."""
+def _preactivation_intervals(network: Network, layer: int, box: Box) -> list[Interval]:
+    """Return the intervals of a layer's preactivations over a box; each is sharp by itself."""
     scale = math.lcm(*(end.denominator for interval in box for end in interval if end is not None))
     low, high = (
         [None if end is None else int(end * scale) for end in ends]
@@ -79,19 +98,23 @@ def _ranges(network: Network, layer: int, box: Box) -> list[Interval]:
     )
     table = network.layers[layer - 1].augmented()
     common = table.denominator * scale
-    return [
-        Interval(*(None if end is None else Fraction(end, common) for end in ends))
-        for ends in (
-            (_extreme(row, low, high, scale), _extreme(row, high, low, scale))
-            for row in table.integer_rows()
+    found = []
+    for row in table.integer_rows():
+        ends = (
+            _weighted_sum_of_ends(row, low, high, scale),
+            _weighted_sum_of_ends(row, high, low, scale),
         )
-    ]
+        found.append(Interval(*(None if end is None else Fraction(end, common) for end in ends)))
+    return found
 
 
-def _extreme(
+def _weighted_sum_of_ends(
     row: list[int], near: list[int | None], far: list[int | None], scale: int
 ) -> int | None:
-    """w·u + b over `scale`, row = [w | b], u_k = near_k where w_k > 0 and far_k where w_k < 0; None if infinite."""
+    """Return w·u + b over `scale` for a corner u of the box, or None if it is infinite.
+
+    The row is [w | b]; u_k is near_k where w_k > 0 and far_k where w_k < 0.
+    """
     total = row[-1] * scale
     for w, a, b in zip(row[:-1], near, far, strict=True):
         if w:
@@ -110,8 +133,9 @@ def _positive_part(interval: Interval) -> Interval:
 
 
 def bounded_alternatives(network: Network, rng: random.Random) -> Iterator[BoundedAlternative]:
-    """Networks with the same function as a plain stack, because neurons are dead or linear on the box of the layer
-    before, but not by the signs of their rows alone.
+    """Yield networks with the same function, by neurons that are dead or linear on the image box.
+
+    Neurons whose rows show this by their signs alone are left out.
 
     >>> from polyrelu.network import from_arrays
     >>> first, second = ([[1, 0], [0, 1]], [0, 0]), ([[-1, -2], [-2, -1]], [1, 1])
@@ -128,22 +152,26 @@ def bounded_alternatives(network: Network, rng: random.Random) -> Iterator[Bound
         if grown is None:
             return
         box, bits = _next_box(network, layer - 1, box), grown
-        for explanation, other in _on_box(layer_pair(network, layer), box, rng):
+        for explanation, other in _alternatives_on_box(layer_pair(network, layer), box, rng):
             own = max(net.layers[layer - 1].bits for net in (network, other))
             yield BoundedAlternative(layer, explanation, other, 2 * max(bits, own))
 
 
 def _bits_of_box(network: Network, layer: int, before: int) -> int | None:
-    """A bound on the bits of the ends of the layer's box, over their common denominator, from the one of the layer
-    before; None if computing the box is beyond the limits of FORMAT.md §3.6."""
+    """Return a bound on the bits of the ends of a layer's box, or None beyond the checker's limits.
+
+    The ends stand over their common denominator; `before` is the bound for the layer before. The
+    limits are given in FORMAT.md §3.6.
+    """
     own, terms = network.layers[layer - 1], network.widths[layer - 1] + 1
     bits = before + own.bits
     affordable = bits <= SCALE_BIT_LIMIT and is_affordable(2 * own.width * terms, bits)
     return bits + terms.bit_length() if affordable else None
 
 
-def _on_box(pair: LayerPair, box: Box, rng: random.Random) -> Iterator[Alternative]:
-    ranges = _ranges(pair.network, pair.layer, box)
+def _alternatives_on_box(pair: LayerPair, box: Box, rng: random.Random) -> Iterator[Alternative]:
+    """Yield the alternatives of one layer whose inputs lie in the given box."""
+    ranges = _preactivation_intervals(pair.network, pair.layer, box)
     place = f"on the box of all values that layer {pair.layer - 1} can take"
     linear = [i for i, (low, _) in enumerate(ranges) if low is not None and low >= 0]
     for i, (row, interval) in enumerate(zip(pair.rows, ranges, strict=True)):
@@ -151,40 +179,41 @@ def _on_box(pair: LayerPair, box: Box, rng: random.Random) -> Iterator[Alternati
             yield from _dead(pair, i, f"{pair.name(i)} is dead {place}", rng)
         if i in linear and min(row) < 0:
             yield from _linear(pair, i, f"{pair.name(i)} is linear {place}", rng)
-    for i, k in itertools.islice(itertools.permutations(linear, 2), _PAIRS):
+    for i, k in itertools.islice(itertools.permutations(linear, 2), _MAX_PAIRS):
         if min(pair.rows[i]) < 0:
-            yield _mixed(
-                pair,
-                i,
-                k,
-                f"neurons {i} and {k} of layer {pair.layer} are linear {place}, so they can mix",
-            )
+            names = f"neurons {i} and {k} of layer {pair.layer}"
+            yield _mixed(pair, i, k, f"{names} are linear {place}, so they can mix")
 
 
 def _dead(pair: LayerPair, i: int, explanation: str, rng: random.Random) -> Iterator[Alternative]:
-    """A lower bias keeps the neuron dead."""
-    for _ in range(_VARIANTS):
-        yield explanation, pair.replaced({i: _raised(pair.rows[i], -_shift(rng))}, {})
+    """Yield alternatives in which a dead neuron has a lower bias."""
+    for _ in range(_NUM_VARIANTS):
+        yield (
+            explanation,
+            pair.replaced({i: _with_shifted_bias(pair.rows[i], -_random_shift(rng))}, {}),
+        )
 
 
 def _linear(pair: LayerPair, i: int, explanation: str, rng: random.Random) -> Iterator[Alternative]:
-    """A higher bias keeps the neuron linear, and the next layer's bias takes it back."""
-    for _ in range(_VARIANTS):
-        shift = _shift(rng)
-        offset = plus(pair.offset, pair.columns[i], -shift)
-        yield explanation, pair.replaced({i: _raised(pair.rows[i], shift)}, {}, offset)
+    """Yield alternatives in which a linear neuron's bias is raised and the next layer's lowered."""
+    for _ in range(_NUM_VARIANTS):
+        shift = _random_shift(rng)
+        offset = plus_multiple(pair.offset, pair.columns[i], -shift)
+        yield explanation, pair.replaced({i: _with_shifted_bias(pair.rows[i], shift)}, {}, offset)
 
 
 def _mixed(pair: LayerPair, i: int, k: int, explanation: str) -> Alternative:
-    """Row i becomes r_i + r_k, and neuron k gives back what neuron i now adds."""
+    """Return the alternative in which row i is r_i + r_k and neuron k cancels the new term."""
     one = Fraction(1)
-    column = plus(pair.columns[k], pair.columns[i], -one)
-    return explanation, pair.replaced({i: plus(pair.rows[i], pair.rows[k], one)}, {k: column})
+    column = plus_multiple(pair.columns[k], pair.columns[i], -one)
+    return explanation, pair.replaced(
+        {i: plus_multiple(pair.rows[i], pair.rows[k], one)}, {k: column}
+    )
 
 
-def _raised(row: Vector, shift: Fraction) -> Vector:
+def _with_shifted_bias(row: Vector, shift: Fraction) -> Vector:
     return (*row[:-1], row[-1] + shift)
 
 
-def _shift(rng: random.Random) -> Fraction:
+def _random_shift(rng: random.Random) -> Fraction:
     return Fraction(rng.randint(1, 64), 16)

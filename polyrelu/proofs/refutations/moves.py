@@ -1,9 +1,10 @@
 """Moves: concrete other parameters with the same function, each with the evidence a checker needs.
 
-A move is proposed only if its network is shown not to be related to the original by an invariant of FORMAT.md §3.5.
-None of the moves needs genericity; they work between any two consecutive layers of a plain stack of any depth.
-Variants of a move (other shifts, other dead rows) are proposed one after the other, so that a caller may look for
-one that lies in a given class of parameters.
+A move is proposed only if an invariant of FORMAT.md §3.5 shows that its network is not related to
+the original, and only if a checker can afford the evidence. None of the moves needs genericity;
+they work between any two consecutive layers of a plain stack of any depth. Variants of a move
+(other shifts, other dead rows) are proposed one after the other, so that a caller can look for a
+network in a given class of parameters.
 """
 
 from __future__ import annotations
@@ -32,20 +33,26 @@ from polyrelu.symmetry.invariants import first_difference
 
 __all__ = ["Move", "is_checkable", "moves"]
 
-_VARIANTS = 6
+#: Number of shifts that are tried for each hidden neuron.
+_NUM_VARIANTS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Another network with the same function, not related to the original.
+    """Another network with the same function that is not related to the original.
 
     Attributes
     ----------
-    theorem : the rule of FORMAT.md §3.3 that shows that the functions agree.
-    evidence : the rule's evidence.
-    other : the other network.
-    difference : the layer whose invariants differ.
-    explanation : why it works, one sentence.
+    theorem
+        The rule of FORMAT.md §3.3 that shows that the functions agree.
+    evidence
+        The evidence of the rule.
+    other
+        The other network.
+    difference
+        The layer whose invariants differ.
+    explanation
+        Why the functions agree, in one sentence.
     """
 
     theorem: str
@@ -55,11 +62,12 @@ class Move:
     explanation: str
 
 
+#: Theorem, evidence, other network and explanation of a possible move.
 _Proposal = tuple[str, dict[str, object], Network, str]
 
 
 def moves(network: Network, seed: int = 0) -> Iterator[Move]:
-    """Moves of a plain stack, cheap ones first.
+    """Yield moves of a plain stack, cheap ones first.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [2]], [1, 1]), ([[1, 0]], [0])])
@@ -73,15 +81,18 @@ def moves(network: Network, seed: int = 0) -> Iterator[Move]:
             difference = first_difference(network, other)
             if difference is not None and is_checkable(network, other, theorem, evidence):
                 yield Move(theorem, evidence, other, difference, explanation)
-    except NetworkError:  # numbers longer than the files hold: there is no network to show
+    except NetworkError:  # the numbers of the other network are too long for a file
         return
 
 
 def is_checkable(
     network: Network, other: Network, theorem: str, evidence: dict[str, object]
 ) -> bool:
-    """Whether the rule's cost is within the limits of FORMAT.md §3.6; rules that are not named are linear,
-    or were looked at when they were proposed."""
+    """Return whether the cost of the rule is within the limits of FORMAT.md §3.6.
+
+    Rules other than `replacement` and `line-equal` have linear cost, or their cost was compared
+    with the limits when the move was proposed.
+    """
     if theorem == "replacement":
         return _replacement_is_affordable(network, other, int(str(evidence["layer"])))
     if theorem == "line-equal":
@@ -93,22 +104,21 @@ def is_checkable(
 def _replacement_is_affordable(
     network: Network, other: Network, layer: int, bits_of_box: int = 0
 ) -> bool:
-    """Every neuron costs a coefficient for each output, but only those that differ more: the others' terms cancel."""
-    sides = [
-        list(
-            zip(
-                net.layers[layer - 1].augmented().rows(),
-                net.weight(layer + 1).transpose().rows(),
-                strict=True,
-            )
-        )
-        for net in (network, other)
-    ]
-    differing = sum(mine != theirs for mine, theirs in zip(*sides, strict=True))
-    bits = (
-        sum(net.layers[number].bits for net in (network, other) for number in (layer - 1, layer))
-        + 16
+    """Return whether the checker can compare the maps of two consecutive layers.
+
+    Each neuron costs one coefficient per output. Neurons that both networks share cancel, so only
+    the others cost more than that.
+    """
+    rows, columns = [], []
+    for net in (network, other):
+        rows.append(net.layers[layer - 1].augmented().rows())
+        columns.append(net.weight(layer + 1).transpose().rows())
+    neurons = zip(*rows, *columns, strict=True)
+    differing = sum(
+        (row, column) != (new_row, new_column) for row, new_row, column, new_column in neurons
     )
+    pair = (layer - 1, layer)
+    bits = 16 + sum(net.layers[number].bits for net in (network, other) for number in pair)
     bits += 2 * bits_of_box  # once in the coefficients, once in the rows
     before, own, after = network.widths[layer - 1 : layer + 2]
     return is_affordable(2 * differing * before * after, bits) and is_affordable(
@@ -117,6 +127,7 @@ def _replacement_is_affordable(
 
 
 def _proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
+    """Yield possible moves; their networks may still be related to the original."""
     for layer in range(1, network.depth):
         yield from _hiding_proposals(network, layer, rng)
         for explanation, other in one_layer_alternatives(network, layer, rng):
@@ -124,12 +135,16 @@ def _proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
     yield from _assignment_proposals(network)
     turned = reversed_line(network)
     if turned is not None:
-        explanation = "the function of one variable is constant on both sides, so it can be read from the other side"
+        explanation = (
+            "the function of one variable is constant on both sides, so it can be read from the "
+            "other side"
+        )
         yield "line-equal", {}, turned, explanation
     yield from _bounded_proposals(network, rng)
 
 
 def _bounded_proposals(network: Network, rng: random.Random) -> Iterator[_Proposal]:
+    """Yield moves by neurons that are dead or linear on the image box of the layer before."""
     for layer, explanation, other, bits in bounded_alternatives(network, rng):
         if is_affordable(2 * network.widths[layer] * (network.widths[layer - 1] + 1), bits) and (
             _replacement_is_affordable(network, other, layer, bits)
@@ -138,6 +153,7 @@ def _bounded_proposals(network: Network, rng: random.Random) -> Iterator[_Propos
 
 
 def _assignment_proposals(network: Network) -> Iterator[_Proposal]:
+    """Yield the move of a shallow network to other neurons on the same hyperplanes."""
     if network.depth != 2 or network.last != "affine" or why_not_visible(network) is not None:
         return
     if not has_doubled_hyperplane(network):
@@ -153,26 +169,29 @@ def _assignment_proposals(network: Network) -> Iterator[_Proposal]:
 
 
 def _hiding_proposals(network: Network, layer: int, rng: random.Random) -> Iterator[_Proposal]:
+    """Yield translations and flips of hidden hyperplanes."""
     for neuron in hidden_neurons(network, layer):
         least = least_shift(network, layer, neuron)
-        for _ in range(_VARIANTS):
-            shift = _shift(least, rng)
+        for _ in range(_NUM_VARIANTS):
+            shift = _random_shift(least, rng)
             other = translate(network, layer, neuron, shift)
-            explanation = f"layer {layer + 1} hides neuron {neuron} of layer {layer}, whose hyperplane can be translated"
-            yield (
-                "translation",
-                {"layer": layer, "neuron": neuron, "shift": format_rational(shift)},
-                other,
-                explanation,
+            explanation = (
+                f"layer {layer + 1} hides neuron {neuron} of layer {layer}, whose hyperplane can "
+                "be translated"
             )
+            moved = {"layer": layer, "neuron": neuron, "shift": format_rational(shift)}
+            yield "translation", moved, other, explanation
         others = [k for k in range(network.widths[layer]) if k != neuron]
         if network.widths[layer + 1] == 1 and others:
             evidence: dict[str, object] = {"layer": layer, "neuron": neuron, "flipped": others[:1]}
-            explanation = f"layer {layer + 1} is one neuron that hides neuron {neuron} of layer {layer}; others can be flipped"
+            explanation = (
+                f"layer {layer + 1} is one neuron that hides neuron {neuron} of layer {layer}; "
+                "others can be flipped"
+            )
             yield "flip", evidence, flip(network, layer, neuron, others[:1]), explanation
 
 
-def _shift(least: Fraction, rng: random.Random) -> Fraction:
-    """A nonzero admissible shift of about the size of the numbers at hand."""
+def _random_shift(least: Fraction, rng: random.Random) -> Fraction:
+    """Return a nonzero admissible shift of about the size of the least one."""
     size = -least if least < 0 else Fraction(1)
     return size * Fraction(rng.randint(1, 15), 16)

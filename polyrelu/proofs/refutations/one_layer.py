@@ -1,8 +1,9 @@
-"""Other parameters of one hidden layer and the layer after it, with the same map on the domain of that layer.
+"""Other parameters of one hidden layer and the layer after it, with the same map on their domain.
 
-Layers ℓ and ℓ+1 of a plain stack make the map u ↦ V σ(W u + b) + c, on R^n for ℓ = 1 and on the orthant u ≥ 0 for ℓ
-≥ 2. Each function below finds one kind of freedom of that map; all are exact identities on the domain, whatever the
-other weights are.
+Layers ℓ and ℓ + 1 of a plain stack make the map u ↦ V σ(W u + b) + c, on R^n for ℓ = 1 and on the
+orthant u ≥ 0 for ℓ ≥ 2. Each function below finds one kind of freedom of this map. All are exact
+identities on the domain, whatever the other weights are, and so are replacements in the sense of
+FORMAT.md §3.3.
 """
 
 from __future__ import annotations
@@ -16,16 +17,32 @@ from polyrelu.exact import RationalMatrix, primitive, vanishing_subset
 from polyrelu.network import Block, Layer, Network, layer_from_rows
 from polyrelu.support.typing import Vector
 
-__all__ = ["Alternative", "LayerPair", "Vector", "layer_pair", "one_layer_alternatives", "plus"]
+__all__ = ["Alternative", "LayerPair", "layer_pair", "one_layer_alternatives", "plus_multiple"]
 
-_VARIANTS = 6
+#: Number of other networks for each dead or linear neuron.
+_NUM_VARIANTS = 6
 
+#: The reason why another network has the same function, and this network.
 Alternative = tuple[str, Network]
 
 
 @dataclass(frozen=True, slots=True)
 class LayerPair:
-    """Layers ℓ and ℓ+1 of a network, as rows [w | b], columns v and offset c."""
+    """Layers ℓ and ℓ + 1 of a network.
+
+    Attributes
+    ----------
+    network
+        The network, a plain stack.
+    layer
+        The number ℓ, from 1.
+    rows
+        The rows [w | b] of the neurons of layer ℓ.
+    columns
+        Their outgoing weights v.
+    offset
+        The biases c of layer ℓ + 1.
+    """
 
     network: Network
     layer: int
@@ -35,13 +52,15 @@ class LayerPair:
 
     @property
     def on_orthant(self) -> bool:
-        """Whether the domain is the orthant (a hidden layer comes before) and not R^n."""
+        """Whether the map's domain is the orthant, because a hidden layer comes before, and not
+        R^n.
+        """
         return self.layer > 1
 
     def replaced(
         self, rows: dict[int, Vector], columns: dict[int, Vector], offset: Vector | None = None
     ) -> Network:
-        """The network with some rows, columns and the offset replaced."""
+        """Return the network with some rows and columns, and perhaps the offset, replaced."""
         hidden = [rows.get(i, row) for i, row in enumerate(self.rows)]
         heads = [columns.get(i, column) for i, column in enumerate(self.columns)]
         bias = self.offset if offset is None else offset
@@ -54,12 +73,12 @@ class LayerPair:
         )
 
     def name(self, neuron: int) -> str:
-        """The neuron in words."""
+        """Return the name of a neuron of layer ℓ in words."""
         return f"neuron {neuron} of layer {self.layer}"
 
 
 def layer_pair(network: Network, layer: int) -> LayerPair:
-    """Layers ℓ = `layer` and ℓ+1 of a plain stack."""
+    """Return layers ℓ = `layer` and ℓ + 1 of a plain stack."""
     hidden, after = network.layers[layer - 1], network.layers[layer]
     return LayerPair(
         network,
@@ -73,8 +92,10 @@ def layer_pair(network: Network, layer: int) -> LayerPair:
 def one_layer_alternatives(
     network: Network, layer: int, rng: random.Random
 ) -> Iterator[Alternative]:
-    """Networks that differ from a plain stack in layers ℓ = `layer` and ℓ+1 only, with the same function, each with
-    its reason."""
+    """Yield networks with the same function that differ in layers ℓ = `layer` and ℓ + 1 only.
+
+    Each network comes with the reason why the function is the same.
+    """
     pair = layer_pair(network, layer)
     kinds: tuple[Callable[[LayerPair, random.Random], Iterator[Alternative]], ...] = (
         _unused_neurons,
@@ -88,26 +109,28 @@ def one_layer_alternatives(
 
 
 def _unused_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
+    """Yield alternatives for neurons with outgoing weights 0."""
     for i, column in enumerate(pair.columns):
         if not any(column):
             row = pair.rows[i]
-            for bias in (
-                row[-1] + 1,
-                Fraction(1),
-                Fraction(-1),
-            ):  # one of them is not the old row up to scale
+            # several biases, because one of them may give the old row up to scale
+            for bias in (row[-1] + 1, Fraction(1), Fraction(-1)):
                 explanation = f"{pair.name(i)} has outgoing weights 0, so its row is free"
                 yield explanation, pair.replaced({i: (*row[:-1], bias)}, {})
 
 
 def _dead_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
-    """Never positive: on the orthant no positive entry, on R^n a constant b ≤ 0."""
+    """Yield alternatives for neurons that are never positive.
+
+    On the orthant their rows have no positive entry; on R^n their weights are 0 and the bias is ≤
+    0.
+    """
     for i, row in enumerate(pair.rows):
         if max(row) > 0 or (any(row[:-1]) and not pair.on_orthant):
             continue
         explanation = f"{pair.name(i)} is dead: its preactivation is never positive"
         if pair.on_orthant:
-            for _ in range(_VARIANTS):
+            for _ in range(_NUM_VARIANTS):
                 changed = tuple(Fraction(-rng.randint(1, 64), 16) for _ in row)
                 yield explanation, pair.replaced({i: changed}, {})
         else:
@@ -115,27 +138,29 @@ def _dead_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
 
 
 def _linear_neurons(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
-    """Never negative: the neuron is affine on the domain, and its bias can move into the next layer's."""
+    """Yield alternatives for neurons that are never negative.
+
+    Such a neuron is affine on the domain, so its bias can move into the next layer's bias.
+    """
     for i, row in enumerate(pair.rows):
         if min(row) < 0 or not any(row) or (any(row[:-1]) and not pair.on_orthant):
             continue
         explanation = f"{pair.name(i)} is linear on its domain: its preactivation is never negative"
-        shifts = (
-            [-row[-1]]
-            if not any(row[:-1])
-            else [Fraction(rng.randint(1, 64), 16) for _ in range(_VARIANTS)]
-        )
+        shifts = [-row[-1]]
+        if any(row[:-1]):
+            shifts = [Fraction(rng.randint(1, 64), 16) for _ in range(_NUM_VARIANTS)]
         for shift in shifts:
             changed = (*row[:-1], row[-1] + shift)
-            yield (
-                explanation,
-                pair.replaced({i: changed}, {}, plus(pair.offset, pair.columns[i], -shift)),
-            )
+            offset = plus_multiple(pair.offset, pair.columns[i], -shift)
+            yield explanation, pair.replaced({i: changed}, {}, offset)
 
 
 def _shared_hyperplanes(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
-    """Two neurons on one hyperplane: one orientation (weights can be traded), or opposite and cancelling (they can
-    move)."""
+    """Yield alternatives for two neurons on one hyperplane.
+
+    Neurons with one orientation can trade outgoing weights. Neurons with opposite orientations that
+    cancel on their hyperplane can move it.
+    """
     seen: dict[tuple[tuple[int, ...], bool], tuple[int, Fraction]] = {}
     for i, row in enumerate(pair.rows):
         if not any(row[:-1]):
@@ -143,23 +168,29 @@ def _shared_hyperplanes(pair: LayerPair, rng: random.Random) -> Iterator[Alterna
         normal, scale = primitive(row)
         same, opposite = seen.get((normal, scale > 0)), seen.get((normal, scale < 0))
         if same is not None:
-            yield from _traded(pair, same, (i, scale))
+            yield from _trade_outgoing_weights(pair, same, (i, scale))
         if opposite is not None:
             yield from _moved_together(pair, opposite, (i, scale))
         seen[normal, scale > 0] = (i, scale)
 
 
-def _traded(
+def _trade_outgoing_weights(
     pair: LayerPair, first: tuple[int, Fraction], second: tuple[int, Fraction]
 ) -> Iterator[Alternative]:
-    """σ(s h) and σ(s' h) with s, s' of one sign: v + s'·t and v' - s·t make the same sum, for every vector t."""
+    """Yield alternatives for σ(s h) and σ(s' h), where s and s' have one sign.
+
+    For every vector t, the outgoing weights v + s'·t and v' - s·t make the same sum.
+    """
     (i, s), (k, t) = first, second
     ones = (Fraction(1),) * len(pair.offset)
-    explanation = f"neurons {i} and {k} of layer {pair.layer} have one row up to scale, so they can trade outgoing weights"
-    for factor in (1, 2):  # one of them may merely exchange the two neurons
+    explanation = (
+        f"neurons {i} and {k} of layer {pair.layer} have one row up to scale, so they can trade "
+        "outgoing weights"
+    )
+    for factor in (1, 2):  # two, because one of them may merely exchange the two neurons
         columns = {
-            i: plus(pair.columns[i], ones, factor * abs(t)),
-            k: plus(pair.columns[k], ones, -factor * abs(s)),
+            i: plus_multiple(pair.columns[i], ones, factor * abs(t)),
+            k: plus_multiple(pair.columns[k], ones, -factor * abs(s)),
         }
         yield explanation, pair.replaced({}, columns)
 
@@ -167,7 +198,10 @@ def _traded(
 def _moved_together(
     pair: LayerPair, first: tuple[int, Fraction], second: tuple[int, Fraction]
 ) -> Iterator[Alternative]:
-    """v σ(s h) + v' σ(s' h) with s, s' of opposite signs and s v = s' v' is linear, so the hyperplane may move."""
+    """Yield the alternative in which two cancelling neurons move their common hyperplane.
+
+    If s and s' have opposite signs and |s| v = -|s'| v', then v σ(s h) + v' σ(s' h) is linear.
+    """
     (i, s), (k, t) = first, second
     if any(abs(s) * a + abs(t) * b for a, b in zip(pair.columns[i], pair.columns[k], strict=True)):
         return
@@ -175,12 +209,18 @@ def _moved_together(
         i: (*pair.rows[i][:-1], pair.rows[i][-1] + s),
         k: (*pair.rows[k][:-1], pair.rows[k][-1] + t),
     }
-    explanation = f"neurons {i} and {k} of layer {pair.layer} bend on one hyperplane and cancel there, so it can move"
-    yield explanation, pair.replaced(rows, {}, plus(pair.offset, pair.columns[i], -s))
+    explanation = (
+        f"neurons {i} and {k} of layer {pair.layer} bend on one hyperplane and cancel there, so it "
+        "can move"
+    )
+    yield explanation, pair.replaced(rows, {}, plus_multiple(pair.offset, pair.columns[i], -s))
 
 
 def _vanishing_sums(pair: LayerPair, rng: random.Random) -> Iterator[Alternative]:
-    """Σ_{i∈S} v_i w_i = 0: by σ(t) = t + σ(-t), all rows of S can be negated at the price of a constant."""
+    """Yield the alternative in which all neurons of a set S with Σ_{i∈S} v_i w_i = 0 are flipped.
+
+    By σ(t) = t + σ(-t), negating all their rows changes the map by a constant only.
+    """
     after, hidden = pair.network.layers[pair.layer], pair.network.layers[pair.layer - 1]
     subset = vanishing_subset(after.weight, hidden.weight).subset
     if subset is None:
@@ -188,7 +228,7 @@ def _vanishing_sums(pair: LayerPair, rng: random.Random) -> Iterator[Alternative
     rows = {i: tuple(-entry for entry in pair.rows[i]) for i in subset}
     offset = pair.offset
     for i in subset:
-        offset = plus(offset, pair.columns[i], pair.rows[i][-1])
+        offset = plus_multiple(offset, pair.columns[i], pair.rows[i][-1])
     names = ", ".join(map(str, subset))
     explanation = (
         f"neurons {names} of layer {pair.layer} can be flipped together: their linear parts cancel"
@@ -196,6 +236,6 @@ def _vanishing_sums(pair: LayerPair, rng: random.Random) -> Iterator[Alternative
     yield explanation, pair.replaced(rows, {}, offset)
 
 
-def plus(vector: Vector, direction: Vector, factor: Fraction) -> Vector:
-    """vector + factor · direction."""
+def plus_multiple(vector: Vector, direction: Vector, factor: Fraction) -> Vector:
+    """Return vector + factor · direction."""
     return tuple(a + factor * b for a, b in zip(vector, direction, strict=True))

@@ -1,12 +1,20 @@
 """Theorem `one-sided`: a neuron that has one sign wherever another one is on leaves a weight free.
 
-Let h be a neuron of layer ℓ - 1, the *source*, or the constant 1, and v one of layer ℓ. If z_v ≤ 0 wherever h is on,
-W_vh can be lowered: v stays off there, and where h is off nothing changes. If z_v ≥ 0 wherever h is on, then raising
-W_vh by t adds t a_h to the activation of v, at every input; the next layer does not see it if these terms cancel, or,
-for the constant, if its bias takes it back. A dead or linear neuron is the case of the constant.
+Candidates from sample points are proved by linear programming duality from valid inequalities
+(`valid_inequalities`); each proof gives another network with the same function. The theorem and the
+rule of the checker are in docs/theory/one_sided.md and FORMAT.md §3.3. None of it needs genericity.
+In certificates the guard below is called "source" and the derived inequalities are called "steps".
 
-That the sign is right at all inputs in R^n follows by linear programming duality from what `one_sided_facts` knows.
-Proof and rule: one_sided.md beside this module, FORMAT.md §3.3. None of it needs genericity.
+Let h be a neuron of layer ℓ - 1, the *guard*, or let the guard be the constant 1, and let v be a
+neuron of layer ℓ.
+
+* If z_v ≤ 0 wherever h is on, W_vh can be lowered: v stays off where h is on, and nothing changes
+  where h is off.
+* If z_v ≥ 0 wherever h is on, raising W_vh by t adds t a_h to the activation of v at every input.
+  The next layer does not change if such terms of several neurons cancel or, for the constant guard,
+  if its bias subtracts t.
+
+Dead and linear neurons are the case of the constant guard.
 """
 
 from __future__ import annotations
@@ -14,6 +22,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 from typing import NamedTuple
@@ -22,11 +31,15 @@ from polyrelu.errors import NetworkError, PolyreluError
 from polyrelu.exact import LinearProgram, Optimal
 from polyrelu.network import Network, NeuronId
 from polyrelu.proofs.refutations.moves import Move
-from polyrelu.proofs.refutations.one_layer import LayerPair, layer_pair, plus
-from polyrelu.proofs.refutations.suspects import Suspect, bounded_suspects, seen_suspects
+from polyrelu.proofs.refutations.one_layer import LayerPair, layer_pair, plus_multiple
+from polyrelu.proofs.refutations.sampled_candidates import (
+    OneSidedCandidate,
+    apparently_bounded_neurons,
+    sampled_candidates,
+)
 from polyrelu.proofs.refutations.valid_inequalities import (
+    GUARD,
     ONE,
-    SOURCE,
     Bound,
     Key,
     ValidInequalities,
@@ -38,107 +51,135 @@ __all__ = ["THEOREM", "OneSided", "one_sided_moves", "one_sided_neurons"]
 
 THEOREM = "one-sided"
 
-#: Seconds for all linear programs.
-TIME_LIMIT = 10.0
 
-#: So many other networks are made of one sign, with changes of different sizes.
-_VARIANTS = 2
+@dataclass(frozen=True, slots=True)
+class OneSidedSettings:
+    """Limits of the search for other networks.
 
-#: No more suspects whose weights are raised together are looked at.
-_RAISED = 2_000
+    Attributes
+    ----------
+    time_limit
+        Default of the time for all linear programs, in seconds.
+    num_variants
+        Number of other networks for each proved candidate, with changes of different sizes.
+    max_raised
+        Maximum number of candidates that are useful only in groups; if there are more, all of them
+        are left out.
+    """
+
+    time_limit: float = 10.0
+    num_variants: int = 2
+    max_raised: int = 2_000
+
+
+SETTINGS = OneSidedSettings()
 
 
 class OneSided(NamedTuple):
-    """A suspect that was proved, and the bound that proves it."""
+    """A candidate that was proved, and the bound that proves it."""
 
-    suspect: Suspect
+    candidate: OneSidedCandidate
     bound: Bound
 
 
 def one_sided_neurons(
     network: Network,
-    suspects: Iterable[Suspect] | None = None,
-    time_limit: float | None = TIME_LIMIT,
+    candidates: Iterable[OneSidedCandidate] | None = None,
+    time_limit: float | None = SETTINGS.time_limit,
     seed: int = 0,
-) -> list[Suspect]:
-    """The suspects that are proved: neurons that have one sign wherever their source is on, or everywhere.
+) -> list[OneSidedCandidate]:
+    """Return the candidates that are proved to have one sign wherever their guard is on.
 
     Parameters
     ----------
-    network : a plain stack; one with less than three layers, or another network, has none.
-    suspects : what is tried, in this order; by default what random points do not contradict.
-    time_limit : seconds for the proofs, None for no limit.
-    seed : for the points.
+    network
+        A plain stack. Networks with fewer than three layers, and other networks, give an empty
+        list.
+    candidates
+        What is tried, in this order; by default the candidates that sample points do not
+        contradict.
+    time_limit
+        Seconds for the proofs; None for no limit.
+    seed
+        Seed of the sample points.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [-1, -1]), ([[2, -1], [-1, 1]], [0, -1]), ([[1, 1]], [0])])
-    >>> [(s.neuron.index, s.sign, s.source.index) for s in one_sided_neurons(net)]
+    >>> [(s.neuron.index, s.sign, s.guard.index) for s in one_sided_neurons(net)]
     [(1, -1, 0), (0, -1, 1), (0, 1, 0)]
     """
     return [
-        found.suspect for found in _proved(ValidInequalities(network), suspects, time_limit, seed)
+        found.candidate
+        for found in _proved_candidates(ValidInequalities(network), candidates, time_limit, seed)
     ]
 
 
 def one_sided_moves(
     network: Network,
-    suspects: Iterable[Suspect] | None = None,
-    time_limit: float | None = TIME_LIMIT,
+    candidates: Iterable[OneSidedCandidate] | None = None,
+    time_limit: float | None = SETTINGS.time_limit,
     seed: int = 0,
 ) -> Iterator[Move]:
-    """Other networks with the same function, not related to a plain stack, by the suspects that are proved.
+    """Yield networks with the same function that are not related to a plain stack.
 
-    Parameters as for `one_sided_neurons`.
+    The parameters are the same as for `one_sided_neurons`.
 
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [-1, -1]), ([[2, -1], [-1, 3]], [1, -1]), ([[1, 1]], [0])])
     >>> move = next(one_sided_moves(net))
-    >>> move.explanation
-    'neuron 1 of layer 2 is off wherever neuron 0 of layer 1 is on, so its weight on it can be lowered'
+    >>> move.explanation.partition(", ")[0]
+    'neuron 1 of layer 2 is off wherever neuron 0 of layer 1 is on'
     >>> move.other([3]) == net([3])
     True
     """
-    if not _has_room(network):
+    if not _is_applicable(network):
         return
-    facts, rng = ValidInequalities(network), Random(seed)
-    raised: dict[NeuronId, list[OneSided]] = {}
-    chosen = _of_use(network, seen_suspects(network, seed) if suspects is None else suspects)
+    inequalities, rng = ValidInequalities(network), Random(seed)
+    groups: dict[NeuronId, list[OneSided]] = {}
+    chosen = _useful_candidates(
+        network, sampled_candidates(network, seed) if candidates is None else candidates
+    )
     try:
-        for found in _proved(facts, chosen, time_limit, seed):
+        for found in _proved_candidates(inequalities, chosen, time_limit, seed):
             group = [found]
-            if _is_raised(found.suspect):
-                group = raised.setdefault(found.suspect.source or found.suspect.neuron, [])
+            if _needs_a_group(found.candidate):
+                group = groups.setdefault(found.candidate.guard or found.candidate.neuron, [])
                 group.append(found)
             for explanation, other in _alternatives(network, group, rng):
-                difference, evidence = (
-                    first_difference(network, other),
-                    _evidence(facts, group, other),
-                )
+                difference = first_difference(network, other)
+                evidence = _evidence(inequalities, group, other)
                 if difference is not None and evidence is not None:
                     yield Move(THEOREM, evidence, other, difference, explanation)
-    except NetworkError:  # numbers longer than the files hold
+    except NetworkError:  # the numbers of the other network are too long for a file
         return
 
 
-def _has_room(network: Network) -> bool:
-    """Whether the network is a plain stack with a layer that reads activations and is read by another one."""
+def _is_applicable(network: Network) -> bool:
+    """Return whether the network is a plain stack with a layer that reads and gives activations."""
     return network.is_plain and network.depth >= 3
 
 
-def _is_raised(suspect: Suspect) -> bool:
-    """Whether it is of use only together with others of its source, whose weights on it are raised together."""
-    return suspect.sign > 0 and suspect.source is not None
+def _needs_a_group(candidate: OneSidedCandidate) -> bool:
+    """Return whether a candidate is useful only in a group whose weights are raised together."""
+    return candidate.sign > 0 and candidate.guard is not None
 
 
-def _of_use(network: Network, suspects: Iterable[Suspect]) -> list[Suspect]:
-    """The suspects that lead to another network if they are proved. Whether those that are raised do takes a linear
-    program each; where there are many, they are left out."""
-    chosen, groups = list(suspects), dict[NeuronId, list[Suspect]]()
-    if sum(map(_is_raised, chosen)) > _RAISED:
-        return [suspect for suspect in chosen if not _is_raised(suspect)]
-    for suspect in filter(_is_raised, chosen):
-        groups.setdefault(suspect.source or suspect.neuron, []).append(suspect)
-    useless: set[Suspect] = set()
+def _useful_candidates(
+    network: Network, candidates: Iterable[OneSidedCandidate]
+) -> list[OneSidedCandidate]:
+    """Return the candidates that lead to another network if they are proved.
+
+    For candidates that need a group this takes a linear program each; if there are many of them,
+    they are left out.
+    """
+    chosen, groups = list(candidates), dict[NeuronId, list[OneSidedCandidate]]()
+    if sum(map(_needs_a_group, chosen)) > SETTINGS.max_raised:
+        return [candidate for candidate in chosen if not _needs_a_group(candidate)]
+    for candidate in filter(_needs_a_group, chosen):
+        groups.setdefault(candidate.guard or candidate.neuron, []).append(candidate)
+    useless: set[OneSidedCandidate] = set()
     pairs = {
         layer: layer_pair(network, layer)
         for layer in {group[0].neuron.layer for group in groups.values()}
@@ -146,18 +187,21 @@ def _of_use(network: Network, suspects: Iterable[Suspect]) -> list[Suspect]:
     for group in groups.values():
         pair = pairs[group[0].neuron.layer]
         useless |= {
-            suspect
-            for suspect in group
-            if _shares(pair, [s.neuron.index for s in group], suspect) is None
+            candidate
+            for candidate in group
+            if _joint_shifts(pair, [s.neuron.index for s in group], candidate) is None
         }
-    return [suspect for suspect in chosen if suspect not in useless]
+    return [candidate for candidate in chosen if candidate not in useless]
 
 
-def _shares(
-    pair: LayerPair, neurons: Sequence[int], wanted: Suspect
+def _joint_shifts(
+    pair: LayerPair, neurons: Sequence[int], wanted: OneSidedCandidate
 ) -> tuple[Fraction, ...] | None:
-    """By how much the weights of some neurons can be raised so that the next layer sees no change, that of a wanted one
-    among them; None if they cannot be."""
+    """Return shifts of some neurons' weights that the next layer does not notice, or None.
+
+    The weights are those on one guard; the shifts are nonnegative, and positive for the wanted
+    neuron.
+    """
     program = LinearProgram(len(neurons), lower=[0] * len(neurons))
     program.add_equations(
         list(zip(*(pair.columns[v] for v in neurons), strict=True)), [0] * len(pair.offset)
@@ -167,167 +211,188 @@ def _shares(
     return answer.point if isinstance(answer, Optimal) and answer.value else None
 
 
-def _proved(
-    facts: ValidInequalities,
-    suspects: Iterable[Suspect] | None,
+def _proved_candidates(
+    inequalities: ValidInequalities,
+    candidates: Iterable[OneSidedCandidate] | None,
     time_limit: float | None,
     seed: int,
 ) -> Iterator[OneSided]:
-    """The suspects that are proved within the time. On R^n itself no neuron has one sign but constant ones, which
-    other moves see."""
-    network = facts.network
-    if not _has_room(network):
+    """Yield the candidates that are proved within the time.
+
+    There are none in layer 1: on R^n only constant neurons have one sign, and other moves cover
+    them.
+    """
+    network = inequalities.network
+    if not _is_applicable(network):
         return
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    chosen = seen_suspects(network, seed) if suspects is None else list(suspects)
-    bounded = bounded_suspects(network, seed) if chosen else {}
-    for suspect in chosen:
-        neuron, sign, source = suspect
-        if neuron.layer >= network.depth or (
-            source is not None and source.layer != neuron.layer - 1
-        ):
+    chosen = sampled_candidates(network, seed) if candidates is None else list(candidates)
+    bounded = apparently_bounded_neurons(network, seed) if chosen else {}
+    for candidate in chosen:
+        neuron, sign, guard = candidate
+        if neuron.layer >= network.depth or (guard is not None and guard.layer != neuron.layer - 1):
             raise PolyreluError(
-                f"{neuron} is not hidden below another layer, or {source} not of the layer before"
+                f"{neuron} is not hidden below another layer, or {guard} not of the layer before"
             )
         if deadline is not None and time.monotonic() > deadline:
             return
-        facts.learn(bounded, neuron.layer, deadline)
-        bound = facts.below(facts.preactivation(neuron, sign), neuron.layer, source)
+        inequalities.derive_bounds(bounded, neuron.layer, deadline)
+        bound = inequalities.lower_bound(
+            inequalities.preactivation(neuron, sign), neuron.layer, guard
+        )
         if bound is not None and bound.value >= 0:
-            yield OneSided(suspect, bound)
+            yield OneSided(candidate, bound)
 
 
-# -- other networks ---------------------------------------------------------------------------------------------------
+# -- other networks --------------------------------------------------------------------------------
 
 
 def _alternatives(
     network: Network, group: Sequence[OneSided], rng: Random
 ) -> Iterator[tuple[str, Network]]:
-    """What the last member of a group allows; the members are neurons that are on wherever one source is on, or the
-    group is a single neuron."""
-    neuron, sign, source = group[-1].suspect
+    """Yield networks that differ by what the last member of a group allows, with explanations.
+
+    The members are neurons that are on wherever one guard is on, or the group is a single
+    candidate.
+    """
+    neuron, sign, guard = group[-1].candidate
     pair = layer_pair(network, neuron.layer)
     name = pair.name(neuron.index)
-    if source is not None and sign > 0:
-        yield from _traded(pair, group, source, rng)
+    if guard is not None and sign > 0:
+        yield from _raised_together(pair, group, guard, rng)
         return
-    place = len(pair.rows[0]) - 1 if source is None else source.index
-    for _ in range(_VARIANTS):
+    place = len(pair.rows[0]) - 1 if guard is None else guard.index
+    for _ in range(SETTINGS.num_variants):
         shift = Fraction(sign * rng.randint(1, 64), 16)
-        row = _changed(pair.rows[neuron.index], place, shift)
-        offset = plus(pair.offset, pair.columns[neuron.index], -shift) if sign > 0 else pair.offset
-        if source is not None:
-            on = f"wherever neuron {source.index} of layer {source.layer} is on"
+        row = _with_shifted_entry(pair.rows[neuron.index], place, shift)
+        offset = pair.offset
+        if sign > 0:
+            offset = plus_multiple(offset, pair.columns[neuron.index], -shift)
+        if guard is not None:
+            on = f"wherever neuron {guard.index} of layer {guard.layer} is on"
             explanation = f"{name} is off {on}, so its weight on it can be lowered"
         else:
-            explanation = f"{name} is {'linear: it is never negative' if sign > 0 else 'dead: it is never positive'} on R^n"
+            kind = "linear: it is never negative" if sign > 0 else "dead: it is never positive"
+            explanation = f"{name} is {kind} on R^n"
         yield explanation, pair.replaced({neuron.index: row}, {}, offset)
 
 
-def _traded(
-    pair: LayerPair, group: Sequence[OneSided], source: NeuronId, rng: Random
+def _raised_together(
+    pair: LayerPair, group: Sequence[OneSided], guard: NeuronId, rng: Random
 ) -> Iterator[tuple[str, Network]]:
-    """Neurons that are on wherever the source is on raise their weights on it, so that the next layer sees no
-    change; the last one takes part."""
-    neurons = [found.suspect.neuron.index for found in group]
-    shares = _shares(pair, neurons, group[-1].suspect)
-    if shares is None:
+    """Yield networks in which neurons of a group raise their weights on the guard together.
+
+    The next layer does not change; the last member takes part.
+    """
+    neurons = [found.candidate.neuron.index for found in group]
+    shifts = _joint_shifts(pair, neurons, group[-1].candidate)
+    if shifts is None:
         return
-    explanation = f"neurons of layer {pair.layer} are on wherever neuron {source.index} of layer {source.layer} is on, so "
-    explanation += "their weights on it can be raised together"
-    for _ in range(_VARIANTS):
+    explanation = (
+        f"neurons of layer {pair.layer} are on wherever neuron {guard.index} of layer "
+        f"{guard.layer} is on, so their weights on it can be raised together"
+    )
+    for _ in range(SETTINGS.num_variants):
         factor = Fraction(rng.randint(1, 64), 16)
         rows = {
-            v: _changed(pair.rows[v], source.index, factor * t)
-            for v, t in zip(neurons, shares, strict=True)
+            v: _with_shifted_entry(pair.rows[v], guard.index, factor * t)
+            for v, t in zip(neurons, shifts, strict=True)
             if t
         }
         yield explanation, pair.replaced(rows, {})
 
 
-def _changed(row: Sequence[Fraction], place: int, shift: Fraction) -> tuple[Fraction, ...]:
+def _with_shifted_entry(
+    row: Sequence[Fraction], place: int, shift: Fraction
+) -> tuple[Fraction, ...]:
+    """Return the row with a shift added to one entry."""
     return tuple(w + shift * (k == place) for k, w in enumerate(row))
 
 
-# -- evidence ---------------------------------------------------------------------------------------------------------
+# -- evidence --------------------------------------------------------------------------------------
 
 
 def _evidence(
-    facts: ValidInequalities, group: Sequence[OneSided], other: Network
+    inequalities: ValidInequalities, group: Sequence[OneSided], other: Network
 ) -> dict[str, object] | None:
-    """The evidence of FORMAT.md §3.3 that another network has the same function; None if it is beyond the limits of
-    §3.6."""
-    neuron, _, source = group[0].suspect
-    layer, on = neuron.layer, None if source is None else facts.number(source)
-    first = 2 * facts.count(layer)
-    used = _used_steps(facts, [found.bound.multiples for found in group])
-    numbers = {ONE: first, SOURCE: first + 1}
-    numbers |= {key: first + 1 + (source is not None) + i for i, key in enumerate(used)}
+    """Return the evidence of FORMAT.md §3.3 that another network has the same function, or None.
+
+    It is None if the evidence is beyond the limits of FORMAT.md §3.6.
+    """
+    neuron, _, guard = group[0].candidate
+    layer = neuron.layer
+    number = None if guard is None else inequalities.number(guard)
+    first = 2 * inequalities.num_neurons_before(layer)
+    used = _used_derivations(inequalities, [found.bound.multipliers for found in group])
+    numbers = {ONE: first, GUARD: first + 1}
+    numbers |= {key: first + 1 + (guard is not None) + i for i, key in enumerate(used)}
     bounds = [
-        _times(found.bound, other.layers[layer - 1].augmented().denominator) for found in group
+        _bound_of_multiple(found.bound, other.layers[layer - 1].augmented().denominator)
+        for found in group
     ]
-    entries = [factors for key in used for factors in facts.step(key)[2:4]] + [
-        bound.multiples for bound in bounds
-    ]
-    if not _is_affordable(facts, on, entries):
+    derivations = [inequalities.derivation(key) for key in used]
+    entries = [entry for step in derivations for entry in (step.upper, step.remainder)]
+    entries += [bound.multipliers for bound in bounds]
+    if not _is_affordable(inequalities, number, entries):
         return None
 
-    def listed(multiples: dict[Key, int]) -> list[list[object]]:
-        return [
-            [key, str(w)]
-            for key, w in sorted((numbers.get(key, key), w) for key, w in multiples.items() if w)
-        ]
+    def listed(multipliers: dict[Key, int]) -> list[list[object]]:
+        pairs = sorted((numbers.get(key, key), w) for key, w in multipliers.items() if w)
+        return [[key, str(w)] for key, w in pairs]
 
-    steps = [facts.step(key) for key in used]
     signs = sorted(
-        (suspect.neuron.index, suspect.sign, bound)
-        for (suspect, _), bound in zip(group, bounds, strict=True)
+        (candidate.neuron.index, candidate.sign, bound)
+        for (candidate, _), bound in zip(group, bounds, strict=True)
     )
     return {
         "layer": layer,
-        "source": [] if source is None else [source.index],
+        "source": [] if guard is None else [guard.index],
         "steps": [
-            [step.neuron, str(step.scale), listed(step.above), listed(step.gap)] for step in steps
+            [step.neuron, str(step.scale), listed(step.upper), listed(step.remainder)]
+            for step in derivations
         ],
         "signs": [
-            [v, "+" if sign > 0 else "-", str(bound.scale), listed(bound.multiples)]
+            [v, "+" if sign > 0 else "-", str(bound.scale), listed(bound.multipliers)]
             for v, sign, bound in signs
         ],
     }
 
 
-def _times(bound: Bound, factor: int) -> Bound:
-    """A bound for the multiple of a form."""
-    divisor = math.gcd(bound.scale, *(w * factor for w in bound.multiples.values()))
-    multiples = {key: w * factor // divisor for key, w in bound.multiples.items()}
-    return Bound(bound.value, bound.scale // divisor, multiples)
+def _bound_of_multiple(bound: Bound, factor: int) -> Bound:
+    """Return a bound of a form as a bound of factor · form, with multipliers in lowest terms."""
+    divisor = math.gcd(bound.scale, *(w * factor for w in bound.multipliers.values()))
+    multipliers = {key: w * factor // divisor for key, w in bound.multipliers.items()}
+    return Bound(bound.value, bound.scale // divisor, multipliers)
 
 
-def _used_steps(facts: ValidInequalities, multiples: Iterable[dict[Key, int]]) -> list[Key]:
-    """The steps that are used, in the order in which they were made (descending keys), and so each after those that it
-    uses itself."""
-    waiting, used = [key for entry in multiples for key in entry], set[Key]()
+def _used_derivations(
+    inequalities: ValidInequalities, entries: Iterable[dict[Key, int]]
+) -> list[Key]:
+    """Return the derivations that are used, each after those that it uses itself.
+
+    This is the order in which they were derived, with descending keys.
+    """
+    waiting, used = [key for entry in entries for key in entry], set[Key]()
     while waiting:
         key = waiting.pop()
-        if key < SOURCE and key not in used:
+        if key < GUARD and key not in used:
             used.add(key)
-            step = facts.step(key)
-            waiting += [*step.above, *step.gap]
+            step = inequalities.derivation(key)
+            waiting += [*step.upper, *step.remainder]
     return sorted(used, reverse=True)
 
 
 def _is_affordable(
-    facts: ValidInequalities, on: int | None, entries: Sequence[dict[Key, int]]
+    inequalities: ValidInequalities, guard: int | None, entries: Sequence[dict[Key, int]]
 ) -> bool:
-    """Whether the checker can add up so many multiples."""
+    """Return whether the checker can add up all the multiples."""
     operations, longest = 0, 1
-    for multiples in entries:
-        for key, factor in multiples.items():
-            form = facts.fact(key, on)
+    for multipliers in entries:
+        for key, factor in multipliers.items():
+            form = inequalities.inequality(key, guard)
             operations += len(form)
-            longest = max(
-                longest, factor.bit_length() + max(abs(w) for w in form.values()).bit_length()
-            )
+            largest = max(abs(w) for w in form.values())
+            longest = max(longest, factor.bit_length() + largest.bit_length())
             if factor.bit_length() > BIT_LIMIT:
                 return False
     return is_affordable(2 * operations, longest)

@@ -1,9 +1,11 @@
-"""Networks whose first hidden layer is one neuron: functions of one variable that can be read from both sides.
+"""Networks whose first hidden layer is one neuron, and whose function can be read from both sides.
 
-With n_1 = 1, L = 3 and all A_i < 0 < a_i (A = W[2], a = b[2]) the function of z = W[1]x + b[1] is constant for z ≤
-0 and for z ≥ y_q, the largest of the breakpoints y_i = -a_i/A_i. Then the first layer may as well make the last
-breakpoint, seen from the other side: with y' = σ(y_q - z) the second layer makes the breakpoints at y_q - y_i and
-the one at z = 0. Smallest case: σ(1 - σ(x)) = 1 - σ(1 - σ(1 - x)).
+Let n_1 = 1, L = 3 and A_i < 0 < a_i for all i, where A = W[2] and a = b[2]. As a function of z =
+W[1] x + b[1], the network is constant for z ≤ 0 and for z ≥ y_q, the largest of the breakpoints y_i
+= -a_i/A_i. Therefore the first layer may as well make the last breakpoint, read from the other
+side: with y' = σ(y_q - z) the second layer makes the breakpoints at y_q - y_i and the one at z = 0.
+The smallest case is σ(1 - σ(x)) = 1 - σ(1 - σ(1 - x)). The other network refutes identifiability by
+the rule `line-equal` of FORMAT.md §3.3; see docs/theory/line.md.
 """
 
 from __future__ import annotations
@@ -17,12 +19,11 @@ __all__ = ["reversed_line"]
 
 
 def reversed_line(network: Network) -> Network | None:
-    """The same function with the first layer on the last breakpoint, or None if the signs do not allow it.
+    """Return the network with its first layer on the last breakpoint, or None if signs forbid it.
 
     >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1]], [0]), ([[-1]], [1]), ([[1]], [0])])
-    >>> other = reversed_line(net)
-    >>> [layer.augmented().row(0) == row for layer, row in zip(other.layers, [(-1, 1), (-1, 1), (-1, 1)])]
+    >>> other = reversed_line(from_arrays([([[1]], [0]), ([[-1]], [1]), ([[1]], [0])]))
+    >>> [layer.augmented().row(0) == (-1, 1) for layer in other.layers]
     [True, True, True]
     """
     if network.depth != 3 or network.last != "affine" or network.widths[1] != 1:
@@ -37,13 +38,16 @@ def reversed_line(network: Network) -> Network | None:
     start = tuple(-sum((jump[o] for jump in jumps), Fraction()) for o in range(network.outputs))
     places = [breakpoints[i] for i in range(len(rows)) if i != last] + [Fraction(0)]
     heads = [jumps[i] for i in range(len(rows)) if i != last] + [start]
-    return _from_the_right(network, breakpoints[last], places, heads)
+    return _read_from_the_right(network, breakpoints[last], places, heads)
 
 
-def _from_the_right(
+def _read_from_the_right(
     network: Network, end: Fraction, places: list[Fraction], heads: list[tuple[Fraction, ...]]
 ) -> Network:
-    """First layer σ(end - z), second layer σ((end - place) - y'), outgoing columns `heads`; the constant fitted."""
+    """Return the network with first layer σ(end - z) and second layer σ((end - place) - y').
+
+    Its outgoing columns are `heads`; the output biases are chosen to fit at 0.
+    """
     weight, bias = network.weight(1).scale(-1), RationalMatrix.column([end]) - network.bias(1)
     first = Layer((Block(0, weight),), bias)
     second = layer_from_rows([(Fraction(-1), end - place) for place in places], 1)

@@ -1,1 +1,1 @@
-"""Split trees: forms in neurons as atoms, node polyhedra, bounds, and the search for a tree."""
+"""Split trees: joint networks, node polyhedra, bounds of forms, and the search for a tree."""

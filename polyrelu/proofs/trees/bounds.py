@@ -1,9 +1,11 @@
-"""Bounds of all forms of a joint network over a box, so that neurons whose sign is clear are never split.
+"""Bounds of all forms of a joint network over a box, which make many splits unnecessary.
 
-Floats guess: one backward pass of linear relaxation (`relaxation`) for each level of atoms gives an interval for every
-form, and from these the slopes. What the guesses say is proved, exactly and only where it is needed: the sign of an
-atom by the relaxation of its form, with exact bounds of the atoms in it, and so on down. The records of these steps are
-what a certificate shows.
+Floats guess and exact arithmetic proves. One backward pass of linear relaxation (`relaxation`) in
+floats for each level of atoms gives an interval for every form, and from these intervals the
+slopes. A sign that the floats claim is proved exactly, and only where it is needed: by the
+relaxation of the atom's form, with exact bounds of the atoms in this form, which are proved in the
+same way. The records of these steps go into the certificate, so a record must come after the
+records that it uses.
 """
 
 from __future__ import annotations
@@ -16,27 +18,31 @@ import numpy as np
 
 from polyrelu.certificate import SignRecord
 from polyrelu.exact import nearest_float
-from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes
+from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes, rounded_down
 from polyrelu.proofs.trees.expressions import JointNetwork
-from polyrelu.proofs.trees.relaxation import chosen_slopes, relaxed
+from polyrelu.proofs.trees.relaxation import affine_lower_bound, chosen_slopes
 from polyrelu.support.typing import Floats
 
 __all__ = ["BoxBounds", "ScaledForms", "Sides"]
 
-#: Sides of a polyhedron that bound one coordinate, by (coordinate, 1 for lower and -1 for upper).
+#: Bounds of single coordinates, by coordinate and side: 1 for the lower bound, -1 for the upper.
 Sides = Mapping[tuple[int, int], Fraction]
 
-_SHORT = 16  # significant bits of recorded bounds
-_MOST_ENTRIES = 20_000_000  # of a table of floats
+#: Number of significant bits of the bounds that certificates record.
+_SIGNIFICANT_BITS = 16
+#: Maximum number of entries of the table of all forms in floats (160 MB).
+_MAX_TABLE_ENTRIES = 20_000_000
 
 
 class BoxBounds:
-    """Bounds over the box of the sides; nothing is known if a coordinate has no side.
+    """Bounds over a box; nothing is known unless every coordinate has a side at both ends.
 
     Attributes
     ----------
-    signs : the signs of atoms, by symbol, that the floats claim.
-    slopes : the slopes of atoms, by symbol, that they suggest.
+    signs
+        The signs of atoms that the floats claim, by symbol.
+    slopes
+        The slopes of atoms that the floats suggest, by symbol.
     """
 
     def __init__(self, joint: JointNetwork, sides: Sides) -> None:
@@ -46,12 +52,13 @@ class BoxBounds:
         self._bounds: dict[int, FormBounds] = {}
         self.signs: dict[int, int] = {}
         size = range(1, 1 + joint.dimension)
-        if all((j, side) in sides for j in size for side in (1, -1)) and ScaledForms.fit(joint):
-            self._guess()
+        if all((j, side) in sides for j in size for side in (1, -1)) and ScaledForms.is_affordable(
+            joint
+        ):
+            self._bound_in_floats()
 
-    # -- guesses --------------------------------------------------------------------------------------------------
-
-    def _guess(self) -> None:
+    def _bound_in_floats(self) -> None:
+        """Fill `signs` and `slopes` from bounds in floats."""
         scaled = ScaledForms(self._joint)
         width = 1 + self._joint.dimension
         low, high = np.ones(width), np.ones(width)
@@ -68,30 +75,31 @@ class BoxBounds:
                     self.signs[atom.symbol] = 1 if bottom >= 0 else -1
 
     def bounds_of(self, symbol: int) -> FormBounds:
-        """What was proved about an atom's form."""
+        """Return what was proved about the form of an atom."""
         return self._bounds.get(symbol, FormBounds())
 
-    # -- proofs ---------------------------------------------------------------------------------------------------
-
-    def proved(self, symbol: int, sign: int) -> list[SignRecord] | None:
-        """The records that prove the sign of an atom's form, or None if it does not follow."""
+    def prove_sign(self, symbol: int, sign: int) -> list[SignRecord] | None:
+        """Return records that prove the sign of an atom's form, or None if it does not follow."""
         records: list[SignRecord] = []
         before = dict(self._bounds)
-        value, slopes = self._value(symbol, sign, records)
+        value, slopes = self._prove_lower_bound(symbol, sign, records)
         if value is None or value < 0:
-            self._bounds = before  # their records are dropped
+            self._bounds = before  # the records of the new bounds are dropped
             return None
         records.append(self._record(symbol, sign, Fraction(), slopes))
         return records
 
-    def _value(
+    def _prove_lower_bound(
         self, symbol: int, sign: int, records: list[SignRecord]
     ) -> tuple[Fraction | None, Mapping[int, Fraction]]:
-        """A lower bound of sign · form, and the slopes it takes; records of the bounds that it needs are appended."""
+        """Return a lower bound of sign · form and the slopes that it uses, or (None, {}).
+
+        Records of the bounds of inner atoms that it needs are appended to `records`.
+        """
         for inner in self._forms[symbol].columns:
             if inner > self._joint.dimension and inner not in self._bounds:
-                self._bound(inner, records)
-        found = relaxed(
+                self._prove_bounds(inner, records)
+        found = affine_lower_bound(
             self._forms[symbol], sign, self._forms, self._joint.dimension, self._bounds, self.slopes
         )
         if found is None:
@@ -105,13 +113,13 @@ class BoxBounds:
                 value += entry * side
         return value, found.slopes
 
-    def _bound(self, symbol: int, records: list[SignRecord]) -> None:
-        """Exact bounds of an atom's form, rounded outwards to short numbers."""
+    def _prove_bounds(self, symbol: int, records: list[SignRecord]) -> None:
+        """Prove exact bounds of an atom's form on both sides, rounded outwards to short numbers."""
         ends: list[Fraction | None] = []
         for sign in (1, -1):
-            value, slopes = self._value(symbol, sign, records)
+            value, slopes = self._prove_lower_bound(symbol, sign, records)
             if value is not None:
-                value = _rounded_down(value) if value < 0 else Fraction(0)
+                value = rounded_down(value, _SIGNIFICANT_BITS) if value < 0 else Fraction(0)
                 records.append(self._record(symbol, sign, value, slopes))
                 value *= sign
             ends.append(value)
@@ -130,23 +138,17 @@ class BoxBounds:
         )
 
 
-def _rounded_down(value: Fraction) -> Fraction:
-    """A short number not above a negative one."""
-    shift = value.numerator.bit_length() - value.denominator.bit_length() - _SHORT
-    step = Fraction(2) ** shift
-    return math.floor(value / step) * step
-
-
 class ScaledForms:
-    """The forms in floats, each divided by a power of two so that its entries are of size 1 at most.
+    """The forms in floats, each divided by a power of two so that its entries are at most about 1.
 
-    With e_k the exponent of atom k, its form over 2^e_k is a row over the coordinates and max(form_j, 0) / 2^e_j.
+    With e_k the exponent of atom k, its form over 2^e_k is a row over the coordinates and the
+    scaled atoms max(form_j, 0) / 2^e_j. So numbers beyond the range of floats do no harm.
     """
 
     @staticmethod
-    def fit(joint: JointNetwork) -> bool:
-        """Whether the table of a joint network is small enough to be made (160 MB)."""
-        return len(joint.atoms) * (1 + joint.dimension + len(joint.atoms)) <= _MOST_ENTRIES
+    def is_affordable(joint: JointNetwork) -> bool:
+        """Return whether the table of a joint network takes at most 160 MB."""
+        return len(joint.atoms) * (1 + joint.dimension + len(joint.atoms)) <= _MAX_TABLE_ENTRIES
 
     def __init__(self, joint: JointNetwork) -> None:
         self._first = 1 + joint.dimension
@@ -169,13 +171,13 @@ class ScaledForms:
         levels = [atom.level for atom in joint.atoms]
         self._levels = [np.flatnonzero(np.array(levels) == level) for level in sorted(set(levels))]
 
-    def value(self, symbol: int, form: Fraction) -> float:
-        """A value of a form, scaled."""
+    def scaled_value(self, symbol: int, form: Fraction) -> float:
+        """Return a value of an atom's form in the scale of the form."""
         exponent = self._exponents[self._place[symbol]]
         return nearest_float(form.numerator, form.denominator << exponent)
 
     def gradient(self, symbols: Iterable[int], active: set[int]) -> Floats:
-        """The sum of the gradients of some scaled forms in the coordinates, where the given atoms are active."""
+        """Return the sum of some scaled forms' gradients, where only the given atoms are active."""
         on = np.array([symbol in active for symbol in self._place], dtype=float)
         row = sum(
             (self.table[self._place[symbol] - self._first] for symbol in symbols),
@@ -188,8 +190,10 @@ class ScaledForms:
         return np.asarray(row[1 : self._first])
 
     def intervals(self, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
-        """Lower and upper bounds of the scaled forms where the coordinates run through a box, entry 0 being 1, and the
-        slopes, shape (2, atoms)."""
+        """Return lower and upper bounds of the scaled forms over a box, and the slopes (2, atoms).
+
+        `low` and `high` are the ends of the coordinates, shape (1 + d,), with entry 0 equal to 1.
+        """
         first, count = self._first, len(self.table)
         lower, upper = np.full(count, -np.inf), np.full(count, np.inf)
         slopes, offsets = np.zeros((2, count)), np.zeros(count)

@@ -1,18 +1,32 @@
-"""Networks as expressions: what is left of them once the signs of some neurons are known.
+"""Networks as expressions over atoms, given the signs of some neurons.
 
-On a polyhedron where some neurons are known to be nonnegative or nonpositive, a network is an expression in the
-coordinates and in *atoms* max(h, 0), h a linear form over 1, the coordinates and earlier atoms. Forms are primitive
-integer rows, and each stands for one atom: a neuron whose form is g·h, g > 0, has the activation g·max(h, 0); one whose
-form is -g·h has the activation -g·h + g·max(h, 0), because max(t, 0) = t + max(-t, 0). A form without coordinates, with
-nonnegative (nonpositive) coefficients on atoms and a constant of the same sign, is its own positive part (is 0); so is
-the preactivation of a neuron whose weights on activations and bias have one sign, whatever its form.
+On a polyhedron where some neurons are known to be nonnegative or nonpositive, a network is an
+expression in the coordinates and in *atoms* max(h, 0), where h is a linear form over 1, the
+coordinates and earlier atoms. The split trees (`search`) prove that the difference of two such
+expressions is 0, and certificates number the atoms as `JointNetwork` does. So the order and the
+forms of the atoms are part of the certificate format (FORMAT.md §5): the checker rebuilds them
+independently.
 
-So neurons that are permuted, scaled, flipped, doubled, cancelled, dead or linear for a reason that shows in the signs
-of the weights meet in one expression, in whatever layers they stand, in time linear in the weights unless flips have to
-be written out. The expression is a function of the network and the known signs, not of the function: two networks with
-equal expressions are equal, and two equal ones may have different expressions. Where all forms are affine in the
-coordinates it is the absolute-value normal form (`absolute_value`), and equal functions have equal expressions, once
-the atoms that do not bend on the polyhedron are gone.
+Forms are primitive integer rows, and each form stands for one atom:
+
+* a neuron whose preactivation is g·h, g > 0, has the activation g·max(h, 0);
+* a neuron whose preactivation is -g·h has the activation -g·h + g·max(h, 0), because max(t, 0) = t
+  + max(-t, 0);
+* a form without inputs whose coefficients are all nonnegative is its own positive part, and the
+  positive part of a form without inputs whose coefficients are all nonpositive is 0, because atoms
+  and the coordinates of lifted neurons are nonnegative;
+* the same holds for the preactivation of a neuron whose bias and weights on activations have one
+  sign, whatever its form looks like.
+
+Therefore neurons that are permuted, scaled, flipped, doubled, cancelled, dead or linear for a
+reason that the signs of the weights show have one common expression, in whatever layers they stand.
+Computing it takes time linear in the number of weights, unless flips have to be written out.
+
+The expression depends on the network and the known signs, not only on the function: two networks
+with equal expressions are equal, and two equal networks may have different expressions. Where all
+forms are affine in the coordinates, the expression is the absolute-value normal form
+(`symmetry.absolute_value`), and then equal functions have equal expressions once the atoms that do
+not bend on the polyhedron are removed.
 """
 
 from __future__ import annotations
@@ -30,23 +44,33 @@ from polyrelu.proofs.trees.sparse_forms import (
     ZERO,
     Rows,
     SparseForm,
-    accumulate,
+    add_multiple,
     add_product,
-    longest,
+    bits_of_longest,
     lowest_terms,
     negated,
     primitive_row,
-    row_of,
+    row_from_entries,
     scaled_rows,
     sparse_row,
-    substituted,
+    substitute,
 )
 
 __all__ = ["Atom", "Expressions", "JointNetwork", "KnownSigns", "Neuron", "Term"]
 
 
 class Neuron(NamedTuple):
-    """A neuron of one of several networks: the network's number from 0, the layer from 1, the place from 0."""
+    """A neuron of one of two networks.
+
+    Attributes
+    ----------
+    network
+        Number of the network, 0 or 1.
+    layer
+        Number of the layer, from 1.
+    place
+        Index in the layer, from 0.
+    """
 
     network: int
     layer: int
@@ -55,13 +79,19 @@ class Neuron(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """max(form, 0) in a joint network.
+    """An atom max(form, 0) of a joint network.
 
     Attributes
     ----------
-    symbol : its column in rows.
-    neuron : the first neuron with this form, up to a positive factor.
-    level : 1 if the form is affine in the coordinates, else one more than the highest level of an atom in it.
+    symbol
+        The column of the atom in forms.
+    form
+        A primitive form over 1, the coordinates and earlier atoms.
+    neuron
+        The first neuron with this form, up to a positive factor.
+    level
+        1 if the form is affine in the coordinates, otherwise one more than the highest level of an
+        atom in the form; 0 for the atom of a lifted neuron.
     """
 
     symbol: int
@@ -71,24 +101,36 @@ class Atom:
 
 
 class JointNetwork:
-    """Two networks as one: the atoms that their difference needs, and the difference.
+    """Two networks over common atoms, reduced to the atoms that their difference needs.
 
     Attributes
     ----------
-    inputs : d', the columns of coordinates that stand for inputs and may have any sign.
-    dimension : d, all coordinates; those from d' + 1 on stand for max(form, 0) of the atoms `lifted`.
-    atoms : those that the difference needs, in the order of their columns: by level, then by first neuron.
-    difference : the rows of first - second that are not zero, each primitive.
-    lifted : the atoms of the lifted neurons; their forms are affine in the coordinates before.
-    common : the neurons that can be lifted, in order: the first ones of atoms that both networks have, as they have all
-        atoms in their forms.
+    inputs
+        The number d' of coordinates that stand for inputs and may have any sign.
+    dimension
+        The number d of all coordinates; coordinates d' + 1, …, d stand for the activations of the
+        lifted neurons.
+    atoms
+        The atoms that the difference needs, in the order of their symbols: by level, then by first
+        neuron.
+    difference
+        The rows of first - second that are not zero, each primitive.
+    lifted
+        The atoms of the lifted neurons; their forms are affine in the coordinates before them.
+    common
+        The neurons that can be lifted, in order: the first neurons of the atoms that occur in both
+        networks and whose forms contain only such atoms.
+
+    Examples
+    --------
+    Two networks whose neurons are flipped, scaled and permuted:
 
     >>> from polyrelu.network import from_arrays
     >>> one = from_arrays([([[1], [2]], [0, 1]), ([[3, 4]], [0])])
-    >>> two = from_arrays([([[-4], [2]], [-2, 0]), ([[2, "3/2"]], [4])])  # flipped, scaled, permuted
+    >>> two = from_arrays([([[-4], [2]], [-2, 0]), ([[2, "3/2"]], [4])])
     >>> joint = JointNetwork(one, two, RationalMatrix.from_integers([[0, 1]]))
     >>> joint.difference, joint.atoms
-    ([Row(columns=(1,), numerators=(1,))], [])
+    ([SparseForm(columns=(1,), numerators=(1,))], [])
     """
 
     def __init__(
@@ -99,13 +141,22 @@ class JointNetwork:
         lifted: Sequence[Neuron] = (),
         check: Callable[[], None] | None = None,
     ) -> None:
-        """`inputs` has shape (n, 1 + d'): the inputs as affine forms in d' coordinates, the constant in front.
+        """Join two networks.
 
-        `check` is called before each layer and may raise.
+        Parameters
+        ----------
+        first, second
+            Networks with equally many inputs and outputs.
+        inputs
+            The inputs as affine forms in d' coordinates, shape (n, 1 + d'), the constant in front.
+        lifted
+            Neurons whose activations become further coordinates.
+        check
+            Called before each layer; it may raise to stop the computation.
         """
         self.inputs = inputs.ncols - 1
         self.dimension = self.inputs + len(lifted)
-        table = _Table(
+        table = _AtomTable(
             self.inputs,
             self.dimension,
             {neuron: 1 + self.inputs + k for k, neuron in enumerate(lifted)},
@@ -118,33 +169,33 @@ class JointNetwork:
         ]
         self.lifted = [table.lifted[1 + self.inputs + k] for k in range(len(lifted))]
         difference = _difference(*outputs)
-        needed = _used(difference, table.atoms, self.dimension)
+        needed = _needed_atoms(difference, table.atoms, self.dimension)
         self.atoms, self.difference = _renumbered(needed, difference, self.dimension)
         self.common = table.common()
         self._levels = [list(group) for _, group in groupby(self.atoms, key=_level)]
 
     def number(self, symbol: int) -> int:
-        """The number of an atom, as certificates have it."""
+        """Return the number of an atom in certificates, from 0."""
         return symbol - 1 - self.dimension
 
     @property
     def lifted_neurons(self) -> tuple[Neuron, ...]:
-        """The neurons that were lifted."""
+        """The neurons whose activations are coordinates."""
         return tuple(atom.neuron for atom in self.lifted)
 
     def part(self, difference: list[SparseForm]) -> JointNetwork:
-        """The same atoms with another difference over them; those that it does not need are left out."""
+        """Return the joint network of another difference over the same atoms."""
         found = copy.copy(self)
         found.difference = difference
-        found.atoms = _used(difference, self.atoms, self.dimension)
+        found.atoms = _needed_atoms(difference, self.atoms, self.dimension)
         found._levels = [list(group) for _, group in groupby(found.atoms, key=_level)]
         return found
 
     def expressions(self, known: KnownSigns) -> Expressions:
-        """The difference where the known signs hold.
+        """Return the difference where the known signs hold.
 
-        Its terms are the atoms that are left, under the symbols of the joint network; of atoms with proportional forms
-        the first one stays.
+        Its terms are the atoms that are left, under the symbols of the joint network. Of several
+        atoms with proportional forms the first one stays.
         """
         values: dict[int, SparseForm] = {
             column: SparseForm((column,), (1,)) for column in range(1 + self.dimension)
@@ -152,30 +203,30 @@ class JointNetwork:
         terms: dict[SparseForm, Term] = {}
         operations = bits = 0
         for level in self._levels:
-            rows = substituted([atom.form for atom in level], values)
+            rows = substitute([atom.form for atom in level], values)
             operations += sum(
                 len(values[column].columns) for atom in level for column in atom.form.columns
             )
-            bits = max(bits, longest(rows), longest([atom.form for atom in level]))
+            bits = max(bits, bits_of_longest(rows), bits_of_longest([atom.form for atom in level]))
             for atom, row in zip(level, rows, strict=True):
                 values[atom.symbol] = self._activation(atom, row, known, terms)
         difference = [
-            primitive_row(row)[0] for row in substituted(self.difference, values) if row.columns
+            primitive_row(row)[0] for row in substitute(self.difference, values) if row.columns
         ]
         return Expressions(
             self,
             difference,
-            _used_terms(difference, terms.values(), self.dimension),
+            _needed_terms(difference, terms.values(), self.dimension),
             (operations, bits),
         )
 
     def _activation(
         self, atom: Atom, row: SparseForm, known: KnownSigns, terms: dict[SparseForm, Term]
     ) -> SparseForm:
-        """The value of an atom whose form has become a row."""
+        """Return the value of an atom whose form has become `row`."""
         if not row.columns:
             return row
-        sign = known.atoms.get(atom.symbol, 0) or shown_sign(row, self.inputs)
+        sign = known.atoms.get(atom.symbol, 0) or sign_of_coefficients(row, self.inputs)
         if not sign:
             form, factor = primitive_row(row)
             sign = known.forms.get(form, 0)
@@ -184,9 +235,10 @@ class JointNetwork:
         return row if sign > 0 else ZERO
 
     def values_at(self, point: Sequence[int]) -> tuple[dict[int, int], bool]:
-        """The values of all atoms' forms at a point (t, t·y) in homogeneous integers; whether the difference is not 0.
+        """Return the values of all atoms' forms at a point, and whether the networks differ there.
 
-        A lifted coordinate counts as independent of the others.
+        The point (t, t·y) and the values are homogeneous integers. A lifted coordinate counts as
+        independent of the others.
         """
         values = dict(enumerate(point))
         forms = {}
@@ -205,15 +257,17 @@ class KnownSigns:
 
     Attributes
     ----------
-    forms : of affine forms, by primitive row; a form and its negative are both listed.
-    atoms : of atoms whose form was not affine when their sign was found, by symbol.
+    forms
+        The signs of affine forms, by primitive form; a form and its negative are both listed.
+    atoms
+        The signs of atoms whose form was not affine when the sign was found, by symbol.
     """
 
     forms: Mapping[SparseForm, int] = field(default_factory=dict)
     atoms: Mapping[int, int] = field(default_factory=dict)
 
     def extended(self, found: Iterable[tuple[Term, int]]) -> KnownSigns:
-        """With the signs of further terms' forms."""
+        """Return these signs together with the signs of further terms' forms."""
         forms, atoms = dict(self.forms), dict(self.atoms)
         for term, sign in found:
             if term.is_affine:
@@ -225,13 +279,21 @@ class KnownSigns:
 
 @dataclass(slots=True)
 class Term:
-    """max(form, 0), with a form that is current on some polyhedron.
+    """max(form, 0) with the form that an atom has on some polyhedron.
 
     Attributes
     ----------
-    atom : the atom whose symbol it has; the atom's own form is now factor · form, factor > 0.
-    is_affine : whether the form has coordinates only.
-    atoms : the atoms with this form up to a positive factor (1) or a negative one (-1).
+    atom
+        The atom whose symbol the term has.
+    form
+        The current form, primitive.
+    factor
+        The positive number with: the atom's own form is equal to factor · form on the polyhedron.
+    is_affine
+        Whether the form contains no atoms.
+    atoms
+        The atoms with this form up to a positive factor, marked 1, or up to a negative factor,
+        marked -1.
     """
 
     atom: Atom
@@ -242,19 +304,26 @@ class Term:
 
     @property
     def symbol(self) -> int:
-        """Its column in rows."""
+        """The column of the term in forms."""
         return self.atom.symbol
 
 
 @dataclass(frozen=True, slots=True)
 class Expressions:
-    """A difference of two networks on a polyhedron.
+    """The difference of two networks on a polyhedron.
 
     Attributes
     ----------
-    difference : its rows that are not zero, each primitive.
-    terms : what it contains, what their forms contain, and so on, in order.
-    cost : of writing it: products of two numbers, and the bits of the longest ones.
+    joint
+        The joint network.
+    difference
+        The rows that are not zero, each primitive.
+    terms
+        The terms that the difference contains, the terms that their forms contain, and so on, in
+        order.
+    cost
+        The cost of the substitution: the number of products of two integers, and the bits of the
+        longest integers.
     """
 
     joint: JointNetwork
@@ -263,8 +332,12 @@ class Expressions:
     cost: tuple[int, int]
 
 
-def shown_sign(row: SparseForm, inputs: int) -> int:
-    """The sign that the coefficients of a row show: those of inputs vanish, the others have one sign."""
+def sign_of_coefficients(row: SparseForm, inputs: int) -> int:
+    """Return the sign of a form that its coefficients alone show, or 0.
+
+    It is 1 (-1) if no input occurs and all coefficients are positive (negative), because atoms are
+    nonnegative.
+    """
     first = row.columns[0] if row.columns else 0
     if first == 0 and len(row.columns) > 1:
         first = row.columns[1]
@@ -281,13 +354,16 @@ def _positive_part(
     terms: dict[SparseForm, Term],
     dimension: int,
 ) -> SparseForm:
-    """factor · max(form, 0) as a row, with the term of the form or of its negative: max(t, 0) = t + max(-t, 0)."""
+    """Return factor · max(form, 0) as a row, registering the term of the form if it is new.
+
+    If the negative of the form has a term, max(t, 0) = t + max(-t, 0) is used.
+    """
     term = terms.get(form)
     if term is None and (opposite := terms.get(negated(form))) is not None:
         opposite.atoms.append((atom.symbol, -1))
         entries = dict(zip(*row, strict=True))
         entries[opposite.symbol] = entries.get(opposite.symbol, 0) + factor
-        return row_of(entries)
+        return row_from_entries(entries)
     if term is None:
         is_affine = form.columns[-1] <= dimension
         term = terms[form] = Term(atom, form, factor, is_affine, [])
@@ -295,45 +371,50 @@ def _positive_part(
     return SparseForm((term.symbol,), (factor,))
 
 
-# -- the two networks side by side --------------------------------------------------------------------------------
+# -- reading the two networks --------------------------------------------------------------------
 
 
-class _Table:
-    """The atoms so far."""
+class _AtomTable:
+    """The atoms of two networks while their layers are read."""
 
     def __init__(self, inputs: int, dimension: int, lift: Mapping[Neuron, int]) -> None:
-        self._inputs, self._dimension, self._lift = inputs, dimension, lift
+        self._inputs, self._dimension, self._lifted_symbols = inputs, dimension, lift
         self.atoms: list[Atom] = []
         self.lifted: dict[int, Atom] = {}
         self._symbols: dict[SparseForm, Atom] = {}
-        self._seen: dict[int, set[int]] = {}  # the networks that have an atom
+        self._networks_with: dict[int, set[int]] = {}  # the networks with an atom, by symbol
 
     def common(self) -> list[Neuron]:
-        """See `JointNetwork`."""
+        """Return the neurons of `JointNetwork.common`."""
         found: dict[int, Neuron] = {}
         for atom in self.atoms:
             inner = (column for column in atom.form.columns if column > self._dimension)
-            if len(self._seen[atom.symbol]) > 1 and all(column in found for column in inner):
+            if len(self._networks_with[atom.symbol]) > 1 and all(
+                column in found for column in inner
+            ):
                 found[atom.symbol] = atom.neuron
         return list(found.values())
 
     def activation(self, row: SparseForm, sign: int, neuron: Neuron) -> SparseForm:
-        """The positive part of a preactivation, both over one denominator; `sign` is what its weights show."""
-        sign = sign or shown_sign(row, self._inputs)
+        """Return the positive part of a preactivation, over the preactivation's denominator.
+
+        `sign` is the sign that the neuron's weights show, or 0.
+        """
+        sign = sign or sign_of_coefficients(row, self._inputs)
         if sign or not row.columns:
             return row if sign > 0 else ZERO
         form, factor = primitive_row(row)
         opposite = self._symbols.get(negated(form)) if form not in self._symbols else None
         atom = opposite or self._symbols.get(form) or self._new(form, neuron)
-        self._seen.setdefault(atom.symbol, set()).add(neuron.network)
+        self._networks_with.setdefault(atom.symbol, set()).add(neuron.network)
         if opposite is None:
             return SparseForm((atom.symbol,), (factor,))
         entries = dict(zip(*row, strict=True))  # max(t, 0) = t + max(-t, 0)
         entries[atom.symbol] = entries.get(atom.symbol, 0) + factor
-        return row_of(entries)
+        return row_from_entries(entries)
 
     def _new(self, form: SparseForm, neuron: Neuron) -> Atom:
-        symbol, level = self._lift.get(neuron, 0), 0
+        symbol, level = self._lifted_symbols.get(neuron, 0), 0
         if not symbol:
             symbol = 1 + self._dimension + len(self.atoms)
             inner = [
@@ -352,12 +433,13 @@ class _Table:
 
 
 def _outputs(
-    network: Network, number: int, inputs: Rows, table: _Table, check: Callable[[], None]
+    network: Network, number: int, inputs: Rows, table: _AtomTable, check: Callable[[], None]
 ) -> Rows:
+    """Enter the activations of a network in the table; return its output rows and denominator."""
     activations = [inputs]
     for layer_number, layer in enumerate(network.layers, 1):
         check()
-        weights = _Weights(layer)
+        weights = _IntegerLayer(layer)
         rows, denominator = weights.preactivations(activations)
         if layer_number > network.hidden_layers:
             return rows, denominator
@@ -371,20 +453,21 @@ def _outputs(
 
 
 def _difference(first: Rows, second: Rows) -> list[SparseForm]:
-    (mine, p), (other, q) = first, second
+    """Return the rows of first - second that are not zero, each primitive."""
+    (rows, p), (other_rows, q) = first, second
     found = []
-    for ours, theirs in zip(mine, other, strict=True):
+    for row, subtracted in zip(rows, other_rows, strict=True):
         sums: dict[int, int] = {}
-        accumulate(sums, ours, q)
-        accumulate(sums, theirs, -p)
-        row = row_of(sums)
-        if row.columns:
-            found.append(primitive_row(row)[0])
+        add_multiple(sums, row, q)
+        add_multiple(sums, subtracted, -p)
+        difference = row_from_entries(sums)
+        if difference.columns:
+            found.append(primitive_row(difference)[0])
     return found
 
 
-def _used(rows: list[SparseForm], atoms: Sequence[Atom], dimension: int) -> list[Atom]:
-    """The atoms that rows contain, and the atoms in their forms, and so on, by level."""
+def _needed_atoms(rows: list[SparseForm], atoms: Sequence[Atom], dimension: int) -> list[Atom]:
+    """Return the atoms that rows contain, the atoms in their forms, and so on, sorted by level."""
     needed = {column for row in rows for column in row.columns if column > dimension}
     for atom in reversed(atoms):
         if atom.symbol in needed:
@@ -395,19 +478,21 @@ def _used(rows: list[SparseForm], atoms: Sequence[Atom], dimension: int) -> list
 def _renumbered(
     atoms: list[Atom], rows: list[SparseForm], dimension: int
 ) -> tuple[list[Atom], list[SparseForm]]:
-    """With the atoms' symbols in their order."""
+    """Return the atoms and rows with the atoms' symbols renumbered in their order."""
     new = {atom.symbol: 1 + dimension + number for number, atom in enumerate(atoms)}
 
     def renamed(row: SparseForm) -> SparseForm:
-        return row_of({new.get(column, column): entry for column, entry in zip(*row, strict=True)})
+        return row_from_entries(
+            {new.get(column, column): entry for column, entry in zip(*row, strict=True)}
+        )
 
     atoms = [replace(atom, symbol=new[atom.symbol], form=renamed(atom.form)) for atom in atoms]
     return atoms, [renamed(row) for row in rows]
 
 
-def _used_terms(rows: Iterable[SparseForm], terms: Iterable[Term], dimension: int) -> list[Term]:
-    """The same for terms."""
-    listed = list(terms)  # made in the order of levels: a form contains earlier ones only
+def _needed_terms(rows: Iterable[SparseForm], terms: Iterable[Term], dimension: int) -> list[Term]:
+    """Return the terms that rows contain, the terms in their forms, and so on, in order."""
+    listed = list(terms)  # sorted by level: a form contains earlier terms only
     needed = {column for row in rows for column in row.columns if column > dimension}
     for term in reversed(listed):
         if term.symbol in needed and not term.is_affine:
@@ -419,8 +504,8 @@ def _level(atom: Atom) -> int:
     return atom.level
 
 
-class _Weights:
-    """A layer as integers over one denominator."""
+class _IntegerLayer:
+    """The weights and biases of a layer as integers over one denominator."""
 
     def __init__(self, layer: Layer) -> None:
         parts: list[AnyMatrix] = [layer.bias, *(block.entries for block in layer.blocks)]
@@ -433,8 +518,12 @@ class _Weights:
         ]
 
     def signs(self, activations: Sequence[Rows]) -> list[int]:
-        """The sign of each neuron that reads no input, and whose bias and weights on activations that are not 0 have
-        one sign; 0 for the others. (A form need not show it: flips write an activation as a difference.)"""
+        """Return the sign of each preactivation that the neuron's weights show, or 0.
+
+        A sign is shown if the neuron reads no input and its bias and its weights on activations
+        that are not 0 have one sign. The form of the neuron need not show this sign, because flips
+        write an activation as a difference.
+        """
         least, most = list(self._bias), list(self._bias)
         for source, weights in self._blocks:
             rows, _ = activations[source]
@@ -448,10 +537,12 @@ class _Weights:
         ]
 
     def preactivations(self, activations: Sequence[Rows]) -> Rows:
-        """z as rows over a denominator, from the activations of the input and all layers before."""
+        """Return the preactivations as rows over a denominator, given all earlier activations."""
         common = math.lcm(*(activations[source][1] for source, _ in self._blocks))
         sums: list[dict[int, int]] = [{0: bias * common} for bias in self._bias]
         for source, weights in self._blocks:
             rows, denominator = activations[source]
             add_product(sums, weights, rows, common // denominator)
-        return lowest_terms([row_of(entries) for entries in sums], self._denominator * common)
+        return lowest_terms(
+            [row_from_entries(entries) for entries in sums], self._denominator * common
+        )

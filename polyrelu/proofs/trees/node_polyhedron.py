@@ -1,8 +1,14 @@
-"""The polyhedra of a split tree: a domain in coordinates of its own, and what is cut off on the way down.
+"""The polyhedra of a split tree: a domain in coordinates of its own, and the polyhedron of a node.
 
-A domain {A x ≤ c, E x = e} may be flat. Its equations, implied ones included, are solved for the pivot columns of
-their reduced echelon form; the other columns are the *coordinates* y. In them the domain has an interior, networks are
-expressions in y (`symmetry.forms`), and equality on the domain is equality for all y.
+Proofs by split trees work in coordinates in which the domain has an interior, so that no form
+vanishes on it by accident. `NodePolyhedron` follows the search from node to node and proves signs
+of affine forms by linear programming. Inequalities are numbered as in certificates (FORMAT.md §5),
+and multipliers refer to the certificate's inequalities, not to the scaled rows that are kept here.
+
+A domain {A x ≤ c, E x = e} may have no interior. Its equations, including those implied by the
+inequalities, are solved for the pivot columns of their reduced echelon form; the other columns are
+the *coordinates* y. In them the domain has an interior, networks are expressions in y
+(`expressions`), and equality on the domain is equality for all y.
 """
 
 from __future__ import annotations
@@ -30,8 +36,8 @@ from polyrelu.support.limits import DEPTH_LIMIT_OF_TREES
 __all__ = [
     "DomainCoordinates",
     "NodePolyhedron",
+    "NonnegativityProof",
     "Point",
-    "Proof",
     "homogeneous",
     "lifted_polyhedron",
     "value_sign",
@@ -43,15 +49,22 @@ Point = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class DomainCoordinates:
-    """A domain that is not empty, seen from its affine hull.
+    """A nonempty domain with coordinates on its affine hull.
 
     Attributes
     ----------
-    domain : as claimed: the inequalities as given, and the equations of the affine hull in echelon form.
-    inputs : shape (n, 1 + d), x as affine forms in the coordinates y, the constant in front.
-    inequalities : those of the domain as sparse rows over (1, y), meaning row ≥ 0; None where a row is constant.
-    scales : row i is scales[i] times (c - a·x) of the domain's inequality i.
-    inside : a point x of the relative interior.
+    domain
+        The domain of the claim: the inequalities as given, and the equations of the affine hull in
+        echelon form.
+    inputs
+        The inputs x as affine forms in the coordinates y, shape (n, 1 + d), the constant in front.
+    inequalities
+        The domain's inequalities as sparse rows over (1, y), each meaning row ≥ 0; None where a row
+        is constant.
+    scales
+        Row i is scales[i] · (c - a·x) for the domain's inequality i.
+    inside
+        A point x of the relative interior.
     """
 
     domain: Polyhedron
@@ -62,7 +75,7 @@ class DomainCoordinates:
 
     @classmethod
     def of(cls, polyhedron: Polyhedron) -> DomainCoordinates:
-        """The coordinates of a domain; an empty one is a `DomainError`.
+        """Return the coordinates of a domain; raise `DomainError` if it is empty.
 
         >>> slanted = Polyhedron.from_constraints([[1, 0], [-1, 0]], [1, 0], [[1, 1]], [1])
         >>> print(DomainCoordinates.of(slanted).inputs)
@@ -81,33 +94,34 @@ class DomainCoordinates:
 
     @property
     def dimension(self) -> int:
-        """d, the dimension of the domain."""
+        """The dimension d of the domain."""
         return self.inputs.ncols - 1
 
     @property
     def is_whole_space(self) -> bool:
-        """Whether the domain is R^n, and y is x."""
+        """Whether the domain is R^n, so that y is x."""
         return self.dimension == self.inputs.nrows and not self.inequalities
 
-    def embedded(self, point: Point) -> tuple[Fraction, ...]:
-        """x at a point y."""
+    def to_inputs(self, point: Point) -> tuple[Fraction, ...]:
+        """Return the inputs x at a point y."""
         image = self.inputs @ RationalMatrix.from_integers([[entry] for entry in point], point[0])
         return tuple(image.entries())
 
-    def point_of(self, x: Sequence[Fraction]) -> Point:
-        """The coordinates of a point x of the domain."""
+    def to_coordinates(self, x: Sequence[Fraction]) -> Point:
+        """Return the coordinates y of a point x of the domain."""
         free = _free_columns(self.domain)
         common = math.lcm(*(x[j].denominator for j in free))
         return (common, *(x[j].numerator * (common // x[j].denominator) for j in free))
 
 
 def _free_columns(domain: Polyhedron) -> list[int]:
+    """Return the columns without a pivot of the domain's equations."""
     pivots = {next(j for j, entry in enumerate(row) if entry) for row in domain.equations}
     return [j for j in range(domain.ambient_dimension) if j not in pivots]
 
 
 def _solved(equations: Sequence[tuple[int, ...]], size: int) -> RationalMatrix:
-    """x by the free columns of equations in reduced echelon form, the constant in front."""
+    """Return x in the free columns of equations in reduced echelon form, the constant in front."""
     if not equations:
         return RationalMatrix.zeros(size, 1).beside(RationalMatrix.identity(size))
     pivots = {next(j for j, entry in enumerate(row) if entry): row for row in equations}
@@ -123,7 +137,7 @@ def _solved(equations: Sequence[tuple[int, ...]], size: int) -> RationalMatrix:
 
 
 def _over_coordinates(domain: Polyhedron, inputs: RationalMatrix) -> list[tuple[SparseForm, int]]:
-    """c - a·x over (1, y) for each inequality, and the factor that makes it integer."""
+    """Return c - a·x over (1, y) for each inequality, with the factor that makes it integer."""
     if not domain.equations:  # then y is x
         return [
             (sparse_row([row[-1], *(-entry for entry in row[:-1])]), 1)
@@ -141,28 +155,28 @@ def _over_coordinates(domain: Polyhedron, inputs: RationalMatrix) -> list[tuple[
 
 
 def value_sign(form: SparseForm, point: Point) -> int:
-    """The sign of an affine form at a point."""
+    """Return the sign of an affine form at a point."""
     value = sum(entry * point[column] for column, entry in zip(*form, strict=True))
     return (value > 0) - (value < 0)
 
 
-class Proof(NamedTuple):
-    """Nonnegative multipliers of inequalities, numbered as in certificates, that prove a form nonnegative."""
+class NonnegativityProof(NamedTuple):
+    """Nonnegative multipliers of inequalities that prove a form to be nonnegative.
 
-    rows: dict[int, Fraction]
+    Attributes
+    ----------
+    multipliers
+        The multipliers that are not 0, by the number of the inequality in the certificate.
+    """
+
+    multipliers: dict[int, Fraction]
 
 
 class NodePolyhedron:
-    """The polyhedron of a node: inequalities at the root, and form ≥ 0 for each form on the way from there.
+    """The inequalities of the root, and form ≥ 0 for each split between the root and a node.
 
-    Inequalities are numbered as in certificates: those at the root, then those of the path.
-
-    Parameters
-    ----------
-    dimension : the number of coordinates.
-    rows, scales : at the root, as in `DomainCoordinates`.
-    used : the coordinates that forms will have, from 1 on; rows with others are left out, and these others are 0 in
-        points. All of them if it is not given.
+    Inequalities are numbered as in certificates: first the inequalities at the root, then the
+    splits from the root down.
     """
 
     def __init__(
@@ -172,13 +186,25 @@ class NodePolyhedron:
         scales: Sequence[int | Fraction],
         used: Sequence[int] | None = None,
     ) -> None:
+        """Start at the root.
+
+        Parameters
+        ----------
+        dimension
+            The number of coordinates.
+        rows, scales
+            The inequalities at the root, as in `DomainCoordinates`.
+        used
+            The coordinates, from 1 on, that forms will contain; all of them by default. Rows that
+            contain other coordinates are left out, and the other coordinates of points are 0.
+        """
         self._size, self._root = dimension, len(rows)
         self._columns = list(range(1, 1 + dimension)) if used is None else list(used)
         present = {0, *self._columns}
-        self._program: LinearProgram | None = None  # made when it is needed
+        self._program: LinearProgram | None = None  # built on first use
         self._rows: list[SparseForm] = []  # meaning row ≥ 0
         self._numbers: list[int] = []  # of these rows
-        self._scales: list[int | Fraction] = []  # row i is so many times that of the certificate
+        self._scales: list[int | Fraction] = []  # row i is this multiple of the certificate's
         for number, (row, scale) in enumerate(zip(rows, scales, strict=True)):
             if row is not None and present.issuperset(row.columns):
                 self._add(row, number, scale)
@@ -186,7 +212,7 @@ class NodePolyhedron:
 
     @classmethod
     def at_root(cls, coordinates: DomainCoordinates) -> NodePolyhedron:
-        """The domain itself."""
+        """Return the polyhedron of the root, which is the domain itself."""
         return cls(coordinates.dimension, coordinates.inequalities, coordinates.scales)
 
     def _add(self, row: SparseForm, number: int, scale: int | Fraction) -> None:
@@ -197,7 +223,7 @@ class NodePolyhedron:
         self._scales.append(scale)
 
     def _inequalities(self, rows: Sequence[SparseForm]) -> tuple[list[list[int]], list[int]]:
-        """Rows ≥ 0 as a·y ≤ c over the used coordinates."""
+        """Return rows ≥ 0 as a·y ≤ c over the used coordinates."""
         left, right = [], []
         for row in rows:
             entries = dict(zip(*row, strict=True))
@@ -205,7 +231,7 @@ class NodePolyhedron:
             left.append([-entries.get(j, 0) for j in self._columns])
         return left, right
 
-    def _lp(self) -> LinearProgram:
+    def _linear_program(self) -> LinearProgram:
         if self._program is None:
             self._program = LinearProgram(len(self._columns))
             self._program.add_inequalities(*self._inequalities(self._rows))
@@ -213,14 +239,15 @@ class NodePolyhedron:
 
     @property
     def depth(self) -> int:
-        """The number of forms on the path."""
+        """The number of splits between the root and the node."""
         return len(self._numbers) - self._base
 
     def go_to(self, depth: int, cut: tuple[SparseForm, int] | None) -> None:
-        """Go to a node of a tree that is visited in prefix order, from the one visited before: its depth, and the form
-        and factor of its own inequality (`push`); None at the root.
+        """Go to the next node of a tree that is visited in prefix order.
 
-        Raises `CertificateLimit` where no certificate may go.
+        `depth` is the depth of the node; `cut` is the form and the factor of its own inequality
+        (`push`), None at the root. Raises `CertificateLimit` beyond the depth that a certificate
+        may have.
         """
         if depth > DEPTH_LIMIT_OF_TREES:
             raise CertificateLimit(f"the tree would have more than {DEPTH_LIMIT_OF_TREES} levels")
@@ -230,12 +257,15 @@ class NodePolyhedron:
             self.push(*cut)
 
     def push(self, form: SparseForm, factor: int) -> None:
-        """Go down: where form ≥ 0. Certificates speak of factor · form ≥ 0, factor > 0."""
+        """Go down to the side form ≥ 0 of a split.
+
+        Certificates speak of factor · form ≥ 0, factor > 0.
+        """
         number = self._root + self.depth
         self._add(form, number, Fraction(1, factor))
 
     def pop(self) -> None:
-        """Go up."""
+        """Go up to the parent."""
         if self._program is not None:
             self._program.remove_last()
         self._rows.pop()
@@ -243,7 +273,7 @@ class NodePolyhedron:
         self._scales.pop()
 
     def sides(self) -> dict[tuple[int, int], Fraction]:
-        """The inequalities at the root that bound one coordinate j: its lower (j, 1) and upper (j, -1) bounds."""
+        """Return the bounds of coordinates at the root: lower at (j, 1), upper at (j, -1)."""
         found: dict[tuple[int, int], Fraction] = {}
         for row in self._rows[: self._base]:
             entries = dict(zip(*row, strict=True))
@@ -256,48 +286,51 @@ class NodePolyhedron:
         return found
 
     def constraints(self) -> list[SparseForm]:
-        """The rows over (1, y), each meaning row ≥ 0."""
+        """Return the rows over (1, y), each meaning row ≥ 0."""
         return list(self._rows)
 
-    def least(self, form: Mapping[int, int | Fraction]) -> Proof | Point:
-        """A proof that an affine form, given by columns, is nonnegative on the polyhedron, or a point where it is not.
+    def prove_nonnegative(self, form: Mapping[int, int | Fraction]) -> NonnegativityProof | Point:
+        """Prove that an affine form is nonnegative on the polyhedron, or return a counterexample.
 
-        The polyhedron must not be empty.
+        The form is given by columns. The polyhedron must not be empty.
         """
         row = [form.get(column, 0) for column in range(1 + self._size)]
-        answer = self._lp().maximize([-row[j] for j in self._columns])
+        answer = self._linear_program().maximize([-row[j] for j in self._columns])
         if isinstance(answer, Infeasible):
             raise AssertionError("the polyhedron of a node has an interior")
         if isinstance(answer, Unbounded):
-            return self._spread(_far_along(answer, [row[0], *(row[j] for j in self._columns)]))
+            return self._point_from(
+                _point_on_ray(answer, [row[0], *(row[j] for j in self._columns)])
+            )
         if answer.value > row[0]:
-            return self._spread(answer.point)
+            return self._point_from(answer.point)
         multipliers = sorted(answer.multipliers.rows.items())
-        return Proof(
+        return NonnegativityProof(
             {self._numbers[i]: entry * self._scales[i] for i, entry in multipliers if entry}
         )
 
     def interior_point(self) -> Point:
-        """A point strictly inside."""
-        found = self._lp().interior_point()
+        """Return a point strictly inside the polyhedron."""
+        found = self._linear_program().interior_point()
         if not isinstance(found, InteriorPoint):
             raise AssertionError("the polyhedron of a node has an interior")
-        return self._spread(found.point)
+        return self._point_from(found.point)
 
-    def _spread(self, values: Sequence[Fraction]) -> Point:
-        """A point with the given used coordinates."""
+    def _point_from(self, values: Sequence[Fraction]) -> Point:
+        """Return the point with the given values of the used coordinates."""
         entries = dict(zip(self._columns, values, strict=True))
         return homogeneous([entries.get(j, Fraction()) for j in range(1, 1 + self._size)])
 
     def contains(self, point: Point) -> bool:
-        """Whether a point belongs to the polyhedron."""
+        """Return whether a point belongs to the polyhedron."""
         return all(value_sign(row, point) >= 0 for row in self._rows)
 
 
 def lifted_polyhedron(joint: JointNetwork, coordinates: DomainCoordinates) -> NodePolyhedron:
-    """The polyhedron of a joint network with lifted coordinates: each at least 0, and at least the form of its atom.
+    """Return the polyhedron of a joint network with lifted coordinates.
 
-    It contains the point (y, activations) of every y in the domain.
+    Each lifted coordinate is at least 0 and at least the form of its atom. The polyhedron contains
+    the point (y, activations at y) for every y in the domain.
     """
     rows, scales = list(coordinates.inequalities), list[int | Fraction](coordinates.scales)
     for atom in joint.lifted:
@@ -311,13 +344,13 @@ def lifted_polyhedron(joint: JointNetwork, coordinates: DomainCoordinates) -> No
 
 
 def homogeneous(point: Sequence[Fraction]) -> Point:
-    """A point y in homogeneous integers."""
+    """Return a point y in homogeneous integers."""
     common = math.lcm(*(entry.denominator for entry in point))
     return (common, *(entry.numerator * (common // entry.denominator) for entry in point))
 
 
-def _far_along(answer: Unbounded, row: Sequence[int | Fraction]) -> list[Fraction]:
-    """A point on the ray where the form is negative, as it is far out."""
+def _point_on_ray(answer: Unbounded, row: Sequence[int | Fraction]) -> list[Fraction]:
+    """Return a point on an unbounded program's ray where the form is negative."""
     start, slope = (
         _value(row, answer.point),
         sum(a * b for a, b in zip(row[1:], answer.ray, strict=True)),

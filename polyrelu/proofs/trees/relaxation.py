@@ -1,12 +1,19 @@
-"""Affine bounds of forms that contain atoms, by linear relaxation.
+"""Affine lower bounds of forms that contain atoms, by linear relaxation.
 
-On a polyhedron where an atom's form h is known to lie between l and u, and for any s in [0, 1],
+The bounds prove signs of neurons without splits, both on the box of a domain (`bounds`) and on the
+polyhedron of a node (`search`). A certificate records the slopes, so the order in which atoms are
+replaced and the formula of the offset below must agree with FORMAT.md §5. Any slopes in [0, 1] give
+a valid bound; better ones give a tighter bound.
 
-    s·h ≤ max(h, 0)   and   max(h, 0) ≤ s·h + max(-s·l, (1 - s)·u),
+On a polyhedron where the form h of an atom lies between l and u, and for any s in [0, 1],
 
-the second because max(h, 0) - s·h is convex in h, with its largest value at an end. Replacing the atoms of a form one
-by one, the latest first, by the side that their coefficient asks for gives an affine form below it. Slopes s are chosen
-freely; whatever they are, the bound is valid. (In floating point this backward pass is known as CROWN or DeepPoly.)
+    s·h ≤ max(h, 0)   and   max(h, 0) ≤ s·h + max(-s·l, (1 - s)·u).
+
+The second inequality holds because max(h, 0) - s·h is convex in h and so has its largest value at
+an end of [l, u]. The atoms of a form are replaced one by one, the latest first, by the side that
+the sign of their coefficient asks for; an affine form below the given one is left. In floating
+point this backward pass is known as CROWN (Zhang, Weng, Chen, Hsieh, Daniel 2018, arXiv 1811.00866)
+or DeepPoly (Singh, Gehr, Püschel, Vechev 2019, DOI 10.1145/3290354).
 """
 
 from __future__ import annotations
@@ -22,76 +29,88 @@ from polyrelu.exact.form_bounds import FormBounds, RelaxationSlopes
 from polyrelu.proofs.trees.sparse_forms import SparseForm
 from polyrelu.support.typing import Floats
 
-__all__ = ["Relaxed", "chosen_slopes", "relaxed"]
+__all__ = ["AffineLowerBound", "affine_lower_bound", "chosen_slopes"]
 
-
-#: Slopes are multiples of 1/16, to keep numbers short.
-_STEPS = 16
+#: Denominator of the slopes: they are multiples of 1/16, to keep the exact numbers short.
+_SLOPE_STEPS = 16
 
 
 def chosen_slopes(bottom: Floats, top: Floats) -> tuple[Floats, Floats]:
-    """The slopes below and above atoms whose forms are thought to run from bottom to top, multiples of 1/16.
+    """Return lower and upper slopes for atoms whose forms run from bottom to top.
 
-    Below 0 or 1, whichever cuts off the smaller triangle; above the chord from (bottom, 0) to (top, top), nearly; both
-    1 or both 0 where the form has one sign.
+    The lower slope is 0 or 1, whichever cuts off the smaller triangle. The upper slope is near the
+    slope of the chord from (bottom, 0) to (top, top). Both are 1 or both are 0 where the form has
+    one sign. All slopes are multiples of 1/16. The ends may be estimates: any slopes are valid.
 
     >>> chosen_slopes(np.array([-1.0, 0.0]), np.array([3.0, 2.0]))
     (array([1., 1.]), array([0.75, 1.  ]))
     """
-    chord = np.clip(
-        np.round(_STEPS * top / np.maximum(top - bottom, np.finfo(np.float64).tiny)) / _STEPS, 0, 1
-    )
+    length = np.maximum(top - bottom, np.finfo(np.float64).tiny)
+    chord = np.clip(np.round(_SLOPE_STEPS * top / length) / _SLOPE_STEPS, 0, 1)
     stable = (bottom >= 0) | (top <= 0)
-    return np.where(stable, bottom >= 0, top > -bottom).astype(np.float64), np.where(
-        stable, bottom >= 0, chord
-    )
+    lower = np.where(stable, bottom >= 0, top > -bottom).astype(np.float64)
+    return lower, np.where(stable, bottom >= 0, chord)
 
 
-class Relaxed(NamedTuple):
+class AffineLowerBound(NamedTuple):
     """An affine form below another form.
 
     Attributes
     ----------
-    coefficients : of 1 and the coordinates that occur, by column.
-    slopes : the slopes that are not 0, by the symbol of the atom.
+    coefficients
+        The coefficients of 1 and of the coordinates that occur, by column.
+    slopes
+        The slopes that were used and are not 0, by the symbol of the atom.
     """
 
     coefficients: dict[int, Fraction]
     slopes: dict[int, Fraction]
 
 
-def relaxed(
+def affine_lower_bound(
     form: SparseForm,
     sign: int,
     forms: Mapping[int, SparseForm],
     dimension: int,
     bounds: Mapping[int, FormBounds],
     slopes: Mapping[int, RelaxationSlopes],
-) -> Relaxed | None:
-    """An affine form below sign · form; None if an atom would need an upper bound that is not known.
+) -> AffineLowerBound | None:
+    """Return an affine form below sign · form, or None if an atom lacks a bound that is needed.
 
     Parameters
     ----------
-    form : over 1, the coordinates and atoms.
-    dimension : the number of coordinates.
-    forms, bounds, slopes : of the atoms, by symbol; slopes are 0 where none are given.
+    form
+        A form over 1, the coordinates and atoms.
+    sign
+        1 or -1.
+    forms
+        The forms of the atoms, by symbol.
+    dimension
+        The number of coordinates.
+    bounds
+        Bounds of the atoms' forms, by symbol; nothing is known of other atoms.
+    slopes
+        The slopes of the atoms, by symbol; other atoms have the slopes 0.
 
-    >>> bounds, slopes = {2: FormBounds(Fraction(-1), Fraction(1))}, {2: RelaxationSlopes(Fraction(0), Fraction(1, 2))}
-    >>> below = relaxed(SparseForm((0, 2), (3, -1)), 1, {2: SparseForm((1,), (1,))}, 1, bounds, slopes)
+    Examples
+    --------
+    >>> bounds = {2: FormBounds(Fraction(-1), Fraction(1))}
+    >>> slopes = {2: RelaxationSlopes(Fraction(0), Fraction(1, 2))}
+    >>> atoms = {2: SparseForm((1,), (1,))}
+    >>> below = affine_lower_bound(SparseForm((0, 2), (3, -1)), 1, atoms, 1, bounds, slopes)
     >>> below.coefficients  # 3 - max(y, 0)
     {0: Fraction(5, 2), 1: Fraction(-1, 2)}
     """
     left = {column: Fraction(sign * entry) for column, entry in zip(*form, strict=True)}
     taken: dict[int, Fraction] = {}
-    waiting = [
-        -column for column in reversed(form.columns) if column > dimension
-    ]  # a heap, the latest first
+    # a heap of negated symbols, so that the latest atom is replaced first
+    waiting = [-column for column in reversed(form.columns) if column > dimension]
     while waiting:
         symbol = -heapq.heappop(waiting)
         factor = left.pop(symbol)
         if not factor:
             continue
-        chosen, known = slopes.get(symbol, _FLAT), bounds.get(symbol, _UNKNOWN)
+        chosen, known = slopes.get(symbol, _ZERO_SLOPES), bounds.get(symbol, _NO_BOUNDS)
         slope = chosen.lower if factor > 0 else chosen.upper
         if factor < 0:
             if known.upper is None or (slope and known.lower is None):
@@ -103,13 +122,13 @@ def relaxed(
                 if column > dimension and column not in left:
                     heapq.heappush(waiting, -column)
                 left[column] = left.get(column, Fraction()) + factor * slope * entry
-    return Relaxed({column: value for column, value in left.items() if value}, taken)
+    return AffineLowerBound({column: value for column, value in left.items() if value}, taken)
 
 
-_UNKNOWN, _FLAT = FormBounds(), RelaxationSlopes(Fraction(0), Fraction(0))
+_NO_BOUNDS, _ZERO_SLOPES = FormBounds(), RelaxationSlopes(Fraction(0), Fraction(0))
 
 
 def _offset(known: FormBounds, slope: Fraction) -> Fraction:
-    """How far the upper side of a slope lies above slope · form."""
+    """Return the least number known to be at least max(h, 0) - slope · h."""
     lower, upper = known.lower or Fraction(0), known.upper or Fraction(0)
     return max((1 - slope) * upper, -slope * lower, Fraction(0))

@@ -1,18 +1,24 @@
-"""Split trees for the equality of two networks on a domain: the theorem is in ``equivalence.md``, the file format in
-FORMAT.md §5.
+"""The search for a split tree that proves the equality of two networks on a polyhedron.
 
-A node of the tree is a polyhedron with an interior. There the two networks are expressions over the signs that are
-known (`symmetry.forms`). What their difference contains decides what to do:
+The search returns None after it has handed out the records of a tree that proves the equality, or a
+`Failure` that says where the networks differ. The theorem is in docs/theory/equivalence.md, the
+file format in FORMAT.md §5. The checker replays the records, so the order of terms, rounds and
+nodes is part of the certificate.
 
-1. nothing: the node is a leaf;
-2. atoms whose affine form has one sign on the polyhedron: the sign is recorded, with the multipliers that prove it, and
-   the expressions are written again;
-3. atoms whose form contains other atoms: the node is split at an affine form below them that takes both signs, the one
-   that the fewest of them contain;
-4. affine forms only, each taking both signs if it has a coefficient: the difference is a sum Σ C_h max(h, 0) + affine
-   that does not vanish, so the networks differ somewhere in the polyhedron, and a point is found.
+A node of the tree is a polyhedron with an interior. There the difference of the networks is an
+expression over the signs that are known (`expressions`), and its content decides what to do:
 
-So the neurons of the last layer are never split, nor is any neuron that cancels or whose sign is clear.
+1. It is empty: the node is a leaf.
+2. It contains atoms whose form has one sign on the polyhedron, as an affine form below it or below
+   its negative shows: the sign is recorded with the multipliers that prove it, and the expression
+   is computed again.
+3. It contains atoms whose form contains other atoms: the node is split at an affine form that takes
+   both signs and that other forms contain, namely the one that the fewest forms contain.
+4. It contains only atoms with affine forms, each of which takes both signs: the difference is a sum
+   Σ C_h max(h, 0) + affine that does not vanish, so the networks differ somewhere in the
+   polyhedron, and a point is looked for.
+
+So neurons of the last layer, neurons that cancel and neurons with a clear sign are never split.
 """
 
 from __future__ import annotations
@@ -26,16 +32,21 @@ from polyrelu.exact.form_bounds import FormBounds
 from polyrelu.outcomes import ProofStatistics
 from polyrelu.proofs.trees.bounds import BoxBounds
 from polyrelu.proofs.trees.expressions import Expressions, JointNetwork, KnownSigns, Term
-from polyrelu.proofs.trees.node_polyhedron import NodePolyhedron, Point, Proof, value_sign
-from polyrelu.proofs.trees.relaxation import Relaxed, relaxed
+from polyrelu.proofs.trees.node_polyhedron import (
+    NodePolyhedron,
+    NonnegativityProof,
+    Point,
+    value_sign,
+)
+from polyrelu.proofs.trees.relaxation import AffineLowerBound, affine_lower_bound
 from polyrelu.proofs.trees.sparse_forms import SparseForm, negated
 from polyrelu.support.budget import Budget, CertificateLimit
 from polyrelu.support.limits import BIT_LIMIT, TREE_COST_LIMIT
 
 __all__ = ["Failure", "Sample", "TreeStatistics", "search", "sign_record"]
 
-#: Points of a polyhedron that are kept for its parts.
-_SAMPLES = 64
+#: Maximum number of known points that a node passes on to its two sides.
+_MAX_SAMPLES = 64
 
 
 @dataclass(slots=True)
@@ -44,15 +55,17 @@ class TreeStatistics(ProofStatistics):
 
     Attributes
     ----------
-    trees : how many trees it will have.
-    cost : of checking it, in the unit of FORMAT.md §3.6, about.
+    trees
+        The number of trees that the proof will have.
+    cost
+        Estimated cost of checking the proof, in the unit of FORMAT.md §3.6.
     """
 
     trees: int = 1
     cost: int = 0
 
     def spend(self, operations: int, bits: int) -> None:
-        """Count what a step costs the checker."""
+        """Add the cost of a step for the checker; raise `CertificateLimit` beyond the limit."""
         self.cost += operations * (64 + bits) * (1 + bits // 2048)
         if self.cost > TREE_COST_LIMIT:
             raise CertificateLimit("the checker would take more than an hour for the certificate")
@@ -68,50 +81,88 @@ class Sample:
         self.forms, self.differs = joint.values_at(point)
 
     def sign(self, term: Term) -> int:
-        """The sign of a term's form."""
+        """Return the sign of a term's form at the point."""
         value = self.forms[term.symbol]
         return (value > 0) - (value < 0)
 
 
 @dataclass(slots=True)
 class Failure:
-    """Where the networks differ: at a point, or somewhere in the polyhedron of `path`, as it is now, where the
-    difference is a sum of affine atoms that does not vanish."""
+    """Where the networks differ.
+
+    Attributes
+    ----------
+    point
+        A point of difference, or None if only its existence in the polyhedron is known.
+    polyhedron
+        The polyhedron of the node where the search ended.
+    expressions
+        The difference there; without a point it is a sum of affine atoms that does not vanish.
+    samples
+        Known points of the polyhedron.
+    """
 
     point: Point | None
-    path: NodePolyhedron
+    polyhedron: NodePolyhedron
     expressions: Expressions
     samples: list[Sample]
 
 
 def search(
     joint: JointNetwork,
-    path: NodePolyhedron,
+    polyhedron: NodePolyhedron,
     record: Callable[[NodeRecord], None],
     budget: Budget,
-    progress: TreeStatistics,
+    statistics: TreeStatistics,
 ) -> Failure | None:
-    """Prove that the difference of two networks vanishes on a polyhedron, or find where it does not.
+    """Prove that a difference of networks vanishes on a polyhedron, or find where it does not.
 
-    The records of the tree are handed out in prefix order; they prove the equality if None is returned. Raises
-    `LimitReached` when the budget is used up, and `CertificateLimit` when the records could not be checked.
+    The records of the tree are handed to `record` in prefix order; they prove the equality if None
+    is returned. Raises `LimitReached` when the budget is used up, and `CertificateLimit` when the
+    records would be too large for the checker.
     """
-    return _Search(joint, path, budget, progress).run(record)
+    return _Search(joint, polyhedron, budget, statistics).run(record)
 
 
 @dataclass(slots=True)
-class _Open:
-    """A node that is still to be visited: where it hangs, and what is known there."""
+class _OpenNode:
+    """A node that is still to be visited.
+
+    Attributes
+    ----------
+    depth
+        The number of splits above it.
+    cut
+        The form that is nonnegative from here on, and its factor; None at the root.
+    known
+        The signs that hold there.
+    samples
+        Known points of its polyhedron.
+    """
 
     depth: int
-    cut: tuple[SparseForm, int] | None  # the form that is nonnegative from here on, and its factor
+    cut: tuple[SparseForm, int] | None
     known: KnownSigns
     samples: list[Sample]
 
 
 @dataclass(slots=True)
-class _Settled:
-    """A node after all clear signs were found: a leaf, a node to be split, or one where the networks differ."""
+class _ResolvedNode:
+    """A node after all clear signs were found.
+
+    Attributes
+    ----------
+    rounds
+        The records of the signs that were found, round by round.
+    known
+        All signs that hold there.
+    samples
+        Known points of its polyhedron.
+    expressions
+        The difference under the known signs; the node is a leaf if it is empty.
+    split
+        The term at whose form the node is split, or None.
+    """
 
     rounds: list[list[SignRecord]]
     known: KnownSigns
@@ -127,55 +178,60 @@ class _Settled:
 
 class _Search:
     def __init__(
-        self, joint: JointNetwork, path: NodePolyhedron, budget: Budget, progress: TreeStatistics
+        self,
+        joint: JointNetwork,
+        polyhedron: NodePolyhedron,
+        budget: Budget,
+        statistics: TreeStatistics,
     ) -> None:
-        self._joint, self._path, self._budget, self._progress = joint, path, budget, progress
-        self._bounds = BoxBounds(joint, path.sides())
+        self._joint, self._polyhedron = joint, polyhedron
+        self._budget, self._statistics = budget, statistics
+        self._bounds = BoxBounds(joint, polyhedron.sides())
 
     def run(self, record: Callable[[NodeRecord], None]) -> Failure | None:
-        """See `search`."""
-        waiting = [_Open(0, None, KnownSigns(), [])]
+        """Visit the nodes in prefix order, as `search` describes."""
+        waiting = [_OpenNode(0, None, KnownSigns(), [])]
         while waiting:
             node = waiting.pop()
-            self._path.go_to(node.depth, node.cut)
-            settled = self._settle(node)
-            self._count(node, settled)
-            differing = next((sample.point for sample in settled.samples if sample.differs), None)
-            if settled.differs or differing is not None:
-                return Failure(differing, self._path, settled.expressions, settled.samples)
-            split = None if settled.split is None else self._joint.number(settled.split.symbol)
-            record(NodeRecord(settled.rounds, split))
-            if settled.split is not None:
-                waiting += _parts(node, settled, settled.split)
+            self._polyhedron.go_to(node.depth, node.cut)
+            resolved = self._resolve(node)
+            self._count(node, resolved)
+            differing = next((sample.point for sample in resolved.samples if sample.differs), None)
+            if resolved.differs or differing is not None:
+                return Failure(differing, self._polyhedron, resolved.expressions, resolved.samples)
+            split = None if resolved.split is None else self._joint.number(resolved.split.symbol)
+            record(NodeRecord(resolved.rounds, split))
+            if resolved.split is not None:
+                waiting += _children(node, resolved, resolved.split)
         return None
 
-    def _count(self, node: _Open, settled: _Settled) -> None:
-        progress = self._progress
-        progress.nodes += 1
-        progress.depth = max(progress.depth, node.depth)
-        progress.signs += sum(map(len, settled.rounds))
-        if not settled.expressions.difference:
-            progress.leaves += 1
-            progress.closed += 2.0**-node.depth / progress.trees
+    def _count(self, node: _OpenNode, resolved: _ResolvedNode) -> None:
+        statistics = self._statistics
+        statistics.nodes += 1
+        statistics.depth = max(statistics.depth, node.depth)
+        statistics.signs += sum(map(len, resolved.rounds))
+        if not resolved.expressions.difference:
+            statistics.leaves += 1
+            statistics.closed += 2.0**-node.depth / statistics.trees
 
-    def _settle(self, node: _Open) -> _Settled:
-        """A node with all signs that can be found without a split."""
-        found = _Settled(
-            [], node.known, node.samples[-_SAMPLES:], self._joint.expressions(node.known)
+    def _resolve(self, node: _OpenNode) -> _ResolvedNode:
+        """Return the node with all signs that can be found without a split."""
+        found = _ResolvedNode(
+            [], node.known, node.samples[-_MAX_SAMPLES:], self._joint.expressions(node.known)
         )
         if node.depth == 0:
-            self._use(found, self._bounded(found.expressions))
+            self._apply(found, self._box_records(found.expressions))
         while True:
             self._budget.check()
-            self._progress.spend(*found.expressions.cost)
-            if not self._use(found, self._signs(found)):
+            self._statistics.spend(*found.expressions.cost)
+            if not self._apply(found, self._sign_records(found)):
                 break
         if not all(term.is_affine for term in found.expressions.terms):
-            found.split = _rarest(found.expressions.terms)
+            found.split = _rarest_form(found.expressions.terms)
         return found
 
-    def _use(self, found: _Settled, records: list[SignRecord]) -> bool:
-        """Write the expressions again with a round of records; whether there was anything new."""
+    def _apply(self, found: _ResolvedNode, records: list[SignRecord]) -> bool:
+        """Compute the expressions again with a round of records; return whether there were any."""
         if not records:
             return False
         terms = {self._joint.number(term.symbol): term for term in found.expressions.terms}
@@ -186,36 +242,42 @@ class _Search:
         found.expressions = self._joint.expressions(found.known)
         return True
 
-    def _bounded(self, expressions: Expressions) -> list[SignRecord]:
-        """The records of signs that bounds over the box of the domain prove, and of the bounds they need."""
+    def _box_records(self, expressions: Expressions) -> list[SignRecord]:
+        """Return records of the signs that bounds over the domain's box prove.
+
+        Records of the bounds that these proofs need come before them.
+        """
         records: list[SignRecord] = []
         for term in expressions.terms:
             self._budget.check()
             if sign := self._bounds.signs.get(term.symbol, 0):
-                records += self._bounds.proved(term.symbol, sign) or []
-        self._progress.spend(16 * len(records) * len(expressions.terms), 64)
+                records += self._bounds.prove_sign(term.symbol, sign) or []
+        self._statistics.spend(16 * len(records) * len(expressions.terms), 64)
         return records
 
-    def _signs(self, found: _Settled) -> list[SignRecord]:
-        """The records of signs of terms that are clear on the polyhedron of the node; points of it that are found on
-        the way join the samples."""
+    def _sign_records(self, found: _ResolvedNode) -> list[SignRecord]:
+        """Return records of the terms' signs that are clear on the polyhedron of the node.
+
+        Points of the polyhedron that are found on the way are added to the samples.
+        """
         records: list[SignRecord] = []
-        relaxation = _Relaxation(found.expressions, self._bounds)
+        relaxation = _NodeRelaxation(found.expressions, self._bounds)
         for term in found.expressions.terms:
             for sign in (1, -1):
                 if any(sample.sign(term) == -sign for sample in found.samples):
                     continue
                 self._budget.check()
                 below = relaxation.below(term, sign)
-                answer = None if below is None else self._path.least(below.coefficients)
-                self._progress.programs += answer is not None
-                if isinstance(answer, Proof) and below is not None:
+                if below is None:
+                    continue
+                answer = self._polyhedron.prove_nonnegative(below.coefficients)
+                self._statistics.programs += 1
+                if isinstance(answer, NonnegativityProof):
                     records.append(
-                        sign_record(self._joint, term, sign, answer, self._progress, below.slopes)
+                        sign_record(self._joint, term, sign, answer, self._statistics, below.slopes)
                     )
                     break
-                if answer is not None and not isinstance(answer, Proof):
-                    found.samples.append(Sample(self._joint, answer))
+                found.samples.append(Sample(self._joint, answer))
         return records
 
 
@@ -223,28 +285,28 @@ def sign_record(
     joint: JointNetwork,
     term: Term,
     sign: int,
-    proof: Proof,
-    progress: TreeStatistics,
+    proof: NonnegativityProof,
+    statistics: TreeStatistics,
     slopes: Mapping[int, Fraction] | None = None,
 ) -> SignRecord:
-    """That sign · form ≥ 0, for the form of the term's atom, which is factor · (the term's form); slopes by symbols."""
-    rows, slopes = (
-        {i: multiplier * term.factor for i, multiplier in proof.rows.items()},
-        slopes or {},
-    )
-    bits = max(
-        (max(x.numerator.bit_length(), x.denominator.bit_length()) for x in rows.values()),
-        default=0,
-    )
+    """Return the record of sign · form ≥ 0 for the form of the term's atom.
+
+    The proof is about the term's form; the atom's form is factor · (the term's form). `slopes` are
+    given by symbols.
+    """
+    rows = {i: multiplier * term.factor for i, multiplier in proof.multipliers.items()}
+    slopes = slopes or {}
+    lengths = (max(x.numerator.bit_length(), x.denominator.bit_length()) for x in rows.values())
+    bits = max(lengths, default=0)
     if bits > BIT_LIMIT:
         raise CertificateLimit(f"a proof would need numbers of more than {BIT_LIMIT} bits")
-    progress.spend((len(rows) + len(slopes) + 1) * (1 + joint.dimension), bits * len(rows))
+    statistics.spend((len(rows) + len(slopes) + 1) * (1 + joint.dimension), bits * len(rows))
     numbered = {joint.number(symbol): slope for symbol, slope in slopes.items()}
     return SignRecord(joint.number(term.symbol), sign, Fraction(), rows, numbered)
 
 
 @dataclass(slots=True)
-class _Relaxation:
+class _NodeRelaxation:
     """The forms of all terms of a node, with the bounds that are known at the root."""
 
     expressions: Expressions
@@ -260,29 +322,33 @@ class _Relaxation:
             for term in terms
         }
 
-    def below(self, term: Term, sign: int) -> Relaxed | None:
-        """An affine form below sign · (the term's form), if there is one."""
+    def below(self, term: Term, sign: int) -> AffineLowerBound | None:
+        """Return an affine form below sign · (the term's form), or None."""
         dimension = self.expressions.joint.dimension
-        return relaxed(term.form, sign, self.forms, dimension, self.bounds, self.box.slopes)
+        return affine_lower_bound(
+            term.form, sign, self.forms, dimension, self.bounds, self.box.slopes
+        )
 
 
-def _parts(node: _Open, settled: _Settled, split: Term) -> list[_Open]:
-    """Both sides of a split; the last one is visited first."""
-    parts = []
+def _children(node: _OpenNode, resolved: _ResolvedNode, split: Term) -> list[_OpenNode]:
+    """Return both sides of a split; the last one is visited first."""
+    children = []
     for sign in (-1, 1):
         side = split.form if sign > 0 else negated(split.form)
-        samples = [sample for sample in settled.samples if value_sign(side, sample.point) >= 0]
-        known = settled.known.extended([(split, sign)])
-        parts.append(_Open(node.depth + 1, (side, split.factor), known, samples))
-    return parts
+        samples = [sample for sample in resolved.samples if value_sign(side, sample.point) >= 0]
+        known = resolved.known.extended([(split, sign)])
+        children.append(_OpenNode(node.depth + 1, (side, split.factor), known, samples))
+    return children
 
 
-def _rarest(terms: list[Term]) -> Term:
-    """The affine form to split at: of those that other terms contain, the one that the fewest contain.
+def _rarest_form(terms: list[Term]) -> Term:
+    """Return the affine term to split at: the one that the fewest other terms contain, but some do.
 
-    What was changed between the networks is rare, what they share is frequent. Measured on random pairs (nodes of 60
-    trees): 766; the most frequent first 1,120, the first one 906, the one that leaves the fewest terms 714 in 1.4 times
-    the time. Where a whole layer hides a neuron: 5 nodes, and more than 600 for the most frequent and the first one.
+    What was changed between the networks is rare, what they share is frequent. Measured on random
+    pairs (nodes of 60 trees): 766 with this choice, 1,120 with the most frequent form, 906 with the
+    first form; the form that leaves the fewest terms needs 714 nodes in 1.4 times the time. Where a
+    whole layer hides a neuron, this choice needs 5 nodes, the most frequent and the first form more
+    than 600.
     """
     users: dict[int, int] = {}
     for term in terms:

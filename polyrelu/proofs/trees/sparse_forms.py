@@ -1,6 +1,9 @@
-"""Sparse integer rows over symbols, the arithmetic of `forms`.
+"""Sparse integer linear forms over symbols, with the arithmetic to substitute them.
 
-A row is a linear form over the symbols 1, coordinates and atoms; rows of a layer stand over one denominator.
+A `SparseForm` is a linear form over the symbols 1, coordinates and atoms (`expressions`), which are
+numbered in this order from 0. The rows of one network layer stand over one common denominator, so
+that all arithmetic is done with integers. Columns of a form always ascend and no entry is 0: forms
+are compared and hashed as they are.
 """
 
 from __future__ import annotations
@@ -16,52 +19,60 @@ __all__ = [
     "ZERO",
     "Rows",
     "SparseForm",
-    "accumulate",
+    "add_multiple",
     "add_product",
+    "bits_of_longest",
     "integer_row",
-    "longest",
     "lowest_terms",
     "negated",
     "primitive_row",
-    "row_of",
+    "row_from_entries",
     "scaled_rows",
     "sparse_row",
-    "substituted",
+    "substitute",
 ]
 
 
 class SparseForm(NamedTuple):
-    """A sparse integer row over the symbols 1, coordinates, atoms (in this order, from 0); columns ascend."""
+    """An integer linear form over the symbols 1, coordinates and atoms, in this order.
+
+    Attributes
+    ----------
+    columns
+        The symbols with a coefficient that is not 0, ascending; symbol 0 is the constant 1.
+    numerators
+        Their coefficients.
+    """
 
     columns: tuple[int, ...]
     numerators: tuple[int, ...]
 
 
-Rows: TypeAlias = tuple[list[SparseForm], int]  # over one denominator
-
+#: Rows of integers and their common denominator.
+Rows: TypeAlias = tuple[list[SparseForm], int]
 
 ZERO = SparseForm((), ())
 
 
-def row_of(entries: Mapping[int, int]) -> SparseForm:
-    """The row with some entries, by column."""
+def row_from_entries(entries: Mapping[int, int]) -> SparseForm:
+    """Return the form with the given coefficients by column; zeros are dropped."""
     kept = sorted((column, entry) for column, entry in entries.items() if entry)
     return SparseForm(tuple(column for column, _ in kept), tuple(entry for _, entry in kept))
 
 
 def integer_row(entries: Mapping[int, Fraction]) -> SparseForm:
-    """A positive multiple of a row of rational entries, given by column."""
+    """Return a positive multiple of a form with rational coefficients, given by column."""
     common = math.lcm(*(entry.denominator for entry in entries.values()))
-    return row_of({column: int(entry * common) for column, entry in entries.items()})
+    return row_from_entries({column: int(entry * common) for column, entry in entries.items()})
 
 
 def negated(row: SparseForm) -> SparseForm:
-    """The row times -1."""
+    """Return the form times -1."""
     return SparseForm(row.columns, tuple(-entry for entry in row.numerators))
 
 
 def primitive_row(row: SparseForm) -> tuple[SparseForm, int]:
-    """(h, g), row = g h, g > 0, the entries of h without a common divisor."""
+    """Return (h, g) with form = g h, g > 0, and coefficients of h without a common divisor."""
     divisor = math.gcd(*row.numerators)
     if divisor == 1:
         return row, 1
@@ -69,13 +80,13 @@ def primitive_row(row: SparseForm) -> tuple[SparseForm, int]:
 
 
 def sparse_row(row: Sequence[int]) -> SparseForm:
-    """The row of a list of all entries."""
+    """Return the form with the given list of all coefficients."""
     columns = tuple(j for j, entry in enumerate(row) if entry)
     return SparseForm(columns, tuple(row[j] for j in columns))
 
 
-def _dense(row: SparseForm, place: Mapping[int, int], factor: int) -> list[int]:
-    """The row as a list, column j at place[j], other columns left out."""
+def _dense_row(row: SparseForm, place: Mapping[int, int], factor: int) -> list[int]:
+    """Return factor · form as a list, column j at place[j]; others are dropped."""
     line = [0] * len(place)
     for column, entry in zip(*row, strict=True):
         if column in place:
@@ -83,14 +94,17 @@ def _dense(row: SparseForm, place: Mapping[int, int], factor: int) -> list[int]:
     return line
 
 
-def accumulate(sums: dict[int, int], row: SparseForm, factor: int) -> None:
-    """Add a multiple of a row to sums by column."""
+def add_multiple(sums: dict[int, int], row: SparseForm, factor: int) -> None:
+    """Add factor · form to the sums by column, in place."""
     for column, entry in zip(*row, strict=True):
         sums[column] = sums.get(column, 0) + factor * entry
 
 
 def lowest_terms(rows: list[SparseForm], denominator: int) -> Rows:
-    """The same numbers over the least denominator: they grow from layer to layer otherwise."""
+    """Return the same rational rows over the least denominator.
+
+    Without this step the numbers grow from layer to layer.
+    """
     divisor = math.gcd(denominator, *(math.gcd(*row.numerators) for row in rows))
     if divisor == 1:
         return rows, denominator
@@ -100,7 +114,7 @@ def lowest_terms(rows: list[SparseForm], denominator: int) -> Rows:
 
 
 def scaled_rows(matrix: AnyMatrix, factor: int) -> list[SparseForm]:
-    """The numerators of a matrix, times a factor, row by row."""
+    """Return the rows of numerators of a matrix, times a factor."""
     if isinstance(matrix, SparseMatrix):
         rows = [
             SparseForm(tuple(columns), tuple(entries))
@@ -116,7 +130,10 @@ def scaled_rows(matrix: AnyMatrix, factor: int) -> list[SparseForm]:
 def add_product(
     sums: list[dict[int, int]], weights: list[SparseForm], rows: list[SparseForm], factor: int
 ) -> None:
-    """Add factor · weights · rows. Rows of one entry, the most frequent ones, cost one step for each weight."""
+    """Add factor · weights · rows to the sums, in place.
+
+    Rows of one entry, which are by far the most frequent ones, cost one step for each weight.
+    """
     single = {
         j: (row.columns[0], row.numerators[0] * factor)
         for j, row in enumerate(rows)
@@ -132,17 +149,17 @@ def add_product(
         return
     used = sorted({column for j in several for column in rows[j].columns})
     place = {column: k for k, column in enumerate(used)}
-    table = [_dense(rows[j], place, factor) for j in several]
+    table = [_dense_row(rows[j], place, factor) for j in several]
     position = {j: k for k, j in enumerate(several)}
-    product = integer_product([_dense(weight, position, 1) for weight in weights], table)
+    product = integer_product([_dense_row(weight, position, 1) for weight in weights], table)
     for entries, line in zip(sums, product, strict=True):
         for column, entry in zip(used, line, strict=True):
             if entry:
                 entries[column] = entries.get(column, 0) + entry
 
 
-def substituted(rows: Sequence[SparseForm], values: Mapping[int, SparseForm]) -> list[SparseForm]:
-    """Rows with values put in for their symbols."""
+def substitute(rows: Sequence[SparseForm], values: Mapping[int, SparseForm]) -> list[SparseForm]:
+    """Return the rows with each symbol replaced by its value, which is a form again."""
     symbols = sorted({column for row in rows for column in row.columns})
     place = {symbol: j for j, symbol in enumerate(symbols)}
     sums: list[dict[int, int]] = [{} for _ in rows]
@@ -150,9 +167,9 @@ def substituted(rows: Sequence[SparseForm], values: Mapping[int, SparseForm]) ->
         SparseForm(tuple(place[column] for column in row.columns), row.numerators) for row in rows
     ]
     add_product(sums, weights, [values[symbol] for symbol in symbols], 1)
-    return [row_of(entries) for entries in sums]
+    return [row_from_entries(entries) for entries in sums]
 
 
-def longest(rows: Sequence[SparseForm]) -> int:
-    """The bits of the longest numerator."""
+def bits_of_longest(rows: Sequence[SparseForm]) -> int:
+    """Return the number of bits of the longest coefficient of some rows."""
     return max((max(map(abs, row.numerators), default=0).bit_length() for row in rows), default=0)

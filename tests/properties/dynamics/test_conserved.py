@@ -1,4 +1,4 @@
-"""Linear neurons and conserved quantities of random networks, against values at points and exact differences."""
+"""Linear neurons and conserved quantities of random networks, against values and differences."""
 
 from __future__ import annotations
 
@@ -129,7 +129,10 @@ def functional(network: Network, points: Points, gradients: Points) -> Fraction:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_gradients_are_exact_differences(seed: int) -> None:
-    """A network is affine in each single weight as long as no sign changes, so a small difference is the derivative."""
+    """A network is affine in each single weight as long as no sign changes.
+
+    So a small difference divided by the step is the derivative.
+    """
     chance = Random(900 + seed)
     network = random_network(chance, 2, 2)
     points = random_points(chance, 2, 3)
@@ -154,8 +157,11 @@ def test_gradients_are_exact_differences(seed: int) -> None:
 
 
 def test_conserved_and_not_conserved() -> None:
-    """The derivative vanishes on the diagonal, for proved linear neurons with points in the domain, and between equal
-    patterns; most other entries do not vanish."""
+    """The derivative of Q vanishes where the theorem says so, and rarely elsewhere.
+
+    It vanishes on the diagonal, for proved linear neurons with points in the domain, and between
+    neurons with equal patterns.
+    """
     zero = others = moving = 0
     for seed in range(150):
         chance = Random(2000 + seed)
@@ -191,7 +197,7 @@ def test_conserved_and_not_conserved() -> None:
 
 @pytest.mark.parametrize("seed", range(15))
 def test_a_step_is_quadratic(seed: int) -> None:
-    """Q(θ - η ∇) = Q(θ) + η dQ/dt + η² drift, for three step sizes, from the moved weights themselves."""
+    """Q(θ - η ∇) = Q(θ) + η dQ/dt + η² drift for three step sizes, computed from moved weights."""
     chance = Random(4000 + seed)
     network = random_network(chance, 2, 2)
     points = random_points(chance, 2, 3)

@@ -1,7 +1,7 @@
-"""Two hidden layers behind a bottleneck: 2,000 random pairs, in one fiber by construction and outside of it.
+"""Two hidden layers behind a bottleneck: 1,000 pairs with one function, 1,000 changed pairs.
 
-Every certificate is accepted; every point is evaluated in plain fractions; where a change turned out to have no effect,
-the functions agree at many points in plain fractions.
+Every certificate is accepted, and every point is evaluated in plain fractions. Where a change has
+no effect, the functions agree at many points in plain fractions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def answer(first: Stack, second: Stack, explanation: object) -> Equivalent | Not
 
 
 @pytest.mark.parametrize("part", range(10))
-def test_in_one_fiber(part: int) -> None:
+def test_pairs_in_one_fiber(part: int) -> None:
     """1,000 pairs: permuted, scaled, translated, flipped, turned, with dead neurons, degenerate."""
     routes: Counter[str] = Counter()
     for seed in range(100 * part, 100 * part + 100):
@@ -44,8 +44,12 @@ def test_in_one_fiber(part: int) -> None:
 
 
 @pytest.mark.parametrize("part", range(10))
-def test_outside_of_it(part: int) -> None:
-    """1,000 pairs with a change: a shift that is too large, a flip that is not undone, one weight, one orientation."""
+def test_pairs_in_different_fibers(part: int) -> None:
+    """1,000 pairs with one change in the second network.
+
+    The change is a shift that is too large, a flip that is not undone, another weight, or another
+    orientation.
+    """
     verdicts: Counter[str] = Counter()
     for seed in range(10**6 + 100 * part, 10**6 + 100 * part + 100):
         chance = Random(seed)

@@ -1,27 +1,31 @@
-"""Theorem `bounded-replacement` on random deep networks, against plain evaluation and the general prover.
+"""Theorem `bounded-replacement` on random deep networks, against evaluation and the prover.
 
-The networks have 3 to 5 layers, small integer weights and layers with negative weights, so that boxes are bounded.
+The networks have 3 to 5 layers, small integer weights, and layers with negative weights, so that
+boxes are bounded.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise, product
 from random import Random
-from typing import Any
 
 import pytest
 
 import polyrelu
 from polyrelu import Network, checker
-from polyrelu.certificate import THEOREMS, Certificate, Claim, Hypothesis
 from polyrelu.network import from_document
 from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.refutations.image_box import image_box
 from polyrelu.proofs.refutations.moves import Move, moves
 from polyrelu.support.text_files import layout
+from tests.generators.moves import (
+    changed_documents,
+    move_document,
+    points_of_all_sizes,
+    verdict,
+)
 from tests.oracles.grid import related, same_function
 from tests.oracles.judge import contradictions, plain
 from tests.oracles.plain import Network as Plain
@@ -31,7 +35,7 @@ COUNT = 25
 
 
 def random_stack(rng: Random) -> Plain:
-    """A stack with a layer of negative weights and positive biases, and in half of the cases one more."""
+    """Return a stack with one or two layers of negative weights and positive biases."""
     depth = rng.randint(4, 5) if rng.random() < 0.8 else 3
     widths = [rng.randint(1, 3) for _ in range(depth)] + [rng.randint(1, 2)]
     layers: Plain = []
@@ -61,32 +65,6 @@ def bounded_moves(layers: Plain) -> list[Move]:
     return found[:1] + found[-1:]
 
 
-def certificate(network: Network, move: Move) -> dict[str, Any]:
-    """The certificate of a move as a document."""
-    membership = {"status": "verified", "method": "every"}
-    entries: list[dict[str, Any]] = [{}, move.evidence, {"layer": move.difference}, membership]
-    names = THEOREMS[move.theorem].hypotheses
-    hypotheses = tuple(
-        Hypothesis(move.theorem, name, entry) for name, entry in zip(names, entries, strict=True)
-    )
-    return Certificate(
-        Claim("not-identifiable", network, "all", move.other), move.theorem, hypotheses
-    ).to_document()[0]
-
-
-def verdict(document: dict[str, Any]) -> str:
-    return checker.check_bytes(layout(document).encode("ascii")).verdict
-
-
-def points(inputs: int, rng: Random) -> list[list[Fraction]]:
-    """Points of all sizes, from the origin to very far away."""
-    return [
-        [Fraction(rng.randint(-(10**size), 10**size), rng.randint(1, 6)) for _ in range(inputs)]
-        for size in (0, 1, 1, 1, 2, 2, 3, 6, 12)
-        for _ in range(6)
-    ]
-
-
 def cases(name: str) -> Iterator[tuple[Plain, Network, Move, Random]]:
     rng, found = Random(name), 0
     while found < COUNT:
@@ -102,11 +80,11 @@ def test_the_other_network_has_the_same_function() -> None:
     for layers, network, move, rng in cases("same function"):
         words.add(next(word for word in ("dead", "mix", "linear") if word in move.explanation))
         other = plain(move.other)
-        for x in points(network.inputs, rng):
+        for x in points_of_all_sizes(network.inputs, rng):
             assert evaluate(layers, x) == evaluate(other, x), (layers, move.explanation)
         assert polyrelu.equivalent(network, move.other).status == "proved", layers
         assert not polyrelu.related(network, move.other)
-        assert verdict(certificate(network, move)) == "accepted", layers
+        assert verdict(move_document(network, move)) == "accepted", layers
     assert words == {"dead", "mix", "linear"}
 
 
@@ -135,37 +113,12 @@ def test_identify_refutes_by_it_where_nothing_else_does() -> None:
     assert seen > 10
 
 
-def changed(document: dict[str, Any], which: str) -> Iterator[dict[str, Any]]:
-    """One integer of layers 2 to L of a network changed by one, the hash recomputed."""
-    layers = document["claim"][which]["inline"]["layers"]
-    for number in range(1, len(layers)):
-        texts = [(layers[number], "bias")] + [
-            (layers[number]["weights"][0]["rows"], i)
-            for i in range(len(layers[number]["weights"][0]["rows"]))
-        ]
-        for place, (holder, key) in enumerate(texts):
-            for k in range(len(holder[key].split(" "))):
-                new = copy.deepcopy(document)
-                layer = new["claim"][which]["inline"]["layers"][number]
-                target: Any = layer if place == 0 else layer["weights"][0]["rows"]
-                parts = target[key].split(" ")
-                parts[k] = str(int(parts[k]) + 1)
-                target[key] = " ".join(parts)
-                try:
-                    new["claim"][which]["sha256"] = from_document(
-                        new["claim"][which]["inline"]
-                    ).sha256
-                except polyrelu.NetworkError:  # a common divisor
-                    continue
-                yield new
-
-
 def test_mutants_are_rejected_unless_they_are_true() -> None:
     verdicts = {"accepted": 0, "rejected": 0}
     for _, network, move, rng in list(cases("mutants"))[::3]:
-        xs = points(network.inputs, rng)
+        xs = points_of_all_sizes(network.inputs, rng)
         for which in ("network", "other"):
-            for mutant in changed(certificate(network, move), which):
+            for mutant in changed_documents(move_document(network, move), which):
                 claim = mutant["claim"]
                 one, two = (
                     plain(from_document(claim[key]["inline"])) for key in ("network", "other")
@@ -179,8 +132,11 @@ def test_mutants_are_rejected_unless_they_are_true() -> None:
 
 
 def test_the_box_is_used_to_its_end_and_no_further() -> None:
-    """A linear neuron may lose as much bias as its least value on the box; with a little more the maps differ there,
-    even where the image happens to stay away from the corner."""
+    """The bias of a linear neuron may be lowered by its least value on the box and by no more.
+
+    If it is lowered a little more the maps differ on the box, even where the image happens to stay
+    away from the corner.
+    """
     seen = 0
     for _, network, move, _ in cases("box"):
         layer = int(str(move.evidence["layer"]))
@@ -203,12 +159,15 @@ def test_the_box_is_used_to_its_end_and_no_further() -> None:
                 for o, v in enumerate(heads):
                     other[layer][1][o] += v * shift
                 wrong = Move(move.theorem, {"layer": layer}, polyrelu.from_arrays(other), layer, "")
-                assert verdict(certificate(network, wrong)) == expected
+                assert verdict(move_document(network, wrong)) == expected
     assert seen > 10
 
 
 def test_claims_of_a_larger_image_are_rejected() -> None:
-    """Both networks with a larger bias before layer ℓ, by which the image grows: accepted only if still true."""
+    """Both networks have a larger bias before layer ℓ, so the image grows.
+
+    The certificate is accepted only if the claim is still true.
+    """
     rejected = 0
     for layers, network, move, rng in cases("larger image"):
         layer = int(str(move.evidence["layer"]))
@@ -219,9 +178,10 @@ def test_claims_of_a_larger_image_are_rejected() -> None:
             net[layer - 2][1][:] = [b + 50 for b in net[layer - 2][1]]
         one, two = map(polyrelu.from_arrays, pair)
         wrong = Move(move.theorem, move.evidence, two, move.difference, "")
-        if verdict(certificate(one, wrong)) == "accepted":
+        if verdict(move_document(one, wrong)) == "accepted":
             assert all(
-                evaluate(pair[0], x) == evaluate(pair[1], x) for x in points(network.inputs, rng)
+                evaluate(pair[0], x) == evaluate(pair[1], x)
+                for x in points_of_all_sizes(network.inputs, rng)
             )
         else:
             rejected += 1
@@ -234,7 +194,7 @@ def test_boxes_hold_the_image_and_their_ends_are_corners(seed: int) -> None:
     for _ in range(60):
         layers = random_stack(rng)
         network = polyrelu.from_arrays(layers)
-        values = [preactivations(layers, x) for x in points(network.inputs, rng)]
+        values = [preactivations(layers, x) for x in points_of_all_sizes(network.inputs, rng)]
         for layer in range(1, len(layers)):
             before, box = image_box(network, layer - 1), image_box(network, layer)
             for z in values:
@@ -263,7 +223,10 @@ Interval = tuple[int, int | None]
 
 
 def prefix(box: list[Interval]) -> Plain:
-    """Two layers, one input for each coordinate, whose image is the whole box [0, h], [0, ∞) or a constant."""
+    """Return two layers, one input per coordinate, whose image is the whole box.
+
+    Each side of the box is [0, h], [0, ∞) or a constant.
+    """
     size = len(box)
     unit = [[Fraction(int(i == k)) for k in range(size)] for i in range(size)]
     weight, bias = [], []
@@ -285,7 +248,7 @@ def random_map(size: int, width: int, rng: Random) -> Plain:
 
 
 def pairs_on(box: list[Interval], rng: Random) -> Iterator[tuple[Plain, Plain, bool]]:
-    """Pairs of maps with equal values at many points of the box, and others with different values there."""
+    """Yield pairs of maps, and whether they have equal values at many points of the box."""
     ends = [
         (low,) if low == high else (low, *range(1, high or 5), 100 if high is None else high)
         for low, high in box
@@ -304,7 +267,10 @@ def pairs_on(box: list[Interval], rng: Random) -> Iterator[tuple[Plain, Plain, b
 
 
 def test_the_rule_decides_equality_on_the_box() -> None:
-    """The checker agrees with split trees on the box: it accepts no pair that differs and misses none that does not."""
+    """The checker agrees with split trees on the box.
+
+    It accepts no pair that differs on the box, and rejects no pair that agrees.
+    """
     rng = Random("rule")
     counts = {(True, True): 0, (True, False): 0, (False, False): 0}
     for _ in range(20):
@@ -324,7 +290,7 @@ def test_the_rule_decides_equality_on_the_box() -> None:
             )
             nets = [polyrelu.from_arrays(prefix(box) + net) for net in (one, two)]
             move = Move("bounded-replacement", {"layer": 3}, nets[1], 3, "")
-            report = checker.check_bytes(layout(certificate(nets[0], move)).encode("ascii"))
+            report = checker.check_bytes(layout(move_document(nets[0], move)).encode("ascii"))
             assert (report.verdict == "rejected" and report.step == "same-function") != equal, (
                 box,
                 one,

@@ -1,6 +1,7 @@
-"""Equality of networks: pairs that are equal by construction, the same after one weight was changed, and small
-degenerate networks against a complete decision procedure. Every certificate is accepted, every point evaluated in plain
-fractions.
+"""Equality of networks that are equal by construction, changed in one weight, or degenerate.
+
+Small degenerate networks are compared with a complete decision procedure. Every certificate is
+accepted, and every point is evaluated in plain fractions.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ STEP = Fraction(1, 2**40)
 
 @pytest.mark.parametrize("part", range(20))
 def test_equal_by_construction(part: int) -> None:
-    """1,000 pairs of at least three composed changes: all proved, at least three in ten by a tree."""
+    """1,000 pairs of at least three composed changes are proved, three in ten or more by a tree."""
     routes: Counter[str] = Counter()
     for seed in range(50 * part, 50 * part + 50):
         made, _ = pair(seed)
@@ -40,7 +41,10 @@ def test_equal_by_construction(part: int) -> None:
 
 @pytest.mark.parametrize("part", range(20))
 def test_one_weight_changed(part: int) -> None:
-    """1,000 pairs after a change by 2^-40. Where the change has no effect (a dead neuron), equality is proved."""
+    """1,000 pairs are refuted after a change of one weight by 2^-40.
+
+    Where the change has no effect (a dead neuron), equality is proved.
+    """
     refuted, seed = 0, 10**6 * (part + 1)
     while refuted < 50:
         seed += 1
@@ -118,7 +122,10 @@ def test_on_all_kinds_of_domains(part: int) -> None:
 
 
 def degenerate(chance: Random, inputs: int, outputs: int) -> Network:
-    """A small network of small integers: zero rows, equal and opposite rows, connections that skip layers, any end."""
+    """Return a small network of small integers with degeneracies of all kinds.
+
+    It has zero rows, equal and opposite rows, connections that skip layers, and either end.
+    """
     widths = [inputs, *(chance.randint(1, 3) for _ in range(chance.randint(0, 3))), outputs]
     layers = []
     for number in range(1, len(widths)):
@@ -153,7 +160,7 @@ def variant(chance: Random, network: Network) -> Network:
 
 @pytest.mark.parametrize("part", range(10))
 def test_one_input_against_a_complete_decision(part: int) -> None:
-    """Degenerate networks of one input: the verdict is that of comparing both at all breakpoints."""
+    """The answer for networks of one input agrees with a comparison at all breakpoints."""
     verdicts: Counter[str] = Counter()
     chance = Random(part)
     for _ in range(150):
@@ -178,7 +185,7 @@ def test_one_input_against_a_complete_decision(part: int) -> None:
 
 @pytest.mark.parametrize("part", range(5))
 def test_two_inputs_along_lines(part: int) -> None:
-    """On a line through the plane two networks are networks of one input; a proof on the plane holds on every line."""
+    """A proof on the plane holds on every line, where two networks are networks of one input."""
     chance, proved = Random(100 + part), 0
     for _ in range(60):
         first = degenerate(chance, 2, 1)

@@ -1,6 +1,8 @@
-"""Theorem `one-sided` on random networks of two to four hidden layers, against evaluation and the general prover.
+"""Theorem `one-sided` on random networks with two to four hidden layers.
 
-Half of the networks have a dead, a linear or an exclusive neuron planted behind bounds that intervals do not see.
+Moves are compared with evaluation and with the general prover. Half of the networks have a planted
+neuron that is dead, linear, or of one sign where another one is on, behind bounds that intervals do
+not show.
 """
 
 from __future__ import annotations
@@ -19,14 +21,19 @@ from polyrelu import Network, NeuronId, checker
 from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.refutations.moves import Move
 from polyrelu.proofs.refutations.one_sided import one_sided_moves, one_sided_neurons
-from polyrelu.proofs.refutations.suspects import Suspect
+from polyrelu.proofs.refutations.sampled_candidates import OneSidedCandidate
 from polyrelu.support.text_files import layout
+from tests.generators.moves import (
+    changed_documents,
+    move_document,
+    points_of_all_sizes,
+    verdict,
+)
 from tests.oracles.judge import plain
 from tests.oracles.plain import Network as Plain
 from tests.oracles.plain import evaluate, preactivations
-from tests.properties.proofs.test_bounded_replacement import certificate, changed, points, verdict
 
-Kind = tuple[int, int, int | None]  # layer, sign, source
+Kind = tuple[int, int, int | None]  # layer, sign, guard
 
 
 def gaussian(rng: Random) -> Fraction:
@@ -46,14 +53,17 @@ def random_stack(rng: Random) -> Plain:
     ]
 
 
-def planted(rng: Random) -> tuple[Plain, Suspect]:
-    """A stack with a neuron of one sign: z = ±(2 max(t, 0) - max(t - 1, 0) + c), c ≥ 0, for two neurons of the layer
-    before, or c ≥ -2, where max(t - 1, 0) is positive."""
+def planted(rng: Random) -> tuple[Plain, OneSidedCandidate]:
+    """Return a stack with a neuron of one sign, and this neuron as a candidate.
+
+    Its preactivation is ±(2 max(t, 0) - max(t - 1, 0) + c) for two neurons of the layer before,
+    with c ≥ 0, or with c ≥ -2 where max(t - 1, 0) is positive.
+    """
     layers = random_stack(rng)
     number = rng.randrange(1, len(layers) - 1)
     rows, bias = layers[number - 1]
     rows[1], bias[1] = list(rows[0]), bias[0] - 1
-    sign, source = rng.choice([1, -1]), rng.choice([None, 1])
+    sign, guard = rng.choice([1, -1]), rng.choice([None, 1])
     size = len(rows)
     weights = [
         Fraction(2 * sign),
@@ -62,10 +72,10 @@ def planted(rng: Random) -> tuple[Plain, Suspect]:
     ]
     layers[number][0][0] = weights
     layers[number][1][0] = sign * Fraction(
-        rng.randint(0, 3) if source is None else -rng.randint(1, 2)
+        rng.randint(0, 3) if guard is None else -rng.randint(1, 2)
     )
-    before = None if source is None else NeuronId(number, source)
-    return layers, Suspect(NeuronId(number + 1, 0), sign, before)
+    before = None if guard is None else NeuronId(number, guard)
+    return layers, OneSidedCandidate(NeuronId(number + 1, 0), sign, before)
 
 
 def kind(move: Move) -> str:
@@ -75,10 +85,10 @@ def kind(move: Move) -> str:
 def judged(layers: Plain, move: Move, rng: Random) -> str:
     """A move is checked by everything that there is; the kind of the move."""
     network, other = polyrelu.from_arrays(layers), plain(move.other)
-    for x in points(network.inputs, rng):
+    for x in points_of_all_sizes(network.inputs, rng):
         assert evaluate(layers, x) == evaluate(other, x), (layers, move.explanation)
     assert not polyrelu.related(network, move.other)
-    assert verdict(certificate(network, move)) == "accepted", layers
+    assert verdict(move_document(network, move)) == "accepted", layers
     return kind(move)
 
 
@@ -102,22 +112,22 @@ def test_random_networks_are_refuted_rightly() -> None:
 def test_planted_neurons_are_found() -> None:
     rng, seen = Random("planted"), Counter[tuple[int, bool]]()
     for _ in range(150):
-        layers, suspect = planted(rng)
+        layers, candidate = planted(rng)
         network = polyrelu.from_arrays(layers)
-        assert one_sided_neurons(network, [suspect]) == [suspect], layers
-        seen[suspect.sign, suspect.source is None] += 1
-        for move in itertools.islice(one_sided_moves(network, [suspect]), 1):
+        assert one_sided_neurons(network, [candidate]) == [candidate], layers
+        seen[candidate.sign, candidate.guard is None] += 1
+        for move in itertools.islice(one_sided_moves(network, [candidate]), 1):
             judged(layers, move, rng)
     assert len(seen) == 4
 
 
-def claims(network: Network, rng: Random) -> Iterator[Suspect]:
+def claims(network: Network, rng: Random) -> Iterator[OneSidedCandidate]:
     """Anything, mostly false."""
     for _ in range(6):
         layer = rng.randint(2, network.depth - 1)
-        source = rng.choice([None, NeuronId(layer - 1, rng.randrange(network.widths[layer - 1]))])
-        yield Suspect(
-            NeuronId(layer, rng.randrange(network.widths[layer])), rng.choice([1, -1]), source
+        guard = rng.choice([None, NeuronId(layer - 1, rng.randrange(network.widths[layer - 1]))])
+        yield OneSidedCandidate(
+            NeuronId(layer, rng.randrange(network.widths[layer])), rng.choice([1, -1]), guard
         )
 
 
@@ -128,10 +138,10 @@ def test_what_is_proved_of_arbitrary_suspects_is_true() -> None:
         network = polyrelu.from_arrays(layers)
         found = one_sided_neurons(network, claims(network, rng))
         proved += len(found)
-        for x in points(network.inputs, rng) if found else ():
+        for x in points_of_all_sizes(network.inputs, rng) if found else ():
             z = preactivations(layers, x)
-            for neuron, sign, source in found:
-                if source is None or z[source.layer - 1][source.index] > 0:
+            for neuron, sign, guard in found:
+                if guard is None or z[guard.layer - 1][guard.index] > 0:
                     assert sign * z[neuron.layer - 1][neuron.index] >= 0, layers
     assert proved > 20
 
@@ -143,9 +153,9 @@ def test_changed_certificates_are_true_or_die() -> None:
         layers, _ = planted(rng)
         network = polyrelu.from_arrays(layers)
         move = next(iter(one_sided_moves(network)), None)
-        documents = [certificate(network, move)] if move is not None else []
+        documents = [move_document(network, move)] if move is not None else []
         for document, which in itertools.product(documents, ("network", "other")):
-            for mutant in changed(document, which):
+            for mutant in changed_documents(document, which):
                 if checker.check_bytes(layout(mutant).encode("ascii")).verdict == "accepted":
                     assert agree(mutant, rng)
                 else:
@@ -159,7 +169,8 @@ def agree(document: dict[str, Any], rng: Random) -> bool:
         for key in ("network", "other")
     ]
     return all(
-        evaluate(pair[0], x) == evaluate(pair[1], x) for x in points(len(pair[0][0][0][0]), rng)
+        evaluate(pair[0], x) == evaluate(pair[1], x)
+        for x in points_of_all_sizes(len(pair[0][0][0][0]), rng)
     )
 
 
@@ -184,6 +195,9 @@ def test_too_shallow(layers: int) -> None:
 
 def test_suspects_must_fit() -> None:
     network = polyrelu.from_arrays([([[1, 0], [0, 1]], [0, 0])] * 3)
-    for suspect in (Suspect(NeuronId(3, 0), 1), Suspect(NeuronId(2, 0), 1, NeuronId(2, 1))):
+    for candidate in (
+        OneSidedCandidate(NeuronId(3, 0), 1),
+        OneSidedCandidate(NeuronId(2, 0), 1, NeuronId(2, 1)),
+    ):
         with pytest.raises(polyrelu.PolyreluError):
-            one_sided_neurons(network, [suspect])
+            one_sided_neurons(network, [candidate])

@@ -1,10 +1,11 @@
-"""Linear neurons, the conserved matrix and its derivative on networks made by hand, and the symbolic proofs."""
+"""Linear neurons, conserved matrices, their derivatives and symbolic proofs on small networks."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ from polyrelu.dynamics.linear_neurons import (
 )
 from polyrelu.dynamics.symbolic import (
     Form,
-    _Parameters,
+    ParameterSpace,
     symbolic_derivative,
     translation_has_no_quantity,
 )
@@ -42,7 +43,7 @@ def layer_of(rows: list[list[object]], bias: list[object]) -> Network:
     return from_arrays([(rows, bias), ([[1] * len(rows)], [0])])
 
 
-# -- linear neurons -----------------------------------------------------------------------------------------------
+# -- linear neurons ------------------------------------------------------------------------------
 
 
 def test_nothing_but_constants_is_linear_on_the_whole_space() -> None:
@@ -71,7 +72,10 @@ def test_a_hair_decides_in_a_later_layer() -> None:
 
 
 def test_unbounded_domains_use_one_sided_bounds() -> None:
-    """On the orthant neuron 0 is linear and unbounded; σ(1 - x) is at most 1, -σ(x) is bounded by nothing."""
+    """On the orthant neuron 0 is linear and unbounded.
+
+    σ(1 - x) is at most 1, and nothing bounds -σ(x) from below.
+    """
     orthant = Polyhedron.orthant(1)
     first = ([[1], [-1]], [0, 1])
     net = from_arrays(
@@ -219,7 +223,7 @@ def test_the_better_of_two_slopes_counts() -> None:
     assert dict(linear_evidence(net, 2, Polyhedron.box([-1], [2])).margins) == {0: 0, 1: 1}
 
 
-# -- the matrix and its derivative --------------------------------------------------------------------------------
+# -- the matrix and its derivative ---------------------------------------------------------------
 
 
 def test_the_matrix_is_the_definition() -> None:
@@ -326,7 +330,7 @@ def test_a_step_of_gradient_descent_drifts_by_its_square() -> None:
     assert not drift.is_zero()
 
 
-# -- symbolic proofs ----------------------------------------------------------------------------------------------
+# -- symbolic proofs -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (2, 3, 1, 1), (1, 2, 2, 3)])
@@ -338,21 +342,22 @@ def test_symbolic_derivative_vanishes_for_one_pattern(sizes: tuple[int, int, int
 
 
 def test_symbolic_derivative_of_different_patterns() -> None:
-    """Zero on the diagonal, between equal patterns, and nowhere else: each other entry is Σ (m_i - m_j)(g_i z_j - g_j
-    z_i), which is checked too."""
+    """The derivative is 0 on the diagonal, between equal patterns, and nowhere else.
+
+    Each other entry is Σ (m_i - m_j)(g_i z_j - g_j z_i), which is checked, too.
+    """
     import sympy
 
     pattern = [[1, 0], [1, 1], [1, 0]]
     change = symbolic_derivative(1, 3, 1, 2, pattern)
-    assert {(i, j) for i in range(3) for j in range(3) if change[i, j] == 0} == {
-        (0, 0), (1, 1), (2, 2), (0, 2), (2, 0)
-    }  # fmt: skip
+    zeros = {(i, j) for i in range(3) for j in range(3) if change[i, j] == 0}
+    assert zeros == {(0, 0), (1, 1), (2, 2), (0, 2), (2, 0)}
     symbol = sympy.Symbol
 
-    def g(i: int, k: int) -> object:
+    def g(i: int, k: int) -> Any:
         return symbol(f"U0{i}", real=True) * symbol(f"G0{k}", real=True)
 
-    def z(i: int, k: int) -> object:
+    def z(i: int, k: int) -> Any:
         return symbol(f"V{i}0", real=True) * symbol(f"X0{k}", real=True) + symbol(
             f"V{i}1", real=True
         )
@@ -360,7 +365,7 @@ def test_symbolic_derivative_of_different_patterns() -> None:
     for i in range(3):
         for j in range(3):
             closed = sum(
-                (pattern[i][k] - pattern[j][k]) * (g(i, k) * z(j, k) - g(j, k) * z(i, k))  # type: ignore[operator]
+                (pattern[i][k] - pattern[j][k]) * (g(i, k) * z(j, k) - g(j, k) * z(i, k))
                 for k in range(2)
             )
             assert sympy.expand(change[i, j] - closed) == 0
@@ -391,7 +396,7 @@ def test_the_translation_gives_no_quantity(widths: tuple[int, ...], neuron: int)
 
 
 def test_the_derivative_of_a_derivative_vanishes() -> None:
-    space = _Parameters((1, 1, 2, 1))
+    space = ParameterSpace((1, 1, 2, 1))
     product = space.A[0, 0] * space.a[1] ** 2 * space.V[0, 1] + space.W[0, 0] * space.b[0]
     assert space.exterior_derivative(space.exterior_derivative({(): product})) == {}
     one_form: Form = {(0,): space.a[0] * space.V[0, 0], (2,): space.W[0, 0] * space.a[0]}
@@ -401,7 +406,10 @@ def test_the_derivative_of_a_derivative_vanishes() -> None:
 
 
 def test_a_translation_that_had_a_quantity_would_be_noticed() -> None:
-    """Were A constant, α would be closed and b - A a the quantity; without the bracket nothing would be proved."""
+    """If A were constant, α would be closed, with the quantity b - A a.
+
+    Without the bracket nothing would be proved.
+    """
     found = translation_has_no_quantity((1, 1, 1, 1))
     assert not replace(found, derivative={}).proved
     assert not replace(found, wedge={}).proved
@@ -415,8 +423,11 @@ def test_a_translation_that_had_a_quantity_would_be_noticed() -> None:
 
 @pytest.mark.parametrize("rows", [1, 2])
 def test_gradients_of_a_hiding_network_miss_rescaling_and_translation_only(rows: int) -> None:
-    """The gradients of the output at many points have rank (parameters) - (hidden neurons) - 1, the premise of "what
-    follows" in conserved.md; all are orthogonal to the translation."""
+    """The gradients of the output at many points have the rank that the theory page needs.
+
+    The rank is (parameters) - (hidden neurons) - 1, the premise of "What follows" in
+    docs/theory/conserved.md. All gradients are orthogonal to the translation.
+    """
     first = ([[1, 2], [-1, 3], [2, -3]], [1, 1, -1])
     second = ([[3, -1, -2], [2, "-1/3", "-1/2"]][:rows], [-1, "-1/2"][:rows])
     net = from_arrays([first, second, ([[1, -2][:rows]], [1])])

@@ -1,4 +1,4 @@
-"""Two hidden layers behind a bottleneck: the canonical position, golden pairs, mutated certificates."""
+"""Bottleneck networks: the canonical position, golden pairs, mutated certificates."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from polyrelu.exact import RationalMatrix
 from polyrelu.network import Network, from_document
 from polyrelu.outcomes import Equivalent, NotEquivalent
 from polyrelu.proofs.equivalence.bottleneck_parts import hidden_parts
-from polyrelu.proofs.equivalence.bottleneck_points import places_to_differ
-from polyrelu.proofs.equivalence.bottleneck_tree import own_atoms
+from polyrelu.proofs.equivalence.bottleneck_points import difference_candidates
+from polyrelu.proofs.equivalence.bottleneck_tree import unshared_atoms
 from polyrelu.proofs.equivalence.canonical_position import canonical_position
 from polyrelu.proofs.trees.expressions import JointNetwork
 from tests.generators.bottleneck_stacks import (
@@ -57,7 +57,7 @@ def joint_of(first: Network, second: Network) -> JointNetwork:
     return JointNetwork(first, second, whole)
 
 
-# -- golden pairs ------------------------------------------------------------------------------------------------
+# -- golden pairs --------------------------------------------------------------------------------
 
 
 def test_translation_takes_three_leaves() -> None:
@@ -101,7 +101,10 @@ def test_two_neurons_hidden_by_one_row_and_its_opposite() -> None:
 
 
 def test_a_flip_that_two_neurons_allow() -> None:
-    """Both rows have -h_1 / h_0 = 2; the last neurons have different ratios, so that only neuron 1 may be flipped."""
+    """Both rows have -h_1 / h_0 = 2, so neuron 1 may be flipped.
+
+    The last neuron has different ratios in the two rows, so it may not.
+    """
     above = [[1, -2, -1], [3, -6, -1]], [-1, -2]
     first = from_arrays([([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 1, 2]), above, ([[1, -5]], [3])])
     second = from_arrays(
@@ -149,7 +152,10 @@ def test_a_tree_for_each_hidden_neuron() -> None:
 
 
 def test_neurons_that_read_a_hidden_one_only() -> None:
-    """max(max(y_j, 0) - 1, 0) = max(max(y_j - 1, 0), 0) in three places: the second side is linear in each."""
+    """max(max(y_j, 0) - 1, 0) = max(max(y_j - 1, 0), 0) in three places.
+
+    The second network is linear in each of these first-layer neurons.
+    """
     rows, unit = [[1, 2, 0], [0, 1, 3], [1, 0, 1]], [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     first = from_arrays([(rows, [0] * 3), (unit, [-1] * 3), ([[1, 2, 3]], [0])])
     second = from_arrays([(rows, [-1] * 3), (unit, [0] * 3), ([[1, 2, 3]], [0])])
@@ -163,14 +169,17 @@ def test_parts_add_up() -> None:
     found = [canonical_position(net) for net in pair]
     positions = [position for position in found if position is not None]
     joint = joint_of(*pair)
-    own = own_atoms(joint)
+    own = unshared_atoms(joint)
     assert len(hidden_parts(joint, pair, positions, own)) == len(own) // 2
     for atom in own:
         assert hidden_parts(joint, pair, positions, [other for other in own if other != atom]) == []
 
 
 def test_a_hidden_neuron_among_many_orientations() -> None:
-    """Shifted too far: 20 other rows have the wrong orientation after flips, which the function does not show."""
+    """The hidden neuron is shifted too far, which is the only difference that the function shows.
+
+    After flips, 20 other rows have the wrong orientation, and the function does not show it.
+    """
     chance = Random(1)
     first = hiding_stack(chance, 40, 40, 1, 1)
     second = first.copy()
@@ -181,7 +190,7 @@ def test_a_hidden_neuron_among_many_orientations() -> None:
     assert outcome.search.route == "bottleneck"
 
 
-# -- where it does not apply --------------------------------------------------------------------------------------
+# -- where it does not apply ---------------------------------------------------------------------
 
 
 def test_other_domains_take_the_general_proof() -> None:
@@ -211,7 +220,7 @@ def test_no_canonical_position_with_a_relu_at_the_end(depth: int) -> None:
     assert canonical_position(from_arrays(GOLDEN[:depth], last="relu")) is None
 
 
-# -- the canonical position ---------------------------------------------------------------------------------------
+# -- the canonical position ----------------------------------------------------------------------
 
 
 def test_the_canonical_network_has_the_function() -> None:
@@ -269,7 +278,7 @@ def test_pairs_with_one_function_have_one_canonical_position() -> None:
         assert not joint_of(one.network, other.network).difference, (seed, kind)
 
 
-def test_places_to_differ() -> None:
+def test_difference_candidates() -> None:
     """Without random points first: different canonical positions differ at one of the places."""
     found = 0
     for seed in range(60):
@@ -284,7 +293,7 @@ def test_places_to_differ() -> None:
         assert other is not None
         joint = joint_of(one.network, other.network)
         if joint.difference:
-            places = places_to_differ(one.network, other.network, joint, 0)
+            places = difference_candidates(one.network, other.network, joint, 0)
             assert any(evaluate(first, list(x)) != evaluate(second, list(x)) for x in places), (
                 seed,
                 kind,
@@ -293,7 +302,7 @@ def test_places_to_differ() -> None:
     assert found > 40
 
 
-# -- certificates -------------------------------------------------------------------------------------------------
+# -- certificates --------------------------------------------------------------------------------
 
 
 def same_function(claim: Any) -> bool:

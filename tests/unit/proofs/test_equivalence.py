@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +22,9 @@ from polyrelu import DomainError, NetworkError, Polyhedron, Undecided, checker, 
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.outcomes import Equivalent, NotEquivalent
+from polyrelu.proofs.equivalence import prover
 from polyrelu.symmetry import permute, rescale
+from tests.generators.equivalent_pairs import hinges
 from tests.generators.files import ROOT
 from tests.oracles.judge import certificate_bytes
 
@@ -45,15 +48,14 @@ def test_weight_matching_is_fooled_by_scaling() -> None:
 
 @pytest.mark.parametrize("power", [27, 34, 60])
 def test_thin_spikes(power: int) -> None:
-    """A spike of height 1 and width 2^-power around 1/2 + 2^-power, where floats see nothing."""
+    """A spike of height 1 and width 2^-power around 1/2 + 2^-power, invisible to floats."""
     height, half = 2**power, Fraction(1, 2)
     step = 1 / Fraction(height)
     one = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
     bends = [-half, -half - step, -half - 2 * step]
-    two = from_arrays([
-        ([[1, 0], [0, 1], [1, 0], [1, 0], [1, 0]], [0, 0, *bends]),
-        ([[1, 1, height, -2 * height, height]], [0]),
-    ])  # fmt: skip
+    rows = [[1, 0], [0, 1], [1, 0], [1, 0], [1, 0]]
+    above = ([[1, 1, height, -2 * height, height]], [0])
+    two = from_arrays([(rows, [0, 0, *bends]), above])
     outcome = equivalent(one, two, Polyhedron.box([-1, -1], [1, 1]))
     assert isinstance(outcome, NotEquivalent)
     assert list(outcome.witness.x) == [half + step, 0]
@@ -127,7 +129,7 @@ def test_connections_that_skip_layers() -> None:
 
 
 def test_a_common_prefix_is_lifted() -> None:
-    """Two deep networks with the same first layers, permuted and rescaled, differ in how the last ones are cut."""
+    """Two deep networks with the same first layers, permuted and rescaled."""
     rng = np.random.default_rng(3)
     widths = [4, 10, 10, 10]
     prefix = [
@@ -148,7 +150,10 @@ def test_a_common_prefix_is_lifted() -> None:
 
 
 def test_several_places_are_proved_one_by_one() -> None:
-    """Six nested hinges: one tree for all of them would have 2^6 leaves, six trees have two or three each."""
+    """Six nested hinges take six trees of two or three leaves each.
+
+    One tree for all of them would have 2^6 leaves.
+    """
     rows = [[int(i == j) + (i + 2 * j) % 3 for j in range(6)] for i in range(6)]
     unit = [[int(i == j) for j in range(6)] for i in range(6)]
     one = from_arrays([(rows, [0] * 6), (unit, [-1] * 6), ([[1] * 6], [0])])
@@ -161,7 +166,10 @@ def test_several_places_are_proved_one_by_one() -> None:
 
 
 def test_neurons_that_are_stable_on_a_box_are_never_split() -> None:
-    """Pruned on a box: neurons that are never active there are taken out, proved by bounds alone."""
+    """A pruned network on a box: its neurons that are never active there are removed.
+
+    Bounds alone prove that the function is the same.
+    """
     rng = np.random.default_rng(5)
     widths = [3, 12, 12, 2]
     layers = [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in pairwise(widths)]
@@ -183,8 +191,11 @@ def test_neurons_that_are_stable_on_a_box_are_never_split() -> None:
 
 
 def test_a_change_that_random_points_do_not_see(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One weight changed by 2^-40, on a neuron that is rarely active, from another one that is: floats climb there."""
-    monkeypatch.setattr("polyrelu.proofs.equivalence.prover._POINTS", 4)
+    """One weight is changed by 2^-40, between two neurons that are rarely active together.
+
+    Ascents in floats find a point where both are active.
+    """
+    monkeypatch.setattr(prover, "SETTINGS", replace(prover.SETTINGS, num_points=4))
     rng = np.random.default_rng(11)
     widths = [40, 30, 30, 3]
     layers = [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in pairwise(widths)]
@@ -218,40 +229,30 @@ def test_same_seed_same_bytes(seed: int) -> None:
         "digest = hashlib.sha256()\n"
         "for number in (0, 4, 16, 40, 41, 42):\n"
         "    made, chance = pair(number)\n"
-        f"    digest.update(certificate_bytes(equivalent(network(made.first), network(made.second), seed={seed})))\n"
         "    changed = nudged(made.second, chance, Fraction(1, 2**40))\n"
-        f"    digest.update(certificate_bytes(equivalent(network(made.first), network(changed), seed={seed})))\n"
+        "    for other in (made.second, changed):\n"
+        f"        outcome = equivalent(network(made.first), network(other), seed={seed})\n"
+        "        digest.update(certificate_bytes(outcome))\n"
         "print(digest.hexdigest())\n"
     )
-    root = str(ROOT)
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", code, root], capture_output=True, text=True, check=True, cwd=root,
-            env={**os.environ, "PYTHONHASHSEED": hashing},
-        ).stdout
-        for hashing in ("0", "1", "77")
-    }  # fmt: skip
+    command = [sys.executable, "-c", code, str(ROOT)]
+    found = set()
+    for hashing in ("0", "1", "77"):
+        environment = {**os.environ, "PYTHONHASHSEED": hashing}
+        process = subprocess.run(
+            command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment
+        )
+        found.add(process.stdout)
     assert len(found) == 1
 
 
-# -- limits ----------------------------------------------------------------------------------------------------
-
-
-def hinges(count: int) -> tuple[Network, Network]:
-    """Equal networks that differ in so many places."""
-    rows = [[int(i == j) + (i * j) % 5 for j in range(count)] for i in range(count)]
-    unit = [[int(i == j) for j in range(count)] for i in range(count)]
-    one = from_arrays([(rows, [0] * count), (unit, [-1] * count), ([[1] * count], [0])])
-    return one, from_arrays([(rows, [-1] * count), (unit, [0] * count), ([[1] * count], [0])])
+# -- limits --------------------------------------------------------------------------------------
 
 
 def test_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "polyrelu.proofs.equivalence.prover._MOST_COORDINATES", 0
-    )  # one tree for all places, 2^13 leaves
-    monkeypatch.setattr(
-        "polyrelu.proofs.equivalence.prover.canonical_position", lambda network: None
-    )
+    one_tree = replace(prover.SETTINGS, max_coordinates_of_parts=0)  # of 2^13 leaves
+    monkeypatch.setattr(prover, "SETTINGS", one_tree)
+    monkeypatch.setattr(prover, "canonical_position", lambda network: None)
     started = time.monotonic()
     outcome = equivalent(*hinges(13), time_limit=1)
     assert time.monotonic() - started < 10
@@ -289,7 +290,7 @@ def test_interrupt() -> None:
     assert outcome.search.nodes >= 3
 
 
-# -- errors ----------------------------------------------------------------------------------------------------
+# -- errors --------------------------------------------------------------------------------------
 
 
 def test_networks_that_cannot_be_compared() -> None:

@@ -1,4 +1,4 @@
-"""Facts, bounds and suspects of theorem `one-sided`, on networks that are small enough to check on paper."""
+"""Valid inequalities, bounds and candidates of theorem `one-sided`, checked by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from typing import Any
 from polyrelu import NeuronId, checker, from_arrays, identify
 from polyrelu.outcomes import NotIdentifiable
 from polyrelu.proofs.refutations.one_sided import one_sided_moves, one_sided_neurons
-from polyrelu.proofs.refutations.suspects import Suspect, bounded_suspects, seen_suspects
+from polyrelu.proofs.refutations.sampled_candidates import (
+    OneSidedCandidate,
+    apparently_bounded_neurons,
+    sampled_candidates,
+)
 from polyrelu.proofs.refutations.valid_inequalities import ValidInequalities
 from tests.oracles.judge import certificate_bytes
 
@@ -20,34 +24,34 @@ SMALLER: Stack = [([[1, 2], [1, 2]], [0, -1]), ([[2, -1], [1, -3]], [0, 1]), ([[
 
 def test_facts_are_what_the_checker_reads() -> None:
     """d a - t ≥ 0 with d = 2 for a = max((2x - 1)/2, 0)."""
-    facts = ValidInequalities(from_arrays([([[1]], ["-1/2"]), ([[1]], [0]), ([[1]], [0])]))
-    assert facts.fact(0) == {2: 1}
-    assert facts.fact(1) == {0: 1, 1: -2, 2: 2}
-    assert facts.preactivation(NeuronId(2, 0), -1) == {0: 0, 2: -1}
+    inequalities = ValidInequalities(from_arrays([([[1]], ["-1/2"]), ([[1]], [0]), ([[1]], [0])]))
+    assert inequalities.inequality(0) == {2: 1}
+    assert inequalities.inequality(1) == {0: 1, 1: -2, 2: 2}
+    assert inequalities.preactivation(NeuronId(2, 0), -1) == {0: 0, 2: -1}
 
 
 def test_a_bound_behind_a_bound() -> None:
     """max(3 - x⁺ - y⁺, 0) ≤ 3 is learnt; then z = that - 4 ≤ -1."""
     layers: Stack = [([[1, 0], [0, 1]], [0, 0]), ([[-1, -1]], [3]), ([[1]], [-4]), ([[1]], [0])]
     network = from_arrays(layers)
-    facts = ValidInequalities(network)
-    assert bounded_suspects(network)[NeuronId(2, 0)] == {1}
-    facts.learn(bounded_suspects(network), 3)
-    bound = facts.below(facts.preactivation(NeuronId(3, 0), -1), 3)
+    inequalities = ValidInequalities(network)
+    assert apparently_bounded_neurons(network)[NeuronId(2, 0)] == {1}
+    inequalities.derive_bounds(apparently_bounded_neurons(network), 3)
+    bound = inequalities.lower_bound(inequalities.preactivation(NeuronId(3, 0), -1), 3)
     assert bound is not None
     assert bound.value == 1
 
 
 def test_the_chord_of_a_bounded_neuron() -> None:
-    """h = max(u, 0) - max(u - 2, 0) - 1 is from -1 to 1, so max(h, 0) ≤ (h + 1)/2 and (h + 1)/2 - max(h, 0) ≥ 0."""
+    """For h = max(u, 0) - max(u - 2, 0) - 1 in [-1, 1], the chord (h + 1)/2 is above max(h, 0)."""
     layers: Stack = [
         ([[1], [1]], [0, -2]),
         ([[1, -1], [1, -1]], [-1, 0]),
         ([[-2, 1], [1, 0]], [0, 0]),
         ([[1, 1]], [0]),
     ]
-    suspect = Suspect(NeuronId(3, 0), 1)
-    assert one_sided_neurons(from_arrays(layers), [suspect]) == [suspect]
+    candidate = OneSidedCandidate(NeuronId(3, 0), 1)
+    assert one_sided_neurons(from_arrays(layers), [candidate]) == [candidate]
 
 
 def test_a_source_that_is_never_on() -> None:
@@ -58,31 +62,34 @@ def test_a_source_that_is_never_on() -> None:
         ([[-1, 1], [1, 1]], [5, 0]),
         ([[1, 1]], [0]),
     ]
-    suspects = [Suspect(NeuronId(3, 0), sign, NeuronId(2, 0)) for sign in (1, -1)]
-    assert one_sided_neurons(from_arrays(layers), suspects) == suspects
+    candidates = [OneSidedCandidate(NeuronId(3, 0), sign, NeuronId(2, 0)) for sign in (1, -1)]
+    assert one_sided_neurons(from_arrays(layers), candidates) == candidates
 
 
 def test_what_is_false_is_not_proved() -> None:
     network = from_arrays(SMALLER)
     wrong = [
-        Suspect(NeuronId(2, 0), -1),
-        Suspect(NeuronId(2, 1), 1),
-        Suspect(NeuronId(2, 1), 1, NeuronId(1, 1)),
+        OneSidedCandidate(NeuronId(2, 0), -1),
+        OneSidedCandidate(NeuronId(2, 1), 1),
+        OneSidedCandidate(NeuronId(2, 1), 1, NeuronId(1, 1)),
     ]
     assert one_sided_neurons(network, wrong) == []
 
 
 def test_suspects_come_layer_by_layer() -> None:
-    found = seen_suspects(from_arrays(SMALLER))
-    assert found[0] == Suspect(NeuronId(2, 0), 1)
+    found = sampled_candidates(from_arrays(SMALLER))
+    assert found[0] == OneSidedCandidate(NeuronId(2, 0), 1)
     assert [s.neuron.layer for s in found] == sorted(s.neuron.layer for s in found)
 
 
 def test_raised_together() -> None:
-    """Both neurons are on where the source is, and the output subtracts one from the other; one alone is of no use."""
+    """Both neurons are on where the guard is on, and the output subtracts one from the other.
+
+    One of them alone is of no use.
+    """
     layers: Stack = [([[1], [-1]], [-1, -1]), ([[2, -3], [1, -2]], [0, 1]), ([[1, -1]], [0])]
-    network, source = from_arrays(layers), NeuronId(1, 0)
-    both = [Suspect(NeuronId(2, v), 1, source) for v in (0, 1)]
+    network, guard = from_arrays(layers), NeuronId(1, 0)
+    both = [OneSidedCandidate(NeuronId(2, v), 1, guard) for v in (0, 1)]
     move = next(one_sided_moves(network, both))
     assert "raised together" in move.explanation
     changes = [
