@@ -77,7 +77,7 @@ def test_the_object(
 
 
 def test_members_as_files(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    """Native files have exactly the function, ONNX files what they say; the same seed gives the same files."""
+    """Native files have the exact function, and the same seed gives the same files."""
     arguments = ("fiber", "hidden.json", "--sample", "3", "--to", ".", "--onnx", "--seed", "5")
     _, found = run_json(capsys, *arguments)
     validate("output", found)

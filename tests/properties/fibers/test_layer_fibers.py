@@ -1,4 +1,4 @@
-"""Components of layers' fibers on random networks: dimension against Jacobian ranks, members, emptiness, smallest."""
+"""Components of the fibers of random layers: dimensions, members, emptiness, smallest layers."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def degenerate_layer(rng: Random, n: int, m: int, width: int) -> LayerNeurons:
 
 
 def some_domain(rng: Random, n: int) -> LayerDomain:
-    """R^n, the orthant, a box, a half space, or between two hyperplanes that need not be parallel."""
+    """R^n, the orthant, a box, a half space, or the set between two hyperplanes."""
     kind = rng.randint(0, 4)
     if kind == 0:
         return LayerDomain.whole_space(n)
@@ -122,7 +122,7 @@ def value(neurons: LayerNeurons, x: list[Fraction]) -> list[Fraction]:
 
 @pytest.mark.parametrize("part", range(4))
 def test_dimensions_are_those_of_jacobians(part: int) -> None:
-    """1,000 networks with n, m ≤ 4 and up to 5 linear neurons: all or the first components, at random members."""
+    """Dimensions equal local dimensions at random members: 250 networks with n, m ≤ 4 per part."""
     rng = Random(part)
     compared = empty = more_than_one = 0
     for _ in range(250):
@@ -150,8 +150,10 @@ def test_dimensions_are_those_of_jacobians(part: int) -> None:
 
 @pytest.mark.parametrize("part", range(3))
 def test_general_components(part: int) -> None:
-    """Groups, doubled hyperplanes, dead and linear neurons on domains of all kinds: members have the map, and the
-    dimension is at most that of the kernel of the Jacobian, and mostly equal to it."""
+    """Components with neurons in all roles, on domains of all kinds, have members with the map.
+
+    The dimension is at most the dimension of the kernel of the Jacobian, and mostly equal to it.
+    """
     rng = Random(f"general {part}")
     equal = members = 0
     for _ in range(24):
@@ -176,8 +178,8 @@ def test_general_components(part: int) -> None:
                 continue
             found = local_dimension(member, domain)
             assert dimension <= found
-            # several neurons on one hyperplane, and neurons that are constant because of a line in the domain, are
-            # singular points, where the Jacobian has a larger kernel
+            # several neurons on one hyperplane, and neurons that are constant because of a line in
+            # the domain, are singular points, where the Jacobian has a larger kernel
             pairs = (*component.assignment.visible, *component.assignment.groups)
             if not domain.lines and all(sum(pair) == 1 for pair in pairs):
                 assert dimension == found, component.assignment
@@ -194,7 +196,7 @@ def known_dimension(component: Component) -> int | None:
 
 
 def grid(n: int, width: int, bound: int) -> Iterator[LayerNeurons]:
-    """All networks with one output and integers up to the bound, up to permutation, the offset 0."""
+    """All networks with one output, integers up to a bound and offset 0, up to permutation."""
     numbers = range(-bound, bound + 1)
     rows = list(itertools.product(map(Fraction, numbers), repeat=n + 1))
     for chosen in itertools.combinations_with_replacement(rows, width):
@@ -205,7 +207,7 @@ def grid(n: int, width: int, bound: int) -> Iterator[LayerNeurons]:
 @pytest.mark.parametrize(("n", "width", "bound"), [(1, 2, 2), (1, 3, 1), (2, 2, 1)])
 @pytest.mark.parametrize("kind", ["orthant", "space"])
 def test_no_component_of_a_grid_is_called_empty(n: int, width: int, bound: int, kind: str) -> None:
-    """All networks of a grid, grouped by their function: each has an assignment that the first one's fiber knows."""
+    """The assignment of a network is nonempty in the fiber of any network with its function."""
     domain = LayerDomain.orthant(n) if kind == "orthant" else LayerDomain.whole_space(n)
     first: dict[object, LayerFiber] = {}
     seen: set[tuple[object, NeuronAssignment]] = set()
@@ -225,14 +227,14 @@ def test_no_component_of_a_grid_is_called_empty(n: int, width: int, bound: int, 
 
 
 def in_order_of(base: LayerFiber, fiber: LayerFiber) -> NeuronAssignment:
-    """What the neurons of a layer do, its visible hyperplanes in the order of another fiber with the same map."""
+    """The assignment of a layer, visible hyperplanes in the order of a fiber with the same map."""
     places = [fiber.normals.index(normal) for normal in base.normals]
     return replace(fiber.own, visible=tuple(fiber.own.visible[k] for k in places))
 
 
 @pytest.mark.parametrize("part", range(2))
 def test_the_smallest_layer(part: int) -> None:
-    """It has the map; no component of a narrower layer is nonempty, where it is called the smallest."""
+    """It has the map; if it is called the smallest, all components of narrower layers are empty."""
     rng = Random(f"smallest {part}")
     narrower = certain = 0
     for _ in range(60):
@@ -256,7 +258,7 @@ def test_the_smallest_layer(part: int) -> None:
 
 
 def test_members_satisfy_the_equations() -> None:
-    """And change when they do not: a number of a member moved breaks them."""
+    """Members satisfy their equations, and members with one number changed do not."""
     rng = Random("equations")
     broken = tried = 0
     for _ in range(12):
@@ -282,7 +284,7 @@ def test_members_satisfy_the_equations() -> None:
 
 @pytest.mark.parametrize("part", range(2))
 def test_dimensions_are_those_of_the_equations(part: int) -> None:
-    """Unknowns less the rank of the equations' Jacobian, at random members of components of all kinds."""
+    """Dimensions are the number of unknowns less the rank of the Jacobian of the equations."""
     rng = Random(f"equations {part}")
     compared = 0
     for _ in range(24):
@@ -318,7 +320,7 @@ def solution_dimension(conditions: Conditions, member: LayerNeurons) -> int:
 
 
 def damages(member: LayerNeurons, dead: int) -> Iterator[LayerNeurons]:
-    """The offset moved, one column moved, one row turned over; not of the dead neurons, the last ones."""
+    """Copies with another offset, another column or a negated row of a neuron that is not dead."""
     yield replace(member, offset=tuple(entry + 1 for entry in member.offset))
     for k in range(len(member.rows) - dead):
         row, column = member.rows[k], member.columns[k]

@@ -1,4 +1,4 @@
-"""Identifiable pairs with a composition that is not: all three claims certified, tiny widths attacked."""
+"""Non-identifiable networks with identifiable parts: all three claims certified and attacked."""
 
 from __future__ import annotations
 
@@ -71,8 +71,11 @@ def test_wide_networks(widths: Widths) -> None:
     "widths", [(2, 2, 2, 1, 1), (3, 2, 2, 1, 2), (2, 2, 1, 2, 1), (2, 2, 2, 2, 1)]
 )
 def test_tiny_widths_withstand_attacks(widths: Widths, seed: int) -> None:
-    """No curve of parameters at the compositions (exact Jacobians), Theorem 5's signs, no move; and by brute force the
-    other network of the whole has the same function and is not related."""
+    """Independent tests agree with the certificates.
+
+    The compositions have no curve of parameters (exact Jacobians), no move and identifiable signs
+    (Theorem 5). The other network that refutes identifiability has the same function by brute
+    force."""
     example = not_localizable(widths, seed)
     for part in (example.first, example.second):
         assert contradictions(plain(part), certified(part)) == []
