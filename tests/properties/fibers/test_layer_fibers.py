@@ -50,7 +50,7 @@ def generic_layer(
 
 
 def degenerate_layer(rng: Random, n: int, m: int, width: int) -> LayerNeurons:
-    """Small integers, with rows that are multiples of each other."""
+    """A layer with small integers and rows that are multiples of each other."""
     rows = [tuple(Fraction(rng.randint(-2, 2)) for _ in range(n + 1)) for _ in range(width)]
     for i in range(1, width):
         if rng.random() < 0.3:
@@ -60,7 +60,7 @@ def degenerate_layer(rng: Random, n: int, m: int, width: int) -> LayerNeurons:
     return LayerNeurons(tuple(rows), columns, tuple(Fraction(rng.randint(-2, 2)) for _ in range(m)))
 
 
-def some_domain(rng: Random, n: int) -> LayerDomain:
+def random_domain(rng: Random, n: int) -> LayerDomain:
     """R^n, the orthant, a box, a half space, or the set between two hyperplanes."""
     kind = rng.randint(0, 4)
     if kind == 0:
@@ -75,7 +75,7 @@ def some_domain(rng: Random, n: int) -> LayerDomain:
 
 
 def local_dimension(neurons: LayerNeurons, domain: LayerDomain) -> int:
-    """Parameters - rank of the Jacobian of all open cells' affine maps - hidden neurons."""
+    """The number of parameters - the rank of the Jacobian of all affine maps - hidden neurons."""
     n, m, width = domain.dimension, len(neurons.offset), len(neurons.rows)
     weights = [list(row[:-1]) for row in neurons.rows]
     bias = [row[-1] for row in neurons.rows]
@@ -102,7 +102,7 @@ def same_map(first: LayerFiber, second: LayerFiber) -> bool:
 def values_agree(
     first: LayerNeurons, second: LayerNeurons, domain: LayerDomain, rng: Random
 ) -> bool:
-    """At random points of the domain, in plain fractions."""
+    """Whether two layers have equal values at random points of the domain, in fractions."""
     for _ in range(12):
         x = [Fraction(rng.randint(-40, 40), 8) for _ in range(domain.dimension)]
         if domain.kind == "orthant":
@@ -121,7 +121,7 @@ def value(neurons: LayerNeurons, x: list[Fraction]) -> list[Fraction]:
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_dimensions_are_those_of_jacobians(part: int) -> None:
+def test_dimensions_agree_with_jacobians(part: int) -> None:
     """Dimensions equal local dimensions at random members: 250 networks with n, m ≤ 4 per part."""
     rng = Random(part)
     compared = empty = more_than_one = 0
@@ -158,7 +158,7 @@ def test_general_components(part: int) -> None:
     equal = members = 0
     for _ in range(24):
         n, m, width = rng.randint(1, 3), rng.randint(1, 2), rng.randint(1, 4)
-        domain = some_domain(rng, n)
+        domain = random_domain(rng, n)
         given = degenerate_layer(rng, n, m, width)
         fiber = LayerFiber(given, domain)
         assert not fiber.component(fiber.own).is_empty
@@ -239,7 +239,7 @@ def test_the_smallest_layer(part: int) -> None:
     narrower = certain = 0
     for _ in range(60):
         n, m, width = rng.randint(1, 3), rng.randint(1, 2), rng.randint(1, 4)
-        domain = some_domain(rng, n)
+        domain = random_domain(rng, n)
         given = degenerate_layer(rng, n, m, width)
         fiber = LayerFiber(given, domain)
         found = smallest_layer(fiber)
@@ -276,14 +276,14 @@ def test_members_satisfy_the_equations() -> None:
             assert member is not None
             conditions = conditions_of(component)
             assert conditions.hold_for(member)
-            for damaged in damages(member, component.assignment.dead):
+            for damaged in damaged_copies(member, component.assignment.dead):
                 broken += not conditions.hold_for(damaged)
                 tried += 1
     assert broken == tried > 40
 
 
 @pytest.mark.parametrize("part", range(2))
-def test_dimensions_are_those_of_the_equations(part: int) -> None:
+def test_dimensions_agree_with_the_equations(part: int) -> None:
     """Dimensions are the number of unknowns less the rank of the Jacobian of the equations."""
     rng = Random(f"equations {part}")
     compared = 0
@@ -319,7 +319,7 @@ def solution_dimension(conditions: Conditions, member: LayerNeurons) -> int:
     return len(conditions.unknowns) - int(jacobian.rank())
 
 
-def damages(member: LayerNeurons, dead: int) -> Iterator[LayerNeurons]:
+def damaged_copies(member: LayerNeurons, dead: int) -> Iterator[LayerNeurons]:
     """Copies with another offset, another column or a negated row of a neuron that is not dead."""
     yield replace(member, offset=tuple(entry + 1 for entry in member.offset))
     for k in range(len(member.rows) - dead):

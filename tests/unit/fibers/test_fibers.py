@@ -234,7 +234,7 @@ def test_twins() -> None:
     assert found.dimension == 1
 
 
-def test_wrong_questions() -> None:
+def test_errors() -> None:
     net = from_arrays([UNIT, ([[1, -1], [2, 1]], [1, 0]), ([[1, 1]], [0])])
     with pytest.raises(NetworkError, match="weights after it"):
         layer_fiber(net, 3)
@@ -273,7 +273,7 @@ def test_groups_lie_apart() -> None:
 
 
 def test_a_box_with_many_inputs() -> None:
-    """Its 2^40 vertices are never listed."""
+    """A box in 40 dimensions works, because its 2^40 vertices are never listed."""
     domain = LayerDomain.of(Polyhedron.box([-1] * 40, [1] * 40))
     assert (domain.rays, domain.lines, domain.sign([1] * 40 + [40])) == ((), (), 1)
     half = LayerDomain.of(Polyhedron.from_constraints([[1] + [0] * 39], [1]))
@@ -282,7 +282,7 @@ def test_a_box_with_many_inputs() -> None:
 
 
 def test_many_neurons() -> None:
-    """1,000 neurons, two of which are twins: the first assignments are visited, and it is said."""
+    """With 1,000 neurons, two on one hyperplane, only the first assignments are visited."""
     rows = [[1, k] for k in range(999)] + [[1, 0]]
     found = fiber(from_arrays([(rows, list(range(1000))), ([[1] * 1000], [0])]))
     assert found.complete == "part"
@@ -308,7 +308,7 @@ def test_dimensions_that_are_not_worked_out() -> None:
     assert "dimension not known" in fiber_text(found)
 
 
-def test_lines_of_the_domain_are_carried_by_pairs() -> None:
+def test_only_pairs_contribute_on_lines_of_the_domain() -> None:
     """In |x| ≤ 1 only a pair can make y; a linear neuron and the pair make x and y."""
     strip = LayerDomain.of(Polyhedron.from_constraints([[1, 0], [-1, 0]], [1, 1]))
     plane = RationalMatrix.identity(2)
@@ -339,7 +339,7 @@ def test_dimensions_of_special_parts(r: int, dimension: int) -> None:
 
 
 def test_lists_that_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are parts, and say so."""
+    """A list that reaches a limit is called a part, with the reason."""
     net = from_arrays([UNIT, ([[1, -1], [2, 1], [-1, -2]], [1, 0, 3]), ([[1, 1, 2]], [0])])
     monkeypatch.setattr("polyrelu.fibers.network._SETTINGS", ListingSettings(max_visited=1))
     assert (fiber(net).complete, fiber(SINGLE).complete) == ("part", "part")
@@ -361,7 +361,7 @@ def test_conditions_of_the_theorem() -> None:
     assert fiber(relu).complete == "part"
 
 
-def test_an_identifiable_layer_is_alone_among_all() -> None:
+def test_an_identifiable_layer_has_one_component() -> None:
     wide = from_arrays(
         [([[1, 0], [0, 1], [1, 1], [1, 2], [1, 3]], [0, 1, 2, 3, 4]), ([[1, 2, 4, 8, 16]], [0])]
     )
@@ -404,7 +404,7 @@ def test_the_half_line_of_translations() -> None:
 
 
 def test_below_the_least_shift_the_function_changes() -> None:
-    """By the formula, with a shift that is too low."""
+    """A shift below the least one, applied by the formula, changes the function."""
     low = Fraction(-5, 4)
     rows = HIDING.layers[0].augmented().rows()
     weights = HIDING.weight(2).rows()
@@ -416,7 +416,7 @@ def test_below_the_least_shift_the_function_changes() -> None:
 
 
 def test_the_group_of_flips() -> None:
-    """M_I M_J = M_{I Δ J}; members are the matrices' products, and equal functions, each proved."""
+    """M_I M_J = M_{I Δ J}, and members are products with these matrices, proved equal."""
     hidden = hidden_of(SINGLE)
     assert (hidden.components, hidden.flippable) == (4, (1, 2))
     weights = SINGLE.weight(2).row(0)
@@ -448,7 +448,7 @@ def test_a_normalised_network_flips_with_ones() -> None:
 
 
 def test_dead_neurons_beside_hiding_ones() -> None:
-    """They stay dead in members, and may change."""
+    """Dead neurons stay dead in members, but their weights may change."""
     net = from_arrays(
         [
             ([[1, 2], [1, -1]], [1, 3]),
@@ -477,7 +477,7 @@ def test_nothing_is_hidden() -> None:
     assert hidden_hyperplane(HIDING, 2) is None
 
 
-# --- Whole fibers with two hidden layers -----
+# --- Fibers with two hidden layers -----
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "hiding", "dead", "linear", "n2 = 1"])
@@ -520,7 +520,7 @@ def test_a_constant_function() -> None:
 
 
 def test_wide_inputs_of_a_hidden_hyperplane() -> None:
-    """Layers of other widths stand in tables of their own."""
+    """Layers of different widths have separate tables in LaTeX."""
     latex = fiber_latex(
         fiber(from_arrays([([[1, 2, 1], [1, -1, 0]], [1, 3]), ([[2, -3]], [-2]), ([[1]], [0])]))
     )
@@ -560,7 +560,7 @@ def test_the_fraction_counts_sign_patterns(n1: int, n2: int) -> None:
 
 
 def test_the_fraction_among_random_networks() -> None:
-    """Monte Carlo: what `identify` proves of Gaussian networks, within four standard deviations."""
+    """The fraction that `identify` proves of Gaussian networks is within four deviations."""
     proved, total, n1, n2 = 0, 600, 2, 2
     rng = Random(7)
 
@@ -602,7 +602,7 @@ def test_simplify_on_a_box() -> None:
 
 
 def test_simplify_deep() -> None:
-    """Dead, doubled, merged and linear neurons go; the function stays."""
+    """Dead, doubled, merged and linear neurons are removed without changing the function."""
     net = from_arrays(
         [
             ([[1, 0], [0, 1], [2, 0], [1, 1]], [0, 0, 0, -1]),
@@ -640,8 +640,8 @@ def test_simplify_beyond_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     assert narrower > 0
 
 
-def test_at_least_so_many() -> None:
-    """x on R: one neuron is not enough, which is known."""
+def test_lower_bound_on_neurons() -> None:
+    """x on R needs two neurons, and the lower bound says so."""
     found = smallest_layer(
         layer_fiber(from_arrays([([[1], [-1], [2]], [0, 0, 7]), ([[1, -1, 0]], [3])]), 1)
     )
