@@ -62,7 +62,7 @@ class Contents:
     weights: Weights
 
 
-# --- Whole files -----------------------------------------------------------------------------------------
+# --- Whole files -----
 
 
 def contents_of_h5(path: Path) -> Contents:
@@ -143,7 +143,7 @@ def shown(text: str) -> str:
     return text[:80] if text[:80].isprintable() else ascii(text[:80])
 
 
-# --- Weights by name -------------------------------------------------------------------------------------
+# --- Weights by name -----
 
 #: Names of weights in Keras 1, whose "std" is a variance.
 _OLD_NAMES = {
@@ -185,7 +185,7 @@ def _listed(names: Sequence[str]) -> str:
     return shown(", ".join(names) or "none")
 
 
-# --- Weights by number -----------------------------------------------------------------------------------
+# --- Weights by number -----
 
 #: Where the layers stand in the file; the second name is that of Keras 2.12.
 _CONTAINERS = ("layers", "_layer_checkpoint_dependencies")

@@ -32,10 +32,24 @@ __all__ = ["MOVERS", "Call", "KerasLayer", "Reader", "apply", "check_known"]
 
 #: Settings that do not change the function at inference.
 _HARMLESS = {
-    "W_constraint", "W_regularizer", "activity_regularizer", "b_constraint", "b_regularizer", "batch_input_shape",
-    "batch_shape", "init", "input_dim", "input_dtype", "input_shape", "momentum", "name", "renorm_clipping",
-    "renorm_momentum", "synchronized", "trainable",
-}  # fmt: skip
+    "W_constraint",
+    "W_regularizer",
+    "activity_regularizer",
+    "b_constraint",
+    "b_regularizer",
+    "batch_input_shape",
+    "batch_shape",
+    "init",
+    "input_dim",
+    "input_dtype",
+    "input_shape",
+    "momentum",
+    "name",
+    "renorm_clipping",
+    "renorm_momentum",
+    "synchronized",
+    "trainable",
+}
 _HARMLESS_ENDINGS = ("_initializer", "_regularizer", "_constraint")
 
 
@@ -130,7 +144,7 @@ class Call:
         """Say what was done."""
         self.reader.draft.notes.append(text)
 
-    # -- settings -------------------------------------------------------------------------------------------------
+    # -- settings -----
 
     def setting(self, name: str, default: Any = None) -> Any:
         """A setting, or the default if it is missing or null."""
@@ -240,7 +254,7 @@ class Call:
             raise self.fail("its number type is not one of the float types")
         return str(found)
 
-    # -- weights --------------------------------------------------------------------------------------------------
+    # -- weights -----
 
     def weights(self, **shapes: tuple[int, ...]) -> list[Array]:
         """The weights with these names and shapes, in this order."""
@@ -305,7 +319,7 @@ def _are_sizes(found: Any) -> bool:
     )
 
 
-# --- Activations -----------------------------------------------------------------------------------------
+# --- Activations -----
 
 #: What `--strip-tail` takes away after the last layer.
 _TAILS = {"softmax", "log_softmax", "sigmoid", "tanh", "softplus", "exponential", "swish", "silu"}
@@ -432,7 +446,7 @@ def _prelu(call: Call) -> Value:
     return tensors.leaky_relu(call.graph, call.x, slopes)
 
 
-# --- Affine layers ---------------------------------------------------------------------------------------
+# --- Affine layers -----
 
 
 def _uses_bias(call: Call) -> bool:
@@ -596,7 +610,7 @@ def _conv_transpose(rank: int) -> Handler:
     return handler
 
 
-# --- Normalisation ---------------------------------------------------------------------------------------
+# --- Normalisation -----
 
 
 def _batch_norm(call: Call) -> Value:
@@ -705,7 +719,7 @@ def _rescaling(call: Call) -> Value:
     return tensors.add_constant(call.graph, tensors.multiply(call.graph, x, parts[0]), parts[1])
 
 
-# --- Windows ---------------------------------------------------------------------------------------------
+# --- Windows -----
 
 
 def _pool(rank: int, is_max: bool) -> Handler:
@@ -739,7 +753,7 @@ def _global_pool(rank: int, is_max: bool) -> Handler:
     return handler
 
 
-# --- Layers that move entries ----------------------------------------------------------------------------
+# --- Layers that move entries -----
 
 
 def _flatten(call: Call) -> Value:
@@ -812,7 +826,7 @@ def _nothing(call: Call) -> Value:
     return call.x
 
 
-# --- Layers of several inputs ----------------------------------------------------------------------------
+# --- Layers of several inputs -----
 
 
 def _several(call: Call) -> list[Value]:
@@ -855,15 +869,25 @@ def _concatenate(call: Call) -> Value:
     return tensors.concat(call.graph, values, axis)
 
 
-# --- The layers by class ---------------------------------------------------------------------------------
+# --- The layers by class -----
 
 _RANKS = {"1D": 1, "2D": 2, "3D": 3}
 
 #: Layers that only move entries, or do nothing.
 MOVERS = {
-    "ActivityRegularization", "AlphaDropout", "Dropout", "Flatten", "GaussianDropout", "GaussianNoise", "Identity",
-    "Permute", "Reshape", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
-}  # fmt: skip
+    "ActivityRegularization",
+    "AlphaDropout",
+    "Dropout",
+    "Flatten",
+    "GaussianDropout",
+    "GaussianNoise",
+    "Identity",
+    "Permute",
+    "Reshape",
+    "SpatialDropout1D",
+    "SpatialDropout2D",
+    "SpatialDropout3D",
+}
 
 LAYERS: dict[str, Handler] = {
     "Activation": _activation_layer,

@@ -53,7 +53,7 @@ def _draft(path: Path, contents: Contents, options: ReadOptions) -> Draft:
     return draft
 
 
-# --- The configuration -----------------------------------------------------------------------------------
+# --- The configuration -----
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _places(found: Any) -> Iterator[Place]:
             yield from _places(part)
 
 
-# --- The walk --------------------------------------------------------------------------------------------
+# --- The walk -----
 
 
 def _inputs(reader: Reader, model: _Model) -> dict[Place, Value]:

@@ -42,7 +42,7 @@ _REMEDY = (
 _CONTAINERS, _DEPTH = ("state_dict", "model_state_dict", "model"), 3
 
 
-# --- Files of PyTorch ------------------------------------------------------------------------------------
+# --- Files of PyTorch -----
 
 
 def read_torch(path: Path, options: ReadOptions) -> Draft:
@@ -153,7 +153,7 @@ def _loaded(path: Path, torch: Any, data: bytes) -> Any:
         raise NetworkFileError(path, "", problem) from None
 
 
-# --- Checkpoints -----------------------------------------------------------------------------------------
+# --- Checkpoints -----
 
 
 def _state(path: Path, content: Any, notes: list[str]) -> State:
@@ -218,7 +218,7 @@ def _read(path: Path, name: str, tensor: Any) -> Stored:
         ) from None
 
 
-# --- Archives of Stable-Baselines3 -----------------------------------------------------------------------
+# --- Archives of Stable-Baselines3 -----
 
 #: The policies whose activation function is Tanh unless the user chose another: A2C and PPO.
 _TANH_POLICIES = "stable_baselines3.common.policies"
@@ -244,7 +244,7 @@ def _notes_of_archive(path: Path, data: bytes, members: list[str]) -> list[str]:
     return notes
 
 
-# --- .safetensors ----------------------------------------------------------------------------------------
+# --- .safetensors -----
 
 #: The number types of the format, which is little-endian; bfloat16 is widened.
 _TYPES = {
@@ -252,9 +252,12 @@ _TYPES = {
     "F32": ("float32", "<f4"),
     "F16": ("float16", "<f2"),
     "BF16": ("bfloat16", "<u2"),
-    **{f"{letter}{8 * size}": (f"{name}{8 * size}", f"<{letter.lower()}{size}")
-       for letter, name in (("I", "int"), ("U", "uint")) for size in (1, 2, 4, 8)},
-}  # fmt: skip
+    **{
+        f"{letter}{8 * size}": (f"{name}{8 * size}", f"<{letter.lower()}{size}")
+        for letter, name in (("I", "int"), ("U", "uint"))
+        for size in (1, 2, 4, 8)
+    },
+}
 
 
 def read_safetensors(path: Path, options: ReadOptions) -> Draft:

@@ -115,7 +115,7 @@ class TorchStep:
         return self.graph.constant(tensors.column(array), array.shape)
 
 
-# --- Operations that move entries ------------------------------------------------------------------------
+# --- Operations that move entries -----
 
 
 def _moved(step: TorchStep, x: Any, table: NDArray[np.int64]) -> Any:
@@ -263,7 +263,7 @@ def _dropout(
     return x
 
 
-# --- Entry by entry --------------------------------------------------------------------------------------
+# --- Entry by entry -----
 
 
 def _folded(step: TorchStep, operation: Callable[..., Any], *known: Any) -> Array:
@@ -384,7 +384,7 @@ def _extreme(of_two: Callable[[Graph, Value, Value], Value]) -> Handler:
     return handler
 
 
-# --- Products and reductions -----------------------------------------------------------------------------
+# --- Products and reductions -----
 
 
 def _matmul(step: TorchStep, x: Any, y: Any) -> Any:
@@ -419,7 +419,7 @@ def _reduced(mean: bool) -> Handler:
     return handler
 
 
-# --- Windows ---------------------------------------------------------------------------------------------
+# --- Windows -----
 
 
 def _repeated(sizes: Any, rank: int) -> list[int]:
@@ -444,9 +444,15 @@ def _on_batch(step: TorchStep, x: Any, rank: int, window: Callable[[Value], Valu
 
 
 def _conv(
-    step: TorchStep, x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    step: TorchStep,
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
     groups: int = 1,
-) -> Any:  # fmt: skip
+) -> Any:
     kernel, offset = step.constant(weight), None if bias is None else step.constant(bias)
     rank = kernel.ndim - 2
     strides, dilations = _repeated(stride, rank), _repeated(dilation, rank)
@@ -471,9 +477,15 @@ def _pads(step: TorchStep, padding: Any, kernel: Sequence[int], dilations: Seque
 
 def _max_pool(rank: int) -> Handler:
     def handler(
-        step: TorchStep, x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-        ceil_mode: bool = False, return_indices: bool = False,
-    ) -> Any:  # fmt: skip
+        step: TorchStep,
+        x: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
         if return_indices:
             raise step.fail("return_indices is not supported")
         kernel, dilations = _repeated(kernel_size, rank), _repeated(dilation, rank)
@@ -491,9 +503,15 @@ def _strides(stride: Any, kernel: list[int]) -> list[int]:
 
 def _average_pool(rank: int) -> Handler:
     def handler(
-        step: TorchStep, x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-        count_include_pad: bool = True, divisor_override: int | None = None,
-    ) -> Any:  # fmt: skip
+        step: TorchStep,
+        x: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Any:
         if divisor_override is not None:
             raise step.fail("divisor_override is not supported")
         kernel = _repeated(kernel_size, rank)
@@ -527,7 +545,7 @@ def _adaptive_average_pool(rank: int) -> Handler:
     return handler
 
 
-# --- Layers ----------------------------------------------------------------------------------------------
+# --- Layers -----
 
 
 def _bias(step: TorchStep, layer: Any) -> Array | None:
@@ -615,8 +633,16 @@ def _max_pool_layer(rank: int) -> Handler:
     pool = _max_pool(rank)
 
     def handler(step: TorchStep, layer: Any, x: Any) -> Any:
-        return pool(step, x, layer.kernel_size, layer.stride, layer.padding, layer.dilation, layer.ceil_mode,
-                    layer.return_indices)  # fmt: skip
+        return pool(
+            step,
+            x,
+            layer.kernel_size,
+            layer.stride,
+            layer.padding,
+            layer.dilation,
+            layer.ceil_mode,
+            layer.return_indices,
+        )
 
     return handler
 
@@ -626,8 +652,16 @@ def _average_pool_layer(rank: int) -> Handler:
 
     def handler(step: TorchStep, layer: Any, x: Any) -> Any:
         divisor = getattr(layer, "divisor_override", None)  # AvgPool1d has none
-        return pool(step, x, layer.kernel_size, layer.stride, layer.padding, layer.ceil_mode, layer.count_include_pad,
-                    divisor)  # fmt: skip
+        return pool(
+            step,
+            x,
+            layer.kernel_size,
+            layer.stride,
+            layer.padding,
+            layer.ceil_mode,
+            layer.count_include_pad,
+            divisor,
+        )
 
     return handler
 
@@ -646,7 +680,7 @@ def _each_rank(name: str, of_rank: Callable[[int], Handler]) -> dict[str, Handle
     return {name.format(rank): of_rank(rank) for rank in (1, 2, 3)}
 
 
-# --- What is known ---------------------------------------------------------------------------------------
+# --- What is known -----
 
 #: Layers by their names in ``torch.nn``.
 LAYERS: dict[str, Handler] = {

@@ -92,7 +92,7 @@ def draft_of_module(module: Any, options: ReadOptions) -> Draft:
     return draft
 
 
-# --- The module ------------------------------------------------------------------------------------------
+# --- The module -----
 
 
 def _check(module: Any) -> None:
@@ -169,7 +169,7 @@ def _defaults(module: Any) -> dict[str, Any]:
     return found
 
 
-# --- The walk --------------------------------------------------------------------------------------------
+# --- The walk -----
 
 
 class _Walk:
@@ -220,7 +220,7 @@ class _Walk:
             else getattr(node.target, "__name__", node.target)
         )
 
-    # -- inputs and outputs ---------------------------------------------------------------------------------------
+    # -- inputs and outputs -----
 
     def _placeholder(self, node: Any) -> None:
         reader, is_first = self.reader, not self.reader.draft.input_shapes
@@ -285,7 +285,7 @@ class _Walk:
             )
         return TorchStep(self.reader, node.name, "output").value(found)
 
-    # -- one node -------------------------------------------------------------------------------------------------
+    # -- one node -----
 
     def _take(self, node: Any) -> None:
         step = TorchStep(self.reader, node.name, self.kind(node))
@@ -371,7 +371,7 @@ class _Walk:
             else self._functions.get(node.target)
         )
 
-    # -- in-place operations --------------------------------------------------------------------------------------
+    # -- in-place operations -----
 
     def _root(self, value: Value) -> int:
         """The value of which this one is a view, as far as can be told: a copy may count as a view."""

@@ -111,7 +111,7 @@ def _name(path: str, last: str) -> str:
     return f"{path}.{last}" if path else last
 
 
-# --- Which layers ----------------------------------------------------------------------------------------
+# --- Which layers -----
 
 
 def _automatic(state: State, layers: Sequence[_Layer]) -> list[_Layer]:
@@ -217,7 +217,7 @@ def _is_clean(state: State, prefix: str) -> bool:
     return not any(_problem(name, state.tensors) for name in names)
 
 
-# --- What else there is ----------------------------------------------------------------------------------
+# --- What else there is -----
 
 
 def _check_inside(state: State, names: Sequence[str]) -> None:
@@ -277,7 +277,7 @@ def _listed(entries: Sequence[str]) -> str:
     )
 
 
-# --- The network -----------------------------------------------------------------------------------------
+# --- The network -----
 
 
 def _fits(first: _Layer, second: _Layer) -> bool:
