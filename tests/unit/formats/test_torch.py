@@ -466,7 +466,7 @@ def test_checksums_are_looked_at(tmp_path: Path) -> None:
 def test_files_that_unpack_to_gigabytes_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(torch_file, "_BYTES", 10**6)
+    monkeypatch.setattr(torch_file, "_MAX_BYTES", 10**6)
     with zipfile.ZipFile(tmp_path / "net.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("net/data.pkl", b"")
         archive.writestr("net/data/0", bytes(10**6 + 1))
