@@ -1819,7 +1819,7 @@ def test_the_worker_gives_up_and_breaks_down(
 ) -> None:
     content = _file(lambda f: None) if ending == "h5" else _archive()
     with monkeypatch.context() as patch:
-        patch.setattr(hdf5, "_PATIENCE", (0.0, 0.0))
+        patch.setattr(hdf5, "_TIME_LIMIT", (0.0, 0.0))
         _refused(
             "the HDF5 library does not come to an end with it",
             lambda: _read(tmp_path, content, ending),
@@ -1937,7 +1937,7 @@ def test_the_worker_on_damaged_files(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No damage raises anything but `NetworkError`; the HDF5 library may hang on it, and is given up then."""
-    monkeypatch.setattr(hdf5, "_PATIENCE", (10.0, 0.0))
+    monkeypatch.setattr(hdf5, "_TIME_LIMIT", (10.0, 0.0))
     chance = random.Random(2)
     content = _file(lambda f: None) if ending == "h5" else _archive()
     survived = sum(_survives(tmp_path, damaged(chance, content), ending) for _ in range(25))
