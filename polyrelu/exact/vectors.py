@@ -2,12 +2,13 @@
 
 These functions serve code that handles single rows [w | b], outgoing columns and points, where a
 `RationalMatrix` would be heavier than the arithmetic. All results are `fractions.Fraction`s, also
-for integer arguments, so they may be compared and hashed together with other exact numbers. """
+for integer arguments, so they may be compared and hashed together with other exact numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import cast
 
 from polyrelu.support.typing import Vector
 
@@ -22,7 +23,8 @@ def dot(left: _Entries, right: _Entries) -> Fraction:
     >>> dot((1, 2), (Fraction(1, 2), 3))
     Fraction(13, 2)
     """
-    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction())
+    total = sum((a * b for a, b in zip(left, right, strict=True)), Fraction())
+    return cast(Fraction, total)  # an integer plus the start value is a Fraction
 
 
 def negated(vector: Vector) -> Vector:

@@ -112,8 +112,8 @@ def contents_of_archive(path: Path) -> Contents:
             path, "", f"not a readable .keras archive ({type(error).__name__})"
         ) from None
     model, version = _model(path, config), str(_model(path, metadata).get("keras_version", ""))
-    file = read_hdf5(path, list(_CONTAINERS), stored)
-    weights = _numbered_weights(file, _classes_and_names(model))
+    opened = read_hdf5(path, list(_CONTAINERS), stored)
+    weights = _numbered_weights(opened, _classes_and_names(model))
     return Contents(_format(version, ".keras"), model, _major(version), weights)
 
 

@@ -1,9 +1,9 @@
-"""Keras files, made here with h5py and JSON: every layer against loops in NHWC, refusals, damage, real files.
+"""Keras files: every layer against an oracle, refusals, damaged files, real files.
 
-The oracle works on arrays without the batch, channels last, in float64; weights and points are small dyadic numbers, so
-that it is exact. Settings are those that Keras 2.15 and 3.15 write; their files were compared with Keras itself when
-this was written.
-"""
+Most files are made here with h5py and JSON. The oracle consists of loops over arrays without the
+batch, channels last, in float64; weights and points are small dyadic numbers, so it is exact. The
+settings are the ones that Keras 2.15 and 3.15 write; their files were compared with Keras when the
+tests were written."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,8 @@ Config = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class L:
-    """A layer to write: class, settings, weights by name, and what it does to an array (the oracle)."""
+class LayerSpec:
+    """A layer to write: class, settings, weights by name, and its function of an array."""
 
     kind: str
     config: Config = field(default_factory=dict)
@@ -71,14 +72,14 @@ _GROUPS = {
 }
 
 
-def _named(layers: Sequence[L]) -> list[tuple[str, L]]:
+def _named(layers: Sequence[LayerSpec]) -> list[tuple[str, LayerSpec]]:
     return [
         (layer.name or f"{layer.kind.lower()}_{number}", layer)
         for number, layer in enumerate(layers, 1)
     ]
 
 
-def _sequential(shape: Sequence[int | None], layers: Sequence[L], major: int) -> Config:
+def _sequential(shape: Sequence[int | None], layers: Sequence[LayerSpec], major: int) -> Config:
     """The configuration of a Sequential model as Keras 2 or 3 writes it."""
     key = "batch_shape" if major >= 3 else "batch_input_shape"
     entries: list[Config] = [
@@ -94,8 +95,8 @@ def _sequential(shape: Sequence[int | None], layers: Sequence[L], major: int) ->
     return {"class_name": "Sequential", "config": {"name": "sequential", "layers": entries}}
 
 
-def _h5(model: Config, layers: Sequence[L], version: str = "2.15.0") -> bytes:
-    """A whole-model HDF5 file."""
+def _h5(model: Config, layers: Sequence[LayerSpec], version: str = "2.15.0") -> bytes:
+    """An HDF5 file of a complete model."""
     buffer = io.BytesIO()
     with h5py.File(buffer, "w") as file:
         file.attrs["model_config"] = json.dumps(model)
@@ -111,8 +112,8 @@ def _h5(model: Config, layers: Sequence[L], version: str = "2.15.0") -> bytes:
     return buffer.getvalue()
 
 
-def _weights_h5(layers: Sequence[L], container: str = "layers", step: int = 1) -> bytes:
-    """The member model.weights.h5 of a .keras file."""
+def _weights_h5(layers: Sequence[LayerSpec], container: str = "layers", step: int = 1) -> bytes:
+    """The content of the member model.weights.h5 of a .keras file."""
     buffer, counts = io.BytesIO(), dict[str, int]()
     with h5py.File(buffer, "w") as file:
         for name, layer in _named(layers):
@@ -139,11 +140,11 @@ def _zip(members: dict[str, bytes]) -> bytes:
 
 def _keras(
     model: Config,
-    layers: Sequence[L],
+    layers: Sequence[LayerSpec],
     version: str = "3.15.1",
     changes: dict[str, bytes] | None = None,
 ) -> bytes:
-    """A .keras file, some of its members replaced."""
+    """The content of a .keras file with some members replaced."""
     members = {
         "metadata.json": json.dumps(
             {"keras_version": version, "date_saved": "2026-01-01@00:00:00"}
@@ -156,7 +157,7 @@ def _keras(
 
 @pytest.fixture(autouse=True)
 def _one_process(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Most tests read in this process, for speed; those marked by their name start the worker."""
+    """Read HDF5 in this process, for speed, except in tests with `worker` in their name."""
     if "worker" in request.node.name:
         return
 
@@ -189,10 +190,10 @@ def _network(draft: Draft) -> Network:
     return lower(draft.graph).network
 
 
-def _of(
-    folder: Path, shape: Sequence[int | None], *layers: L, major: int = 2, **options: Any
+def _draft_of(
+    folder: Path, shape: Sequence[int | None], *layers: LayerSpec, major: int = 2, **options: Any
 ) -> Draft:
-    """A Sequential model, written and read."""
+    """The draft of a Sequential model that is written to a file and read."""
     model = _sequential(shape, layers, major)
     version = {1: "1.2.2", 2: "2.15.0", 3: "3.15.1"}[major]
     if options.pop("ending", "h5") == "h5":
@@ -206,7 +207,7 @@ _R = random.Random(5)
 
 
 def _dyadic(*shape: int, random_: random.Random = _R) -> Array:
-    """Multiples of 1/8 up to 2: float64 arithmetic on them is exact here."""
+    """An array of multiples of 1/8 between -2 and 2, on which float64 arithmetic is exact here."""
     return np.array(
         [random_.randint(-16, 16) / 8 for _ in range(int(np.prod(shape)))], np.float32
     ).reshape(shape)
@@ -216,7 +217,7 @@ def relu(x: Array) -> Array:
     return np.maximum(x, 0)
 
 
-def _same(
+def _same_padding(
     sizes: Sequence[int], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ) -> Any:
     """The padding before and after each axis under "same"."""
@@ -231,7 +232,7 @@ def _same(
 def _windows(
     x: Array, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int], pads: Any
 ) -> tuple[tuple[int, ...], dict[tuple[int, ...], list[tuple[tuple[int, ...], tuple[int, ...]]]]]:
-    """How many windows fit, and for each of them pairs (place in the kernel, place in x) of what is not padding."""
+    """The number of windows, and for each the pairs (place in the kernel, place in x) inside x."""
     sizes = x.shape[:-1]
     counts = tuple(
         (size + before + after - dilation * (width - 1) - 1) // stride + 1
@@ -258,11 +259,13 @@ def _windows(
 def conv(
     k: Array, b: Array, strides: Sequence[int], pads: Any, dilations: Sequence[int], groups: int = 1
 ) -> Callable[[Array], Array]:
-    """Convolution with a kernel (…, channels of a group, filters)."""
+    """The convolution with a kernel of shape (…, channels of a group, filters)."""
 
     def does(x: Array) -> Array:
         rule = (
-            _same(x.shape[:-1], k.shape[:-2], strides, dilations) if isinstance(pads, str) else pads
+            _same_padding(x.shape[:-1], k.shape[:-2], strides, dilations)
+            if isinstance(pads, str)
+            else pads
         )
         counts, table = _windows(x, k.shape[:-2], strides, dilations, rule)
         own, filters = k.shape[-2:]
@@ -278,7 +281,7 @@ def conv(
 
 
 def depthwise(k: Array, b: Array, strides: Sequence[int], pads: Any) -> Callable[[Array], Array]:
-    """Channel c and its filter m make channel c · multiplier + m."""
+    """The depthwise convolution: filter m of channel c gives channel c · multiplier + m."""
 
     def does(x: Array) -> Array:
         ones = [1] * (k.ndim - 2)
@@ -294,7 +297,7 @@ def depthwise(k: Array, b: Array, strides: Sequence[int], pads: Any) -> Callable
 def conv_transpose(
     k: Array, b: Array, strides: Sequence[int], same: bool
 ) -> Callable[[Array], Array]:
-    """Every entry of x adds its multiple of the kernel (…, filters, channels) to the output."""
+    """The transposed convolution: every entry of x adds a multiple of the kernel to the output."""
 
     def does(x: Array) -> Array:
         window, rank = k.shape[:-2], k.ndim - 2
@@ -322,7 +325,7 @@ def pool(
 ) -> Any:
     def does(x: Array) -> Array:
         ones = [1] * len(kernel)
-        rule = _same(x.shape[:-1], kernel, strides, ones) if isinstance(pads, str) else pads
+        rule = _same_padding(x.shape[:-1], kernel, strides, ones) if isinstance(pads, str) else pads
         counts, table = _windows(x, kernel, strides, ones, rule)
         out = np.zeros((*counts, x.shape[-1]))
         for place, pairs in table.items():
@@ -352,14 +355,18 @@ def dense(
     units: int,
     activation: str = "linear",
     does: Callable[[Array], Array] | None = None,
-) -> L:
+) -> LayerSpec:
     k, b = _dyadic(inputs, units), _dyadic(units)
     bend = does or {"linear": lambda x: x, "relu": relu}[activation]
     config = {"units": units, "activation": activation, "use_bias": True, "dtype": "float32"}
-    return L("Dense", config, {"kernel": k, "bias": b}, lambda x: bend(x @ k.astype(float) + b))
+    return LayerSpec(
+        "Dense", config, {"kernel": k, "bias": b}, lambda x: bend(x @ k.astype(float) + b)
+    )
 
 
-def _conv_layer(rank: int, kernel: Sequence[int], channels: int, filters: int, **config: Any) -> L:
+def _conv_layer(
+    rank: int, kernel: Sequence[int], channels: int, filters: int, **config: Any
+) -> LayerSpec:
     groups, ones = config.get("groups", 1), [1] * rank
     k, b = _dyadic(*kernel, channels // groups, filters), _dyadic(filters)
     strides, dilations = config.get("strides", ones), config.get("dilation_rate", ones)
@@ -374,21 +381,23 @@ def _conv_layer(rank: int, kernel: Sequence[int], channels: int, filters: int, *
         "activation": "relu",
         "data_format": "channels_last",
     }
-    return L(f"Conv{rank}D", {**full, **config}, {"kernel": k, "bias": b}, lambda x: relu(inner(x)))
+    return LayerSpec(
+        f"Conv{rank}D", {**full, **config}, {"kernel": k, "bias": b}, lambda x: relu(inner(x))
+    )
 
 
-def _depthwise_layer(kernel: Sequence[int], channels: int, each: int, **config: Any) -> L:
+def _depthwise_layer(kernel: Sequence[int], channels: int, each: int, **config: Any) -> LayerSpec:
     k, b, rank = _dyadic(*kernel, channels, each), _dyadic(channels * each), len(kernel)
     strides = config.get("strides", [1] * rank)
     pads: Any = "same" if config.get("padding") == "same" else [(0, 0)] * rank
     full = {"kernel_size": list(kernel), "depth_multiplier": each, "groups": 1, **config}
     does = depthwise(k, b, strides, pads)
-    return L(f"DepthwiseConv{rank}D", full, {"depthwise_kernel": k, "bias": b}, does)
+    return LayerSpec(f"DepthwiseConv{rank}D", full, {"depthwise_kernel": k, "bias": b}, does)
 
 
 def _transpose_layer(
     kernel: Sequence[int], channels: int, filters: int, stride: int, padding: str
-) -> L:
+) -> LayerSpec:
     k, b, rank = _dyadic(*kernel, filters, channels), _dyadic(filters), len(kernel)
     config = {
         "filters": filters,
@@ -400,26 +409,32 @@ def _transpose_layer(
         "groups": 1,
     }
     does = conv_transpose(k, b, [stride] * rank, padding == "same")
-    return L(f"Conv{rank}DTranspose", config, {"kernel": k, "bias": b}, does)
+    return LayerSpec(f"Conv{rank}DTranspose", config, {"kernel": k, "bias": b}, does)
 
 
-def _pool_layer(kind: str, size: Sequence[int], strides: Sequence[int] | None, padding: str) -> L:
+def _pool_layer(
+    kind: str, size: Sequence[int], strides: Sequence[int] | None, padding: str
+) -> LayerSpec:
     rank, of = len(size), _max if kind == "Max" else _mean
     pads: Any = "same" if padding == "same" else [(0, 0)] * rank
     config = {"pool_size": list(size), "strides": strides and list(strides), "padding": padding}
-    return L(f"{kind}Pooling{rank}D", config, {}, pool(size, strides or size, pads, of))
+    return LayerSpec(f"{kind}Pooling{rank}D", config, {}, pool(size, strides or size, pads, of))
 
 
-def _global_layer(kind: str, rank: int, keep: bool) -> L:
+def _global_layer(kind: str, rank: int, keep: bool) -> LayerSpec:
     axes, of = tuple(range(rank)), np.max if kind == "Max" else np.mean
     config = {"data_format": "channels_last", "keepdims": keep}
-    return L(f"Global{kind}Pooling{rank}D", config, {}, lambda x: of(x, axis=axes, keepdims=keep))
+    return LayerSpec(
+        f"Global{kind}Pooling{rank}D", config, {}, lambda x: of(x, axis=axes, keepdims=keep)
+    )
 
 
 _ROOTS = np.array([1 / 16, 1 / 4, 1, 4], np.float32)  # variances with rational square roots
 
 
-def _batch_norm(channels: int, axis: Any = -1, center: bool = True, scale: bool = True) -> L:
+def _batch_norm(
+    channels: int, axis: Any = -1, center: bool = True, scale: bool = True
+) -> LayerSpec:
     names = ["gamma"] * scale + ["beta"] * center + ["moving_mean"]
     weights = {name: _dyadic(channels) for name in names}
     variance = _ROOTS[:channels]
@@ -432,12 +447,12 @@ def _batch_norm(channels: int, axis: Any = -1, center: bool = True, scale: bool 
         return np.moveaxis(normed, -1, place if place < 0 else place - 1)
 
     config = {"axis": axis, "epsilon": 0, "center": center, "scale": scale, "momentum": 0.99}
-    return L("BatchNormalization", config, {**weights, "moving_variance": variance}, does)
+    return LayerSpec("BatchNormalization", config, {**weights, "moving_variance": variance}, does)
 
 
-def _prelu(shape: Sequence[int], shared: list[int] | None) -> L:
+def _prelu(shape: Sequence[int], shared: list[int] | None) -> LayerSpec:
     slopes = _dyadic(*shape)
-    return L(
+    return LayerSpec(
         "PReLU",
         {"shared_axes": shared},
         {"alpha": slopes},
@@ -445,11 +460,11 @@ def _prelu(shape: Sequence[int], shared: list[int] | None) -> L:
     )
 
 
-def _normalization(axis: Any, shape: Sequence[int], broadcast: Sequence[int]) -> L:
+def _normalization(axis: Any, shape: Sequence[int], broadcast: Sequence[int]) -> LayerSpec:
     mean, variance = _dyadic(*shape), _ROOTS[: int(np.prod(shape))].reshape(shape)
     weights = {"mean": mean, "variance": variance, "count": np.array(3)}
     deviation = np.sqrt(variance.astype(float)).reshape(broadcast)
-    return L(
+    return LayerSpec(
         "Normalization",
         {"axis": axis, "mean": None, "variance": None, "invert": False},
         weights,
@@ -457,21 +472,21 @@ def _normalization(axis: Any, shape: Sequence[int], broadcast: Sequence[int]) ->
     )
 
 
-def _plain(kind: str, does: Callable[[Array], Array], **config: Any) -> L:
-    return L(kind, config, {}, does)
+def _plain(kind: str, does: Callable[[Array], Array], **config: Any) -> LayerSpec:
+    return LayerSpec(kind, config, {}, does)
 
 
 _FLATTEN = _plain("Flatten", _flat, data_format="channels_last")
 _RELU = _plain("ReLU", relu)
 
-#: Cases by name: the shape of a sample, and the layers.
-_CASES: dict[str, tuple[tuple[int, ...], list[L]]] = {
+#: Cases by name: the shape of a sample and the layers.
+_CASES: dict[str, tuple[tuple[int, ...], list[LayerSpec]]] = {
     "dense": ((3,), [dense(3, 4, "relu"), dense(4, 2)]),
     "dense on a matrix": ((5, 3), [dense(3, 4, "relu"), dense(4, 2)]),
     "dense without bias": (
         (3,),
         [
-            L(
+            LayerSpec(
                 "Dense",
                 {"units": 2, "use_bias": False},
                 {"kernel": (_K := _dyadic(3, 2))},
@@ -530,7 +545,7 @@ _CASES: dict[str, tuple[tuple[int, ...], list[L]]] = {
     "a layer as activation": (
         (3,),
         [
-            L(
+            LayerSpec(
                 "Dense",
                 {
                     "units": 4,
@@ -725,7 +740,7 @@ def _agrees(network: Network, shapes: Sequence[Sequence[int]], does: Callable[..
 @pytest.mark.parametrize("name", _CASES)
 def test_layers(name: str, ending: str, major: int, tmp_path: Path) -> None:
     shape, layers = _CASES[name]
-    draft = _of(tmp_path, shape, *layers, ending=ending, major=major)
+    draft = _draft_of(tmp_path, shape, *layers, ending=ending, major=major)
 
     def does(x: Array) -> Array:
         for layer in layers:
@@ -745,7 +760,7 @@ def test_layers(name: str, ending: str, major: int, tmp_path: Path) -> None:
 
 
 def test_channels_first(tmp_path: Path) -> None:
-    """The same layers with ``data_format`` channels_first, between two permutations."""
+    """Layers with channels first between two permutations give the same function."""
     inner = _CASES["conv 2D in groups"][1][0]
     last, first = ({"data_format": f"channels_{word}"} for word in ("last", "first"))
     pools: list[tuple[str, Config]] = [
@@ -754,18 +769,22 @@ def test_channels_first(tmp_path: Path) -> None:
         ("Cropping2D", {"cropping": [[0, 1], [1, 0]]}),
         ("GlobalAveragePooling2D", {"keepdims": True}),
     ]
-    there = [inner, *(L(kind, {**config, **last}) for kind, config in pools)]
-    here = [L(layer.kind, {**layer.config, **first}, layer.weights) for layer in there]
-    here = [L("Permute", {"dims": [3, 1, 2]}), *here, L("Permute", {"dims": [2, 3, 1]})]
-    networks = [_network(_of(tmp_path, (3, 3, 4), *layers)) for layers in (there, here)]
+    there = [inner, *(LayerSpec(kind, {**config, **last}) for kind, config in pools)]
+    here = [LayerSpec(layer.kind, {**layer.config, **first}, layer.weights) for layer in there]
+    here = [
+        LayerSpec("Permute", {"dims": [3, 1, 2]}),
+        *here,
+        LayerSpec("Permute", {"dims": [2, 3, 1]}),
+    ]
+    networks = [_network(_draft_of(tmp_path, (3, 3, 4), *layers)) for layers in (there, here)]
     assert networks[0] == networks[1]
 
 
 def test_leaky_relu_by_name(tmp_path: Path) -> None:
-    """The slope 0.2 is what the float nearest to it is, or itself."""
+    """The slope 0.2 is the nearest float, or the decimal number, by the rule for attributes."""
     layers = [dense(1, 1, "leaky_relu", lambda x: x)]
     for rule, slope in (("stored", Fraction(float(np.float32(0.2)))), ("decimal", Fraction(1, 5))):
-        draft = _of(tmp_path, (1,), *layers, major=3, rounding=f"attributes={rule}")
+        draft = _draft_of(tmp_path, (1,), *layers, major=3, rounding=f"attributes={rule}")
         kernel, bias = (
             Fraction(float(array.reshape(-1)[0])) for array in layers[0].weights.values()
         )
@@ -780,7 +799,7 @@ def test_leaky_relu_by_name(tmp_path: Path) -> None:
 
 
 def _slope(draft: Draft) -> Fraction:
-    """The slope on the negative side of a network of one input and output."""
+    """The slope of a network with one input and one output at negative inputs."""
     network = _network(draft)
     return network([-1])[0] - network([-2])[0]
 
@@ -801,8 +820,11 @@ def _slope(draft: Draft) -> Fraction:
     ],
 )
 def test_rule_for_attributes(text: float, rule: str, slope: Fraction, tmp_path: Path) -> None:
-    draft = _of(
-        tmp_path, (1,), L("LeakyReLU", {"negative_slope": text}), rounding=f"attributes={rule}"
+    draft = _draft_of(
+        tmp_path,
+        (1,),
+        LayerSpec("LeakyReLU", {"negative_slope": text}),
+        rounding=f"attributes={rule}",
     )
     assert _slope(draft) == slope
     assert draft.rounding == (set() if text == 0.25 else {f"attributes: {rule}"})
@@ -810,29 +832,43 @@ def test_rule_for_attributes(text: float, rule: str, slope: Fraction, tmp_path: 
 
 
 def test_attributes_that_are_the_same_under_both_rules_are_not_recorded(tmp_path: Path) -> None:
-    draft = _of(
-        tmp_path, (1,), L("LeakyReLU", {"negative_slope": 2.0}), L("ReLU", {"max_value": 6})
+    draft = _draft_of(
+        tmp_path,
+        (1,),
+        LayerSpec("LeakyReLU", {"negative_slope": 2.0}),
+        LayerSpec("ReLU", {"max_value": 6}),
     )
     assert draft.rounding == set()
 
 
 def test_attributes_of_float64_layers(tmp_path: Path) -> None:
-    draft = _of(tmp_path, (1,), L("LeakyReLU", {"negative_slope": 0.3, "dtype": "float64"}))
+    draft = _draft_of(
+        tmp_path, (1,), LayerSpec("LeakyReLU", {"negative_slope": 0.3, "dtype": "float64"})
+    )
     assert _slope(draft) == Fraction(0.3)
     assert (draft.arithmetic, draft.bounded) == ("float64", {"float32", "float64"})
-    assert _of(tmp_path, (1,), L("ReLU"), L("ReLU", {"dtype": "float64"})).arithmetic == ""
+    assert (
+        _draft_of(
+            tmp_path, (1,), LayerSpec("ReLU"), LayerSpec("ReLU", {"dtype": "float64"})
+        ).arithmetic
+        == ""
+    )
 
 
 def test_attributes_as_numpy_numbers(tmp_path: Path) -> None:
     number = {"class_name": "__numpy__", "config": {"value": 0.5, "dtype": "float32"}}
-    assert _slope(_of(tmp_path, (1,), L("LeakyReLU", {"alpha": number}))) == Fraction(1, 2)
+    assert _slope(_draft_of(tmp_path, (1,), LayerSpec("LeakyReLU", {"alpha": number}))) == Fraction(
+        1, 2
+    )
 
 
 @pytest.mark.parametrize(
     ("major", "slope"), [(2, Fraction(float(np.float32(0.2)))), (3, Fraction(1, 6))]
 )
 def test_hard_sigmoid_follows_the_version(major: int, slope: Fraction, tmp_path: Path) -> None:
-    draft = _of(tmp_path, (1,), L("Activation", {"activation": "hard_sigmoid"}), major=major)
+    draft = _draft_of(
+        tmp_path, (1,), LayerSpec("Activation", {"activation": "hard_sigmoid"}), major=major
+    )
     network = _network(draft)
     assert [network([x])[0] for x in (-4, 0, 1, 4)] == [
         0,
@@ -844,7 +880,7 @@ def test_hard_sigmoid_follows_the_version(major: int, slope: Fraction, tmp_path:
 
 
 def test_hard_sigmoid_of_unknown_version(tmp_path: Path) -> None:
-    layers = [L("Activation", {"activation": "hard_sigmoid"})]
+    layers = [LayerSpec("Activation", {"activation": "hard_sigmoid"})]
     content = _h5(_sequential((1,), layers, 2), layers, "")
     with pytest.raises(NetworkFileError, match="hard_sigmoid has another slope since Keras 3"):
         _read(tmp_path, content)
@@ -854,16 +890,19 @@ def test_batch_norm_with_rounded_roots(tmp_path: Path) -> None:
     layer = _batch_norm(4)
     layer.weights["moving_variance"] = np.array([2, 4, 3, 0.0], np.float32)
     config = {**layer.config, "epsilon": 0.5}
-    draft = _of(
-        tmp_path, (4,), L("BatchNormalization", config, layer.weights), rounding="batchnorm=float32"
+    draft = _draft_of(
+        tmp_path,
+        (4,),
+        LayerSpec("BatchNormalization", config, layer.weights),
+        rounding="batchnorm=float32",
     )
     assert draft.rounding == {"batchnorm: float32"}
     assert draft.bounded == {"float32"}
     assert "BatchNormalization: 4 of 4 factors 1/√variance are rounded" in draft.notes
-    whole = _of(
+    whole = _draft_of(
         tmp_path,
         (4,),
-        L(
+        LayerSpec(
             "BatchNormalization",
             {**config, "epsilon": 0},
             {**layer.weights, "moving_variance": np.array([4, 1, 9, 0.25], np.float32)},
@@ -873,9 +912,9 @@ def test_batch_norm_with_rounded_roots(tmp_path: Path) -> None:
 
 
 def test_normalization_of_a_constant_feature(tmp_path: Path) -> None:
-    """A standard deviation of 0 counts as 10^-7, the ε of Keras."""
-    layer = L("Normalization", {"axis": [-1], "mean": [1.0, 2.0], "variance": [0.0, 4.0]})
-    draft = _of(tmp_path, (2,), layer, rounding="attributes=decimal")
+    """A standard deviation of 0 is replaced by 10^-7, the ε of Keras."""
+    layer = LayerSpec("Normalization", {"axis": [-1], "mean": [1.0, 2.0], "variance": [0.0, 4.0]})
+    draft = _draft_of(tmp_path, (2,), layer, rounding="attributes=decimal")
     assert _network(draft)([2, 4]) == (Fraction(10**7), Fraction(1))
     assert draft.rounding == {"attributes: decimal"}
     assert any("below 1e-7" in note for note in draft.notes)
@@ -885,21 +924,21 @@ def test_normalization_of_a_constant_feature(tmp_path: Path) -> None:
     ("tail", "name"),
     [
         ([dense(3, 2, "softmax", lambda x: x)], "softmax"),
-        ([dense(3, 2), L("Activation", {"activation": "sigmoid"})], "sigmoid"),
+        ([dense(3, 2), LayerSpec("Activation", {"activation": "sigmoid"})], "sigmoid"),
         (
             [
                 dense(3, 2),
-                L("Softmax", {"axis": -1}),
-                L("Dropout", {"rate": 0.1}),
-                L("Reshape", {"target_shape": [2, 1]}),
+                LayerSpec("Softmax", {"axis": -1}),
+                LayerSpec("Dropout", {"rate": 0.1}),
+                LayerSpec("Reshape", {"target_shape": [2, 1]}),
             ],
             "softmax",
         ),
     ],
 )
-def test_tails_are_stripped_on_demand(tail: list[L], name: str, tmp_path: Path) -> None:
+def test_tails_are_stripped_on_demand(tail: list[LayerSpec], name: str, tmp_path: Path) -> None:
     first = dense(3, 3, "relu")
-    draft = _of(tmp_path, (3,), first, *tail, strip_tail=True)
+    draft = _draft_of(tmp_path, (3,), first, *tail, strip_tail=True)
     _agrees(_network(draft), [(3,)], lambda x: tail[0].does(first.does(x)))
     assert draft.caveats == [
         f"the {name} after the last layer was stripped: outputs are its inputs"
@@ -908,18 +947,18 @@ def test_tails_are_stripped_on_demand(tail: list[L], name: str, tmp_path: Path) 
         NetworkFileError,
         match=f"the activation '{name}' is not supported; --strip-tail leaves it out",
     ):
-        _of(tmp_path, (3,), first, *tail)
+        _draft_of(tmp_path, (3,), first, *tail)
     with pytest.raises(
         NetworkFileError, match=f"the activation '{name}' is not supported; --strip-tail"
     ):
-        _of(tmp_path, (3,), first, *tail, L("Flatten"), dense(2, 2), strip_tail=True)
+        _draft_of(tmp_path, (3,), first, *tail, LayerSpec("Flatten"), dense(2, 2), strip_tail=True)
 
 
 def test_number_types(tmp_path: Path) -> None:
     k, b = _dyadic(2, 2), _dyadic(2)
     weights = {"kernel": k.astype(np.float16), "bias": b.astype(">f8")}
     policy = {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "mixed_float16"}}
-    draft = _of(tmp_path, (2,), L("Dense", {"units": 2, "dtype": policy}, weights))
+    draft = _draft_of(tmp_path, (2,), LayerSpec("Dense", {"units": 2, "dtype": policy}, weights))
     _agrees(_network(draft), [(2,)], lambda x: x @ k.astype(float) + b)
     assert draft.dtypes == {"float16", "float64"}
     assert any("mixed_float16" in note for note in draft.notes)
@@ -931,9 +970,9 @@ Edges = list[list[tuple[str, int]]]
 
 
 def _functional(
-    layers: Sequence[tuple[L, Edges]], inputs: list[str], outputs: list[Any], major: int
+    layers: Sequence[tuple[LayerSpec, Edges]], inputs: list[str], outputs: list[Any], major: int
 ) -> Config:
-    """A functional model; for each layer its uses, each with the (layer, use) that it reads."""
+    """A functional model, from the uses of each layer with the (layer, use) that each use reads."""
     entries = []
     for layer, uses in layers:
         nodes: list[Any] = []
@@ -969,12 +1008,12 @@ def _functional(
     }
 
 
-def _input(name: str, *shape: int) -> tuple[L, Edges]:
-    return L("InputLayer", {"batch_shape": [None, *shape]}, name=name), []
+def _input(name: str, *shape: int) -> tuple[LayerSpec, Edges]:
+    return LayerSpec("InputLayer", {"batch_shape": [None, *shape]}, name=name), []
 
 
-def _with_name(layer: L, name: str) -> L:
-    return L(layer.kind, layer.config, layer.weights, layer.does, name)
+def _with_name(layer: LayerSpec, name: str) -> LayerSpec:
+    return LayerSpec(layer.kind, layer.config, layer.weights, layer.does, name)
 
 
 @pytest.mark.parametrize("major", [2, 3])
@@ -989,13 +1028,16 @@ def test_branches_shared_layers_several_inputs_and_outputs(major: int, tmp_path:
         ("most", "Maximum", three),
         ("least", "Minimum", three[1:]),
     ]
-    layers: list[tuple[L, Edges]] = [
+    layers: list[tuple[LayerSpec, Edges]] = [
         (d, [[("y", 0)], [("x", 0)]]),
         _input("x", 4),
         _input("y", 4),
         (a, [[("x", 0)]]),
-        *((L(kind, name=name), [edges]) for name, kind, edges in merged),
-        (L("Concatenate", {"axis": -1}, name="all"), [[(name, 0) for name, _, _ in merged]]),
+        *((LayerSpec(kind, name=name), [edges]) for name, kind, edges in merged),
+        (
+            LayerSpec("Concatenate", {"axis": -1}, name="all"),
+            [[(name, 0) for name, _, _ in merged]],
+        ),
         (end, [[("all", 0)]]),
     ]
     model = _functional(layers, ["x", "y"], [["end", 0, 0], ["most", 0, 0]], major)
@@ -1022,13 +1064,13 @@ def test_a_residual_block(major: int, tmp_path: Path) -> None:
         _with_name(_conv_layer(2, [3, 3], 2, 2, padding="same"), "c"),
         _with_name(_batch_norm(2), "n"),
     )
-    layers: list[tuple[L, Edges]] = [
+    layers: list[tuple[LayerSpec, Edges]] = [
         _input("x", 3, 4, 2),
         (conv_, [[("x", 0)]]),
         (norm, [[("c", 0)]]),
-        (L("Add", name="s"), [[("n", 0), ("x", 0)]]),
-        (L("Activation", {"activation": "relu"}, name="r"), [[("s", 0)]]),
-        (L("Concatenate", {"axis": 2}, name="j"), [[("r", 0), ("c", 0)]]),
+        (LayerSpec("Add", name="s"), [[("n", 0), ("x", 0)]]),
+        (LayerSpec("Activation", {"activation": "relu"}, name="r"), [[("s", 0)]]),
+        (LayerSpec("Concatenate", {"axis": 2}, name="j"), [[("r", 0), ("c", 0)]]),
     ]
     model = _functional(layers, ["x"], ["j", 0, 0] if major >= 3 else [["j", 0, 0]], major)
     draft = _read(tmp_path, _h5(model, [layer for layer, _ in layers]))
@@ -1041,10 +1083,10 @@ def test_a_residual_block(major: int, tmp_path: Path) -> None:
 
 
 def test_merging_broadcasts(tmp_path: Path) -> None:
-    layers: list[tuple[L, Edges]] = [
+    layers: list[tuple[LayerSpec, Edges]] = [
         _input("x", 2, 3),
         _input("y", 1, 3),
-        (L("Maximum", name="m"), [[("x", 0), ("y", 0)]]),
+        (LayerSpec("Maximum", name="m"), [[("x", 0), ("y", 0)]]),
     ]
     draft = _read(
         tmp_path,
@@ -1057,7 +1099,7 @@ def test_merging_broadcasts(tmp_path: Path) -> None:
 
 
 def test_keras_1(tmp_path: Path) -> None:
-    """A list of layers, other names of settings and weights, no InputLayer."""
+    """Keras 1 writes a list of layers with other names and without an InputLayer."""
     made = [dense(3, 4, "relu"), dense(4, 2)]
     entries = [
         {
@@ -1093,7 +1135,7 @@ def test_keras_1(tmp_path: Path) -> None:
 
 
 def test_keras_2_12_leaves_out_numbers(tmp_path: Path) -> None:
-    """Its groups are dense, dense_2, dense_4 in another container, without names."""
+    """Keras 2.12 names groups dense, dense_2, dense_4 and does not record the names of layers."""
     layers = [dense(3, 4, "relu"), dense(4, 4, "relu"), dense(4, 2)]
     stored = _weights_h5(layers, "_layer_checkpoint_dependencies", 2)
     content = _keras(_sequential((3,), layers, 2), layers, "2.12.0", {"model.weights.h5": stored})
@@ -1137,7 +1179,7 @@ def test_long_lists_of_names_are_cut(tmp_path: Path) -> None:
         del group.attrs["layer_names"]
         for i in range(12):
             group.attrs[f"layer_names{i}"] = names[i : i + 1]
-    assert _network(read_h5(path, ReadOptions())) == _network(_of(tmp_path, (2,), *layers))
+    assert _network(read_h5(path, ReadOptions())) == _network(_draft_of(tmp_path, (2,), *layers))
 
 
 @pytest.mark.parametrize("ending", ["h5", "keras"])
@@ -1160,7 +1202,7 @@ def test_the_worker_reads_the_same(
 # --- Shapes of inputs -----
 
 
-def _without_input(layers: Sequence[L], **settings: Any) -> Config:
+def _without_input(layers: Sequence[LayerSpec], **settings: Any) -> Config:
     model = _sequential((1,), layers, 2)
     model["config"]["layers"] = model["config"]["layers"][1:]
     model["config"]["layers"][0]["config"] |= settings
@@ -1187,16 +1229,16 @@ def test_where_the_shape_of_the_input_stands(tmp_path: Path) -> None:
 
 def test_open_shapes_are_given_by_the_user(tmp_path: Path) -> None:
     layers = [_conv_layer(1, [2], 3, 2), _global_layer("Max", 1, False)]
-    draft = _of(tmp_path, (None, 3), *layers, input_shape=(1, 5, 3))
+    draft = _draft_of(tmp_path, (None, 3), *layers, input_shape=(1, 5, 3))
     _agrees(_network(draft), [(5, 3)], lambda x: layers[1].does(layers[0].does(x)))
     assert draft.input_shapes == [(1, 5, 3)]
     with pytest.raises(
         NetworkFileError, match=r"shape \[None, None, 3\] is not fixed after the batch dimension"
     ):
-        _of(tmp_path, (None, 3), *layers)
+        _draft_of(tmp_path, (None, 3), *layers)
     for shape in ((1, 5, 2), (1, 5), (2, 5, 3), (5, 3)):
         with pytest.raises(NetworkFileError, match=r"the input shape .* was given; the file says"):
-            _of(tmp_path, (None, 3), *layers, input_shape=shape)
+            _draft_of(tmp_path, (None, 3), *layers, input_shape=shape)
 
 
 # --- Refusals -----
@@ -1205,35 +1247,35 @@ _D = dense(2, 2)
 _C = _conv_layer(2, [2, 2], 1, 1)
 
 
-def _with(layer: L, **config: Any) -> L:
-    return L(layer.kind, {**layer.config, **config}, layer.weights)
+def _with(layer: LayerSpec, **config: Any) -> LayerSpec:
+    return LayerSpec(layer.kind, {**layer.config, **config}, layer.weights)
 
 
-def _weighing(layer: L, **weights: Array) -> L:
-    return L(layer.kind, layer.config, {**layer.weights, **weights})
+def _weighing(layer: LayerSpec, **weights: Array) -> LayerSpec:
+    return LayerSpec(layer.kind, layer.config, {**layer.weights, **weights})
 
 
-#: Layers that are refused, by name: the shape of the input, the layer, and what is said.
-_BAD_LAYERS: dict[str, tuple[tuple[int, ...], L, str]] = {
+#: Layers that are refused, by name: the shape of the input, the layer, and the message.
+_BAD_LAYERS: dict[str, tuple[tuple[int, ...], LayerSpec, str]] = {
     "lambda": (
         (2,),
-        L("Lambda", {"function": ["4wEAAA"]}),
+        LayerSpec("Lambda", {"function": ["4wEAAA"]}),
         r"\(Lambda\): this layer is not supported; supported are",
     ),
     "unknown": (
         (2,),
-        L("MyLayer"),
+        LayerSpec("MyLayer"),
         r"\(MyLayer\): this layer is not supported; supported are Activation, .*ZeroPad",
     ),
     "control characters": (
         (2,),
-        L("My\x07\nLayer"),
+        LayerSpec("My\x07\nLayer"),
         r"\('My\\x07\\nLayer'\): this layer is not supported",
     ),
-    "multiply": ((2,), L("Multiply"), r"\(Multiply\): this layer is not supported"),
+    "multiply": ((2,), LayerSpec("Multiply"), r"\(Multiply\): this layer is not supported"),
     "softplus": (
         (2,),
-        L("Activation", {"activation": "softplus"}),
+        LayerSpec("Activation", {"activation": "softplus"}),
         "'softplus' is not supported; --strip-tail",
     ),
     "elu": (
@@ -1257,7 +1299,11 @@ _BAD_LAYERS: dict[str, tuple[tuple[int, ...], L, str]] = {
         "settings are not those of this layer",
     ),
     "an unknown setting": ((2,), _with(_D, twist=3), "its setting 'twist' is not known"),
-    "units missing": ((2,), L("Dense", {}, _D.weights), "units is None; expected 1 positive sizes"),
+    "units missing": (
+        (2,),
+        LayerSpec("Dense", {}, _D.weights),
+        "units is None; expected 1 positive sizes",
+    ),
     "units that are no size": ((2,), _with(_D, units=True), "units is True; expected 1 positive"),
     "units of another size": (
         (2,),
@@ -1267,7 +1313,7 @@ _BAD_LAYERS: dict[str, tuple[tuple[int, ...], L, str]] = {
     "a kernel of another size": ((3,), _D, r"its kernel has shape \[2, 2\]; expected \[3, 2\]"),
     "no bias": (
         (2,),
-        L("Dense", _D.config, {"kernel": _dyadic(2, 2)}),
+        LayerSpec("Dense", _D.config, {"kernel": _dyadic(2, 2)}),
         "(the file holds the weights dense_1/kernel:0; expected kernel, bias|has 1 weights of it)",
     ),
     "a weight too many": (
@@ -1285,18 +1331,22 @@ _BAD_LAYERS: dict[str, tuple[tuple[int, ...], L, str]] = {
     ),
     "threshold": (
         (2,),
-        L("ReLU", {"threshold": 0.5}),
+        LayerSpec("ReLU", {"threshold": 0.5}),
         "a threshold that is not 0 makes the function jump",
     ),
-    "negative slope of ReLU": ((2,), L("ReLU", {"negative_slope": -1}), "must not be negative"),
-    "negative limit": ((2,), L("ReLU", {"max_value": -1.0}), "must not be negative"),
-    "a slope as text": ((2,), L("LeakyReLU", {"alpha": "0.5"}), "alpha is not a number"),
+    "negative slope of ReLU": (
+        (2,),
+        LayerSpec("ReLU", {"negative_slope": -1}),
+        "must not be negative",
+    ),
+    "negative limit": ((2,), LayerSpec("ReLU", {"max_value": -1.0}), "must not be negative"),
+    "a slope as text": ((2,), LayerSpec("LeakyReLU", {"alpha": "0.5"}), "alpha is not a number"),
     "a slope beyond float32": (
         (2,),
-        L("LeakyReLU", {"alpha": 1.5e300}),
+        LayerSpec("LeakyReLU", {"alpha": 1.5e300}),
         "(alpha is 1.5e\\+300|too large)",
     ),
-    "an infinite slope": ((2,), L("LeakyReLU", {"alpha": float("inf")}), "alpha is inf"),
+    "an infinite slope": ((2,), LayerSpec("LeakyReLU", {"alpha": float("inf")}), "alpha is inf"),
     "channels": ((3, 3, 2), _C, r"its kernel has shape \[2, 2, 1, 1\]; expected \[2, 2, 2, 1\]"),
     "rank": (
         (3, 3),
@@ -1357,44 +1407,56 @@ _BAD_LAYERS: dict[str, tuple[tuple[int, ...], L, str]] = {
     "invert": ((4,), _with(_normalization([-1], [4], [4]), invert=True), "invert is not supported"),
     "mean alone": (
         (2,),
-        L("Normalization", {"axis": [-1], "mean": [1.0, 2.0]}),
+        LayerSpec("Normalization", {"axis": [-1], "mean": [1.0, 2.0]}),
         "mean and variance must be given",
     ),
     "another mean": (
         (2,),
-        L("Normalization", {"axis": [-1], "mean": [1, 2, 3], "variance": 1}),
+        LayerSpec("Normalization", {"axis": [-1], "mean": [1, 2, 3], "variance": 1}),
         "mean has shape|sett",
     ),
     "normalization of the batch": (
         (2,),
-        L("Normalization", {"axis": [0], "mean": 0, "variance": 1}),
+        LayerSpec("Normalization", {"axis": [0], "mean": 0, "variance": 1}),
         "axes after",
     ),
     "a negative variance": (
         (2,),
-        L("Normalization", {"axis": [-1], "mean": 0, "variance": -1}),
+        LayerSpec("Normalization", {"axis": [-1], "mean": 0, "variance": -1}),
         "is negative",
     ),
     "scales": (
         (2,),
-        L("Rescaling", {"scale": [1, 2, 3]}),
+        LayerSpec("Rescaling", {"scale": [1, 2, 3]}),
         "scale has shape .3.|settings are not those",
     ),
     "reshape": (
         (4,),
-        L("Reshape", {"target_shape": [3, -1]}),
+        LayerSpec("Reshape", {"target_shape": [3, -1]}),
         r"one sample of shape \[1, 4\] to \[3, -1\]",
     ),
-    "reshape twice open": ((4,), L("Reshape", {"target_shape": [-1, -1]}), "cannot reshape"),
-    "permute": ((2, 2), L("Permute", {"dims": [0, 1]}), r"dims \[0, 1\] do not name the axes"),
+    "reshape twice open": (
+        (4,),
+        LayerSpec("Reshape", {"target_shape": [-1, -1]}),
+        "cannot reshape",
+    ),
+    "permute": (
+        (2, 2),
+        LayerSpec("Permute", {"dims": [0, 1]}),
+        r"dims \[0, 1\] do not name the axes",
+    ),
     "negative padding": (
         (2, 2),
-        L("ZeroPadding1D", {"padding": [-1, 2]}),
+        LayerSpec("ZeroPadding1D", {"padding": [-1, 2]}),
         "padding is .-1, 2.; expected 1 pairs",
     ),
-    "huge padding": ((2, 2, 1), L("ZeroPadding2D", {"padding": 10**6}), "more than [0-9]+ entries"),
-    "cropping all": ((2, 2), L("Cropping1D", {"cropping": [1, 1]}), "values have 1 to"),
-    "one input to add": ((2,), L("Add"), "expected several inputs of one rank"),
+    "huge padding": (
+        (2, 2, 1),
+        LayerSpec("ZeroPadding2D", {"padding": 10**6}),
+        "more than [0-9]+ entries",
+    ),
+    "cropping all": ((2, 2), LayerSpec("Cropping1D", {"cropping": [1, 1]}), "values have 1 to"),
+    "one input to add": ((2,), LayerSpec("Add"), "expected several inputs of one rank"),
     "prelu": ((2, 3), _prelu([2, 3], [1]), r"its alpha has shape \[2, 3\]; expected \[1, 3\]"),
 }
 
@@ -1411,11 +1473,11 @@ def _refused(says: str, act: Callable[[], object]) -> None:
 @pytest.mark.parametrize("name", _BAD_LAYERS)
 def test_layers_that_are_refused(name: str, ending: str, tmp_path: Path) -> None:
     shape, layer, says = _BAD_LAYERS[name]
-    _refused(says, lambda: _of(tmp_path, shape, layer, ending=ending))
+    _refused(says, lambda: _draft_of(tmp_path, shape, layer, ending=ending))
 
 
 def test_a_list_is_refused_where_a_layer_takes_one_value(tmp_path: Path) -> None:
-    layers: list[tuple[L, Edges]] = [
+    layers: list[tuple[LayerSpec, Edges]] = [
         _input("x", 2),
         _input("y", 2),
         (_with_name(dense(2, 2), "d"), [[("x", 0), ("y", 0)]]),
@@ -1442,10 +1504,10 @@ def test_merging_that_is_refused(
     kind: str, shapes: list[tuple[int, ...]], config: Config, says: str, tmp_path: Path
 ) -> None:
     names = [f"x{i}" for i in range(len(shapes))]
-    layers: list[tuple[L, Edges]] = [
+    layers: list[tuple[LayerSpec, Edges]] = [
         _input(name, *shape) for name, shape in zip(names, shapes, strict=True)
     ]
-    layers.append((L(kind, config, name="m"), [[(name, 0) for name in names]]))
+    layers.append((LayerSpec(kind, config, name="m"), [[(name, 0) for name in names]]))
     model = _functional(layers, names, [["m", 0, 0]], 2)
     _refused(
         rf"\({kind}\): .*{says}",
@@ -1456,8 +1518,10 @@ def test_merging_that_is_refused(
 _GOOD_LAYERS = [dense(2, 3, "relu"), dense(3, 2)]
 
 
-def _model_with(edit: Callable[[Config], object]) -> Callable[[], tuple[Config, Sequence[L]]]:
-    def make() -> tuple[Config, Sequence[L]]:
+def _model_with(
+    edit: Callable[[Config], object],
+) -> Callable[[], tuple[Config, Sequence[LayerSpec]]]:
+    def make() -> tuple[Config, Sequence[LayerSpec]]:
         model = json.loads(json.dumps(_sequential((2,), _GOOD_LAYERS, 2)))
         edit(model)
         return model, _GOOD_LAYERS
@@ -1465,9 +1529,11 @@ def _model_with(edit: Callable[[Config], object]) -> Callable[[], tuple[Config, 
     return make
 
 
-def _graph_with(edit: Callable[[Config], object]) -> Callable[[], tuple[Config, Sequence[L]]]:
-    def make() -> tuple[Config, Sequence[L]]:
-        parts: list[tuple[L, Edges]] = [
+def _graph_with(
+    edit: Callable[[Config], object],
+) -> Callable[[], tuple[Config, Sequence[LayerSpec]]]:
+    def make() -> tuple[Config, Sequence[LayerSpec]]:
+        parts: list[tuple[LayerSpec, Edges]] = [
             _input("x", 2),
             (_with_name(_GOOD_LAYERS[0], "a"), [[("x", 0)]]),
             (_with_name(_GOOD_LAYERS[1], "b"), [[("a", 0)]]),
@@ -1479,8 +1545,8 @@ def _graph_with(edit: Callable[[Config], object]) -> Callable[[], tuple[Config, 
     return make
 
 
-#: Configurations that are refused: how to make them, and what is said.
-_BAD_MODELS: dict[str, tuple[Callable[[], tuple[Config, Sequence[L]]], str]] = {
+#: Configurations that are refused, by name: how to make them, and the message.
+_BAD_MODELS: dict[str, tuple[Callable[[], tuple[Config, Sequence[LayerSpec]]], str]] = {
     "subclassed": (
         _model_with(lambda m: m.update(class_name="MyModel")),
         "model 'MyModel': only Sequential and Func",
@@ -1507,7 +1573,8 @@ _BAD_MODELS: dict[str, tuple[Callable[[], tuple[Config, Sequence[L]]], str]] = {
     ),
     "another name": (
         _model_with(lambda m: m["config"]["layers"][1]["config"].update(name="other")),
-        "layer 'other'.*(the file holds the weights none; expected kernel, bias|those of 'dense_1')",
+        "layer 'other'.*(the file holds the weights none; expected kernel, bias|"
+        "those of 'dense_1')",
     ),
     "a model within": (
         _model_with(lambda m: m["config"]["layers"][1].update(class_name="Sequential")),
@@ -1615,8 +1682,8 @@ def test_models_that_are_refused(name: str, ending: str, tmp_path: Path) -> None
     _refused(says, lambda: _network(_read(tmp_path, content, ending)))
 
 
-def _file(edit: Callable[[Any], object]) -> bytes:
-    """A good HDF5 file, edited with h5py."""
+def _edited_file(edit: Callable[[Any], object]) -> bytes:
+    """The content of a valid HDF5 file after a change with h5py."""
     buffer = io.BytesIO(_h5(_sequential((2,), _GOOD_LAYERS, 2), _GOOD_LAYERS))
     with h5py.File(buffer, "r+") as file:
         edit(file)
@@ -1650,7 +1717,7 @@ def _without(member: str) -> bytes:
     )
 
 
-#: Files that are refused: ending, content, what is said.
+#: Files that are refused, by name: the ending, the content, and the message.
 _BAD_FILES: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "empty": ("h5", lambda: b"", "not a readable HDF5 file"),
     "not HDF5": ("h5", lambda: b"PK\3\4" + bytes(300), r"not a readable HDF5 file \(OSError\)"),
@@ -1661,77 +1728,77 @@ _BAD_FILES: dict[str, tuple[str, Callable[[], bytes], str]] = {
     ),
     "model_config a number": (
         "h5",
-        lambda: _file(lambda f: f.attrs.__setitem__("model_config", 3)),
+        lambda: _edited_file(lambda f: f.attrs.__setitem__("model_config", 3)),
         "no model",
     ),
     "model_config no JSON": (
         "h5",
-        lambda: _file(lambda f: f.attrs.modify("model_config", "{]")),
+        lambda: _edited_file(lambda f: f.attrs.modify("model_config", "{]")),
         "model configuration: not readable JSON: ",
     ),
     "model_config a list": (
         "h5",
-        lambda: _file(lambda f: f.attrs.modify("model_config", "[]")),
+        lambda: _edited_file(lambda f: f.attrs.modify("model_config", "[]")),
         "a JSON object",
     ),
     "deep JSON": (
         "h5",
-        lambda: _file(lambda f: f.attrs.modify("model_config", "[" * 60000)),
+        lambda: _edited_file(lambda f: f.attrs.modify("model_config", "[" * 60000)),
         "not readable JSON",
     ),
     "no weights": (
         "h5",
-        lambda: _file(lambda f: f.pop("model_weights")),
+        lambda: _edited_file(lambda f: f.pop("model_weights")),
         "'dense_1'.*holds the weights none",
     ),
     "a missing weight": (
         "h5",
-        lambda: _file(lambda f: f.pop("model_weights/dense_1/dense_1/bias:0")),
+        lambda: _edited_file(lambda f: f.pop("model_weights/dense_1/dense_1/bias:0")),
         "weight 'model_weights/dense_1/dense_1/bias:0': not in the file, or a link",
     ),
     "a soft link": (
         "h5",
-        lambda: _file(lambda f: _replaced(f, h5py.SoftLink("/model_weights"))),
+        lambda: _edited_file(lambda f: _replaced(f, h5py.SoftLink("/model_weights"))),
         "not followed",
     ),
     "an external link": (
         "h5",
-        lambda: _file(lambda f: _replaced(f, h5py.ExternalLink("/etc/passwd", "/a"))),
+        lambda: _edited_file(lambda f: _replaced(f, h5py.ExternalLink("/etc/passwd", "/a"))),
         "links are not followed",
     ),
     "text for a weight": (
         "h5",
-        lambda: _file(lambda f: _replaced(f, "text")),
+        lambda: _edited_file(lambda f: _replaced(f, "text")),
         "its type is object; expected numbers",
     ),
     "truth values": (
         "h5",
-        lambda: _file(lambda f: _replaced(f, np.array([True] * 3))),
+        lambda: _edited_file(lambda f: _replaced(f, np.array([True] * 3))),
         "its type is bool",
     ),
     "long doubles": (
         "h5",
-        lambda: _file(lambda f: _replaced(f, np.ones(3, np.longdouble))),
+        lambda: _edited_file(lambda f: _replaced(f, np.ones(3, np.longdouble))),
         "its type is float128",
     ),
     "an empty weight": (
         "h5",
-        lambda: _file(lambda f: _replaced(f, h5py.Empty("f4"))),
+        lambda: _edited_file(lambda f: _replaced(f, h5py.Empty("f4"))),
         "not an array in this file",
     ),
     "a huge weight": (
         "h5",
-        lambda: _file(_huge),
+        lambda: _edited_file(_huge),
         "with its 10000000000 numbers the file has too many",
     ),
     "a circle of links": (
         "h5",
-        lambda: _file(lambda f: _replaced(f, f["model_weights"])),
+        lambda: _edited_file(lambda f: _replaced(f, f["model_weights"])),
         "not a readable HDF5 file",
     ),
     "bytes that are no text": (
         "h5",
-        lambda: _file(lambda f: f.attrs.modify("model_config", b"\xff{}")),
+        lambda: _edited_file(lambda f: f.attrs.modify("model_config", b"\xff{}")),
         "not a readable HDF5 file",
     ),
     "not a zip": (
@@ -1801,7 +1868,7 @@ def test_files_that_are_refused(name: str, tmp_path: Path) -> None:
 
 
 def test_links_of_an_archive_make_circles(tmp_path: Path) -> None:
-    """Hard links may lead back to where they stand; the walk ends."""
+    """The walk through a file ends even if hard links form a circle."""
     buffer = io.BytesIO()
     with h5py.File(buffer, "w") as file:
         file.create_group("layers/dense/vars")
@@ -1817,7 +1884,7 @@ def test_links_of_an_archive_make_circles(tmp_path: Path) -> None:
 def test_the_worker_gives_up_and_breaks_down(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    content = _file(lambda f: None) if ending == "h5" else _archive()
+    content = _edited_file(lambda f: None) if ending == "h5" else _archive()
     with monkeypatch.context() as patch:
         patch.setattr(hdf5, "_TIME_LIMIT", (0.0, 0.0))
         _refused(
@@ -1841,8 +1908,8 @@ def test_the_worker_needs_h5py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     ):
         _refused(
             r"needs the package h5py \(the extra \[keras\]\): pip install h5py",
-            lambda e=ending, c=content: _read(tmp_path, c, e),
-        )  # type: ignore[misc]
+            partial(_read, tmp_path, content, ending),
+        )
 
 
 # --- Damaged files -----
@@ -1893,21 +1960,21 @@ _REPLACEMENTS: list[Any] = [
 
 
 def test_replaced_settings_give_a_network_or_one_line(tmp_path: Path) -> None:
-    """Every entry of the configuration replaced by values of several kinds."""
-    parts: list[tuple[L, Edges]] = [
+    """Values of several kinds in place of each setting give a network or an error of one line."""
+    parts: list[tuple[LayerSpec, Edges]] = [
         _input("x", 3, 3, 1),
         (_with_name(_C, "c"), [[("x", 0)]]),
         (_with_name(_batch_norm(1), "n"), [[("c", 0)]]),
         (
-            L(
+            LayerSpec(
                 "Normalization",
                 {"axis": [-1], "mean": [1.0], "variance": [4.0], "invert": False},
                 name="m",
             ),
             [[("n", 0)]],
         ),
-        (L("Add", name="s"), [[("n", 0), ("m", 0)]]),
-        (L("Rescaling", {"scale": 2.0, "offset": 1.0}, name="r"), [[("s", 0)]]),
+        (LayerSpec("Add", name="s"), [[("n", 0), ("m", 0)]]),
+        (LayerSpec("Rescaling", {"scale": 2.0, "offset": 1.0}, name="r"), [[("s", 0)]]),
     ]
     model = _functional(parts, ["x"], [["r", 0, 0]], 3)
     stored = [layer for layer, _ in parts]
@@ -1936,10 +2003,10 @@ def test_replaced_settings_give_a_network_or_one_line(tmp_path: Path) -> None:
 def test_the_worker_on_damaged_files(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No damage raises anything but `NetworkError`; the HDF5 library may hang on it, and is given up then."""
+    """Damaged files raise `NetworkError` only, even if the HDF5 library hangs."""
     monkeypatch.setattr(hdf5, "_TIME_LIMIT", (10.0, 0.0))
     chance = random.Random(2)
-    content = _file(lambda f: None) if ending == "h5" else _archive()
+    content = _edited_file(lambda f: None) if ending == "h5" else _archive()
     survived = sum(_survives(tmp_path, damaged(chance, content), ending) for _ in range(25))
     lengths = [len(content) * i // 12 for i in range(12)]
     assert not any(_survives(tmp_path, content[:length], ending) for length in lengths)
@@ -1976,7 +2043,10 @@ def test_files_from_elsewhere(name: str, format_: str, architecture: str) -> Non
     "name", ["arch_single_pendulum", "vcas_pra01_20hu", "marabou_cnn_max_mnist2"]
 )
 def test_files_from_elsewhere_equal_their_onnx_versions(name: str) -> None:
-    """Equal networks, neuron by neuron: keras2onnx and MATLAB changed no number (vcas starts with a Sub of zeros)."""
+    """The networks equal their ONNX versions, since the converters changed no number.
+
+    The network vcas starts with a subtraction of zeros.
+    """
     assert _network(_elsewhere(f"{name}.h5")) == read(_NETS / f"{name}.onnx", compare=False).network
 
 

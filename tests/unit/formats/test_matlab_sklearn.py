@@ -1,4 +1,4 @@
-"""``.mat`` files, made with scipy or byte by byte, and perceptrons of scikit-learn."""
+"""``.mat`` files that are made with scipy or byte by byte, and perceptrons of scikit-learn."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def test_weights_in_cells(compressed: bool, tmp_path: Path) -> None:
     draft = read_mat(_good(tmp_path, compressed), ReadOptions())
     assert _network(draft) == _expected()
     assert draft.caveats == [
-        "the file names no activations (act_fcns): a ReLU between consecutive affine maps is assumed"
+        "the file names no activations (act_fcns): a ReLU between consecutive affine maps is "
+        "assumed"
     ]
     assert (draft.dtypes, draft.numbers, draft.arithmetic) == ({"float64"}, 13, "float64")
     assert draft.steps == ["affine [1, 3]", "relu [1, 3]", "affine [1, 1]"]
@@ -104,7 +105,7 @@ def test_linear_layers_and_a_relu_at_the_end(tmp_path: Path) -> None:
 
 
 def test_columns_rows_and_number_types(tmp_path: Path) -> None:
-    """Cells in a column, biases as rows, float32 and integers: the values are the same."""
+    """Cells in a column, biases as rows, float32 and integers give the same network."""
     weights = _cells([_W[0].astype(np.float32), (_W[1] * 8).astype(np.int16)], column=True)
     draft = read_mat(_mat(tmp_path, W=weights, b=_cells([b.T for b in _B])), ReadOptions())
     assert _network(draft) == from_arrays([(_W[0], _B[0][:, 0]), (_W[1] * 8, _B[1][:, 0])])
@@ -398,7 +399,7 @@ def test_damaged_mat_files_give_a_network_or_one_line(compressed: bool, tmp_path
 
 
 def test_vcas_in_four_formats() -> None:
-    """The decimals of .nnet: .mat holds their nearest float64, .h5 their nearest float32."""
+    """The .mat file has the float64 nearest to the decimals of .nnet, the .h5 file the float32."""
     path = _NETS / "vcas_pra01_20hu.mat"
     if not path.is_file():
         pytest.skip("the collection of networks is not here")
@@ -479,7 +480,7 @@ def test_classifiers_end_in_a_tail(classes: int, tail: str) -> None:
 
 
 def _stand_in(**changes: Any) -> Any:
-    """The attributes of a fitted perceptron."""
+    """An object with the attributes of a fitted perceptron."""
     attributes = {
         "hidden_layer_sizes": (2,),
         "activation": "relu",

@@ -1,7 +1,7 @@
-"""PyTorch: state dicts and their containers, modules compared exactly with PyTorch, what must be refused.
+"""PyTorch: state dicts, modules that are compared exactly with PyTorch, and refusals.
 
-Weights and inputs of most modules are multiples of 1/8, so that float32 does not round and equality is exact.
-"""
+Weights and inputs of most modules are multiples of 1/8, so float32 does not round and equality is
+exact."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ F: Any = torch.nn.functional
 
 
 def _tensor(*shape: int, seed: int = 0, dtype: Any = None) -> Any:
-    """Multiples of 1/8 up to 2."""
+    """A tensor of multiples of 1/8 between -2 and 2."""
     generator = torch.Generator().manual_seed(seed + 100 * sum(shape))
     return (torch.randint(-16, 17, shape, generator=generator) / 8).to(dtype or torch.float32)
 
@@ -211,7 +211,7 @@ def test_tensors_that_are_views(tmp_path: Path) -> None:
 
 
 def _relocated(path: Path, device: str) -> None:
-    """Rewrite a file as if its tensors had been on another device."""
+    """Rewrite a file such that its tensors seem to come from another device."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     (name,) = [name for name in members if name.endswith("data.pkl")]
@@ -247,7 +247,8 @@ def test_several_networks_are_listed(tmp_path: Path) -> None:
     path = _saved(tmp_path, _SEVERAL)
     _refused(
         path,
-        r"several networks: prefix 'actor\.' \(3-4-2\), prefix 'critic\.net\.' \(3-5-1\); choose one",
+        r"several networks: prefix 'actor\.' \(3-4-2\), prefix 'critic\.net\.' \(3-5-1\); "
+        "choose one",
     )
     separate = {"policy": _state(3, 4, 2), "value": _state(3, 5, 1)}
     _refused(
@@ -291,7 +292,8 @@ def test_a_prefix_chooses(tmp_path: Path) -> None:
         ("", r"tensor 'critic\.R' \[2, 2\]"),
         (
             "actor,critic.net",
-            r"'actor\.net\.2\.weight' \[2, 4\] cannot be followed by 'critic\.net\.0\.weight' \[5, 3\]",
+            r"'actor\.net\.2\.weight' \[2, 4\] cannot be followed by "
+            r"'critic\.net\.0\.weight' \[5, 3\]",
         ),
         ("actor.net.0,actor", r"chooses the layer 'actor\.net\.0' twice"),
     ],
@@ -388,7 +390,7 @@ def test_a_part_of_a_larger_network_on_request(tmp_path: Path) -> None:
 
 
 class _Evil:
-    """An object whose pickle makes a folder."""
+    """An object that makes a folder when it is unpickled."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -573,7 +575,7 @@ def test_files_from_elsewhere(name: str, prefix: str | None, expected: str) -> N
 
 
 def _module(forward: Callable[..., Any], **parts: Any) -> Any:
-    """A module with this forward; parts are layers, parameters, or tensors, which become buffers."""
+    """A module with a given forward; parts are layers, parameters, or tensors as buffers."""
     made = type("Made", (nn.Module,), {"forward": forward})()
     for name, part in parts.items():
         if isinstance(part, torch.Tensor) and not isinstance(part, nn.Parameter):
@@ -584,7 +586,7 @@ def _module(forward: Callable[..., Any], **parts: Any) -> Any:
 
 
 def _batch_norm(layer: Any) -> Any:
-    """Statistics whose roots are exact, and factors of every sign."""
+    """A batch normalisation with exact roots and factors of every sign."""
     squares = torch.tensor([0.25, 4.0, 1.0, 16.0])[: layer.num_features]
     layer.eps = 1 / 16
     layer.running_var.copy_(squares - layer.eps)
@@ -596,7 +598,7 @@ def _batch_norm(layer: Any) -> Any:
 
 
 def _dyadic(module: Any) -> Any:
-    """The module with parameters that are multiples of 1/8, in evaluation mode."""
+    """The module in evaluation mode, with multiples of 1/8 as parameters."""
     norms = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
     for number, part in enumerate(module.modules()):
         if isinstance(part, norms):
@@ -940,7 +942,7 @@ def test_modules_with_any_weights_agree_within_the_rounding_bound(name: str, dty
 
 
 def _traced(*calls: tuple[Callable[..., Any], Callable[..., tuple[Any, ...]]]) -> Any:
-    """A module of function calls on the input and the results so far; the last one is the output."""
+    """A module that applies functions to the input and earlier results and returns the last."""
     graph = torch.fx.Graph()
     nodes = [graph.placeholder("x")]
     for function, arguments in calls:
@@ -950,7 +952,7 @@ def _traced(*calls: tuple[Callable[..., Any], Callable[..., tuple[Any, ...]]]) -
 
 
 def test_operators_that_write_in_place() -> None:
-    """They become ordinary ones, and who reads what they wrote gets the new value."""
+    """They become ordinary operations, and later nodes read the new value."""
     halved = (operator.mul, lambda x: (x, 0.5))
     module = _traced(
         halved, (operator.iadd, lambda x, y: (y, x)), (operator.isub, lambda x, y, z: (y, 1))
@@ -1373,7 +1375,7 @@ def test_the_comparison_finds_a_broken_reader(layer: str, monkeypatch: pytest.Mo
 
 
 def test_the_comparison_finds_a_trace_that_is_another_function() -> None:
-    """``y += 1`` is an ordinary sum in a trace, but writes into what z is, too."""
+    """``y += 1`` is an ordinary sum in a trace, but in the module it also changes z."""
 
     def forward(self: Any, x: Any) -> Any:
         y = z = torch.relu(x)
