@@ -240,7 +240,7 @@ def _look_longer(
     if holds:
         case.verdict = "proved after a longer search"
         return
-    ended = "ended by itself" if search.idle else f"{longer} s were not enough"
+    ended = "ended by itself" if search.is_idle else f"{longer} s were not enough"
     case.search = f"{len(search.ridges)} ridges, {search.walks} walks, {ended}"
     if truth.best.hold:
         case.why = "rigid, search: " + _wants(search)

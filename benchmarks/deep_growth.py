@@ -99,11 +99,11 @@ def measure(network: Network, limit: float) -> dict[str, Any]:
         "search seconds": round(searching, 3),
     }
     if isinstance(hypotheses, list):
-        claim = Claim("identifiable", network, search.space.among)
-        result |= {"proved": "all", "among": search.space.among}
+        claim = Claim("identifiable", network, search.deep_network.among)
+        result |= {"proved": "all", "among": search.deep_network.among}
         return result | _checked(claim, deep.THEOREM, hypotheses, selecting)
     missing = search.hypotheses.missing
-    wanted = Counter(f"{entry.want}, layer {entry.layer}" for entry in missing)
+    wanted = Counter(f"{entry.kind}, layer {entry.layer}" for entry in missing)
     result["missing"] = dict(sorted(wanted.items())) if missing else hypotheses.reason
     return result | _in_part(search)
 

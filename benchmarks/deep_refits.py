@@ -61,7 +61,7 @@ def main() -> None:
         )
         counts["networks"] += 1
         if search.hypotheses.hold:
-            counts[f"hypotheses hold among {search.space.among} parameters"] += 1
+            counts[f"hypotheses hold among {search.deep_network.among} parameters"] += 1
             others += refits(vector, widths, points_of(search, rng), options.starts, rng, counts)
     write_results(
         "deep_refits",
@@ -91,10 +91,10 @@ def network_of(vector: Floats, widths: tuple[int, ...]) -> Network:
 def points_of(search: DeepSearch, rng: np.random.Generator) -> Floats:
     """Points at many sizes, and points around all ridges."""
     inputs, found = search.network.inputs, list[Floats]()
-    for spot in search.ridges.values():
-        plane = search.planes[spot.plane]
+    for location in search.ridges.values():
+        plane = search.planes[location.plane]
         one, other = (np.array(direction, dtype=float) for direction in plane.directions)
-        ridge = np.array(list(map(float, plane.point))) + spot.s * one + spot.t * other
+        ridge = np.array(list(map(float, plane.point))) + location.s * one + location.t * other
         size = max(1.0, float(np.abs(ridge).max()))
         found += [ridge + rng.normal(0, size * share, (20, inputs)) for share in (1, 0.1, 0.01)]
     return np.concatenate([*found, *(rng.normal(0, size, (4000, inputs)) for size in _FAR)])

@@ -26,7 +26,7 @@ from polyrelu.exact import eliminate_mod, float_prime
 from polyrelu.network import Network
 from polyrelu.proofs.deep.families import Families
 from polyrelu.proofs.deep.hypotheses import DeepHypotheses, evaluate
-from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork, Ridge, deep_network, mask_of
+from polyrelu.proofs.deep.ridges import Competitors, DeepNetwork, Ridge, mask_of
 from tests.oracles.judge import plain
 from tests.oracles.plain import integer_form
 
@@ -77,9 +77,9 @@ class Truth:
 
     def shown(self, among: Competitors) -> DeepHypotheses:
         """What all ridges show for competitors of a class."""
-        space = deep_network(self.network, among)
-        ridges = ridges_of(space, self.cells)
-        return evaluate(space, ridges, Families(space, ridges))
+        deep_network = DeepNetwork.of(self.network, among)
+        ridges = ridges_of(deep_network, self.cells)
+        return evaluate(deep_network, ridges, Families(deep_network, ridges))
 
     @cached_property
     def reasons(self) -> dict[str, int]:
@@ -124,15 +124,17 @@ class Truth:
                         yield h, v
 
 
-def ridges_of(space: DeepNetwork, cells: PolyhedralComplex) -> list[Ridge]:
+def ridges_of(deep_network: DeepNetwork, cells: PolyhedralComplex) -> list[Ridge]:
     """All ridges: the cells of codimension 2 with exactly two zeros."""
-    dimension = space.network.inputs - 2
+    dimension = deep_network.network.inputs - 2
     if dimension < cells.lineality_dim:
         return []
     signs = cells.signs(dimension)
     found = signs[(signs == 0).sum(axis=1) == 2]
     pairs = [np.flatnonzero(row == 0).tolist() for row in found]
-    return [space.ridge(u, v, mask_of(row)) for (u, v), row in zip(pairs, found, strict=True)]
+    return [
+        deep_network.ridge(u, v, mask_of(row)) for (u, v), row in zip(pairs, found, strict=True)
+    ]
 
 
 def _has_kernel(rows: Floats) -> bool:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT (Copyright 2026 The polyrelu developers; text in LICENSE-checker.txt)
-"""Independent checker for polyrelu certificates, version 1 of certificate/FORMAT.md; standard library only. Run
-`python -I -S polyrelu/checker.py [--json] [--network FILE]... CERT`; exit status 0 accepted, 1 rejected, 2 unreadable.
-Notation as in FORMAT.md: z[l] = (rows a[l-1] + bias) / denominator;
-for L = 3, A = W[2], a = b[2], V = W[3]. A layer has ONE denominator, so signs, zeros, ranks, proportionality and
-vanishing sums of products V_oi A_ik are read off the integers `rows`; where layers or networks meet, the denominators
-are carried along. Time bounds count operations on numbers, of at most 16,384 bits in a file; `bounded` limits what a
-small file could blow up.
-"""
+"""Independent checker for polyrelu certificates, version 1 of certificate/FORMAT.md; standard
+library only. Run `python -I -S polyrelu/checker.py [--json] [--network FILE]... CERT`; exit status
+0 accepted, 1 rejected, 2 unreadable. Notation as in FORMAT.md: z[l] = (rows a[l-1] + bias) /
+denominator; for L = 3, A = W[2], a = b[2], V = W[3]. A layer has ONE denominator, so signs, zeros,
+ranks, proportionality and vanishing sums of products V_oi A_ik are read off the integers `rows`;
+where layers or networks meet, the denominators are carried along. Time bounds count operations on
+numbers, of at most 16,384 bits in a file; `bounded` limits what a small file could blow up."""
 
 from __future__ import annotations
 
@@ -95,7 +94,8 @@ def quote(value: object) -> str:
     return ascii(text[:72])[:76] + ("..." if len(text) > 72 else "")
 
 
-# ---- Text. Possessive quantifiers: no backtracking. `fullmatch` everywhere, because `$` matches before "\n".
+# ---- Text. Possessive quantifiers: no backtracking. `fullmatch` everywhere, because `$` matches
+# before "\n".
 NUMBER = r"(?:-?0x[1-9a-f][0-9a-f]{0,4095}+|0|-?[1-9][0-9]{0,999}+)"
 NATURAL, ROW = re.compile(f"(?!-){NUMBER}"), re.compile(f"{NUMBER}(?: {NUMBER})*+")
 PRIME, LAST = re.compile(f"{2**31 - 1}|{2**61 - 1}"), re.compile("affine|relu")
@@ -108,8 +108,10 @@ class OneOf(tuple[Any, ...]):
 
 
 def mismatch(value: Any, shape: Any, place: str) -> tuple[str, str] | None:
-    """Where and how a value differs from a shape: a dict (exactly these keys), a list (entries alike), a tuple (a list
-    this long), a pattern, `int`, `object` (anything), OneOf, a literal. Types are exact, since to Python True == 1."""
+    """Where and how a value differs from a shape: a dict (exactly these keys), a list (entries
+    alike), a tuple (a list this long), a pattern, `int`, `object` (anything), OneOf, a literal.
+    Types are exact, since to Python True == 1.
+    """
     if isinstance(shape, OneOf):
         tried = [mismatch(value, option, place) for option in shape]
         return (
@@ -146,7 +148,9 @@ def fit(value: Any, shape: Any, place: str) -> None:
 
 
 def parse(data: bytes, place: str, size: int) -> Any:
-    """The JSON value of a file. `json` sees no escapes, and refuses deep nesting (RecursionError) by itself."""
+    """The JSON value of a file. `json` sees no escapes, and refuses deep nesting (RecursionError)
+    by itself.
+    """
 
     def number(text: str) -> int:
         """An index."""
@@ -245,7 +249,9 @@ NETWORK = {
 
 
 def read_network(document: Any, place: str) -> Network:
-    """A network. Every number has one spelling, so the canonical bytes contain the rows as they stand."""
+    """A network. Every number has one spelling, so the canonical bytes contain the rows as they
+    stand.
+    """
     fit(document, NETWORK, place)
     widths, entries, layers, total = [document["inputs"]], document["layers"], list[Layer](), 0
     readable(
@@ -306,7 +312,9 @@ def dot(left: Iterable[int], right: Iterable[int]) -> int:
 
 
 class Row(tuple[int, ...]):
-    """Integers as a key of a dictionary, hashed as text: nobody can make the hashes of many collide."""
+    """Integers as a key of a dictionary, hashed as text: nobody can make the hashes of many
+    collide.
+    """
 
     hashed = 0
 
@@ -316,7 +324,9 @@ class Row(tuple[int, ...]):
 
 
 def plane(row: Sequence[int]) -> tuple[Row, int]:
-    """(h, s), row = s h, h primitive with a positive first nonzero entry: one h per hyperplane. s = 0 if row = 0."""
+    """(h, s), row = s h, h primitive with a positive first nonzero entry: one h per hyperplane. s =
+    0 if row = 0.
+    """
     scale = math.gcd(*row) * (-1 if next((x for x in row if x), 0) < 0 else 1)
     return Row(x // (scale or 1) for x in row), scale
 
@@ -338,7 +348,9 @@ def check_determinant(step: str, q: int, rows: Iterable[Iterable[int]], p: int) 
 
 
 def pivots(matrix: Matrix) -> list[int]:
-    """Columns that are a basis of the column space. Bareiss, O(m n min(m, n)): numbers are minors, divisions exact."""
+    """Columns that are a basis of the column space. Bareiss, O(m n min(m, n)): numbers are minors,
+    divisions exact.
+    """
     rest, last, found = [list(row) for row in matrix], 1, list[int]()
     for c in range(len(matrix[0]) if matrix else 0):
         if pivot := next((row for row in rest if row[c]), None):
@@ -412,8 +424,9 @@ def check_rank(step: str, evidence: Any, layer: Layer) -> None:
 
 
 def check_subsets(evidence: Any, lower: Layer, upper: Layer) -> None:
-    """No nonempty set of the X_i = V_{.i} A_i has the sum 0: if they are independent modulo p, in O(q^3), or if no
-    subset of linear images vanishes modulo p, in O(2^(q/2)), hence q <= 40."""
+    """No nonempty set of the X_i = V_{.i} A_i has the sum 0: if they are independent modulo p, in
+    O(q^3), or if no subset of linear images vanishes modulo p, in O(2^(q/2)), hence q <= 40.
+    """
     step, q, m, n, p = "unique", len(lower.rows), len(upper.rows), len(lower.rows[0]), 2**61 - 1
     entries = evidence.get("entries", [])
     pairs = list(zip(zip(*upper.primitive(), strict=True), lower.primitive(), strict=True))
@@ -476,7 +489,9 @@ def check_membership(kind: str, among: str, network: Network, evidence: Any) -> 
 
 
 def check_masks(network: Network, bottom: int, masks: list[list[int]]) -> None:
-    """A masked product I_l W[l] ... W[k+1] I_k vanishes, k = `bottom`, nonempty masks; I_0 and I_L keep everything."""
+    """A masked product I_l W[l] ... W[k+1] I_k vanishes, k = `bottom`, nonempty masks; I_0 and I_L
+    keep everything.
+    """
     step, top, meter = "membership", bottom + len(masks) - 1, Meter(COST, "membership")
     require(
         bottom < top <= len(network.layers),
@@ -501,8 +516,10 @@ def check_masks(network: Network, bottom: int, masks: list[list[int]]) -> None:
 
 
 def check_generic(lower: Layer, upper: Layer) -> None:
-    """At most 5,000 minors of [A|a], all of them nonzero, which implies G2; at most 2^16 sums V_{.i} A_ij, all of them
-    nonzero: G3. A vector of sums s_o, all |s_o| < 2^(b-1), vanishes iff the integer sum of the s_o 2^(bo) does."""
+    """At most 5,000 minors of [A|a], all of them nonzero, which implies G2; at most 2^16 sums
+    V_{.i} A_ij, all of them nonzero: G3. A vector of sums s_o, all |s_o| < 2^(b-1), vanishes iff
+    the integer sum of the s_o 2^(bo) does.
+    """
     matrix, step, m, n = lower.augmented(), "membership", len(lower.rows), len(lower.rows[0]) + 1
     bits = 2 + m.bit_length() + longest(lower.rows) + longest(upper.rows)
     few = (
@@ -528,7 +545,8 @@ def check_generic(lower: Layer, upper: Layer) -> None:
         require(nonzero, step, "nonzero sums in G3", f"a zero for j = {j}")
 
 
-# ---- Rules for the claim "identifiable". Each raises Stop, or returns; `check` looks at the membership afterwards.
+# ---- Rules for the claim "identifiable". Each raises Stop, or returns; `check` looks at the
+# membership afterwards.
 def shallow(network: Network, _: Any, evidence: Any) -> None:
     """L = 2. O(n_1 (n_0 + n_2)), sorting n_1 rows, and the method for `unique`."""
     (lower, upper), step, unique = check_depth(network, 2), "visible", evidence["unique"]
@@ -565,9 +583,11 @@ def shallow(network: Network, _: Any, evidence: Any) -> None:
 def check_assignments(
     lower: Layer, upper: Layer, linear: Matrix, bends: Matrix, own: tuple[int, ...]
 ) -> None:
-    """Times twice both denominators: C_k is bends[k], M is `slope`; `own`: the network's own signs, 0 for D. Rows of R
-    and h_k are in the row space of W[1], columns of R in the column space of W[2], so `inputs` and `outputs` suffice
-    for ranks. Exact ranks, O(p^3), for each of at most 2^16 pairs."""
+    """Times twice both denominators: C_k is bends[k], M is `slope`; `own`: the network's own signs,
+    0 for D. Rows of R and h_k are in the row space of W[1], columns of R in the column space of
+    W[2], so `inputs` and `outputs` suffice for ranks. Exact ranks, O(p^3), for each of at most 2^16
+    pairs.
+    """
     p, e, step = len(own), own.count(0), "unique"
     sizes = range(e % 2, e + 1, 2)
     count = sum(math.comb(p, size) << (p - size) for size in sizes) if p <= 64 else PAIRS + 1
@@ -650,7 +670,9 @@ def bottleneck(network: Network, _: Any, evidence: Any) -> None:
 
 
 def check_corner(lower: Layer, upper: Layer, j: int, witness: Any) -> None:
-    """Condition c at a point z with z_j = 0. With Q the common denominator, Q h = A (Q z) + Q a: integers."""
+    """Condition c at a point z with z_j = 0. With Q the common denominator, Q h = A (Q z) + Q a:
+    integers.
+    """
     i, step, place, q = witness["row"], "hyperplanes", f"j = {j}", 1
     point = {k: rational(x) for k, x in witness["positive"]}
     check_indices(step, [k for k, _ in witness["positive"]], len(lower.rows[0]))
@@ -692,8 +714,10 @@ def check_flat(lower: Layer, upper: Layer, j: int, witness: Any) -> None:
     require(jump, "hyperplanes", "a nonzero sum of V_i A_ij over a_i > 0", f"j = {j}: zero")
 
 
-# ---- Theorem D, section 3.9. Hidden neurons are numbered layer by layer; the bits of a mask say which of them are on.
-# Signs are exact; everything else only has to be nonzero, or of full rank, and is shown to be so modulo P.
+# ---- Theorem D, section 3.9. Hidden neurons are numbered layer by layer; the bits of a mask say
+# which of them are on.
+# Signs are exact; everything else only has to be nonzero, or of full rank, and is shown to be so
+# modulo P.
 P, DEEP_BITS, DEEP_COST, SLOPES, DEEP_CLASSES = (
     2**61 - 1,
     2**28,
@@ -728,8 +752,10 @@ class Ridge(NamedTuple):
 
 
 class Seen:
-    """Pieces of one neuron, of families that were joined: where neurons of the layer before are on, off, or crossed,
-    that is, both within one family, and which of them are seen, that is, their weights are known; crossed ones are."""
+    """Pieces of one neuron, of families that were joined: where neurons of the layer before are on,
+    off, or crossed, that is, both within one family, and which of them are seen, that is, their
+    weights are known; crossed ones are.
+    """
 
     def __init__(self, neuron: int) -> None:
         """No pieces yet."""
@@ -756,7 +782,9 @@ def product_sum(left: Iterable[int], right: Iterable[int]) -> int:
 
 
 def pack(row: Iterable[int]) -> int:
-    """Numbers from 0 to P-1 in one, 18 bytes for each: a million products of two of them can be added there."""
+    """Numbers from 0 to P-1 in one, 18 bytes for each: a million products of two of them can be
+    added there.
+    """
     return int.from_bytes(b"".join(x.to_bytes(18, "little") for x in row), "little")
 
 
@@ -767,8 +795,9 @@ def unpack(packed: int, count: int) -> list[int]:
 
 
 def reduce_into(basis: dict[int, int], row: Sequence[int]) -> None:
-    """A row joins an echelon form modulo P, by the column of its first nonzero entry; 0 leaves it as it is. Of a row of
-    the form only what comes after this entry, 1, is kept, packed."""
+    """A row joins an echelon form modulo P, by the column of its first nonzero entry; 0 leaves it
+    as it is. Of a row of the form only what comes after this entry, 1, is kept, packed.
+    """
     rest = pack(row)
     for c in range(len(row)):
         x, rest = (rest & (1 << 144) - 1) % P, rest >> 144
@@ -786,12 +815,16 @@ def apart(a: Sequence[int], b: Sequence[int], places: list[int]) -> bool:
 
 
 class Plane:
-    """A plane in R^n_0, and the forms of all hidden neurons on it where the neurons of a mask are on, layer by layer: a
-    form is (constant, slope, slope), times a number that the layer has in common. It is also packed into one integer,
-    since weights then take one product for all three. A layer stays while the mask has the same neurons before it."""
+    """A plane in R^n_0, and the forms of all hidden neurons on it where the neurons of a mask are
+    on, layer by layer: a form is (constant, slope, slope), times a number that the layer has in
+    common. It is also packed into one integer, since weights then take one product for all three. A
+    layer stays while the mask has the same neurons before it.
+    """
 
     def __init__(self, width: int, scale: int, packed: list[int], depth: int) -> None:
-        """`width` is that of a place in a packed form, in bits; `packed` are the forms of the first layer."""
+        """`width` is that of a place in a packed form, in bits; `packed` are the forms of the first
+        layer.
+        """
         self.width, self.scales, self.below = width, [scale] * depth, [0] + [-1] * (depth - 1)
         self.digit, self.half = (1 << width) - 1, 1 << width - 1
         self.halves = self.half * (1 + (1 << width) + (1 << 2 * width))
@@ -807,8 +840,9 @@ class Plane:
 
 
 class Deep:
-    """The network, and what its ridges show. `layers` and `neurons` say how much is to be determined: all neurons of so
-    many hidden layers, and some of the next one."""
+    """The network, and what its ridges show. `layers` and `neurons` say how much is to be
+    determined: all neurons of so many hidden layers, and some of the next one.
+    """
 
     def __init__(self, network: Network, claim: Mapping[str, Any]) -> None:
         good = len(network.layers) >= 2 and network.last == "affine" and network.widths[0] >= 2
@@ -905,7 +939,9 @@ class Deep:
         return Plane(width, scale * first.denominator, packed, len(self.widths))
 
     def ridge(self, place: Plane, u: int, v: int, mask: int) -> None:
-        """The point of the plane where u and v vanish lies on a ridge, and the mask has the other signs there."""
+        """The point of the plane where u and v vanish lies on a ridge, and the mask has the other
+        signs there.
+        """
         count, name = self.starts[-1], f"neurons {u}, {v}"
         good = u < v < count and mask >> count == 0 and not mask >> u & 1 and not mask >> v & 1
         require(
@@ -944,8 +980,9 @@ class Deep:
                 place.scales[number] = scale * layer.denominator
 
     def add(self, u: int, v: int, mask: int) -> None:
-        """The type, from the rays across which the gradient of f jumps. The jump at v is a product of `late` with a
-        gradient, that at u one of `off`, or of `off` + c * `late` where v is on."""
+        """The type, from the rays across which the gradient of f jumps. The jump at v is a product
+        of `late` with a gradient, that at u one of `off`, or of `off` + c * `late` where v is on.
+        """
         late, off, c = self.influence(v, mask), self.influence(u, mask), self.bend(u, v, mask)
         same, kind = self.layer[u] == self.layer[v], "B" if off else "C"
         good = late != 0 and (off + c * late) % P != 0
@@ -984,8 +1021,9 @@ class Deep:
         return product_sum(compress(self.rows[layer][i], on), below)
 
     def influence(self, w: int, mask: int) -> int:
-        """The derivative of a sum of multiples of the outputs by the activation of a neuron; if it is not 0, neither is
-        that of some output."""
+        """The derivative of a sum of multiples of the outputs by the activation of a neuron; if it
+        is not 0, neither is that of some output.
+        """
         layer = self.layer[w]
         column = self.columns[layer + 1][w - self.starts[layer]]
         if layer + 1 < len(self.widths):
@@ -993,7 +1031,9 @@ class Deep:
         return product_sum(column, self.influences_of(layer + 1, mask)) % P
 
     def influences_of(self, layer: int, mask: int) -> list[int]:
-        """The same by the activations of the neurons of a layer that are on; for the outputs, the multiples."""
+        """The same by the activations of the neurons of a layer that are on; for the outputs, the
+        multiples.
+        """
         if layer == len(self.widths):
             return [pow(ON_OUTPUTS, o, P) for o in range(1, self.network.widths[-1] + 1)]
         above = mask >> self.starts[layer]
@@ -1032,7 +1072,9 @@ class Deep:
 
     # -- families (D1)
     def families(self, evidence: Any) -> dict[int, Seen]:
-        """The pieces of each neuron: those of a chosen family, and of others that were joined to it by crossing."""
+        """The pieces of each neuron: those of a chosen family, and of others that were joined to it
+        by crossing.
+        """
         for cell in list(self.links):
             self.members.setdefault(self.links.root(cell), []).append(
                 int.from_bytes(cell[1], "little")
@@ -1102,7 +1144,9 @@ class Deep:
         return new
 
     def join(self, step: str, seen: dict[int, Seen], joined: list[tuple[int, int]]) -> None:
-        """Families are joined in their order: by what they cross in the step `families`, else by what they see."""
+        """Families are joined in their order: by what they cross in the step `families`, else by
+        what they see.
+        """
         ready = set[int]()
         for w, ridge in joined:
             new, layer = self.family(step, w, ridge), self.layer[w]
@@ -1136,7 +1180,7 @@ class Deep:
         return one.crossed & other.crossed if step == "families" else one.seen & other.seen
 
     def apart(self, step: str, one: Seen, other: Seen) -> bool:
-        """Whether the rows of two neurons of a layer are independent where both cross, or both see."""
+        """Whether the rows of two neurons of one layer are independent where both cross or see."""
         layer = self.layer[one.neuron]
         if layer == 0:
             return False
@@ -1146,8 +1190,10 @@ class Deep:
 
     # -- signs (D3)
     def signs(self, layer: int, seen: dict[int, Seen]) -> None:
-        """Some neuron of the layer above is crossed by all of this one, or the systems of some of them have no solution
-        but 0: for each v first its own unknowns, s_vh and t_vh, then the p_h. Any set of neurons above will do."""
+        """Some neuron of the layer above is crossed by all of this one, or the systems of some of
+        them have no solution but 0: for each v first its own unknowns, s_vh and t_vh, then the p_h.
+        Any set of neurons above will do.
+        """
         above = [own for v, own in seen.items() if self.layer[v] == layer + 1]
         full, total, wanted = (1 << self.widths[layer]) - 1, dict[int, int](), set[int]()
         if not above or any(self.part(own.crossed, layer) == full for own in above):
@@ -1184,8 +1230,10 @@ class Deep:
     def system(
         self, own: Seen, unknowns: list[tuple[int, tuple[bool, ...], int]]
     ) -> dict[int, int]:
-        """The equations that the gradients of the layer before, each times its factor and unknown, have the sum 0 at
-        the pieces of a neuron, until the rank is full. An unknown (h, states, factor) counts where h is on, or off."""
+        """The equations that the gradients of the layer before, each times its factor and unknown,
+        have the sum 0 at the pieces of a neuron, until the rank is full. An unknown (h, states,
+        factor) counts where h is on, or off.
+        """
         layer, size, basis, seen = (
             self.layer[own.neuron] - 1,
             len(unknowns),
@@ -1220,7 +1268,9 @@ class Deep:
         return basis
 
     def slope(self, layer: int, mask: int, k: int) -> list[int]:
-        """The derivatives of those neurons of a layer that are on, by input k, or along the direction if k is n_0."""
+        """The derivatives of those neurons of a layer that are on, by input k, or along the
+        direction if k is n_0.
+        """
         key = layer, k, self.text(self.below(mask, layer + 1))
         if key not in self.slopes:
             on = self.on(mask, layer)
@@ -1247,7 +1297,9 @@ class Deep:
             own.seen |= own.on
 
     def weights(self, seen: dict[int, Seen], evidence: Any) -> None:
-        """No weight is 0, and all are seen; those of the last layer on neurons that are on nowhere by (D2')."""
+        """No weight is 0, and all are seen; those of the last layer on neurons that are on nowhere
+        by (D2').
+        """
         last, order = (
             len(self.widths) - 1 if self.layers == len(self.widths) else -1,
             evidence["order"],
@@ -1284,7 +1336,9 @@ class Deep:
     def sources(
         self, seen: dict[int, Seen], order: list[int], unseen: dict[int, list[int]]
     ) -> None:
-        """(D2'): neurons h of layer L-2 that are on at no piece of some v of layer L-1 are seen at their own zeros."""
+        """(D2'): neurons h of layer L-2 that are on at no piece of some v of layer L-1 are seen at
+        their own zeros.
+        """
         low, high = len(self.widths) - 2, len(self.widths) - 1
         top, base = range(self.starts[high], self.starts[high + 1]), self.starts[low]
         rows = [[x % P for x in row] for row in self.network.layers[high].augmented()]
@@ -1330,8 +1384,9 @@ class Deep:
 
 
 def deep(network: Network, claim: Any, evidence: Any) -> None:
-    """Theorem D, as a whole or in part. A product for each weight and each column of the forms at each ridge; ranks in
-    cubic time."""
+    """Theorem D, as a whole or in part. A product for each weight and each column of the forms at
+    each ridge; ranks in cubic time.
+    """
     subject, slices = Deep(network, claim), evidence["ridges"]["slices"]
     count = sum(len(entry["ridges"]) for entry in slices)
     readable(
@@ -1349,11 +1404,14 @@ def deep(network: Network, claim: Any, evidence: Any) -> None:
     subject.weights(seen, evidence["weights"])
 
 
-# ---- Rules for the claim "not-identifiable": each checks `same-function`; the rest is common to them.
+# ---- Rules for the claim "not-identifiable": each checks `same-function`; the rest is common to
+# them.
 def counterexample(
     one: Network, two: Network, evidence: Any, same_function: Callable[..., None]
 ) -> None:
-    """The hypotheses in their order. O(sum of n_l n_(l-1)), and what `same_function` and the membership take."""
+    """The hypotheses in their order. O(sum of n_l n_(l-1)), and what `same_function` and the
+    membership take.
+    """
     layer, names = evidence["not-related"]["layer"], dict[Any, int]()
     require(
         one.widths == two.widths and one.last == two.last,
@@ -1371,9 +1429,11 @@ def counterexample(
 
 
 def invariants(network: Network, depth: int, names: dict[Any, int]) -> list[int]:
-    """Section 3.5, up to layer `depth`; `names` gives equal invariants equal numbers, so nothing nests. Vectors
-    (b, e)/N of norm 1 are equal iff their primitive multiples are; the last layer is not divided, so its common
-    denominator joins the vector. Scales are integers over a common denominator."""
+    """Section 3.5, up to layer `depth`; `names` gives equal invariants equal numbers, so nothing
+    nests. Vectors (b, e)/N of norm 1 are equal iff their primitive multiples are; the last layer is
+    not divided, so its common denominator joins the vector. Scales are integers over a common
+    denominator.
+    """
     name, scale, common = list(range(network.widths[0])), [1] * network.widths[0], 1
     for number, layer in enumerate(network.layers[:depth], 1):
         inputs, below, common = (
@@ -1404,7 +1464,9 @@ def invariants(network: Network, depth: int, names: dict[Any, int]) -> list[int]
 def changed_layers(
     one: Network, two: Network, evidence: Any, count: int
 ) -> tuple[int, Layer, Layer]:
-    """The evidence's layer l, and layers l and l+1. All but `count` layers from l on are equal (in lowest terms)."""
+    """The evidence's layer l, and layers l and l+1. All but `count` layers from l on are equal (in
+    lowest terms).
+    """
     number, last = evidence["layer"], len(one.layers)
     require(1 <= number < last, "same-function", f"a layer from 1 to {last - 1}", str(number))
     hidden = "neuron" not in evidence or number + 1 < last or one.last == "relu"
@@ -1440,7 +1502,9 @@ def replacement(one: Network, two: Network, evidence: Any) -> None:
 
 
 def bounded_replacement(one: Network, two: Network, evidence: Any) -> None:
-    """They agree on the box that interval arithmetic gives. O(size of layers 1 ... l), and as `replacement`."""
+    """They agree on the box that interval arithmetic gives. O(size of layers 1 ... l), and as
+    `replacement`.
+    """
     number = changed_layers(one, two, evidence, 2)[0]
     low, high = image(one.layers[: number - 1], one.widths[0])
     rows = [row for network in (one, two) for row in network.layers[number - 1].augmented()]
@@ -1455,7 +1519,9 @@ Ends = list[
 
 
 def image(layers: Sequence[Layer], inputs: int) -> tuple[Ends, Ends]:
-    """A box that holds the activations of the last of some hidden layers at all inputs; None: an infinite end."""
+    """A box that holds the activations of the last of some hidden layers at all inputs; None: an
+    infinite end.
+    """
     low: Ends = [*[None] * inputs, 1]
     high = low
     for layer in layers:
@@ -1477,7 +1543,9 @@ def image(layers: Sequence[Layer], inputs: int) -> tuple[Ends, Ends]:
 
 
 def extreme(row: Sequence[int], upper: Ends, lower: Ends) -> int | None:
-    """The largest value of row.(u,1) on a box; with the ends exchanged, the smallest one. None if it is infinite."""
+    """The largest value of row.(u,1) on a box; with the ends exchanged, the smallest one. None if
+    it is infinite.
+    """
     total = 0
     for w, a, b in zip(row, upper, lower, strict=True):
         if w and (end := a if w > 0 else b) is None:
@@ -1487,10 +1555,11 @@ def extreme(row: Sequence[int], upper: Ends, lower: Ends) -> int | None:
 
 
 def check_maps(one: Network, two: Network, number: int, low: Ends, high: Ends, bits: int) -> None:
-    """The maps of layers l and l+1 agree on a box. Fixed coordinates of u are put in; the others have an interior.
-    `common` times the difference is a sum of terms[h, s] max(s h.(u,1), 0), h as in `plane`, s a sign, plus a constant;
-    so it is a sum of |h| and an affine map, both zero. O(n_(l-1) n_l n_(l+1)). `bits`: of ends
-    and rows together."""
+    """The maps of layers l and l+1 agree on a box. Fixed coordinates of u are put in; the others
+    have an interior. `common` times the difference is a sum of terms[h, s] max(s h.(u,1), 0), h as
+    in `plane`, s a sign, plus a constant; so it is a sum of |h| and an affine map, both zero.
+    O(n_(l-1) n_l n_(l+1)). `bits`: of ends and rows together.
+    """
     pairs = [network.layers[number - 1 : number + 1] for network in (one, two)]
     common, zero = (
         math.lcm(*(x.denominator * y.denominator for x, y in pairs)),
@@ -1527,7 +1596,8 @@ def check_maps(one: Network, two: Network, number: int, low: Ends, high: Ends, b
     for (h, sign), coefficient in terms.items():
         if not any(coefficient):
             continue
-        # 2 max(t, 0) is |t| + t where t = s h.(u,1) changes its sign, 2t where t >= 0, and 0 where t <= 0.
+        # 2 max(t, 0) is |t| + t where t = s h.(u,1) changes its sign, 2t where t >= 0, and 0 where
+        # t <= 0.
         least, most = extreme(h, lower_ends, upper_ends), extreme(h, upper_ends, lower_ends)
         below, above = least is None or least < 0, most is None or most > 0
         cancels = not (below and above) or [-x for x in coefficient] == terms.get((h, -sign), zero)
@@ -1558,7 +1628,9 @@ def translation(one: Network, two: Network, evidence: Any) -> None:
 
 
 def flip(one: Network, two: Network, evidence: Any) -> None:
-    """As for `translation`. Layer l of `other` over d w_j; in |w_k|/w_j the denominator of w cancels."""
+    """As for `translation`. Layer l of `other` over d w_j; in |w_k|/w_j the denominator of w
+    cancels.
+    """
     number, lower, upper = changed_layers(one, two, evidence, 1)
     j, flipped, w, old = evidence["neuron"], evidence["flipped"], upper.rows[0], lower.augmented()
     check_indices("same-function", flipped, len(w))
@@ -1577,8 +1649,10 @@ def flip(one: Network, two: Network, evidence: Any) -> None:
 
 
 def line_equal(one: Network, two: Network, evidence: Any) -> None:
-    """L = 3, n_1 = 1, W[1] parallel: the input t on one axis c decides. Piecewise affine functions of t are equal iff
-    they agree at all breakpoints of both and at a point beyond either end. O(n_0 + n_2^2 n_3)."""
+    """L = 3, n_1 = 1, W[1] parallel: the input t on one axis c decides. Piecewise affine functions
+    of t are equal iff they agree at all breakpoints of both and at a point beyond either end. O(n_0
+    + n_2^2 n_3).
+    """
     r, s = (check_depth(network, 3, "same-function")[0].rows[0] for network in (one, two))
     c, points = next((k for k, x in enumerate(r) if x), 0), set[Fraction]()
     parallel = r[c] != 0 != s[c] and all(x * s[c] == y * r[c] for x, y in zip(r, s, strict=True))
@@ -1611,9 +1685,11 @@ def on_axis(network: Network, c: int, t: Fraction) -> list[Fraction]:
 
 
 class Facts:
-    """Forms that are >= 0 at every input or, with a source, wherever it is on: facts 2k and 2k+1 are a and d a - t of
-    neuron k, as a = max(t/d, 0); from 2N on `more`: 1, what the source adds, what steps add. The N neurons of layers
-    before layer `number` are numbered from 0, layer by layer. Symbols: 0 for 1, then the inputs, then the neurons."""
+    """Forms that are >= 0 at every input or, with a source, wherever it is on: facts 2k and 2k+1
+    are a and d a - t of neuron k, as a = max(t/d, 0); from 2N on `more`: 1, what the source adds,
+    what steps add. The N neurons of layers before layer `number` are numbered from 0, layer by
+    layer. Symbols: 0 for 1, then the inputs, then the neurons.
+    """
 
     def __init__(self, network: Network, number: int, source: list[int]) -> None:
         self.layers, self.meter, self.more = network.layers, Meter(COST, "same-function"), [{0: 1}]
@@ -1656,7 +1732,9 @@ class Facts:
         return rest
 
     def nonnegative(self, form: Form, entries: Any) -> None:
-        """The form is a sum of the listed multiples of facts and of some multiples of activations and 1."""
+        """The form is a sum of the listed multiples of facts and of some multiples of activations
+        and 1.
+        """
         rest = self.minus(form, entries)
         good = all(x >= 0 if k == 0 or k >= self.starts[1] else x == 0 for k, x in rest.items())
         require(
@@ -1684,8 +1762,10 @@ def added(one: Form, other: Form, factor: int) -> Form:
 
 
 def one_sided(one: Network, two: Network, evidence: Any) -> None:
-    """Neurons of layer l have one sign wherever the source (without one: 1) is on, in both networks, which differ in
-    their weights on it. O(size of layers 1 ... l) for each step and each sign."""
+    """Neurons of layer l have one sign wherever the source (without one: 1) is on, in both
+    networks, which differ in their weights on it. O(size of layers 1 ... l) for each step and each
+    sign.
+    """
     number, lower, upper = changed_layers(one, two, evidence, 2)
     width, source, changed = one.widths[number - 1], evidence["source"], two.layers[number - 1]
     good = len(source) <= (number > 1) and all(h < width for h in source)
@@ -1732,7 +1812,8 @@ def one_sided(one: Network, two: Network, evidence: Any) -> None:
     check_layer(two.layers[number], above, upper.denominator * scale)
 
 
-# ---- The rule for the claim "runtime-error", section 3.7. Numbers are integers over 2^GRID, rounded outwards.
+# ---- The rule for the claim "runtime-error", section 3.7. Numbers are integers over 2^GRID,
+# rounded outwards.
 GRID = 1200
 ARITHMETIC = {
     "float32": (24, 126, (2**24 - 1) << 104),
@@ -1741,7 +1822,9 @@ ARITHMETIC = {
 
 
 def rounding(network: Network, claim: Any, _: Any) -> None:
-    """Intervals for the exact activations and bounds on the errors, layer by layer. O(numbers of the network)."""
+    """Intervals for the exact activations and bounds on the errors, layer by layer. O(numbers of
+    the network).
+    """
     corners, limits = (
         [[rational(x) for x in claim["domain"][side]] for side in ("lower", "upper")],
         claim["at-most"],
@@ -1803,7 +1886,9 @@ def neuron(
     errors: Sequence[int],
     name: str,
 ) -> tuple[int, int, int]:
-    """Lower and upper bound of (row a + bias) / denominator, and a bound on what any order of float operations adds."""
+    """Lower and upper bound of (row a + bias) / denominator, and a bound on what any order of float
+    operations adds.
+    """
     precision, tiny, largest = ARITHMETIC[name]
     used = [(w, low[j], high[j], errors[j]) for j, w in enumerate(row) if w]
     bottom = sum(w * (a if w > 0 else b) for w, a, b, _ in used) + (bias << GRID)
@@ -1825,14 +1910,18 @@ def neuron(
     return bottom // denominator, -(-top // denominator), -(-error // denominator)
 
 
-# ---- Equality of networks on a domain, sections 3.8 and 5. A form is {symbol: integer}: symbol 0 stands for 1, symbols
-# 1 ... d for the coordinates y, the others for atoms max(h, 0), h a primitive form of earlier symbols.
+# ---- Equality of networks on a domain, sections 3.8 and 5. A form is {symbol: integer}: symbol 0
+# stands for 1, symbols
+# 1 ... d for the coordinates y, the others for atoms max(h, 0), h a primitive form of earlier
+# symbols.
 Form = dict[int, int]
 DOMAIN = {"inequalities": [ROW], "equations": [ROW]}
 
 
 class Domain(NamedTuple):
-    """{x: a x <= c, e x = f} in coordinates y: `inputs` and the inequalities' c - a x are forms over `scale`."""
+    """{x: a x <= c, e x = f} in coordinates y: `inputs` and the inequalities' c - a x are forms
+    over `scale`.
+    """
 
     scale: int
     inputs: list[Form]
@@ -1869,7 +1958,9 @@ def common_denominator(numbers: Iterable[Fraction], step: str) -> int:
 
 
 def read_domain(document: Any, inputs: int) -> Domain:
-    """The equations are in reduced echelon form, so that each gives its first variable by the free ones, y."""
+    """The equations are in reduced echelon form, so that each gives its first variable by the free
+    ones, y.
+    """
     tables = [
         [[*map(integer, row.split(" "))] for row in document[key]]
         for key in ("inequalities", "equations")
@@ -1934,14 +2025,18 @@ Neuron = tuple[int, int, int]  # network 0 or 1, layer from 1, index
 
 
 class Atom(NamedTuple):
-    """max(form, 0), the form primitive; level 1 if it is affine, else one more than the highest level in it."""
+    """max(form, 0), the form primitive; level 1 if it is affine, else one more than the highest
+    level in it.
+    """
 
     form: Form
     level: int
 
 
 class Written(NamedTuple):
-    """The form of an atom at a node as factor * h, h primitive; what was put in for its symbols, and what that cost."""
+    """The form of an atom at a node as factor * h, h primitive; what was put in for its symbols,
+    and what that cost.
+    """
 
     values: list[Form]
     form: Form
@@ -1962,7 +2057,9 @@ class Term(NamedTuple):
 
 
 class State:
-    """What is known on the polyhedron of a node; `back` forgets what was learnt since, so that nothing is copied."""
+    """What is known on the polyhedron of a node; `back` forgets what was learnt since, so that
+    nothing is copied.
+    """
 
     def __init__(self, slacks: list[tuple[Form, int]]) -> None:
         self.forms = dict[Row, int]()  # signs of affine forms, 1: >= 0, -1: <= 0
@@ -2016,8 +2113,9 @@ def flipped(form: Form, symbol: int, factor: int) -> Form:
 
 
 class Joint:
-    """The difference of two networks, or all activations of one, over the atoms that are needed, section 5; `spend`
-    accounts for the whole file."""
+    """The difference of two networks, or all activations of one, over the atoms that are needed,
+    section 5; `spend` accounts for the whole file.
+    """
 
     def __init__(
         self, networks: Sequence[Network], domain: Domain, lifted: Sequence[Neuron]
@@ -2059,7 +2157,9 @@ class Joint:
     def activations(
         self, which: int, network: Network, domain: Domain
     ) -> list[tuple[list[Form], int]]:
-        """The input, the activations and the outputs of a network as forms, each layer over a denominator."""
+        """The input, the activations and the outputs of a network as forms, each layer over a
+        denominator.
+        """
         activations, last = (
             [(domain.inputs, domain.scale)],
             len(network.layers) - (network.last == "affine"),
@@ -2078,7 +2178,9 @@ class Joint:
     def weights_sign(
         self, layer: Layer, activations: Sequence[tuple[list[Form], int]]
     ) -> list[int]:
-        """The sign of neurons without inputs whose bias, and weights on activations that are not 0, have one sign."""
+        """The sign of neurons without inputs whose bias, and weights on activations that are not 0,
+        have one sign.
+        """
         blocks, found = (*layer.earlier, (len(activations) - 1, layer.rows)), list[int]()
         for i, b in enumerate(layer.bias):
             read = [
@@ -2095,7 +2197,9 @@ class Joint:
     def preactivations(
         self, layer: Layer, activations: Sequence[tuple[list[Form], int]]
     ) -> tuple[list[Form], int]:
-        """z of a layer as forms over a denominator, from the activations of the input and all layers before."""
+        """z of a layer as forms over a denominator, from the activations of the input and all
+        layers before.
+        """
         blocks = [
             (rows, *activations[source])
             for source, rows in (*layer.earlier, (len(activations) - 1, layer.rows))
@@ -2121,13 +2225,17 @@ class Joint:
         return [{s: x // divisor for s, x in form.items()} for form in sums], denominator // divisor
 
     def shown(self, form: Form) -> int:
-        """The sign of a form without inputs whose coefficients have one sign; 0 if they do not show it."""
+        """The sign of a form without inputs whose coefficients have one sign; 0 if they do not show
+        it.
+        """
         if not form or any(1 <= symbol <= self.inputs for symbol in form):
             return 0
         return (min(form.values()) > 0) - (max(form.values()) < 0)
 
     def activation(self, form: Form, sign: int, neuron: Neuron) -> Form:
-        """max(form, 0) as a form, with an atom if neither its weights nor its coefficients show its sign."""
+        """max(form, 0) as a form, with an atom if neither its weights nor its coefficients show its
+        sign.
+        """
         if (sign := sign or self.shown(form)) or not form:
             return form if sign > 0 else {}
         h, factor = primitive(form)
@@ -2149,7 +2257,9 @@ class Joint:
         return {self.symbols[key]: factor}
 
     def keep_used(self) -> None:
-        """Only the atoms that the difference needs, numbered by level, then by the order of their first neurons."""
+        """Only the atoms that the difference needs, numbered by level, then by the order of their
+        first neurons.
+        """
         first, used = 1 + self.dimension, self.used(self.difference)
         order = sorted(used, key=lambda k: self.atoms[k].level)
         new = {first + k: first + number for number, k in enumerate(order)}
@@ -2208,7 +2318,9 @@ def differences(one: list[tuple[list[Form], int]], two: list[tuple[list[Form], i
 
 
 class Node:
-    """The difference at a node: forms of the atoms with the values of earlier ones put in, and the terms left."""
+    """The difference at a node: forms of the atoms with the values of earlier ones put in, and the
+    terms left.
+    """
 
     def __init__(self, joint: Joint, used: list[int], state: State) -> None:
         self.joint, self.state, self.first = joint, state, 1 + joint.dimension
@@ -2296,7 +2408,9 @@ EQUAL, REGION = {"signs": [[SIGN]], "leaf": "equal"}, {"signs": [[SIGN]], "regio
 
 
 class Total:
-    """A sum of multiples of forms: integers over one denominator. Every step is paid for before it is done."""
+    """A sum of multiples of forms: integers over one denominator. Every step is paid for before it
+    is done.
+    """
 
     def __init__(self, joint: Joint) -> None:
         self.joint, self.form, self.scale, self.symbols = joint, dict[int, int](), 1, list[int]()
@@ -2326,8 +2440,10 @@ class Total:
 
 
 def least(node: Node, k: int, sign: int, rows: Any, slopes: Any) -> Fraction:
-    """A lower bound of sign * (form of atom k) on the polyhedron: terms are replaced by affine forms below them, or
-    above, then multiples of the inequalities are taken away, then sides that bound one coordinate."""
+    """A lower bound of sign * (form of atom k) on the polyhedron: terms are replaced by affine
+    forms below them, or above, then multiples of the inequalities are taken away, then sides that
+    bound one coordinate.
+    """
     step, slacks, sides, chosen = (
         f"atom {k}",
         node.state.slacks,
@@ -2367,7 +2483,9 @@ def least(node: Node, k: int, sign: int, rows: Any, slopes: Any) -> Fraction:
 
 
 def above(node: Node, term: Term, slope: Fraction, step: str) -> Fraction:
-    """How far the affine form above max(h, 0) lies above slope * h, by the known bounds of the term's atom."""
+    """How far the affine form above max(h, 0) lies above slope * h, by the known bounds of the
+    term's atom.
+    """
     upper, lower = (node.state.bounds.get((term.atom, s)) for s in (-1, 1))
     require(
         upper is not None and (lower is not None or not slope),
@@ -2401,8 +2519,9 @@ class Lines:
 def tree(
     joint: Joint, used: list[int], lines: Lines, leaf: Any, close: Callable[[Node, Any, str], None]
 ) -> int:
-    """Every node of a tree, in prefix order, `close` for leaves of the shape `leaf`; returns the number of nodes.
-    Memory grows with the depth, not with the tree."""
+    """Every node of a tree, in prefix order, `close` for leaves of the shape `leaf`; returns the
+    number of nodes. Memory grows with the depth, not with the tree.
+    """
     state, nodes = State(list(joint.slacks)), 0
     waiting: list[tuple[int, int, Form, int]] = [
         (0, len(joint.slacks), {}, 0)
@@ -2450,7 +2569,9 @@ def tree(
 def equality(
     networks: Sequence[Network], domain: Domain, header: Any, lines: Lines
 ) -> tuple[int, str]:
-    """A tree for each part of the difference; returns the number of nodes and the sentence that is proved."""
+    """A tree for each part of the difference; returns the number of nodes and the sentence that is
+    proved.
+    """
     one, two = networks
     check_pair(one, two)
     x = [rational(text) for text in header["point"]]
@@ -2474,11 +2595,13 @@ def equality(
 def regions(
     networks: Sequence[Network], domain: Domain, header: Any, lines: Lines
 ) -> tuple[int, str]:
-    """A tree with one leaf for each region of a network; returns the number of nodes and the sentence."""
+    """A tree with one leaf for each region of a network; returns the number of nodes and the
+    sentence.
+    """
     joint, count, (one,) = Joint(networks, domain, []), 0, networks
 
     def close(node: Node, record: Any, place: str) -> None:
-        """Every neuron is affine here, without changing its sign, and the point is strictly inside."""
+        """Every neuron is affine here and keeps its sign, and the point is strictly inside."""
         nonlocal count
         require(not node.terms, place, "all signs known", f"{len(node.terms)} of them unknown")
         x, count = [rational(text) for text in record["region"]], count + 1
@@ -2504,8 +2627,8 @@ def regions(
     )
     place = domain_words(header["claim"]["domain"])
     return nodes, (
-        f"The canonical complex of network {one.sha256[:12]}, {one}, on {place} has exactly {count} cells "
-        "of full dimension; the leaves name a point inside each."
+        f"The canonical complex of network {one.sha256[:12]}, {one}, on {place} has exactly "
+        f"{count} cells of full dimension; the leaves name a point inside each."
     )
 
 
@@ -2561,19 +2684,17 @@ def outputs(network: Network, x: Sequence[Fraction]) -> list[Fraction]:
     return [Fraction(a, activations[-1][1]) for a in activations[-1][0]]
 
 
-# ---- Certificates. A theorem: kind and classes of claims, page of the proof, evidence by hypothesis in order, rule.
+# ---- Certificates. A theorem: kind and classes of claims, page of the proof, evidence by
+# hypothesis in order, rule.
 PAGE, SHALLOW, LINE, HIDING, BOX, ONE_SIDED, EQUIVALENCE, REGIONS = (
-    "polyrelu/" + page
-    for page in (
-        "certificate/FORMAT.md",
-        "docs/theory/shallow.md",
-        "docs/theory/line.md",
-        "symmetry/hidden_hyperplanes.py",
-        "docs/theory/box.md",
-        "docs/theory/one_sided.md",
-        "docs/theory/equivalence.md",
-        "docs/theory/regions.md",
-    )
+    "polyrelu/certificate/FORMAT.md",
+    "docs/theory/shallow.md",
+    "docs/theory/line.md",
+    "docs/theory/hidden_hyperplanes.md",
+    "docs/theory/box.md",
+    "docs/theory/one_sided.md",
+    "docs/theory/equivalence.md",
+    "docs/theory/regions.md",
 )
 ON_MINORS = {
     "generic": "minors imply G2 (docs/theory/bottleneck.md)",
@@ -2586,7 +2707,9 @@ ON_MINORS = {
 
 
 def refutation(page: str, evidence: Any, rule: Callable[..., None]) -> tuple[Any, ...]:
-    """The entry of a theorem about "not-identifiable", with the evidence and the rule of its `same-function`."""
+    """The entry of a theorem about "not-identifiable", with the evidence and the rule of its
+    `same-function`.
+    """
     shapes = {
         "architecture": {},
         "same-function": evidence,
@@ -2683,18 +2806,22 @@ THEOREMS: dict[str, tuple[Any, ...]] = {
 TEXTS = {
     "point": "the point belongs to the domain",
     "values": "both networks were evaluated there, and differ",
-    "tree": "both networks have equal expressions on every leaf of the tree, and its leaves cover the domain",
-    "cover": "no neuron changes its sign inside a leaf of the tree, and the leaves cover the domain",
+    "tree": "both networks have equal expressions on every leaf of the tree, and its leaves cover "
+    "the domain",
+    "cover": "no neuron changes its sign inside a leaf of the tree, and the leaves cover "
+    "the domain",
     "inside": "every leaf has a point strictly inside",
     "bound": "the bound follows layer by layer from the weights and the box",
-    "visible": "rows, columns and doubled hyperplanes do not vanish, and no two rows are positive multiples",
+    "visible": "rows, columns and doubled hyperplanes do not vanish, and no two rows are positive "
+    "multiples",
     "unique": "no other orientations give this function",
     "direction": "the first layer is not constant",
     "bends": "all bends of the second layer are there and different",
     "rank": "W[1] has full row rank",
     "rows": "second-layer hyperplanes are visible and different",
     "ridges": "each listed plane meets its ridges, where exactly two neurons vanish",
-    "families": "every hidden neuron of the claim has a placed family, and what is joined to it can be",
+    "families": "every hidden neuron of the claim has a placed family, and what is joined to it "
+    "can be",
     "signs": "other signs in a hidden layer are excluded by crossings or by linear systems",
     "weights": "every weight between hidden layers of the claim is nonzero and is seen",
     "architecture": "both networks have one architecture",
@@ -2747,7 +2874,8 @@ class CheckReport(NamedTuple):
 
     def __repr__(self) -> str:
         if self.verdict != "accepted":
-            return f"{self.verdict}\n  step: {self.step}\n  expected: {self.expected}\n  got: {self.got}"
+            lines = f"  step: {self.step}\n  expected: {self.expected}\n  got: {self.got}"
+            return f"{self.verdict}\n{lines}"
         proved = [f"{h['id']}: {h['statement']}" for h in self.hypotheses]
         lines = [
             f"accepted: {self.statement}",
@@ -2934,8 +3062,9 @@ def float_sentence(network: Network, claim: Any) -> str:
     """The claim about a float runtime in English."""
     worst, name = quote(max(claim["at-most"], key=rational)), claim["arithmetic"]
     return (
-        f"Network {network.sha256[:12]}, {network}, computed layer by layer in {name} (FORMAT.md, section 3.7) at "
-        f"{name} inputs in the given box, has a runtime-error of at most {worst}: the distance to its function."
+        f"Network {network.sha256[:12]}, {network}, computed layer by layer in {name} (FORMAT.md, "
+        f"section 3.7) at {name} inputs in the given box, has a runtime-error of at most {worst}: "
+        "the distance to its function."
     )
 
 
@@ -2946,8 +3075,8 @@ def sentence(kind: str, claim: Any, one: Network, two: Network, status: str) -> 
     moving = "permuting and positively scaling hidden neurons"
     if kind == "not-identifiable":
         return (
-            f"{head}: network {two.sha256[:12]} is one of them, computes the same real function, and is not "
-            f"related to it by {moving}."
+            f"{head}: network {two.sha256[:12]} is one of them, computes the same real function, "
+            f"and is not related to it by {moving}."
         )
     known = {
         "verified": "; it is itself in the class",
@@ -3017,7 +3146,9 @@ def check_bytes(
 def check_file(
     path: str | os.PathLike[str], networks: Iterable[str | os.PathLike[str]] = ()
 ) -> CheckReport:
-    """Check a certificate file. Its network file is looked up by name beside it, then by hash among `networks`."""
+    """Check a certificate file. Its network file is looked up by name beside it, then by hash among
+    `networks`.
+    """
     file, given = os.fspath(path), [os.fspath(network) for network in networks]
 
     def search(name: str) -> Iterator[tuple[str, bytes]]:

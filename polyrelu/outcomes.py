@@ -1,7 +1,8 @@
-"""What a prover answers: proved, refuted or undecided. Undecided is never False, and none of the three is a truth
-value.
+"""The answers of the provers: proved, refuted or undecided.
 
-`Proved` and `Refuted` carry a certificate that an independent checker re-derives.
+`Proved` and `Refuted` carry a certificate that an independent checker re-derives; `Undecided` says
+what was tried. Undecided is never the same as False, so no answer may be used as a truth value.
+What an answer prints is read by people and in tests: `__str__` is part of its interface.
 """
 
 from __future__ import annotations
@@ -55,7 +56,13 @@ AnyCertificate = TypeVar("AnyCertificate", bound=Certificate | TreeCertificate |
 
 
 class _Answer:
-    """What the three answers share: they print well, and refuse to be used as a truth value."""
+    """Base of the three answers, which refuses to be used as a truth value.
+
+    Attributes
+    ----------
+    status
+        ``proved``, ``refuted`` or ``undecided``.
+    """
 
     __slots__ = ()
 
@@ -63,11 +70,12 @@ class _Answer:
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "an outcome is not a truth value: test `outcome.status` or use isinstance(outcome, Proved)"
+            "an outcome is not a truth value: test `outcome.status` or use "
+            "isinstance(outcome, Proved)"
         )
 
     def __repr__(self) -> str:
-        return str(self)  # what a terminal shows; the fields would fill pages
+        return str(self)  # a terminal shows it, and the fields would fill pages
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -75,21 +83,44 @@ class _Answer:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Decided(_Answer, Generic[AnyCertificate]):
-    """An answer with a certificate."""
+    """An answer with a certificate.
+
+    Attributes
+    ----------
+    certificate
+        The certificate, which says what is claimed and why it holds.
+    """
 
     certificate: AnyCertificate
 
     def save(self, path: str | Path) -> list[Path]:
-        """Write the certificate, and large networks beside it; the files, the certificate last."""
+        """Write the certificate to a file, and large networks to files beside it.
+
+        Parameters
+        ----------
+        path
+            The file of the certificate.
+
+        Returns
+        -------
+        list of Path
+            All files that were written, the certificate last.
+        """
         return self.certificate.save(path)
 
     @property
     def theorem(self) -> str:
-        """The name of the theorem (FORMAT.md §3.3)."""
+        """The name of the theorem that the certificate uses (FORMAT.md §3.3)."""
         return self.certificate.theorem
 
     def with_provenance(self, provenance: dict[str, str]) -> Self:
-        """The same answer, its certificate telling (unverified) where the network came from."""
+        """Return the same answer with notes on where the network came from in its certificate.
+
+        Parameters
+        ----------
+        provenance
+            The notes; the checker does not verify them.
+        """
         certificate: Any = self.certificate
         return replace(
             self,
@@ -99,7 +130,22 @@ class _Decided(_Answer, Generic[AnyCertificate]):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A theorem that was tried and did not decide, and why; `missing` has all that was not found, if that is known."""
+    """A theorem that was tried and did not decide.
+
+    Attributes
+    ----------
+    theorem
+        The name of the theorem, or of a kind of refutation.
+    reason
+        Why it did not decide.
+    missing
+        Everything that was not found, one entry for each; empty if that is unknown.
+
+    Examples
+    --------
+    >>> print(Attempt("shallow", "a hidden neuron has outgoing weights 0"))
+    shallow: a hidden neuron has outgoing weights 0
+    """
 
     theorem: str
     reason: str
@@ -111,7 +157,20 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Proved(_Decided[AnyCertificate]):
-    """The claim holds; the certificate says why."""
+    """The claim holds.
+
+    Attributes
+    ----------
+    certificate
+        The certificate that says why.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> outcome = polyrelu.identify(polyrelu.from_arrays([([[1, 2]], [3])]))
+    >>> isinstance(outcome, Proved), outcome.status
+    (True, 'proved')
+    """
 
     status: ClassVar[str] = "proved"
 
@@ -121,7 +180,7 @@ class Proved(_Decided[AnyCertificate]):
         return _wrapped([*lines, *_theorem_lines(certificate), _meaning(certificate)])
 
     def _remarks(self) -> list[str]:
-        """What else is to be said about the claim."""
+        """Further sentences about the claim, which `__str__` adds to it."""
         return []
 
 
@@ -129,6 +188,13 @@ class Proved(_Decided[AnyCertificate]):
 class Identifiable(Proved[Certificate]):
     """The function determines the parameters, among the competitors that the claim names.
 
+    Attributes
+    ----------
+    certificate
+        The certificate that says why.
+
+    Examples
+    --------
     >>> import polyrelu
     >>> outcome = polyrelu.identify(polyrelu.from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])]))
     >>> outcome.status, outcome.theorem, outcome.membership
@@ -137,7 +203,7 @@ class Identifiable(Proved[Certificate]):
 
     @property
     def membership(self) -> str:
-        """What is known of the network's own membership in the class: verified, refuted or open."""
+        """Whether the network itself is in the class of competitors: verified, refuted or open."""
         found = next(
             (h.evidence["status"] for h in self.certificate.hypotheses if h.id == "membership"),
             "verified",
@@ -151,20 +217,63 @@ class Identifiable(Proved[Certificate]):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Refuted(_Decided[Certificate]):
-    """The claim fails, and the certificate has a counterexample."""
+    """The claim fails.
+
+    Attributes
+    ----------
+    certificate
+        The certificate, which has a counterexample.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> outcome = polyrelu.identify(polyrelu.from_arrays([([[1], [2]], [0, 1]), ([[1, 0]], [0])]))
+    >>> isinstance(outcome, Refuted), outcome.theorem
+    (True, 'replacement')
+    """
 
     status: ClassVar[str] = "refuted"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PartlyIdentifiable(Proved[Certificate]):
-    """The function determines a part of the parameters, as the claim says (`PartClaim`)."""
+    """The function determines a part of the parameters, as the claim says (`PartClaim`).
+
+    Attributes
+    ----------
+    certificate
+        The certificate that says why.
+
+    Examples
+    --------
+    A weight of the second layer is free, so no proof of identifiability exists. What is determined
+    is the field `part` of the answer.
+
+    >>> import polyrelu
+    >>> first = ([[1, -1], [3, -1], [-1, 2]], [2, 1, -3])
+    >>> second = ([[-3, 2, -3], [1, -3, -2]], [2, -3])
+    >>> net = polyrelu.from_arrays([first, second, ([[-1, 3]], [-2])])
+    >>> outcome = polyrelu.identify(net, "transversal", time_limit=None)
+    >>> outcome.status, outcome.part.certificate.claim.layers
+    ('undecided', 1)
+    """
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NotIdentifiable(Refuted):
-    """Not identifiable: `other` is another network with the same function, `explanation` says why.
+    """The function does not determine the parameters.
 
+    Attributes
+    ----------
+    certificate
+        The certificate, which has the other network.
+    other
+        Another network with the same function, not equal to the given one up to order and scale.
+    explanation
+        A sentence on how the other network arises.
+
+    Examples
+    --------
     >>> import polyrelu
     >>> outcome = polyrelu.identify(polyrelu.from_arrays([([[1], [2]], [0, 1]), ([[1, 0]], [0])]))
     >>> outcome.explanation, outcome.other.weight(2).rows() == [(1, 0)]
@@ -185,14 +294,25 @@ class NotIdentifiable(Refuted):
 
 @dataclass(slots=True)
 class ProofStatistics:
-    """How much a proof by split trees took, as far as it got.
+    """The work that a proof by split trees took, or took so far.
 
     Attributes
     ----------
-    nodes, leaves, depth : of the trees.
-    signs : signs and bounds that were proved in them.
-    programs : linear programs.
-    closed : the share of the trees that is done, when every split halves one.
+    nodes, leaves
+        Number of nodes and of leaves of the trees.
+    depth
+        Largest depth of a node.
+    signs
+        Number of signs and bounds that were proved in the trees.
+    programs
+        Number of linear programs.
+    closed
+        Share of the trees that is finished, if every split halves what is left.
+
+    Examples
+    --------
+    >>> print(ProofStatistics(nodes=13, leaves=7, depth=3))
+    13 nodes, 7 leaves, depth 3, 0 signs, 0 linear programs
     """
 
     nodes: int = 0
@@ -211,15 +331,27 @@ class ProofStatistics:
 
 @dataclass(slots=True)
 class SearchStatistics(ProofStatistics):
-    """How a question about two networks was answered: the work of the last attempt, the linear programs of all.
+    """The work that a question about two networks took.
+
+    Trees are counted for the last attempt, linear programs for all attempts.
 
     Attributes
     ----------
-    route : what decided: ``expressions`` (both networks are one expression, once neurons are permuted, scaled, flipped,
-        merged and left out where their signs show it), ``signs`` (after signs proved by linear programs), ``tree``
-        (after splits), ``prefix`` (a tree over the activations of common first layers), ``bottleneck`` (the canonical
-        positions of two networks with two hidden layers), ``points`` (a point that was tried), or ``none``.
-    points : points at which both networks were compared.
+    nodes, leaves, depth, signs, programs, closed
+        As in `ProofStatistics`.
+    route
+        What decided: ``expressions`` (both networks are one expression, once neurons are permuted,
+        scaled, flipped, merged, and left out where their signs allow it), ``signs`` (they are,
+        after signs were proved by linear programs), ``tree`` (after splits), ``prefix`` (a tree
+        over the activations of common first layers), ``bottleneck`` (the canonical positions of two
+        networks with two hidden layers), ``points`` (a point that was tried), or ``none``.
+    points
+        Number of points at which both networks were compared.
+
+    Examples
+    --------
+    >>> print(SearchStatistics(route="points", points=3))
+    route points: 0 nodes, 0 leaves, depth 0, 0 signs, 0 linear programs, 3 points
     """
 
     route: str = "none"
@@ -231,7 +363,24 @@ class SearchStatistics(ProofStatistics):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Equivalent(Proved[TreeCertificate]):
-    """The two networks compute the same function on the domain."""
+    """The two networks compute the same function on the domain.
+
+    Attributes
+    ----------
+    certificate
+        The certificate that says why.
+    search
+        How the answer was found.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> net = polyrelu.from_arrays([([[2], [3]], [0, 1]), ([[1, 1]], [0])])
+    >>> scaled = polyrelu.from_arrays([([[3], [1]], [1, 0]), ([[1, 2]], [0])])
+    >>> outcome = polyrelu.equivalent(net, scaled)
+    >>> type(outcome).__name__, outcome.search.route
+    ('Equivalent', 'expressions')
+    """
 
     search: SearchStatistics
 
@@ -241,7 +390,23 @@ class Equivalent(Proved[TreeCertificate]):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RegionsListed(Proved[RegionsCertificate]):
-    """The regions of a network on a domain, each with a point inside, and none missing."""
+    """The list of the regions of a network on a domain is complete.
+
+    Attributes
+    ----------
+    certificate
+        The certificate, which has a point inside each region.
+    work
+        How much the proof took.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> net = polyrelu.from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
+    >>> listed = polyrelu.certify_regions(polyrelu.canonical_complex(net))
+    >>> listed.certificate.claim.count
+    4
+    """
 
     work: ProofStatistics
 
@@ -251,14 +416,27 @@ class RegionsListed(Proved[RegionsCertificate]):
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A point x and the exact outputs of both networks there."""
+    """A point and the exact outputs of two networks there.
+
+    Attributes
+    ----------
+    x
+        The coordinates of the point.
+    f, g
+        The outputs of the first and of the second network.
+
+    Examples
+    --------
+    >>> Witness((Fraction(1),), (Fraction(2),), (Fraction(1, 2),)).difference()
+    'output 0 differs most: f(x) - g(x) = 3/2'
+    """
 
     x: tuple[Fraction, ...]
     f: tuple[Fraction, ...]
     g: tuple[Fraction, ...]
 
     def difference(self) -> str:
-        """Where the outputs differ most, in words."""
+        """Return a sentence with the output that differs most and the difference."""
         differences = [a - b for a, b in zip(self.f, self.g, strict=True)]
         i = max(range(len(differences)), key=lambda k: abs(differences[k]))
         return (
@@ -266,22 +444,39 @@ class Witness:
         )
 
     def to_json(self) -> dict[str, list[str]]:
-        """The numbers as text, as certificates and `--json` have them."""
+        """Return the numbers as text, as certificates and `--json` have them."""
         return {key: list(map(format_rational, getattr(self, key))) for key in ("x", "f", "g")}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NotEquivalent(Refuted):
-    """The two networks differ at `witness`."""
+    """The two networks compute different functions on the domain.
+
+    Attributes
+    ----------
+    certificate
+        The certificate, which has the point.
+    witness
+        A point at which the outputs differ.
+    search
+        How the answer was found.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> one, other = polyrelu.from_arrays([([[1]], [0])]), polyrelu.from_arrays([([[1]], [2])])
+    >>> polyrelu.equivalent(one, other).witness.difference()
+    'output 0 differs most: f(x) - g(x) = -2'
+    """
 
     witness: Witness
     search: SearchStatistics
 
     def __str__(self) -> str:
-        shown = self.witness.to_json()
+        numbers = self.witness.to_json()
         lines = [f"refuted. {self.certificate.claim}", str(self.search)]
         lines += [
-            f"{name}: {vector_text(shown[key])}"
+            f"{name}: {vector_text(numbers[key])}"
             for name, key in (("x", "x"), ("f(x)", "f"), ("g(x)", "g"))
         ]
         lines.append(self.witness.difference())
@@ -290,8 +485,27 @@ class NotEquivalent(Refuted):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Undecided(_Answer):
-    """No theorem applied, and `attempts` lists what was tried and which hypothesis failed; or a limit was reached, and
-    `search` says how far. `part` is what could be proved of the question, if something could."""
+    """The question is open: no theorem applied, or a limit was reached.
+
+    Attributes
+    ----------
+    reason
+        Why there is no answer, in one sentence.
+    attempts
+        The theorems that were tried, each with the hypothesis that failed.
+    search
+        How much work was done before a limit was reached; None without a limit.
+    part
+        What could be proved in part; None if that is nothing.
+
+    Examples
+    --------
+    >>> import polyrelu
+    >>> net = polyrelu.from_arrays([([[1], [1]], [0, 0]), ([[1, 1]], [0])])
+    >>> outcome = polyrelu.identify(net, "regular")
+    >>> outcome.status, outcome.attempts[0].theorem
+    ('undecided', 'shallow')
+    """
 
     reason: str
     attempts: tuple[Attempt, ...] = field(default=())
@@ -311,17 +525,25 @@ class Undecided(_Answer):
         return "\n".join([_wrapped([f"undecided: {self.reason}", *tried, *reached]), *in_part])
 
 
+#: The answers of `identify`.
 Outcome: TypeAlias = Identifiable | NotIdentifiable | Undecided
 
+#: What the membership of the network says, by its status.
 _MEMBERSHIP = {
     "verified": "The network itself is {among} (verified).",
-    "refuted": "The network itself is not {among} (verified): the theorem says that no {among} parameter computes its "
-    "function.",
-    "open": "Whether the network itself is {among} is left open; if not, no {among} parameter computes its function.",
+    "refuted": (
+        "The network itself is not {among} (verified): the theorem says that no {among} parameter "
+        "computes its function."
+    ),
+    "open": (
+        "Whether the network itself is {among} is left open; if not, no {among} parameter computes "
+        "its function."
+    ),
 }
 
 
 def _meaning(certificate: Certificate | TreeCertificate | RegionsCertificate) -> str:
+    """The sentence that explains the words of a claim."""
     if isinstance(certificate.claim, PairClaim):
         return PAIR_MEANING
     if isinstance(certificate.claim, RegionsClaim):
@@ -330,6 +552,7 @@ def _meaning(certificate: Certificate | TreeCertificate | RegionsCertificate) ->
 
 
 def _theorem_lines(certificate: Certificate | TreeCertificate | RegionsCertificate) -> list[str]:
+    """The theorem and its hypotheses, a line each."""
     theorem = THEOREMS[certificate.theorem]
     lines = [f"theorem: {theorem.title} ({theorem.proof})"]
     return lines + [f"  [{_mark(h)}] {h.id}: {h.statement}" for h in certificate.hypotheses]
@@ -340,5 +563,5 @@ def _wrapped(lines: list[str]) -> str:
 
 
 def _mark(hypothesis: Hypothesis) -> str:
-    """Membership is reported, in either direction or open; everything else is proved."""
+    """The status in front of a hypothesis; evidence of memberships has a status of its own."""
     return str(hypothesis.evidence.get("status", hypothesis.status))

@@ -1,16 +1,19 @@
-"""Balancing: around every cell of codimension 2 inside the domain the weighted normals of the facets cancel.
+"""Balancing: around every ridge inside the domain the weighted normals of the facets add up to 0.
 
-Let R be a cell of codimension 2 in the relative interior of the domain, and F run through the cells of codimension 1
-around it, each with its weight ω_F. In the plane of the directions modulo R every F is a ray; with the primitive normal
-n_{F,R} that is this ray turned counterclockwise (up to a positive factor),
+Let R be a cell of codimension 2 in the relative interior of the domain, and let F run through the
+cells of codimension 1 around it, each with its weight ω_F. In the plane of directions modulo R
+every F is a ray. Let the primitive normal n_{F,R} be a positive multiple of this ray turned
+counterclockwise. Then
 
     Σ_F ω_F n_{F,R} = 0,
 
-since ω_F n_{F,R} is the change of the gradient on the way around R, and the way is closed. This ties the weights, which
-come from gradients, to the geometry of the cells: which of them lie around R, and in which directions. The equation
-holds for the constant terms as well, so [n_{F,R} | β_F] may take the place of n_{F,R}.
+because ω_F n_{F,R} is the change of the gradient on the way around R across F, and the way is
+closed. The equation ties the weights, which come from gradients, to the geometry of the cells:
+which of them lie around R, and in which directions. It holds for the constant terms as well, so
+[n_{F,R} | β_F] may take the place of n_{F,R}.
 
-Source: the three-layer paper, Theorem 1 and Lemma 7 (the converse is `reconstruct`).
+Source: the three-layer paper (arXiv 2605.18319), Theorem 1 and Lemma 7; the converse is
+`reconstruct`.
 """
 
 from __future__ import annotations
@@ -32,12 +35,28 @@ __all__ = ["is_balanced", "oriented_sum", "unbalanced_ridge"]
 
 
 def unbalanced_ridge(breakpoints: BreakpointComplex) -> Cell | None:
-    """A cell of codimension 2 inside the domain around which the weights do not cancel; None for those of a network.
+    """Find a ridge inside the domain around which the weights do not add up to 0.
+
+    Weights of a network have no such ridge; one in their place shows that weights or cells are
+    wrong.
+
+    Parameters
+    ----------
+    breakpoints
+        The weights of a complete complex.
+
+    Returns
+    -------
+    Cell or None
+        A cell of codimension 2; None if the weights are balanced.
 
     Raises
     ------
-    DomainError : the cells are incomplete or a part.
+    DomainError
+        The complex is incomplete, or a part of one.
 
+    Examples
+    --------
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
@@ -49,18 +68,31 @@ def unbalanced_ridge(breakpoints: BreakpointComplex) -> Cell | None:
     require_complete(cells, "balancing")
     fans = _fans(breakpoints, _inner_incidences(cells))
     for ridge, members in fans.by_ridge():
-        if any(map(any, _sum(breakpoints, fans, members))):
+        if any(map(any, _fan_sum(breakpoints, fans, members))):
             return Cell(cells.dimension - 2, ridge)
     return None
 
 
 def is_balanced(breakpoints: BreakpointComplex) -> bool:
-    """Whether the weights cancel around every cell of codimension 2 inside the domain.
+    """Check whether the weights add up to 0 around every ridge inside the domain.
+
+    Parameters
+    ----------
+    breakpoints
+        The weights of a complete complex.
+
+    Returns
+    -------
+    bool
+        Whether all weights are balanced, as the weights of every network are.
 
     Raises
     ------
-    DomainError : the cells are incomplete or a part.
+    DomainError
+        The complex is incomplete, or a part of one.
 
+    Examples
+    --------
     >>> from dataclasses import replace
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
@@ -74,12 +106,28 @@ def is_balanced(breakpoints: BreakpointComplex) -> bool:
 
 
 def oriented_sum(breakpoints: BreakpointComplex, ridge: int) -> list[list[Fraction]]:
-    """Σ_F ω_F [n_{F,R} | β_F] around a cell R of codimension 2, by its number: a row for each output.
+    """Compute Σ_F ω_F [n_{F,R} | β_F] around a ridge R.
+
+    Parameters
+    ----------
+    breakpoints
+        The weights of a complete complex.
+    ridge
+        The number of a cell of codimension 2 inside the domain.
+
+    Returns
+    -------
+    list
+        A row of n_0 + 1 fractions for each output; all of them are 0 for the weights of a network.
 
     Raises
     ------
-    DomainError : the cell is on the boundary of the domain, or there is none; the cells are incomplete or a part.
+    DomainError
+        The cell is on the boundary of the domain or does not exist; or the complex is incomplete,
+        or a part of one.
 
+    Examples
+    --------
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
@@ -95,7 +143,7 @@ def oriented_sum(breakpoints: BreakpointComplex, ridge: int) -> list[list[Fracti
         raise DomainError(f"there is no cell {ridge} of codimension 2 inside the domain")
     fans = _fans(breakpoints, pairs)
     ((_, members),) = fans.by_ridge()
-    rows = _sum(breakpoints, fans, members)
+    rows = _fan_sum(breakpoints, fans, members)
     return (
         rows
         or [[Fraction()] * (breakpoints.cells.network.inputs + 1)] * breakpoints.weights.shape[1]
@@ -103,7 +151,13 @@ def oriented_sum(breakpoints: BreakpointComplex, ridge: int) -> list[list[Fracti
 
 
 def _inner_incidences(cells: PolyhedralComplex) -> Indices:
-    """Pairs (cell of codimension 2 inside the domain, cell of codimension 1 around it), ordered, shape (P, 2)."""
+    """Return the pairs of a ridge inside the domain and a facet around it.
+
+    Returns
+    -------
+    Indices
+        Numbers of cells of codimension 2 and 1, ordered, shape (P, 2).
+    """
     k = cells.dimension - 1
     if k <= cells.lineality_dim:
         return np.zeros((0, 2), dtype=np.int64)
@@ -116,15 +170,21 @@ def _inner_incidences(cells: PolyhedralComplex) -> Indices:
 
 @dataclass(frozen=True, slots=True)
 class _Fans:
-    """Cells of codimension 1 around cells of codimension 2, shape (P,) each.
+    """The cells of codimension 1 around cells of codimension 2, in arrays of shape (P,).
 
     Attributes
     ----------
-    ridges : the cells of codimension 2, ascending.
-    positions : of the cells of codimension 1 in the breakpoint complex.
-    lines : equal numbers for those whose forms are multiples of each other.
-    sides : 1 or -1: forms with one number, times these, are positive multiples of each other.
-    turns : 1 if the form is positive on the counterclockwise side of the ray, -1 if it is on the other.
+    ridges
+        The cells of codimension 2, ascending.
+    positions
+        The positions of the cells of codimension 1 in the breakpoint complex.
+    lines
+        A number for the hyperplane of each facet: equal for forms that are multiples of each other.
+    sides
+        The signs 1 or -1 such that forms with the same hyperplane, times these signs, are positive
+        multiples of each other.
+    turns
+        The sign 1 if the form is positive on the counterclockwise side of the ray, else -1.
     """
 
     ridges: Indices
@@ -134,18 +194,19 @@ class _Fans:
     turns: Indices
 
     def by_ridge(self) -> Iterator[tuple[int, range]]:
-        """Each cell of codimension 2 with its part of the arrays."""
+        """Generate each cell of codimension 2 with its range of positions in the arrays."""
         starts = np.flatnonzero(np.diff(self.ridges, prepend=-1)).tolist()
         for start, stop in pairwise([*starts, len(self.ridges)]):
             yield int(self.ridges[start]), range(start, stop)
 
 
 def _fans(breakpoints: BreakpointComplex, pairs: Indices) -> _Fans:
-    """The geometry of the fans, in the coordinates y of the domain.
+    """Compute the geometry of the fans, in the coordinates y of the domain.
 
-    Two forms u, v that vanish on R and are not multiples of each other are coordinates of the plane modulo R. The ray
-    of F goes to (u, v)(p), p a point inside F. A form a u + b v that vanishes on it is positive on the counterclockwise
-    side if (a, b)·(-v(p), u(p)) is.
+    Two forms u, v that vanish on R and are not multiples of each other are coordinates of the
+    plane modulo R. The ray of F goes to (u, v)(p), where p is a point inside F. A form a u + b v
+    that vanishes on the ray is positive on its counterclockwise side if (a, b)·(-v(p), u(p)) is
+    positive.
     """
     positions = np.searchsorted(breakpoints.facets, pairs[:, 1])
     forms, lines, sides = _forms(breakpoints, positions)
@@ -156,9 +217,8 @@ def _fans(breakpoints: BreakpointComplex, pairs: Indices) -> _Fans:
     counts = np.diff([*starts, len(ridges)])
     first = np.repeat(starts, counts)
     others = np.where(lines != lines[first], np.arange(len(ridges)), len(ridges))
-    second = np.repeat(
-        np.minimum.reduceat(others, starts), counts
-    )  # there is one, as R lies in two hyperplanes
+    # A second hyperplane always exists, because R lies in at least two.
+    second = np.repeat(np.minimum.reduceat(others, starts), counts)
     u, v = forms[first], forms[second]
     points = _points_inside(breakpoints.cells)[pairs[:, 1]]
     i = (u[:, :-1] != 0).argmax(axis=1)
@@ -175,7 +235,7 @@ def _fans(breakpoints: BreakpointComplex, pairs: Indices) -> _Fans:
 def _forms(
     breakpoints: BreakpointComplex, positions: Indices
 ) -> tuple[BigIntegers, Indices, Indices]:
-    """The forms over (y, t), and `lines` and `sides` of `_Fans`."""
+    """The forms over (y, t), and the arrays `lines` and `sides` of `_Fans`."""
     cells = breakpoints.cells
     lattice_numbers = cells.inner[cells.frame.dimension - 1][breakpoints.facets[positions]]
     known, which = np.unique(cells.facet_forms[lattice_numbers], return_inverse=True)
@@ -195,7 +255,10 @@ def _forms(
 
 
 def _points_inside(cells: PolyhedralComplex) -> BigIntegers:
-    """Points (y, t) in the relative interiors of all cells of codimension 1: sums of their vertices and directions."""
+    """Points (y, t) in the relative interiors of all cells of codimension 1.
+
+    Each is the sum of the vertices and directions of its cell.
+    """
     points = np.array(
         [cells.vertex_store.exact(vertex) for vertex in range(cells.lattice.size(0))], dtype=object
     )
@@ -209,8 +272,11 @@ def _points_inside(cells: PolyhedralComplex) -> BigIntegers:
     return points[cells.inner[cells.frame.dimension - 1]]
 
 
-def _sum(breakpoints: BreakpointComplex, fans: _Fans, members: range) -> list[list[Fraction]]:
-    """Σ_F ω_F [n_{F,R} | β_F] of a fan; nothing where the rays of each line cancel already."""
+def _fan_sum(breakpoints: BreakpointComplex, fans: _Fans, members: range) -> list[list[Fraction]]:
+    """Σ_F ω_F [n_{F,R} | β_F] of a fan, a row for each output.
+
+    It is empty if the weights on each hyperplane cancel already.
+    """
     factors: dict[int, list[Fraction]] = {}
     forms: dict[int, list[int]] = {}
     for member in members:

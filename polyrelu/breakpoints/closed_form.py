@@ -1,15 +1,16 @@
-"""The jump at a cell of codimension 1 from the weights alone: a second way to the tropical weights.
+"""The gradient jump at a facet from the parameters alone: a second way to the tropical weights.
 
-Let F be a cell of codimension 1 where z[ℓ]_i vanishes, and no other neuron does but those that vanish on both sides as
-well. There the gradient jumps by the derivative of the outputs in the activation of (ℓ, i), times the gradient of
-z[ℓ]_i:
+Let F be a cell of codimension 1 on which z[ℓ]_i vanishes, and no other neuron except neurons that
+also vanish on both sides of F. The gradient jumps there by the derivative of the outputs with
+respect to the activation of (ℓ, i), times the gradient of z[ℓ]_i:
 
     J_F = W[L] I[L-1] W[L-1] … I[ℓ+1] W[ℓ+1][:, i] (∇z[ℓ]_i)ᵀ,
 
-I the neurons that are on at the points of F, from the side where z[ℓ]_i is negative to the other. With skip connections
-the product becomes a sum over all ways from the neuron to the outputs.
+from the side where z[ℓ]_i is negative to the other side. Each I is the diagonal matrix of the
+neurons that are on at the points of F. With skip connections the product becomes a sum over all
+paths from the neuron to the outputs.
 
-Source: the three-layer paper, Propositions 11 and 17.
+Source: the three-layer paper (arXiv 2605.18319), Propositions 11 and 17.
 """
 
 from __future__ import annotations
@@ -25,7 +26,29 @@ __all__ = ["closed_form_jump", "output_derivative", "vanishing_neuron"]
 
 
 def vanishing_neuron(cells: PolyhedralComplex, facet: TropicalWeight) -> NeuronId | None:
-    """The neuron that vanishes on a cell of codimension 1 and not on both sides of it, if there is only one."""
+    """Find the only neuron that vanishes on a facet and not on both sides of it.
+
+    Parameters
+    ----------
+    cells
+        The canonical complex.
+    facet
+        The weight of a cell of codimension 1.
+
+    Returns
+    -------
+    NeuronId or None
+        The neuron; None if several neurons vanish there.
+
+    Examples
+    --------
+    >>> from polyrelu.breakpoints import breakpoint_complex
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> cells = canonical_complex(from_arrays([([[2]], [1]), ([[3]], [0])]))
+    >>> vanishing_neuron(cells, breakpoint_complex(cells).weight(0))
+    NeuronId(layer=1, index=0)
+    """
     top = cells.all_signs[cells.dimension]
     zero = cells.all_signs[facet.facet.dimension][facet.facet.index] == 0
     changing = np.flatnonzero(zero & ((top[facet.plus] != 0) | (top[facet.minus] != 0)))
@@ -33,15 +56,38 @@ def vanishing_neuron(cells: PolyhedralComplex, facet: TropicalWeight) -> NeuronI
 
 
 def closed_form_jump(breakpoints: BreakpointComplex, facet: int) -> RationalMatrix | None:
-    """The gradient on the positive side of a cell of codimension 1 minus that on the other, shape (m, n_0).
+    """Compute the jump of the gradient at a facet from the parameters alone.
 
-    On a domain of lower dimension along its affine hull, as `TropicalWeight.jump`. None if more than one neuron
-    vanishes there.
+    Parameters
+    ----------
+    breakpoints
+        The breakpoint complex; only its cells are used.
+    facet
+        The number of a cell of codimension 1 between two regions.
 
+    Returns
+    -------
+    RationalMatrix or None
+        The gradient on the side where the vanishing neuron is positive minus the gradient on the
+        other side, shape (m, n_0), along the affine hull as in `TropicalWeight.jump`. None if
+        several neurons vanish on the facet.
+
+    Raises
+    ------
+    DomainError
+        The cell does not lie between two regions.
+
+    Notes
+    -----
+    Source: the three-layer paper (arXiv 2605.18319), Propositions 11 and 17.
+
+    Examples
+    --------
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> breakpoints = breakpoint_complex(canonical_complex(from_arrays([([[2]], [1]), ([[3]], [0])])))
+    >>> cells = canonical_complex(from_arrays([([[2]], [1]), ([[3]], [0])]))
+    >>> breakpoints = breakpoint_complex(cells)
     >>> str(closed_form_jump(breakpoints, 0)), str(breakpoints.weight(0).jump)
     ('[6]', '[6]')
     """
@@ -56,7 +102,7 @@ def closed_form_jump(breakpoints: BreakpointComplex, facet: int) -> RationalMatr
 
 
 def _form(network: Network, signs: SignVector, neuron: NeuronId) -> RationalMatrix:
-    """The preactivation of a neuron as a row [A | c], earlier neurons passing by their signs."""
+    """The preactivation of a neuron as a row [A | c] for the signs of the earlier layers."""
     activations = [
         RationalMatrix.identity(network.inputs).beside(RationalMatrix.zeros(network.inputs, 1))
     ]

@@ -1,5 +1,7 @@
-"""Breakpoint facets as a file: JSON with everything exact, CSV with a line for each facet, GraphML or GEXF with the
-dual graph whose edges carry the weights."""
+"""Breakpoint facets as files: exact JSON, CSV with a line for each facet, and weighted dual graphs.
+
+The graphs are GraphML or GEXF files of the dual graph, whose edges carry the weights.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +21,28 @@ from polyrelu.support.text_files import layout, write_all
 
 __all__ = ["BREAKPOINT_FORMATS", "breakpoints_document", "save_breakpoints", "weighted_dual_graph"]
 
+#: The suffixes of the files that `save_breakpoints` writes.
 BREAKPOINT_FORMATS = (".json", ".csv", ".graphml", ".gexf")
 
 
 def breakpoints_document(breakpoints: BreakpointComplex) -> dict[str, Any]:
-    """All cells of codimension 1 between two regions, with their weights, as a JSON document.
+    """Return all cells of codimension 1 between two regions, with weights, as a JSON document.
 
-    See ``schemas/breakpoints.schema.json``. Numbers are exact, as text; facets and regions have the numbers of the
-    complex (`polyrelu.complex.save_complex` writes it).
+    The schema is ``schemas/breakpoints.schema.json``. Numbers are exact, as text. Facets and
+    regions have the numbers of the complex, which `polyrelu.complex.save_complex` writes.
 
+    Parameters
+    ----------
+    breakpoints
+        The weights of a complex.
+
+    Returns
+    -------
+    dict
+        The document.
+
+    Examples
+    --------
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
@@ -53,24 +68,36 @@ def breakpoints_document(breakpoints: BreakpointComplex) -> dict[str, Any]:
 
 
 def save_breakpoints(breakpoints: BreakpointComplex, name: str | Path) -> None:
-    """Write the weights in the format of the file's suffix, all of them or nothing.
+    """Write the weights to a file in the format of its suffix, all of them or nothing.
 
-    ``.json`` is `breakpoints_document`. ``.csv`` has a line for each facet: its number, the regions on its two sides,
-    normal, offset and weight (numbers separated by blanks), and whether it is visible. ``.graphml`` and ``.gexf`` are
+    A ``.json`` file contains `breakpoints_document`. A ``.csv`` file has a line for each facet:
+    its number, the regions on its two sides, normal, offset and weight (numbers separated by
+    blanks), and whether it is visible. The files ``.graphml`` and ``.gexf`` contain
     `weighted_dual_graph`.
+
+    Parameters
+    ----------
+    breakpoints
+        The weights of a complex.
+    name
+        The path of the file.
 
     Raises
     ------
-    DomainError : another suffix.
-    PolyreluError : the file cannot be written.
+    DomainError
+        The suffix is none of the `BREAKPOINT_FORMATS`.
+    PolyreluError
+        The file cannot be written.
 
+    Examples
+    --------
     >>> from tempfile import TemporaryDirectory
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> breakpoints = breakpoint_complex(canonical_complex(from_arrays([([[2, 4]], [1]), ([["1/3"]], [0])])))
+    >>> cells = canonical_complex(from_arrays([([[2, 4]], [1]), ([["1/3"]], [0])]))
     >>> with TemporaryDirectory() as folder:
-    ...     save_breakpoints(breakpoints, f"{folder}/weights.csv")
+    ...     save_breakpoints(breakpoint_complex(cells), f"{folder}/weights.csv")
     ...     print(Path(f"{folder}/weights.csv").read_text().rstrip())
     facet,plus,minus,normal,offset,weight,visible
     0,0,1,1 2,1/2,2/3,1
@@ -78,7 +105,8 @@ def save_breakpoints(breakpoints: BreakpointComplex, name: str | Path) -> None:
     path = Path(name)
     if path.suffix not in BREAKPOINT_FORMATS:
         raise DomainError(
-            f"{name}: breakpoints are written as {', '.join(BREAKPOINT_FORMATS)}; choose one of these endings"
+            f"{name}: breakpoints are written as {', '.join(BREAKPOINT_FORMATS)}; choose one of "
+            "these endings"
         )
     if path.suffix == ".json":
         text = layout(breakpoints_document(breakpoints))
@@ -90,11 +118,24 @@ def save_breakpoints(breakpoints: BreakpointComplex, name: str | Path) -> None:
 
 
 def weighted_dual_graph(breakpoints: BreakpointComplex) -> nx.Graph:
-    """The dual graph of the complex; edges have the attributes ``facet``, ``tropical_weight`` (exact, as text, one
-    number for each output) and ``visible``.
+    """Build the dual graph of the complex with the weights at its edges.
 
-    Not ``weight``, which graph programs, and GEXF itself, take for a float.
+    Each edge has the attributes ``facet``, ``tropical_weight`` (exact, as text, one number for
+    each output) and ``visible``. The name ``weight`` is avoided because graph programs, and GEXF
+    itself, take it for a float.
 
+    Parameters
+    ----------
+    breakpoints
+        The weights of a complex.
+
+    Returns
+    -------
+    networkx.Graph
+        A graph whose nodes are the regions.
+
+    Examples
+    --------
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
@@ -111,6 +152,7 @@ def weighted_dual_graph(breakpoints: BreakpointComplex) -> nx.Graph:
 
 
 def _facet(facet: TropicalWeight) -> dict[str, Any]:
+    """The JSON object of a facet."""
     return {
         "facet": facet.facet.index,
         "plus": facet.plus,
@@ -123,6 +165,7 @@ def _facet(facet: TropicalWeight) -> dict[str, Any]:
 
 
 def _csv(breakpoints: BreakpointComplex) -> str:
+    """The text of the CSV file, without the last line break."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["facet", "plus", "minus", "normal", "offset", "weight", "visible"])

@@ -1,8 +1,9 @@
-"""Lengths on the affine hull of a domain.
+"""Gradients and their lengths along the affine hull of a domain of lower dimension.
 
-On a domain in a lower-dimensional affine space p + K v a function has a gradient along the hull only, the vector g of
-the span of K with dg(v) = (K v)·g. A row r that gives the slopes r·x on the hull, whichever of the many that agree
-there, has the gradient r K (KᵀK)^{-1} Kᵀ, of squared length r K (KᵀK)^{-1} Kᵀ rᵀ. Both are rational.
+On a domain in an affine space p + K v a function has a gradient along the hull only: the vector g
+in the span of K with dg(v) = (K v)·g. Let a row r give the slopes r·x on the hull; several rows
+give the same slopes there. Then g = r K (KᵀK)^{-1} Kᵀ, and its squared length is r K (KᵀK)^{-1} Kᵀ
+rᵀ. Both are rational.
 """
 
 from __future__ import annotations
@@ -18,40 +19,56 @@ __all__ = ["Hull"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Hull:
-    """The directions of an affine space, and how rows of slopes are read.
+    """The directions of an affine space, and how rows of slopes are read on it.
 
     Attributes
     ----------
-    reading : r ↦ r · reading gives the slopes along the columns of K.
-    dual : (KᵀK)^{-1}, shape (k, k): the scalar product of slopes.
-    directions : Kᵀ, shape (k, n_0).
+    slopes
+        The matrix for which r · slopes are the slopes of the row r along the columns of K: K
+        itself, or the identity for rows in the coordinates v.
+    inverse_gram
+        (KᵀK)^{-1}, shape (k, k), the scalar product of slopes.
+    directions
+        Kᵀ, shape (k, n_0).
 
+    Examples
+    --------
     >>> diagonal = Hull.spanned_by(RationalMatrix.from_integers([[1], [1]]))
-    >>> diagonal.square([0, 9]), str(diagonal.gradients(RationalMatrix.from_integers([[0, 9], [3, 6]])))
-    (Fraction(81, 2), '[9/2 9/2]\\n[9/2 9/2]')
+    >>> diagonal.squared_norm([0, 9])
+    Fraction(81, 2)
+    >>> print(diagonal.gradients(RationalMatrix.from_integers([[0, 9], [3, 6]])))
+    [9/2 9/2]
+    [9/2 9/2]
     """
 
-    reading: RationalMatrix
-    dual: RationalMatrix
+    slopes: RationalMatrix
+    inverse_gram: RationalMatrix
     directions: RationalMatrix
 
     @classmethod
     def spanned_by(cls, columns: RationalMatrix, in_its_coordinates: bool = False) -> Hull:
-        """Of a matrix K with independent columns; rows give slopes along x, or along v if they are in the coordinates
-        v of x = p + K v."""
+        """Return the hull spanned by the independent columns of a matrix K.
+
+        Parameters
+        ----------
+        columns
+            The matrix K, shape (n_0, k).
+        in_its_coordinates
+            Whether rows give slopes along the coordinates v of x = p + K v, not along x.
+        """
         along = columns.transpose()
         unit = RationalMatrix.identity(columns.ncols)
-        dual = solve(along @ columns, unit)
-        if dual is None:
+        inverse_gram = solve(along @ columns, unit)
+        if inverse_gram is None:
             raise AssertionError("the columns are independent")
-        return cls(unit if in_its_coordinates else columns, dual, along)
+        return cls(unit if in_its_coordinates else columns, inverse_gram, along)
 
     def gradients(self, rows: RationalMatrix) -> RationalMatrix:
-        """The gradients along the hull, shape (m, n_0), of the functions with these slopes."""
-        return rows @ self.reading @ self.dual @ self.directions
+        """Return the gradients along the hull, shape (m, n_0), of functions with these slopes."""
+        return rows @ self.slopes @ self.inverse_gram @ self.directions
 
-    def square(self, row: Sequence[int]) -> Fraction:
-        """The squared length of the gradient along the hull."""
-        slopes = RationalMatrix.from_integers([list(row)]) @ self.reading
-        ((found,),) = (slopes @ self.dual @ slopes.transpose()).rows()
-        return found
+    def squared_norm(self, row: Sequence[int]) -> Fraction:
+        """Return the squared length of the gradient along the hull."""
+        slopes = RationalMatrix.from_integers([list(row)]) @ self.slopes
+        ((squared_norm,),) = (slopes @ self.inverse_gram @ slopes.transpose()).rows()
+        return squared_norm

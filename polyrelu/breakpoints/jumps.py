@@ -1,15 +1,16 @@
-"""The breakpoint complex of a network: where its gradient jumps, by how much, and the tropical weights.
+"""The breakpoint complex of a network: where and by how much its gradient jumps.
 
-Let F be a cell of codimension 1 between two regions C⁺, C⁻ of the canonical complex, n the primitive integer normal of
-F that points to C⁺, and n·x + β = 0 on F. The network is continuous, so its affine maps on C⁺ and C⁻ differ by a matrix
-that vanishes on F: [A⁺ | c⁺] - [A⁻ | c⁻] = ω [n | β] with one weight ω ∈ Q^m. Turning F around changes the signs of
-both sides, so ω does not depend on which region is called C⁺: where it is positive the output is convex across F. F is
-*visible* if ω ≠ 0. The visible cells and their faces are the breakpoint complex.
+Let F be a cell of codimension 1 between two regions C⁺, C⁻ of the canonical complex, n the
+primitive integer normal of F that points to C⁺, and n·x + β = 0 on F. The network is continuous,
+so its affine maps on C⁺ and C⁻ differ by a matrix that vanishes on F: [A⁺ | c⁺] - [A⁻ | c⁻] = ω [n
+| β] with one weight ω ∈ Q^m. Exchanging C⁺ and C⁻ changes the signs of both sides, so ω does not
+depend on the choice; where it is positive, the output is convex across F. F is *visible* if ω ≠ 0.
+The visible cells and their faces are the breakpoint complex.
 
-Source: the three-layer paper, Theorem 1. Its weights belong to normals of length 1: they are ω·‖n‖ (see
-`TropicalWeight.euclidean`). On a domain in a lower-dimensional affine space, normals are those covectors along which
-only the coordinates vary that the equations of its affine hull leave free; what is measured, gradients and their
-lengths, is measured along the hull (see `hull`).
+Source: the three-layer paper (arXiv 2605.18319), Theorem 1. Its weights belong to normals of
+length 1: they are ω·‖n‖ (`TropicalWeight.euclidean`). On a domain in a lower-dimensional affine
+space, a normal is a covector in the coordinates that the equations of the affine hull leave free,
+with 0 in all others; gradients and their lengths are measured along the hull (`hull`).
 """
 
 from __future__ import annotations
@@ -40,12 +41,27 @@ class TropicalWeight:
 
     Attributes
     ----------
-    facet : the cell.
-    plus, minus : the numbers of the regions on its two sides.
-    normal : primitive integers, pointing to `plus`.
-    offset : β, with normal·x + β = 0 on the cell.
-    weight : ω, one number for each output.
-    hull : of the domain, for lengths; None if the domain has full dimension.
+    facet
+        The cell.
+    plus, minus
+        The numbers of the regions on its two sides.
+    normal
+        The primitive integer normal that points to `plus`, n_0 integers.
+    offset
+        The number β with normal·x + β = 0 on the cell.
+    weight
+        The weight ω, one number for each output.
+    hull
+        The affine hull of the domain, for lengths; None if the domain has full dimension.
+
+    Examples
+    --------
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> cells = canonical_complex(from_arrays([([[2, 4]], [1]), ([[3]], [0])]))
+    >>> (facet,) = breakpoint_complex(cells)
+    >>> facet.normal, facet.offset, facet.weight
+    ((1, 2), Fraction(1, 2), (Fraction(6, 1),))
     """
 
     facet: Cell
@@ -58,14 +74,14 @@ class TropicalWeight:
 
     @property
     def visible(self) -> bool:
-        """Whether the gradient jumps."""
+        """Whether the gradient jumps at the cell."""
         return any(self.weight)
 
     @property
     def jump(self) -> RationalMatrix:
-        """The gradient on `plus` minus that on `minus`, shape (m, n_0).
+        """The gradient on `plus` minus the gradient on `minus`, shape (m, n_0).
 
-        On a domain of lower dimension that is the gradient along its affine hull.
+        On a domain of lower dimension it is the jump of the gradient along the affine hull.
 
         >>> from polyrelu.complex import canonical_complex
         >>> from polyrelu.exact import Polyhedron
@@ -82,42 +98,68 @@ class TropicalWeight:
         return rows if self.hull is None else self.hull.gradients(rows)
 
     @property
-    def square(self) -> Fraction:
-        """‖n‖², on a domain of lower dimension along its affine hull."""
+    def squared_norm(self) -> Fraction:
+        """‖n‖², measured along the affine hull on a domain of lower dimension."""
         return (
             Fraction(sum(n * n for n in self.normal))
             if self.hull is None
-            else self.hull.square(self.normal)
+            else self.hull.squared_norm(self.normal)
         )
 
     def euclidean(self) -> tuple[Any, ...]:
-        """The weights for the normal of length 1, that is the signed lengths of the jump, as SymPy numbers.
+        """Return the weights for the normal of length 1, one SymPy number for each output.
 
+        They are the signed lengths of the jump.
+
+        Examples
+        --------
         >>> from polyrelu.complex import canonical_complex
         >>> from polyrelu.network import from_arrays
-        >>> (facet,) = breakpoint_complex(canonical_complex(from_arrays([([[1, 1]], [0]), ([[3]], [0])])))
+        >>> cells = canonical_complex(from_arrays([([[1, 1]], [0]), ([[3]], [0])]))
+        >>> (facet,) = breakpoint_complex(cells)
         >>> facet.weight, facet.euclidean()
         ((Fraction(3, 1),), (3*sqrt(2),))
         """
         import sympy
 
-        length = sympy.sqrt(sympy.Rational(self.square.numerator, self.square.denominator))
+        square = self.squared_norm
+        length = sympy.sqrt(sympy.Rational(square.numerator, square.denominator))
         return tuple(sympy.Rational(w.numerator, w.denominator) * length for w in self.weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BreakpointComplex:
-    """All cells of codimension 1 between two regions, with their weights; made by `breakpoint_complex`.
+    """All cells of codimension 1 between two regions, with their weights.
+
+    `breakpoint_complex` computes it.
+
+    Iteration gives a `TropicalWeight` for each cell, in the order of `facets`.
 
     Attributes
     ----------
-    cells : the canonical complex.
-    facets, plus, minus : numbers of the cells of codimension 1 and of the regions on their two sides, shape (F,),
-        facets ascending.
-    forms : multiples of [n | β] in primitive integers, shape (F, n_0 + 1), positive on `plus`.
-    divisors : the greatest common divisor of the normal in each row of `forms`, shape (F,).
-    weights : ω, fractions, shape (F, m).
-    hull : as in `TropicalWeight`.
+    cells
+        The canonical complex.
+    facets
+        The numbers of the cells of codimension 1 between two regions, ascending, shape (F,).
+    plus, minus
+        The numbers of the regions on the two sides of each of them, shape (F,).
+    forms
+        Primitive integer multiples of [n | β], positive on `plus`, shape (F, n_0 + 1).
+    divisors
+        The greatest common divisor of the normal in each row of `forms`, shape (F,).
+    weights
+        The weights ω as fractions, shape (F, m).
+    hull
+        The affine hull of the domain; None if the domain has full dimension.
+
+    Examples
+    --------
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> cells = canonical_complex(from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 0]], [0])]))
+    >>> breakpoints = breakpoint_complex(cells)
+    >>> len(breakpoints), breakpoints.subcomplex.f_vector
+    (4, (1, 2, 0))
     """
 
     cells: PolyhedralComplex
@@ -136,20 +178,23 @@ class BreakpointComplex:
         return (self._at(position) for position in range(len(self)))
 
     def weight(self, facet: int) -> TropicalWeight:
-        """The weight of a cell of codimension 1, by its number.
+        """Return the weight of the cell of codimension 1 with the given number.
 
         Raises
         ------
-        DomainError : it is not between two regions.
+        DomainError
+            The cell does not lie between two regions.
         """
         position = int(np.searchsorted(self.facets, facet))
         if position == len(self) or self.facets[position] != facet:
             raise DomainError(
-                f"the cell {facet} of dimension {self.cells.dimension - 1} is not between two regions"
+                f"the cell {facet} of dimension {self.cells.dimension - 1} is not between two "
+                "regions"
             )
         return self._at(position)
 
     def _at(self, position: int) -> TropicalWeight:
+        """The weight at a position of the arrays."""
         *normal, offset = self.forms[position].tolist()
         divisor = self.divisors[position]
         return TropicalWeight(
@@ -164,35 +209,41 @@ class BreakpointComplex:
 
     @property
     def visible(self) -> NDArray[np.bool_]:
-        """Which of the `facets` have a weight that is not 0, shape (F,)."""
+        """Which of the `facets` have a nonzero weight, shape (F,)."""
         marked: NDArray[np.bool_] = (self.weights != 0).any(axis=1).astype(bool)
         return marked
 
     @property
     def subcomplex(self) -> Subcomplex:
-        """The visible cells and their faces: the set where the network is not differentiable, in the domain."""
+        """The visible cells and their faces.
+
+        In the interior of the domain they are the set where the network is not differentiable.
+        """
         return self._closure(self.visible)
 
     def bends_of(self, output: int) -> Subcomplex:
-        """The cells across which one output bends, and their faces.
+        """Return the cells across which the gradient of one output jumps, and their faces.
 
         Raises
         ------
-        DomainError : there is no such output.
+        DomainError
+            There is no such output.
 
+        Examples
+        --------
         >>> from polyrelu.complex import canonical_complex
         >>> from polyrelu.network import from_arrays
         >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 0], [1, 1]], [0, 0])])
         >>> breakpoints = breakpoint_complex(canonical_complex(net))
-        >>> [breakpoints.bends_of(output).f_vector for output in range(2)], breakpoints.subcomplex.f_vector
-        ([(1, 2, 0), (1, 4, 0)], (1, 4, 0))
+        >>> [breakpoints.bends_of(output).f_vector for output in range(2)]
+        [(1, 2, 0), (1, 4, 0)]
         """
         if not 0 <= output < self.weights.shape[1]:
             raise DomainError(f"there is no output {output}, only 0 to {self.weights.shape[1] - 1}")
         return self._closure((self.weights[:, output] != 0).astype(bool))
 
     def _closure(self, chosen: NDArray[np.bool_]) -> Subcomplex:
-        """Some of the `facets` and their faces."""
+        """The subcomplex of some of the `facets` and their faces."""
         if self.cells.dimension == 0:
             return Subcomplex.closure(self.cells, {})
         mask = np.zeros(self.cells.size(self.cells.dimension - 1), dtype=bool)
@@ -200,23 +251,38 @@ class BreakpointComplex:
         return Subcomplex.closure(self.cells, {self.cells.dimension - 1: mask})
 
     def __repr__(self) -> str:
-        return f"<BreakpointComplex, {int(self.visible.sum())} of {len(self)} cells of codimension 1 visible>"
+        visible = int(self.visible.sum())
+        return f"<BreakpointComplex, {visible} of {len(self)} cells of codimension 1 visible>"
 
 
 def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
-    """The weights of all cells of codimension 1 between two regions.
+    """Compute the weights of all cells of codimension 1 between two regions.
 
     Parameters
     ----------
-    cells : a complete complex, of any network on any domain.
+    cells
+        A complete complex, of any network on any domain.
+
+    Returns
+    -------
+    BreakpointComplex
+        The cells with their weights.
 
     Raises
     ------
-    DomainError : the complex is incomplete or a part.
+    DomainError
+        The complex is incomplete, or a part of one.
 
+    Notes
+    -----
+    Source: the three-layer paper (arXiv 2605.18319), Theorem 1.
+
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[2, 0], [0, 1], [2, 0]], [-1, 0, -1]), ([[1, 3, -1]], [0])])  # two neurons cancel
+    >>> first = ([[2, 0], [0, 1], [2, 0]], [-1, 0, -1])  # the outputs of two neurons cancel
+    >>> net = from_arrays([first, ([[1, 3, -1]], [0])])
     >>> breakpoints = breakpoint_complex(canonical_complex(net))
     >>> breakpoints
     <BreakpointComplex, 2 of 4 cells of codimension 1 visible>
@@ -240,7 +306,7 @@ def breakpoint_complex(cells: PolyhedralComplex) -> BreakpointComplex:
 
 
 def _hull(cells: PolyhedralComplex) -> Hull | None:
-    """The affine hull of the domain; None if that is everything."""
+    """The affine hull of the domain; None if the domain has full dimension."""
     size = cells.network.inputs
     if cells.dimension == size:
         return None
@@ -253,8 +319,14 @@ def _hull(cells: PolyhedralComplex) -> Hull | None:
 def _forms(
     cells: PolyhedralComplex, pairs: Indices
 ) -> tuple[NDArray[np.bool_], BigIntegers, BigIntegers]:
-    """For each pair of neighbours: whether the form of the cell between is positive on the first of them, that form
-    over (x, 1) in primitive integers, and the greatest common divisor of its normal."""
+    """Return the affine forms of the cells between pairs of neighbouring regions.
+
+    Returns
+    -------
+    tuple
+        For each pair: whether the form is positive on the first region, the form over (x, 1) in
+        primitive integers, and the greatest common divisor of its normal.
+    """
     lattice_numbers = cells.inner[cells.frame.dimension - 1][pairs[:, 2]]
     known, which = np.unique(cells.facet_forms[lattice_numbers], return_inverse=True)
     rows = RationalMatrix.from_integers(
@@ -276,7 +348,7 @@ def _weights(
     forms: BigIntegers,
     divisors: BigIntegers,
 ) -> NDArray[np.object_]:
-    """ω from one column of [A⁺ | c⁺] - [A⁻ | c⁻] in which the normal is not 0."""
+    """The weights ω, from one column of [A⁺ | c⁺] - [A⁻ | c⁻] in which the normal is not 0."""
     denominator, maps = maps_on_hull(cells)
     pivots = (forms[:, :-1] != 0).argmax(axis=1)
     jumps = maps[plus, :, pivots] - maps[minus, :, pivots]
@@ -292,10 +364,21 @@ def _weights(
 def maps_on_hull(
     cells: PolyhedralComplex, network: Network | None = None
 ) -> tuple[int, BigIntegers]:
-    """Room-internal: the affine maps [A | c] of all regions: a denominator, and integers, shape (regions, m, n_0 + 1).
+    """Return the affine maps [A | c] of all regions, modulo the equations of the affine hull.
 
-    Of the network of the complex, or of another one with the same hidden neurons. Maps that agree on the affine hull of
-    the domain are equal here.
+    Maps that agree on the affine hull of the domain are equal here.
+
+    Parameters
+    ----------
+    cells
+        The complex.
+    network
+        Another network with the same hidden neurons; None for the network of the complex.
+
+    Returns
+    -------
+    tuple
+        A common denominator, and integers of shape (regions, m, n_0 + 1).
     """
     denominator, table = affine_map_table(
         network or cells.network, cells.all_signs[cells.dimension] > 0

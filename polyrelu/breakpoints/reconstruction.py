@@ -1,10 +1,11 @@
-"""A network's function from its breakpoint complex, the weights, and its affine map on one region.
+"""The function of a network from its breakpoint complex, the weights, and one affine map.
 
-Across a cell of codimension 1 the affine map changes by ω [n | β] (see `jumps`), so walking from region to region gives
-all maps; a domain is convex, so every region is reached. The weights belong to a function if and only if the changes
-along every closed way add up to 0: that is checked at every cell of codimension 1 that the walk did not use.
+Across a cell of codimension 1 the affine map changes by ω [n | β] (`jumps`), so a search from
+region to region computes all maps; a domain is convex, so it reaches every region. The weights
+belong to a function if and only if the changes along every closed path add up to 0. This is
+checked at every cell of codimension 1 that the search did not use.
 
-Source: the three-layer paper, Theorem 1.
+Source: the three-layer paper (arXiv 2605.18319), Theorem 1.
 """
 
 from __future__ import annotations
@@ -21,25 +22,42 @@ from polyrelu.network import AffineMap
 
 __all__ = ["reconstruct"]
 
+#: The rows [A | c] of an affine map, one for each output.
 Rows = list[list[Fraction]]
 
 
 def reconstruct(
     breakpoints: BreakpointComplex, region: int, affine_map: AffineMap
 ) -> list[AffineMap]:
-    """The affine maps of all regions.
+    """Compute the affine maps of all regions from the weights and one affine map.
 
     Parameters
     ----------
-    breakpoints : cells and weights; nothing else of the network is used.
-    region, affine_map : the number of one region and the map on it. On a domain of lower dimension the other maps agree
-        with those of the network on the domain if this one does.
+    breakpoints
+        Cells and weights; no other information on the network is used.
+    region
+        The number of a region.
+    affine_map
+        The map on this region. On a domain of lower dimension the results agree with the maps of
+        the network on the domain if this map does.
+
+    Returns
+    -------
+    list of AffineMap
+        The map on each region.
 
     Raises
     ------
-    DomainError : there is no such region, the map has another shape, or the weights are those of no function; the
-        cells are incomplete or a part.
+    DomainError
+        There is no such region, the map has another shape, or the weights belong to no function;
+        or the complex is incomplete, or a part of one.
 
+    Notes
+    -----
+    Source: the three-layer paper (arXiv 2605.18319), Theorem 1.
+
+    Examples
+    --------
     >>> from polyrelu.breakpoints import breakpoint_complex
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
@@ -72,14 +90,14 @@ def reconstruct(
     for position, (plus, minus) in enumerate(pairs):
         if _changed(maps[minus], breakpoints, position, 1) != maps[plus]:
             raise DomainError(
-                f"no function has these weights: they do not add up around the cell {breakpoints.facets[position]} "
-                f"between the regions {plus} and {minus}"
+                f"no function has these weights: they do not add up around the cell "
+                f"{breakpoints.facets[position]} between the regions {plus} and {minus}"
             )
     return [_affine_map(maps[index]) for index in range(cells.regions)]
 
 
 def _changed(rows: Rows, breakpoints: BreakpointComplex, position: int, sign: int) -> Rows:
-    """The map on the other side of a cell of codimension 1."""
+    """The map on the other side of a cell; `sign` is 1 on the way to its side `plus`, else -1."""
     form, divisor = breakpoints.forms[position].tolist(), breakpoints.divisors[position]
     factors = [sign * weight / divisor for weight in breakpoints.weights[position].tolist()]
     return [
@@ -89,7 +107,7 @@ def _changed(rows: Rows, breakpoints: BreakpointComplex, position: int, sign: in
 
 
 def _affine_map(rows: Rows) -> AffineMap:
-    whole = RationalMatrix.from_rows(rows)
-    return AffineMap(
-        whole.take(columns=range(whole.ncols - 1)), whole.take(columns=[whole.ncols - 1])
-    )
+    """The affine map with the rows [A | c]."""
+    augmented = RationalMatrix.from_rows(rows)
+    inputs = augmented.ncols - 1
+    return AffineMap(augmented.take(columns=range(inputs)), augmented.take(columns=[inputs]))

@@ -1,27 +1,29 @@
-"""A network as a tropical rational map: f = p - q, with p and q maxima of finitely many affine functions.
+"""A network as a tropical rational map: f = p - q, where p and q are maxima of affine functions.
 
-Layer by layer every activation is a difference P - Q of convex functions. With W = W⁺ - W⁻, W⁺, W⁻ ≥ 0, and the input
-taken as it is,
+Layer by layer every activation is a difference P - Q of convex functions. With W = W⁺ - W⁻,
+W⁺, W⁻ ≥ 0, and the input itself as an affine function,
 
     z = N - M,   N = W⁺ P + W⁻ Q + b,   M = W⁺ Q + W⁻ P,      max(z, 0) = max(N, M) - M,
 
-so the next P is max(N, M) and the next Q is M: Minkowski sums and joint hulls of Newton polytopes. Since P = a + Q for
-the activation a, the next Q is |W| Q + W⁻ a, hence a fixed linear function of the activations: with one block of
-weights W[ℓ,k] for each earlier layer k,
+so the next P is max(N, M) and the next Q is M: Minkowski sums and joint hulls of Newton polytopes.
+Since P = a + Q for the activation a, the next Q is |W| Q + W⁻ a, a fixed linear function of the
+activations. With one block of weights W[ℓ,k] for each earlier layer k,
 
     Q[ℓ] = Σ_k R[ℓ,k] a[k],      R[ℓ,k] = W[ℓ,k]⁻ + Σ_{k<j<ℓ} |W[ℓ,j]| R[j,k]      (k ≥ 1).
 
-So q = Q[L] is a network with the same hidden neurons and other, nonnegative, output weights (`denominator_network`).
-Both q and p = f + q are convex, and affine on every region of the canonical complex; a convex function that is affine
-on every region is the maximum of its affine pieces. The pieces on the regions are therefore all terms of p and q that
-are attained in an open part of the domain, and no Minkowski sum needs to be written out.
+So q = Q[L] is a network with the same hidden neurons and other, nonnegative, output weights
+(`denominator_network`). Both q and p = f + q are convex, and affine on every region of the
+canonical complex, and such a function is the maximum of its affine pieces. So the pieces on the
+regions are all terms of p and q that attain the maximum in an open part of the domain, and no
+Minkowski sum has to be written out.
 
-**Dual subdivision.** The terms that attain p at a point inside the domain span a polytope of slopes, the *dual cell* of
-the point; these cells subdivide the Newton polytope of p (the hull of all slopes) if the domain is R^n. Where a term
-attains p is a convex set with interior, so it is the closure of the regions with that term: the terms at a cell are
-those of the regions around it.
+**Dual subdivision.** The terms that attain p at a point inside the domain span a polytope of
+slopes, the *dual cell* of the point. These cells subdivide the Newton polytope of p (the hull of
+all slopes) if the domain is R^n. The set where a term attains p is convex with nonempty interior,
+so it is the closure of the regions with this term: the terms at a cell are the terms of the
+regions around it.
 
-Source: the three-layer paper, Appendix B.
+Source: the three-layer paper (arXiv 2605.18319), Appendix B.
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ __all__ = [
     "tropical_form",
 ]
 
+#: An affine function [a | c], n_0 + 1 numbers.
 Term = tuple[Fraction, ...]
 
 
@@ -60,9 +63,22 @@ class DualCell:
 
     Attributes
     ----------
-    terms : the numbers of the terms whose slopes span it, ascending.
-    dimension : of their hull; with that of `cell` it adds up to the dimension of the domain.
-    cell : a largest cell of the complex on which exactly these terms attain the maximum.
+    terms
+        The numbers of the terms whose slopes span the cell, ascending.
+    dimension
+        The dimension of the hull of these slopes; it and the dimension of `cell` add up to the
+        dimension of the domain.
+    cell
+        A cell of the complex, of the largest dimension possible, on which exactly these terms
+        attain the maximum.
+
+    Examples
+    --------
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> (form,) = tropical_form(canonical_complex(from_arrays([([[1]], [0]), ([[1]], [0])])))
+    >>> form.numerator.dual_subdivision[-1]
+    DualCell(terms=(0, 1), dimension=1, cell=Cell(dimension=0, index=0))
     """
 
     terms: tuple[int, ...]
@@ -71,25 +87,36 @@ class DualCell:
 
 
 class TropicalPolynomial:
-    """The maximum of affine functions, as it is attained on the regions of a complex.
+    """A maximum of affine functions, as it is attained on the regions of a complex.
 
     Attributes
     ----------
-    terms : the affine functions [a | c], different from each other, each the largest on some region.
-    term_of : the number of the term on every region.
+    terms
+        Different affine functions [a | c], each the largest one on some region.
+    term_of
+        The number of the term on each region, shape (regions,).
+
+    Examples
+    --------
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> (form,) = tropical_form(canonical_complex(from_arrays([([[1]], [0]), ([[2]], [3])])))
+    >>> [tuple(map(str, term)) for term in form.numerator.terms], form.numerator(["1/2"])
+    ([('0', '3'), ('2', '3')], Fraction(4, 1))
     """
 
     def __init__(self, cells: PolyhedralComplex, terms: Sequence[Term], term_of: Indices) -> None:
-        """Room-internal; see `tropical_form`."""
+        """Room-internal; use `tropical_form`."""
         self.terms, self.term_of, self._cells = tuple(terms), term_of, cells
 
     def __call__(self, x: Sequence[Rational]) -> Fraction:
-        """The maximum at a point of the domain.
+        """Return the maximum at a point of the domain.
 
         Raises
         ------
-        DomainError : a point outside the domain, where other terms may be larger, or with another number of
-            coordinates.
+        DomainError
+            The point has another number of coordinates, or lies outside the domain, where other
+            terms may be larger.
         """
         point = [*map(to_fraction, x), Fraction(1)]
         if len(point) != len(self.terms[0]):
@@ -103,7 +130,7 @@ class TropicalPolynomial:
 
     @property
     def newton_polytope(self) -> Polyhedron:
-        """The hull of the slopes, in R^{n_0}."""
+        """The hull of the slopes of all terms, in R^{n_0}."""
         slopes = [term[:-1] for term in self.terms]
         return Polyhedron.from_generators(slopes, (), (), self._cells.network.inputs)
 
@@ -113,21 +140,25 @@ class TropicalPolynomial:
 
         >>> from polyrelu.complex import canonical_complex
         >>> from polyrelu.network import from_arrays
-        >>> square = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])   # max(x, 0) + max(y, 0)
-        >>> (form,) = tropical_form(canonical_complex(square))
+        >>> # max(x, 0) + max(y, 0)
+        >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
+        >>> (form,) = tropical_form(canonical_complex(net))
         >>> [cell.dimension for cell in form.numerator.dual_subdivision]
         [0, 0, 0, 0, 1, 1, 1, 1, 2]
         """
-        found: dict[tuple[int, ...], Cell] = {}
+        cells: dict[tuple[int, ...], Cell] = {}
         for k, sets in self._terms_around():
             for index, terms in sets:
-                found.setdefault(terms, Cell(k, index))
-        whole = self._cells.dimension
-        dual = [DualCell(terms, whole - cell.dimension, cell) for terms, cell in found.items()]
+                cells.setdefault(terms, Cell(k, index))
+        dimension = self._cells.dimension
+        dual = [DualCell(terms, dimension - cell.dimension, cell) for terms, cell in cells.items()]
         return tuple(sorted(dual, key=lambda cell: (cell.dimension, cell.terms)))
 
     def _terms_around(self) -> Iterator[tuple[int, list[tuple[int, tuple[int, ...]]]]]:
-        """For every dimension, the largest first: the cells inside the domain with the terms of the regions around."""
+        """Generate, for each dimension, the cells inside the domain with the terms around them.
+
+        Dimensions descend.
+        """
         cells, count = self._cells, len(self.terms)
         codes = np.arange(cells.regions) * count + self.term_of  # pairs (cell, term), as numbers
         for k in range(cells.dimension, cells.lineality_dim - 1, -1):
@@ -143,7 +174,7 @@ class TropicalPolynomial:
 def _on_facets(
     cells: PolyhedralComplex, k: int, owners: Indices, terms: Indices, count: int
 ) -> Indices:
-    """The pairs (cell of dimension k - 1, term) from those of dimension k, sorted by cell."""
+    """The pairs (cell of dimension k - 1, term) from the pairs of dimension k, sorted by cell."""
     offsets, facets = cells.facets(k)
     numbers = np.diff(offsets)[owners]
     places = np.repeat(offsets[owners] - np.cumsum(numbers) + numbers, numbers) + np.arange(
@@ -154,36 +185,61 @@ def _on_facets(
 
 @dataclass(frozen=True, slots=True)
 class TropicalRational:
-    """One output as p - q.
+    """One output as a difference p - q of maxima of affine functions.
 
     Attributes
     ----------
-    numerator, denominator : p and q ("quotient" in the tropical sense).
+    numerator
+        The maximum p.
+    denominator
+        The maximum q; p - q is a quotient in tropical arithmetic.
+
+    Examples
+    --------
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> (form,) = tropical_form(canonical_complex(from_arrays([([[1]], [0]), ([[-2]], [3])])))
+    >>> form([5]), form.numerator([5]), form.denominator([5])
+    (Fraction(-7, 1), Fraction(3, 1), Fraction(10, 1))
     """
 
     numerator: TropicalPolynomial
     denominator: TropicalPolynomial
 
     def __call__(self, x: Sequence[Rational]) -> Fraction:
-        """The output at a point of the domain."""
+        """Return the output at a point of the domain."""
         return self.numerator(x) - self.denominator(x)
 
 
 def tropical_form(cells: PolyhedralComplex) -> list[TropicalRational]:
-    """Every output of a network as a difference of maxima of affine functions, on the domain of its complex.
+    """Express every output of a network as a difference of maxima of affine functions on a domain.
 
     Parameters
     ----------
-    cells : a complete complex, of any network. On a domain of lower dimension the terms are those functions of the free
-        coordinates of its affine hull that agree on the domain.
+    cells
+        A complete complex, of any network. On a domain of lower dimension the terms are functions
+        of the free coordinates of its affine hull.
+
+    Returns
+    -------
+    list of TropicalRational
+        One for each output.
 
     Raises
     ------
-    DomainError : the complex is incomplete or a part.
+    DomainError
+        The complex is incomplete, or a part of one.
 
+    Notes
+    -----
+    Source: the three-layer paper (arXiv 2605.18319), Appendix B.
+
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1], [1]], [0, -1]), ([[1, -2]], [3])])           # max(x, 0) - 2 max(x - 1, 0) + 3
+    >>> # max(x, 0) - 2 max(x - 1, 0) + 3
+    >>> net = from_arrays([([[1], [1]], [0, -1]), ([[1, -2]], [3])])
     >>> (form,) = tropical_form(canonical_complex(net))
     >>> [tuple(map(str, term)) for term in form.numerator.terms]
     [('0', '3'), ('1', '3')]
@@ -204,7 +260,7 @@ def tropical_form(cells: PolyhedralComplex) -> list[TropicalRational]:
 def _polynomial(
     cells: PolyhedralComplex, pieces: NDArray[np.object_], denominator: int
 ) -> TropicalPolynomial:
-    """The maximum of affine functions [a | c] given on all regions, integers over a denominator."""
+    """The maximum of the affine functions [a | c] on all regions, integers over a denominator."""
     rows = list(map(tuple, pieces.tolist()))
     terms = sorted(set(rows))
     numbers = {term: i for i, term in enumerate(terms)}
@@ -215,32 +271,34 @@ def _polynomial(
 
 
 def denominator_network(network: Network) -> Network:
-    """q as a network: the hidden neurons of the given one, and output weights ≥ 0 on all of their layers.
+    """Return q as a network with the hidden neurons of the given one and output weights ≥ 0.
+
+    The output layer reads all hidden layers on which its weights are not 0.
 
     >>> from polyrelu.network import from_arrays
     >>> q = denominator_network(from_arrays([([[1]], [0]), ([[-2]], [1]), ([[-1]], [0])]))
-    >>> [str(block.weight) for block in q.layers[-1].blocks]      # q = 2 a[1] + a[2]
+    >>> [str(block.weight) for block in q.layers[-1].blocks]  # q = 2 a[1] + a[2]
     ['[2]', '[1]']
     """
     sums: list[dict[int, RationalMatrix]] = [{}]  # R[ℓ,k] by ℓ and k
     for layer in network.layers:
-        found: dict[int, RationalMatrix] = {}
+        own: dict[int, RationalMatrix] = {}
         for block in layer.blocks:
             positive, negative = block.weight.relu(), (-block.weight).relu()
             parts = {k: (positive + negative) @ rest for k, rest in sums[block.source].items()}
-            if block.source:  # the input is affine, it is not cut into a convex and a concave part
+            if block.source:  # the input is affine and needs no convex part
                 parts[block.source] = negative
             for k, part in parts.items():
-                found[k] = found[k] + part if k in found else part
-        sums.append(found)
+                own[k] = own[k] + part if k in own else part
+        sums.append(own)
     hidden, weights = network.layers[: network.hidden_layers], sums[-1]
     if not hidden:
-        return Network(network.inputs, (_zero_layer(network, {}, 0),))
-    return Network(network.inputs, (*hidden, _zero_layer(network, weights, len(hidden))))
+        return Network(network.inputs, (_output_layer(network, {}, 0),))
+    return Network(network.inputs, (*hidden, _output_layer(network, weights, len(hidden))))
 
 
-def _zero_layer(network: Network, weights: dict[int, RationalMatrix], last: int) -> Layer:
-    """An output layer with these weights on earlier layers, those that are not 0, and no bias."""
+def _output_layer(network: Network, weights: dict[int, RationalMatrix], last: int) -> Layer:
+    """The output layer without bias that has these weights on earlier layers."""
     zero = RationalMatrix.zeros(network.outputs, network.widths[last])
     blocks = [
         Block(k, weight)

@@ -210,7 +210,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "translation": TheoremText(
         "a hidden hyperplane translated",
-        "polyrelu/symmetry/hidden_hyperplanes.py",
+        "docs/theory/hidden_hyperplanes.md",
         "A neuron that the next layer sees only where no other neuron helps can move its hyperplane.",
         r"If $W_{ij}\ge 0$, $W_{ik}\le 0$ $(k\ne j)$, $b_i\le 0$ and $b_i \le tW_{ij}$ for all $i$, then "
         r"$b_j + t$, $b_i - tW_{ij}$ give the same function.",
@@ -218,7 +218,7 @@ THEOREMS: dict[str, TheoremText] = {
     ),
     "flip": TheoremText(
         "neurons beside a hidden one flipped",
-        "polyrelu/symmetry/hidden_hyperplanes.py",
+        "docs/theory/hidden_hyperplanes.md",
         "With a single neuron in the next layer, the neurons beside the hidden one can be negated.",
         r"If $w_j > 0$, $w_k \le 0$ $(k\ne j)$, $\beta\le 0$, then $r_k \to -r_k$, $r_j \to r_j - (|w_k|/w_j)\,r_k$ keeps the function.",
         _OTHER,

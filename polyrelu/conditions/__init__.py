@@ -1,6 +1,8 @@
-"""The conditions that theorems on deep networks ask for, each with what shows that it holds or fails.
+"""The conditions that theorems on deep networks ask for, each with evidence that it holds or fails.
 
-Bounds on the work are never passed in silence: beyond them a condition is "unchecked".
+Each condition has a function that returns a `Condition`; its module defines it, with the source and
+what it means on boxes, on slices and for other networks. Bounds on the work are never passed in
+silence: beyond them the status of a condition is "unchecked".
 """
 
 from polyrelu.conditions.collinear import (

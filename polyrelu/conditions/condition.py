@@ -1,7 +1,8 @@
-"""What became of a condition of a theorem: it holds, fails, or was not decided; with what shows it.
+"""The result of checking a condition of a theorem: its status, and the evidence for it.
 
-The theorems on deep networks ask for conditions on a network and a domain. Each has a function that returns a
-`Condition`; a bound on the work is never passed in silence.
+The theorems on deep networks ask for conditions on a network and a domain. Each has a function
+that returns a `Condition`, so that reports, JSON and the provers read all of them in one way. A
+bound on the work is never passed in silence: beyond it the status is "unchecked".
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ __all__ = [
     "require_plain",
 ]
 
+#: What is known of a condition.
 Status = Literal["holds", "fails", "unchecked", "undefined"]
 
+#: The type of the evidence.
 E = TypeVar("E", covariant=True)
 
 
@@ -37,14 +40,24 @@ class Condition(Generic[E]):
 
     Attributes
     ----------
-    name : one word, as in JSON.
-    status : "holds"; "fails"; "unchecked" where the bound on the work was reached first; "undefined" where the
+    name
+        One word, as in JSON.
+    status
+        "holds"; "fails"; "unchecked" if the bound on the work was reached first; "undefined" if the
         definition does not cover the network or the domain.
-    checked : how many things were looked at and are as they should be; for "holds" these are all there are.
-    subject : what these things are.
-    evidence : for "fails" what violates the condition; for "holds" what proves it, where that is more than a count.
-    reason : why it is "unchecked" or "undefined".
+    checked
+        The number of items (`subject`) that were checked and satisfy the condition; if it holds,
+        these are all items.
+    subject
+        What the items are, such as "cells".
+    evidence
+        If it fails, what violates the condition; if it holds, what proves it, where the proof is
+        more than the count.
+    reason
+        Why it is "unchecked" or "undefined".
 
+    Examples
+    --------
     >>> print(Condition("transparent", "holds", 7, "regions"))
     transparent: holds, 7 regions
     """
@@ -58,7 +71,7 @@ class Condition(Generic[E]):
 
     @property
     def detail(self) -> str:
-        """What stands behind the status, for people."""
+        """The evidence, the count or the reason behind the status, as text."""
         if self.status == "fails":
             return str(self.evidence)
         return f"{self.checked} {self.subject}" if self.status == "holds" else self.reason
@@ -67,18 +80,32 @@ class Condition(Generic[E]):
         return f"{self.name}: {self.status}, {self.detail}"
 
     def to_json(self) -> dict[str, Any]:
-        """The condition as JSON data; rational numbers are text.
+        """Return the condition as JSON data; rational numbers are text.
 
-        >>> Condition("transparent", "unchecked", 3, "regions", reason="3 regions of many").to_json()
-        {'name': 'transparent', 'status': 'unchecked', 'checked': 3, 'subject': 'regions', 'evidence': None,
-        'reason': '3 regions of many'}
+        >>> opaque = Condition("transparent", "unchecked", 3, "regions", reason="3 regions of many")
+        >>> opaque.to_json()
+        {'name': 'transparent', 'status': 'unchecked', 'checked': 3, 'subject': 'regions',
+        'evidence': None, 'reason': '3 regions of many'}
         """
         return {field.name: _as_json(getattr(self, field.name)) for field in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The evidence of a condition that is several others together."""
+    """The evidence of a condition that is a conjunction of other conditions.
+
+    Attributes
+    ----------
+    conditions
+        The conditions that it joins.
+
+    Examples
+    --------
+    >>> one = Condition("a", "holds", 2, "cells")
+    >>> other = Condition("b", "unchecked", 5, "masks", reason="5 of 9 masks")
+    >>> print(Parts((one, other)))
+    b unchecked
+    """
 
     conditions: tuple[Condition[Any], ...]
 
@@ -88,14 +115,18 @@ class Parts:
         )
 
     def to_json(self) -> dict[str, str]:
-        """The status of each part by its name."""
+        """Return the status of each part by its name."""
         return {part.name: part.status for part in self.conditions}
 
 
 def combined(name: str, parts: Sequence[Condition[Any]]) -> Condition[Parts]:
-    """All of several conditions: undefined if one of them is, else failing if one fails, else unchecked if one is.
+    """Return the conjunction of several conditions.
 
-    >>> one, other = Condition("a", "holds", 2, "cells"), Condition("b", "unchecked", 5, "masks", reason="5 of 9 masks")
+    It is undefined if one of them is undefined; otherwise it fails if one fails; otherwise it is
+    unchecked if one is unchecked.
+
+    >>> one = Condition("a", "holds", 2, "cells")
+    >>> other = Condition("b", "unchecked", 5, "masks", reason="5 of 9 masks")
     >>> print(combined("both", [one, other]))
     both: unchecked, b unchecked
     """
@@ -110,7 +141,7 @@ def combined(name: str, parts: Sequence[Condition[Any]]) -> Condition[Parts]:
 
 
 class UndefinedError(DomainError):
-    """A condition is not defined for this network or domain."""
+    """The definition of a condition does not cover this network or domain."""
 
 
 def require_plain(network: Network, what: str) -> None:
@@ -120,16 +151,17 @@ def require_plain(network: Network, what: str) -> None:
 
 
 def neuron_text(neuron: NeuronId) -> str:
-    """A neuron in words."""
+    """Return a neuron in words."""
     return f"neuron {neuron.index} of layer {neuron.layer}"
 
 
 def point_text(point: Sequence[Fraction]) -> str:
-    """A point or a row in exact numbers."""
+    """Return a point or a row in exact numbers."""
     return f"({', '.join(map(format_rational, point))})"
 
 
 def _as_json(value: Any) -> Any:
+    """JSON data for a value that may contain fractions, tuples and dataclasses."""
     if isinstance(value, Fraction):
         return format_rational(value)
     if isinstance(value, Parts):

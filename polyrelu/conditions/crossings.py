@@ -1,21 +1,26 @@
-"""Do the bent hyperplanes of neurons in adjacent layers cross (TPIC, the transverse pairwise intersection condition)?
+"""TPIC, the transverse pairwise intersection condition: bent hyperplanes of adjacent layers cross.
 
-For each pair of a neuron u of a hidden layer and a neuron v of the next one, their bent hyperplanes are to meet
-*transversally* in a cell R of codimension 2 inside the domain. For networks that need not be generic, this is to mean:
+For each pair of a neuron u of a hidden layer and a neuron v of the next layer, their bent
+hyperplanes have to meet *transversally* in a cell R of codimension 2 inside the domain. For
+networks that need not be generic, this means here:
 
-* of the cells of codimension 1 around R exactly two have u = 0, and v is positive on one of them and negative on the
-  other;
+* of the cells of codimension 1 around R exactly two have u = 0, and v is positive on one of them
+  and negative on the other;
 * exactly two have v = 0, and u is positive on one of them and negative on the other.
 
-Then the signs (u, v) run around R through ++, 0+, -+, -0, --, 0-, +-, +0 and back, zeros on single cells of codimension
-1 only: the two bent hyperplanes look like two lines that cross, whatever other neurons do there. (A region around R
-with u = 0 would be bounded by the two cells with u = 0, but v has only one sign on a region. So u and v change their
-signs at these four cells only.) It is more than that all four pairs of strict signs occur around R: for u = x and v =
-|y| - 2|x| they do, but v = 0 does not pass through u = 0, where v is positive on both sides of R. Where the network is
-supertransversal, any point of both bent hyperplanes inside the domain gives such a cell: the neurons that vanish at a
-point are there like coordinates.
+Then the signs (u, v) run around R through ++, 0+, -+, -0, --, 0-, +-, +0 and back, with zeros on
+single cells of codimension 1 only: the two bent hyperplanes look like two lines that cross,
+whatever other neurons do there. (A region around R with u = 0 would be bounded by the two cells
+with u = 0, but v has only one sign on a region. So u and v change their signs at these four cells
+only.)
 
-Source: Rolnick and Kording (2020) and, for the name, Grigsby, Lindsey and Rolnick (2023), for generic networks.
+The condition is stronger than that all four pairs of strict signs occur around R. For u = x and v
+= |y| - 2|x| they occur, but v = 0 does not pass through u = 0, where v is positive on both sides
+of R. If the network is supertransversal, any point of both bent hyperplanes inside the domain
+gives such a cell, because the neurons that vanish at a point act there like coordinates.
+
+Source: Rolnick and Kording (2020), arXiv 1910.00744, and, for the name, Grigsby, Lindsey and
+Rolnick (2023), arXiv 2306.06179, for generic networks.
 """
 
 from __future__ import annotations
@@ -33,13 +38,28 @@ from polyrelu.support.typing import Indices
 __all__ = ["Crossings", "TransverseCrossing", "pairwise_crossings"]
 
 
-#: Pairs named in a text.
-_SHOWN = 3
+#: Maximum number of pairs that a text names.
+_NAMED_PAIRS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class TransverseCrossing:
-    """A cell of codimension 2 in which the bent hyperplanes of two neurons cross."""
+    """A cell of codimension 2 in which the bent hyperplanes of two neurons cross.
+
+    Attributes
+    ----------
+    earlier
+        The neuron of a hidden layer.
+    later
+        The neuron of the next layer.
+    cell
+        The cell.
+
+    Examples
+    --------
+    >>> TransverseCrossing(NeuronId(1, 0), NeuronId(2, 0), Cell(0, 1)).cell.dimension
+    0
+    """
 
     earlier: NeuronId
     later: NeuronId
@@ -48,50 +68,69 @@ class TransverseCrossing:
 
 @dataclass(frozen=True, slots=True)
 class Crossings:
-    """For each pair of neurons in adjacent layers a cell, or the pair without one.
+    """For each pair of neurons in adjacent layers a crossing, or the pair without one.
 
     Attributes
     ----------
-    found : the first cell of each pair that has one.
-    missing : the other pairs (earlier, later).
+    found
+        The first cell of each pair that has one.
+    missing
+        The other pairs (earlier, later).
+
+    Examples
+    --------
+    >>> print(Crossings((), ((NeuronId(1, 0), NeuronId(2, 0)),)))
+    1 of 1 pairs do not cross: neuron 0 of layer 1 and neuron 0 of layer 2
     """
 
     found: tuple[TransverseCrossing, ...]
     missing: tuple[tuple[NeuronId, NeuronId], ...]
 
     def __str__(self) -> str:
-        total, shown = len(self.found) + len(self.missing), self.missing[:_SHOWN]
+        total, shown = len(self.found) + len(self.missing), self.missing[:_NAMED_PAIRS]
         pairs = [f"{neuron_text(one)} and {neuron_text(other)}" for one, other in shown]
-        more = ["…"] if len(self.missing) > _SHOWN else []
+        more = ["…"] if len(self.missing) > _NAMED_PAIRS else []
         return f"{len(self.missing)} of {total} pairs do not cross: {', '.join(pairs + more)}"
 
 
 def pairwise_crossings(cells: PolyhedralComplex) -> Condition[Crossings]:
-    """Whether the bent hyperplanes of all pairs of neurons in adjacent hidden layers cross inside the domain.
+    """Check whether the bent hyperplanes of all neurons in adjacent hidden layers cross in pairs.
 
     Parameters
     ----------
-    cells : a complete complex of a plain stack, on any domain; on one of lower dimension, the zeros in the domain and
-        codimension in the domain are meant, and in dimension 0 or 1 no pair crosses.
+    cells
+        A complete complex of a network without skip connections, on any domain. On a domain of
+        lower dimension, zeros in the domain and codimension in the domain count; in dimension 0 or
+        1 no pair crosses.
 
     Returns
     -------
-    The condition "tpic", with a cell for each pair that has one, and the others. With one hidden layer it holds, there
-    being no pairs. If the network ends in a ReLU, all its layers are hidden.
+    Condition
+        The condition "tpic", with a cell for each pair that has one, and the other pairs. With one
+        hidden layer it holds, because there are no pairs. If the network ends in a ReLU, all its
+        layers are hidden.
 
     Raises
     ------
-    DomainError : the complex is incomplete or a part, or the network has skip connections.
+    DomainError
+        The complex is incomplete, or a part of one, or the network has skip connections.
 
+    Notes
+    -----
+    Source: Rolnick and Kording (2020), arXiv 1910.00744; Grigsby, Lindsey and Rolnick (2023), arXiv
+    2306.06179.
+
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
-    >>> pairwise_crossings(canonical_complex(net)).evidence.found[0]
-    TransverseCrossing(earlier=NeuronId(layer=1, index=0), later=NeuronId(layer=2, index=0), cell=Cell(dimension=0, index=1))
-    >>> never = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [1]), ([[1]], [0])])
-    >>> print(pairwise_crossings(canonical_complex(never)))
-    tpic: fails, 2 of 2 pairs do not cross: neuron 0 of layer 1 and neuron 0 of layer 2, neuron 1 of layer 1 and neuron
-    0 of layer 2
+    >>> first = ([[1, 0], [0, 1]], [0, 0])
+    >>> net = from_arrays([first, ([[1, 1]], [-1]), ([[1]], [0])])
+    >>> pairwise_crossings(canonical_complex(net)).evidence.found[0].cell
+    Cell(dimension=0, index=1)
+    >>> never = from_arrays([first, ([[1, 1]], [1]), ([[1]], [0])])
+    >>> pairwise_crossings(canonical_complex(never)).evidence.missing[0]
+    (NeuronId(layer=1, index=0), NeuronId(layer=2, index=0))
     """
     require_plain(cells.network, "crossings of adjacent layers")
     require_complete(cells, "crossings of adjacent layers")
@@ -114,12 +153,14 @@ def pairwise_crossings(cells: PolyhedralComplex) -> Condition[Crossings]:
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """Where exactly two cells of codimension 1 around one of codimension 2 have a neuron at 0.
+    """The ridges at which exactly two facets have one given neuron at 0.
 
     Attributes
     ----------
-    ridges : the cells of codimension 2, ascending, shape (m,).
-    facets : the two cells of codimension 1, shape (m, 2).
+    ridges
+        The cells of codimension 2, ascending, shape (m,).
+    facets
+        The two cells of codimension 1 around each of them, shape (m, 2).
     """
 
     ridges: Indices
@@ -142,14 +183,14 @@ def _two_ends(cells: PolyhedralComplex) -> list[_Ends]:
 
 
 def _pairs(ridges: Indices, facets: Indices) -> _Ends:
-    """From incidences sorted by ridge: the ridges that occur twice, and with what."""
+    """The ridges that occur exactly twice in incidences sorted by ridge, with their facets."""
     known, starts, counts = np.unique(ridges, return_index=True, return_counts=True)
     first = starts[counts == 2]
     return _Ends(known[counts == 2], np.stack([facets[first], facets[first + 1]], axis=1))
 
 
 def _first_crossing(cells: PolyhedralComplex, ends: list[_Ends], u: int, v: int) -> int | None:
-    """The first cell of codimension 2 in which the bent hyperplanes of two neurons, given by their columns, cross."""
+    """The first ridge at which the bent hyperplanes of two neurons, given by columns, cross."""
     common, at_u, at_v = np.intersect1d(
         ends[u].ridges, ends[v].ridges, assume_unique=True, return_indices=True
     )

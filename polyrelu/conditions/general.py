@@ -1,10 +1,14 @@
-"""Conditions that are several others together: generic (the three-layer paper), general (Phuong and Lampert).
+"""Conjunctions of conditions: generic (the three-layer paper) and general (Phuong and Lampert).
 
-Sources: the three-layer paper, Definition 8, generic: supertransversal, and masked products of maximal rank. Phuong and
-Lampert (2020), Definition A.11, general: masked products of maximal rank (Lemma A.10), no collinear pieces (Lemma
-A.11), no local extrema with value 0 (Lemma A.12). They have at least two inputs, one output, and an open set in R^n as
-domain; here the words are taken as they are for any numbers of inputs and outputs and for the interior of a domain of
-full dimension. The first two of their conditions do not depend on the domain.
+Generic means supertransversal, with masked products of maximal rank. General means: masked
+products of maximal rank (Lemma A.10), no collinear pieces (Lemma A.11), and no local extrema with
+value 0 (Lemma A.12). Phuong and Lampert have at least two inputs, one output, and an open set in
+R^n as domain; here the same words are used for any numbers of inputs and outputs and for the
+interior of a domain of full dimension. The first two of their conditions do not depend on the
+domain.
+
+Sources: the three-layer paper (arXiv 2605.18319), Definition 8; Phuong and Lampert (2020),
+Definition A.11.
 """
 
 from __future__ import annotations
@@ -23,29 +27,58 @@ __all__ = ["Limits", "generic", "pl_general", "require_pl"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on what grows exponentially with the widths: masked products, affine pieces for masks."""
+    """Bounds on the work of checks that grow exponentially with the widths.
+
+    Attributes
+    ----------
+    products
+        Maximum number of masked products to check.
+    pieces
+        Maximum number of formal affine pieces to check.
+
+    Examples
+    --------
+    >>> Limits(products=100).pieces
+    20000
+    """
 
     products: int = PRODUCT_LIMIT
     pieces: int = PIECE_LIMIT
 
 
-_LIMITS = Limits()
+_DEFAULT_LIMITS = Limits()
 
 
-def generic(cells: PolyhedralComplex, limits: Limits = _LIMITS) -> Condition[Parts]:
-    """Whether a network is generic on the domain of its complex.
+def generic(cells: PolyhedralComplex, limits: Limits = _DEFAULT_LIMITS) -> Condition[Parts]:
+    """Check whether a network is generic on the domain of its complex.
 
     Parameters
     ----------
-    cells : a complete complex of a plain stack, on any domain.
+    cells
+        A complete complex of a network without skip connections, on any domain.
+    limits
+        Bounds on the work; beyond them the condition is "unchecked".
+
+    Returns
+    -------
+    Condition
+        The condition "generic", with its parts as evidence.
 
     Raises
     ------
-    DomainError : the complex is incomplete or a part, or the network has skip connections.
+    DomainError
+        The complex is incomplete, or a part of one, or the network has skip connections.
 
+    Notes
+    -----
+    Source: the three-layer paper (arXiv 2605.18319), Definition 8.
+
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> print(generic(canonical_complex(from_arrays([([[1, 0], [0, 1]], [1, -1]), ([[2, 3]], [5])]))))
+    >>> net = from_arrays([([[1, 0], [0, 1]], [1, -1]), ([[2, 3]], [5])])
+    >>> print(generic(canonical_complex(net)))
     generic: holds, 2 conditions
     """
     require_plain(cells.network, "genericity")
@@ -54,24 +87,44 @@ def generic(cells: PolyhedralComplex, limits: Limits = _LIMITS) -> Condition[Par
     )
 
 
-def pl_general(cells: PolyhedralComplex, limits: Limits = _LIMITS) -> Condition[Parts]:
-    """Whether a network is general in the sense of Phuong and Lampert, on the interior of the domain of its complex.
+def pl_general(cells: PolyhedralComplex, limits: Limits = _DEFAULT_LIMITS) -> Condition[Parts]:
+    """Check whether a network is general in the sense of Phuong and Lampert inside its domain.
 
     Parameters
     ----------
-    cells : a complete complex of a plain stack that ends in an affine layer, on a domain of full dimension.
+    cells
+        A complete complex, on a domain of full dimension, of a network without skip connections
+        that ends in an affine layer.
+    limits
+        Bounds on the work; beyond them the condition is "unchecked".
+
+    Returns
+    -------
+    Condition
+        The condition "pl_general", with its parts as evidence.
 
     Raises
     ------
-    DomainError : the complex is incomplete or a part, or the network or the domain are others.
+    DomainError
+        The complex is incomplete, or a part of one, or the definition does not cover the network
+        or the domain.
 
+    Notes
+    -----
+    Source: Phuong and Lampert (2020), Definition A.11.
+
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> print(pl_general(canonical_complex(from_arrays([([[1, 0], [0, 1]], [1, 2]), ([[1, 3]], [1])]))))
+    >>> def check(first_bias, bias):
+    ...     net = from_arrays([([[1, 0], [0, 1]], first_bias), ([[1, 3]], bias)])
+    ...     print(pl_general(canonical_complex(net)))
+    >>> check([1, 2], [1])
     pl_general: holds, 3 conditions
-    >>> print(pl_general(canonical_complex(from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 3]], [-1])]))))
+    >>> check([0, 0], [-1])
     pl_general: holds, 3 conditions
-    >>> print(pl_general(canonical_complex(from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 3]], [0])]))))
+    >>> check([0, 0], [0])
     pl_general: fails, noncollinear fails, no_zero_extrema fails
     """
     require_pl(cells)
@@ -86,7 +139,7 @@ def pl_general(cells: PolyhedralComplex, limits: Limits = _LIMITS) -> Condition[
 
 
 def require_pl(cells: PolyhedralComplex) -> None:
-    """Refuse what the definition of "general" does not cover."""
+    """Refuse networks and domains that the definition of "general" does not cover."""
     require_plain(cells.network, "general networks")
     require_complete(cells, "general networks")
     if cells.network.last == "relu":
@@ -95,6 +148,7 @@ def require_pl(cells: PolyhedralComplex) -> None:
         )
     if cells.dimension < cells.network.inputs:
         raise UndefinedError(
-            f"general networks: defined on open sets of R^{cells.network.inputs}; put the parametrisation of the "
+            f"general networks: defined on open sets of R^{cells.network.inputs}; put the "
+            "parametrisation of the "
             f"domain of dimension {cells.dimension} into the first layer"
         )

@@ -1,12 +1,14 @@
-"""Is a network generic, with evidence either way?
+"""The two halves of genericity: supertransversality, and masked products of maximal rank.
 
-Source: the three-layer paper, Definition 8: the complex is supertransversal, and every masked product I_l W_l I_{l-1} …
-I_k W_k, with masks I that keep some neurons, has the rank that its shape and masks allow. There are exponentially many
-masks, so the work is bounded, and beyond the bound the answer is "unchecked", never "generic".
+Source: the three-layer paper (arXiv 2605.18319), Definition 8. The complex has to be
+supertransversal, and every masked product I_l W_l I_{l-1} … I_k W_k, with masks I that keep some
+neurons, has to have the rank that its shape and masks allow. The number of masks is exponential,
+so the work is bounded, and beyond the bound the answer is "unchecked", never "generic".
 
-The second condition is also Lemma A.10 of Phuong and Lampert (2020): their masks are those of hidden layers, but they
-have one output, where a mask of the output layer says nothing new; and empty masks make products 0 of rank 0, as they
-should be. With several outputs the masks of the output layer are asked for as well.
+The second condition is also Lemma A.10 of Phuong and Lampert (2020). Their masks belong to hidden
+layers, but they have one output, for which a mask of the output layer adds nothing; and with empty
+masks the products are 0 and have rank 0, as they should. With several outputs the masks of the
+output layer are required as well.
 """
 
 from __future__ import annotations
@@ -37,19 +39,27 @@ __all__ = [
     "supertransversality",
 ]
 
-#: Masked products that are looked at.
+#: Default for the maximum number of masked products to check.
 PRODUCT_LIMIT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class MaskedProduct:
-    """I_l W_l … I_k W_k.
+    """A product I_l W_l … I_k W_k of weight matrices with masks.
 
     Attributes
     ----------
-    first : k, from 1.
-    masks : the neurons kept in layers k, …, l.
-    rank : of the product.
+    first
+        The number k of its first layer, from 1.
+    masks
+        The neurons kept in layers k, …, l.
+    rank
+        The rank of the product.
+
+    Examples
+    --------
+    >>> MaskedProduct(2, ((0, 1), (0,)), 1).last
+    3
     """
 
     first: int
@@ -58,20 +68,31 @@ class MaskedProduct:
 
     @property
     def last(self) -> int:
-        """l."""
+        """The number l of the last layer of the product."""
         return self.first + len(self.masks) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class WrongCell:
-    """A cell whose sign vector has not as many zeros as its codimension.
+    """A cell whose number of zeros in the sign vector differs from its codimension.
 
     Attributes
     ----------
-    cell, codimension : of the complex; its codimension in the domain.
-    zeros : of neurons and of constraints of the domain.
-    point : a point inside the cell.
-    constraints : how many of the zeros are constraints of the domain.
+    cell
+        The cell.
+    codimension
+        Its codimension in the domain.
+    zeros
+        The number of neurons and of constraints of the domain that are 0 on it.
+    point
+        A point inside the cell.
+    constraints
+        The number of zeros that are constraints of the domain.
+
+    Examples
+    --------
+    >>> print(WrongCell(Cell(0, 4), 2, 3, (Fraction(0), Fraction(1, 2))))
+    cell 4 of dimension 0, at (0, 1/2), has codimension 2 and 3 zeros
     """
 
     cell: Cell
@@ -81,7 +102,8 @@ class WrongCell:
     constraints: int = 0
 
     def __str__(self) -> str:
-        place = f"cell {self.cell.index} of dimension {self.cell.dimension}, at {point_text(self.point)}"
+        cell = f"cell {self.cell.index} of dimension {self.cell.dimension}"
+        place = f"{cell}, at {point_text(self.point)}"
         zeros = f"{self.zeros} zero{'' if self.zeros == 1 else 's'}"
         if self.constraints:
             are = "is a constraint" if self.constraints == 1 else "are constraints"
@@ -90,32 +112,43 @@ class WrongCell:
 
 
 def supertransversality(cells: PolyhedralComplex) -> Condition[WrongCell]:
-    """Whether every cell of codimension k has exactly k zeros.
+    """Check whether every cell of codimension k has exactly k zeros.
 
     Parameters
     ----------
-    cells : a complete complex, of any network on any domain; codimensions are those in the domain. Zeros of the
-        domain's constraints count, so constraints that are 0 on all of it, and redundant ones that touch it, violate
-        the condition: give a domain of lower dimension by equations.
+    cells
+        A complete complex, of any network on any domain; codimensions are taken in the domain.
+        Zeros of the domain's constraints count. So constraints that are 0 on the whole domain, and
+        redundant ones that touch it, violate the condition: give a domain of lower dimension by
+        equations.
 
     Returns
     -------
-    The condition "supertransversal": a cell that violates it, or the number of cells.
+    Condition
+        The condition "supertransversal"; its evidence is a cell that violates it, its count is the
+        number of cells.
 
     Raises
     ------
-    DomainError : the complex is incomplete or a part.
+    DomainError
+        The complex is incomplete, or a part of one.
 
+    Notes
+    -----
+    Source: the three-layer paper (arXiv 2605.18319), Definition 8.
+
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.exact import Polyhedron
     >>> from polyrelu.network import from_arrays
     >>> concurrent = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
-    >>> print(supertransversality(canonical_complex(concurrent)))
-    supertransversal: fails, cell 0 of dimension 0, at (0, 0), has codimension 2 and 3 zeros
-    >>> from polyrelu.exact import Polyhedron
+    >>> print(supertransversality(canonical_complex(concurrent)).evidence)
+    cell 0 of dimension 0, at (0, 0), has codimension 2 and 3 zeros
     >>> line = from_arrays([([[1]], [0]), ([[1]], [0])])
-    >>> print(supertransversality(canonical_complex(line, Polyhedron.box([0], [1]))))
-    supertransversal: fails, cell 0 of dimension 0, at (0), has codimension 1 and 2 zeros, 1 of which is a constraint of
-    the domain
+    >>> print(supertransversality(canonical_complex(line, Polyhedron.box([0], [1]))).evidence)
+    cell 0 of dimension 0, at (0), has codimension 1 and 2 zeros, 1 of which is a constraint of the
+    domain
     """
     require_complete(cells, "supertransversality")
     cell, count = supertransversality_violation(cells), sum(cells.f_vector)
@@ -131,14 +164,27 @@ def supertransversality(cells: PolyhedralComplex) -> Condition[WrongCell]:
 
 
 def _zeros(cells: PolyhedralComplex, dimension: int) -> NDArray[np.int64]:
-    """How many neurons and constraints are 0 on each cell of a dimension."""
+    """The number of neurons and constraints that are 0 on each cell of a dimension."""
     neurons = (cells.all_signs[dimension] == 0).sum(axis=1)
     return np.asarray(neurons + (cells.constraint_signs(dimension) == 0).sum(axis=1))
 
 
 @dataclass(frozen=True, slots=True)
 class DeficientProduct:
-    """A masked product whose rank is too small, and the rank that its shape and masks allow."""
+    """A masked product whose rank is too small.
+
+    Attributes
+    ----------
+    product
+        The product.
+    allowed
+        The rank that its shape and masks allow.
+
+    Examples
+    --------
+    >>> print(DeficientProduct(MaskedProduct(1, ((0, 1),), 1), 2))
+    the product of layer 1 with masks {0, 1} has rank 1, not 2
+    """
 
     product: MaskedProduct
     allowed: int
@@ -147,25 +193,41 @@ class DeficientProduct:
         masks = " ".join("{" + ", ".join(map(str, mask)) + "}" for mask in self.product.masks)
         first, last = self.product.first, self.product.last
         layers = f"layer {first}" if first == last else f"layers {first} to {last}"
-        return f"the product of {layers} with masks {masks} has rank {self.product.rank}, not {self.allowed}"
+        return (
+            f"the product of {layers} with masks {masks} has rank {self.product.rank}, not "
+            f"{self.allowed}"
+        )
 
 
 def masked_ranks(network: Network, limit: int = PRODUCT_LIMIT) -> Condition[DeficientProduct]:
-    """Whether all masked products have the rank that their shape and masks allow; this does not depend on a domain.
+    """Check whether all masked products have the rank that their shape and masks allow.
+
+    The condition does not depend on a domain.
 
     Parameters
     ----------
-    network : a plain stack; if it ends in a ReLU, so do the products, and the identity after it is left out.
-    limit : at most so many masked products are looked at.
+    network
+        A network without skip connections. If it ends in a ReLU, the products end in that layer,
+        and the identity after it is left out.
+    limit
+        Maximum number of masked products to check.
 
     Returns
     -------
-    The condition "masked_ranks": a product of smaller rank, or the number of products.
+    Condition
+        The condition "masked_ranks"; its evidence is a product of smaller rank, its count is the
+        number of products.
 
     Raises
     ------
-    DomainError : the network has skip connections.
+    DomainError
+        The network has skip connections.
 
+    Notes ----- Sources: the three-layer paper (arXiv 2605.18319), Definition 8; Phuong and Lampert
+    (2020), Lemma A.10.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> print(masked_ranks(from_arrays([([[1, 2], [2, 4]], [1, -1]), ([[2, 3]], [5])])))
     masked_ranks: fails, the product of layer 1 with masks {0, 1} has rank 1, not 2
@@ -185,7 +247,10 @@ def masked_ranks(network: Network, limit: int = PRODUCT_LIMIT) -> Condition[Defi
 
 
 def masked_products(network: Network) -> Iterator[tuple[MaskedProduct, int]]:
-    """All masked products of the weights, the output layer included, with the rank that is allowed, one by one."""
+    """Generate all masked products of the weights, each with the rank that is allowed.
+
+    The output layer is included.
+    """
     for first in range(1, network.depth + 1):
         yield from _from_layer(network, first, (), network.weight(first), network.widths[first - 1])
 
@@ -197,7 +262,7 @@ def _from_layer(
     product: RationalMatrix,
     allowed: int,
 ) -> Iterator[tuple[MaskedProduct, int]]:
-    """The products that go on from W_l I_{l-1} … W_first with a mask of layer l."""
+    """Generate the products that extend W_l I_{l-1} … W_first with a mask of layer l."""
     layer = first + len(masks)
     for mask in masks_of(network.widths[layer]):
         masked, most, chosen = product.take(rows=mask), min(allowed, len(mask)), (*masks, mask)

@@ -1,9 +1,10 @@
-"""The linear-regions property: does the gradient jump at every cell of codimension 1 inside the domain?
+"""The linear-regions property: the gradient jumps at every cell of codimension 1 inside the domain.
 
-Source: Rolnick and Kording (2020), Linear Regions Assumption (LRA): the network computes different affine functions on
-the two sides of every piece of a bent hyperplane. Any two neighbouring regions of the canonical complex are meant, so
-one *invisible* cell between two regions violates it. On a domain of lower dimension the functions on the domain are
-compared. For skip connections and a ReLU at the end the definition is the same, word by word.
+Source: Rolnick and Kording (2020), arXiv 1910.00744, Linear Regions Assumption (LRA): the network
+computes different affine functions on the two sides of every piece of a bent hyperplane. The two
+sides are any two neighbouring regions of the canonical complex, so one *invisible* cell between
+two regions violates the property. On a domain of lower dimension the functions on the domain are
+compared. For skip connections and a ReLU at the end the definition is literally the same.
 """
 
 from __future__ import annotations
@@ -26,13 +27,21 @@ __all__ = ["InvisibleFacet", "linear_regions_property"]
 
 @dataclass(frozen=True, slots=True)
 class InvisibleFacet:
-    """A cell of codimension 1 inside the domain with one affine map on both sides.
+    """A cell of codimension 1 inside the domain with the same affine map on both sides.
 
     Attributes
     ----------
-    facet : the cell.
-    regions : the numbers of the regions on its two sides.
-    point : a point inside the cell.
+    facet
+        The cell.
+    regions
+        The numbers of the regions on its two sides.
+    point
+        A point inside the cell.
+
+    Examples
+    --------
+    >>> print(InvisibleFacet(Cell(0, 0), (0, 1), (Fraction(0),)))
+    one affine map on the regions 0 and 1, between which (0) lies
     """
 
     facet: Cell
@@ -41,32 +50,48 @@ class InvisibleFacet:
 
     def __str__(self) -> str:
         one, other = self.regions
-        return f"one affine map on the regions {one} and {other}, between which {point_text(self.point)} lies"
+        return (
+            f"one affine map on the regions {one} and {other}, between which "
+            f"{point_text(self.point)} lies"
+        )
 
 
 def linear_regions_property(
     cells: PolyhedralComplex, breakpoints: BreakpointComplex | None = None
 ) -> Condition[InvisibleFacet]:
-    """Whether every cell of codimension 1 inside the domain is visible.
+    """Check whether every cell of codimension 1 inside the domain is visible.
 
     Parameters
     ----------
-    cells : a complete complex, of any network on any domain.
-    breakpoints : its breakpoint complex, if it is known already.
+    cells
+        A complete complex, of any network on any domain.
+    breakpoints
+        Its breakpoint complex, if it is known already.
 
     Returns
     -------
-    The condition "lra": an invisible cell, or the number of cells of codimension 1 inside the domain.
+    Condition
+        The condition "lra"; its evidence is an invisible cell, its count is the number of cells of
+        codimension 1 inside the domain.
 
     Raises
     ------
-    DomainError : the complex is incomplete or a part, or the breakpoints are those of another one.
+    DomainError
+        The complex is incomplete, or a part of one, or the breakpoints belong to another complex.
 
+    Notes
+    -----
+    Source: Rolnick and Kording (2020), arXiv 1910.00744.
+
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> print(linear_regions_property(canonical_complex(from_arrays([([[1], [2]], [0, 1]), ([[1, 1]], [0])]))))
+    >>> net = from_arrays([([[1], [2]], [0, 1]), ([[1, 1]], [0])])
+    >>> print(linear_regions_property(canonical_complex(net)))
     lra: holds, 2 cells of codimension 1
-    >>> print(linear_regions_property(canonical_complex(from_arrays([([[1], [-1]], [0, 0]), ([[1, -1]], [0])]))))
+    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, -1]], [0])])
+    >>> print(linear_regions_property(canonical_complex(net)))
     lra: fails, one affine map on the regions 0 and 1, between which (0) lies
     """
     require_complete(cells, "the linear-regions property")

@@ -1,4 +1,4 @@
-"""Masks: nonempty sets of neurons of a layer that are kept."""
+"""Masks: nonempty sets of neurons of a layer that a masked product keeps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["masks_of"]
 
 
 def masks_of(width: int) -> Iterator[tuple[int, ...]]:
-    """All nonempty sets of neurons of a layer, small ones first.
+    """Generate all nonempty sets of neurons of a layer, small ones first.
 
     >>> list(masks_of(2))
     [(0,), (1,), (0, 1)]

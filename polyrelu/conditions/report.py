@@ -1,8 +1,9 @@
 """All conditions of the theorems on deep networks at once, for a network on a domain.
 
-Each is defined, with its source and what it means on boxes, slices and for other networks, in the module of its
-function: `supertransversality`, `masked_ranks`, `generic`, `noncollinear_pieces`, `zero_extrema`, `pl_general`,
-`transparency`, `linear_regions_property`, `pairwise_crossings`.
+Each is defined in the module of its function, with its source and what it means on boxes, on
+slices and for other networks: `supertransversality`, `masked_ranks`, `generic`,
+`noncollinear_pieces`, `zero_extrema`, `pl_general`, `transparency`, `linear_regions_property`,
+`pairwise_crossings`.
 """
 
 from __future__ import annotations
@@ -23,21 +24,34 @@ from polyrelu.conditions.zero_extrema import zero_extrema
 
 __all__ = ["conditions"]
 
-_LIMITS = Limits()
+_DEFAULT_LIMITS = Limits()
 
 
-def conditions(cells: PolyhedralComplex, limits: Limits = _LIMITS) -> tuple[Condition[Any], ...]:
-    """All conditions, always the same ones in the same order.
+def conditions(
+    cells: PolyhedralComplex, limits: Limits = _DEFAULT_LIMITS
+) -> tuple[Condition[Any], ...]:
+    """Check all conditions, always the same ones in the same order.
 
     Parameters
     ----------
-    cells : a complete complex, of any network on any domain; what is not defined for it is "undefined".
-    limits : bounds on the work; what they cut off is "unchecked".
+    cells
+        A complete complex, of any network on any domain; a condition whose definition does not
+        cover it is "undefined".
+    limits
+        Bounds on the work; beyond them a condition is "unchecked".
+
+    Returns
+    -------
+    tuple of Condition
+        One for each condition.
 
     Raises
     ------
-    DomainError : the complex is incomplete or a part.
+    DomainError
+        The complex is incomplete, or a part of one.
 
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [1, 2]), ([[1, 3]], [-9]), ([[1]], [1])])
@@ -73,12 +87,13 @@ def conditions(cells: PolyhedralComplex, limits: Limits = _LIMITS) -> tuple[Cond
 
 
 def _general(cells: PolyhedralComplex, *parts: Condition[Any]) -> Condition[Parts]:
+    """The condition "pl_general" from its parts."""
     require_pl(cells)
     return combined("pl_general", parts)
 
 
 def _defined(name: str, subject: str, check: Callable[[], Condition[Any]]) -> Condition[Any]:
-    """A condition, or that it is undefined, and why; the complex is known to be whole."""
+    """The condition that a check returns, or an undefined one with the reason."""
     try:
         return check()
     except UndefinedError as error:

@@ -1,10 +1,10 @@
-"""Is a network transparent on a domain: has every point in every hidden layer a neuron with z ≥ 0?
+"""Transparency on a domain: at every point each hidden layer has a neuron with z ≥ 0.
 
-Source: Phuong and Lampert (2020), Definition A.12, for open domains. That all neurons of a layer are negative is an
-open condition, and a polyhedron is the closure of its relative interior, so it is enough to look at the regions, and
-the boundary of the domain makes no difference. On a domain of lower dimension the points of the domain are meant, and
-with skip connections or a ReLU at the end the definition is the same, word by word (for a ReLU at the end all layers
-are hidden).
+Source: Phuong and Lampert (2020), Definition A.12, for open domains. The condition that all
+neurons of a layer are negative is open, and a polyhedron is the closure of its relative interior,
+so it suffices to check the regions, and the boundary of the domain makes no difference. On a
+domain of lower dimension the points of the domain count. With skip connections or a ReLU at the
+end the definition is literally the same (for a ReLU at the end all layers are hidden).
 """
 
 from __future__ import annotations
@@ -28,8 +28,17 @@ class OpaqueRegion:
 
     Attributes
     ----------
-    region, layer : their numbers, layers from 1.
-    point : a point inside the region.
+    region
+        The number of the region.
+    layer
+        The number of the layer, from 1.
+    point
+        A point inside the region.
+
+    Examples
+    --------
+    >>> print(OpaqueRegion(2, 1, (Fraction(-1),)))
+    all neurons of layer 1 are negative on region 2, at (-1)
     """
 
     region: int
@@ -37,30 +46,43 @@ class OpaqueRegion:
     point: tuple[Fraction, ...]
 
     def __str__(self) -> str:
-        return f"all neurons of layer {self.layer} are negative on region {self.region}, at {point_text(self.point)}"
+        place = f"region {self.region}, at {point_text(self.point)}"
+        return f"all neurons of layer {self.layer} are negative on {place}"
 
 
 def transparency(cells: PolyhedralComplex) -> Condition[OpaqueRegion]:
-    """Whether every point of the domain has in every hidden layer a neuron with z ≥ 0.
+    """Check whether at every point of the domain each hidden layer has a neuron with z ≥ 0.
 
     Parameters
     ----------
-    cells : a complete complex, of any network on any domain.
+    cells
+        A complete complex, of any network on any domain.
 
     Returns
     -------
-    The condition "transparent": a region and a layer that violate it, or the number of regions.
+    Condition
+        The condition "transparent"; its evidence is a region and a layer that violate it, its
+        count is the number of regions.
 
     Raises
     ------
-    DomainError : the complex is incomplete or a part.
+    DomainError
+        The complex is incomplete, or a part of one.
 
+    Notes
+    -----
+    Source: Phuong and Lampert (2020), Definition A.12.
+
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> print(transparency(canonical_complex(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])]))))
+    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
+    >>> print(transparency(canonical_complex(net)))
     transparent: holds, 2 regions
-    >>> print(transparency(canonical_complex(from_arrays([([[1], [-1]], [0, -2]), ([[1, 1]], [0])]))))
-    transparent: fails, all neurons of layer 1 are negative on region 2, at (-1)
+    >>> net = from_arrays([([[1], [-1]], [0, -2]), ([[1, 1]], [0])])
+    >>> print(transparency(canonical_complex(net)).evidence)
+    all neurons of layer 1 are negative on region 2, at (-1)
     """
     require_complete(cells, "transparency")
     signs = cells.all_signs[cells.dimension]

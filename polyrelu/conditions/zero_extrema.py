@@ -1,18 +1,20 @@
-"""Has a unit of a network a local extremum with value 0?
+"""The condition that no unit of a network has a local extremum with value 0.
 
-Source: Phuong and Lampert (2020), Lemma A.12, for networks on an open set Z: for every unit (l, i) each point of Z with
-z = 0 has points with z > 0 and points with z < 0 in every neighbourhood. Here Z is the relative interior of the domain;
-on a domain of lower dimension neighbourhoods in it are meant. Units are hidden neurons and outputs: the lemma speaks of
-all of them, though the proofs use it for hidden neurons only (Lemma A.15), and of the outputs it is a condition on the
+Source: Phuong and Lampert (2020), Lemma A.12, for networks on an open set Z: for every unit (l, i)
+each point of Z with z = 0 has points with z > 0 and points with z < 0 in every neighbourhood. Here
+Z is the relative interior of the domain, and on a domain of lower dimension neighbourhoods in the
+domain count. Units are hidden neurons and outputs: the lemma speaks of all of them, although the
+proofs use it for hidden neurons only (Lemma A.15), and for the outputs it is a condition on the
 function alone. A unit that is 0 on an open set violates it.
 
-On the complex: near a point of a cell F the domain consists of the regions around F. A hidden neuron has one sign on
-each of them, so F violates the condition if the neuron is 0 on F and the regions around it are not both positive and
-negative ones. An output z is affine on F; if z = 0 at a local extremum in F, z = 0 on all of F. And if z = 0 on F, then
-on a region R around it z grows in proportion on the segments from a point of F to the vertices of R and along the rays
-of R, and these span R near F: z > 0 at points of R near F exactly if z > 0 at a vertex of R or z grows along a ray of
-it. If all cells contain lines, hidden neurons do not change along them; an output that does (it reads the input) has no
-extrema.
+On the complex: near a point of a cell F the domain consists of the regions around F. A hidden
+neuron has one sign on each of them, so F violates the condition if the neuron is 0 on F and the
+regions around F do not include both a positive and a negative one. An output z is affine on F; if
+z = 0 at a local extremum in F, z = 0 on all of F. And if z = 0 on F, then on a region R around it
+z grows in proportion on the segments from a point of F to the vertices of R and along the rays of
+R, and these span R near F: so z > 0 at points of R near F exactly if z > 0 at a vertex of R or z
+grows along a ray of R. If all cells contain lines, hidden neurons do not change along them; an
+output that does (it reads the input) has no extrema.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from polyrelu.support.typing import Mask
 
 __all__ = ["ZeroExtremum", "zero_extrema"]
 
+#: The kind of an extremum; "constant" where the unit is 0 on a whole neighbourhood.
 Kind = Literal["minimum", "maximum", "constant"]
 
 
@@ -45,10 +48,19 @@ class ZeroExtremum:
 
     Attributes
     ----------
-    unit : a hidden neuron, or an output as (L, i).
-    cell : all its points are local extrema.
-    kind : "constant" where the unit is 0 all around.
-    point : a point inside the cell.
+    unit
+        A hidden neuron, or an output as (L, i).
+    cell
+        The cell; all of its points are local extrema.
+    kind
+        "minimum", "maximum", or "constant" where the unit is 0 on a whole neighbourhood.
+    point
+        A point inside the cell.
+
+    Examples
+    --------
+    >>> print(ZeroExtremum(NeuronId(2, 0), Cell(0, 0), "maximum", (Fraction(0),)))
+    neuron 0 of layer 2 has a local maximum with value 0 at (0)
     """
 
     unit: NeuronId
@@ -64,30 +76,42 @@ class ZeroExtremum:
 
 
 def zero_extrema(cells: PolyhedralComplex, outputs: bool = True) -> Condition[ZeroExtremum]:
-    """Whether no unit has a local extremum with value 0 inside the domain.
+    """Check whether no unit has a local extremum with value 0 inside the domain.
 
     Parameters
     ----------
-    cells : a complete complex, of any network on any domain.
-    outputs : whether outputs are asked as well. If the network ends in a ReLU, all its layers are hidden.
+    cells
+        A complete complex, of any network on any domain.
+    outputs
+        Whether to check the outputs as well. If the network ends in a ReLU, all its layers are
+        hidden.
 
     Returns
     -------
-    The condition "no_zero_extrema": a cell and a unit that violate it, or the number of pairs of a unit and a cell
-    inside the domain on which it is 0.
+    Condition
+        The condition "no_zero_extrema"; its evidence is a cell and a unit that violate it, its
+        count is the number of pairs of a unit and a cell inside the domain on which the unit is 0.
 
     Raises
     ------
-    DomainError : the complex is incomplete or a part.
+    DomainError
+        The complex is incomplete, or a part of one.
 
+    Notes
+    -----
+    Source: Phuong and Lampert (2020), Lemma A.12.
+
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [3])])
     >>> print(zero_extrema(canonical_complex(net)))
     no_zero_extrema: holds, 15 zeros
-    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[-1, -1]], [0]), ([[1]], [3])])     # neuron 0 of layer 2 is -|x|
-    >>> print(zero_extrema(canonical_complex(net)))
-    no_zero_extrema: fails, neuron 0 of layer 2 has a local maximum with value 0 at (0)
+    >>> # neuron 0 of layer 2 is -|x|
+    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[-1, -1]], [0]), ([[1]], [3])])
+    >>> print(zero_extrema(canonical_complex(net)).evidence)
+    neuron 0 of layer 2 has a local maximum with value 0 at (0)
     """
     require_complete(cells, "zero extrema")
     inside = {k: cells.inside(k) for k in range(cells.dimension, cells.lineality_dim - 1, -1)}
@@ -104,12 +128,16 @@ def zero_extrema(cells: PolyhedralComplex, outputs: bool = True) -> Condition[Ze
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """Where a unit is 0, and near which cells it is not.
+    """The cells on which a unit is 0, and the regions that show its signs near them.
 
     Attributes
     ----------
-    zero : for every dimension k = 0, 1, … the cells on which it is 0.
-    positive, negative : regions such that, where it is 0 on a face of one, it is positive, or negative, near that face.
+    name
+        The unit.
+    zero
+        For every dimension k = 0, 1, … the cells on which the unit is 0.
+    positive, negative
+        The regions near whose faces with value 0 the unit is positive, or negative.
     """
 
     name: NeuronId
@@ -120,12 +148,13 @@ class _Unit:
     def extrema(
         self, cells: PolyhedralComplex, inside: Mapping[int, Mask]
     ) -> Iterator[tuple[int, NDArray[np.int64]]]:
-        """For each dimension, the largest first, the cells inside the domain on which there are extrema."""
+        """Generate the cells inside the domain with extrema, by descending dimension."""
         positive, negative = around(cells, self.positive), around(cells, self.negative)
         for k, mask in inside.items():
             yield k, np.flatnonzero(self.zero[k] & mask & ~(positive[k] & negative[k]))
 
     def evidence(self, cells: PolyhedralComplex, cell: Cell) -> ZeroExtremum:
+        """Return the extremum on a cell."""
         above, below = (
             bool(around(cells, mask)[cell.dimension][cell.index])
             for mask in (self.positive, self.negative)
@@ -135,6 +164,7 @@ class _Unit:
 
 
 def _units(cells: PolyhedralComplex, outputs: bool) -> Iterator[_Unit]:
+    """Generate the hidden neurons and, if asked for, the outputs that may have extrema."""
     for column, neuron in enumerate(cells.neurons):
         top = cells.all_signs[-1][:, column]
         yield _Unit(neuron, [signs[:, column] == 0 for signs in cells.all_signs], top > 0, top < 0)
@@ -148,7 +178,7 @@ def _units(cells: PolyhedralComplex, outputs: bool) -> Iterator[_Unit]:
 
 
 def _output_unit(cells: PolyhedralComplex, name: NeuronId, signs: NDArray[np.int8]) -> _Unit:
-    """An output from its signs at the vertices of the lattice."""
+    """An output as a unit, from its signs at the vertices of the lattice."""
     marks = np.where(signs > 0, 1, np.where(signs < 0, 2, 0)).astype(np.uint64)
     met = [
         words[inner] for words, inner in zip(cells.lattice.spread(marks), cells.inner, strict=True)
@@ -160,10 +190,11 @@ def _output_unit(cells: PolyhedralComplex, name: NeuronId, signs: NDArray[np.int
 
 
 def _output_signs(network: Network, rows: Sequence[Sequence[int]]) -> NDArray[np.int8]:
-    """The signs of the outputs at homogeneous points (x, t), shape (n_L, number of rows).
+    """Compute the signs of the outputs at homogeneous points (x, t), shape (n_L, number of rows).
 
-    For t > 0 these are points x / t. For t = 0 they are directions r, and the signs those of lim f(x + s r) / s for s →
-    ∞, whatever x is: max(z, 0) is homogeneous, so that dividing f by s divides the biases by s.
+    For t > 0 they are the signs at x / t. For t = 0 a row is a direction r, and the signs are the
+    signs of lim f(x + s r) / s for s → ∞, whatever x is: max(z, 0) is positively homogeneous, so
+    dividing f by s divides the biases by s.
     """
     columns = RationalMatrix.from_integers(rows, ncols=network.inputs + 1).transpose()
     t = columns.take(rows=[network.inputs])

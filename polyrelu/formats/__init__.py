@@ -1,4 +1,10 @@
-"""Network files to exact networks: one module per format, nothing rounded, guessed or skipped in silence."""
+"""Network files to exact networks, one module or folder per file format.
+
+A reader turns a file into a `Draft`: either a list of layers or a graph of tensor operations
+(`formats/graph`), which is then lowered to a network of ReLU layers. Nothing is rounded, guessed or
+skipped in silence: what a reader cannot take exactly it refuses with a `NetworkFileError`, and
+every rounding rule, merge or omission that it applies is recorded in the `Imported` result.
+"""
 
 from polyrelu.formats.imported import Comparison, Imported
 from polyrelu.formats.load import FORMATS, choices_of, load, read

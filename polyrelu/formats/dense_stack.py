@@ -1,4 +1,10 @@
-"""Files and objects that are a list of affine maps x A + b, each with or without a ReLU after it."""
+"""Drafts from lists of affine maps, each with or without a ReLU after it.
+
+Readers of formats that store layers rather than a graph (``.npz``, ``.mat``, scikit-learn, state
+dicts of PyTorch) use the two functions here. The functions differ in the layout: `draft_of_stack`
+takes maps x A + b with A of shape (in, out) and builds a graph; `draft_of_pairs` takes pairs (W, b)
+with W of shape (out, in) and builds the network directly.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +24,18 @@ __all__ = ["Affine", "draft_of_pairs", "draft_of_stack"]
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """x A + b, then ReLU or not.
+    """The affine map x A + b, with or without a ReLU after it.
 
     Attributes
     ----------
-    name : how errors call it.
-    weight, bias : A of shape (in, out), b of shape (out,).
+    name
+        Name of the map in error messages.
+    weight
+        The matrix A, shape (in, out).
+    bias
+        The vector b, shape (out,).
+    relu
+        Whether a ReLU follows.
     """
 
     name: str
@@ -33,7 +45,9 @@ class Affine:
 
 
 def draft_of_stack(format_: str, layers: Sequence[Affine]) -> Draft:
-    """The maps one after the other; `NetworkError` names the first that does not fit.
+    """Return the draft of the composition of affine maps and ReLUs.
+
+    A `NetworkError` names the first map whose shape does not fit.
 
     >>> import numpy as np
     >>> draft = draft_of_stack("example", [Affine("layer 1", np.eye(2), np.zeros(2), True)])
@@ -44,7 +58,7 @@ def draft_of_stack(format_: str, layers: Sequence[Affine]) -> Draft:
         raise NetworkError("there are no layers")
     graph, steps, width = Graph(), list[str](), None
     for layer in layers:
-        _check(layer, width)
+        _check_shapes(layer, width)
         width = layer.weight.shape[1]
     (value,) = graph.inputs([(1, layers[0].weight.shape[0])])
     for layer in layers:
@@ -71,7 +85,10 @@ def draft_of_stack(format_: str, layers: Sequence[Affine]) -> Draft:
 
 
 def draft_of_pairs(format_: str, pairs: Sequence[tuple[Array, Array]], notes: list[str]) -> Draft:
-    """The draft of weights (out, in) and biases (out,), arrays of numbers."""
+    """Return the draft of a network with a ReLU between consecutive affine maps.
+
+    Each pair holds a weight of shape (out, in) and a bias of shape (out,).
+    """
     arrays = [array for pair in pairs for array in pair]
     dtypes = {array.dtype.name for array in arrays if array.dtype != object}
     return Draft(
@@ -85,11 +102,13 @@ def draft_of_pairs(format_: str, pairs: Sequence[tuple[Array, Array]], notes: li
     )
 
 
-def _check(layer: Affine, width: int | None) -> None:
+def _check_shapes(layer: Affine, width: int | None) -> None:
+    """Raise a `NetworkError` unless the map takes `width` values (None: any number)."""
     weight, bias = layer.weight, layer.bias
     if weight.ndim != 2 or bias.shape != weight.shape[1:] or not weight.size:
         raise NetworkError(
-            f"{layer.name}: expected shapes (in, out) and (out,); got {weight.shape} and {bias.shape}"
+            f"{layer.name}: expected shapes (in, out) and (out,); got {weight.shape} and "
+            f"{bias.shape}"
         )
     if width not in (None, weight.shape[0]):
         raise NetworkError(

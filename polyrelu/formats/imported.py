@@ -1,4 +1,9 @@
-"""What an importer returns: the exact network, and what it read on the way."""
+"""Results of readers: drafts of networks, imported networks, comparisons with runtimes.
+
+A reader fills a `Draft`; `load.read` lowers the draft's graph to layers, compares it with the
+format's own runtime, and returns an `Imported`. Certificates contain `Imported.provenance`, so its
+keys are part of their format.
+"""
 
 from __future__ import annotations
 
@@ -15,37 +20,55 @@ __all__ = ["Comparison", "Draft", "Imported", "Runtime"]
 
 
 class Runtime(Protocol):
-    """The format's own way to compute the network, in floats."""
+    """The format's own runtime, which computes the network in floats."""
 
     @property
     def name(self) -> str:
-        """Name and version."""
+        """Name and version of the runtime."""
         ...
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """The values by their names in the graph, for one sample (an array for each input); any error is its own."""
+        """Compute the values of the graph by name, for one sample with one array per input.
+
+        Exceptions of the runtime pass through; they may have any type.
+        """
         ...
 
 
 @dataclass(slots=True)
 class Draft:
-    """What a reader makes of a file.
+    """The content of a file as a reader understands it, before layers are formed.
 
     Attributes
     ----------
-    format : the file format, such as ``onnx, opset 9``.
-    graph, network : one of them: the operations, or the network if the file is a list of layers.
-    steps : the operations as read, with shapes, in order.
-    dtypes : the number types of the stored weights.
-    rounding : the rounding rules that were used, such as ``text: exact``.
-    notes : anything folded or merged.
-    caveats : what makes the network another function than a user may think: stripped, assumed, or left out.
-    numbers : how many stored numbers enter the function.
-    input_shapes : the shape of each input.
-    arithmetic : the float type in which a runtime computes; empty if mixed or unknown.
-    bounded : the arithmetics for which `float_error.py` bounds the rounding: those in which no number was computed from
-        constants, or rounded at import, further away from the runtime's than the operations allow for.
-    runtime : the format's own runtime, or the reason why there is none.
+    format
+        The file format, such as ``onnx, opset 9``.
+    graph, network
+        The operations of the file, or the network itself if the file is a list of layers. Exactly
+        one of the two is set.
+    steps
+        The operations as read, with shapes, in order.
+    dtypes
+        The number types of the stored weights.
+    rounding
+        The rounding rules that were used, such as ``text: exact``.
+    notes
+        Remarks on everything that was folded, merged or assumed without changing the function.
+    caveats
+        Everything that makes the network another function than a user may expect: operations that
+        were stripped, assumed or left out.
+    numbers
+        Number of stored numbers that enter the function.
+    input_shapes
+        The shape of each input.
+    arithmetic
+        The float type in which a runtime computes; empty if mixed or unknown.
+    bounded
+        The float types in which the rounding errors of a runtime can be bounded. Readers remove a
+        type when a number of the graph (computed from constants, or rounded at import) may differ
+        from the runtime's number by more than `float_error.py` allows.
+    runtime
+        The format's own runtime, or the reason why there is none.
     """
 
     format: str
@@ -65,14 +88,25 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What was compared with the format's own runtime.
+    """The agreement of an imported network with the format's own runtime.
 
     Attributes
     ----------
-    runtime : its name and version, or empty.
-    reason : why nothing was compared, or empty.
-    points, values : the number of points, and of values at each of them.
-    worst : the largest share of its proved error bound that a value used.
+    runtime
+        Name and version of the runtime; empty if nothing was compared.
+    reason
+        The reason why nothing was compared; empty if values were compared.
+    points
+        Number of points.
+    values
+        Number of values of the file that were compared at each point.
+    worst
+        The largest ratio |runtime - exact| / (proved error bound) over all entries of all values.
+
+    Examples
+    --------
+    >>> print(Comparison(reason="onnxruntime is not installed"))
+    not compared: onnxruntime is not installed
     """
 
     runtime: str = ""
@@ -85,32 +119,58 @@ class Comparison:
         if self.reason:
             return f"not compared: {self.reason}"
         return (
-            f"{self.values} values of the file agree with {self.runtime} at {self.points} points, within the proved "
-            f"bound on its rounding (the largest difference is {self.worst:.2g} of the bound)"
+            f"{self.values} values of the file agree with {self.runtime} at {self.points} points, "
+            "within the proved bound on its rounding (the largest difference is "
+            f"{self.worst:.2g} of the bound)"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A network with its provenance.
+    """An exact network with a record of what was read; `read` returns it.
 
     Attributes
     ----------
-    network : the exact network.
-    format : the file format, such as ``onnx, opset 9``.
-    steps : the operations as read, with shapes, in order.
-    dtypes : the number types of the stored weights.
-    rounding : the rounding rules that were used, or ``none``.
-    notes : anything folded or merged.
-    caveats : what makes the network another function than a user may think: stripped, assumed, or left out.
-    source, source_sha256 : the file's name and hash (unverified provenance).
-    numbers : how many stored numbers enter the function.
-    comparison : the agreement with the format's own runtime.
-    graph : the operations as read, before neurons were put into layers; None if the file is a list of layers.
-    arithmetic : the float type in which a runtime computes; empty if mixed or unknown.
-    bounded : the arithmetics for which the rounding can be bounded.
-    runtime : the format's own runtime, or the reason why there is none.
-    input_shapes : the shape of each input of the runtime.
+    network
+        The exact network.
+    format
+        The file format, such as ``onnx, opset 9``.
+    steps
+        The operations as read, with shapes, in order.
+    dtypes
+        The number types of the stored weights, sorted.
+    rounding
+        The rounding rules that were used, or ``none``.
+    notes
+        Remarks on everything that was folded, merged or assumed without changing the function.
+    caveats
+        Everything that makes the network another function than a user may expect: operations that
+        were stripped, assumed or left out.
+    source
+        Name of the file without its folder; empty for an object.
+    source_sha256
+        SHA-256 hash of the file in hexadecimal; empty for an object.
+    numbers
+        Number of stored numbers that enter the function.
+    comparison
+        The agreement with the format's own runtime.
+    graph
+        The operations as read, before layers were formed; None if the file is a list of layers.
+    arithmetic
+        The float type in which a runtime computes; empty if mixed or unknown.
+    bounded
+        The float types for which the rounding errors of a runtime can be bounded.
+    runtime
+        The format's own runtime, or the reason why there is none.
+    input_shapes
+        The shape of each input of the runtime.
+
+    Examples
+    --------
+    >>> from polyrelu.formats import read
+    >>> imported = read("example:digits")
+    >>> imported.format, imported.dtypes, imported.rounding
+    ('npz', ('float32',), 'none')
     """
 
     network: Network
@@ -133,12 +193,12 @@ class Imported:
     input_shapes: tuple[tuple[int, ...], ...] = ()
 
     def with_source(self, name: str, digest: str) -> Imported:
-        """The same with the file's name and hash."""
+        """Return a copy with the name and the SHA-256 hash of the file."""
         return replace(self, source=name, source_sha256=digest)
 
     @property
     def provenance(self) -> dict[str, str]:
-        """For the `unverified` part of a certificate."""
+        """The `unverified` part of a certificate: source, hash, rounding rules and caveats."""
         known = {
             "source": self.source,
             "source-sha256": self.source_sha256,

@@ -1,4 +1,9 @@
-"""`load` and `read`: whatever a user has, a file by the ending of its name, or an object by its type."""
+"""`load` and `read`: networks from files, by their ending, and from objects, by their type.
+
+This module chooses the reader, lowers the graph that the reader returns, and compares the result
+with the format's own runtime. Readers are imported only when they are needed, so that no optional
+package (onnx, torch, h5py) is imported for files of other formats.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +19,13 @@ from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.graph.lowering import lower
 from polyrelu.formats.imported import Comparison, Draft, Imported
 from polyrelu.formats.options import ReadOptions, Rounding
-from polyrelu.formats.runtimes.comparison import compared
+from polyrelu.formats.runtimes.comparison import compare_with_runtime
 from polyrelu.formats.sklearn import draft_of_mlp, is_mlp
 from polyrelu.network import Network, from_arrays
 
 __all__ = ["FORMATS", "choices_of", "load", "read"]
 
-#: The readers by file ending: module and function. They are imported when a file of theirs is read.
+#: The reader for each file ending: its module within `polyrelu.formats`, and its function there.
 FORMATS: dict[str, tuple[str, str]] = {
     ".onnx": ("onnx.reader", "read_onnx"),
     ".npz": ("npz", "read_npz"),
@@ -33,13 +38,17 @@ FORMATS: dict[str, tuple[str, str]] = {
     ".mat": ("matlab.reader", "read_mat"),
 }
 
-#: What to do with endings that are not read.
+#: Advice for endings that no reader takes, appended to the error message.
 _HINTS = {
     ".eran": "; export the network as ONNX",
     ".npy": "; save W1, b1, … with numpy.savez, W of shape (out, in)",
-    ".pkl": "; a pickle can run any code and is never opened: save weights as .npz or .safetensors, or export ONNX",
+    ".pkl": (
+        "; a pickle can run any code and is never opened: save weights as .npz or .safetensors, "
+        "or export ONNX"
+    ),
 }
 
+#: Prefix of the names of shipped examples.
 _EXAMPLES = "example:"
 
 
@@ -53,21 +62,46 @@ def load(
     input_shape: Iterable[int] | None = None,
     compare: bool = True,
 ) -> Network:
-    """A network from a file, from a shipped example (``example:digits``), from an object, or from pairs (W, b).
+    """Return the exact network of a file, a shipped example, or an object.
 
     Parameters
     ----------
-    source : a file name (see `FORMATS`), an object of PyTorch or scikit-learn, or pairs (W, b), W of shape (out, in).
-    prefix : where a file holds several networks, the start of the names of the one wanted.
-    rounding : rules for the steps that cannot be exact (`formats/options.py`), such as ``"text=float32"``.
-    normalisation : ``none``, ``inputs``, ``outputs`` or ``both``: whether a file's own normalisation is part of the
-        network.
-    strip_tail : leave out a Softmax, Sigmoid, … after the last layer.
-    input_shape : the shape of one sample, batch included as 1, where the source does not say it.
-    compare : compare with the format's own runtime, where it is installed.
+    source
+        One of: the name of a file, whose ending is one of `FORMATS`; ``example:`` and the name of a
+        shipped example; a module of PyTorch; a fitted perceptron of scikit-learn; or pairs (W, b),
+        W of shape (out, in), b of shape (out,).
+    prefix
+        For files with several networks, the prefix of the names of the wanted network.
+    rounding
+        Rules for the steps that cannot be exact, such as ``"text=float32"``; see `Rounding`.
+    normalisation
+        ``none``, ``inputs``, ``outputs`` or ``both``: which of the file's own normalisations become
+        part of the network.
+    strip_tail
+        Whether to leave out a Softmax, Sigmoid, … after the last layer.
+    input_shape
+        The shape of one sample, with 1 as batch size, if the source does not give it.
+    compare
+        Whether to compare the network with the format's own runtime, if it is installed.
 
-    Raises `NetworkFileError`, in one line, if the file is not a network that can be taken exactly.
+    Returns
+    -------
+    Network
+        The network, with exact rational weights.
 
+    Raises
+    ------
+    NetworkFileError
+        The file is not a network that can be taken exactly; the message has one line.
+    NetworkError
+        The object is not such a network, or a choice is not valid.
+
+    See Also
+    --------
+    read : Returns the network with a record of what was read.
+
+    Examples
+    --------
     >>> str(load("example:digits").architecture)
     '64-32-16-10'
     """
@@ -92,10 +126,54 @@ def read(
     input_shape: Iterable[int] | None = None,
     compare: bool = True,
 ) -> Imported:
-    """The network of `load` together with what was read on the way."""
+    """Return the exact network of a file, an example or an object, with a record of the reading.
+
+    Parameters
+    ----------
+    source
+        One of: the name of a file, whose ending is one of `FORMATS`; ``example:`` and the name of a
+        shipped example; a module of PyTorch; a fitted perceptron of scikit-learn; or pairs (W, b),
+        W of shape (out, in), b of shape (out,).
+    prefix
+        For files with several networks, the prefix of the names of the wanted network.
+    rounding
+        Rules for the steps that cannot be exact, such as ``"text=float32"``; see `Rounding`.
+    normalisation
+        ``none``, ``inputs``, ``outputs`` or ``both``: which of the file's own normalisations become
+        part of the network.
+    strip_tail
+        Whether to leave out a Softmax, Sigmoid, … after the last layer.
+    input_shape
+        The shape of one sample, with 1 as batch size, if the source does not give it.
+    compare
+        Whether to compare the network with the format's own runtime, if it is installed.
+
+    Returns
+    -------
+    Imported
+        The network with its source, the operations as read, and all roundings, notes and caveats.
+
+    Raises
+    ------
+    NetworkFileError
+        The file is not a network that can be taken exactly; the message has one line.
+    NetworkError
+        The object is not such a network, or a choice is not valid.
+
+    See Also
+    --------
+    load : Returns the network alone.
+
+    Examples
+    --------
+    >>> imported = read([([[1, 1]], ["1/3"])])
+    >>> imported.format, str(imported.network.architecture)
+    ('pairs (W, b)', '2-1')
+    """
     if not isinstance(rounding, (str, Rounding)) or isinstance(input_shape, str):
         raise NetworkError(
-            "rounding is text such as 'text=float32', input_shape a list of sizes such as [1, 3, 32, 32]"
+            "rounding is text such as 'text=float32', input_shape a list of sizes such as "
+            "[1, 3, 32, 32]"
         )
     options = ReadOptions(
         Rounding.parse(rounding) if isinstance(rounding, str) else rounding,
@@ -109,11 +187,12 @@ def read(
         return _example(source.removeprefix(_EXAMPLES), options)
     if isinstance(source, (str, Path)):
         return _read_file(Path(source), options)
-    return _finished(type(source).__name__, _draft_of_object(source, options), options)
+    return _import_draft(type(source).__name__, _draft_of_object(source, options), options)
 
 
 def _read_file(path: Path, options: ReadOptions) -> Imported:
-    digest = _source_hash(path)
+    """Read a file with the reader of its ending."""
+    digest = _sha256(path)
     place = FORMATS.get(path.suffix.lower())
     if place is None:
         hint = _HINTS.get(path.suffix.lower(), "")
@@ -125,7 +204,7 @@ def _read_file(path: Path, options: ReadOptions) -> Imported:
         import_module(f"polyrelu.formats.{place[0]}"), place[1]
     )
     try:
-        imported = _finished(path, reader(path, options), options)
+        imported = _import_draft(path, reader(path, options), options)
     except NetworkFileError:
         raise
     except NetworkError as error:
@@ -133,8 +212,9 @@ def _read_file(path: Path, options: ReadOptions) -> Imported:
     return imported.with_source(path.name, digest)
 
 
-#: Choices that mean something to some readers only; elsewhere they would be ignored in silence.
-_CHOICES = {
+#: For each keyword of `read` that only some readers use, the modules of these readers. For other
+#: readers the keyword is an error, so that no choice is ignored in silence.
+_READERS_OF_CHOICE = {
     "prefix": ("torch.files",),
     "normalisation": ("nnet",),
     "input_shape": ("onnx.reader", "keras.reader"),
@@ -142,15 +222,35 @@ _CHOICES = {
 
 
 def choices_of(name: str) -> set[str]:
-    """The keywords of `read` that mean something for the format of a file only, such as ``prefix``."""
+    """Return the format-specific keywords of `read` that apply to a file, such as ``prefix``.
+
+    Parameters
+    ----------
+    name
+        Name of the file; only its ending matters.
+
+    Returns
+    -------
+    set of str
+        The keywords among ``prefix``, ``normalisation`` and ``input_shape`` that the reader of the
+        file uses. The other keywords of `read` apply to all formats.
+
+    Examples
+    --------
+    >>> choices_of("network.nnet"), choices_of("network.npz")
+    ({'normalisation'}, set())
+    """
     place = FORMATS.get(Path(name).suffix.lower())
     return {
-        choice for choice, readers in _CHOICES.items() if place is not None and place[0] in readers
+        choice
+        for choice, readers in _READERS_OF_CHOICE.items()
+        if place is not None and place[0] in readers
     }
 
 
 def _check_options(path: Path, reader: str, options: ReadOptions) -> None:
-    for name, readers in _CHOICES.items():
+    """Raise an error if the user made a choice that the reader does not use."""
+    for name, readers in _READERS_OF_CHOICE.items():
         if getattr(options, name) not in (None, "none") and reader not in readers:
             option = name.replace("_", "-")
             raise NetworkFileError(
@@ -161,7 +261,8 @@ def _check_options(path: Path, reader: str, options: ReadOptions) -> None:
 
 
 def _draft_of_object(source: Any, options: ReadOptions) -> Draft:
-    torch = sys.modules.get("torch")  # who has a module has imported it
+    """Return the draft of a module of PyTorch, a perceptron of scikit-learn, or pairs (W, b)."""
+    torch = sys.modules.get("torch")  # a user who has a module has imported torch
     if torch is not None and isinstance(source, torch.nn.Module):
         from polyrelu.formats.torch.reader import draft_of_module
 
@@ -185,8 +286,8 @@ def _is_pair(entry: object) -> bool:
     return isinstance(entry, Sequence) and not isinstance(entry, str) and len(entry) == 2
 
 
-def _finished(path: str | Path, draft: Draft, options: ReadOptions) -> Imported:
-    """Put the operations into layers, and compare with the runtime."""
+def _import_draft(path: str | Path, draft: Draft, options: ReadOptions) -> Imported:
+    """Lower the operations of a draft to layers, and compare them with the runtime."""
     comparison = Comparison(reason="not asked for")
     if draft.network is not None:
         network = draft.network
@@ -197,15 +298,15 @@ def _finished(path: str | Path, draft: Draft, options: ReadOptions) -> Imported:
         network = lowered.network
         draft.notes += lowered.notes
         if options.compare:
-            comparison = compared(path, draft, draft.graph, lowered)
+            comparison = compare_with_runtime(path, draft, draft.graph, lowered)
     return Imported(
         network,
-        _plain(draft.format),
-        tuple(map(_plain, draft.steps)),
+        _printable(draft.format),
+        tuple(map(_printable, draft.steps)),
         tuple(sorted(draft.dtypes)),
         rounding="; ".join(sorted(draft.rounding)) or "none",
-        notes=tuple(map(_plain, dict.fromkeys(draft.notes))),
-        caveats=tuple(map(_plain, dict.fromkeys(draft.caveats))),
+        notes=tuple(map(_printable, dict.fromkeys(draft.notes))),
+        caveats=tuple(map(_printable, dict.fromkeys(draft.caveats))),
         numbers=draft.numbers,
         comparison=comparison,
         graph=draft.graph,
@@ -216,12 +317,16 @@ def _finished(path: str | Path, draft: Draft, options: ReadOptions) -> Imported:
     )
 
 
-def _plain(text: str) -> str:
-    """Printable characters on one line, at most 500: names in a file are shown to people."""
+def _printable(text: str) -> str:
+    """Return text on one line of at most 500 printable characters.
+
+    Texts contain names from files, which may hold control characters, and are shown to users.
+    """
     return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))[:500]
 
 
 def _example(name: str, options: ReadOptions) -> Imported:
+    """Read a shipped example."""
     folder = files("polyrelu") / "examples"
     resource = folder / f"{name}.npz"
     if not name.isidentifier() or not resource.is_file():
@@ -237,13 +342,14 @@ def _example(name: str, options: ReadOptions) -> Imported:
         return _read_file(path, options)
 
 
-def _source_hash(path: Path) -> str:
+def _sha256(path: Path) -> str:
+    """Return the SHA-256 hash of a file; refuse anything but a regular file."""
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise NetworkFileError(path, "", "not a regular file")
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, ValueError) as error:  # ValueError: a null byte in the name
+    except (OSError, ValueError) as error:  # a null byte in the name is a ValueError
         raise NetworkFileError(
             path, "", f"cannot read: {getattr(error, 'strerror', None) or error}"
         ) from None

@@ -1,4 +1,9 @@
-"""The native format: JSON with exact integers (FORMAT.md §2), the canonical one."""
+"""The native network format: canonical JSON with exact integers (FORMAT.md §2).
+
+`save` writes a network, `read_native` reads it. Reading is strict: only the JSON that FORMAT.md
+allows is accepted (ASCII without backslashes, no duplicate keys, no floats, small counts), so that
+a file has one meaning for every reader, the checker included.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +19,31 @@ from polyrelu.support.text_files import layout, write_all
 
 __all__ = ["read_native", "save"]
 
+#: Maximum size of a file in bytes.
 _SIZE_LIMIT = 2**30
+#: Maximum number of digits of a JSON integer; exact numbers are strings.
+_DIGIT_LIMIT = 9
 
 
 def save(network: Network, path: str | Path) -> None:
-    """Write a network in the native format; the file's name must end in .json.
+    """Write a network to a file in the native format.
 
+    Parameters
+    ----------
+    network
+        The network.
+    path
+        Name of the file, which must end in .json.
+
+    Raises
+    ------
+    NetworkFileError
+        The name has another ending.
+    PolyreluError
+        The file cannot be written.
+
+    Examples
+    --------
     >>> import tempfile, os
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([["1/3"]], [0])])
@@ -36,7 +60,7 @@ def save(network: Network, path: str | Path) -> None:
 
 
 def read_native(path: Path, options: ReadOptions | None = None) -> Draft:
-    """The network of a native file."""
+    """Read the network of a native file."""
     if path.stat().st_size > _SIZE_LIMIT:
         raise NetworkFileError(path, "", "larger than 1 GiB")
     network = from_document(_parse(path))
@@ -54,14 +78,15 @@ def read_native(path: Path, options: ReadOptions | None = None) -> Draft:
 
 
 def _parse(path: Path) -> Any:
+    """Return the JSON document of a file, or raise a `NetworkFileError` that names the place."""
     data = path.read_bytes()
     if b"\\" in data:
         raise NetworkFileError(path, "JSON", "backslashes are not allowed")
     try:
         return json.loads(
             data.decode("ascii"),
-            object_pairs_hook=_unique,
-            parse_int=_count,
+            object_pairs_hook=_object_with_unique_keys,
+            parse_int=_small_integer,
             parse_float=_refuse,
             parse_constant=_refuse,
         )
@@ -79,7 +104,7 @@ def _parse(path: Path) -> Any:
         raise NetworkFileError(path, "", f"not a network document: {error}") from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object_with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = [key for key, _ in pairs]
     if len(set(keys)) < len(keys):
         raise NetworkError(
@@ -88,8 +113,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _count(text: str) -> int:
-    return int(text) if text.isdigit() and len(text) < 10 else _refuse(text)
+def _small_integer(text: str) -> int:
+    """Return a nonnegative JSON integer, such as a version or an index."""
+    return int(text) if text.isdigit() and len(text) <= _DIGIT_LIMIT else _refuse(text)
 
 
 def _refuse(text: str) -> NoReturn:

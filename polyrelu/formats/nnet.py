@@ -1,18 +1,24 @@
-"""``.nnet`` text files, the format of the ACAS Xu networks: sizes, a normalisation, then weights as decimals.
+"""``.nnet`` text files, the format of the ACAS Xu networks.
 
-Lines, each with its numbers separated by commas and usually one more comma at the end:
+A file holds sizes, a normalisation of inputs and outputs, and weights as decimals. Each line holds
+numbers separated by commas, and usually ends in a comma:
 
 - any number of comments, which start with ``//``;
-- the number of layers, of inputs, of outputs, and the largest layer; some files have the first number only;
+- the number of layers, of inputs, of outputs, and the size of the largest layer; some files have
+the
+  first number only;
 - the sizes of the input and of all layers;
 - an obsolete flag;
-- least inputs, greatest inputs, means and ranges of the inputs, the last two with one number more for the outputs;
-  a single 0 stands for a line that the file does not have;
-- for each layer the rows of its weights, then its biases, one a line. A ReLU follows every layer but the last.
+- four lines: minima, maxima, means and ranges of the inputs; the last two contain one more number
+for
+  all outputs together; a single 0 stands for a line that the file does not have;
+- for each layer the rows of its weights, then its biases, one per line.
 
-The decimals are taken as the numbers they are, or as the nearest floats (rule ``text``). The weights belong to inputs
-and outputs that are normalised; on request the normalisation becomes part of the first and the last layer, exactly, or
-rounded (rule ``normalisation``). Nothing is rounded twice: what the second rule rounds is computed from the decimals.
+A ReLU follows every layer but the last. The decimals are taken as exact numbers, or rounded to a
+float format (rule ``text``). The weights belong to normalised inputs and outputs; on request the
+normalisation is folded into the first and the last layer, exactly or rounded (rule
+``normalisation``). No number is rounded twice: weights that are rounded after folding are computed
+from the exact decimals.
 """
 
 from __future__ import annotations
@@ -36,18 +42,22 @@ __all__ = ["read_nnet"]
 
 Rows: TypeAlias = list[list[Fraction]]
 
+#: Maximum size of a file in bytes.
 _SIZE_LIMIT = 2**30
-
+#: Maximum number of characters of a decimal.
 _LENGTH_LIMIT = 1000
 
 _COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 def read_nnet(path: Path, options: ReadOptions) -> Draft:
-    """The network of a .nnet file; `NetworkFileError` names the line that cannot be taken."""
-    text, folded = _Lines.of_file(path), _folded_rounding(options.rounding)
+    """Read the network of a .nnet file.
+
+    A `NetworkFileError` names the line that cannot be taken exactly.
+    """
+    text, folded = _Lines.of_file(path), _rounding_before_folding(options.rounding)
     header = _header(text, folded)
-    changed = _changed_layers(options, len(header.shapes))
+    changed = _layers_to_fold(options, len(header.shapes))
     layers = [
         _layer(text, inputs, outputs, folded if number in changed else options.rounding)
         for number, (inputs, outputs) in enumerate(header.shapes)
@@ -60,9 +70,8 @@ def read_nnet(path: Path, options: ReadOptions) -> Draft:
         notes=header.notes,
     )
     draft.notes.append("a ReLU between consecutive affine maps")
-    if (
-        options.rounding.text != "exact"
-    ):  # a runtime of another format rounds the decimals otherwise
+    if options.rounding.text != "exact":
+        # A runtime of another float type would have rounded the decimals differently.
         draft.arithmetic, draft.bounded = options.rounding.text, {options.rounding.text}
     draft.steps = [f"affine [{outputs}, {inputs}]" for inputs, outputs in header.shapes]
     draft.numbers = sum(outputs * (inputs + 1) for inputs, outputs in header.shapes)
@@ -74,28 +83,33 @@ def read_nnet(path: Path, options: ReadOptions) -> Draft:
     return draft
 
 
-def _changed_layers(options: ReadOptions, depth: int) -> set[int]:
-    """The layers into which a normalisation is folded."""
+def _layers_to_fold(options: ReadOptions, depth: int) -> set[int]:
+    """Return the numbers, from 0, of the layers into which a normalisation is folded."""
     return {"none": set(), "inputs": {0}, "outputs": {depth - 1}, "both": {0, depth - 1}}[
         options.normalisation
     ]
 
 
-def _folded_rounding(rounding: Rounding) -> Rounding:
-    """How text is read that enters a normalisation: exactly, if the result is to be rounded."""
+def _rounding_before_folding(rounding: Rounding) -> Rounding:
+    """Return the rules for decimals that enter a normalisation: exact if the result is rounded."""
     return rounding if rounding.normalisation == "exact" else replace(rounding, text="exact")
 
 
-# --- Lines and numbers -----------------------------------------------------------------------------------
+# --- Lines and numbers ----------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _Lines:
-    """The lines of a file, read one after the other.
+    """The lines of a file, read in order.
 
     Attributes
     ----------
-    position : the number of lines that were read, which is the number of the last of them for people.
+    path
+        The file.
+    lines
+        All lines of the file.
+    position
+        Number of lines that were read so far, which is the number of the last of them from 1.
     """
 
     path: Path
@@ -104,12 +118,11 @@ class _Lines:
 
     @classmethod
     def of_file(cls, path: Path) -> _Lines:
-        """The file after its comments."""
+        """Return the lines of a file, positioned after the comments."""
         if path.stat().st_size > _SIZE_LIMIT:
             raise NetworkFileError(path, "", "larger than 1 GiB")
-        lines = (
-            path.read_bytes().decode("latin-1").split("\n")
-        )  # every byte is a character: comments are free text
+        # Comments may have any encoding, and in Latin-1 every byte is a character.
+        lines = path.read_bytes().decode("latin-1").split("\n")
         while lines and not lines[-1].strip():
             del lines[-1]
         comments = 0
@@ -118,13 +131,16 @@ class _Lines:
         return cls(path, lines, comments)
 
     def fail(self, problem: str, line: int | None = None) -> NetworkFileError:
-        """The error that names a line, the last one that was read if none is given."""
+        """Return the error that names a line, by default the last line that was read."""
         return NetworkFileError(
             self.path, f"line {self.position if line is None else line}", problem
         )
 
     def entries(self, what: str, *counts: int) -> list[str]:
-        """The entries of the next line, which are so many."""
+        """Return the entries of the next line, whose number must be one of `counts`.
+
+        `what` describes the expected content in error messages.
+        """
         if self.position >= len(self.lines):
             raise NetworkFileError(
                 self.path, "", f"the file ends after line {len(self.lines)}; expected {what}"
@@ -134,18 +150,19 @@ class _Lines:
         if not line.isascii():
             raise self.fail("only ASCII is allowed")
         line = line.removesuffix(",")
-        found = line.count(",") + 1 if line else 0
-        if found not in counts:
+        num_entries = line.count(",") + 1 if line else 0
+        if num_entries not in counts:
             raise self.fail(
-                f"{found} entries; expected {what}, {' or '.join(str(count) for count in counts)}"
+                f"{num_entries} entries; expected {what}, "
+                f"{' or '.join(str(count) for count in counts)}"
             )
         return [entry.strip() for entry in line.split(",")]
 
     def numbers(self, what: str, rounding: Rounding, *counts: int) -> list[Fraction]:
-        """The numbers of the next line."""
-        return [self._number(entry, rounding) for entry in self.entries(what, *counts)]
+        """Return the numbers of the next line, under the rule for text."""
+        return [self._decimal(entry, rounding) for entry in self.entries(what, *counts)]
 
-    def _number(self, entry: str, rounding: Rounding) -> Fraction:
+    def _decimal(self, entry: str, rounding: Rounding) -> Fraction:
         if len(entry) > _LENGTH_LIMIT:
             raise self.fail(f"a number of {len(entry)} characters, more than {_LENGTH_LIMIT}")
         try:
@@ -159,29 +176,37 @@ class _Lines:
             raise self.fail(problem) from None
 
     def sizes(self, what: str, *counts: int) -> list[int]:
-        """The next line as positive sizes."""
-        found = []
+        """Return the next line as positive sizes."""
+        sizes = []
         for entry in self.entries(what, *counts):
             if not _COUNT.fullmatch(entry) or not 1 <= int(entry) <= WIDTH_LIMIT:
                 raise self.fail(
                     f"{entry[:40]!r} is not a size from 1 to {WIDTH_LIMIT}; expected {what}"
                 )
-            found.append(int(entry))
-        return found
+            sizes.append(int(entry))
+        return sizes
 
     def check_end(self) -> None:
-        """Nothing may follow the last bias."""
+        """Raise an error if lines follow the last bias."""
         if self.position < len(self.lines):
             self.position += 1
             raise self.fail("more lines than the sizes of the layers say")
 
 
-# --- Parts of the file -----------------------------------------------------------------------------------
+# --- Parts of the file ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Normalisation:
-    """A line of means or ranges: its number, and None if the file does not have it."""
+    """A line of means or ranges.
+
+    Attributes
+    ----------
+    line
+        Number of the line, from 1.
+    values
+        The numbers of the inputs, then one of the outputs; None if the line is a single 0.
+    """
 
     line: int
     values: list[Fraction] | None
@@ -189,7 +214,17 @@ class _Normalisation:
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """Shapes (inputs, outputs) of the layers, the normalisation, and what is to be said about them."""
+    """The content of a file before its weights.
+
+    Attributes
+    ----------
+    shapes
+        The pairs (inputs, outputs) of the layers.
+    means, ranges
+        The normalisation (x - mean) / range.
+    notes
+        Remarks for the draft.
+    """
 
     shapes: list[tuple[int, int]]
     means: _Normalisation
@@ -203,6 +238,22 @@ class _Header:
 
 
 def _header(text: _Lines, rounding: Rounding) -> _Header:
+    """Read everything before the weights; `rounding` applies to the normalisation."""
+    shapes, notes = _shapes(text)
+    _check_flag(text)
+    inputs = shapes[0][0]
+    # Minima and maxima restrict the inputs; the function of the layers does not depend on them.
+    for what in ("the least inputs", "the greatest inputs"):
+        _normalisation(text, what, inputs, rounding)
+    what = "the means of the inputs and of the outputs"
+    means = _normalisation(text, what, inputs + 1, rounding)
+    what = "the ranges of the inputs and of the outputs"
+    ranges = _normalisation(text, what, inputs + 1, rounding)
+    return _Header(shapes, means, ranges, notes)
+
+
+def _shapes(text: _Lines) -> tuple[list[tuple[int, int]], list[str]]:
+    """Read the sizes; return the pairs (inputs, outputs) of the layers, and notes."""
     notes = []
     counts = text.sizes(
         "the numbers of layers, inputs, outputs and of the largest layer (or of layers only)", 4, 1
@@ -214,7 +265,8 @@ def _header(text: _Lines, rounding: Rounding) -> _Header:
         notes.append("the first line gives the number of layers only")
     elif [widths[0], widths[-1]] != counts[1:3]:
         raise text.fail(
-            f"{widths[0]} inputs and {widths[-1]} outputs; the line before says {counts[1]} and {counts[2]}"
+            f"{widths[0]} inputs and {widths[-1]} outputs; the line before says {counts[1]} and "
+            f"{counts[2]}"
         )
     elif counts[3] not in (max(widths), max(widths[1:])):
         notes.append(
@@ -223,70 +275,65 @@ def _header(text: _Lines, rounding: Rounding) -> _Header:
     shapes = list(pairwise(widths))
     if (total := sum(outputs * (inputs + 1) for inputs, outputs in shapes)) > PARAMETER_LIMIT:
         raise text.fail(f"{total} weights and biases, more than {PARAMETER_LIMIT}")
-    _check_flag(text)
-    for what in (
-        "the least inputs",
-        "the greatest inputs",
-    ):  # they bound the inputs; the function is the same
-        _normalisation(text, what, widths[0], rounding)
-    means = _normalisation(
-        text, "the means of the inputs and of the outputs", widths[0] + 1, rounding
-    )
-    ranges = _normalisation(
-        text, "the ranges of the inputs and of the outputs", widths[0] + 1, rounding
-    )
-    return _Header(shapes, means, ranges, notes)
+    return shapes, notes
 
 
 def _check_flag(text: _Lines) -> None:
-    """The flag said that the network is symmetric; early evaluators then reflected inputs that the network never
-    saw."""
+    """Refuse a file whose obsolete flag is set.
+
+    The flag meant that the network is symmetric: early evaluators reflected some inputs before they
+    evaluated the layers, so that the layers alone are not the intended function.
+    """
     (flag,) = text.entries("an obsolete flag", 1)
     if flag != "0":
         raise text.fail(
-            f"the obsolete flag is {flag[:40]!r}: early evaluators reflect some inputs then, which is not part of "
-            "the layers; write 0 to read the layers alone"
+            f"the obsolete flag is {flag[:40]!r}: early evaluators reflect some inputs then, which "
+            "is not part of the layers; write 0 to read the layers alone"
         )
 
 
 def _normalisation(text: _Lines, what: str, count: int, rounding: Rounding) -> _Normalisation:
-    found = text.numbers(what, rounding, count, 1)
-    if len(found) == count:
-        return _Normalisation(text.position, found)
-    if found != [0]:
+    """Read a line of `count` numbers, or a single 0 for a line that the file does not have."""
+    values = text.numbers(what, rounding, count, 1)
+    if len(values) == count:
+        return _Normalisation(text.position, values)
+    if values != [0]:
         raise text.fail(f"1 entries; expected {what}, {count}, or a single 0 for none")
     return _Normalisation(text.position, None)
 
 
 @dataclass(slots=True)
 class _Layer:
-    """Weights, row by row, and biases."""
+    """Weights of a layer, row by row, and its biases."""
 
     weights: Rows
     biases: list[Fraction]
 
     def round(self, rounding: Rounding) -> None:
-        """Apply the rule for weights into which a normalisation was folded."""
+        """Round the numbers under the rule `normalisation`."""
         self.weights = [[rounding.normalised(w) for w in row] for row in self.weights]
         self.biases = [rounding.normalised(b) for b in self.biases]
 
 
 def _layer(text: _Lines, inputs: int, outputs: int, rounding: Rounding) -> _Layer:
+    """Read the weights and biases of a layer."""
     weights = [text.numbers("a row of weights", rounding, inputs) for _ in range(outputs)]
     return _Layer(weights, [text.numbers("a bias", rounding, 1)[0] for _ in range(outputs)])
 
 
-# --- Normalisation ---------------------------------------------------------------------------------------
+# --- Normalisation --------------------------------------------------------------------------------
 
 
 def _normalise(
     text: _Lines, header: _Header, layers: list[_Layer], options: ReadOptions, draft: Draft
 ) -> None:
-    """Make the normalisation that was asked for part of the layers."""
+    """Fold the normalisation that the user wants into the layers, and record it in the draft."""
     if options.normalisation == "none":
-        _leave_out(header, draft)
+        _record_unused_normalisation(header, draft)
         return
-    means, ranges = (_asked(text, part, options) for part in (header.means, header.ranges))
+    means, ranges = (
+        _required_values(text, part, options) for part in (header.means, header.ranges)
+    )
     _check_ranges(text, header, ranges)
     if options.normalisation in ("inputs", "both"):
         _fold_inputs(layers[0], means[:-1], ranges[:-1])
@@ -296,7 +343,8 @@ def _normalise(
             "the normalisation of the inputs, (x - mean) / range, is folded into the first layer"
         )
         draft.caveats.append(
-            "the format's evaluator first clips inputs to the least and greatest; the network does not"
+            "the format's evaluator first clips inputs to the least and greatest; the network does "
+            "not"
         )
     if options.normalisation in ("outputs", "both"):
         _fold_outputs(layers[-1], means[-1], ranges[-1])
@@ -305,27 +353,28 @@ def _normalise(
         draft.caveats.append(
             "the normalisation of the outputs, y · range + mean, is folded into the last layer"
         )
-    for number in _changed_layers(options, len(layers)):
+    for number in _layers_to_fold(options, len(layers)):
         layers[number].round(options.rounding)
     draft.rounding.add(f"normalisation: {options.rounding.normalisation}")
-    draft.bounded &= {
-        options.rounding.normalisation
-    }  # exact weights were computed from constants: no bound at all
+    # Under the rule "exact" no float type remains: a runtime rounds when it folds.
+    draft.bounded &= {options.rounding.normalisation}
 
 
-def _leave_out(header: _Header, draft: Draft) -> None:
-    """What to say when the normalisation is left alone."""
+def _record_unused_normalisation(header: _Header, draft: Draft) -> None:
+    """Record in the draft that the normalisation of the file, if any, is not applied."""
     means, ranges = header.means.values, header.ranges.values
     if means is None or ranges is None:
         draft.notes.append("the file has no normalisation")
     elif any(means) or any(size != 1 for size in ranges):
         draft.caveats.append(
-            "the normalisation of the header is not applied: the network takes (x - mean) / range and gives (y - mean) "
-            "/ range; --normalisation inputs, outputs or both makes it part of the network"
+            "the normalisation of the header is not applied: the network takes (x - mean) / range "
+            "and gives (y - mean) / range; --normalisation inputs, outputs or both makes it part "
+            "of the network"
         )
 
 
-def _asked(text: _Lines, part: _Normalisation, options: ReadOptions) -> list[Fraction]:
+def _required_values(text: _Lines, part: _Normalisation, options: ReadOptions) -> list[Fraction]:
+    """Return the numbers of a line of means or ranges, or raise an error if the file has none."""
     if part.values is None:
         raise text.fail(
             f"the file has no normalisation here, but {options.normalisation!r} was asked for",
@@ -335,6 +384,7 @@ def _asked(text: _Lines, part: _Normalisation, options: ReadOptions) -> list[Fra
 
 
 def _check_ranges(text: _Lines, header: _Header, ranges: list[Fraction]) -> None:
+    """Raise an error if a range is 0."""
     if 0 in ranges:
         number = ranges.index(Fraction(0))
         place = f"input {number}" if number < header.inputs else "the outputs"
@@ -344,7 +394,7 @@ def _check_ranges(text: _Lines, header: _Header, ranges: list[Fraction]) -> None
 
 
 def _fold_inputs(layer: _Layer, means: Sequence[Fraction], ranges: Sequence[Fraction]) -> None:
-    """W (x - mean) / range + b."""
+    """Replace the layer W x + b by W (x - mean) / range + b."""
     layer.weights = [
         [w / size for w, size in zip(row, ranges, strict=True)] for row in layer.weights
     ]
@@ -353,6 +403,6 @@ def _fold_inputs(layer: _Layer, means: Sequence[Fraction], ranges: Sequence[Frac
 
 
 def _fold_outputs(layer: _Layer, mean: Fraction, size: Fraction) -> None:
-    """(W x + b) · range + mean."""
+    """Replace the layer W x + b by (W x + b) · size + mean, where `size` is the range."""
     layer.weights = [[w * size for w in row] for row in layer.weights]
     layer.biases = [b * size + mean for b in layer.biases]

@@ -1,10 +1,13 @@
-"""``.npz`` archives of layers. No pickle is ever read.
+"""``.npz`` archives of layers, in either of two layouts.
 
-Arrays W1, b1, …, WL, bL: W of shape (out, in), b of shape (out,), a ReLU between consecutive affine maps.
+The first layout has arrays W1, b1, …, WL, bL, where W has shape (out, in) and b has shape (out,); a
+ReLU stands between consecutive affine maps. The second layout has numbered operations, such as
+``0000.dense.A``, ``0000.dense.b``, ``0001.relu._``: an affine map x A + b, where A has shape (in,
+out), and a ReLU. If an archive of the second layout has only dense layers, with every second
+number, ReLUs are assumed at the missing numbers; other operations are refused by name.
 
-Or numbered operations, such as ``0000.dense.A``, ``0000.dense.b``, ``0001.relu._``: x A + b with A of shape (in, out),
-and ReLU. In an archive that has every second number and no activation, the ReLUs are assumed; other operations are
-refused by name.
+Archives may be hostile: pickles are never read, and the sizes of all arrays are checked before any
+array is loaded.
 """
 
 from __future__ import annotations
@@ -31,10 +34,10 @@ __all__ = ["read_npz"]
 
 
 def read_npz(path: Path, options: ReadOptions) -> Draft:
-    """The layers of an .npz file."""
+    """Read the layers of an .npz file."""
     arrays = _arrays(path)
-    if arrays and all(map(_NAME.fullmatch, arrays)):
-        return _of_operations(path, arrays)
+    if arrays and all(map(_OPERATION_NAME.fullmatch, arrays)):
+        return _draft_of_operations(path, arrays)
     depth = len(arrays) // 2
     expected = {f"{letter}{number}" for number in range(1, depth + 1) for letter in "Wb"}
     if not arrays or set(arrays) != expected:
@@ -53,14 +56,15 @@ def read_npz(path: Path, options: ReadOptions) -> Draft:
     return draft_of_pairs("npz", pairs, ["a ReLU between consecutive affine maps"])
 
 
-# --- Numbered operations ---------------------------------------------------------------------------------
+# --- Numbered operations --------------------------------------------------------------------------
 
-_NAME = re.compile(r"([0-9]{1,9})\.(\w{1,80})\.(\w{1,80})", re.ASCII)
+#: Number, kind and part: ``0000.dense.A``.
+_OPERATION_NAME = re.compile(r"([0-9]{1,9})\.(\w{1,80})\.(\w{1,80})", re.ASCII)
 
 
 @dataclass(slots=True)
 class _Operation:
-    """A numbered operation with its arrays."""
+    """A numbered operation with its arrays by part, such as ``A`` and ``b``."""
 
     number: int
     kind: str
@@ -68,31 +72,26 @@ class _Operation:
 
     @property
     def place(self) -> str:
-        """How errors name it."""
+        """The name of the operation in error messages."""
         return f"operation {self.number} ({self.kind})"
 
 
-def _of_operations(path: Path, arrays: dict[str, NDArray[Any]]) -> Draft:
-    """Dense layers and ReLUs in the order of their numbers."""
+def _draft_of_operations(path: Path, arrays: dict[str, NDArray[Any]]) -> Draft:
+    """Return the draft of numbered dense layers and ReLUs."""
     operations = _operations(path, arrays)
     notes, caveats = list[str](), list[str]()
-    if len(operations) > 1 and _are_dense_alone(operations):
+    if len(operations) > 1 and _lacks_activations(operations):
         caveats.append(
             "the archive has no activations: a ReLU between consecutive affine maps is assumed"
         )
-        operations = _with_activations(operations)
+        operations = _with_assumed_relus(operations)
     for expected, operation in enumerate(operations):
         if operation.number != expected:
             raise NetworkFileError(path, f"operation {expected}", "it is missing")
     if _ends_in_squeeze(operations):
         notes.append("squeeze_last at the end makes a number of the one output: nothing to do")
         operations = operations[:-1]
-    for before, operation in zip([None, *operations], operations, strict=False):
-        if operation.kind not in ("dense", "relu"):
-            problem = "this operation is not supported; supported are dense and relu"
-            raise NetworkFileError(path, operation.place, problem)
-        if operation.kind == "relu" and (before is None or before.kind != "dense"):
-            raise NetworkFileError(path, operation.place, "it does not follow a dense layer")
+    _check_kinds(path, operations)
     layers = [
         _affine(path, operation, after is not None and after.kind == "relu")
         for operation, after in zip(operations, [*operations[1:], None], strict=True)
@@ -106,35 +105,49 @@ def _of_operations(path: Path, arrays: dict[str, NDArray[Any]]) -> Draft:
     return draft
 
 
+def _check_kinds(path: Path, operations: list[_Operation]) -> None:
+    """Refuse operations other than dense layers and ReLUs that follow dense layers."""
+    for before, operation in zip([None, *operations], operations, strict=False):
+        if operation.kind not in ("dense", "relu"):
+            problem = "this operation is not supported; supported are dense and relu"
+            raise NetworkFileError(path, operation.place, problem)
+        if operation.kind == "relu" and (before is None or before.kind != "dense"):
+            raise NetworkFileError(path, operation.place, "it does not follow a dense layer")
+
+
 def _operations(path: Path, arrays: dict[str, NDArray[Any]]) -> list[_Operation]:
-    """The operations in order."""
-    found: dict[int, _Operation] = {}
+    """Return the operations in the order of their numbers."""
+    by_number: dict[int, _Operation] = {}
     for name, array in arrays.items():
         digits, kind, part = name.split(".")
-        operation = found.setdefault(int(digits), _Operation(int(digits), kind, {}))
+        operation = by_number.setdefault(int(digits), _Operation(int(digits), kind, {}))
         if operation.kind != kind or part in operation.arrays:
             raise NetworkFileError(
                 path, f"{name!r}", f"number {int(digits)} stands for {operation.kind!r} already"
             )
         operation.arrays[part] = array
-    return [found[number] for number in sorted(found)]
+    return [by_number[number] for number in sorted(by_number)]
 
 
-def _are_dense_alone(operations: list[_Operation]) -> bool:
-    """Whether there are dense layers alone, at every second number: the activations have not been saved."""
+def _lacks_activations(operations: list[_Operation]) -> bool:
+    """Return whether all operations are dense layers with every second number.
+
+    Such an archive was saved without its activations, which stand at the missing numbers.
+    """
     return all(
         operation.kind == "dense" and operation.number == 2 * place
         for place, operation in enumerate(operations)
     )
 
 
-def _with_activations(operations: list[_Operation]) -> list[_Operation]:
-    """The operations with a ReLU between any two."""
+def _with_assumed_relus(operations: list[_Operation]) -> list[_Operation]:
+    """Return the operations with a ReLU between any two of them."""
     first, *others = operations
     return [first, *(new for op in others for new in (_Operation(op.number - 1, "relu", {}), op))]
 
 
 def _ends_in_squeeze(operations: list[_Operation]) -> bool:
+    """Return whether the last operation turns a vector of size 1 into a number."""
     if len(operations) < 2 or operations[-1].kind != "squeeze_last":
         return False
     last = operations[-2].arrays.get("b")
@@ -142,17 +155,21 @@ def _ends_in_squeeze(operations: list[_Operation]) -> bool:
 
 
 def _affine(path: Path, operation: _Operation, relu: bool) -> Affine:
+    """Return a dense layer as an affine map; `relu` tells whether a ReLU follows."""
     if set(operation.arrays) != {"A", "b"}:
         held = ", ".join(sorted(operation.arrays))[:80]
         raise NetworkFileError(path, operation.place, f"expected the arrays A and b; it has {held}")
     return Affine(operation.place, operation.arrays["A"], operation.arrays["b"], relu)
 
 
-# --- Reading the archive ---------------------------------------------------------------------------------
+# --- Reading the archive --------------------------------------------------------------------------
 
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The members of the archive. numpy raises nearly anything on damaged files, so nearly anything is caught."""
+    """Return the members of the archive.
+
+    All exceptions are caught, because numpy raises exceptions of many types on damaged files.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -161,11 +178,11 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise NetworkFileError(path, "", "not an .npz archive (a single .npy array?)")
             with archive:
-                names = sorted(archive.files, key=_number)
+                names = sorted(archive.files, key=_first_number)
                 members = {name: archive[name] for name in names}
     except NetworkFileError:
         raise
-    except Exception as error:  # hostile files: see the docstring
+    except Exception as error:
         kind = type(error).__name__
         raise NetworkFileError(
             path, "", f"not a readable .npz archive of number arrays ({kind})"
@@ -173,22 +190,26 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     if len(members) < len(names) or not all(
         isinstance(member, np.ndarray) for member in members.values()
     ):
-        problem = "not every member is an array, or one stands twice; expected the arrays W1, b1, …, WL, bL"
+        problem = (
+            "not every member is an array, or one stands twice; "
+            "expected the arrays W1, b1, …, WL, bL"
+        )
         raise NetworkFileError(path, "", problem)
     return members
 
 
 def _check_sizes(path: Path) -> None:
-    """Read the headers first: a few kilobytes can hold an array of gigabytes."""
+    """Refuse an archive with too many numbers, by the headers of its arrays.
+
+    A compressed file of a few kilobytes can hold an array of gigabytes.
+    """
     if not zipfile.is_zipfile(path):
-        return  # numpy says what it is
+        return  # the error that numpy raises then names the problem
     total = 0
     with zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
-            with (
-                archive.open(name) as member,
-                contextlib.suppress(ValueError),
-            ):  # numpy says what is wrong
+            # A ValueError is a damaged header, which numpy reports when it loads the array.
+            with archive.open(name) as member, contextlib.suppress(ValueError):
                 major, _ = np.lib.format.read_magic(member)
                 read = (
                     np.lib.format.read_array_header_1_0
@@ -200,6 +221,7 @@ def _check_sizes(path: Path) -> None:
         raise NetworkFileError(path, "", f"arrays of {total} numbers, more than {PARAMETER_LIMIT}")
 
 
-def _number(name: str) -> int:
+def _first_number(name: str) -> int:
+    """Return the first number in a name, 0 if there is none."""
     digits = re.findall(r"[0-9]{1,9}", name)
     return int(digits[0]) if digits else 0

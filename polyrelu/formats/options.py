@@ -1,18 +1,20 @@
-"""What a user may choose when a network file is read, and the rounding rules.
+"""The choices of a user who reads a network file, among them the rounding rules.
 
-Reading never rounds, with four exceptions that a file can force. Each has a rule with a default; every rule that was
-used is recorded with the network and in certificates.
+Reading may round numbers in four situations only, which a file can force. Each situation has a rule
+with a default, and every rule that was used is recorded with the network and in certificates. The
+names and values of the rules are part of the command line (``--rounding``), so they must not
+change.
 
-=============== ==================================== ===================================================================
-rule            values, the default first            what it decides
-=============== ==================================== ===================================================================
-batchnorm       float64, float32                     1/√(variance + ε), unless rational, is rounded to this format
-text            exact, float64, float32              decimal text (``.nnet``) is that number, or the nearest float
-attributes      stored, decimal                      a float32 attribute of a node (a slope, an ε) is the dyadic number
-                                                     stored, or the shortest decimal that float32 stores like this
-normalisation   exact, float64, float32              weights into which an input normalisation was folded: exact, or the
-                                                     nearest float
-=============== ==================================== ===================================================================
+``batchnorm``: float64 (default) or float32
+    An irrational factor 1/√(variance + ε) of a batch normalisation is rounded to this format.
+``text``: exact (default), float64 or float32
+    A decimal in a text file (``.nnet``) is taken exactly, or rounded to this format.
+``attributes``: stored (default) or decimal
+    A float32 attribute of a node (a slope, an ε) is the dyadic number that is stored, or the
+    shortest decimal that float32 rounds to it.
+``normalisation``: exact (default), float64 or float32
+    A weight into which a normalisation of the inputs or outputs was folded is exact, or rounded to
+    this format.
 """
 
 from __future__ import annotations
@@ -24,29 +26,46 @@ from fractions import Fraction
 import numpy as np
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import FLOAT32, FLOAT64, FloatFormat
+from polyrelu.exact import FloatFormat
+from polyrelu.formats.graph.constants import FLOAT_FORMATS
 
-__all__ = ["NORMALISATIONS", "ReadOptions", "Rounding"]
+__all__ = ["NORMALISATIONS", "ROUNDING_RULES", "ReadOptions", "Rounding"]
 
-_CHOICES = {
+#: The values of each rounding rule, the default first.
+ROUNDING_RULES = {
     "batchnorm": ("float64", "float32"),
     "text": ("exact", "float64", "float32"),
     "attributes": ("stored", "decimal"),
     "normalisation": ("exact", "float64", "float32"),
 }
 
-_FORMATS = {"float32": FLOAT32, "float64": FLOAT64}
-
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
 
-#: What of a file's own normalisation belongs to the network.
+#: Which of a file's own normalisations become part of the network.
 NORMALISATIONS = ("none", "inputs", "outputs", "both")
 
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """The rounding rules; see the module for what they mean.
+    """The rounding rules for the steps of reading that cannot be exact.
 
+    Attributes
+    ----------
+    batchnorm
+        ``float64`` or ``float32``: the format to which an irrational factor 1/√(variance + ε) of a
+        batch normalisation is rounded.
+    text
+        ``exact``, ``float64`` or ``float32``: whether a decimal in a text file is taken exactly, or
+        rounded to a format.
+    attributes
+        ``stored`` or ``decimal``: whether a float32 attribute of a node is the dyadic number that
+        is stored, or the shortest decimal that float32 rounds to it.
+    normalisation
+        ``exact``, ``float64`` or ``float32``: whether a weight into which a normalisation was
+        folded is exact, or rounded to a format.
+
+    Examples
+    --------
     >>> Rounding.parse("text=float32").text, Rounding().batchnorm
     ('float32', 'float64')
     """
@@ -58,20 +77,25 @@ class Rounding:
 
     def __post_init__(self) -> None:
         for rule in fields(self):
-            if getattr(self, rule.name) not in _CHOICES[rule.name]:
-                known = ", ".join(_CHOICES[rule.name])
-                raise NetworkError(
-                    f"rounding {rule.name}={str(getattr(self, rule.name))[:40]}: choose from {known}"
-                )
+            value = getattr(self, rule.name)
+            if value not in ROUNDING_RULES[rule.name]:
+                known = ", ".join(ROUNDING_RULES[rule.name])
+                raise NetworkError(f"rounding {rule.name}={str(value)[:40]}: choose from {known}")
 
     @classmethod
     def parse(cls, text: str) -> Rounding:
-        """Rules as text, ``rule=value`` separated by commas."""
+        """Parse rules given as text, ``rule=value`` separated by commas.
+
+        Rules that are not named keep their defaults; a text of another form raises a
+        `NetworkError`.
+        """
         chosen: dict[str, str] = {}
         for entry in filter(None, (part.strip() for part in text.split(","))):
             name, equals, value = (part.strip() for part in entry.partition("="))
-            if not equals or name not in _CHOICES or name in chosen:
-                known = "; ".join(f"{rule}={'|'.join(values)}" for rule, values in _CHOICES.items())
+            if not equals or name not in ROUNDING_RULES or name in chosen:
+                known = "; ".join(
+                    f"{rule}={'|'.join(values)}" for rule, values in ROUNDING_RULES.items()
+                )
                 raise NetworkError(
                     f"rounding {entry[:40]!r}: expected rule=value, each rule once, of {known}"
                 )
@@ -79,7 +103,7 @@ class Rounding:
         return cls(**chosen)
 
     def attribute(self, value: float) -> Fraction:
-        """A float32 attribute as a number.
+        """Return the exact number for a float32 attribute, under the rule `attributes`.
 
         >>> Rounding(attributes="decimal").attribute(0.10000000149011612)
         Fraction(1, 10)
@@ -90,40 +114,50 @@ class Rounding:
 
     @staticmethod
     def matters(value: float) -> bool:
-        """Whether the rule for attributes makes a difference for this one."""
+        """Return whether the values of the rule `attributes` give different numbers here."""
         return Fraction(str(np.float32(value))) != Fraction(value)
 
     def number(self, text: str) -> Fraction:
-        """Decimal text as a number; `ValueError` if it is none, or has an exponent of more than three digits."""
+        """Return the exact number for decimal text, under the rule `text`.
+
+        A `ValueError` is raised unless the text is a decimal with an exponent of at most three
+        digits.
+        """
         if not _DECIMAL.fullmatch(text):
             raise ValueError(f"{text[:40]!r} is not a decimal number")
         exact = Fraction(text)
-        return exact if self.text == "exact" else _FORMATS[self.text].nearest(exact)
+        return exact if self.text == "exact" else FLOAT_FORMATS[self.text].nearest(exact)
 
     def normalised(self, value: Fraction) -> Fraction:
-        """A weight into which a normalisation was folded."""
-        return (
-            value if self.normalisation == "exact" else _FORMATS[self.normalisation].nearest(value)
-        )
+        """Return a weight with a folded normalisation, under the rule `normalisation`."""
+        if self.normalisation == "exact":
+            return value
+        return FLOAT_FORMATS[self.normalisation].nearest(value)
 
     @property
     def roots(self) -> FloatFormat:
-        """The format of inverse square roots."""
-        return _FORMATS[self.batchnorm]
+        """The float format to which irrational inverse square roots are rounded."""
+        return FLOAT_FORMATS[self.batchnorm]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Choices for reading a network.
+    """The choices of a user who reads a network.
 
     Attributes
     ----------
-    rounding : the rounding rules.
-    prefix : for files with several networks: the start of the names that belong to the one wanted.
-    normalisation : whether a file's own normalisation of inputs and outputs is part of the network.
-    strip_tail : leave out a Softmax, Sigmoid, … after the last layer.
-    input_shape : the shape of one sample, where the file or object does not say it.
-    compare : compare with the format's own runtime, if it is installed.
+    rounding
+        The rounding rules.
+    prefix
+        For files with several networks, the prefix of the names of the wanted network.
+    normalisation
+        Which of the file's own normalisations become part of the network (`NORMALISATIONS`).
+    strip_tail
+        Whether a Softmax, Sigmoid, … after the last layer is left out.
+    input_shape
+        The shape of one sample, if the file or object does not give it.
+    compare
+        Whether values are compared with the format's own runtime, if it is installed.
     """
 
     rounding: Rounding = field(default_factory=Rounding)

@@ -74,7 +74,7 @@ def unit_weight(facet: TropicalWeight, output: int) -> float:
     -10.0
     """
     weight = facet.weight[output]
-    square = weight * weight * facet.square
+    square = weight * weight * facet.squared_norm
     # the integer root of a large multiple: the square itself may be beyond the range of floats
     root = math.isqrt((square.numerator << 256) // square.denominator)
     size = nearest_float(root, 1 << 128)

@@ -1,5 +1,9 @@
-"""Provers: one theorem, one module, with the proof written out beside it. `identify` and `equivalent` try
-several."""
+"""Provers of claims about networks: `identify`, `equivalent` and `certify_regions`.
+
+Each theorem has a module or a folder of its own, whose docstring names the page of docs/theory with
+the proof. A prover answers with an outcome (`polyrelu.outcomes`), and a decided outcome carries a
+certificate that `polyrelu.checker`, which shares no code with this room, re-derives.
+"""
 
 from polyrelu.proofs.equivalence.prover import equivalent
 from polyrelu.proofs.identify import identify

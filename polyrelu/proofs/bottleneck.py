@@ -1,23 +1,28 @@
-"""Theorem P: two hidden layers, generic competitors, a certificate of polynomial size (math: docs/theory/bottleneck.md).
+"""Theorem P: two hidden layers, generic competitors, a certificate of polynomial size.
 
-**Theorem P.** Let L = 3, n_1 ≥ 2, rank W[1] = n_1, and write A = W[2], a = b[2], V = W[3], z = z[1], h = z[2]. Suppose
+The theorem replaces the hypothesis of Theorem 5 of the three-layer paper (arXiv 2605.18319) that θ
+is generic, which takes exponentially many conditions, by local facts about θ. Where θ is generic
+the two theorems agree: the points of (c) exist iff no neuron is dead, linear or hidden. The random
+choices of the search for these points decide the certificate of a seed. Statement and proof:
+docs/theory/bottleneck.md.
 
-* (rows) each row [A_i | a_i] has a positive and a negative entry, no two rows are multiples of each other, each
-  column V_i ≠ 0;
+**Theorem P.** Let L = 3, n_1 ≥ 2 and rank W[1] = n_1, and write A = W[2], a = b[2], V = W[3],
+z = z[1], h = z[2]. Suppose that
+
+* (rows) each row [A_i | a_i] has a positive and a negative entry, no two rows are multiples of each
+  other, and each column V_i is nonzero;
 * (unique) no nonempty S has Σ_{i∈S} V_i A_i = 0;
-* (hyperplanes) for each j, (c) a rational point with z_j = 0, every other z_k ≠ 0, h_i = 0 for exactly one i, A_ij
-  ≠ 0, some z_k > 0 with A_ik ≠ 0, and, with J = Σ_{k≠i, h_k>0} V_k A_kj, either no other h_k is positive or J ≠ 0
-  and J + V_i A_ij ≠ 0; or (c') no row crosses H_j (each [A_i | a_i] without entry j is ≥ 0 with a_i > 0, or ≤ 0
-  with a_i < 0) and Σ_{a_i>0} V_i A_ij ≠ 0.
+* (hyperplanes) for each j one of the following holds: (c) there is a rational point with z_j = 0,
+  every other z_k ≠ 0, h_i = 0 for exactly one i, A_ij ≠ 0, and some z_k > 0 with A_ik ≠ 0; and,
+  with J = Σ_{k≠i, h_k>0} V_k A_kj, either no other h_k is positive or J ≠ 0 and J + V_i A_ij ≠ 0;
+  (c') no row crosses H_j, that is, each [A_i | a_i] without entry j is ≥ 0 with a_i > 0, or ≤ 0
+  with a_i < 0; and Σ_{a_i>0} V_i A_ij ≠ 0.
 
-Then every generic η (FORMAT.md §3.1) with f_η = f_θ on R^{n_0} has η ~ θ. θ itself need not be generic; what is
-known of that is part of the certificate.
+Then every generic η (FORMAT.md §3.1) with f_η = f_θ on R^{n_0} has η ~ θ. The network θ itself need
+not be generic; what is known of its membership is part of the certificate.
 
-This replaces Theorem 5 of the three-layer paper, whose hypothesis that θ is generic takes exponentially many
-conditions, by local facts about θ. Where θ is generic the two agree: the points exist iff no neuron is dead, linear
-or hidden.
-
-Points are looked for with few positive coordinates. One is enough for trained networks: z_k = -a_i/A_ik makes h_i = 0.
+Points of (c) are searched for with few positive coordinates. One positive coordinate is enough for
+trained networks: z_k = -a_i/A_ik makes h_i = 0.
 """
 
 from __future__ import annotations
@@ -40,19 +45,53 @@ from polyrelu.support.limits import BIT_LIMIT
 
 __all__ = ["THEOREM", "prove"]
 
+#: The name of the theorem in certificates.
 THEOREM = "bottleneck"
 
-#: Supports of one size are all visited if there are at most this many; so many random ones follow.
-_EXHAUSTIVE = 4_096
 
-#: Random points tried for each support of more than one coordinate.
-_TRIES = 6
+@dataclass(frozen=True, slots=True)
+class PointSearchSettings:
+    """Limits of the search for a point of condition (c).
+
+    A *support* is the set of positive coordinates of such a point.
+
+    Attributes
+    ----------
+    enumerated_supports
+        All supports of one size, each with each row, are enumerated if they are at most this many.
+        Otherwise the same number of random supports of any size is tried.
+    largest_random_support
+        Maximum number of coordinates in a random support.
+    points_per_support
+        Number of random points per support of more than one coordinate.
+    largest_numerator, largest_exponent
+        The coordinates of random points are n 2^k with 1 ≤ n ≤ `largest_numerator` and
+        |k| ≤ `largest_exponent`.
+    """
+
+    enumerated_supports: int = 4_096
+    largest_random_support: int = 12
+    points_per_support: int = 6
+    largest_numerator: int = 16
+    largest_exponent: int = 4
+
+
+_SETTINGS = PointSearchSettings()
 
 
 @dataclass(frozen=True, slots=True)
 class _SecondLayer:
-    """Rows [A_i | a_i] and columns V_i as integers, each over its own positive denominator: only signs and zeros
-    matter."""
+    """The second layer as integers, each row and column times a positive number.
+
+    Only signs and zeros of sums matter to the hypotheses.
+
+    Attributes
+    ----------
+    rows
+        The rows [A_i | a_i], shape (n_2, n_1 + 1).
+    columns
+        The columns V_i, shape (n_2, n_3).
+    """
 
     rows: list[list[int]]
     columns: list[list[int]]
@@ -64,8 +103,22 @@ class _SecondLayer:
 
 
 def prove(network: Network, seed: int = 0) -> list[Hypothesis] | Attempt:
-    """The hypotheses with evidence, or the first one that fails.
+    """Return the hypotheses with evidence, or the first one that fails.
 
+    Parameters
+    ----------
+    network
+        A plain stack with two hidden layers and an affine output.
+    seed
+        Seed of the search for points.
+
+    Returns
+    -------
+    list of Hypothesis or Attempt
+        The hypotheses, or the reason why one of them is not proved.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> first, second = ([[1, 0], [0, 1]], [0, 0]), ([[1, -2], [-3, 1]], [1, 1])
     >>> [h.id for h in prove(from_arrays([first, second, ([[1, 1]], [0])]))]
@@ -77,7 +130,7 @@ def prove(network: Network, seed: int = 0) -> list[Hypothesis] | Attempt:
     layer = _SecondLayer(
         network.layers[1].augmented().integer_rows(), network.weight(3).transpose().integer_rows()
     )
-    failure = _rows(layer)
+    failure = _failure_of_rows(layer)
     if failure is not None:
         return Attempt(THEOREM, f"rows: {failure}")
     evidence = no_vanishing_sum(THEOREM, network, layer=2)
@@ -98,11 +151,15 @@ def prove(network: Network, seed: int = 0) -> list[Hypothesis] | Attempt:
 def _rank_failure(network: Network) -> str:
     n0, n1 = network.widths[:2]
     if n0 < n1:
-        return f"rank: the first hidden layer is wider than the input ({n1} > {n0}), so W[1] cannot have rank n_1"
+        return (
+            f"rank: the first hidden layer is wider than the input ({n1} > {n0}), "
+            "so W[1] cannot have rank n_1"
+        )
     return f"rank: W[1] does not have rank n_1 = {n1}"
 
 
-def _rows(layer: _SecondLayer) -> str | None:
+def _failure_of_rows(layer: _SecondLayer) -> str | None:
+    """Why hypothesis `rows` fails; None if it holds."""
     normals: dict[tuple[int, ...], int] = {}
     for i, row in enumerate(layer.rows):
         if not min(row) < 0 < max(row):
@@ -111,17 +168,21 @@ def _rows(layer: _SecondLayer) -> str | None:
             )
         normal, _ = primitive(row)
         if normals.setdefault(normal, i) != i:
-            return f"second-layer neurons {normals[normal]} and {i} have rows that are multiples of each other"
+            return (
+                f"second-layer neurons {normals[normal]} and {i} have rows that are multiples "
+                "of each other"
+            )
         if not any(layer.columns[i]):
             return f"second-layer neuron {i} has outgoing weights 0"
     return None
 
 
 def _witnesses(layer: _SecondLayer, rng: random.Random) -> list[dict[str, Any]] | Attempt:
+    """The JSON object for each hyperplane H_j, or why there is none for one of them."""
     found: list[dict[str, Any]] = []
     for j in range(layer.width):
         if _is_flat(layer, j):
-            if not _flat_jump(layer, j):
+            if not _jumps_on_flat(layer, j):
                 return Attempt(
                     THEOREM,
                     f"hyperplanes: no row crosses H_{j}, and its jump vanishes: it is not visible",
@@ -139,7 +200,7 @@ def _witnesses(layer: _SecondLayer, rng: random.Random) -> list[dict[str, Any]] 
 
 
 def _is_flat(layer: _SecondLayer, j: int) -> bool:
-    """Whether no row crosses H_j, in the strict form of (c')."""
+    """Whether no row crosses H_j, in the form of (c') with strict inequalities for a_i."""
     for row in layer.rows:
         rest = row[:j] + row[j + 1 :]
         if not (min(rest) >= 0 and row[-1] > 0) and not (max(rest) <= 0 and row[-1] < 0):
@@ -147,17 +208,16 @@ def _is_flat(layer: _SecondLayer, j: int) -> bool:
     return True
 
 
-def _flat_jump(layer: _SecondLayer, j: int) -> bool:
+def _jumps_on_flat(layer: _SecondLayer, j: int) -> bool:
+    """Whether the gradient of f jumps across a hyperplane H_j that no row crosses."""
     active = [i for i, row in enumerate(layer.rows) if row[-1] > 0]
     return any(_jump(layer, active, j))
 
 
 def _jump(layer: _SecondLayer, active: list[int], j: int) -> list[int]:
-    """Σ_{k active} V_k A_kj."""
-    weights = [layer.rows[k][j] for k in active]
-    heads = [layer.columns[k] for k in active]
+    """The vector Σ_k V_k A_kj, the sum over the active neurons k, one entry for each output."""
     return [
-        sum(w * head[o] for w, head in zip(weights, heads, strict=True))
+        sum(layer.rows[k][j] * layer.columns[k][o] for k in active)
         for o in range(len(layer.columns[0]))
     ]
 
@@ -165,11 +225,11 @@ def _jump(layer: _SecondLayer, active: list[int], j: int) -> list[int]:
 def _point(
     layer: _SecondLayer, j: int, rng: random.Random
 ) -> tuple[int, dict[int, Fraction]] | None:
-    """A row i and positive coordinates that satisfy (c) for H_j."""
+    """A row i and the positive coordinates of a point that satisfy (c) for H_j."""
     for i, support in _supports(layer, j, rng):
-        for _ in range(1 if len(support) == 1 else _TRIES):
-            positive = _on_row(layer.rows[i], support, rng)
-            if positive is not None and _shows(layer, j, i, positive):
+        for _ in range(1 if len(support) == 1 else _SETTINGS.points_per_support):
+            positive = _random_zero(layer.rows[i], support, rng)
+            if positive is not None and _satisfies_condition_c(layer, j, i, positive):
                 return i, positive
     return None
 
@@ -177,40 +237,47 @@ def _point(
 def _supports(
     layer: _SecondLayer, j: int, rng: random.Random
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """A row and the coordinates that are positive: all small supports while they are few, then random ones."""
+    """Pairs of a row i and a support: all small supports while they are few, then random ones."""
     rows = [i for i, row in enumerate(layer.rows) if row[j] != 0]
+    limit = _SETTINGS.enumerated_supports
     others = [k for k in range(layer.width) if k != j]
     for size in range(1, len(others) + 1):
-        if size > 1 and math.comb(len(others), size) * len(rows) > _EXHAUSTIVE:
+        if size > 1 and math.comb(len(others), size) * len(rows) > limit:
             break
         yield from itertools.product(rows, itertools.combinations(others, size))
     else:
         return
-    for _ in range(_EXHAUSTIVE if rows else 0):
-        size = rng.randint(1, min(len(others), 12))
+    for _ in range(limit if rows else 0):
+        size = rng.randint(1, min(len(others), _SETTINGS.largest_random_support))
         yield rng.choice(rows), tuple(rng.sample(others, size))
 
 
-def _on_row(
+def _random_zero(
     row: list[int], support: tuple[int, ...], rng: random.Random
 ) -> dict[int, Fraction] | None:
-    """A random point of h_i = 0 with exactly these positive coordinates: one coordinate is solved for."""
+    """A random point of h_i = 0 with exactly these positive coordinates; None if the try fails.
+
+    All coordinates but one are drawn, and h_i = 0 is solved for the last one.
+    """
     pivots = [k for k in support if row[k] != 0]
     if not pivots:
         return None
     pivot = rng.choice(pivots)
+    numerator, exponent = _SETTINGS.largest_numerator, _SETTINGS.largest_exponent
     point = {
-        k: Fraction(rng.randint(1, 16)) * Fraction(2) ** rng.randint(-4, 4)
+        k: Fraction(rng.randint(1, numerator)) * Fraction(2) ** rng.randint(-exponent, exponent)
         for k in support
         if k != pivot
     }
     value = -(row[-1] + sum(row[k] * z for k, z in point.items())) / Fraction(row[pivot])
-    short = max(value.numerator.bit_length(), value.denominator.bit_length()) <= BIT_LIMIT
-    return {**point, pivot: value} if value > 0 and short else None
+    is_short = max(value.numerator.bit_length(), value.denominator.bit_length()) <= BIT_LIMIT
+    return {**point, pivot: value} if value > 0 and is_short else None
 
 
-def _shows(layer: _SecondLayer, j: int, i: int, positive: dict[int, Fraction]) -> bool:
-    """Condition (c) for a point with h_i = 0 and A_ij ≠ 0."""
+def _satisfies_condition_c(
+    layer: _SecondLayer, j: int, i: int, positive: dict[int, Fraction]
+) -> bool:
+    """Whether a point with h_i = 0 and A_ij ≠ 0 satisfies the rest of (c)."""
     common = math.lcm(*(z.denominator for z in positive.values()))
     scaled = {k: z.numerator * (common // z.denominator) for k, z in positive.items()}
     values = [row[-1] * common + sum(row[k] * z for k, z in scaled.items()) for row in layer.rows]

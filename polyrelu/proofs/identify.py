@@ -1,9 +1,15 @@
-"""Is a network identifiable: does its function determine its parameters up to permutation and positive scaling?
+"""The question whether a network's function determines its parameters: the function `identify`.
 
-The theorems that apply to the architecture are tried first. If none proves the claim, moves along the fiber are
-tried: another concrete network with the same function refutes it. Then, for a limited time, Theorem D is tried, which
-is a search; signs that it met on one side only may refute the claim as well. What remains is undecided, with the
-hypothesis that failed and with what is proved in part.
+`identify` tries the theorems that apply to the architecture, then looks for another network with
+the same function, and then searches for ridges (Theorem D), the one step that may take long. The
+order of these steps decides which certificate is found first, so a change of the order changes
+results.
+
+First come the theorems that need no search. If none proves the claim, moves along the fiber are
+tried: another concrete network with the same function refutes it. Then Theorem D is tried for a
+limited time; neurons that had one sign only at all ridges it met may refute the claim as well. What
+remains is undecided, and is reported with the hypothesis that failed and with what is proved in
+part.
 """
 
 from __future__ import annotations
@@ -12,6 +18,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 from polyrelu.certificate import Among, Certificate, Claim, Hypothesis, PartClaim
 from polyrelu.errors import PolyreluError
@@ -26,9 +33,9 @@ from polyrelu.outcomes import (
 )
 from polyrelu.proofs import bottleneck, line
 from polyrelu.proofs.deep import prover as deep
+from polyrelu.proofs.deep.one_sided_candidates import one_sided_candidates
 from polyrelu.proofs.deep.ridges import Competitors
 from polyrelu.proofs.deep.search import DeepSearch
-from polyrelu.proofs.deep.suspects import suspects
 from polyrelu.proofs.membership import can_be_verified, generic_membership, has_generic_class
 from polyrelu.proofs.refutations.fiber_moves import fiber_moves
 from polyrelu.proofs.refutations.moves import Move, moves
@@ -38,21 +45,24 @@ from polyrelu.version import __version__
 
 __all__ = ["identify"]
 
-#: Seconds for the search of ridges (Theorem D).
+#: Seconds for the search for ridges (Theorem D).
 TIME_LIMIT = 60.0
 
 #: The classes of competitors; each contains those after it.
 _CLASSES: tuple[Among, ...] = ("all", "regular", "transversal", "generic")
 
-#: So many other networks are tried for one whose membership in the class can be verified.
+#: Maximum number of other networks whose membership in the generic class is tested.
 _MOVE_LIMIT = 64
 
 _NO_MOVE = (
-    "none was found by looking, layer by layer, for unused, dead, linear, duplicate, cancelling and hidden neurons "
-    "by the signs of their rows and by interval bounds, in the fibers of narrow layers, and for neurons that linear "
-    "programs show to have one sign wherever another one is on; other networks with the same function may exist all "
-    "the same"
+    "none was found by looking, layer by layer, for unused, dead, linear, duplicate, cancelling "
+    "and hidden neurons by the signs of their rows and by interval bounds, in the fibers of narrow "
+    "layers, and for neurons that linear programs show to have one sign wherever another one is "
+    "on; other networks with the same function may exist all the same"
 )
+
+#: Tries a theorem: its hypotheses with evidence, or the reason why it does not apply.
+_Prover: TypeAlias = Callable[[], list[Hypothesis] | Attempt]
 
 
 def identify(
@@ -65,26 +75,53 @@ def identify(
 ) -> Outcome:
     """Prove or refute that a network is identifiable on R^n.
 
+    A network is identifiable if every competitor with the same function is equal to it up to the
+    order of hidden neurons and positive scaling.
+
     Parameters
     ----------
-    network : a plain stack; other networks are `Undecided`.
-    among : the class of competitors, ``"all"``, ``"regular"``, ``"transversal"`` or ``"generic"`` parameters of the
-        architecture (FORMAT.md §3.1). By default the theorems among all and generic ones are tried, then another
-        network with the same function is looked for, then Theorem D is tried among transversal and regular ones.
-    seed : for the search of points, shifts and ridges; the same seed gives the same certificate.
-    time_limit : seconds for the search of ridges, the one part that may take long; None: until it meets nothing new.
-        A search that is enough for transversal competitors has a few more walks, within the limit, for regular ones.
-    checkpoint : a file in which this search is kept: it goes on from there if the file exists.
-    progress : called before each walk of this search with the `DeepSearch`, and after the last one; if it says no, the
-        search ends, and no other network is looked for afterwards.
+    network
+        A plain stack; other networks are `Undecided`.
+    among
+        The class of competitors: ``"all"``, ``"regular"``, ``"transversal"`` or ``"generic"``
+        parameters of the architecture (FORMAT.md §3.1). By default the theorems among all and among
+        generic parameters are tried, then another network with the same function is looked for,
+        then Theorem D is tried among transversal and regular parameters.
+    seed
+        Seed of the searches for points, shifts and ridges; the same seed gives the same
+        certificate.
+    time_limit
+        Seconds for the search for ridges, the one step that may take long; None: until it meets
+        nothing new. A search that is enough for transversal competitors makes some more walks for
+        regular ones, within the limit.
+    checkpoint
+        A file in which this search is stored: it continues from the file if the file exists.
+    progress
+        Called with the `DeepSearch` before each walk of this search and after the last one. If it
+        returns False, the search ends, and no other network is looked for afterwards.
 
     Returns
     -------
-    `Identifiable`, `NotIdentifiable` (with another network) or `Undecided` (with what was tried, and what could be
-    proved in part). A proof among all parameters is also one among those of a class, one among regular parameters is
-    also one among transversal ones, and, with two hidden layers, one among transversal parameters is one among generic
-    ones. The first proof that is found is given; name a class to have a stronger one.
+    Identifiable, NotIdentifiable or Undecided
+        A proof; another network with the same function; or what was tried, with what could be
+        proved in part. A proof among all parameters is also a proof among the parameters of any
+        class. A proof among regular parameters is also a proof among transversal ones, and, with
+        two hidden layers, a proof among transversal parameters is a proof among generic ones. The
+        first proof that is found is returned; name a class to ask for a stronger one.
 
+    Raises
+    ------
+    PolyreluError
+        An argument is not what it should be, or the checkpoint cannot be read or written.
+
+    Notes
+    -----
+    Sources: docs/theory/shallow.md and docs/theory/deep.md for one and for several hidden layers;
+    docs/theory/bottleneck.md, which extends Theorem 5 of the three-layer paper, arXiv 2605.18319;
+    Phuong and Lampert (2020), whose theorem docs/theory/deep.md contains.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> identify(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])).status
     'proved'
@@ -96,7 +133,7 @@ def identify(
         return Undecided("no theorem here covers networks with skip connections")
     attempts: list[Attempt] = []
     for theorem, competitors, prover in _theorems(network, seed):
-        found = _tried(network, among, theorem, competitors, prover)
+        found = _try_theorem(network, among, theorem, competitors, prover)
         if isinstance(found, Identifiable):
             return found
         attempts.append(found)
@@ -105,19 +142,17 @@ def identify(
         return refuted
     if not _may_be_deep(network) or not _implies(network, "regular", among):
         return Undecided(_reason(network, attempts), (*attempts, refuted))
-    wanted: Competitors = "regular" if among == "regular" else "transversal"
-    started = time.monotonic()
-    search = deep.run_search(network, seed, time_limit, checkpoint, progress, wanted)
-    left = None if time_limit is None else time_limit - (time.monotonic() - started)
-    search = deep.extend_to_regular(search, left, progress)
-    proof = _tried(
-        network, among, deep.THEOREM, search.space.among, lambda: deep.prove_search(search)
+    search = _search_ridges(network, among, seed, time_limit, checkpoint, progress)
+    competitors = search.deep_network.among
+    proof = _try_theorem(
+        network, among, deep.THEOREM, competitors, lambda: deep.prove_search(search)
     )
     if isinstance(proof, Identifiable):
         return proof
     attempts.append(proof)
     if progress is None or progress(search):
-        late = _refute_by(network, among, one_sided_moves(network, suspects(search), seed=seed))
+        late_moves = one_sided_moves(network, one_sided_candidates(search), seed=seed)
+        late = _refute_by(network, among, late_moves)
         if isinstance(late, NotIdentifiable):
             return late
     return Undecided(_reason(network, attempts), (*attempts, refuted), part=_part(search))
@@ -134,11 +169,28 @@ def _check_arguments(network: object, among: Among | None, time_limit: float | N
         raise PolyreluError(f"time_limit {time_limit}: must be 0 or more")
 
 
+def _search_ridges(
+    network: Network,
+    among: Among | None,
+    seed: int,
+    time_limit: float | None,
+    checkpoint: str | Path | None,
+    progress: deep.SearchProgress | None,
+) -> DeepSearch:
+    """Search for ridges, and go on for regular competitors where that promises something."""
+    wanted: Competitors = "regular" if among == "regular" else "transversal"
+    started = time.monotonic()
+    search = deep.run_search(network, seed, time_limit, checkpoint, progress, wanted)
+    left = None if time_limit is None else time_limit - (time.monotonic() - started)
+    return deep.extend_to_regular(search, left, progress)
+
+
 def _part(search: DeepSearch) -> PartlyIdentifiable | None:
-    """What Theorem D proves in part; among regular competitors if that is not less."""
-    if search.space.among != "regular" and search.hypotheses.determined.layers:
+    """What Theorem D proves in part, among regular competitors if nothing is lost by that."""
+    determined = search.hypotheses.determined
+    if search.deep_network.among != "regular" and determined.layers:
         regular = search.among_regular()
-        if regular.hypotheses.determined == search.hypotheses.determined:
+        if regular.hypotheses.determined == determined:
             search = regular
     found = deep.prove_part(search)
     if found is None:
@@ -147,10 +199,10 @@ def _part(search: DeepSearch) -> PartlyIdentifiable | None:
     return PartlyIdentifiable(_certificate(claim, deep.PART, hypotheses))
 
 
-def _tried(
+def _try_theorem(
     network: Network, among: Among | None, theorem: str, competitors: Among, prover: _Prover
 ) -> Identifiable | Attempt:
-    """A theorem for the wanted class, if its own class of competitors contains that one."""
+    """Try a theorem, if its class of competitors contains the wanted class."""
     if not _implies(network, competitors, among):
         return Attempt(theorem, f"its competitors are the {competitors} parameters only")
     found = prover()
@@ -160,22 +212,19 @@ def _tried(
 
 
 def _implies(network: Network, competitors: Among, among: Among | None) -> bool:
-    """Whether a proof among some competitors is one among the wanted ones."""
+    """Whether a proof among `competitors` is a proof among the wanted class."""
     if among == "generic" and not has_generic_class(network):
         return competitors in ("all", among)
     return among is None or _CLASSES.index(competitors) <= _CLASSES.index(among)
 
 
 def _may_be_deep(network: Network) -> bool:
-    """Whether Theorem D is tried. With one hidden layer the theorem for that asks for less."""
+    """Whether Theorem D is tried; the theorem for one hidden layer has weaker hypotheses."""
     return network.last == "affine" and network.depth >= 3 and network.inputs >= 2
 
 
-_Prover = Callable[[], "list[Hypothesis] | Attempt"]
-
-
 def _theorems(network: Network, seed: int) -> Iterator[tuple[str, Among, _Prover]]:
-    """The theorems for the architecture that need no long search, with the class of competitors of each."""
+    """The theorems for the architecture that need no long search, each with its competitors."""
     if network.last != "affine":
         return
     if network.depth == 1:
@@ -189,10 +238,10 @@ def _theorems(network: Network, seed: int) -> Iterator[tuple[str, Among, _Prover
 
 
 def _refute(network: Network, among: Among | None, seed: int) -> NotIdentifiable | Attempt:
-    """The first move into the wanted class; by default one into the generic class is preferred."""
+    """Refute by the moves of all kinds; those that take linear programs come only if needed."""
     candidates: Iterator[Move] = itertools.chain(moves(network, seed), fiber_moves(network, seed))
     first = next(candidates, None)
-    if first is None:  # these take linear programs
+    if first is None:
         return _refute_by(network, among, one_sided_moves(network, seed=seed))
     return _refute_by(network, among, itertools.chain([first], candidates))
 
@@ -200,7 +249,7 @@ def _refute(network: Network, among: Among | None, seed: int) -> NotIdentifiable
 def _refute_by(
     network: Network, among: Among | None, candidates: Iterator[Move]
 ) -> NotIdentifiable | Attempt:
-    """The first of some moves into the wanted class."""
+    """Refute by the first move into the wanted class; by default prefer the generic class."""
     first = next(candidates, None)
     if first is None:
         return Attempt("other networks", _NO_MOVE)
@@ -243,13 +292,12 @@ def _certificate(
 
 
 def _reason(network: Network, attempts: list[Attempt]) -> str:
+    not_found = "no other network of the class with the same function was found"
     if attempts:
-        return (
-            "no theorem applied, and no other network of the class with the same function was found"
-        )
+        return f"no theorem applied, and {not_found}"
     shape = (
         "networks that end in a ReLU"
         if network.last == "relu"
         else f"{network.hidden_layers} hidden layers"
     )
-    return f"no theorem here covers {shape}, and no other network of the class with the same function was found"
+    return f"no theorem here covers {shape}, and {not_found}"

@@ -1,12 +1,14 @@
-"""Two hidden layers, the first of width one: functions of one variable, all parameters as competitors (math:
-docs/theory/line.md).
+"""Two hidden layers, the first of width one: identifiability among all parameters.
 
-**Theorem.** Let L = 3, n_1 = 1, W[1] ≠ 0, A_i a_i < 0 for every second-layer neuron with pairwise different
-a_i/A_i, both signs of A_i occurring, and no nonempty S with Σ_{i∈S} V_i A_i = 0 (A = W[2], a = b[2], V = W[3]).
-Then every parameter of the architecture with the same function on R^n is related to θ.
+The function depends on one variable only, and its breakpoints on that line determine the
+parameters. The sign pattern of Theorem 5 of the three-layer paper (arXiv 2605.18319) is not enough
+here: for n_1 = 1, σ(1 - σ(x)) = 1 - σ(1 - σ(1 - x)) although no neuron is dead, linear or hidden.
+Statement and proof: docs/theory/line.md.
 
-The sign pattern of the three-layer paper's Theorem 5 is not enough here: for n_1 = 1, σ(1 - σ(x)) = 1 - σ(1 - σ(1 -
-x)) although no neuron is dead, linear or hidden.
+**Theorem.** Write A = W[2], a = b[2], V = W[3]. Let L = 3, n_1 = 1 and W[1] ≠ 0. Suppose that
+A_i a_i < 0 for every second-layer neuron i, that the quotients a_i/A_i are pairwise different, that
+both signs of A_i occur, and that no nonempty S has Σ_{i∈S} V_i A_i = 0. Then every parameter of the
+architecture with the same function on R^n is related to θ.
 """
 
 from __future__ import annotations
@@ -20,12 +22,15 @@ from polyrelu.proofs.shallow.vanishing_sums import no_vanishing_sum
 
 __all__ = ["THEOREM", "prove"]
 
+#: The name of the theorem in certificates.
 THEOREM = "line"
 
 
 def prove(network: Network) -> list[Hypothesis] | Attempt:
-    """The hypotheses with evidence, or why the theorem does not apply.
+    """Return the hypotheses with evidence, or why the theorem does not apply.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1]], [0]), ([[1], [-1]], [-1, 2]), ([[1, 2]], [0])])
     >>> [h.id for h in prove(net)]
@@ -34,7 +39,7 @@ def prove(network: Network) -> list[Hypothesis] | Attempt:
     if network.weight(1).is_zero():
         return Attempt(THEOREM, "direction: W[1] = 0")
     rows = network.layers[1].augmented().rows()
-    failure = _bends([(a, b) for a, b in rows])
+    failure = _failure_of_bends([(a, b) for a, b in rows])
     if failure is not None:
         return Attempt(THEOREM, f"bends: {failure}")
     evidence = no_vanishing_sum(THEOREM, network, layer=2)
@@ -47,7 +52,8 @@ def prove(network: Network) -> list[Hypothesis] | Attempt:
     ]
 
 
-def _bends(rows: list[tuple[Fraction, Fraction]]) -> str | None:
+def _failure_of_bends(rows: list[tuple[Fraction, Fraction]]) -> str | None:
+    """Why the breakpoints of the rows (A_i, a_i) do not satisfy the hypotheses; None if they do."""
     for i, (a, b) in enumerate(rows):
         if a * b >= 0:
             return f"second-layer neuron {i} has no breakpoint inside the image"

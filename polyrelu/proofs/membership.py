@@ -1,9 +1,14 @@
-"""Is a parameter in a class of FORMAT.md §3.1? Verified, refuted with a reason, or left open.
+"""Membership of a parameter in the classes of FORMAT.md §3.1: verified, refuted or left open.
 
-The class *generic* asks for exponentially many things, so verification is for small networks: every minor of [A | a]
-(A = W[2], a = b[2]) is nonzero, which implies that the network is supertransversal (docs/theory/bottleneck.md, Lemma 1), and
-every sum Σ_{i∈T} V_i A_ij is nonzero. Refutation looks for a zero weight, a zero bias, and a vanishing sum. Being
-in the class is closed under permutation and positive scaling.
+The theorems about generic, regular and transversal competitors do not need θ itself to be in the
+class; their certificates report what is known of that. Membership in a class does not change under
+permutation and positive scaling. The limits on sizes are part of FORMAT.md §3.4 and §3.6, because
+the checker repeats the verification.
+
+The class *generic* is defined by exponentially many conditions, so only small networks are
+verified: every minor of [A | a] (A = W[2], a = b[2]) is nonzero, which implies that the network is
+supertransversal (docs/theory/bottleneck.md, Lemma 1), and every sum Σ_{i∈T} V_i A_ij is nonzero.
+Refutations are a zero weight, a zero bias or a vanishing sum.
 """
 
 from __future__ import annotations
@@ -19,44 +24,57 @@ from polyrelu.support.limits import MINOR_LIMIT, SUM_BIT_LIMIT, SUM_LIMIT, is_af
 
 __all__ = ["can_be_verified", "deep_membership", "generic_membership", "has_generic_class"]
 
-OPEN: dict[str, Any] = {"status": "open"}
+#: The evidence where nothing is known.
+_OPEN: dict[str, Any] = {"status": "open"}
 
 
 def has_generic_class(network: Network) -> bool:
-    """Whether the class is defined for the architecture: two hidden layers, a plain stack, an affine output."""
+    """Whether generic parameters are defined: a plain stack, two hidden layers, affine output."""
     return network.is_plain and network.depth == 3 and network.last == "affine"
 
 
 def can_be_verified(network: Network) -> bool:
-    """Whether the network is small enough for membership to be verified at all (FORMAT.md §3.4, §3.6)."""
+    """Whether a network is small enough for a verification (FORMAT.md §3.4, §3.6)."""
     if (
         not has_generic_class(network)
-        or _minors(network) > MINOR_LIMIT
-        or _sums(network) > SUM_LIMIT
+        or _num_minors(network) > MINOR_LIMIT
+        or _num_sums(network) > SUM_LIMIT
     ):
         return False
     n1, n2, n3 = network.widths[1:]
     size, (_, second, third) = min(n1 + 1, n2), network.layers
     sum_bits = (2 + n2.bit_length() + second.bits + third.bits) * n3 << n2
     return sum_bits < SUM_BIT_LIMIT and is_affordable(
-        (_minors(network) + 1) * size**3, size * second.bits
+        (_num_minors(network) + 1) * size**3, size * second.bits
     )
 
 
 def generic_membership(network: Network) -> dict[str, Any]:
-    """Evidence on the membership of a network for which the class is defined (FORMAT.md §3.4).
+    """Return evidence on membership in the class of generic parameters (FORMAT.md §3.4).
 
+    Parameters
+    ----------
+    network
+        A network for which the class is defined (`has_generic_class`).
+
+    Returns
+    -------
+    dict
+        The JSON object of the hypothesis `membership`.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 0]], [1]), ([[1]], [0])])
     >>> generic_membership(net)
     {'status': 'refuted', 'method': 'product', 'rows': [0], 'column': 1}
     """
-    refuted = _refuted(network)
+    refuted = _refutation(network)
     if refuted is not None:
         return {"status": "refuted", **refuted}
     minor = nonzero_minor(network.weight(1))
     if minor is None or not can_be_verified(network) or not _all_minors_nonzero(network):
-        return dict(OPEN)
+        return dict(_OPEN)
     return {
         "status": "verified",
         "method": "minors",
@@ -66,14 +84,28 @@ def generic_membership(network: Network) -> dict[str, Any]:
 
 
 def deep_membership(network: Network) -> dict[str, Any]:
-    """Evidence on the membership of a plain stack with an affine output in the classes *transversal* and *regular*.
+    """Return evidence on membership in the classes of transversal and of regular parameters.
 
-    It is the same for both (FORMAT.md §3.4): generic networks are transversal, hence regular; refutation looks for two
-    terms of a masked product of two layers that cancel, which neither class allows.
+    The evidence is the same for both (FORMAT.md §3.4): generic networks are transversal, hence
+    regular. A refutation consists of two terms of a masked product of two layers that cancel, which
+    neither class allows.
 
+    Parameters
+    ----------
+    network
+        A plain stack with an affine output.
+
+    Returns
+    -------
+    dict
+        The JSON object of the hypothesis `membership`.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
-    >>> layers = [([[1, 2], [3, 4]], [5, 6]), ([[1, 2], [3, -1]], [7, 8]), ([[1, 2], [2, 6]], [0, 0]), ([[1, 1]], [0])]
-    >>> deep_membership(from_arrays(layers))
+    >>> first, second = ([[1, 2], [3, 4]], [5, 6]), ([[1, 2], [3, -1]], [7, 8])
+    >>> third, last = ([[1, 2], [2, 6]], [0, 0]), ([[1, 1]], [0])
+    >>> deep_membership(from_arrays([first, second, third, last]))
     {'status': 'refuted', 'method': 'masks', 'layer': 1, 'masks': [[1], [0, 1], [0]]}
     """
     if has_generic_class(network):
@@ -90,42 +122,47 @@ def deep_membership(network: Network) -> dict[str, Any]:
                 "layer": layer,
                 "masks": [[j], list(pair), [i]],
             }
-    return dict(OPEN)
+    return dict(_OPEN)
 
 
 def _cancelling_pair(network: Network, layer: int) -> tuple[int, tuple[int, int], int] | None:
-    """j, (h, k) and i with W[ℓ+2]_ih W[ℓ+1]_hj + W[ℓ+2]_ik W[ℓ+1]_kj = 0, all of them hidden neurons, j of layer ℓ."""
+    """Hidden neurons j, (h, k) and i of the layers ℓ, ℓ+1 and ℓ+2 whose two paths cancel.
+
+    That is, W[ℓ+2]_ih W[ℓ+1]_hj + W[ℓ+2]_ik W[ℓ+1]_kj = 0.
+    """
     columns = network.weight(layer + 1).transpose().integer_rows()
     for i, row in enumerate(network.weight(layer + 2).integer_rows()):
         for j, column in enumerate(columns):
-            seen: dict[int, int] = {}
+            neuron_of_product: dict[int, int] = {}
             for h, product in enumerate(a * b for a, b in zip(row, column, strict=True)):
-                if -product in seen:
-                    return j, (seen[-product], h), i
-                seen[product] = h
+                if -product in neuron_of_product:
+                    return j, (neuron_of_product[-product], h), i
+                neuron_of_product[product] = h
     return None
 
 
-def _minors(network: Network) -> int:
-    """How many square submatrices [A | a] has."""
+def _num_minors(network: Network) -> int:
+    """The number of square submatrices of [A | a]."""
     n1, n2 = network.widths[1:3]
     return math.comb(n1 + n2 + 1, n2) - 1
 
 
-def _sums(network: Network) -> int:
-    """How many sums Σ_{i∈T} V_i A_ij there are."""
+def _num_sums(network: Network) -> int:
+    """The number of sums Σ_{i∈T} V_i A_ij."""
     n1, n2 = network.widths[1:3]
     return int(n1 << n2)
 
 
-def _refuted(network: Network) -> dict[str, Any] | None:
-    """A zero weight, a zero bias, or a vanishing sum; sums are searched only where all of them can be."""
+def _refutation(network: Network) -> dict[str, Any] | None:
+    """A zero weight, a zero bias or a vanishing sum; sums only if all of them can be searched."""
     weight, bias = network.weight(2).signs(), network.bias(2).signs()
     for i, k in zip(*(weight == 0).nonzero(), strict=True):
         return {"method": "product", "rows": [int(i)], "column": int(k)}
     for i in (bias[:, 0] == 0).nonzero()[0]:
         return {"method": "bias", "row": int(i)}
-    for j, column in enumerate(_columns(network.weight(2)) if _sums(network) <= SUM_LIMIT else ()):
+    if _num_sums(network) > SUM_LIMIT:
+        return None
+    for j, column in enumerate(_columns(network.weight(2))):
         subset = vanishing_subset(network.weight(3), column).subset
         if subset is not None:
             return {"method": "product", "rows": list(subset), "column": j}
@@ -133,7 +170,10 @@ def _refuted(network: Network) -> dict[str, Any] | None:
 
 
 def _columns(matrix: RationalMatrix) -> Iterator[RationalMatrix]:
-    """The columns up to a common factor, which no vanishing sum feels; much faster than `take` one by one."""
+    """The columns up to a common factor, which does not change what sums vanish.
+
+    This is much faster than `take` for one column after the other.
+    """
     for entries in matrix.transpose().integer_rows():
         yield RationalMatrix.from_integers([[entry] for entry in entries])
 

@@ -1,12 +1,15 @@
-"""That a list of regions is complete: a split tree with one leaf for each of them. The theorem is in ``regions.md``,
-the file format in FORMAT.md §5.1.
+"""Proof that a list of regions is complete: a split tree with one leaf for each region.
 
-The regions are found elsewhere (`canonical_complex`, `region_graph`), with their signs and a point inside. A node of
-the tree is a polyhedron and the regions in it. A neuron that is affine on it and has one sign on all its regions has
-this sign on the polyhedron: a linear program finds the multipliers that prove it. Where no such neuron is left, the
-node is split at the affine neuron that divides its regions most evenly. So both sides of a split have an interior, the
-depth grows with the logarithm of the number of regions where cuts are even, and a sign is proved once for all regions
-below.
+The regions come from elsewhere (`canonical_complex`, `region_graph`), with their signs and a point
+inside each. `certify_regions` builds the tree node by node and writes each node as it is finished.
+The theorem is in docs/theory/regions.md, the file format in FORMAT.md §5.1.
+
+A node of the tree is a polyhedron with the regions in it. If a neuron is affine on the polyhedron
+and has one sign on all its regions, it has this sign on the polyhedron, and a linear program finds
+the multipliers that prove it. Where no such neuron is left, the node is split at the affine neuron
+that divides its regions most evenly. So both sides of a split have an interior, the depth grows
+with the logarithm of the number of regions where cuts are even, and a sign is proved once for all
+regions below the node.
 """
 
 from __future__ import annotations
@@ -48,19 +51,32 @@ def certify_regions(
     memory_limit: int | None = None,
     progress: Callable[[ProofStatistics], None] | None = None,
 ) -> RegionsListed | Undecided:
-    """A certificate that a complex has exactly these regions.
+    """Prove that a complex has exactly the regions that it lists.
 
     Parameters
     ----------
-    cells : the complete complex, or the regions alone, of any network on any domain.
-    time_limit : seconds. memory_limit : MiB of the process. When one is reached, and after Ctrl-C, the answer is
-        `Undecided`, with what was reached.
-    progress : called after each node of the split tree.
+    cells
+        The complete complex, or the regions alone, of any network on any domain.
+    time_limit
+        Seconds.
+    memory_limit
+        MiB of the process.
+    progress
+        Called after each node of the split tree.
+
+    Returns
+    -------
+    RegionsListed or Undecided
+        A certificate; `Undecided`, with the work done so far, if a limit was reached, and after
+        Ctrl-C.
 
     Raises
     ------
-    DomainError : regions are missing: the complex is a part, or its computation was interrupted.
+    DomainError
+        Regions are missing: the complex is a part, or its computation was interrupted.
 
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
     >>> triangle = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
@@ -94,91 +110,113 @@ def certify_regions(
     return RegionsListed(RegionsCertificate(claim, log, {"tool": f"polyrelu {__version__}"}), work)
 
 
-def _signs(cells: PolyhedralComplex | RegionGraph) -> Signs:
+def _region_signs(cells: PolyhedralComplex | RegionGraph) -> Signs:
+    """The signs of all neurons on all regions, shape (regions, neurons)."""
     return cells.signs(cells.dimension) if isinstance(cells, PolyhedralComplex) else cells.signs
 
 
 def _points(cells: PolyhedralComplex | RegionGraph) -> PointOf:
+    """The function that computes a point inside each region."""
     if isinstance(cells, PolyhedralComplex):
         return lambda index: interior_point(cells, index)
     return lambda index: cells.all_regions[index].interior_point
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
-    """A node that is still to be visited: where it hangs, what is known there, which regions it has.
+class _OpenNode:
+    """A node of the tree that is still to be visited.
 
-    `terms` are those whose sign is not known, with forms in which signs found since may still have to be put in: that
-    costs more than all the rest, and is done where no affine form is left. `stale` tells whether it can change
-    anything: no form contains the highest atoms. (An atom that showed its sign, as 1 + 2 a does while a is a term, may
-    need a proof once the sign of a is known.)
+    A sign that was found may still have to be substituted into the forms of `terms`. That costs
+    more than everything else, so it is done where no affine form is left, and only if it can change
+    a form. (A form contains no atom of the highest level. An atom that showed its sign, as 1 + 2a
+    does while a is a term, may need a proof once the sign of a is known.)
+
+    Attributes
+    ----------
+    depth
+        Depth of the node in the tree.
+    cut
+        The form that is nonnegative from this node on, and its factor; None at the root.
+    known
+        The known signs.
+    terms
+        The terms whose sign is unknown.
+    is_outdated
+        Whether a sign is still to be substituted into the forms of `terms`.
+    regions
+        The indices of the regions in the node.
     """
 
     depth: int
-    cut: tuple[SparseForm, int] | None  # the form that is nonnegative from here on, and its factor
+    cut: tuple[SparseForm, int] | None
     known: KnownSigns
     terms: Sequence[Term]
-    stale: bool
+    is_outdated: bool
     regions: Indices
 
 
 class _Tree:
+    """The split tree of a list of regions.
+
+    Attributes
+    ----------
+    coordinates
+        The domain, in coordinates of its affine hull.
+    """
+
     def __init__(
         self, cells: PolyhedralComplex | RegionGraph, budget: Budget, work: TreeStatistics
     ) -> None:
-        network, signs = cells.network, _signs(cells)
+        network, signs = cells.network, _region_signs(cells)
         self.coordinates, self._point_of = DomainCoordinates.of(cells.domain), _points(cells)
-        self._budget, self._work, self._cost = budget, work, (0, 0)
+        self._budget, self._work = budget, work
+        self._substitution_cost = (0, 0)
         self._joint = JointNetwork(
             *_all_activations(network), self.coordinates.inputs, check=budget.check
         )
         self._path = NodePolyhedron.at_root(self.coordinates)
-        places = {
+        columns = {
             (neuron.layer, neuron.index): column for column, neuron in enumerate(network.neurons())
         }
-        columns = {
-            atom.symbol: places[atom.neuron.layer, atom.neuron.place] for atom in self._joint.atoms
+        self._signs = {
+            atom.symbol: signs[:, columns[atom.neuron.layer, atom.neuron.place]]
+            for atom in self._joint.atoms
         }
-        self._signs = {symbol: signs[:, column] for symbol, column in columns.items()}
-        self._highest = max((atom.level for atom in self._joint.atoms), default=0)
-        self._all = np.arange(len(signs))
+        self._highest_level = max((atom.level for atom in self._joint.atoms), default=0)
+        self._all_regions = np.arange(len(signs))
 
     def nodes(self) -> Iterator[NodeRecord]:
-        """The records of the tree, in prefix order."""
+        """Build the tree and yield the records of its nodes, in prefix order."""
         known = KnownSigns()
-        waiting = [_Open(0, None, known, self._terms(known), False, self._all)]
+        root = _OpenNode(0, None, known, self._unknown_terms(known), False, self._all_regions)
+        waiting = [root]
         while waiting:
             node = waiting.pop()
             self._path.go_to(node.depth, node.cut)
-            rounds, node = self._settled(node)
-            split = self._most_even(node)
-            self._count(node, rounds, split is None)
+            rounds, node = self._with_common_signs(node)
+            split = self._most_even_split(node)
+            self._count(node, rounds, is_leaf=split is None)
             if split is None:
                 (region,) = node.regions.tolist()
                 yield NodeRecord(rounds, None, self._point_of(region))
             else:
                 yield NodeRecord(rounds, self._joint.number(split.symbol))
-                waiting += [self._part(node, split, sign) for sign in (-1, 1)]
+                waiting += [self._side(node, split, sign) for sign in (-1, 1)]
 
-    def _terms(self, known: KnownSigns) -> list[Term]:
-        """The terms whose sign is not known, with all known signs put in."""
+    def _unknown_terms(self, known: KnownSigns) -> list[Term]:
+        """The terms whose sign is unknown, with all known signs substituted."""
         expressions = self._joint.expressions(known)
-        self._cost = expressions.cost
+        self._substitution_cost = expressions.cost
         return expressions.terms
 
-    def _settled(self, node: _Open) -> tuple[list[list[SignRecord]], _Open]:
-        """Rounds of the signs that hold on all of a node; and the node with these signs."""
-        known, terms, stale, rounds = (
-            node.known,
-            list(node.terms),
-            node.stale,
-            list[list[SignRecord]](),
-        )
+    def _with_common_signs(self, node: _OpenNode) -> tuple[list[list[SignRecord]], _OpenNode]:
+        """Prove the signs that hold on all of a node, in rounds; return these and the new node."""
+        known, terms, is_outdated = node.known, list(node.terms), node.is_outdated
+        rounds: list[list[SignRecord]] = []
         while True:
             self._budget.check()
-            self._work.spend(
-                *self._cost
-            )  # of the checker, which puts in the signs at every node and in every round
+            # the checker substitutes the signs at every node and in every round
+            self._work.spend(*self._substitution_cost)
             affine = [term for term in terms if term.is_affine]
             found = [
                 (term, sign) for term in affine if (sign := self._common_sign(term, node.regions))
@@ -188,21 +226,26 @@ class _Tree:
                 known = known.extended(found)
                 done = {term.symbol for term, _ in found}
                 terms = [term for term in terms if term.symbol not in done]
-                stale = stale or any(self._is_read(term) for term, _ in found)
-            if len(found) < len(affine) or not (terms or stale):
-                return rounds, replace(node, known=known, terms=terms, stale=stale)
-            terms, stale = self._terms(known), False
+                is_outdated = is_outdated or any(self._may_be_contained(term) for term, _ in found)
+            if len(found) < len(affine) or not (terms or is_outdated):
+                new = replace(node, known=known, terms=terms, is_outdated=is_outdated)
+                return rounds, new
+            terms, is_outdated = self._unknown_terms(known), False
 
-    def _is_read(self, term: Term) -> bool:
-        """Whether other forms may contain it."""
-        return term.atom.level < self._highest
+    def _may_be_contained(self, term: Term) -> bool:
+        """Whether forms of other terms may contain the atom of a term."""
+        return term.atom.level < self._highest_level
 
     def _common_sign(self, term: Term, regions: Indices) -> int:
-        """The sign of a term on all regions; 0 if they differ. (It is 0 on none of them, as it is not 0 as a form.)"""
+        """The sign of a term on all regions; 0 if the regions differ.
+
+        The term vanishes on no region, because its form is not 0.
+        """
         signs = self._signs[term.symbol][regions]
         return int(signs[0]) if (signs == signs[0]).all() else 0
 
     def _record(self, term: Term, sign: int) -> SignRecord:
+        """Prove the sign of a term on the current polyhedron."""
         self._budget.check()
         form = {column: sign * entry for column, entry in zip(*term.form, strict=True)}
         answer = self._path.least(form)
@@ -213,8 +256,11 @@ class _Tree:
             )
         return sign_record(self._joint, term, sign, answer, self._work)
 
-    def _most_even(self, node: _Open) -> Term | None:
-        """The affine term to split at, each of them taking both signs; None if no term is left."""
+    def _most_even_split(self, node: _OpenNode) -> Term | None:
+        """The affine term that divides the regions most evenly; None if no term is left.
+
+        All affine terms that are left have both signs.
+        """
         affine = [term for term in node.terms if term.is_affine]
         return min(
             affine,
@@ -222,30 +268,35 @@ class _Tree:
             default=None,
         )
 
-    def _part(self, node: _Open, split: Term, sign: int) -> _Open:
+    def _side(self, node: _OpenNode, split: Term, sign: int) -> _OpenNode:
         """One side of a split."""
         side = split.form if sign > 0 else negated(split.form)
-        terms, stale = (
+        return _OpenNode(
+            node.depth + 1,
+            (side, split.factor),
+            node.known.extended([(split, sign)]),
             [term for term in node.terms if term is not split],
-            node.stale or self._is_read(split),
+            node.is_outdated or self._may_be_contained(split),
+            node.regions[self._signs[split.symbol][node.regions] == sign],
         )
-        regions = node.regions[self._signs[split.symbol][node.regions] == sign]
-        known = node.known.extended([(split, sign)])
-        return _Open(node.depth + 1, (side, split.factor), known, terms, stale, regions)
 
-    def _count(self, node: _Open, rounds: Sequence[Sequence[SignRecord]], leaf: bool) -> None:
+    def _count(
+        self, node: _OpenNode, rounds: Sequence[Sequence[SignRecord]], is_leaf: bool
+    ) -> None:
+        """Add a finished node to the statistics."""
         work = self._work
         work.nodes += 1
         work.depth = max(work.depth, node.depth)
         work.signs += sum(map(len, rounds))
-        work.leaves += leaf
-        work.closed += leaf / len(self._all)
+        work.leaves += is_leaf
+        work.closed += is_leaf / len(self._all_regions)
 
 
 def _all_activations(network: Network) -> tuple[Network, Network]:
-    """A network whose outputs are the activations of all hidden neurons, and one with as many outputs that are 0.
+    """A network that outputs the activations of all hidden neurons, and one that outputs zeros.
 
-    Their joint network has all atoms of the network. Without hidden neurons it has none: the network, twice.
+    The joint network of both has all atoms of the given network. Without hidden neurons there are
+    no atoms, and the network is returned twice.
     """
     hidden = network.layers[: network.hidden_layers]
     if not hidden:
@@ -256,5 +307,5 @@ def _all_activations(network: Network) -> tuple[Network, Network]:
         blocks.append(Block(source, RationalMatrix.from_integers(rows)))
         start += layer.width
     outputs = Layer(tuple(blocks), RationalMatrix.zeros(size, 1))
-    nothing = from_arrays([(RationalMatrix.zeros(size, network.inputs), [0] * size)])
-    return Network(network.inputs, (*hidden, outputs)), nothing
+    zero = from_arrays([(RationalMatrix.zeros(size, network.inputs), [0] * size)])
+    return Network(network.inputs, (*hidden, outputs)), zero

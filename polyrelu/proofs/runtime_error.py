@@ -1,8 +1,9 @@
-"""Rounding errors of a float runtime, layer by layer: the proof is in ``rounding.md``, the bound in
-`formats/graph/float_error.py`, the checking rule in FORMAT.md §3.7.
+"""Bounds on the rounding errors of a float runtime, as outcomes with certificates.
 
-Hypotheses: none besides the model of the runtime, which is part of the claim. The bound is found in float64 with
-directed rounding; the checker finds its own in integers, never larger, and compares.
+The bound itself is computed in `formats` (`runtime_error`), in float64 with directed rounding; this
+module only turns it into a claim. There are no hypotheses besides the model of the runtime, which
+is part of the claim: the checker computes its own bound in integers, which is never larger, and
+compares (FORMAT.md §3.7). The proof is in docs/theory/rounding.md.
 """
 
 from __future__ import annotations
@@ -16,8 +17,20 @@ __all__ = ["prove_runtime_error"]
 
 
 def prove_runtime_error(found: RuntimeErrorBound) -> Proved[Certificate] | Undecided:
-    """A bound as an outcome: `Proved` with a certificate, or `Undecided` where no certificate can say it.
+    """Turn a bound into an outcome with a certificate.
 
+    Parameters
+    ----------
+    found
+        A bound on the errors of a runtime.
+
+    Returns
+    -------
+    Proved or Undecided
+        Undecided if there is no bound, or if certificates cannot express the operations.
+
+    Examples
+    --------
     >>> from polyrelu.formats import runtime_error
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, -1], [2, 1]], [0, 1]), ([[1, 1]], [0])])
@@ -28,8 +41,9 @@ def prove_runtime_error(found: RuntimeErrorBound) -> Proved[Certificate] | Undec
         return Undecided(str(found))
     if not found.is_layered:
         return Undecided(
-            f"{found}; certificates know only runtimes that compute layer by layer, and the operations of this file "
-            "are others (pooling, branches, scaled values, or a network with skip connections)"
+            f"{found}; certificates know only runtimes that compute layer by layer, and the "
+            "operations of this file are others (pooling, branches, scaled values, or a network "
+            "with skip connections)"
         )
     bounds = tuple(bound for bound in found.bounds if bound is not None)
     claim = RuntimeClaim(found.network, found.lower, found.upper, found.arithmetic, bounds)

@@ -1,7 +1,8 @@
-"""Topology of closed unions of cells: homology, level sets, decision boundaries, persistent homology.
+"""Topology of closed unions of cells: homology, level sets and persistent homology.
 
-The data flow: `level_sets` (or any `Subcomplex`) → `chains` (cells that count, incidence numbers) → `smith` (elementary
-divisors) → `homology`. Beside it `persistence`, through gudhi.
+The data flow is `level_sets` (or any other `Subcomplex`) → `chains` (the bounded cells and their
+incidence numbers) → `smith` (elementary divisors) → `homology`. Beside it stands `persistence`,
+which calls gudhi. The proofs stand in docs/theory/topology.md.
 """
 
 from polyrelu.topology.homology import Homology, betti_numbers, homology

@@ -1,40 +1,17 @@
-"""The cellular chain complex of a subcomplex: which of its cells count, and their incidence numbers ±1.
+"""The cellular chain complex of a subcomplex: its bounded cells and their incidence numbers ±1.
 
-**Which cells count.** Let K be a set of closed cells that contains the faces of its cells, |K| their union, L the
-lineality space of the whole complex. Every cell is a sum C + L with C in a complement of L and without lines, so
-|K| ≅ (|K| ∩ complement) × L, and L is contractible: let L = 0, and every cell a polyhedron without lines. Then **the
-union |B| of the bounded cells of K is a deformation retract of |K|, up to homotopy: the inclusion |B| ⊂ |K| is a
-homotopy equivalence.**
+Up to the lineality space of the whole complex, the union of the bounded cells of a subcomplex K is
+homotopy equivalent to the union of all cells of K, so the unbounded cells are left out. The bounded
+cells form a regular CW complex, and its homology is the homology of the chain complex with one
+generator for each bounded cell and ∂C = Σ [C : F] F over the facets F of C.
 
-*Proof.* Faces of bounded cells are bounded, so B is a subcomplex. Let K_k and B_k be the cells of dimension at most k.
-Relative interiors of different cells are disjoint, so a cell C of dimension k meets |K_{k-1}| in its relative boundary
-∂C, and |K_k| is |K_{k-1}| with the cells of dimension k glued in along their boundaries (finitely many closed sets, so
-the topologies agree). ∂C ⊂ C is a cofibration, as C can be triangulated with ∂C as a subcomplex.
+Incidence numbers are determined, up to the orientation of cells, by [e : v] + [e : w] = 0 for the
+ends of an edge and [C : F] [F : R] + [C : F'] [F' : R] = 0 for the two facets F, F' of C that
+contain a face R of codimension 2. So one sign for each cell determines the others.
 
-* An unbounded C of dimension k ≥ 1 changes nothing: C and ∂C are contractible, so gluing C in along ∂C is a homotopy
-  equivalence. C is convex. As for ∂C: let R be the cone of its directions to infinity, R ≠ 0, and p a point of the
-  relative interior. The ray from p in the direction u of the unit sphere S^{k-1} meets ∂C once if u ∉ R and never if
-  u ∈ R, and so ∂C is homeomorphic to S^{k-1} \\ R. Take a unit vector r in R. For u ∉ R and 0 ≤ t < 1 the vector
-  (1 - t) u - t r is not in R, since otherwise (1 - t) u, the sum of it and t r, were in R; nor is it 0, which is in
-  R; and -r is not in R, because C has no lines. So u ↦ (1 - t) u - t r, divided by its length, contracts S^{k-1} \\ R
-  to the point -r.
-* Suppose |B_{k-1}| ⊂ |K_{k-1}| is a homotopy equivalence. Glue the bounded cells of dimension k to both sides: again
-  one, |B_k| ⊂ |K_{k-1}| ∪ |B_k|, by the gluing lemma. Gluing in the unbounded cells is one as well. For k = 0 all cells
-  are bounded. ∎
-
-A bounded cell of dimension k is a ball that is glued in along its boundary sphere, so |B| is a regular CW complex, and
-its homology is that of the chain complex with one generator for each cell of B and ∂C = Σ [C : F] F over the facets F
-of C, [C : F] = ±1.
-
-**Incidence numbers** of a regular CW complex are, up to the orientation of cells, the only numbers ±1 with
-[e : v] + [e : w] = 0 for the ends of an edge, and [C : F] [F : R] + [C : F'] [F' : R] = 0 for the two facets F, F'
-of C that contain a face R of codimension 2 (Massey, *A Basic Course in Algebraic Topology*, chapter IX, theorem 7.2).
-Any two facets of a polytope of dimension at least 2 are joined by a chain of facets that share such faces, so one sign
-for each cell determines the others.
-
-**Bounded, without coordinates.** An edge is bounded iff it has two vertices. A polyhedron of dimension at least 2
-without lines is bounded iff its facets are: if it is not, an extreme ray of its cone of directions is the direction of
-one of its unbounded edges, which lies in a facet.
+Boundedness needs no coordinates: an edge is bounded iff it has two vertices, and a polyhedron of
+dimension at least 2 without lines is bounded iff its facets are. The proofs stand in
+docs/theory/topology.md, sections "Bounded cells suffice" and "Incidence numbers".
 """
 
 from __future__ import annotations
@@ -52,13 +29,18 @@ __all__ = ["Boundary", "cellular_chains"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boundary:
-    """The boundary map from the cells of one dimension to those of the dimension below.
+    """The boundary map from the cells of one dimension to the cells of the dimension below.
 
     Attributes
     ----------
-    rows : the number of cells of the dimension below; 0 for the lowest dimension.
-    offsets : the facets of cell i are at the places offsets[i] to offsets[i + 1], shape (number of cells + 1,).
-    facets, signs : the facets F of the cells C, and [C : F], shape (offsets[-1],).
+    rows
+        The number of cells of the dimension below; 0 for the lowest dimension.
+    offsets
+        The facets of cell i have the positions offsets[i] to offsets[i + 1], shape (columns + 1,).
+    facets
+        The facets F of the cells C, one cell after the other, shape (offsets[-1],).
+    signs
+        The incidence numbers [C : F], shape (offsets[-1],).
     """
 
     rows: int
@@ -73,20 +55,26 @@ class Boundary:
 
 
 def cellular_chains(part: Subcomplex) -> list[Boundary]:
-    """The boundary maps of the cells that are bounded up to lines, in ascending order of their dimension.
+    """Compute the boundary maps of the cells that are bounded up to lines, by ascending dimension.
 
     Parameters
     ----------
-    part : a subcomplex, of a complex with lines or without.
+    part
+        A subcomplex, of a complex with or without lines.
 
     Returns
     -------
-    One map for each dimension from `lineality_dim` to `dimension` of the whole complex, the first of them to nothing.
+    list of Boundary
+        One map for each dimension from `lineality_dim` to `dimension` of the whole complex; the
+        first map goes to zero.
 
     Raises
     ------
-    DomainError : the faces of a cell are missing.
+    DomainError
+        The subcomplex lacks a face of one of its cells.
 
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
     >>> cells = canonical_complex(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]))
@@ -116,12 +104,22 @@ def cellular_chains(part: Subcomplex) -> list[Boundary]:
 
 
 def _numbers(mask: Mask) -> Indices:
-    """The position of every marked cell among the marked ones, -1 for the others."""
+    """The position of every marked cell among the marked ones, and -1 for the others."""
     return np.where(mask, np.cumsum(mask) - 1, -1)
 
 
 def _bounded(k: int, offsets: Indices, facet_is_bounded: Mask) -> Mask:
-    """Which cells of inner dimension k are bounded; each has a facet that is not at infinity."""
+    """Return which cells are bounded.
+
+    Parameters
+    ----------
+    k
+        The dimension of the cells modulo lines.
+    offsets
+        The facets of cell i have the positions offsets[i] to offsets[i + 1].
+    facet_is_bounded
+        Whether the facet at each position is bounded. Each cell has at least one facet.
+    """
     if k == 1:
         two: Mask = np.diff(offsets) == 2
         return two
@@ -130,8 +128,8 @@ def _bounded(k: int, offsets: Indices, facet_is_bounded: Mask) -> Mask:
 
 
 def _oriented(below: Boundary, offsets: Indices, facets: Indices) -> Boundary:
-    """The incidence numbers of bounded cells with these facets, from those of the facets."""
-    if not len(below.facets):  # of edges: their ends are vertices
+    """The boundary map of bounded cells with these facets, from the boundary map of the facets."""
+    if not len(below.facets):  # the cells are edges, and their facets are vertices
         signs = np.tile(np.array([-1, 1], dtype=np.int8), len(facets) // 2)
         return Boundary(below.columns, offsets, facets, signs)
     signs = np.zeros(len(facets), dtype=np.int8)
@@ -141,8 +139,14 @@ def _oriented(below: Boundary, offsets: Indices, facets: Indices) -> Boundary:
 
 
 def _diamonds(below: Boundary, offsets: Indices, facets: Indices) -> tuple[Indices, Indices, Signs]:
-    """For every cell C and every face R of codimension 2 of it: the places of the two facets F, F' between them, and
-    [C : F] [C : F'] = -[F : R] [F' : R]."""
+    """Return the pairs of facets F, F' of a cell C that contain a face R of codimension 2.
+
+    Returns
+    -------
+    tuple
+        The positions of F, the positions of F', and the products
+        [C : F] [C : F'] = -[F : R] [F' : R].
+    """
     counts = np.diff(below.offsets)[facets]
     places = np.repeat(np.arange(len(facets)), counts)
     starts = below.offsets[facets] - (np.cumsum(counts) - counts)
@@ -154,7 +158,7 @@ def _diamonds(below: Boundary, offsets: Indices, facets: Indices) -> tuple[Indic
 
 
 def _propagate(signs: Signs, first: Indices, second: Indices, products: Signs) -> None:
-    """Fill in the signs that are 0 from those that are not, given the products of pairs of them."""
+    """Fill in the signs that are 0 from the others, given the products of pairs of signs."""
     while len(first):
         known = signs[first], signs[second]
         forward, backward = known[0] != 0, known[1] != 0

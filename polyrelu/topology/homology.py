@@ -1,14 +1,15 @@
-"""Betti numbers, torsion and Euler characteristics of a subcomplex: of any closed union of cells.
+"""Betti numbers, torsion and Euler characteristics of a closed union of cells, a subcomplex.
 
-The homology of the union |K| is that of the cells of K that are bounded up to lines (proved in `chains`), and a finite
-complex of free abelian groups is determined by the ranks n_k and the elementary divisors of its maps ∂_k: if there are
-r_k of them, H_k is the sum of Z^b, b = n_k - r_k - r_{k+1}, and of Z/d for the divisors d > 1 of ∂_{k+1}. Over a field
-the rank of ∂_k is the number of its divisors that are not 0 there. So a divisor of ∂_{k+1} that p divides adds 1 to the
-Betti numbers over GF(p) twice, in the dimensions k and k + 1.
+The homology of the union is the homology of the chain complex of the cells that are bounded up to
+lines (`chains`). If its map ∂_k has r_k elementary divisors and there are n_k cells of dimension
+k, then H_k is the sum of Z^b with b = n_k - r_k - r_{k+1} and of Z/d for the divisors d > 1 of
+∂_{k+1}. A divisor of ∂_{k+1} that a prime p divides adds 1 to the Betti numbers over GF(p) in the
+dimensions k and k + 1.
 
-The Euler characteristic is Σ (-1)^k b_k, over any field, and Σ (-1)^k n_k over the bounded cells. The one with compact
-support counts all cells, with their true dimensions: each is an open ball. It is additive over disjoint cells, and
-both are equal where |K| is bounded.
+The Euler characteristic is the alternating sum of the Betti numbers over any field. The one with
+compact support counts all cells, bounded or not, with their true dimensions; it is additive over
+disjoint cells, and both are equal where the union is bounded. The proofs stand in
+docs/theory/topology.md.
 """
 
 from __future__ import annotations
@@ -29,10 +30,22 @@ class Homology:
 
     Attributes
     ----------
-    betti : the Betti numbers b_0, b_1, … over Q, up to the dimension of the whole complex; b_0 counts components.
-    torsion : for each of these dimensions the numbers d > 1 of the summands Z/d, each a divisor of the next.
-    euler_characteristic : the alternating sum of the Betti numbers.
-    euler_with_compact_support : the alternating sum of the numbers of cells, the unbounded ones included.
+    betti
+        The Betti numbers b_0, b_1, … over Q, up to the dimension of the whole complex; b_0 is the
+        number of connected components.
+    torsion
+        For each of these dimensions the numbers d > 1 of the summands Z/d, each a divisor of the
+        next.
+    euler_characteristic
+        The alternating sum of the Betti numbers.
+    euler_with_compact_support
+        The alternating sum of the numbers of cells, including unbounded cells.
+
+    Examples
+    --------
+    >>> circle = Homology((1, 1), ((), ()), 0, 0)
+    >>> circle.betti_mod_2
+    (1, 1)
     """
 
     betti: tuple[int, ...]
@@ -46,15 +59,28 @@ class Homology:
         return self.betti_over(2)
 
     def betti_over(self, characteristic: int) -> tuple[int, ...]:
-        """The Betti numbers over a field: of characteristic 0, or a prime.
+        """Return the Betti numbers over a field.
+
+        Parameters
+        ----------
+        characteristic
+            The characteristic of the field: 0, or a prime.
+
+        Returns
+        -------
+        tuple of int
+            One number for each dimension of `betti`.
 
         Raises
         ------
-        DomainError : no field has this characteristic.
+        DomainError
+            No field has this characteristic.
 
+        Examples
+        --------
         >>> projective_plane = Homology((1, 0, 0), ((), (2,), ()), 1, 1)
-        >>> projective_plane.betti_over(0), projective_plane.betti_over(2), projective_plane.betti_over(3)
-        ((1, 0, 0), (1, 1, 1), (1, 0, 0))
+        >>> [projective_plane.betti_over(p) for p in (0, 2, 3)]
+        [(1, 0, 0), (1, 1, 1), (1, 0, 0)]
         """
         if not is_characteristic(characteristic):
             raise DomainError(
@@ -62,31 +88,42 @@ class Homology:
             )
         if characteristic == 0:
             return self.betti
-        lost = [
+        lost_ranks = [
             sum(divisor % characteristic == 0 for divisor in torsion) for torsion in self.torsion
         ]
         return tuple(
             b + here + below
-            for b, here, below in zip(self.betti, lost, [0, *lost[:-1]], strict=True)
+            for b, here, below in zip(self.betti, lost_ranks, [0, *lost_ranks[:-1]], strict=True)
         )
 
 
 def homology(part: Subcomplex) -> Homology:
-    """The homology of the union of the cells of a subcomplex, of bounded and unbounded ones.
+    """Compute the homology of the union of the cells of a subcomplex, bounded or not.
 
     Parameters
     ----------
-    part : a subcomplex; the whole complex need not be complete.
+    part
+        A subcomplex; the whole complex need not be complete.
+
+    Returns
+    -------
+    Homology
+        Betti numbers, torsion and Euler characteristics.
 
     Raises
     ------
-    DomainError : the faces of a cell are missing.
+    DomainError
+        The subcomplex lacks a face of one of its cells.
 
+    Examples
+    --------
     >>> from polyrelu.complex import bent_hyperplane, canonical_complex
     >>> from polyrelu.network import NeuronId, from_arrays
-    >>> net = from_arrays([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4], [-1]), ([[1]], [0])])
-    >>> homology(bent_hyperplane(canonical_complex(net), NeuronId(2, 0)))  # |x| + |y| = 1
-    Homology(betti=(1, 1, 0), torsion=((), (), ()), euler_characteristic=0, euler_with_compact_support=0)
+    >>> first = ([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4)
+    >>> net = from_arrays([first, ([[1] * 4], [-1]), ([[1]], [0])])
+    >>> circle = homology(bent_hyperplane(canonical_complex(net), NeuronId(2, 0)))  # |x| + |y| = 1
+    >>> circle.betti, circle.torsion, circle.euler_characteristic
+    ((1, 1, 0), ((), (), ()), 0)
     """
     chains, lowest = cellular_chains(part), part.cells.lineality_dim
     divisors = [*chain_divisors(chains), (0, ())]
@@ -97,23 +134,33 @@ def homology(part: Subcomplex) -> Homology:
     return Homology(
         betti=(*betti, *[0] * lowest),
         torsion=(*(others for _, others in divisors[1:]), *[none] * lowest),
-        euler_characteristic=_alternating(counts),
-        euler_with_compact_support=_alternating(part.f_vector),
+        euler_characteristic=_alternating_sum(counts),
+        euler_with_compact_support=_alternating_sum(part.f_vector),
     )
 
 
 def betti_numbers(part: Subcomplex, characteristic: int = 0) -> tuple[int, ...]:
-    """The Betti numbers of the union of the cells of a subcomplex.
+    """Compute the Betti numbers of the union of the cells of a subcomplex.
 
     Parameters
     ----------
-    part : as for `homology`.
-    characteristic : of the field: 0 for Q, a prime p for GF(p).
+    part
+        A subcomplex; the whole complex need not be complete.
+    characteristic
+        The characteristic of the field of coefficients: 0 for Q, a prime p for GF(p).
+
+    Returns
+    -------
+    tuple of int
+        One number for each dimension up to the dimension of the whole complex.
 
     Raises
     ------
-    DomainError : as `homology` and `Homology.betti_over`.
+    DomainError
+        The subcomplex lacks a face of one of its cells, or no field has this characteristic.
 
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
     >>> cells = canonical_complex(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]))
@@ -123,16 +170,16 @@ def betti_numbers(part: Subcomplex, characteristic: int = 0) -> tuple[int, ...]:
     return homology(part).betti_over(characteristic)
 
 
-def _alternating(numbers: list[int] | tuple[int, ...]) -> int:
+def _alternating_sum(numbers: list[int] | tuple[int, ...]) -> int:
     return sum(-n if k % 2 else n for k, n in enumerate(numbers))
 
 
 def is_characteristic(number: int) -> bool:
-    """Room-internal: whether a field has this characteristic: 0 or a prime."""
+    """Return whether a field has this characteristic, that is, whether it is 0 or a prime."""
     if not isinstance(number, int) or isinstance(number, bool):
         return False
     if number in (0, 2):
         return True
-    from sympy import isprime  # imported late: it takes a moment
+    from sympy import isprime  # a slow import, rarely needed
 
     return bool(isprime(number))

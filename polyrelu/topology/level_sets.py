@@ -1,19 +1,21 @@
 """Level sets, sublevel and superlevel sets, decision boundaries and regions, as subcomplexes.
 
-Let g = T f - c be some affine functions of the outputs f of a network. A further hidden layer whose preactivations are
-g cuts the canonical complex along g = 0, so that on every cell of the extended network each g has one sign, and every
-set that the signs of g describe is a set of cells. Of a network that ends in an affine layer this layer replaces the
-last one: T W[L,k] in place of each of its blocks W[L,k] (its skip connections among them), T b[L] - c in place of b[L].
-Of a network that ends in a ReLU, f = a[L] is a hidden layer already, and the new one reads it.
+Let g = T f - c be affine functions of the outputs f of a network. A further hidden layer whose
+preactivations are g cuts the canonical complex along g = 0. On every cell of the extended network
+each g has one sign, so every set that the signs of g describe is a set of cells. If the network
+ends in an affine layer, the new layer replaces it: T W[L,k] in place of each block W[L,k],
+including skip connections, and T b[L] - c in place of b[L]. If it ends in a ReLU, f = a[L] is
+already a hidden layer, and the new layer reads it.
 
-All sets here are given by g = 0, g ≤ 0 or g ≥ 0, and a face of a cell has the signs of the cell with some of them
-replaced by 0. So they contain the faces of their cells: they are subcomplexes. Where g is 0 on an open region, its
-interior belongs to the set.
+All sets here are given by g = 0, g ≤ 0 or g ≥ 0, and a face of a cell has the signs of the cell
+with some of them replaced by 0. So the sets contain the faces of their cells: they are
+subcomplexes. Where g is 0 on an open region, the region belongs to the set.
 
-**Directions that only a later layer sees.** Cells are built on the vertices of the first cuts, and where the output of
-a residual network reads the input in a direction that neither the first layer nor the domain sees, there are none. Then
-the first layer gets neurons that read these directions and are read by none. They cut cells, and the sets of points
-are the same.
+**Directions that only a later layer reads.** The complex needs vertices of the first cuts modulo
+the lineality space. In a residual network the outputs may depend on a direction of the input that
+neither the first layer nor the domain's constraints read. Then the first layer gets further
+neurons that read these directions and that no layer reads. They cut cells, and the sets of points
+stay the same.
 """
 
 from __future__ import annotations
@@ -54,16 +56,27 @@ Kind = Literal["level", "sublevel", "superlevel", "boundary", "class"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutputSet(Subcomplex):
-    """A set of points that the outputs f of a network describe, by the signs of T f - c.
+    """A set of points described by the signs of T f - c, where f are the outputs of a network.
 
     Attributes
     ----------
-    cells, masks : as of every subcomplex. The last m neurons of the network of ``cells`` are T f - c.
-    kind : level set, sublevel set, superlevel set, decision boundary or the region of a class.
-    rows, levels : T, shape (m, n_L), and c, shape (m,).
+    cells
+        The canonical complex of the extended network; its last m neurons are T f - c.
+    masks
+        For each dimension k = 0, 1, … the cells that belong to the set, shape (number of cells,).
+    kind
+        ``level``, ``sublevel``, ``superlevel``, ``boundary`` (decision boundary) or ``class``
+        (the region of a class).
+    rows
+        The matrix T, shape (m, n_L).
+    levels
+        The vector c, shape (m,).
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
-    >>> half = level_set(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])]), "1/2")    # |x| = 1/2
+    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])  # |x|
+    >>> half = level_set(net, "1/2")
     >>> half.kind, half.rows, half.levels, half.f_vector
     ('level', ((1,),), (Fraction(1, 2),), (2, 0))
     """
@@ -74,12 +87,15 @@ class OutputSet(Subcomplex):
 
     @property
     def outputs(self) -> int:
-        """n_L."""
+        """The number n_L of outputs."""
         return len(self.rows[0])
 
 
 def pair_rows(outputs: int) -> list[list[int]]:
-    """Room-internal: T of the differences f_i - f_j of all outputs, i < j; of a single one, f itself."""
+    """Return the matrix T of the differences f_i - f_j of all outputs, i < j.
+
+    For a single output it is the matrix of f itself.
+    """
     if outputs == 1:
         return [[1]]
     return [
@@ -89,11 +105,27 @@ def pair_rows(outputs: int) -> list[list[int]]:
 
 
 def largest_outputs(signs: Signs, outputs: int) -> Mask:
-    """Which outputs are the largest where the differences f_i - f_j, i < j, have given signs; shape (…, outputs).
+    """Return which outputs are the largest, from the signs of the differences f_i - f_j, i < j.
 
-    Of a single output f, of which these are the signs: whether f ≤ 0 and whether f ≥ 0.
+    For a single output f, whose signs these are, the two columns of the result say whether f ≤ 0
+    and whether f ≥ 0.
 
-    >>> largest_outputs(np.array([[1, 1, 0], [0, -1, -1]], dtype=np.int8), 3).tolist()    # f_0 first; then f_2
+    Parameters
+    ----------
+    signs
+        The signs of the differences on several cells, shape (number of cells, m).
+    outputs
+        The number of outputs.
+
+    Returns
+    -------
+    Array
+        A mask of shape (number of cells, outputs), with two columns for a single output.
+
+    Examples
+    --------
+    >>> signs = np.array([[1, 1, 0], [0, -1, -1]], dtype=np.int8)  # f_0 is the largest; then f_2
+    >>> largest_outputs(signs, 3).tolist()
     [[True, False, False], [False, False, True]]
     """
     pairs = list(combinations(range(outputs), 2)) or [(1, 0)]
@@ -111,27 +143,41 @@ def level_set(
     domain: Polyhedron | None = None,
     progress: Progress | None = None,
 ) -> OutputSet:
-    """The points of a domain where an output has a given value.
+    """Cut out the points of a domain where an output has a given value.
 
     Parameters
     ----------
-    network : any network.
-    level : exact: an int, a Fraction, text like "1/3", or a float as the dyadic number it is.
-    output : which output, from 0.
-    domain, progress : as for `canonical_complex`.
+    network
+        Any network.
+    level
+        The value, exact: an int, a Fraction, text like "1/3", or a float as the dyadic number it
+        is.
+    output
+        The number of the output, from 0.
+    domain
+        A polyhedron in R^{n_0}; None for all of R^{n_0}.
+    progress
+        Called after each neuron with its layer, its index and the number of regions so far.
 
     Returns
     -------
-    {x : f_output(x) = level}, closed, as cells of the canonical complex of an extended network (its attribute
-    ``cells``). Open regions where the output is constantly `level` belong to it.
+    OutputSet
+        The closed set {x : f_output(x) = level}, as cells of the canonical complex of an extended
+        network. Open regions where the output is constantly `level` belong to it.
 
     Raises
     ------
-    DomainError : there is no such output, or the domain is not one for the network; `UnfinishedError` after Ctrl-C.
+    DomainError
+        There is no such output, or the domain does not fit the network.
+    UnfinishedError
+        Ctrl-C interrupted the computation.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.topology import homology
-    >>> net = from_arrays([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4], [0])])  # |x| + |y|
+    >>> first = ([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4)
+    >>> net = from_arrays([first, ([[1] * 4], [0])])  # |x| + |y|
     >>> circle, point = level_set(net, 1), level_set(net, 0)
     >>> circle.f_vector, homology(circle).betti, homology(point).betti
     ((4, 4, 0), (1, 1, 0), (1, 0, 0))
@@ -146,8 +192,36 @@ def sublevel_set(
     domain: Polyhedron | None = None,
     progress: Progress | None = None,
 ) -> OutputSet:
-    """The points of a domain where an output is at most a given value; see `level_set`.
+    """Cut out the points of a domain where an output is at most a given value.
 
+    Parameters
+    ----------
+    network
+        Any network.
+    level
+        The value, exact: an int, a Fraction, text like "1/3", or a float as the dyadic number it
+        is.
+    output
+        The number of the output, from 0.
+    domain
+        A polyhedron in R^{n_0}; None for all of R^{n_0}.
+    progress
+        Called after each neuron with its layer, its index and the number of regions so far.
+
+    Returns
+    -------
+    OutputSet
+        The closed set {x : f_output(x) ≤ level}, as in `level_set`.
+
+    Raises
+    ------
+    DomainError
+        There is no such output, or the domain does not fit the network.
+    UnfinishedError
+        Ctrl-C interrupted the computation.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])  # |x|
     >>> sublevel_set(net, "1/2").f_vector, sublevel_set(net, -1).f_vector
@@ -163,8 +237,36 @@ def superlevel_set(
     domain: Polyhedron | None = None,
     progress: Progress | None = None,
 ) -> OutputSet:
-    """The points of a domain where an output is at least a given value; see `level_set`.
+    """Cut out the points of a domain where an output is at least a given value.
 
+    Parameters
+    ----------
+    network
+        Any network.
+    level
+        The value, exact: an int, a Fraction, text like "1/3", or a float as the dyadic number it
+        is.
+    output
+        The number of the output, from 0.
+    domain
+        A polyhedron in R^{n_0}; None for all of R^{n_0}.
+    progress
+        Called after each neuron with its layer, its index and the number of regions so far.
+
+    Returns
+    -------
+    OutputSet
+        The closed set {x : f_output(x) ≥ level}, as in `level_set`.
+
+    Raises
+    ------
+    DomainError
+        There is no such output, or the domain does not fit the network.
+    UnfinishedError
+        Ctrl-C interrupted the computation.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.topology import homology
     >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])  # |x|
@@ -177,19 +279,36 @@ def superlevel_set(
 def decision_boundary(
     network: Network, domain: Polyhedron | None = None, progress: Progress | None = None
 ) -> OutputSet:
-    """The points of a domain where the largest output is attained at least twice; of a single output, where it is 0.
+    """Cut out the points of a domain where at least two outputs are the largest ones.
+
+    For a single output f it is the set f = 0.
 
     Parameters
     ----------
-    network : any network; of m outputs all m (m - 1) / 2 differences are cut along.
-    domain, progress : as for `canonical_complex`.
+    network
+        Any network; for m outputs the complex is cut along all m (m - 1) / 2 differences.
+    domain
+        A polyhedron in R^{n_0}; None for all of R^{n_0}.
+    progress
+        Called after each neuron with its layer, its index and the number of regions so far.
+
+    Returns
+    -------
+    OutputSet
+        The closed decision boundary.
 
     Raises
     ------
-    DomainError : the domain is not one for the network; `UnfinishedError` after Ctrl-C.
+    DomainError
+        The domain does not fit the network.
+    UnfinishedError
+        Ctrl-C interrupted the computation.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
-    >>> decision_boundary(from_arrays([([[1, 0], [0, 1], [0, 0]], [0, 0, 0])])).f_vector  # x, y and 0: a tripod
+    >>> net = from_arrays([([[1, 0], [0, 1], [0, 0]], [0, 0, 0])])
+    >>> decision_boundary(net).f_vector  # x, y and 0: a tripod
     (1, 3, 0)
     """
     size = network.outputs
@@ -198,8 +317,8 @@ def decision_boundary(
     rows = pair_rows(size)
 
     def tied(signs: Signs) -> Mask:
-        found: Mask = largest_outputs(signs, size).sum(axis=1) >= 2
-        return found
+        several: Mask = largest_outputs(signs, size).sum(axis=1) >= 2
+        return several
 
     return _where(network, "boundary", rows, [Fraction(0)] * len(rows), domain, progress, tied)
 
@@ -207,20 +326,37 @@ def decision_boundary(
 def decision_region(
     network: Network, label: int, domain: Polyhedron | None = None, progress: Progress | None = None
 ) -> OutputSet:
-    """The points of a domain where an output is the largest, alone or not.
+    """Cut out the points of a domain where a given output is the largest, alone or among others.
 
     Parameters
     ----------
-    network : any network.
-    label : which output, from 0. For a single output f: 0 for f ≤ 0, 1 for f ≥ 0.
-    domain, progress : as for `canonical_complex`.
+    network
+        Any network.
+    label
+        The number of the output, from 0. For a single output f, the label 0 means f ≤ 0 and the
+        label 1 means f ≥ 0.
+    domain
+        A polyhedron in R^{n_0}; None for all of R^{n_0}.
+    progress
+        Called after each neuron with its layer, its index and the number of regions so far.
+
+    Returns
+    -------
+    OutputSet
+        The closed decision region.
 
     Raises
     ------
-    DomainError : there is no such label, or the domain is not one for the network; `UnfinishedError` after Ctrl-C.
+    DomainError
+        There is no such label, or the domain does not fit the network.
+    UnfinishedError
+        Ctrl-C interrupted the computation.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
-    >>> decision_region(from_arrays([([[1, 0], [0, 1], [0, 0]], [0, 0, 0])]), 2).f_vector  # x ≤ 0 and y ≤ 0
+    >>> net = from_arrays([([[1, 0], [0, 1], [0, 0]], [0, 0, 0])])
+    >>> decision_region(net, 2).f_vector  # x ≤ 0 and y ≤ 0
     (1, 2, 1)
     """
     size = network.outputs
@@ -233,8 +369,8 @@ def decision_region(
     rows = [[int(k == label) - int(k == other) for k in range(size)] for other in others]
 
     def largest(signs: Signs) -> Mask:
-        found: Mask = np.logical_and.reduce(signs >= 0, axis=1)
-        return found
+        all_nonnegative: Mask = np.logical_and.reduce(signs >= 0, axis=1)
+        return all_nonnegative
 
     return _where(network, "class", rows, [Fraction(0)] * len(rows), domain, progress, largest)
 
@@ -242,18 +378,24 @@ def decision_region(
 def extended(
     network: Network, rows: Sequence[Sequence[int]], levels: Sequence[Fraction]
 ) -> Network:
-    """The network with a last hidden layer whose preactivations are combinations of the outputs, minus levels.
+    """Append a hidden layer whose preactivations are combinations of the outputs minus levels.
 
     Parameters
     ----------
-    network : any network, with outputs f.
-    rows : T, shape (m, n_L).
-    levels : c, shape (m,).
+    network
+        Any network, with outputs f.
+    rows
+        The matrix T, shape (m, n_L).
+    levels
+        The vector c, shape (m,).
 
     Returns
     -------
-    A network that ends in a ReLU, with the outputs max(T f - c, 0).
+    Network
+        A network that ends in a ReLU, with the outputs max(T f - c, 0).
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])  # |x|
     >>> extended(net, [[1]], [Fraction(1)])([3])
@@ -279,7 +421,7 @@ def _by_sign(
     progress: Progress | None,
     chosen: Callable[[Signs], Mask],
 ) -> OutputSet:
-    """Where the sign of an output minus a level is one of the chosen."""
+    """The set where the sign of an output minus a level is one of the chosen signs."""
     row = output_row(network, output)
     return _where(
         network,
@@ -293,7 +435,7 @@ def _by_sign(
 
 
 def output_row(network: Network, output: int) -> list[int]:
-    """Room-internal: the unit vector of an output, which must exist."""
+    """Return the unit vector of an output, or raise an error if there is no such output."""
     if not isinstance(output, int) or not 0 <= output < network.outputs:
         raise DomainError(f"there is no output {str(output)[:40]}, only 0 to {network.outputs - 1}")
     return [int(k == output) for k in range(network.outputs)]
@@ -308,10 +450,10 @@ def _where(
     progress: Progress | None,
     chosen: Callable[[Signs], Mask],
 ) -> OutputSet:
-    """The cells with chosen signs of T f - c, shape (number of cells, m)."""
+    """The cells on which the signs of T f - c, shape (number of cells, m), are chosen."""
     polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
     cells = canonical_complex(
-        _with_vertices(extended(network, rows, levels), polyhedron), polyhedron, progress
+        _with_all_directions(extended(network, rows, levels), polyhedron), polyhedron, progress
     )
     if not cells.complete:
         raise UnfinishedError(
@@ -324,17 +466,20 @@ def _where(
 def _chosen(
     cells: PolyhedralComplex, dimension: int, count: int, chosen: Callable[[Signs], Mask]
 ) -> Mask:
-    """Which cells of a dimension have chosen signs of the last neurons."""
+    """Which cells of a dimension have chosen signs of the last `count` neurons."""
     if dimension < cells.lineality_dim:
         return np.zeros(0, dtype=bool)
     return chosen(cells.signs(dimension)[:, -count:])
 
 
-# -- directions that only a later layer sees ----------------------------------------------------------------------
+# -- directions that only a later layer reads ----------------------------------------------------
 
 
-def _with_vertices(network: Network, domain: Polyhedron) -> Network:
-    """The network with neurons in layer 1, read by none, for the directions that only skip connections see."""
+def _with_all_directions(network: Network, domain: Polyhedron) -> Network:
+    """The network with more neurons in layer 1, for directions that only skip connections read.
+
+    No layer reads the new neurons.
+    """
     skips = [
         block.weight for layer in network.layers[1:] for block in layer.blocks if block.source == 0
     ]
@@ -344,9 +489,9 @@ def _with_vertices(network: Network, domain: Polyhedron) -> Network:
         or domain.ambient_dimension != network.inputs
     ):
         return network  # such a domain is refused by the complex
-    seen = network.weight(1)
+    first = network.weight(1)
     sides = [row[:-1] for row in (*domain.inequalities, *domain.equations)]
-    known = seen if not sides else seen.over(RationalMatrix.from_integers(sides))
+    known = first if not sides else first.over(RationalMatrix.from_integers(sides))
     stacked = known
     for weight in skips:
         stacked = stacked.over(weight)
@@ -355,7 +500,7 @@ def _with_vertices(network: Network, domain: Polyhedron) -> Network:
 
 
 def _widened(network: Network, rows: RationalMatrix) -> Network:
-    """The network with further neurons in layer 1, read by none."""
+    """The network with further neurons in layer 1 that no layer reads."""
     first = network.layers[0]
     widened = [
         Layer(

@@ -1,29 +1,14 @@
-"""Persistent homology of the sublevel and superlevel sets of an output on a bounded domain, with exact values.
+"""Persistent homology of the sublevel and superlevel sets of an output on a bounded domain.
 
-Let f be an output, affine on every cell of the canonical complex K of a bounded domain; all cells are polytopes. Let
-K_t be the cells on all of which f ≤ t, that is, at all of whose vertices: the *lower-star filtration*.
+An output is affine on every cell of the canonical complex of a bounded domain, so the lower-star
+filtration of the complex (a cell enters at the largest value at its vertices) has the persistent
+homology of the sublevel sets. gudhi computes it on the *pulling triangulations* of the cells, which
+join the first vertex of a cell with the triangulations of the facets that do not contain it.
 
-**The inclusions |K_t| ⊂ {f ≤ t} are homotopy equivalences.** *Proof.* {f ≤ t} is the union of the polytopes
-C_t = C ∩ {f ≤ t} over the cells C. A point x of it in the relative interior of C is in |K_t| if max f|C ≤ t. Otherwise
-f is not constant on C and takes its minimum at no inner point, so min f|C < f(x) ≤ t < max f|C: call such a cell *cut*.
-For a cut C of dimension k, T_C = C ∩ {f = t} has dimension k - 1 and is a facet of C_t, and inner points of it are
-inner points of C. Go through the cut cells from high dimensions to low ones and remove the relative interiors of C_t
-and T_C. When it is the turn of C, T_C is a face of C_t and otherwise of polytopes D_t and T_D for cells D that contain
-C only; f is above and below t on these, so they are cut, and D_t and T_D are gone. So T_C is a free face of C_t, and
-removing both is an elementary collapse, a deformation retraction. In the end |K_t| is left. ∎
-
-For s ≤ t these inclusions commute with |K_s| ⊂ |K_t| and {f ≤ s} ⊂ {f ≤ t}, so both filtrations have the same
-persistent homology.
-
-**Simplices.** gudhi wants simplices. Number the vertices; the *pulling triangulation* of a cell joins its first vertex
-v with the triangulations of the facets that do not contain v. On a face it is the pulling triangulation of the face,
-so the triangulations fit together, and they have no new vertices. f is affine on the simplices, so that the theorem
-holds for them too, with the same sets {f ≤ t}.
-
-**Exact values.** Persistence depends on the order of the values alone. gudhi is given floats: the rank of each value
-among all values at vertices, a small integer. Births and deaths are translated back.
-
-f ≥ t is -f ≤ -t: the superlevel filtration runs from high values to low ones.
+Births and deaths are exact, because gudhi receives only the rank of each value among the values at
+all vertices, a small integer, and the results are translated back. The superlevel sets of f are
+the sublevel sets of -f. The proofs stand in docs/theory/topology.md, section "Persistent
+homology".
 """
 
 from __future__ import annotations
@@ -44,21 +29,30 @@ from polyrelu.topology.level_sets import UnfinishedError, output_row
 
 __all__ = ["PersistenceInterval", "sublevel_persistence", "superlevel_persistence"]
 
+#: The vertices of a simplex.
 Simplex = tuple[int, ...]
 
-#: The largest field of coefficients that gudhi takes.
+#: The largest characteristic of a field of coefficients that gudhi accepts.
 _LARGEST_PRIME = 46337
 
 
 @dataclass(frozen=True, slots=True)
 class PersistenceInterval:
-    """A class of persistent homology.
+    """The interval of levels at which a class of persistent homology exists.
 
     Attributes
     ----------
-    dimension : of the homology group.
-    birth : the level at which the class appears.
-    death : the level at which it becomes a sum of older ones; None if it never does.
+    dimension
+        The dimension of the homology group.
+    birth
+        The level at which the class appears.
+    death
+        The level at which the class becomes a sum of older ones; None if it never does.
+
+    Examples
+    --------
+    >>> PersistenceInterval(0, Fraction(-2), None).death is None
+    True
     """
 
     dimension: int
@@ -73,25 +67,39 @@ def sublevel_persistence(
     characteristic: int = 2,
     progress: Progress | None = None,
 ) -> tuple[PersistenceInterval, ...]:
-    """Persistent homology of the sets where an output is at most t, for ascending t.
+    """Compute persistent homology of the sets where an output is at most t, for ascending t.
 
     Parameters
     ----------
-    network : any network.
-    domain : a bounded polyhedron.
-    output : which output, from 0.
-    characteristic : of the field of coefficients GF(p), a prime p of at most 46337 (the largest that gudhi takes).
-    progress : as for `canonical_complex`.
+    network
+        Any network.
+    domain
+        A bounded polyhedron.
+    output
+        The number of the output, from 0.
+    characteristic
+        The characteristic of the field of coefficients GF(p), a prime of at most 46337 (the
+        largest that gudhi accepts).
+    progress
+        Called after each neuron with its layer, its index and the number of regions so far.
 
     Returns
     -------
-    The intervals that are not empty, [birth, death), by dimension, birth and death, those without death last.
+    tuple of PersistenceInterval
+        The nonempty intervals [birth, death), by dimension, birth and death; intervals without a
+        death come last.
 
     Raises
     ------
-    DomainError : the domain is unbounded, or there is no such output or field; `UnfinishedError` after Ctrl-C.
-    PolyreluError : the package gudhi is missing.
+    DomainError
+        The domain is unbounded, or there is no such output or field.
+    UnfinishedError
+        Ctrl-C interrupted the computation.
+    PolyreluError
+        The package gudhi is not installed.
 
+    Examples
+    --------
     >>> import pytest
     >>> _ = pytest.importorskip("gudhi")
     >>> from polyrelu.network import from_arrays
@@ -111,9 +119,47 @@ def superlevel_persistence(
     characteristic: int = 2,
     progress: Progress | None = None,
 ) -> tuple[PersistenceInterval, ...]:
-    """Persistent homology of the sets where an output is at least t, for descending t: births are above deaths.
+    """Compute persistent homology of the sets where an output is at least t, for descending t.
 
-    Parameters, results and errors are those of `sublevel_persistence`; births descend.
+    Parameters
+    ----------
+    network
+        Any network.
+    domain
+        A bounded polyhedron.
+    output
+        The number of the output, from 0.
+    characteristic
+        The characteristic of the field of coefficients GF(p), a prime of at most 46337 (the
+        largest that gudhi accepts).
+    progress
+        Called after each neuron with its layer, its index and the number of regions so far.
+
+    Returns
+    -------
+    tuple of PersistenceInterval
+        The nonempty intervals [birth, death), by dimension, birth and death; intervals without a
+        death come last. Births descend, and every birth is above its death.
+
+    Raises
+    ------
+    DomainError
+        The domain is unbounded, or there is no such output or field.
+    UnfinishedError
+        Ctrl-C interrupted the computation.
+    PolyreluError
+        The package gudhi is not installed.
+
+    Examples
+    --------
+    >>> import pytest
+    >>> _ = pytest.importorskip("gudhi")
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])  # |x|
+    >>> for interval in superlevel_persistence(net, Polyhedron.box([-3], [3])):
+    ...     print(interval.dimension, interval.birth, interval.death)
+    0 3 0
+    0 3 None
     """
     return _persistence(network, domain, output, characteristic, progress, -1)
 
@@ -126,11 +172,13 @@ def _persistence(
     progress: Progress | None,
     sign: int,
 ) -> tuple[PersistenceInterval, ...]:
+    """The intervals of `sign` times the output, with births and deaths of the output itself."""
     output_row(network, output)
     tree = _empty_tree(characteristic)
     if not isinstance(domain, Polyhedron) or not domain.is_bounded():
         raise DomainError(
-            "persistent homology: needs a bounded polyhedron as domain, such as a box from -1000 to 1000"
+            "persistent homology: needs a bounded polyhedron as domain, such as a box from -1000 "
+            "to 1000"
         )
     cells = canonical_complex(network, domain, progress)
     if not cells.complete:
@@ -156,12 +204,13 @@ def _persistence(
 
 
 def _empty_tree(characteristic: int) -> Any:
-    """A simplex tree of gudhi, if that is installed and takes the field."""
+    """An empty simplex tree of gudhi; an error without gudhi or for a field that it rejects."""
     try:
         import gudhi
     except ImportError:
         raise PolyreluError(
-            "persistent homology needs the package gudhi (the extra [topology]): pip install 'polyrelu[topology]'"
+            "persistent homology needs the package gudhi (the extra [topology]): pip install "
+            "'polyrelu[topology]'"
         ) from None
     if (
         characteristic == 0
@@ -169,7 +218,8 @@ def _empty_tree(characteristic: int) -> Any:
         or characteristic > _LARGEST_PRIME
     ):
         raise DomainError(
-            f"persistent homology: {str(characteristic)[:40]} is not a prime of at most {_LARGEST_PRIME}"
+            f"persistent homology: {str(characteristic)[:40]} is not a prime of at most "
+            f"{_LARGEST_PRIME}"
         )
     return gudhi.SimplexTree()
 
@@ -193,7 +243,7 @@ def _at_vertices(cells: PolyhedralComplex, output: int) -> list[Fraction]:
 
 
 def _simplices(cells: PolyhedralComplex) -> list[Simplex]:
-    """The simplices of full dimension of the pulling triangulations of the regions of a bounded complex."""
+    """The full-dimensional simplices of the pulling triangulations of a bounded complex."""
     first = np.arange(cells.size(0))
     below: list[list[Simplex]] = [[(vertex,)] for vertex in first.tolist()]
     for k in range(1, cells.dimension + 1):

@@ -1,11 +1,11 @@
-"""Elementary divisors of sparse integer matrices: entries ±1 first, what is left densely.
+"""Elementary divisors of sparse integer matrices: entries ±1 first, then a dense algorithm.
 
-**A chain complex loses nothing with a unit.** Let [b : a] = ±1 be an entry of ∂_k at row a, column b. Adding multiples
-of column b to the others makes row a zero outside b; then row a and column b can be left out: they contribute the
-elementary divisor 1 to ∂_k. Row a of ∂_k ∂_{k+1} = 0 says that the row of b in ∂_{k+1} is an integer combination of the
-other rows, so it can be left out there, and no elementary divisor but zeros is lost. This stays true when further units
-are left out of ∂_k. So, from low dimensions to high ones, each map is read without the rows that were columns of units
-in the map below, and what remains is small.
+Homology needs the ranks and the elementary divisors of boundary maps, whose entries are mostly ±1.
+In a chain complex an entry ±1 of ∂_k at row a and column b can be removed together with its row and
+its column, and the row of b in ∂_{k+1} as well: only a divisor 1 of ∂_k and zeros are lost. So the
+maps are read from low dimensions to high ones, each without the rows that were columns of units in
+the map below, and what remains is small. The proof stands in docs/theory/topology.md, section
+"Homology from elementary divisors".
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ from polyrelu.topology.chains import Boundary
 
 __all__ = ["Divisors", "chain_divisors", "elementary_divisors"]
 
-#: The number of elementary divisors of a map that are 1, and the others, each a divisor of the next.
+#: The number of elementary divisors 1 of a map, and the others, each a divisor of the next.
 Divisors = tuple[int, tuple[int, ...]]
+#: The nonzero entries of a row or column, by index.
 Column = dict[int, int]
 
 
 def chain_divisors(chains: list[Boundary]) -> list[Divisors]:
-    """The elementary divisors of the maps of a chain complex that starts in the lowest dimension.
+    """Compute the elementary divisors of the maps of a chain complex, lowest dimension first.
 
     >>> import numpy as np
-    >>> start = Boundary(0, np.zeros(3, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int8))
-    >>> edge = Boundary(2, np.array([0, 2]), np.array([0, 1]), np.array([-1, 1], dtype=np.int8))
-    >>> chain_divisors([start, edge])
+    >>> nothing = np.zeros(0, dtype=np.int64)
+    >>> start = Boundary(0, np.zeros(3, dtype=np.int64), nothing, nothing.astype(np.int8))
+    >>> signs = np.array([-1, 1], dtype=np.int8)
+    >>> chain_divisors([start, Boundary(2, np.array([0, 2]), np.array([0, 1]), signs)])
     [(0, ()), (1, ())]
     """
     found: list[Divisors] = []
@@ -42,6 +44,7 @@ def chain_divisors(chains: list[Boundary]) -> list[Divisors]:
 
 
 def _columns(boundary: Boundary, left_out: set[int]) -> dict[int, Column]:
+    """The nonzero columns of a boundary map without the given rows, by their numbers."""
     offsets, rows, signs = (
         boundary.offsets.tolist(),
         boundary.facets.tolist(),
@@ -57,10 +60,15 @@ def _columns(boundary: Boundary, left_out: set[int]) -> dict[int, Column]:
 
 
 def _eliminate_units(columns: dict[int, Column]) -> set[int]:
-    """Leave out pairs of a row and a column with entry ±1 as long as there are any; the columns that were left out.
+    """Remove pairs of a row and a column with an entry ±1 as long as there are any.
 
-    A shortest column goes first, with its row of fewest entries, so that little is added to others: a column with one
-    entry adds nothing.
+    A shortest column goes first, with its row of fewest entries, so that little is added to other
+    columns; a column with one entry adds nothing. The columns that remain are left in `columns`.
+
+    Returns
+    -------
+    set of int
+        The columns that were removed.
     """
     rows: defaultdict[int, set[int]] = defaultdict(set)
     for j, column in columns.items():
@@ -73,7 +81,7 @@ def _eliminate_units(columns: dict[int, Column]) -> set[int]:
         length, j = heappop(heap)
         column = columns.get(j, {})
         units = [i for i, entry in column.items() if entry in (1, -1)]
-        if len(column) != length or not units:  # a column that changes is looked at again
+        if len(column) != length or not units:  # a changed column is in the heap again
             continue
         pivot = min(units, key=lambda i: len(rows[i]))
         del columns[j]
@@ -90,7 +98,7 @@ def _eliminate_units(columns: dict[int, Column]) -> set[int]:
 def _clear(
     columns: dict[int, Column], rows: dict[int, set[int]], other: int, column: Column, pivot: int
 ) -> None:
-    """Add the multiple of a column to another one that makes its entry at the pivot 0."""
+    """Add a multiple of a column to another one so that its entry at the pivot becomes 0."""
     changed = columns[other]
     factor = -changed.pop(pivot) * column[pivot]
     for i, entry in column.items():
@@ -108,10 +116,12 @@ def _clear(
 
 
 def elementary_divisors(vectors: list[Column]) -> Divisors:
-    """The elementary divisors of the matrix with these rows (or columns), each given by its nonzero entries.
+    """Compute the elementary divisors of a matrix given by the nonzero entries of its rows.
 
-    The smallest entry is brought to divide its row and its column by division with remainder, which makes a smaller one
-    or clears both; once it divides all other entries it is an elementary divisor, and its row and column are left out.
+    The vectors may be the columns as well. In each step division with remainder by the smallest
+    entry either clears the rest of its row and column or leaves a smaller entry. Once the entry is
+    alone in its row and column and divides all others, it is an elementary divisor, and row and
+    column are removed.
 
     >>> elementary_divisors([{0: 2, 1: 4}, {0: 2, 1: 10}, {1: 9}])
     (1, (6,))
@@ -135,7 +145,7 @@ def elementary_divisors(vectors: list[Column]) -> Divisors:
 
 
 def _reduce_column(matrix: list[Column], row: int, i: int) -> bool:
-    """Subtract multiples of a row from the others; whether column i is 0 outside of it then."""
+    """Subtract multiples of a row from the others; whether column i is then 0 outside it."""
     pivot = matrix[row][i]
     for other, vector in enumerate(matrix):
         if other != row and i in vector:
@@ -144,7 +154,13 @@ def _reduce_column(matrix: list[Column], row: int, i: int) -> bool:
 
 
 def _reduce_row(matrix: list[Column], row: int, i: int) -> bool:
-    """Subtract multiples of column i, 0 outside the row, from the others; whether the row is 0 outside of it then."""
+    """Subtract multiples of column i from the other columns; column i is 0 outside the given row.
+
+    Returns
+    -------
+    bool
+        Whether the row is then 0 outside column i.
+    """
     pivot = matrix[row][i]
     rest = {c: entry % pivot for c, entry in matrix[row].items() if c != i and entry % pivot}
     matrix[row] = {i: pivot, **rest}
@@ -152,8 +168,10 @@ def _reduce_row(matrix: list[Column], row: int, i: int) -> bool:
 
 
 def _divides_all(matrix: list[Column], row: int, i: int) -> bool:
-    """Whether the entry, alone in its row and column, divides all others; if not, add a row with one that it does not
-    divide to its own."""
+    """Return whether an entry that is alone in its row and column divides all other entries.
+
+    If it does not, a row with an entry that it does not divide is added to its row.
+    """
     pivot = matrix[row][i]
     for other, vector in enumerate(matrix):
         if other != row and any(entry % pivot for entry in vector.values()):
@@ -163,6 +181,7 @@ def _divides_all(matrix: list[Column], row: int, i: int) -> bool:
 
 
 def _subtract(vector: Column, other: Column, factor: int) -> None:
+    """Subtract a multiple of one sparse vector from another one, in place."""
     for c, entry in other.items():
         value = vector.get(c, 0) - factor * entry
         if value:

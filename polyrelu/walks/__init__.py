@@ -1,7 +1,8 @@
-"""Local walks that need no complex: from cell to cell along a line, or along one neuron's bent hyperplane in a plane.
+"""Walks from cell to cell without a complex: along a line, or along one bent hyperplane in a plane.
 
-Every sign is certain: float bounds decide most of them, exact arithmetic the rest. A walk costs time and memory for the
-cells that it meets, whatever the number of inputs and of all cells.
+A walk certifies every sign that it reports: error bounds decide most signs in floats, exact
+arithmetic decides the rest. Its cost is proportional to the number of cells that it meets, whatever
+the number of inputs and the number of all cells. The proofs stand in docs/theory/walks.md.
 """
 
 from polyrelu.walks.affine_slice import AffineSlice
@@ -9,8 +10,8 @@ from polyrelu.walks.bent_hyperplane import (
     BentPiece,
     BentWalk,
     Corner,
+    CrossingPoint,
     Ending,
-    Ridge,
     StepLimitError,
     Tie,
     bent_walk_from,
@@ -27,12 +28,12 @@ __all__ = [
     "BentPiece",
     "BentWalk",
     "Corner",
+    "CrossingPoint",
     "Ending",
     "LineCell",
     "LineEvent",
     "LineWalk",
     "Ray",
-    "Ridge",
     "Star",
     "StepLimitError",
     "Tie",

@@ -1,15 +1,17 @@
-"""A network on an affine subspace: coordinates, exact affine forms, exact signs.
+"""A network on an affine subspace: coordinates, exact affine forms and exact signs.
 
-The subspace is x = p + B s, s ∈ Q^k. In these coordinates the preactivations of layer ℓ are, where the neurons that are
-on are known, the rows [a | b] of an affine form over (s, 1),
+The subspace is the set of x = p + B s, s ∈ Q^k. For a given activation pattern the preactivations
+of layer ℓ are affine forms over (s, 1), the rows [a | b] of
 
     F[ℓ] = C[ℓ] + Σ_{0<j<ℓ} W[ℓ,j] M[j] F[j],    C[ℓ] = [W[ℓ,0] B | W[ℓ,0] p + b[ℓ]],
 
-M[j] the diagonal of the neurons of layer j that are on. F[ℓ] depends only on the signs of the layers before ℓ; what was
-computed for some signs is remembered for a while, because a walk from cell to cell changes few of them at a time.
+where M[j] is the diagonal matrix of the neurons of layer j that are on. F[ℓ] depends only on the
+signs of the layers before ℓ. Forms are cached for the patterns used last, because a step from one
+cell to the next changes few signs.
 
-Signs of all hidden neurons are kept in one flat array, layer by layer; a neuron is known by its place there. Neurons of
-sign 0 and -1 are off: both give the same form.
+The signs of all hidden neurons stand in one flat array, layer by layer, and the *place* of a
+neuron is its index in this array. Neurons of sign 0 and -1 are off: both signs give the same
+forms.
 """
 
 from __future__ import annotations
@@ -38,39 +40,61 @@ from polyrelu.support.typing import IntegerRow, Point, Signs
 
 __all__ = ["AffineSlice", "Point", "Signs", "exact_vector"]
 
-#: The signs of all hidden neurons, int8.
-
-#: So many layers of forms are remembered.
-_REMEMBERED = 64
+#: Maximum number of matrices F[ℓ] that an `AffineSlice` keeps in its cache.
+_CACHED_FORMS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """C[ℓ], shape (n_ℓ, k + 1), and the weights on earlier hidden layers."""
+    """One layer on the subspace.
+
+    Attributes
+    ----------
+    constant
+        C[ℓ], shape (n_ℓ, k + 1).
+    blocks
+        The weights on earlier hidden layers.
+    """
 
     constant: RationalMatrix
     blocks: tuple[Block, ...]
 
 
 class AffineSlice:
-    """A network on the points p + B s.
+    """A network restricted to the points p + B s.
 
     Parameters
     ----------
-    network : any network.
-    point : p, n_0 exact numbers.
-    directions : the columns of B as rows, shape (k, n_0), independent.
+    network
+        Any network.
+    point
+        The point p, n_0 exact numbers.
+    directions
+        The columns of B as rows, shape (k, n_0), independent.
 
     Attributes
     ----------
-    network, point : as given; the point as fractions.
-    dimension : k.
-    size : the number of hidden neurons.
+    network
+        The network as given.
+    point
+        The point p as fractions.
+    dimension
+        The dimension k of the subspace.
+    layers
+        C[ℓ] and the blocks on earlier hidden layers, for each layer.
+    offsets
+        The place at which each hidden layer starts, and the place after the last one, shape
+        (num_hidden_layers + 1,).
+    num_neurons
+        The number of hidden neurons.
 
     Raises
     ------
-    DomainError : the point or a direction has not n_0 coordinates, or the directions are dependent.
+    DomainError
+        The point or a direction does not have n_0 coordinates, or the directions are dependent.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[2, 3]], [1])])
     >>> line = AffineSlice(net, [1, 0], [[1, "1/2"]])
@@ -89,69 +113,80 @@ class AffineSlice:
         along = RationalMatrix.from_rows(rows, ncols=network.inputs)
         if rank(along) < len(rows):
             raise DomainError(
-                "the directions are dependent (or one is 0); give directions that span the line or plane"
+                "the directions are dependent (or one is 0); give directions that span the line or "
+                "plane"
             )
         self.dimension = len(rows)
         self._embedding = along.transpose().beside(RationalMatrix.column(self.point))
         self.layers = [_restricted(layer, self._embedding) for layer in network.layers]
         widths = [layer.width for layer in network.layers[: network.hidden_layers]]
-        #: where each hidden layer starts in the flat arrays, and where the last one ends
         self.offsets = (0, *accumulate(widths))
-        self.size = self.offsets[-1]
+        self.num_neurons = self.offsets[-1]
         self._forms: OrderedDict[tuple[int, bytes], RationalMatrix] = OrderedDict()
         self._reads: dict[int, tuple[NDArray[np.bool_], list[tuple[int, NDArray[np.bool_]]]]] = {}
 
-    # -- names ----------------------------------------------------------------------------------------------------
+    # -- names ----------------------------------------------------------------------------------
 
-    def part(self, layer: int) -> slice:
-        """The places of a hidden layer in the flat arrays."""
+    def layer_slice(self, layer: int) -> slice:
+        """Return the places of a hidden layer, numbered from 1, as a slice of the flat arrays."""
         return slice(self.offsets[layer - 1], self.offsets[layer])
 
     def layer_of(self, place: int) -> int:
-        """The layer of a neuron, from 1."""
+        """Return the layer, numbered from 1, of the neuron at a place."""
         return int(np.searchsorted(self.offsets, place, side="right"))
 
     def neuron(self, place: int) -> NeuronId:
-        """The neuron at a place of the flat arrays."""
+        """Return the neuron at a place."""
         layer = self.layer_of(place)
         return NeuronId(layer, int(place) - self.offsets[layer - 1])
 
     def neurons(self, places: Iterable[int]) -> tuple[NeuronId, ...]:
-        """The neurons at some places, in order."""
+        """Return the neurons at several places, in the order given."""
         return tuple(self.neuron(place) for place in places)
 
+    def zeros_of_layer(self, signs: Signs, layer: int) -> list[int]:
+        """Return the places of the neurons of a hidden layer that are 0, in ascending order."""
+        start = self.offsets[layer - 1]
+        return (np.flatnonzero(signs[self.layer_slice(layer)] == 0) + start).tolist()
+
     def place(self, neuron: NeuronId) -> int:
-        """Where a neuron stands in the flat arrays.
+        """Return the place of a neuron.
 
         Raises
         ------
-        DomainError : there is no such hidden neuron.
+        DomainError
+            There is no such hidden neuron.
         """
         if not 1 <= neuron.layer <= self.network.hidden_layers:
             raise DomainError(
-                f"there is no hidden layer {neuron.layer}; they are 1 to {self.network.hidden_layers}"
+                f"there is no hidden layer {neuron.layer}; they are 1 to "
+                f"{self.network.hidden_layers}"
             )
         width = self.network.widths[neuron.layer]
         if not 0 <= neuron.index < width:
             raise DomainError(
-                f"layer {neuron.layer} has no neuron {neuron.index}; its neurons are 0 to {width - 1}"
+                f"layer {neuron.layer} has no neuron {neuron.index}; its neurons are 0 to "
+                f"{width - 1}"
             )
         return self.offsets[neuron.layer - 1] + neuron.index
 
     def sign_vector(self, signs: Signs) -> SignVector:
-        """Flat signs, layer by layer."""
+        """Return the sign vector with the given flat signs, shape (num_neurons,)."""
         hidden = range(1, self.network.hidden_layers + 1)
-        return SignVector(tuple(tuple(signs[self.part(layer)].tolist()) for layer in hidden))
+        return SignVector(tuple(tuple(signs[self.layer_slice(layer)].tolist()) for layer in hidden))
 
     def embed(self, coordinates: Sequence[Rational]) -> Point:
-        """The point x = p + B s of R^{n_0}."""
+        """Return the point x = p + B s of R^{n_0} for the coordinates s, k exact numbers."""
         return tuple((self._embedding @ RationalMatrix.column([*coordinates, 1])).entries())
 
-    # -- exact forms ----------------------------------------------------------------------------------------------
+    # -- exact forms ----------------------------------------------------------------------------
 
     def affine_map(self, signs: SignVector) -> AffineMap:
-        """The affine map of an activation pattern as a function of s: matrix of shape (n_L, k), the restricted
-        derivative, and offset."""
+        """Return the affine map of an activation pattern as a function of s.
+
+        The matrix, of shape (n_L, k), is the derivative of the outputs along the columns of B; the
+        offset has shape (n_L, 1).
+        """
         flat = np.array([sign for layer in signs.layers for sign in layer], dtype=np.int8)
         depth, k = self.network.depth, self.dimension
         output = (
@@ -162,29 +197,42 @@ class AffineSlice:
         return AffineMap(output.take(columns=range(k)), output.take(columns=[k]))
 
     def forms(self, signs: Signs, layer: int) -> RationalMatrix:
-        """F[ℓ], shape (n_ℓ, k + 1), where the neurons of the layers before have the given signs."""
+        """Return F[ℓ], shape (n_ℓ, k + 1), for given flat signs of the layers before ℓ."""
         key = layer, (signs[: self.offsets[layer - 1]] > 0).tobytes()
         found = self._forms.get(key)
         if found is None:
             found = self.layers[layer - 1].constant
             for block in self.layers[layer - 1].blocks:
-                if (signs[self.part(block.source)] > 0).any():
+                if (signs[self.layer_slice(block.source)] > 0).any():
                     found = found + block @ self._active_forms(signs, block.source)
             self._forms[key] = found
-            if len(self._forms) > _REMEMBERED:
+            if len(self._forms) > _CACHED_FORMS:
                 self._forms.popitem(last=False)
         else:
             self._forms.move_to_end(key)
         return found
 
     def _active_forms(self, signs: Signs, layer: int) -> RationalMatrix:
-        """The activations of a layer: its forms, 0 where a neuron is off."""
+        """The activations of a layer: its forms, with 0 for neurons that are off."""
         return self.forms(signs, layer).scale_rows(
-            (signs[self.part(layer)] > 0).astype(int).tolist()
+            (signs[self.layer_slice(layer)] > 0).astype(int).tolist()
         )
 
     def rows(self, signs: Signs, places: Sequence[int]) -> list[IntegerRow]:
-        """Positive multiples of the forms [a | b] of some neurons, in ascending order of their places, in integers."""
+        """Return positive multiples, in primitive integers, of the forms [a | b] of some neurons.
+
+        Parameters
+        ----------
+        signs
+            Flat signs that determine the forms.
+        places
+            The neurons, in ascending order of their places.
+
+        Returns
+        -------
+        list of tuple
+            One row of k + 1 integers for each neuron.
+        """
         found: list[IntegerRow] = []
         chosen = np.asarray(places, dtype=np.int64)
         for layer in range(1, self.network.hidden_layers + 1):
@@ -195,45 +243,71 @@ class AffineSlice:
                 found += map(positive_primitive, taken.integer_rows())
         return found
 
-    # -- exact signs ----------------------------------------------------------------------------------------------
+    # -- exact signs ----------------------------------------------------------------------------
 
     def signs_at(self, coordinates: Sequence[Rational]) -> Signs:
-        """The signs at a point of the subspace."""
+        """Return the flat signs at the point with coordinates s, k exact numbers."""
         column = RationalMatrix.column([*coordinates, 1])
-        signs = np.zeros(self.size, dtype=np.int8)
+        signs = np.zeros(self.num_neurons, dtype=np.int8)
         for layer in range(1, self.network.hidden_layers + 1):
-            signs[self.part(layer)] = (self.forms(signs, layer) @ column).signs()[:, 0]
+            signs[self.layer_slice(layer)] = (self.forms(signs, layer) @ column).signs()[:, 0]
         return signs
 
     def signs_beyond(self, at: Signs, direction: Sequence[int]) -> Signs:
-        """The signs just beyond a point, at s + ε r for every small ε > 0, given the signs at s.
+        """Return the signs at s + ε r for every sufficiently small ε > 0.
 
-        What is not 0 at s keeps its sign. What is 0 has the sign of a·r, a the linear part of its form where the
-        neurons before have the signs just beyond s.
+        A neuron that is not 0 at s keeps its sign. A neuron that is 0 at s has the sign of a·r,
+        where a is the linear part of its form for the signs of the earlier layers just beyond s.
+
+        Parameters
+        ----------
+        at
+            The flat signs at the point s.
+        direction
+            The direction r, k integers.
+
+        Returns
+        -------
+        Array
+            Flat signs, shape (num_neurons,).
         """
         beyond = at.copy()
         for layer in range(1, self.network.hidden_layers + 1):
-            zeros = (np.flatnonzero(at[self.part(layer)] == 0) + self.offsets[layer - 1]).tolist()
+            zeros = self.zeros_of_layer(at, layer)
             if zeros:
                 beyond[zeros] = [dot_sign(row[:-1], direction) for row in self.rows(beyond, zeros)]
         return beyond
 
-    def stay_zero(self, places: NDArray[np.int64], on: NDArray[np.bool_]) -> bool:
-        """Whether neurons that are 0 are 0 whichever of the neurons `on` are on: their C is 0, and they read none of
-        them."""
+    def remain_zero(self, places: NDArray[np.int64], on: NDArray[np.bool_]) -> bool:
+        """Return whether neurons that are 0 remain 0 whichever of the other given neurons are on.
+
+        They do if their row of C is 0 and all their weights on the neurons `on` are 0.
+
+        Parameters
+        ----------
+        places
+            The places of the neurons that are 0.
+        on
+            A mask over all places, shape (num_neurons,), of the neurons that may be on.
+
+        Returns
+        -------
+        bool
+            Whether they surely remain 0.
+        """
         for layer in sorted({self.layer_of(place) for place in places}):
             start, stop = self.offsets[layer - 1 : layer + 1]
             inside = places[(places >= start) & (places < stop)] - start
             if len(inside):
                 constant, blocks = self._read_by(layer)
                 if constant[inside].any() or any(
-                    (reads[inside] & on[self.part(source)]).any() for source, reads in blocks
+                    (reads[inside] & on[self.layer_slice(source)]).any() for source, reads in blocks
                 ):
                     return False
         return True
 
     def reads_input(self, place: int) -> bool:
-        """Whether a neuron has a weight on the input of the network that is not 0."""
+        """Return whether the neuron at a place has a nonzero weight on the input of the network."""
         own = self.network.layers[self.layer_of(place) - 1]
         row = [place - self.offsets[self.layer_of(place) - 1]]
         return any(
@@ -241,7 +315,7 @@ class AffineSlice:
         )
 
     def _read_by(self, layer: int) -> tuple[NDArray[np.bool_], list[tuple[int, NDArray[np.bool_]]]]:
-        """Which rows of C are not 0, and for each block which weights are not."""
+        """Which rows of C of a layer are nonzero, and which weights of its blocks are nonzero."""
         if layer not in self._reads:
             own = self.layers[layer - 1]
             blocks = [(block.source, _nonzero(block.entries)) for block in own.blocks]
@@ -250,7 +324,22 @@ class AffineSlice:
 
 
 def exact_vector(name: str, entries: Sequence[Rational], size: int) -> Point:
-    """Exact numbers as fractions; `DomainError` if there are not `size` of them, or if one is not an exact number."""
+    """Convert exact numbers to fractions.
+
+    Parameters
+    ----------
+    name
+        What the vector is, for the error message.
+    entries
+        The numbers.
+    size
+        The number of entries that is required.
+
+    Raises
+    ------
+    DomainError
+        There are more or fewer than `size` entries, or one of them is not an exact number.
+    """
     if len(entries) != size:
         raise DomainError(f"{name} has {len(entries)} coordinates, not {size}; give one for each")
     try:
@@ -260,6 +349,7 @@ def exact_vector(name: str, entries: Sequence[Rational], size: int) -> Point:
 
 
 def _nonzero(matrix: AnyMatrix) -> NDArray[np.bool_]:
+    """The mask of the entries that are not 0."""
     if not isinstance(matrix, SparseMatrix):
         return np.asarray(matrix.signs(), dtype=bool)
     marks = np.zeros(matrix.shape, dtype=bool)
@@ -268,6 +358,7 @@ def _nonzero(matrix: AnyMatrix) -> NDArray[np.bool_]:
 
 
 def _restricted(layer: Layer, embedding: RationalMatrix) -> _Layer:
+    """A layer on the subspace whose points (x, 1) are the embedding times (s, 1)."""
     constant = RationalMatrix.zeros(layer.width, embedding.ncols - 1).beside(layer.bias)
     for block in layer.blocks:
         if block.source == 0:

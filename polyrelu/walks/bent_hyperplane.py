@@ -1,27 +1,22 @@
-"""Along the zero set of one neuron inside a plane, from cell to cell, with no complex and in any dimension.
+"""Walks along the bent hyperplane of one neuron inside a plane, without a complex.
 
-In the plane x = p + s_1 B_1 + s_2 B_2 the *bent hyperplane* of a neuron v, where z_v is 0 next to points where it is
-not, consists of *pieces*: cells of dimension 1, known by their signs, with sign 0 at v. They end where other neurons
-vanish.
+In the plane x = p + s_1 B_1 + s_2 B_2 the *bent hyperplane* of a neuron v is the set where z_v is 0
+next to points where it is not. It consists of *pieces*: cells of dimension 1, determined by their
+signs, with sign 0 at v. A piece ends where other neurons vanish.
 
-**Ridges.** Let exactly one neuron u vanish at the end of a piece that does not vanish on it, v being the only neuron
-that is 0 on the piece (neurons that stay 0 whatever is switched here do not count). Then
+* **Crossing points.** If exactly one neuron u vanishes at the end of a piece and not on the piece,
+  and v is the only neuron that is 0 on the piece (neurons that remain 0 whatever is switched are
+  not counted), then (v, u) takes all four pairs of signs around the point, in four sectors, and
+  exactly one piece of v follows, with the opposite sign of u. A ray between two sectors is
+  *visible* (the full gradient of f jumps) exactly if the derivative of f with respect to the
+  activation of the neuron that is switched there is not 0.
+* **Ties.** At every other end of a piece the star of the point is computed exactly (`star`). If
+  exactly one ray of the bent hyperplane leaves the point besides the ray on which the walk came,
+  the walk continues on it. Otherwise the walk stops, because nothing says which ray it should
+  take.
 
-* (v, u) takes all four pairs of signs around the point, in four sectors, all other signs being constant. Say u does not
-  lie in an earlier layer than v (else exchange them: z_v is not constant on z_u = 0, where it vanishes only in this
-  point). Then z_v = 0 is a line around the point. The form of u with v on and the one with v off are equal on this
-  line, and change their sign at the point; so on either side of the line there is one ray on which u vanishes.
-* So one piece of v follows, with the opposite sign of u.
-* The neurons that stay 0 read no neuron that is on. If they have no weights on the input either, they are 0 around the
-  point in R^{n_0}, and the sectors lie in open cells of R^{n_0}. Across a ray only one neuron w is switched, so that f
-  jumps by c z_w, c the derivative of f by the activation of w; as z_w is not constant, the ray is *visible* (the full
-  gradient of f jumps) exactly if c ≠ 0.
-* If one of them has weights on the input, the plane lies in its zero set: it takes both signs next to the plane, and f
-  need not have a gradient in the sectors. Then there is none to ask for, and no ray is called visible.
-
-**Ties.** At every other end of a piece the cells around it are worked out exactly (`star`). If exactly one ray of the
-bent hyperplane leaves besides the one the walk came on, it goes on there; otherwise it stops, for nothing says which
-ray it should take.
+The proofs, and the case of a plane inside the zero set of another neuron, stand in
+docs/theory/walks.md, section "Crossing points".
 """
 
 from __future__ import annotations
@@ -47,8 +42,8 @@ __all__ = [
     "BentPiece",
     "BentWalk",
     "Corner",
+    "CrossingPoint",
     "Ending",
-    "Ridge",
     "StepLimitError",
     "Tie",
     "bent_walk_from",
@@ -57,8 +52,9 @@ __all__ = [
     "zero_in_plane",
 ]
 
-#: Signs of (v, u) at a sector or a ray around a ridge.
+#: The signs of (v, u) on a sector or a ray around a crossing point.
 Pair: TypeAlias = tuple[int, int]
+#: Why a walk stops after a piece.
 Ending = Literal["unbounded", "closed", "tie", "limit"]
 
 _SECTORS: tuple[Pair, ...] = ((1, 1), (1, -1), (-1, 1), (-1, -1))
@@ -66,48 +62,61 @@ _RAYS: tuple[Pair, ...] = ((0, 1), (0, -1), (1, 0), (-1, 0))
 
 
 class StepLimitError(DomainError):
-    """So many steps as were asked for have decided nothing."""
+    """The number of cells that the caller allowed did not suffice to decide the question."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corner:
-    """The end of a piece: a point of the plane, exact numbers worked out when they are asked for.
+    """The end of a piece, a point of the plane; exact numbers are computed when asked for.
 
     Attributes
     ----------
-    track : of the piece before it.
-    at : signs at the point.
-    near : about where the point is, in plane coordinates; a guess in floats.
+    plane
+        The network on the plane.
+    track
+        The piece before the point, and its line.
+    at
+        The signs of all hidden neurons at the point, a flat array of shape (num_neurons,).
+    near
+        Approximate plane coordinates of the point in floats; a guess without a bound.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, -2]), ([[1, 1]], [0])])
+    >>> piece = next(walk_bent_hyperplane(net, NeuronId(1, 0), [0, 0], [[1, 0], [0, 1]]))
+    >>> isinstance(piece.end, Corner), str(piece.end.signs)
+    (True, '00')
     """
 
-    part: AffineSlice
+    plane: AffineSlice
     track: Track
     at: Signs
     near: tuple[float, float]
 
     @cached_property
     def point(self) -> tuple[Fraction, Fraction]:
-        """The point in plane coordinates, exactly."""
+        """The exact plane coordinates of the point."""
         assert self.track.carrier is not None
         vanishing = int(np.flatnonzero(self.at != self.track.signs)[0])
         places = sorted((self.track.carrier, vanishing))
-        x, y, w = meeting_direction(self.part.rows(self.track.signs, places))
+        x, y, w = meeting_direction(self.plane.rows(self.track.signs, places))
         return Fraction(x, w), Fraction(y, w)
 
     @property
     def embedded(self) -> Point:
         """The point in R^{n_0}."""
-        return self.part.embed(self.point)
+        return self.plane.embed(self.point)
 
     @property
     def zeros(self) -> tuple[NeuronId, ...]:
         """All neurons that vanish at the point."""
-        return self.part.neurons(np.flatnonzero(self.at == 0))
+        return self.plane.neurons(np.flatnonzero(self.at == 0))
 
     @property
     def signs(self) -> SignVector:
-        """The signs at the point."""
-        return self.part.sign_vector(self.at)
+        """The sign vector at the point."""
+        return self.plane.sign_vector(self.at)
 
     def __repr__(self) -> str:
         zeros = ", ".join(f"({neuron.layer}, {neuron.index})" for neuron in self.zeros)
@@ -115,14 +124,34 @@ class Corner:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ridge(Corner):
-    """A point at which exactly two neurons vanish, v that is walked along and u, and four sectors meet.
+class CrossingPoint(Corner):
+    """A point at which the zero sets of exactly two neurons v and u cross.
 
-    Neurons that are 0 on all of the sectors do not count; `zeros` names them with the others.
+    Four sectors meet at the point.
+
+    The walk follows the neuron v. Neurons that are 0 on all four sectors are not counted, although
+    `zeros` names them with v and u.
 
     Attributes
     ----------
-    v, u : their places in the flat arrays of signs.
+    plane
+        The network on the plane.
+    track
+        The piece before the point, and its line.
+    at
+        The signs of all hidden neurons at the point, a flat array of shape (num_neurons,).
+    near
+        Approximate plane coordinates of the point in floats; a guess without a bound.
+    v, u
+        The places of the two neurons in the flat arrays.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, -2]), ([[1, 1]], [0])])
+    >>> piece = next(walk_bent_hyperplane(net, NeuronId(1, 0), [0, 0], [[1, 0], [0, 1]]))
+    >>> piece.end, piece.end.other, piece.end.bends
+    (<CrossingPoint, (1, 0), (1, 1) at (0, 2)>, NeuronId(layer=1, index=1), False)
     """
 
     v: int
@@ -130,93 +159,108 @@ class Ridge(Corner):
 
     @property
     def neuron(self) -> NeuronId:
-        """v."""
-        return self.part.neuron(self.v)
+        """The neuron v, whose bent hyperplane the walk follows."""
+        return self.plane.neuron(self.v)
 
     @property
     def other(self) -> NeuronId:
-        """u."""
-        return self.part.neuron(self.u)
+        """The neuron u, which the walk crosses."""
+        return self.plane.neuron(self.u)
 
     @cached_property
     def through_plane(self) -> tuple[NeuronId, ...]:
-        """The neurons that are 0 on all sectors and not around the point in R^{n_0}: their zero sets contain the plane
-        there, so that the sectors lie in no open cells."""
+        """The neurons that are 0 on all sectors but not on a neighbourhood of the point in R^{n_0}.
+
+        Around the point the zero sets of these neurons contain the plane, so the sectors lie in no
+        open cells of R^{n_0}.
+        """
         others = (
             place
             for place in np.flatnonzero(self.at == 0).tolist()
             if place not in (self.v, self.u)
         )
-        return self.part.neurons(place for place in others if self.part.reads_input(place))
+        return self.plane.neurons(place for place in others if self.plane.reads_input(place))
 
     @property
     def sectors(self) -> dict[Pair, SignVector]:
-        """The signs of the four sectors, by the signs of (v, u)."""
-        return {pair: self.part.sign_vector(self._with(pair)) for pair in _SECTORS}
+        """The sign vectors of the four sectors, by the signs of (v, u)."""
+        return {pair: self.plane.sign_vector(self._signs_with(pair)) for pair in _SECTORS}
 
     @property
     def rays(self) -> dict[Pair, SignVector]:
-        """The signs of the four rays, by the signs of (v, u), one of which is 0."""
-        return {pair: self.part.sign_vector(self._with(pair)) for pair in _RAYS}
+        """The sign vectors of the four rays, by the signs of (v, u), one of which is 0."""
+        return {pair: self.plane.sign_vector(self._signs_with(pair)) for pair in _RAYS}
 
     def gradients(self) -> dict[Pair, RationalMatrix]:
-        """The exact gradient of f on R^{n_0} in each sector, shape (n_L, n_0), by the signs of (v, u).
+        """Return the exact gradient of f on R^{n_0} in each sector, by the signs of (v, u).
 
-        It takes the time of four products of all weight matrices; `visible` does not need them.
+        The cost is four products of all weight matrices; `visible` does not need them.
+
+        Returns
+        -------
+        dict
+            Matrices of shape (n_L, n_0).
 
         Raises
         ------
-        DomainError : the plane lies in the zero set of another neuron (`through_plane`), so that f need not have a
-            gradient there.
+        DomainError
+            The plane lies in the zero set of another neuron (`through_plane`), so f need not have a
+            gradient in the sectors.
         """
         self._check_open()
-        maps = self.part.network.affine_maps(self.sectors.values())
+        maps = self.plane.network.affine_maps(self.sectors.values())
         return {pair: found.matrix for pair, found in zip(_SECTORS, maps, strict=True)}
 
     @cached_property
     def visible(self) -> dict[Pair, bool]:
-        """Whether the full gradient of f jumps across each of the four rays, by the signs of (v, u).
+        """Whether the gradient of f on R^{n_0} jumps across each ray, by the signs of (v, u).
 
         Neurons that vanish on a whole neighbourhood count as off.
 
         Raises
         ------
-        DomainError : as `gradients`.
+        DomainError
+            The plane lies in the zero set of another neuron (`through_plane`), so f need not have a
+            gradient in the sectors.
         """
         self._check_open()
         switched = {pair: self.v if pair[0] == 0 else self.u for pair in _RAYS}
         return {
-            pair: not self._influence(pair, place).is_zero() for pair, place in switched.items()
+            pair: not self._output_derivative(pair, place).is_zero()
+            for pair, place in switched.items()
         }
 
-    def _influence(self, pair: Pair, place: int) -> RationalMatrix:
-        """The derivative of the outputs by the activation of a neuron on a ray."""
-        signs = self.part.sign_vector(self._with(pair))
-        return output_derivative(self.part.network, signs, self.part.neuron(place))
+    def _output_derivative(self, pair: Pair, place: int) -> RationalMatrix:
+        """The derivative of the outputs with respect to the activation of a neuron on a ray."""
+        signs = self.plane.sign_vector(self._signs_with(pair))
+        return output_derivative(self.plane.network, signs, self.plane.neuron(place))
 
     @cached_property
     def bends(self) -> bool:
-        """Whether the bent hyperplane of the later one of the two neurons bends at the earlier one."""
-        if self.part.layer_of(self.u) == self.part.layer_of(self.v):
+        """Whether the bent hyperplane of the later of the two neurons bends at the earlier one."""
+        if self.plane.layer_of(self.u) == self.plane.layer_of(self.v):
             return False
         earlier, later = sorted((self.u, self.v))
         normals = []
         for sign in (1, -1):
             signs = self.at.copy()
             signs[earlier] = sign
-            normals.append(self.part.rows(signs, [later])[0])
+            normals.append(self.plane.rows(signs, [later])[0])
         (a, b, _), (c, d, _) = normals
         return a * d != b * c
 
     def _check_open(self) -> None:
+        """Refuse to give gradients where the plane lies in the zero set of another neuron."""
         if self.through_plane:
             neuron = self.through_plane[0]
             raise DomainError(
-                f"the plane lies in the zero set of neuron {neuron.index} of layer {neuron.layer}, where f need not "
+                f"the plane lies in the zero set of neuron {neuron.index} of layer {neuron.layer}, "
+                "where f need not "
                 "have a gradient; move the plane a little"
             )
 
-    def _with(self, pair: Pair) -> Signs:
+    def _signs_with(self, pair: Pair) -> Signs:
+        """The flat signs around the point with the given signs of (v, u)."""
         signs = self.at.copy()
         signs[[self.v, self.u]] = pair
         return signs
@@ -228,8 +272,26 @@ class Tie(Corner):
 
     Attributes
     ----------
-    star : the cells of the plane around it, signs in flat arrays.
-    rays_of_neuron : those that belong to the bent hyperplane.
+    plane
+        The network on the plane.
+    track
+        The piece before the point, and its line.
+    at
+        The signs of all hidden neurons at the point, a flat array of shape (num_neurons,).
+    near
+        Approximate plane coordinates of the point in floats; a guess without a bound.
+    star
+        The cells of the plane around the point.
+    rays_of_neuron
+        The rays of the star that belong to the bent hyperplane of v.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
+    >>> piece = next(walk_bent_hyperplane(net, NeuronId(1, 0), [0, -1], [[1, 0], [0, 1]], (0, 0)))
+    >>> piece.end, len(piece.end.sectors), piece.ending
+    (<Tie, (1, 0), (1, 1), (1, 2) at (0, 1)>, 6, None)
     """
 
     star: Star
@@ -237,13 +299,13 @@ class Tie(Corner):
 
     @property
     def sectors(self) -> tuple[SignVector, ...]:
-        """The signs of the sectors, counterclockwise in plane coordinates."""
-        return tuple(map(self.part.sign_vector, self.star.sectors))
+        """The sign vectors of the sectors, counterclockwise in plane coordinates."""
+        return tuple(map(self.plane.sign_vector, self.star.sectors))
 
     @property
     def rays(self) -> tuple[SignVector, ...]:
-        """The signs of the rays; ray i lies before sector i."""
-        return tuple(self.part.sign_vector(ray.signs) for ray in self.star.rays)
+        """The sign vectors of the rays; ray i lies before sector i."""
+        return tuple(self.plane.sign_vector(ray.signs) for ray in self.star.rays)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -252,34 +314,51 @@ class BentPiece:
 
     Attributes
     ----------
-    start : where the walk entered it; None for the first piece.
-    end : where it ends ahead; None if it is unbounded there.
-    ending : why the walk stops here: the piece is ``unbounded``; the next one is the first one again (``closed``); it
-        ends in a ``tie`` from which no ray or several rays of the bent hyperplane lead on; it is the last of so many
-        pieces as were asked for (``limit``). None if a piece follows.
-    origin : where the walk starts, in plane coordinates; it lies in the first piece or at its end.
+    plane
+        The network on the plane.
+    track
+        The signs on the piece, and its line.
+    start
+        The point at which the walk entered the piece; None for the first piece.
+    end
+        The point at which the piece ends ahead; None if it is unbounded there.
+    ending
+        Why the walk stops after this piece: ``unbounded`` if the piece is unbounded ahead;
+        ``closed`` if the first piece follows again; ``tie`` if it ends at a tie from which no ray
+        or several rays of the bent hyperplane lead on; ``limit`` if it is the last piece that the
+        caller asked for. None if another piece follows.
+    origin
+        The start of the walk in plane coordinates; it lies in the first piece or at its end.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, -2]), ([[1, 1]], [0])])
+    >>> walk = walk_bent_hyperplane(net, NeuronId(1, 0), [0, 0], [[1, 0], [0, 1]])
+    >>> [(str(piece.signs), piece.heading, piece.ending) for piece in walk]
+    [('0-', (0, 1), None), ('0+', (0, 1), 'unbounded')]
     """
 
-    part: AffineSlice
+    plane: AffineSlice
     track: Track
-    start: Ridge | Tie | None
-    end: Ridge | Tie | None
+    start: CrossingPoint | Tie | None
+    end: CrossingPoint | Tie | None
     ending: Ending | None
     origin: tuple[Fraction, Fraction]
 
     @property
     def signs(self) -> SignVector:
-        """The signs on the piece."""
-        return self.part.sign_vector(self.track.signs)
+        """The sign vector on the piece."""
+        return self.plane.sign_vector(self.track.signs)
 
     @cached_property
     def heading(self) -> IntegerRow:
-        """The primitive integer direction, in plane coordinates, that points ahead."""
-        return positive_primitive(self.track.exact_line(self.part).heading)
+        """The primitive integer direction, in plane coordinates, in which the walk goes."""
+        return positive_primitive(self.track.exact_line(self.plane).heading)
 
     @property
     def inner(self) -> tuple[Fraction, Fraction]:
-        """A point inside the piece, in plane coordinates, exactly."""
+        """The exact plane coordinates of a point inside the piece."""
         start = self.origin if self.start is None else self.start.point
         end = None if self.end is None else self.end.point
         if end is None:
@@ -287,28 +366,42 @@ class BentPiece:
         return (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
 
     def __repr__(self) -> str:
-        return f"<BentPiece {self.signs}, from {self.start or 'the start'} to {self.end or self.ending or 'the end'}>"
+        return (
+            f"<BentPiece {self.signs}, from {self.start or 'the start'} to "
+            f"{self.end or self.ending or 'the end'}>"
+        )
 
 
 class BentWalk(Iterator[BentPiece]):
-    """The pieces of a bent hyperplane, made by `walk_bent_hyperplane`.
+    """An iterator over the pieces of a bent hyperplane, made by `walk_bent_hyperplane`.
 
     Attributes
     ----------
-    part : the plane; ``part.embed`` leads from plane coordinates to R^{n_0}.
-    statistics : how many ends of pieces were found so far, and how many needed exact arithmetic.
+    plane
+        The network on the plane; ``plane.embed`` converts plane coordinates to points of R^{n_0}.
+    statistics
+        How many ends of pieces the walk has found so far, and how many of them needed exact
+        arithmetic.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, -2]), ([[1, 1]], [0])])
+    >>> walk = walk_bent_hyperplane(net, NeuronId(1, 0), [0, 0], [[1, 0], [0, 1]])
+    >>> len(list(walk)), walk.statistics.steps
+    (2, 2)
     """
 
     def __init__(
         self,
-        part: AffineSlice,
+        plane: AffineSlice,
         place: int,
         origin: tuple[Fraction, Fraction],
         ray: Ray,
         limit: int | None,
     ) -> None:
-        """Use `walk_bent_hyperplane`."""
-        self.part, self.statistics = part, WalkStatistics()
+        """Room-internal; use `walk_bent_hyperplane`."""
+        self.plane, self.statistics = plane, WalkStatistics()
         self._place, self._origin, self._limit = place, origin, limit
         self._pieces = self._walk(ray)
 
@@ -316,12 +409,12 @@ class BentWalk(Iterator[BentPiece]):
         return next(self._pieces)
 
     def _walk(self, ray: Ray) -> Iterator[BentPiece]:
-        search = EventSearch(self.part, self._origin, self.statistics)
+        """Generate the pieces from the one on the given ray."""
+        search = EventSearch(self.plane, self._origin, self.statistics)
         track: Track | None = self._along(ray)
-        start: Ridge | Tie | None = None
-        signs = np.zeros(
-            self.part.size, dtype=np.int8
-        )  # of the forms in the search, which are not there yet
+        start: CrossingPoint | Tie | None = None
+        # The signs for which the search has computed its forms; there are none yet.
+        signs = np.zeros(self.plane.num_neurons, dtype=np.int8)
         count = 0
         while track is not None:
             self._update(search, signs, track.signs, everything=count == 0)
@@ -329,56 +422,70 @@ class BentWalk(Iterator[BentPiece]):
             vanishing = search.next(track)
             end, following = self._end_of(track, vanishing, search.position)
             ending = self._ending(end, following, ray, count)
-            yield BentPiece(self.part, track, start, end, ending, self._origin)
+            yield BentPiece(self.plane, track, start, end, ending, self._origin)
             start, track = end, None if ending else following
 
     def _update(self, search: EventSearch, before: Signs, signs: Signs, everything: bool) -> None:
+        """Bring the float forms of the search from the signs `before` to the signs of the piece."""
         changed = np.flatnonzero((before > 0) != (signs > 0))
         if everything:
             search.forms.update(signs)
         elif len(changed):
-            search.forms.update(signs, self.part.layer_of(int(changed[0])) + 1)
+            search.forms.update(signs, self.plane.layer_of(int(changed[0])) + 1)
 
     def _along(self, ray: Ray) -> Track:
-        """The track on a ray: some neuron that is 0 on it has a form that is not constant, v if possible."""
+        """Return the track on a ray.
+
+        Its carrier is a neuron that is 0 on the ray and whose form is not constant, v if possible.
+        """
         zeros = np.flatnonzero(ray.signs == 0).tolist()
-        rows = dict(zip(zeros, self.part.rows(ray.signs, zeros), strict=True))
+        rows = dict(zip(zeros, self.plane.rows(ray.signs, zeros), strict=True))
         carrier = next(place for place in (self._place, *zeros) if any(rows[place][:-1]))
         return Track(ray.signs, carrier, None, ray.direction)
 
     def _end_of(
         self, track: Track, vanishing: list[int], position: Floats
-    ) -> tuple[Ridge | Tie | None, Track | None]:
-        """The end of a piece, and the next one if there is one way on."""
+    ) -> tuple[CrossingPoint | Tie | None, Track | None]:
+        """Return the end of a piece, and the next track if there is exactly one way on.
+
+        Parameters
+        ----------
+        track
+            The piece.
+        vanishing
+            The places of the neurons that vanish at its end and not on it; none if it is unbounded.
+        position
+            The end in floats, approximately.
+        """
         if not vanishing:
             return None, None
         near = float(position[0]), float(position[1])
-        part, at = self.part, track.signs.copy()
+        plane, at = self.plane, track.signs.copy()
         at[vanishing] = 0
-        if len(vanishing) == 1 and self._is_ridge(track, vanishing[0]):
+        if len(vanishing) == 1 and self._is_crossing(track, vanishing[0]):
             (u,) = vanishing
             beyond = track.signs.copy()
             beyond[u] = -beyond[u]
-            return Ridge(part, track, at, near, self._place, u), Track(
+            return CrossingPoint(plane, track, at, near, self._place, u), Track(
                 beyond, track.carrier, u, None
             )
         self.statistics.ties += 1
-        star = star_around(part, at)
+        star = star_around(plane, at)
         rays = star.rays_of(self._place)
         onwards = [ray for ray in rays if not np.array_equal(ray.signs, track.signs)]
-        return Tie(part, track, at, near, star, tuple(rays)), self._along(onwards[0]) if len(
-            onwards
-        ) == 1 else None
+        following = self._along(onwards[0]) if len(onwards) == 1 else None
+        return Tie(plane, track, at, near, star, tuple(rays)), following
 
-    def _is_ridge(self, track: Track, u: int) -> bool:
-        """Whether all that is 0 on the piece, but v, stays 0 when v and u are switched."""
+    def _is_crossing(self, track: Track, u: int) -> bool:
+        """Whether the neurons ≠ v that are 0 on the piece remain 0 when v and u are switched."""
         others, on = np.flatnonzero(track.signs == 0), track.signs > 0
         on[[self._place, u]] = True
-        return self.part.stay_zero(others[others != self._place], on)
+        return self.plane.remain_zero(others[others != self._place], on)
 
     def _ending(
-        self, end: Ridge | Tie | None, following: Track | None, first: Ray, count: int
+        self, end: CrossingPoint | Tie | None, following: Track | None, first: Ray, count: int
     ) -> Ending | None:
+        """Why the walk stops after a piece; None if it continues."""
         if end is None:
             return "unbounded"
         if following is None:
@@ -398,35 +505,46 @@ def walk_bent_hyperplane(
     reverse: bool = False,
     limit: int | None = None,
 ) -> BentWalk:
-    """The pieces of a neuron's bent hyperplane in a plane, one after the other, with certified signs.
+    """Walk along the bent hyperplane of a neuron in a plane, piece by piece, with certified signs.
 
     Parameters
     ----------
-    network : any network, degenerate ones and skip connections included.
-    neuron : v.
-    point, directions : the plane p + s_1 B_1 + s_2 B_2: n_0 exact numbers, and two rows of them, independent. Short
-        numbers make exact arithmetic fast.
-    start : a point of the zero set in plane coordinates, such as `zero_in_plane` finds.
-    reverse : of the directions in which the bent hyperplane leaves the start, walk in the one whose first coordinate
-        (the second one, if that is 0) is negative, not positive.
-    limit : at most so many pieces.
+    network
+        Any network, including degenerate ones and networks with skip connections.
+    neuron
+        The neuron v.
+    point, directions
+        The plane p + s_1 B_1 + s_2 B_2: the point p, n_0 exact numbers, and two independent
+        directions of n_0 exact numbers each. Short numbers make exact arithmetic fast.
+    start
+        Plane coordinates of a zero of v, for example from `zero_in_plane`.
+    reverse
+        The bent hyperplane leaves the start in two directions. The walk takes the one whose first
+        coordinate (the second one, if the first is 0) is positive; with `reverse`, the other one.
+    limit
+        Maximum number of pieces; None for all of them.
 
     Returns
     -------
-    An iterator over `BentPiece`, lazy. The first piece contains the start, or starts there.
+    BentWalk
+        A lazy iterator over `BentPiece`. The first piece contains the start or begins there.
 
     Raises
     ------
-    DomainError : a point or direction has not n_0 coordinates, or something else than exact numbers; the directions are
-        dependent; there is no such neuron; it does not vanish at the start, or vanishes all around it, or only there;
-        or it branches there, so that several rays lead in the direction that was asked for, or none.
+    DomainError
+        The point or a direction does not have n_0 coordinates, or an entry is not an exact number;
+        the directions are dependent; there is no such neuron; v does not vanish at the start, or
+        vanishes on a neighbourhood of it, or only there; or the bent hyperplane branches or ends
+        at the start, so that not exactly one ray leads in the direction that was asked for.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
     >>> walk = walk_bent_hyperplane(net, NeuronId(2, 0), [0, 0], [[1, 0], [0, 1]], ["1/2", "1/2"])
     >>> for piece in walk:
-    ...     print(piece.signs, piece.ending, piece.end and (piece.end.other, piece.end.point, piece.end.bends))
-    ++|0 None (NeuronId(layer=1, index=1), (Fraction(1, 1), Fraction(0, 1)), True)
+    ...     print(piece.signs, piece.ending, piece.end)
+    ++|0 None <CrossingPoint, (1, 1), (2, 0) at (1, 0)>
     +-|0 unbounded None
     """
     return bent_walk_from(
@@ -435,31 +553,52 @@ def walk_bent_hyperplane(
 
 
 def bent_walk_from(
-    part: AffineSlice,
+    plane: AffineSlice,
     neuron: NeuronId,
     start: Sequence[Rational] = (0, 0),
     *,
     reverse: bool = False,
     limit: int | None = None,
 ) -> BentWalk:
-    """As `walk_bent_hyperplane`, in a plane that is there already; several walks in one plane share its work.
+    """Walk along a bent hyperplane in a plane that exists already.
 
+    Several walks in one plane share the forms that it has cached.
+
+    Parameters
+    ----------
+    plane
+        The network on a plane.
+    neuron, start, reverse, limit
+        The arguments of `walk_bent_hyperplane`.
+
+    Returns
+    -------
+    BentWalk
+        The pieces, as from `walk_bent_hyperplane`.
+
+    Raises
+    ------
+    DomainError
+        The neuron, the start or the limit is not valid, as for `walk_bent_hyperplane`.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
     >>> plane = AffineSlice(net, [0, 0], [[1, 0], [0, 1]])
     >>> [str(piece.signs) for piece in bent_walk_from(plane, NeuronId(2, 0), ["1/2", "1/2"])]
     ['++|0', '+-|0']
     """
-    place = part.place(neuron)
+    place = plane.place(neuron)
     s, t = exact_vector("the start", start, 2)
     _check_limit(limit, "pieces")
-    at = part.signs_at((s, t))
+    at = plane.signs_at((s, t))
     name = f"neuron {neuron.index} of layer {neuron.layer}"
     if at[place]:
         raise DomainError(
             f"{name} is not 0 at the start; zero_in_plane finds a point of the plane where it is"
         )
-    star = star_around(part, at)
+    star = star_around(plane, at)
     rays = star.rays_of(place)
     if not rays:
         around = any(signs[place] for signs in star.sectors)
@@ -470,9 +609,10 @@ def bent_walk_from(
     chosen = [ray for ray in rays if (ray.direction < (0, 0)) == reverse]
     if len(chosen) != 1:
         raise DomainError(
-            f"{len(chosen)} of {len(rays)} rays of {name} leave the start in this direction; start inside a piece"
+            f"{len(chosen)} of {len(rays)} rays of {name} leave the start in this direction; start "
+            "inside a piece"
         )
-    return BentWalk(part, place, (s, t), chosen[0], limit)
+    return BentWalk(plane, place, (s, t), chosen[0], limit)
 
 
 def zero_in_plane(
@@ -483,23 +623,33 @@ def zero_in_plane(
     heading: Sequence[Rational] = (1, 0),
     limit: int | None = None,
 ) -> tuple[Fraction, Fraction] | None:
-    """The first zero of a neuron on the way from a point of a plane, a start for `walk_bent_hyperplane`.
+    """Find the first zero of a neuron on a half-line in a plane.
+
+    It is a start for `walk_bent_hyperplane`.
 
     Parameters
     ----------
-    network, neuron, point, directions : as there.
-    heading : the way is p + t (h_1 B_1 + h_2 B_2), t ≥ 0.
-    limit : look at so many cells at most.
+    network, neuron, point, directions
+        The arguments of `walk_bent_hyperplane`.
+    heading
+        The direction h of the half-line p + t (h_1 B_1 + h_2 B_2), t ≥ 0.
+    limit
+        Maximum number of cells of the half-line to examine; None for all of them.
 
     Returns
     -------
-    The zero in plane coordinates; None if there is none on the way.
+    tuple or None
+        The zero in plane coordinates; None if the neuron has no zero on the half-line.
 
     Raises
     ------
-    DomainError : as there; or the heading is 0. `StepLimitError` if there is none within the limit, but the way goes
-        on.
+    DomainError
+        The neuron or the plane is not valid, as for `walk_bent_hyperplane`, or the heading is 0.
+    StepLimitError
+        The first `limit` cells contain no zero, and the half-line continues.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
     >>> zero_in_plane(net, NeuronId(2, 0), [0, "1/3"], [[1, 0], [0, 1]])
@@ -509,26 +659,47 @@ def zero_in_plane(
 
 
 def first_zero(
-    part: AffineSlice,
+    plane: AffineSlice,
     neuron: NeuronId,
     heading: Sequence[Rational] = (1, 0),
     limit: int | None = None,
 ) -> tuple[Fraction, Fraction] | None:
-    """As `zero_in_plane`, in a plane that is there already.
+    """Find the first zero of a neuron on a half-line in a plane that exists already.
 
+    Parameters
+    ----------
+    plane
+        The network on a plane.
+    neuron, heading, limit
+        The arguments of `zero_in_plane`.
+
+    Returns
+    -------
+    tuple or None
+        The zero in plane coordinates; None if the neuron has no zero on the half-line.
+
+    Raises
+    ------
+    DomainError
+        There is no such neuron, or the heading is 0.
+    StepLimitError
+        The first `limit` cells contain no zero, and the half-line continues.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
     >>> first_zero(AffineSlice(net, [0, "1/3"], [[1, 0], [0, 1]]), NeuronId(2, 0))
     (Fraction(2, 3), Fraction(0, 1))
     """
     _check_limit(limit, "cells")
-    place = part.place(neuron)
+    place = plane.place(neuron)
     h = exact_vector("the heading", heading, 2)
-    if not part.signs_at((0, 0))[place]:
+    if not plane.signs_at((0, 0))[place]:
         return Fraction(0), Fraction(0)
-    target = part.embed(h)
-    direction = [x - p for x, p in zip(target, part.point, strict=True)]
-    for count, cell in enumerate(walk_line(part.network, part.point, direction), 1):
+    target = plane.embed(h)
+    direction = [x - p for x, p in zip(target, plane.point, strict=True)]
+    for count, cell in enumerate(walk_line(plane.network, plane.point, direction), 1):
         if cell.end is not None and not cell.end.at[place]:
             return cell.end.t * h[0], cell.end.t * h[1]
         if count == limit and cell.end is not None:
@@ -541,11 +712,13 @@ def first_zero(
 def _plane(
     network: Network, point: Sequence[Rational], directions: Sequence[Sequence[Rational]]
 ) -> AffineSlice:
+    """The network on a plane; an error if there are not exactly two directions."""
     if len(directions) != 2:
         raise DomainError(f"a plane has two directions, not {len(directions)}")
     return AffineSlice(network, point, directions)
 
 
 def _check_limit(limit: int | None, what: str) -> None:
+    """Refuse limits that are not positive integers."""
     if limit is not None and (not isinstance(limit, int) or limit < 1):
         raise DomainError(f"at most {limit} {what}: the limit must be an integer, at least 1")

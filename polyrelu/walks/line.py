@@ -1,13 +1,14 @@
-"""The cells along a line, one after the other, with no complex and in any dimension.
+"""The cells along a line, in order, in any dimension and without a complex.
 
-A cell of the line x = p + t d is an open interval of t on which the signs of all neurons are constant. A neuron can be
-0 on all of it, where the line runs inside its zero set or through a region on which it is identically 0; this is
-ordinary. Between two cells lies an event, a point at which the signs are others. Several neurons may vanish there at
-once: the walk goes through, because on a line there is one way on.
+A cell of the line x = p + t d is an open interval of t on which the signs of all neurons are
+constant. A neuron may be 0 on all of it, where the line runs inside its zero set or through a
+region on which it is identically 0. Between two cells lies an event, a point with other signs.
+Several neurons may vanish at one event; the walk continues, because a line has only one way on.
 
-What vanishes first is decided by `events`. Beyond an event of one neuron its sign is the opposite one and all others
-stay, unless a neuron that was 0 on the cell reads, directly or not, what has been switched; then the signs beyond are
-worked out exactly, layer by layer (`AffineSlice.signs_beyond`).
+`EventSearch` decides which neurons vanish first. Beyond an event of one neuron this neuron has the
+opposite sign and all others keep theirs, unless a neuron that was 0 on the cell reads, directly or
+through other neurons, the neuron that was switched. In this case, and beyond events of several
+neurons, the signs are computed exactly, layer by layer (`AffineSlice.signs_beyond`).
 """
 
 from __future__ import annotations
@@ -31,40 +32,57 @@ __all__ = ["LineCell", "LineEvent", "LineWalk", "walk_line"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LineEvent:
-    """A point of the line at which the signs change; exact numbers are worked out when they are asked for."""
+    """A point of the line at which the signs change; exact numbers are computed when asked for.
 
-    part: AffineSlice
+    Attributes
+    ----------
+    line
+        The network on the line.
+    before, at, beyond
+        The signs of all hidden neurons before, at and beyond the point, flat arrays of shape
+        (num_neurons,).
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[2]], [-1]), ([[1]], [0])])
+    >>> cell = next(walk_line(net, [0], [1]))
+    >>> cell.end, cell.end.t, cell.end.is_tie
+    (<LineEvent, (1, 0) at t = 1/2>, Fraction(1, 2), False)
+    """
+
+    line: AffineSlice
     before: Signs
     at: Signs
     beyond: Signs
 
     @cached_property
     def t(self) -> Fraction:
-        """The parameter, exactly."""
-        (row,) = self.part.rows(self.before, [int(np.flatnonzero(self.at != self.before)[0])])
+        """The exact parameter t of the event."""
+        (row,) = self.line.rows(self.before, [int(np.flatnonzero(self.at != self.before)[0])])
         return Fraction(-row[1], row[0])
 
     @property
     def point(self) -> Point:
-        """The point of R^{n_0}."""
-        return self.part.embed([self.t])
+        """The point of the event in R^{n_0}."""
+        return self.line.embed([self.t])
 
     @property
     def neurons(self) -> tuple[NeuronId, ...]:
-        """The neurons that vanish here and not on both sides."""
-        return self.part.neurons(
+        """The neurons that vanish at the event and not on both sides of it."""
+        return self.line.neurons(
             np.flatnonzero((self.at == 0) & ((self.before != 0) | (self.beyond != 0)))
         )
 
     @property
     def is_tie(self) -> bool:
-        """Whether there are several of them."""
+        """Whether several neurons vanish at the event and not on both sides of it."""
         return len(self.neurons) > 1
 
     @property
     def signs(self) -> SignVector:
-        """The signs at the point."""
-        return self.part.sign_vector(self.at)
+        """The sign vector at the event."""
+        return self.line.sign_vector(self.at)
 
     def __repr__(self) -> str:
         zeros = ", ".join(f"({neuron.layer}, {neuron.index})" for neuron in self.neurons)
@@ -77,13 +95,28 @@ class LineCell:
 
     Attributes
     ----------
-    start, end : the events at its ends. `start` is None on the first cell, which may begin before the start of the
-        walk. `end` is None on the last one: it is unbounded, or the end of the walk lies inside.
-    first, last : the parameters at which the walk starts and ends (None: never); what lies beyond them is not looked
-    at.
+    line
+        The network on the line.
+    flat
+        The signs of all hidden neurons on the cell, a flat array of shape (num_neurons,).
+    start
+        The event at which the cell begins; None on the first cell, which may begin before the walk.
+    end
+        The event at which the cell ends; None on the last cell, which is unbounded or contains the
+        end of the walk.
+    first, last
+        The parameters at which the walk starts and ends (None: it does not end); nothing beyond
+        them is examined.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[2]], [-1]), ([[3]], [0])])
+    >>> [(str(cell.signs), cell.inner, cell.derivative) for cell in walk_line(net, [0], [1])]
+    [('-', Fraction(1, 4), (Fraction(0, 1),)), ('+', Fraction(3, 2), (Fraction(6, 1),))]
     """
 
-    part: AffineSlice
+    line: AffineSlice
     flat: Signs
     start: LineEvent | None
     end: LineEvent | None
@@ -92,21 +125,27 @@ class LineCell:
 
     @property
     def signs(self) -> SignVector:
-        """The signs on the cell."""
-        return self.part.sign_vector(self.flat)
+        """The sign vector on the cell."""
+        return self.line.sign_vector(self.flat)
 
     @property
     def inner(self) -> Fraction:
-        """A parameter inside the cell: the middle of what was walked, 1 beyond its start if that has no end."""
+        """A parameter t inside the walked part of the cell.
+
+        It is the middle of this part, or its start plus 1 if the part is unbounded.
+        """
         start = self.first if self.start is None else self.start.t
         end = self.last if self.end is None else self.end.t
         return start + 1 if end is None else (start + end) / 2
 
     @property
     def derivative(self) -> tuple[Fraction, ...]:
-        """The derivative of every output along the direction, exactly; the whole affine map is
-        ``network.affine_map(cell.signs)``, if no neuron is 0 on the cell and not around it."""
-        return tuple(self.part.affine_map(self.signs).matrix.entries())
+        """The exact derivative of each output along the direction d, n_L numbers.
+
+        The affine map on R^{n_0} around the cell is ``network.affine_map(cell.signs)``, provided
+        every neuron that is 0 on the cell is also 0 on a neighbourhood of it in R^{n_0}.
+        """
+        return tuple(self.line.affine_map(self.signs).matrix.entries())
 
     def __repr__(self) -> str:
         return (
@@ -115,26 +154,35 @@ class LineCell:
 
 
 class LineWalk(Iterator[LineCell]):
-    """The cells along a line, made by `walk_line`.
+    """An iterator over the cells along a line, made by `walk_line`.
 
     Attributes
     ----------
-    statistics : how many events were found so far, and how many needed exact arithmetic.
+    statistics
+        How many events the walk has found so far, and how many of them needed exact arithmetic.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> walk = walk_line(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]), [-1], [1])
+    >>> [str(cell.signs) for cell in walk], walk.statistics.steps
+    (['--', '+-', '++'], 3)
     """
 
-    def __init__(self, part: AffineSlice, start: Fraction, end: Fraction | None) -> None:
-        """Use `walk_line`."""
+    def __init__(self, line: AffineSlice, start: Fraction, end: Fraction | None) -> None:
+        """Room-internal; use `walk_line`."""
         self.statistics = WalkStatistics()
-        self._slice, self._first, self._last = part, start, end
+        self._line, self._first, self._last = line, start, end
         self._cells = self._walk()
 
     def __next__(self) -> LineCell:
         return next(self._cells)
 
     def _walk(self) -> Iterator[LineCell]:
-        part, event = self._slice, None
-        search = EventSearch(part, (self._first,), self.statistics)
-        signs, back = part.signs_beyond(part.signs_at([self._first]), (1,)), None
+        """Generate the cells in order."""
+        line, event = self._line, None
+        search = EventSearch(line, (self._first,), self.statistics)
+        signs, back = line.signs_beyond(line.signs_at([self._first]), (1,)), None
         search.forms.update(signs)
         while True:
             vanishing = search.next(Track(signs, None, back, (1,)))
@@ -142,32 +190,35 @@ class LineWalk(Iterator[LineCell]):
             if (
                 following is not None
                 and self._last is not None
-                and not self._comes_by_the_end(following, search)
+                and not self._is_within_end(following, search)
             ):
                 following = None
-            yield LineCell(part, signs, event, following, self._first, self._last)
+            yield LineCell(line, signs, event, following, self._first, self._last)
             if following is None or (
                 self._last is not None and search.passed is None and following.t == self._last
             ):
                 return
             changed = np.flatnonzero((following.beyond > 0) != (signs > 0))
             if len(changed):
-                search.forms.update(following.beyond, part.layer_of(int(changed[0])) + 1)
-            # The lowest of the neurons that vanish: nothing below it was switched, so that it has its other sign now.
+                search.forms.update(following.beyond, line.layer_of(int(changed[0])) + 1)
+            # Nothing below the lowest neuron that vanishes was switched, so this neuron now has
+            # the opposite sign.
             signs, event, back = following.beyond, following, vanishing[0]
 
     def _event(self, before: Signs, vanishing: list[int]) -> LineEvent | None:
+        """Return the event at which the given neurons vanish; None without neurons."""
         if not vanishing:
             return None
-        part, at, beyond = self._slice, before.copy(), before.copy()
+        line, at, beyond = self._line, before.copy(), before.copy()
         on = before > 0
         at[vanishing], on[vanishing], beyond[vanishing] = 0, True, -before[vanishing]
-        if len(vanishing) > 1 or not part.stay_zero(np.flatnonzero(before == 0), on):
+        if len(vanishing) > 1 or not line.remain_zero(np.flatnonzero(before == 0), on):
             self.statistics.ties += 1
-            beyond = part.signs_beyond(at, (1,))
-        return LineEvent(part, before, at, beyond)
+            beyond = line.signs_beyond(at, (1,))
+        return LineEvent(line, before, at, beyond)
 
-    def _comes_by_the_end(self, event: LineEvent, search: EventSearch) -> bool:
+    def _is_within_end(self, event: LineEvent, search: EventSearch) -> bool:
+        """Return whether an event comes no later than the end of the walk."""
         assert self._last is not None
         if search.passed is not None and Fraction(search.passed) <= self._last:
             return True
@@ -182,28 +233,38 @@ def walk_line(
     start: Rational = 0,
     end: Rational | None = None,
 ) -> LineWalk:
-    """The cells of a network along the points p + t d, t from `start` on, in order, with certified signs.
+    """Walk through the cells of a network along the points p + t d, in order, with certified signs.
 
     Parameters
     ----------
-    network : any network, degenerate ones and skip connections included.
-    point, direction : p and d, n_0 exact numbers each, d not 0. Short numbers make exact arithmetic fast.
-    start, end : the first and the last t; without an end the walk goes on until the last cell, which is unbounded.
+    network
+        Any network, including degenerate ones and networks with skip connections.
+    point, direction
+        The point p and the direction d ≠ 0, n_0 exact numbers each. Short numbers make exact
+        arithmetic fast.
+    start, end
+        The first and the last parameter t. Without an end the walk continues to the last cell,
+        which is unbounded.
 
     Returns
     -------
-    An iterator over `LineCell`, lazy; the first cell is the one just beyond `start`. An event at t = `end` is the last
-    one that is reported.
+    LineWalk
+        A lazy iterator over `LineCell`. The first cell is the one just beyond `start`. An event at
+        t = `end` is the last one that is reported.
 
     Raises
     ------
-    DomainError : a point or direction has not n_0 coordinates, or something else than exact numbers; the direction is
-        0; the end is not after the start.
+    DomainError
+        The point or the direction does not have n_0 coordinates, or an entry is not an exact
+        number; the direction is 0; the end is not after the start.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [1]], [0, -1]), ([[1, -2]], ["-1/2"]), ([[1]], [0])])
     >>> for cell in walk_line(net, [-1], [1]):
-    ...     print(cell.signs, cell.derivative[0], cell.end and (str(cell.end.t), str(cell.end.signs)))
+    ...     end = cell.end and (str(cell.end.t), str(cell.end.signs))
+    ...     print(cell.signs, cell.derivative[0], end)
     --|- 0 ('1', '0-|-')
     +-|- 0 ('3/2', '+-|0')
     +-|+ 1 ('2', '+0|+')
@@ -217,6 +278,7 @@ def walk_line(
     last = None if end is None else exact_vector("the end", [end], 1)[0]
     if last is not None and last <= first:
         raise DomainError(
-            "the end of the line is not after its start; walk the other way with the opposite direction"
+            "the end of the line is not after its start; walk the other way with the opposite "
+            "direction"
         )
     return LineWalk(AffineSlice(network, point, [vector]), first, last)

@@ -1,25 +1,15 @@
-"""Where a walk leaves a cell: which neurons vanish first along a line, decided rigorously.
+"""Where a walk leaves a cell: the neurons that vanish first ahead on a line, decided rigorously.
 
-A walk is in a cell on which every preactivation is affine. It follows a line: the only one there is (k = 1), or the one
-on which a neuron, the *carrier*, is 0 (k = 2). Seen from inside the cell, the neurons that vanish first ahead are those
-of sign σ_j ≠ 0 whose form, times σ_j, falls along the line and whose zero comes first. A form has at most one
-zero on the line, so
+A walk is in a cell on which every preactivation is affine and follows a line: the only one (k =
+1), or the line on which the form of one neuron, the *carrier*, is 0 (k = 2). The search rests on
+one criterion: if at a point q of the line one neuron has the opposite of its sign on the cell and
+all others that are not 0 on the cell keep theirs, then the walk from the cell to q meets exactly
+one zero, the zero of this neuron.
 
-    if at a point q of the line one neuron j has sign -σ_j and all others that are not 0 on the cell have their sign
-    σ_i, then the walk from the cell to q meets exactly one zero, that of j, and no other neuron vanishes there.
-
-**Floats.** They guess the zeros, take a point q between the first and the second one, and the bounds of `local_forms`
-decide these signs. That q lies ahead and not behind is among them, as long as j is not the neuron that vanished at the
-event before, at the back end of the cell: that one has sign -σ behind it, so that q is ahead if it keeps its sign. It
-is never taken for j, whatever the floats say about its slope: a form has one zero, and its zero lies behind.
-
-**Exactly.** Where a sign stays open, or where nothing tells ahead from behind yet, q is taken a few zeros farther on,
-where the gap is widest. Neurons that surely have their sign there do not vanish before q; the zeros of the others are
-compared as rational numbers, and if the first one comes no later than q the answer is found. If not, all neurons are
-compared.
-
-Exact points on the line are P/w + τ r: for k = 1, P/w = 0 and r = 1; for k = 2, with the carrier's row (a, b), P/w = -b
-a / |a|² and r = ±(-a_2, a_1), the sign chosen so that r points ahead.
+Floats guess the zeros and a point q between the first two, and the bounds of `float_forms` decide
+the signs at q. Where a sign stays undecided, or where nothing tells yet which end of the cell lies
+ahead, the zeros are compared as rational numbers. The proof, and what the neuron at the back end
+of the cell is needed for, stand in docs/theory/walks.md, section "The end of a cell".
 """
 
 from __future__ import annotations
@@ -37,20 +27,34 @@ from polyrelu.walks.float_forms import LocalForms
 
 __all__ = ["EventSearch", "ExactLine", "Track", "WalkStatistics"]
 
-#: So many zeros ahead are looked at for a wide gap.
-_AHEAD = 12
+#: Maximum number of zeros ahead among which the exact search looks for the widest gap.
+_ZEROS_AHEAD = 12
 
 
 @dataclass(slots=True)
 class WalkStatistics:
-    """What a walk has decided so far, and how.
+    """Counts of the decisions that a walk has made so far.
 
     Attributes
     ----------
-    steps : ends of cells that were looked for.
-    exact : how many of them needed exact arithmetic.
-    complete : how many of these needed all neurons exactly, as unbounded ends always do.
-    ties : points at which the signs beyond were worked out exactly, because one sign change does not tell them.
+    steps
+        The number of ends of cells that the walk looked for.
+    exact
+        The number of these ends that needed exact arithmetic.
+    complete
+        The number of these ends for which the zeros of all neurons were compared exactly, as at
+        every unbounded end.
+    ties
+        The number of points beyond which the signs were computed exactly, because they do not
+        follow from one change of sign.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> from polyrelu.walks import walk_line
+    >>> walk = walk_line(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]), [-1], [1])
+    >>> len(list(walk)), walk.statistics
+    (3, WalkStatistics(steps=3, exact=2, complete=1, ties=0))
     """
 
     steps: int = 0
@@ -61,14 +65,20 @@ class WalkStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """The line through a cell, and which way is ahead.
+    """The line through a cell, and which way on it is ahead.
 
     Attributes
     ----------
-    signs : of the cell.
-    carrier : a neuron whose form is not constant and vanishes on the line (k = 2); None for k = 1.
-    back : a neuron, not 0 on the cell, that vanishes at its back end; None if none is known.
-    ray : an exact direction that points ahead; needed where `back` is None.
+    signs
+        The signs of the cell, a flat array of shape (num_neurons,).
+    carrier
+        The place of a neuron whose form is not constant and vanishes on the line (k = 2); None for
+        k = 1.
+    back
+        The place of a neuron that is not 0 on the cell and vanishes at its back end; None if no
+        such neuron is known.
+    ray
+        An exact direction that points ahead, k integers; needed where `back` is None.
     """
 
     signs: Signs
@@ -76,45 +86,55 @@ class Track:
     back: int | None
     ray: IntegerRow | None
 
-    def exact_line(self, part: AffineSlice) -> ExactLine:
-        """P, w and r."""
+    def exact_line(self, affine_slice: AffineSlice) -> ExactLine:
+        """Return the exact line with its direction ahead."""
         if self.carrier is None:
             return ExactLine((0,), 1, (1,))
-        (row,) = part.rows(self.signs, [self.carrier])
+        (row,) = affine_slice.rows(self.signs, [self.carrier])
         a, b, c = row
         heading = (-b, a)
         if self.ray is not None:
             ahead = dot_sign(heading, self.ray)
         else:
             assert self.back is not None
-            (behind,) = part.rows(self.signs, [self.back])
-            ahead = dot_sign(heading, behind[:-1]) * int(self.signs[self.back])
+            (back_row,) = affine_slice.rows(self.signs, [self.back])
+            ahead = dot_sign(heading, back_row[:-1]) * int(self.signs[self.back])
         return ExactLine((-c * a, -c * b), a * a + b * b, (ahead * heading[0], ahead * heading[1]))
 
 
 @dataclass(frozen=True, slots=True)
 class ExactLine:
-    """The points origin / weight + τ heading, all integers, weight > 0."""
+    """The points origin / weight + τ heading of a line.
+
+    Attributes
+    ----------
+    origin
+        The integer vector P, k entries.
+    weight
+        A positive integer.
+    heading
+        The integer direction r, k entries.
+    """
 
     origin: IntegerRow
     weight: int
     heading: IntegerRow
 
     def zero_of(self, row: IntegerRow) -> Fraction:
-        """τ at the zero of a form that is not constant on the line."""
+        """Return τ at the zero of a form [a | b] that is not constant on the line."""
         slope = sum(a * r for a, r in zip(row[:-1], self.heading, strict=True))
         value = sum(a * p for a, p in zip(row, (*self.origin, self.weight), strict=True))
         return Fraction(-value, slope * self.weight)
 
     def at(self, tau: Fraction) -> Point:
-        """The point at τ."""
+        """Return the point at τ."""
         return tuple(
             Fraction(p, self.weight) + tau * r
             for p, r in zip(self.origin, self.heading, strict=True)
         )
 
-    def where(self, coordinate: int, value: float) -> Fraction:
-        """τ at the point with a given coordinate."""
+    def tau_at(self, coordinate: int, value: float) -> Fraction:
+        """Return τ at the point with a given value of one coordinate."""
         return (Fraction(value) - Fraction(self.origin[coordinate], self.weight)) / self.heading[
             coordinate
         ]
@@ -122,9 +142,20 @@ class ExactLine:
 
 @dataclass(frozen=True, slots=True)
 class _Guess:
-    """The line in floats, start + τ heading, and the zeros ahead, τ ascending, of the neurons `order`.
+    """The line in floats, start + τ heading, and the guessed zeros ahead.
 
-    `free` is the coordinate in which a point is moved onto the line, `other` the one that it keeps (k = 2).
+    Attributes
+    ----------
+    start, heading
+        A point of the line and its direction ahead, shape (k,).
+    order
+        The places of the neurons with a zero ahead, by ascending zero.
+    zeros
+        The zeros τ of these neurons, ascending.
+    free
+        The coordinate in which a point is moved onto the line.
+    other
+        The coordinate that such a point keeps (k = 2).
     """
 
     start: Floats
@@ -135,39 +166,64 @@ class _Guess:
     other: int
 
     def beyond(self, count: int) -> float:
-        """τ in the gap after so many zeros."""
+        """Return τ in the gap after the first `count` zeros."""
         if count < len(self.zeros):
-            return (
-                float(self.zeros[count - 1]) / 2 + float(self.zeros[count]) / 2
-            )  # their sum may overflow
+            # Halves first: the sum of the two zeros may overflow.
+            return float(self.zeros[count - 1]) / 2 + float(self.zeros[count]) / 2
         last = float(self.zeros[-1])
         return last + max(abs(last), 1.0)
 
     def widest_gap(self) -> int:
-        """How many of the first zeros lie before the widest gap."""
+        """Return the number of zeros before the widest gap."""
         if len(self.zeros) < 2:
             return 1
-        return int(np.argmax(np.diff(self.zeros[: _AHEAD + 1]))) + 1
+        return int(np.argmax(np.diff(self.zeros[: _ZEROS_AHEAD + 1]))) + 1
 
 
 class EventSearch:
-    """Finds the first zeros ahead, cell after cell.
+    """Finds the neurons that vanish first ahead, cell after cell.
+
+    Parameters
+    ----------
+    affine_slice
+        The network on a line or plane.
+    position
+        The start of the walk, k exact numbers.
+    statistics
+        The counts to update.
 
     Attributes
     ----------
-    forms : the float forms, which the walk keeps up to date.
-    position : about where the walk is, shape (k,); for guesses only.
-    passed : a float point (k = 1) that is surely beyond the event found last; None if none is known.
+    forms
+        The float forms, which the walk keeps up to date.
+    position
+        The approximate position of the walk in floats, shape (k,); for guesses only.
+    passed
+        A float point (k = 1) that lies certainly beyond the event found last; None if none is
+        known.
     """
 
-    def __init__(self, part: AffineSlice, position: Point, statistics: WalkStatistics) -> None:
-        self._slice, self._statistics = part, statistics
-        self.forms = LocalForms(part)
+    def __init__(
+        self, affine_slice: AffineSlice, position: Point, statistics: WalkStatistics
+    ) -> None:
+        self._slice, self._statistics = affine_slice, statistics
+        self.forms = LocalForms(affine_slice)
         self.position = _floats(position)
         self.passed: float | None = None
 
     def next(self, track: Track) -> list[int]:
-        """The neurons that vanish where the cell ends ahead and not on the cell, ascending; none if it never ends."""
+        """Return the neurons that vanish at the end of a cell ahead and not on the cell.
+
+        Parameters
+        ----------
+        track
+            The cell and its line.
+
+        Returns
+        -------
+        list of int
+            Their places, ascending; empty if the cell is unbounded ahead.
+        """
         self._statistics.steps += 1
         self.passed = None
         guess = self._guess(track)
@@ -177,11 +233,11 @@ class EventSearch:
                 return [found]
         return self._exactly(track, guess)
 
-    # -- floats ---------------------------------------------------------------------------------------------------
+    # -- floats ---------------------------------------------------------------------------------
 
     @np.errstate(all="ignore")
     def _guess(self, track: Track) -> _Guess | None:
-        """The zeros ahead as floats see them; None if they see none."""
+        """The guessed zeros ahead; None if the floats find none."""
         columns, start, heading, free = self.forms.columns, self.position, np.ones(1), 0
         if track.carrier is not None:
             row = columns[:, track.carrier]
@@ -193,23 +249,26 @@ class EventSearch:
         values = start @ columns[:-1] + columns[-1]
         falls = slopes * track.signs < 0
         if track.back is not None:
-            falls[track.back] = (
-                False  # it rises, although its float slope, if that is all error, may deny it
-            )
+            # The form of `back` grows ahead, even if its float slope, which may be all error,
+            # has the wrong sign.
+            falls[track.back] = False
         ahead = np.flatnonzero(falls)
         zeros = -values[ahead] / slopes[ahead]
         finite = np.isfinite(zeros)
         ahead, zeros = ahead[finite], zeros[finite]
         if not len(zeros):
             return None
-        if len(zeros) > 2 * _AHEAD:
-            near = np.argpartition(zeros, _AHEAD)[: _AHEAD + 1]
+        if len(zeros) > 2 * _ZEROS_AHEAD:
+            near = np.argpartition(zeros, _ZEROS_AHEAD)[: _ZEROS_AHEAD + 1]
             ahead, zeros = ahead[near], zeros[near]
         order = np.argsort(zeros)
         return _Guess(start, heading, ahead[order], zeros[order], free, 1 - free)
 
     def _heading(self, track: Track, row: Floats) -> Floats:
-        """The line's direction, ahead if the floats are right: where they are not, the sign of `back` tells."""
+        """The direction of the line, pointing ahead if the floats are right.
+
+        Where they are wrong, the sign of the neuron `back` shows it.
+        """
         heading: Floats = np.array([-row[1], row[0]]) / np.abs(row[:2]).max()
         if track.ray is not None:
             points_ahead = bool(heading @ _floats(track.ray) > 0)
@@ -222,7 +281,7 @@ class EventSearch:
 
     @np.errstate(all="ignore")
     def _point(self, track: Track, guess: _Guess, tau: float) -> Floats:
-        """About the point at τ, moved onto the line."""
+        """The point at τ in floats, moved onto the line."""
         q = np.asarray(guess.start + tau * guess.heading, dtype=np.float64)
         if track.carrier is not None:
             row = self.forms.columns[:, track.carrier]
@@ -230,8 +289,10 @@ class EventSearch:
         return q
 
     def _by_floats(self, track: Track, guess: _Guess) -> int | None:
-        """The one neuron that vanishes first, if the float bounds prove it: it is not `back`, which keeps its sign, so
-        that q lies ahead."""
+        """The neuron that vanishes first, if the float bounds prove it; else None.
+
+        It is not the neuron `back`, which keeps its sign, so the point q lies ahead.
+        """
         q = self._point(track, guess, guess.beyond(1))
         found = self.forms.signs_at(q, track.carrier, guess.free)
         if found is None:
@@ -244,9 +305,10 @@ class EventSearch:
         self.passed = float(q[0])
         return first
 
-    # -- exactly --------------------------------------------------------------------------------------------------
+    # -- exact arithmetic -----------------------------------------------------------------------
 
     def _exactly(self, track: Track, guess: _Guess | None) -> list[int]:
+        """The neurons that vanish first, by exact arithmetic; none if the cell is unbounded."""
         self._statistics.exact += 1
         line = track.exact_line(self._slice)
         if guess is not None:
@@ -255,18 +317,22 @@ class EventSearch:
                 self.forms.signs_at(q, track.carrier, guess.free) if np.isfinite(q).all() else None
             )
             if found is not None:
-                open_ = np.flatnonzero((found != track.signs) & (track.signs != 0))
+                undecided = np.flatnonzero((found != track.signs) & (track.signs != 0))
                 kept = guess.other if track.carrier is not None else 0
-                first = self._first(track, line, open_, line.where(kept, float(q[kept])))
+                limit = line.tau_at(kept, float(q[kept]))
+                first = self._first_zeros(track, line, undecided, limit)
                 if first:
                     return first
         self._statistics.complete += 1
-        return self._first(track, line, np.flatnonzero(track.signs), None)
+        return self._first_zeros(track, line, np.flatnonzero(track.signs), None)
 
-    def _first(
+    def _first_zeros(
         self, track: Track, line: ExactLine, places: NDArray[np.int64], limit: Fraction | None
     ) -> list[int]:
-        """Those among some neurons whose zeros ahead come first, if they come no later than the limit."""
+        """Return the neurons, among the given ones, whose zeros ahead come first.
+
+        The result is empty if their zeros come later than the limit.
+        """
         zeros: dict[int, Fraction] = {}
         for place, row in zip(
             places.tolist(), self._slice.rows(track.signs, places.tolist()), strict=True
@@ -281,6 +347,7 @@ class EventSearch:
 
 
 def _floats(numbers: Point | IntegerRow) -> Floats:
+    """The nearest floats of exact numbers."""
     return np.array(
         [nearest_float(number.numerator, number.denominator) for number in numbers],
         dtype=np.float64,

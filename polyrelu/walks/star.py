@@ -1,9 +1,13 @@
-"""The cells of a plane around one of its points, exactly: sectors, and the rays between them.
+"""The star of a point of a plane: the sectors and rays of the network around it, exactly.
 
-Around a point s the forms that are not 0 there keep their sign, and the others are linear in the direction on every
-cone on which the neurons before have constant signs. So, layer by layer, cones are cut by the linear forms of the
-neurons that vanish at s. It starts with the four quadrants; cones next to each other with the same signs are put
-together at the end (a cell is convex, and known by its signs), so that what was cut for convenience leaves no trace.
+Walks need the star where more than two neurons vanish at once. Around a point s the forms that are
+not 0 at s keep their sign, and the others are linear in the direction on every cone on which the
+neurons of earlier layers have constant signs. So the cones are cut layer by layer by the linear
+forms of the neurons that vanish at s.
+
+The computation starts with the four quadrants. Neighbouring cones with equal signs are merged at
+the end, so the auxiliary cuts along the axes disappear: a cell is convex and determined by its
+signs.
 """
 
 from __future__ import annotations
@@ -22,7 +26,20 @@ __all__ = ["Ray", "Star", "star_around"]
 
 @dataclass(frozen=True, slots=True)
 class Ray:
-    """A cell of dimension 1 that ends at the point: its primitive direction in plane coordinates, and its signs."""
+    """A cell of dimension 1 that ends at the point.
+
+    Attributes
+    ----------
+    direction
+        The primitive integer direction in plane coordinates.
+    signs
+        The signs of all hidden neurons on the ray, a flat array of shape (num_neurons,).
+
+    Examples
+    --------
+    >>> Ray((1, 1), np.array([1, 0], dtype=np.int8)).direction
+    (1, 1)
+    """
 
     direction: IntegerRow
     signs: Signs
@@ -30,19 +47,34 @@ class Ray:
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """The cells around a point, counterclockwise: ray i lies before sector i.
+    """The cells around a point, counterclockwise; ray i lies before sector i.
 
     Attributes
     ----------
-    sectors : signs of the cells of dimension 2.
-    rays : as many as sectors; none if there is one sector only.
+    sectors
+        The signs of each cell of dimension 2, flat arrays of shape (num_neurons,).
+    rays
+        The cells of dimension 1, one for each sector; none if there is only one sector.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0]], [0]), ([[1]], [0])])
+    >>> plane = AffineSlice(net, [0, 0], [[1, 0], [0, 1]])
+    >>> star = star_around(plane, plane.signs_at([0, 0]))
+    >>> [ray.direction for ray in star.rays_of(0)]
+    [(0, 1), (0, -1)]
     """
 
     sectors: tuple[Signs, ...]
     rays: tuple[Ray, ...]
 
     def rays_of(self, place: int) -> list[Ray]:
-        """The rays on which a neuron vanishes next to a sector on which it does not."""
+        """Return the rays that belong to the bent hyperplane of a neuron.
+
+        These are the rays on which the neuron vanishes and beside which it has a sign ≠ 0 on at
+        least one sector.
+        """
         beside = [
             (self.sectors[i - 1][place], self.sectors[i][place]) for i in range(len(self.rays))
         ]
@@ -55,7 +87,19 @@ class Star:
 
 @dataclass(frozen=True, slots=True)
 class _Cone:
-    """The directions between two rays, less than half a turn; signs inside; the forms that vanish at the point."""
+    """The directions between two rays that enclose less than half a turn.
+
+    Attributes
+    ----------
+    first, last
+        The bounding directions, counterclockwise.
+    signs
+        The signs of all hidden neurons inside the cone; layers not reached yet have the signs at
+        the point.
+    forms
+        Place and linear form of every neuron that vanishes at the point, for the layers reached so
+        far.
+    """
 
     first: IntegerRow
     last: IntegerRow
@@ -63,7 +107,7 @@ class _Cone:
     forms: tuple[tuple[int, IntegerRow], ...]
 
     def cut(self, form: IntegerRow) -> list[_Cone]:
-        """The parts on both sides of the line on which a linear form vanishes."""
+        """Return the parts of the cone on both sides of the line where a linear form is 0."""
         one, other = (
             sum(a * r for a, r in zip(form, ray, strict=True)) for ray in (self.first, self.last)
         )
@@ -74,7 +118,7 @@ class _Cone:
         return [replace(self, last=between), replace(self, first=between)]
 
     def signed(self, forms: dict[int, IntegerRow]) -> _Cone:
-        """The cone with the signs of the neurons of one layer; no form changes its sign inside."""
+        """Return the cone with the signs of one layer; no form may change its sign inside."""
         inside = [a + b for a, b in zip(self.first, self.last, strict=True)]
         signs = self.signs.copy()
         for place, form in forms.items():
@@ -82,36 +126,40 @@ class _Cone:
         return replace(self, signs=signs, forms=(*self.forms, *forms.items()))
 
 
-def star_around(part: AffineSlice, at: Signs) -> Star:
-    """The cells of a plane around the point with the given signs.
+def star_around(plane: AffineSlice, at: Signs) -> Star:
+    """Compute the star of the point of a plane at which the neurons have the given signs.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [0]), ([[1]], [0])])
     >>> plane = AffineSlice(net, [0, 0], [[1, 0], [0, 1]])
     >>> star = star_around(plane, plane.signs_at([0, 0]))
-    >>> [(str(plane.sign_vector(signs)), ray.direction) for signs, ray in zip(star.sectors, star.rays)]
+    >>> pairs = zip(star.sectors, star.rays)
+    >>> [(str(plane.sign_vector(signs)), ray.direction) for signs, ray in pairs]
     [('++|+', (1, 0)), ('++|-', (1, 1)), ('-+|-', (0, 1)), ('--|0', (-1, 0)), ('+-|+', (0, -1))]
     """
     corners = [(1, 0), (0, 1), (-1, 0), (0, -1), (1, 0)]
     cones = [_Cone(first, last, at, ()) for first, last in pairwise(corners)]
-    for layer in range(1, part.network.hidden_layers + 1):
-        zeros = (np.flatnonzero(at[part.part(layer)] == 0) + part.offsets[layer - 1]).tolist()
+    for layer in range(1, plane.network.hidden_layers + 1):
+        zeros = plane.zeros_of_layer(at, layer)
         if zeros:
-            cones = [piece for cone in cones for piece in _refined(part, cone, zeros)]
+            cones = [piece for cone in cones for piece in _refined(plane, cone, zeros)]
     return _merged(cones)
 
 
-def _refined(part: AffineSlice, cone: _Cone, zeros: list[int]) -> list[_Cone]:
-    """A cone cut by the neurons of one layer that vanish at the point."""
-    rows = part.rows(cone.signs, zeros)
+def _refined(plane: AffineSlice, cone: _Cone, zeros: list[int]) -> list[_Cone]:
+    """Cut a cone by the neurons of one layer that vanish at the point."""
+    rows = plane.rows(cone.signs, zeros)
     forms = {place: row[:-1] for place, row in zip(zeros, rows, strict=True)}
     pieces = [cone]
     for form in forms.values():
-        pieces = [piece for whole in pieces for piece in whole.cut(form)]
+        pieces = [half for piece in pieces for half in piece.cut(form)]
     return [piece.signed(forms) for piece in pieces]
 
 
 def _merged(cones: list[_Cone]) -> Star:
+    """Merge neighbouring cones with equal signs; the star of the point."""
     starts = [
         i for i, cone in enumerate(cones) if not np.array_equal(cones[i - 1].signs, cone.signs)
     ]
@@ -120,7 +168,8 @@ def _merged(cones: list[_Cone]) -> Star:
     rays = []
     for i in starts:
         signs = cones[i].signs.copy()
-        for place, form in cones[i].forms:  # continuous, so that they hold on the border as well
+        # The forms are continuous, so they also hold on the border of the cone.
+        for place, form in cones[i].forms:
             signs[place] = dot_sign(form, cones[i].first)
         rays.append(Ray(cones[i].first, signs))
     return Star(tuple(cones[i].signs for i in starts), tuple(rays))

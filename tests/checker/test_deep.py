@@ -19,7 +19,7 @@ from polyrelu import checker
 from polyrelu.certificate import Certificate, Hypothesis, PartClaim, read_certificate
 from polyrelu.certificate.describe import describe
 from polyrelu.network import from_arrays, from_document, to_document
-from polyrelu.proofs.deep.ridges import deep_network
+from polyrelu.proofs.deep.ridges import DeepNetwork
 from tests.generators.files import CERTIFICATES
 
 VALID = sorted((CERTIFICATES / "valid").glob("deep-*.json"))
@@ -534,7 +534,7 @@ def test_kinds_against_jumps(widths: tuple[int, ...], among: Any) -> None:
         }
         claim = document["claim"]
         subject = checker.Deep(checker.read_network(to_document(network), "network"), claim)
-        space = deep_network(network, among)
+        deep_network = DeepNetwork.of(network, among)
         for _ in range(20):
             u, v = sorted(rng.sample(range(subject.starts[-1]), 2))
             mask = rng.getrandbits(subject.starts[-1]) & ~(1 << u | 1 << v)
@@ -543,7 +543,9 @@ def test_kinds_against_jumps(widths: tuple[int, ...], among: Any) -> None:
             if among == "regular" and expected and not is_clear(document, u, v, mask, widths):
                 unclear += expected in "AB"
                 expected = ""
-            assert subject.ridges[-1].kind == expected == (space.ridge(u, v, mask).kind or "")
+            assert (
+                subject.ridges[-1].kind == expected == (deep_network.ridge(u, v, mask).kind or "")
+            )
             kinds[subject.ridges[-1].kind] += 1
     rare = (
         among == "regular" and 1 in widths[1:-1]

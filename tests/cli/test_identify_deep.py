@@ -1,4 +1,4 @@
-"""`polyrelu identify` on deep networks: searches that are kept, certificates in part, Ctrl-C."""
+"""`polyrelu identify` on deep networks: stored searches, certificates in part, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -21,13 +21,22 @@ from polyrelu.proofs.deep.search import DeepSearch
 from tests.cli.commands import run, run_json
 from tests.generators.files import ROOT
 
-#: No search can prove it: a weight of layer 2 is free. Layer 1 is determined with its signs, and so is neuron (2, 0).
-OPEN = polyrelu.from_arrays([
-    ([[1, -1], [3, -1], [-1, 2]], [2, 1, -3]), ([[-3, 2, -3], [1, -3, -2]], [2, -3]), ([[-1, 3]], [-2])
-])  # fmt: skip
-PROVED = polyrelu.from_arrays([
-    ([[-2, -1], [3, 2], [1, 1]], [0, -2, 0]), ([[-1, 1, 3], [1, 1, -2]], [1, 1]), ([[-1, 3]], [-1])
-])  # fmt: skip
+#: No search can prove it, because a weight of layer 2 is free. Layer 1 is determined with its
+#: signs, and so is neuron (2, 0).
+OPEN = polyrelu.from_arrays(
+    [
+        ([[1, -1], [3, -1], [-1, 2]], [2, 1, -3]),
+        ([[-3, 2, -3], [1, -3, -2]], [2, -3]),
+        ([[-1, 3]], [-2]),
+    ]
+)
+PROVED = polyrelu.from_arrays(
+    [
+        ([[-2, -1], [3, 2], [1, 1]], [0, -2, 0]),
+        ([[-1, 1, 3], [1, 1, -2]], [1, 1]),
+        ([[-1, 3]], [-1]),
+    ]
+)
 
 
 @pytest.fixture
@@ -42,12 +51,12 @@ def kept(path: Path, network: Network = OPEN) -> DeepSearch:
     return load_search(network, path, 0)
 
 
-# -- --checkpoint -------------------------------------------------------------------------------------------------------
+# -- --checkpoint ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["kept", "kept.gz"])
 def test_keeping(folder: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    """The second run goes on."""
+    """The second run continues the search of the first one."""
     arguments = (
         "identify",
         "open.json",
@@ -70,7 +79,7 @@ def test_keeping(folder: Path, capsys: pytest.CaptureFixture[str], name: str) ->
 def test_a_search_that_is_done_needs_no_more_time(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And what was kept gives the certificate without a search."""
+    """The stored search gives the certificate without any walk."""
     arguments = (
         "identify",
         "proved.json",
@@ -198,7 +207,7 @@ def test_a_file_that_is_no_search(folder: Path, capsys: pytest.CaptureFixture[st
     assert (folder / "precious").read_text() == "a letter\n"
 
 
-# -- in part ------------------------------------------------------------------------------------------------------
+# -- in part ---------------------------------------------------------------------------------------
 
 
 def test_a_certificate_in_part(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -278,7 +287,7 @@ def test_nothing_in_part(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_nothing_in_part_among_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is proved among transversal competitors is no part of an answer about all of them."""
+    """A proof in part among transversal competitors does not answer a question about all."""
     rows = ([[1, 2], [2, 4]], [1, 1]), ([[1, -2], [-3, 1]], [1, 2]), ([[1, 1]], [0])
     polyrelu.save(polyrelu.from_arrays(list(rows)), folder / "parallel.json")
     status, found = run_json(
@@ -288,19 +297,20 @@ def test_nothing_in_part_among_all(folder: Path, capsys: pytest.CaptureFixture[s
     assert not (folder / "kept").exists()
 
 
-# -- Ctrl-C -------------------------------------------------------------------------------------------------------
+# -- Ctrl-C ----------------------------------------------------------------------------------------
 
 
 #: A process of its own, because Ctrl-C is one's own; it comes when 30 ridges are there.
 PRESS = """
 import os, signal
-signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background ignore Ctrl-C
+# processes in the background ignore Ctrl-C
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from polyrelu.cli.main import main
 from polyrelu.proofs.deep.search import DeepSearch
 add = DeepSearch.add
-def press(search, ridge, spot):
+def press(search, ridge, location):
     before = len(search.ridges)
-    add(search, ridge, spot)
+    add(search, ridge, location)
     if before == 29 and len(search.ridges) == 30:
         os.kill(os.getpid(), signal.SIGINT)
 DeepSearch.add = press
@@ -309,12 +319,17 @@ raise SystemExit(main())
 
 
 def large() -> Network:
-    """A search that takes long."""
+    """A network whose search takes long."""
     rng = Random(1)
-    return polyrelu.from_arrays([
-        ([[rng.randint(-99, 99) or 1 for _ in range(n)] for _ in range(m)], [rng.randint(-99, 99) for _ in range(m)])
-        for n, m in pairwise((6, 8, 8, 8, 2))
-    ])  # fmt: skip
+    return polyrelu.from_arrays(
+        [
+            (
+                [[rng.randint(-99, 99) or 1 for _ in range(n)] for _ in range(m)],
+                [rng.randint(-99, 99) for _ in range(m)],
+            )
+            for n, m in pairwise((6, 8, 8, 8, 2))
+        ]
+    )
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
@@ -323,9 +338,14 @@ def test_interrupted(folder: Path, options: list[str]) -> None:
     polyrelu.save(large(), folder / "large.json")
     arguments = ["identify", "large.json", "--time-limit", "100", "--checkpoint", "kept", *options]
     found = subprocess.run(
-        [sys.executable, "-c", PRESS, *arguments], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", PRESS, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert found.returncode == EXIT["undecided"], found.stderr
     assert "interrupted; keeping what is done" in found.stderr
     search = kept(folder / "kept", large())

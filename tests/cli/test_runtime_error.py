@@ -1,4 +1,4 @@
-"""`polyrelu runtime-error`, and the options for reading a network file, as a user meets them."""
+"""The command `polyrelu runtime-error`, and the options for reading network files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WEIGHTS = np.array([[1, -2], [0.5, 0.25]], np.float32)
 
 @pytest.fixture
 def net(tmp_path: Path) -> str:
-    """Gemm, Relu, Gemm."""
+    """Return the name of a file with nodes Gemm, Relu, Gemm."""
     nodes = [
         node("Gemm", "xwb", "h", transB=1),
         node("Relu", "h", "r"),
@@ -74,9 +74,13 @@ def test_a_polyhedron_counts_as_the_box_around_it(
 
 @pytest.mark.parametrize(
     ("domain", "says"),
-    [("R^n", "bounded domains only"), ("orthant", "bounded domains only"), ("box:1", "every side is two numbers"),
-     ("box:0,1;0,1;0,1", "3 sides")],
-)  # fmt: skip
+    [
+        ("R^n", "bounded domains only"),
+        ("orthant", "bounded domains only"),
+        ("box:1", "every side is two numbers"),
+        ("box:0,1;0,1;0,1", "3 sides"),
+    ],
+)
 def test_domains_without_a_bound(
     domain: str, says: str, net: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -136,11 +140,15 @@ def test_every_command_takes_the_options(
 
 @pytest.mark.parametrize(
     ("options", "says"),
-    [(["--rounding", "text=float16"], "choose from exact, float64, float32"),
-     (["--rounding", "x"], "expected rule=value"),
-     (["--input-shape", "1,x"], "expected sizes"), (["--input-shape", "0"], "expected positive sizes"),
-     (["--normalisation", "all"], "invalid choice"), (["--input-shape", "1,3"], "the file says [1, 2]")],
-)  # fmt: skip
+    [
+        (["--rounding", "text=float16"], "choose from exact, float64, float32"),
+        (["--rounding", "x"], "expected rule=value"),
+        (["--input-shape", "1,x"], "expected sizes"),
+        (["--input-shape", "0"], "expected positive sizes"),
+        (["--normalisation", "all"], "invalid choice"),
+        (["--input-shape", "1,3"], "the file says [1, 2]"),
+    ],
+)
 def test_bad_options(
     options: list[str], says: str, net: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -150,7 +158,7 @@ def test_bad_options(
     assert len(err.splitlines()) == 1
 
 
-def test_info_says_what_was_compared(net: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_reports_what_was_compared(net: str, capsys: pytest.CaptureFixture[str]) -> None:
     _, found = run_json(capsys, "info", net)
     assert found["compared"]["runtime"].startswith("onnxruntime")
     assert (found["compared"]["points"], found["compared"]["values"], found["numbers"]) == (7, 3, 6)
@@ -197,7 +205,7 @@ def test_input_shapes_that_the_file_leaves_open(
     assert (status, found["architecture"]) == (0, [3, 3])
 
 
-def test_what_was_stripped_is_said_in_every_answer(
+def test_every_answer_reports_what_was_stripped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nodes = [
@@ -209,8 +217,11 @@ def test_what_was_stripped_is_said_in_every_answer(
     path = str(write(tmp_path, "net.onnx", model(nodes, [constant("w", _WEIGHTS)])))
     certificate = tmp_path / "cert.json"
     commands = {
-        "info": [], "complex": [], "identify": ["-o", str(certificate)], "runtime-error": ["--domain", "box:0,1"],
-    }  # fmt: skip
+        "info": [],
+        "complex": [],
+        "identify": ["-o", str(certificate)],
+        "runtime-error": ["--domain", "box:0,1"],
+    }
     for command, options in commands.items():
         assert run(capsys, command, path, *options)[0] == 2
         _, out, _ = run(capsys, command, path, *options, "--strip-tail")

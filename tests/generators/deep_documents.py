@@ -1,5 +1,8 @@
-"""The best certificate of Theorem D that some points give, put together without the prover: the checker's own families
-are listed, and each is joined where the checker lets it."""
+"""The best certificate of Theorem D at some points, made without the prover.
+
+The families are those that the checker finds, and each of them is joined where the checker permits
+it.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,17 @@ Part = tuple[int, Sequence[int]]
 
 
 def verdict(document: dict[str, Any]) -> checker.CheckReport:
-    """What the checker says."""
+    """The report of the checker on a document."""
     return checker.check_bytes(json.dumps(document).encode())
 
 
 def best_document(
     network: Network, points: Sequence[Point], part: Part | None = None
 ) -> dict[str, Any] | None:
-    """A certificate that is accepted, or None. `part`: the claim *determined*, layers and neurons; else the whole.
+    """A certificate that is accepted; None if none is.
 
-    The points must lie on ridges. Sources are not looked for.
+    The points must lie on ridges, and sources are not searched for. `part` has layers and neurons
+    of the claim *determined*; without it the claim is *identifiable*.
     """
     terms: dict[str, Any] = {"kind": "identifiable"}
     if part is not None:
@@ -37,29 +41,36 @@ def best_document(
     chosen, rest = _families(network, terms, slices)
     if chosen is None:
         return None
-    crossing: list[list[int]] = []
-    sight: list[list[int]] = []
+    by_crossing: list[list[int]] = []
+    by_weights: list[list[int]] = []
 
     def made() -> dict[str, Any]:
-        return _document(network, terms, slices, {"chosen": chosen, "joined": crossing}, sight)
+        return _document(
+            network, terms, slices, {"chosen": chosen, "joined": by_crossing}, by_weights
+        )
 
     for pair in rest:
-        crossing.append(pair)
+        by_crossing.append(pair)
         if verdict(made()).step == "families":
-            crossing.pop()
-    for pair in [pair for pair in rest if pair not in crossing] * 2:
-        if pair not in sight:
-            sight.append(pair)
+            by_crossing.pop()
+    for pair in [pair for pair in rest if pair not in by_crossing] * 2:
+        if pair not in by_weights:
+            by_weights.append(pair)
             if verdict(made()).expected.startswith(("a family", "sets", "a neuron of a layer")):
-                sight.pop()
+                by_weights.pop()
     return made() if verdict(made()).verdict == "accepted" else None
 
 
 def _document(
-    network: Network, terms: dict[str, Any], slices: Any, families: Any, sight: Any
+    network: Network, terms: dict[str, Any], slices: Any, families: Any, by_weights: Any
 ) -> dict[str, Any]:
-    evidence = {"ridges": {"slices": slices}, "families": families, "signs": {},
-                "weights": {"joined": sight, "order": []}, "membership": {"status": "open"}}  # fmt: skip
+    evidence = {
+        "ridges": {"slices": slices},
+        "families": families,
+        "signs": {},
+        "weights": {"joined": by_weights, "order": []},
+        "membership": {"status": "open"},
+    }
     reference = {"sha256": network.sha256, "inline": to_document(network)}
     return {
         "format": "polyrelu-certificate",
@@ -77,11 +88,13 @@ def _document(
 
 
 def _slice(network: Network, point: Point) -> dict[str, Any]:
-    """A random plane through a point, with the ridge there."""
+    """A random plane through a point, with the ridge at the point."""
     signs, x = list[int](), list(point)
     for layer in network.layers[:-1]:
-        z = [sum((w * t for w, t in zip(row, x, strict=True)), b)
-             for row, b in zip(layer.weight.rows(), layer.bias.entries(), strict=True)]  # fmt: skip
+        z = [
+            sum((w * t for w, t in zip(row, x, strict=True)), b)
+            for row, b in zip(layer.weight.rows(), layer.bias.entries(), strict=True)
+        ]
         signs += [(value > 0) - (value < 0) for value in z]
         x = [max(value, Fraction(0)) for value in z]
     zeros, rng = [w for w, sign in enumerate(signs) if sign == 0], Random(str(point))
@@ -99,7 +112,10 @@ def _slice(network: Network, point: Point) -> dict[str, Any]:
 def _families(
     network: Network, terms: dict[str, Any], slices: list[dict[str, Any]]
 ) -> tuple[list[list[int]] | None, list[list[int]]]:
-    """For each neuron of the claim its largest placed family, and the others; None if a neuron has none."""
+    """For each neuron of the claim its largest family with a full chain, and the other ones.
+
+    None if some neuron has no such family.
+    """
     subject = checker.Deep(checker.read_network(to_document(network), "network"), terms)
     for entry in slices:
         u, v, mask = entry["ridges"][0]

@@ -1,5 +1,8 @@
-"""Searches of Theorem D that were not walked: with ridges at given points, or with some ridges of another one; and
-the certificates that the prover writes for them, whether its hypotheses hold or not."""
+"""Searches of Theorem D without walks, and their certificates.
+
+A search gets ridges at given points, or some ridges of another search. Its certificate lists all of
+them, whether its hypotheses hold or not.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from polyrelu.certificate import Certificate, Claim, Hypothesis, PartClaim
 from polyrelu.exact import Rational, to_fraction
 from polyrelu.proofs.deep.evidence import evidence
 from polyrelu.proofs.deep.hypotheses import DeepHypotheses, Determined
-from polyrelu.proofs.deep.planes import Plane, Spot
+from polyrelu.proofs.deep.planes import Location, Plane
 from polyrelu.proofs.deep.ridges import Ridge, ridge_at
 from polyrelu.proofs.deep.search import DeepSearch
 from tests.generators.deep_documents import verdict
@@ -30,26 +33,26 @@ __all__ = [
 
 
 def search_at(network: Network, points: Iterable[Sequence[Rational]]) -> DeepSearch:
-    """A search that met the ridges at some points, each in a plane of two axes through its point."""
+    """A search with the ridges at some points, each in a plane parallel to two axes."""
     search = DeepSearch(network)
     for point in points:
-        ridge = ridge_at(search.space, point)
+        ridge = ridge_at(search.deep_network, point)
         assert isinstance(ridge, Ridge), ridge
         search.planes.append(_plane(search, ridge, tuple(map(to_fraction, point))))
-        search.add(ridge, Spot(len(search.planes) - 1, 0.0, 0.0))
+        search.add(ridge, Location(len(search.planes) - 1, 0.0, 0.0))
     return search
 
 
 def _plane(search: DeepSearch, ridge: Ridge, point: tuple[Fraction, ...]) -> Plane:
-    """Two axes in which the gradients of both neurons are independent."""
-    space = search.space
-    layers = [space.layer_of[w] for w in ridge[:2]]
+    """A plane along two axes in which the gradients of both neurons are independent."""
+    deep_network = search.deep_network
+    layers = [deep_network.layer_of[w] for w in ridge[:2]]
     forms = [
-        space.gradients(layer, ridge.mask, len(point))[w - space.starts[layer - 1]]
+        deep_network.gradients(layer, ridge.mask, len(point))[w - deep_network.starts[layer - 1]]
         for layer, w in zip(layers, ridge[:2], strict=True)
     ]
     a, b = ([int(x) for x in form] for form in forms)
-    inputs, prime = len(point), search.space.prime
+    inputs, prime = len(point), search.deep_network.prime
     i, j = next(
         (i, j) for i, j in combinations(range(inputs), 2) if (a[i] * b[j] - a[j] * b[i]) % prime
     )
@@ -58,8 +61,8 @@ def _plane(search: DeepSearch, ridge: Ridge, point: tuple[Fraction, ...]) -> Pla
 
 
 def with_ridges(search: DeepSearch, ridges: Iterable[Ridge]) -> DeepSearch:
-    """A search that met some of the ridges only."""
-    other = DeepSearch(search.network, search.seed, search.space.among)
+    """A search with some of the ridges of another search."""
+    other = DeepSearch(search.network, search.seed, search.deep_network.among)
     other.planes[:] = list(search.planes)
     for ridge in ridges:
         other.add(ridge, search.ridges[ridge])
@@ -67,35 +70,39 @@ def with_ridges(search: DeepSearch, ridges: Iterable[Ridge]) -> DeepSearch:
 
 
 def whole_document(search: DeepSearch) -> dict[str, Any]:
-    """The certificate that all the ridges give."""
-    claim = Claim("identifiable", search.network, search.space.among)
-    return _document(search, claim, "deep", range(search.space.size), search.network.depth - 1)
+    """The certificate of the whole claim that lists all ridges."""
+    claim = Claim("identifiable", search.network, search.deep_network.among)
+    return _document(
+        search, claim, "deep", range(search.deep_network.size), search.network.depth - 1
+    )
 
 
 def part_document(search: DeepSearch, part: Determined) -> dict[str, Any]:
-    """The certificate of a claim in part that all the ridges give."""
-    start = search.space.starts[part.layers]
-    places = [*range(start), *(start + i for i in part.neurons)]
-    claim = PartClaim(search.network, part.layers, part.neurons, among=search.space.among)
-    return _document(search, claim, "deep-part", places, part.layers)
+    """The certificate of a claim in part that lists all ridges."""
+    start = search.deep_network.starts[part.layers]
+    neurons = [*range(start), *(start + i for i in part.neurons)]
+    claim = PartClaim(search.network, part.layers, part.neurons, among=search.deep_network.among)
+    return _document(search, claim, "deep-part", neurons, part.layers)
 
 
 def _document(
-    search: DeepSearch, claim: Claim | PartClaim, theorem: str, places: Sequence[int], layers: int
+    search: DeepSearch, claim: Claim | PartClaim, theorem: str, neurons: Sequence[int], layers: int
 ) -> dict[str, Any]:
-    made = _evidence(search, search.hypotheses, places, layers) | {"membership": {"status": "open"}}
+    made = _evidence(search, search.hypotheses, neurons, layers) | {
+        "membership": {"status": "open"}
+    }
     return document(
         claim, theorem, [Hypothesis(theorem, name, entry) for name, entry in made.items()]
     )
 
 
 def _evidence(
-    search: DeepSearch, found: DeepHypotheses, places: Sequence[int], layers: int
+    search: DeepSearch, found: DeepHypotheses, neurons: Sequence[int], layers: int
 ) -> dict[str, dict[str, Any]]:
-    known = [place for place in places if place in found.known]
-    made = evidence(search.space, search.planes, search.ridges, found, known, layers)
+    known = [neuron for neuron in neurons if neuron in found.chosen]
+    made = evidence(search.deep_network, search.planes, search.ridges, found, known, layers)
     chosen = dict(made["families"]["chosen"])
-    made["families"]["chosen"] = [[place, chosen.get(place, 0)] for place in places]
+    made["families"]["chosen"] = [[neuron, chosen.get(neuron, 0)] for neuron in neurons]
     return made
 
 
@@ -107,7 +114,7 @@ def document(
 
 
 def listed(found: dict[str, Any], name: str) -> dict[str, Any]:
-    """The evidence of a hypothesis; what is changed in it is changed in the document."""
+    """The evidence of a hypothesis in a document, as an object that may be changed."""
     entries: list[dict[str, Any]] = found["proof"]["hypotheses"]
     return next(dict(entry)["evidence"] for entry in entries if entry["id"] == name)
 

@@ -1,4 +1,4 @@
-"""Making ONNX files for the tests, and running them."""
+"""Make ONNX files for the tests, and run them with onnxruntime."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 def node(operation: str, inputs: Sequence[str], output: str, **attributes: Any) -> Any:
-    """One ONNX node."""
+    """Return an ONNX node."""
     return helper.make_node(operation, list(inputs), [output], name=f"n_{output}", **attributes)
 
 
 def constant(name: str, values: Any, dtype: Any = np.float32) -> Any:
-    """An initializer."""
+    """Return an initializer."""
     return numpy_helper.from_array(np.asarray(values, dtype=dtype), name)
 
 
@@ -31,7 +31,7 @@ def model(
     more_inputs: Sequence[str] = (),
     more_outputs: Sequence[str] = (),
 ) -> bytes:
-    """A serialized model from x to y; what it computes is not checked."""
+    """Return a serialized model with input x and output y; it may be invalid."""
     inputs = [
         helper.make_tensor_value_info(name, element, list(shape)) for name in ["x", *more_inputs]
     ]
@@ -44,14 +44,14 @@ def model(
 
 
 def write(folder: Path, name: str, content: bytes | str) -> Path:
-    """A file in the folder."""
+    """Write a file to the folder and return its path."""
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
 
 
 def session_of(content: bytes) -> Any:
-    """A session of onnxruntime, on one thread."""
+    """Return a session of onnxruntime on one thread."""
     onnxruntime = pytest.importorskip("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -47,15 +47,26 @@ class _Maker:
         return name
 
     def grow(self) -> None:
-        """One more node, on a value made before, mostly the last."""
+        """Add a node that reads an earlier value, mostly the last."""
         name, shape = (
             self.values[-1] if self._chance.random() < 0.7 else self._chance.choice(self.values)
         )
         image = len(shape) == 4 and min(shape[2:]) >= 2
         choices: list[Callable[[str, Shape], None]] = [
-            self._relu, self._relu, self._leaky, self._clip, self._abs, self._scale, self._shift, self._transpose,
-            self._slice, self._flatten, self._with_another, self._matmul, self._reduce,
-        ]  # fmt: skip
+            self._relu,
+            self._relu,
+            self._leaky,
+            self._clip,
+            self._abs,
+            self._scale,
+            self._shift,
+            self._transpose,
+            self._slice,
+            self._flatten,
+            self._with_another,
+            self._matmul,
+            self._reduce,
+        ]
         if image:
             choices += [self._conv, self._conv, self._pool, self._average, self._norm, self._deconv]
         self._chance.choice(choices)(name, shape)
@@ -173,7 +184,7 @@ class _Maker:
 
 
 def random_graph(seed: int) -> bytes:
-    """A serialized model of seven random nodes from x to the last of them."""
+    """Return a serialized model of seven random nodes, whose output is the last of them."""
     maker = _Maker(seed)
     while len(maker.nodes) < 7:
         maker.grow()

@@ -1,4 +1,4 @@
-"""A point of every cell of codimension 2, from the whole complex: all that Theorem D can be shown."""
+"""A point of every cell of codimension 2 of a complex: the most that Theorem D can use."""
 
 from __future__ import annotations
 

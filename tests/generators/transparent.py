@@ -1,7 +1,10 @@
-"""Random networks of the sort that Phuong and Lampert (2020) build in the proof of their theorem: widths that do not
-increase, one output, in each hidden layer a neuron that is on wherever the first one is off, and in each a bend inside
-the image of where everything before is on. They are transparent on a box. Whether they have the paths that the theorem
-asks for is seen on their complex."""
+"""Random networks like those in the proof of the theorem of Phuong and Lampert (2020).
+
+Their widths do not increase, and they have one output. In each hidden layer some neuron is active
+wherever the first one is inactive, and each neuron bends inside the image of the region where all
+neurons before are active. They are transparent on a box. Whether they have the paths that the
+theorem asks for is decided on their complex.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +23,20 @@ __all__ = ["WIDTHS", "has_hypotheses", "has_paths", "transparent_network"]
 #: The box is [-BOX, BOX]^n.
 BOX = 2
 
-#: Widths for which all this is seen in less than a second.
+#: Widths for which the hypotheses are decided in less than a second.
 WIDTHS = ((2, 2, 2, 1), (3, 3, 2, 1), (3, 2, 2, 2, 1), (3, 3, 3, 2, 1), (4, 4, 3, 1))
 
-_POINTS, _TRIES = 4000, 100
+#: Number of random points of the box that are used to draw rows.
+_POINTS = 4000
+
+#: Maximum number of rows that are drawn for one layer.
+_TRIES = 100
 
 Floats = NDArray[np.float64]
 
 
 def transparent_network(widths: Sequence[int], rng: np.random.Generator) -> Network:
-    """A network with these widths, with short binary fractions as weights."""
+    """A network with the given widths and short binary fractions as weights."""
     while True:
         points, high, layers = (
             rng.uniform(-BOX, BOX, (_POINTS, widths[0])),
@@ -58,7 +65,7 @@ def transparent_network(widths: Sequence[int], rng: np.random.Generator) -> Netw
 
 
 def has_hypotheses(network: Network) -> bool:
-    """Whether it is general and transparent on the box, exactly, and has the paths."""
+    """Whether a network is general and transparent on the box, exactly, and has the paths."""
     cells = canonical_complex(network, parse_domain(f"box:-{BOX},{BOX}", network.inputs))
     return all(
         found.status == "holds" for found in (transparency(cells), pl_general(cells))
@@ -66,26 +73,33 @@ def has_hypotheses(network: Network) -> bool:
 
 
 def has_paths(cells: PolyhedralComplex) -> bool:
-    """Whether each neuron of a hidden layer but the last meets the first one of the next layer where all others of its
-    own layer and of those before are on: these meetings are the steps of the paths."""
+    """Whether the dependency graph has the paths of the theorem.
+
+    Each neuron of a hidden layer but the last must meet the first neuron of the next layer where
+    all other neurons of its own layer and of the layers before are active. These meetings are the
+    steps of the paths.
+    """
     signs, layer_of = (
         cells.signs(cells.dimension - 2),
         np.array([neuron.layer for neuron in cells.neurons]),
     )
     ridges = signs[(signs == 0).sum(axis=1) == 2]
-    for place, neuron in enumerate(cells.neurons):
+    for column, neuron in enumerate(cells.neurons):
         if neuron.layer == layer_of.max():
             continue
-        others = [k for k in np.flatnonzero(layer_of <= neuron.layer) if k != place]
+        others = [k for k in np.flatnonzero(layer_of <= neuron.layer) if k != column]
         after = int(np.flatnonzero(layer_of == neuron.layer + 1)[0])
-        met = (ridges[:, [place, after]] == 0).all(axis=1) & (ridges[:, others] > 0).all(axis=1)
+        met = (ridges[:, [column, after]] == 0).all(axis=1) & (ridges[:, others] > 0).all(axis=1)
         if not met.any():
             return False
     return True
 
 
 def _faces(points: Floats, rng: np.random.Generator) -> Floats | None:
-    """For each coordinate a point between two of these at which it is 0 and the others are positive."""
+    """For each coordinate a point between two of the given points with this coordinate 0.
+
+    The other coordinates are positive.
+    """
     found = []
     for i in range(points.shape[1]):
         others = (np.delete(points, i, axis=1) > 0).all(axis=1)
@@ -105,8 +119,11 @@ def _rows(
     width: int,
     rng: np.random.Generator,
 ) -> Floats | None:
-    """Each row bends among the points at which the rows before are positive; the second one is positive wherever the
-    first one is not. The first one vanishes at some points."""
+    """Random rows of a layer; None if the tries fail.
+
+    Each row changes its sign among the points at which the rows before it are positive. The second
+    row is positive wherever the first one is not. The first row vanishes at the given faces.
+    """
     rows: list[Floats] = []
     for _ in range(_TRIES):
         if len(points) < 8:
@@ -129,8 +146,11 @@ def _rows(
 def _second(
     first: Floats, points: Floats, low: Floats, high: Floats, rng: np.random.Generator
 ) -> Floats:
-    """Minus a multiple of the first row, a constant, and a rest that is smaller than the constant on the whole box: so
-    it is positive where the first one is not."""
+    """A row that is positive on the box wherever the first row is not.
+
+    It is a negative multiple of the first row, plus a constant and a linear part that is smaller
+    than the constant on the whole box.
+    """
     rest = rng.integers(1, 9, len(first) - 1) * rng.choice((-1, 1), len(first) - 1) / 64
     bound = np.maximum(-rest, 0) @ high - np.minimum(-rest, 0) @ -low + 1 / 64
     middle = np.quantile(points @ first[:-1] + first[-1], rng.uniform(0.4, 0.8))

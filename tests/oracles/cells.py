@@ -1,8 +1,9 @@
 """All cells of the canonical polyhedral complex of a plain ReLU stack, by brute force.
 
-R^n0 is cut neuron by neuron, layer by layer, into the parts where the preactivation h is positive, zero and
-negative. On every part of the previous layers h is affine, so a part is a relatively open polyhedron, and its
-sign vector (over all hidden neurons) names it. Emptiness and dimension are decided exactly by PPL.
+R^n0 is cut neuron by neuron, layer by layer, into the parts where the preactivation h is positive,
+zero and negative. On every part of the previous layers h is affine, so a part is a relatively open
+polyhedron, and its sign vector (over all hidden neurons) names it. Emptiness and dimension are
+decided exactly by PPL.
 """
 
 import signal
@@ -21,7 +22,8 @@ from tests.oracles.plain import (
     split_by_layer,
 )
 
-# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; whoever imports an oracle keeps theirs.
+# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; a module that imports an
+# oracle keeps its own.
 _sigint_handler = signal.getsignal(signal.SIGINT)
 from ppl import Constraint, Linear_Expression, NNC_Polyhedron  # noqa: E402
 
@@ -36,7 +38,7 @@ class Cell(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A non-empty part of R^n0, its signs so far and the current layer's activations [A | c] on it."""
+    """A nonempty part of R^n0, its signs so far and the activations [A | c] of the last layer."""
 
     polyhedron: NNC_Polyhedron
     signs: SignVector
@@ -46,8 +48,8 @@ class _Part(NamedTuple):
 def cells(layers: Network, full_dimensional_only: bool = False) -> dict[SignVector, Cell]:
     """All cells, or only the full-dimensional ones, keyed by their sign vectors.
 
-    A neuron that vanishes identically on a full-dimensional cell has sign 0 there, so a sign 0 alone does not
-    make a cell lower-dimensional.
+    A neuron that vanishes identically on a full-dimensional cell has sign 0 there, so a sign 0
+    alone does not make a cell lower-dimensional.
     """
     n = input_dimension(layers)
     minimal_dimension = n if full_dimensional_only else 0
@@ -81,7 +83,7 @@ def _cut_by_layer(
 def _cut(
     polyhedron: NNC_Polyhedron, row: list[int], minimal_dimension: int
 ) -> Iterator[tuple[int, NNC_Polyhedron]]:
-    """The non-empty parts with h > 0, h = 0, h < 0 of at least the given dimension, with their signs."""
+    """The nonempty parts with h > 0, h = 0, h < 0 of at least the given dimension, with signs."""
     h = Linear_Expression(row[:-1], row[-1])
     constraints: list[tuple[int, Constraint]] = [(1, h > 0), (0, h == 0), (-1, h < 0)]
     for sign, constraint in constraints:
@@ -102,8 +104,8 @@ def _checked_cell(layers: Network, part: _Part) -> Cell:
 def _relative_interior_point(polyhedron: NNC_Polyhedron) -> tuple[Fraction, ...]:
     """Average of all points and closure points plus the sum of all rays.
 
-    Every generator of the closure gets a positive weight (a line's may be zero), so the point lies in the
-    relative interior of the closure, which a relatively open polyhedron contains.
+    Every generator of the closure gets a positive weight (a line's may be zero), so the point lies
+    in the relative interior of the closure, which a relatively open polyhedron contains.
     """
     n = polyhedron.space_dimension()
     corners: list[list[Fraction]] = []
@@ -121,7 +123,7 @@ def _relative_interior_point(polyhedron: NNC_Polyhedron) -> tuple[Fraction, ...]
 
 
 def affine_map(layers: Network, signs: SignVector) -> Matrix:
-    """Coefficient matrix [A | c] of the network on the cell with these signs; sign 0 counts as inactive."""
+    """Matrix [A | c] of the network on the cell with these signs; sign 0 counts as inactive."""
     n = input_dimension(layers)
     zero = [Fraction(0)] * (n + 1)
     activations: Matrix = [[Fraction(int(i == j)) for j in range(n + 1)] for i in range(n)]

@@ -1,9 +1,10 @@
 """All cells of the canonical polyhedral complex of a ReLU network on a polyhedron, by brute force.
 
-Like `cells`, but the network may have skip connections, and the domain is {x ∈ R^n : inequalities, equations} with
-rows [a | c] that mean a·x ≤ c or a·x = c. The domain's affine space is cut by its constraints, then neuron by neuron.
-Every part is relatively open, so an affine function h takes on it a constant value or all values of an open interval,
-and PPL's infimum and supremum of h tell which of the parts h > 0, h = 0, h < 0 are not empty.
+Like `cells`, but the network may have skip connections, and the domain is {x ∈ R^n : inequalities,
+equations} with rows [a | c] that mean a·x ≤ c or a·x = c. The domain's affine space is cut by its
+constraints, then neuron by neuron. Every part is relatively open, so an affine function h takes on
+it a constant value or all values of an open interval, and PPL's infimum and supremum of h tell
+which of the parts h > 0, h = 0, h < 0 are not empty.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any, NamedTuple
 
 from tests.oracles.plain import Matrix, Network, SignVector, Vector, apply_affine, compose
 
-# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; whoever imports an oracle keeps theirs.
+# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; a module that imports an
+# oracle keeps its own.
 _sigint_handler = signal.getsignal(signal.SIGINT)
 from ppl import Linear_Expression, NNC_Polyhedron  # noqa: E402
 
@@ -49,7 +51,7 @@ class Cell(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A relatively open part, its signs so far, and the forms [A | c] of the activations of all layers so far."""
+    """A relatively open part, its signs so far and the forms [A | c] of all activations so far."""
 
     polyhedron: Any
     signs: SignVector
@@ -96,7 +98,10 @@ def cells_on_domain(hidden: Sequence[Layer], domain: Domain) -> dict[Key, Cell]:
 def _integer_form(
     hidden: Sequence[Layer],
 ) -> Iterator[tuple[list[tuple[int, list[list[int]]]], list[int]]]:
-    """Integer layers whose preactivations are the true ones times a positive constant for each layer."""
+    """Integer layers whose preactivations are positive multiples of the true ones.
+
+    Each layer has one factor.
+    """
     scales = [1]
     for blocks, bias in hidden:
         entries = [entry for _, weights in blocks for row in weights for entry in row]

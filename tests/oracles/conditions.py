@@ -1,7 +1,7 @@
-"""Conditions on networks by brute force: from all cells with a point in each, and exact values at these points.
+"""Conditions on networks by brute force, from all cells with a point in each.
 
-The cells are those of `cells_on_domain`, cut by the outputs as well; without the signs of the outputs they are the
-cells of the canonical complex.
+All values at these points are exact. The cells are found by `cells_on_domain` and cut by the
+outputs as well; without the signs of the outputs they are the cells of the canonical complex.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ Pair = tuple[Unit, Unit]
 
 
 class _Cells(NamedTuple):
-    """Cells with their signs, shape (cells, signs), dimensions, points; and which are faces of which (of themselves
-    too), shape (cells, cells)."""
+    """Cells with signs, shape (cells, signs), dimensions and points, and their faces.
+
+    Entry (i, j) of `face_of`, shape (cells, cells), says whether cell i is a face of cell j; every
+    cell is a face of itself.
+    """
 
     keys: list[Key]
     dimensions: list[int]
@@ -56,11 +59,20 @@ class Stars(NamedTuple):
 
     Attributes
     ----------
-    hidden : the number of hidden layers.
-    refined : cells cut by the outputs too.
-    cells : those of the canonical complex.
-    inside : which of these are not on the boundary of the domain.
-    dimension : of the domain.
+    layers
+        All layers.
+    hidden
+        The number of hidden layers.
+    domain
+        The domain.
+    refined
+        The cells cut by the outputs as well.
+    cells
+        The cells of the canonical complex.
+    inside
+        Which of these are not on the boundary of the domain.
+    dimension
+        The dimension of the domain.
     """
 
     layers: Sequence[Layer]
@@ -73,7 +85,7 @@ class Stars(NamedTuple):
 
 
 def stars(layers: Sequence[Layer], hidden: int, domain: Domain) -> Stars:
-    """All cells of a network; `layers` are all of them, `hidden` how many are followed by a ReLU."""
+    """All cells of a network, of whose layers the first `hidden` ones are followed by a ReLU."""
     found = cells_on_domain(layers, domain)
     dimension = max(cell.dimension for cell in found.values())
     length = len(domain.inequalities) + sum(len(bias) for _, bias in layers[:hidden])
@@ -121,7 +133,7 @@ def _sign(value: Fraction) -> int:
     return (value > 0) - (value < 0)
 
 
-# --- Conditions on cells ---------------------------------------------------------------------------------
+# --- Conditions on cells -----------------------------------------------------------------------
 
 
 def wrong_cells(known: Stars) -> set[Key]:
@@ -141,9 +153,10 @@ def opaque_cells(known: Stars) -> set[tuple[Key, int]]:
 
 
 def invisible_facets(known: Stars) -> tuple[set[Key], set[Key]]:
-    """The cells of codimension 1 inside the domain across which the affine function goes on, and all of them.
+    """The facets inside the domain across which the affine function continues, and all facets.
 
-    The affine function on one side is continued to a point of the other side along the line between two points.
+    The affine function on one side is extrapolated to a point of the other side along the line
+    between two points.
     """
     invisible, facets = set(), set()
     for cell, (key, dimension) in enumerate(
@@ -172,7 +185,10 @@ def _continued(known: Stars, key: Key, start: Point, end: Point) -> list[Fractio
 
 
 def extrema(known: Stars) -> dict[Unit, dict[Key, bool]]:
-    """For every unit, outputs included, the cells inside the domain on which it is 0: whether it has extrema there."""
+    """For every unit and every cell inside the domain on which it is 0, whether it has extrema.
+
+    The units include the outputs.
+    """
     found: dict[Unit, dict[Key, bool]] = {}
     at_points = [values(known.layers, point) for point in known.refined.points]
     length = len(known.cells.keys[0])
@@ -197,8 +213,10 @@ _TURN = ((1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0))
 
 
 def crossing_ridges(known: Stars) -> dict[Pair, set[Key]]:
-    """For each pair of neurons in adjacent hidden layers the cells of codimension 2 around which their signs turn once,
-    neither of them 0 on a region."""
+    """For each pair of neurons in adjacent hidden layers the ridges around which they cross.
+
+    Their signs turn once around such a ridge, and neither of them is 0 on a region.
+    """
     units = [
         (layer, i)
         for layer, (_, bias) in enumerate(known.layers[: known.hidden], 1)
@@ -243,7 +261,10 @@ def _circle(known: Stars, ridge: int) -> list[int]:
 
 
 def _turns_once(signs: list[tuple[int, int]]) -> bool:
-    """Whether the signs, equal neighbours merged, are those of a crossing, in one of the two directions."""
+    """Whether the signs, equal neighbours merged, are the signs around a crossing.
+
+    Both directions are allowed.
+    """
     merged = [sign for i, sign in enumerate(signs) if sign != signs[i - 1]]
     if len(merged) != len(_TURN) or (1, 1) not in merged:
         return False
@@ -252,14 +273,14 @@ def _turns_once(signs: list[tuple[int, int]]) -> bool:
     return tuple(turned) in (_TURN, (_TURN[0], *_TURN[:0:-1]))
 
 
-# --- Affine pieces ---------------------------------------------------------------------------------------
+# --- Affine pieces -----------------------------------------------------------------------------
 
 #: A unit and a mask (a number in binary) for each layer before it.
 Index = tuple[int, int, tuple[int, ...]]
 
 
 def pieces(layers: Network) -> dict[Index, list[Fraction]]:
-    """[w | b] of all units for all nonempty masks of a plain stack, by the sum over layers in the definition."""
+    """[w | b] of all units for all nonempty masks of a plain stack, by the definition."""
     found = {}
     for layer, (weights, _) in enumerate(layers, 1):
         widths = [len(bias) for _, bias in layers[: layer - 1]]
@@ -270,7 +291,10 @@ def pieces(layers: Network) -> dict[Index, list[Fraction]]:
 
 
 def _piece(layers: Network, layer: int, index: int, masks: Sequence[int]) -> list[Fraction]:
-    """From the unit back to the input: the row e_i W_l I_{l-1} … W_k, and b_{k-1} for what it keeps."""
+    """The piece, computed from the unit back to the input.
+
+    The row is e_i W_l I_{l-1} … W_k, and b_{k-1} is added for the neurons that it keeps.
+    """
     row, offset = list(layers[layer - 1][0][index]), layers[layer - 1][1][index]
     for k in range(layer - 1, 0, -1):
         weights, bias = layers[k - 1]

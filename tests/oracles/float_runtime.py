@@ -1,7 +1,8 @@
-"""A float runtime in exact arithmetic that takes every liberty the error model allows; nothing from the package.
+"""A float runtime in exact arithmetic that takes every liberty the error model allows.
 
-Each result is rounded to nearest, ties to even, from the exact value. The runtime chooses at random: the order of
-a sum, how it is split into partial sums, fused multiply-adds, and whether small numbers become 0.
+It uses nothing from the package. Each result is rounded to nearest, ties to even, from the exact
+value. The runtime chooses at random: the order of a sum, how it is split into partial sums, fused
+multiply-adds, and whether small numbers become 0.
 """
 
 from __future__ import annotations

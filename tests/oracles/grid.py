@@ -1,4 +1,4 @@
-"""Exact comparison of plain stacks, and all parameters on a finite grid that have a given function."""
+"""Exact comparison of plain stacks, and all parameters on a finite grid with a given function."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,21 +14,24 @@ from numpy.typing import NDArray
 from tests.oracles.cells import affine_map, cells
 from tests.oracles.plain import Matrix, Network, Vector, evaluate, input_dimension
 
-# --- Equality of functions -------------------------------------------------------------------------------
+# --- Equality of functions ----------------------------------------------------------------------
 
 
 def same_function(first: Network, second: Network) -> bool:
-    """Whether both networks (one hidden layer or more) are the same function, decided on all common cells."""
+    """Whether both networks, with at least one hidden layer, are the same function.
+
+    It is decided on all common cells.
+    """
     if input_dimension(first) != input_dimension(second) or len(first[-1][1]) != len(second[-1][1]):
         raise ValueError("networks with different input or output dimensions")
     difference = _difference(first, second)
-    # Open cells are dense and both functions are continuous, so lower-dimensional cells add nothing.
+    # Open cells are dense and both functions are continuous, so they suffice.
     open_cells = cells(difference, full_dimensional_only=True)
     return not any(v for signs in open_cells for row in affine_map(difference, signs) for v in row)
 
 
 def _difference(first: Network, second: Network) -> Network:
-    """The network x -> first(x) - second(x), whose hidden layers hold those of both side by side."""
+    """The network x -> first(x) - second(x), with the hidden layers of both side by side."""
     depth = max(len(first), len(second))
     first, second = _deepened(first, depth), _deepened(second, depth)
     (w1, b1), (w2, b2) = first[0], second[0]
@@ -37,7 +40,10 @@ def _difference(first: Network, second: Network) -> Network:
 
 
 def _deepened(layers: Network, depth: int) -> Network:
-    """The same function with `depth` layers; identity layers repeat the last hidden layer's activations."""
+    """The same function with `depth` layers.
+
+    Identity layers repeat the activations of the last hidden layer.
+    """
     if len(layers) < 2:
         raise ValueError("a network without hidden layers")
     width = len(layers[-2][1])
@@ -64,10 +70,10 @@ def _subtracted(
     return rows, [u - v for u, v in zip(b1, b2, strict=True)]
 
 
-# --- Permutations and positive scalings ------------------------------------------------------------------
+# --- Permutations and positive scalings --------------------------------------------------------
 
-# A hidden neuron as (layer, index). Inputs, outputs and the constant 1 of the biases cannot be scaled and
-# share one node.
+# A hidden neuron as (layer, index). Inputs, outputs and the constant 1 of the biases cannot be
+# scaled and share one node.
 _Node = tuple[int, int]
 _FIXED: _Node = (-1, 0)
 
@@ -75,8 +81,8 @@ _FIXED: _Node = (-1, 0)
 def related(first: Network, second: Network) -> bool:
     """Whether permuting hidden neurons and scaling them positively turns `first` into `second`.
 
-    Scaling a neuron by s > 0 multiplies its incoming row and bias by s and divides its outgoing column by s.
-    All permutations are tried, so this is for small widths.
+    Scaling a neuron by s > 0 multiplies its incoming row and bias by s and divides its outgoing
+    column by s. All permutations are tried, so this is for small widths.
     """
     shapes = [[(len(w), len(w[0])) for w, _ in layers] for layers in (first, second)]
     if shapes[0] != shapes[1]:
@@ -101,9 +107,10 @@ def _permuted_networks(layers: Network) -> Iterator[Network]:
 def _related_by_scaling(first: Network, second: Network) -> bool:
     """Whether positive scalings alone turn `first` into `second`.
 
-    Each non-zero weight from neuron j to neuron i demands s_i / s_j = (second weight) / (first weight) > 0.
-    The demands are edges of a graph; they can be met iff they agree along every cycle. In a component without
-    the fixed node (a neuron with zero rows or columns may cause one) any start value will do.
+    Each non-zero weight from neuron j to neuron i demands s_i / s_j = (second weight) / (first
+    weight) > 0. The demands are edges of a graph; they can be met iff they agree along every
+    cycle. In a component without the fixed node (a neuron with zero rows or columns may cause one)
+    any start value will do.
     """
     ratios: dict[_Node, list[tuple[_Node, Fraction]]] = {_FIXED: []}
     for source, target, u, v in _weight_pairs(first, second):
@@ -149,7 +156,7 @@ def _consistent(ratios: dict[_Node, list[tuple[_Node, Fraction]]]) -> bool:
     return True
 
 
-# --- All parameters on a grid ----------------------------------------------------------------------------
+# --- All parameters on a grid ------------------------------------------------------------------
 
 IntArray = NDArray[np.int64]
 _SAMPLE_POINTS = 40
@@ -159,21 +166,22 @@ _LIMIT = 2**62
 
 
 def members_on_grid(layers: Network, values: Iterable[Fraction | int]) -> list[Network]:
-    """All parameters of the architecture of `layers`, with entries in `values`, that have its function.
+    """All parameters with the architecture and function of `layers` and entries in `values`.
 
-    A popular function (zero, say) has so many members that `member_indices_on_grid` is the better choice.
+    A frequent function (zero, for example) has very many members; then `member_indices_on_grid` is
+    the better choice.
     """
     table = grid_table(_architecture(layers), _normalised(values))
     return [table.network(int(index)) for index in member_indices_on_grid(layers, values)]
 
 
 def member_indices_on_grid(layers: Network, values: Iterable[Fraction | int]) -> IntArray:
-    """Ascending indices, in the `grid_table` of the architecture, of what `members_on_grid` lists."""
+    """The indices of `members_on_grid` in the `grid_table` of the architecture, ascending."""
     table = grid_table(_architecture(layers), _normalised(values))
     candidates = table.candidates(layers)
     if not len(candidates):
         return candidates
-    # Many candidates differ in weights that plainly do not matter; one of each kind is compared exactly.
+    # Many candidates differ only in weights without influence; one of each kind is compared.
     reduced, kind = np.unique(table.reduced_entries(candidates), axis=0, return_inverse=True)
     # A candidate with few non-zero entries makes the faster reference, if it is the same function.
     simplest = table.network_of(reduced[np.count_nonzero(reduced, axis=1).argmin()])
@@ -195,11 +203,12 @@ def _normalised(values: Iterable[Fraction | int]) -> tuple[Fraction, ...]:
 
 @dataclass(frozen=True, eq=False)
 class GridTable:
-    """All parameters of one architecture with entries in `values`, sorted by a hash of sampled outputs.
+    """All parameters of an architecture with entries in `values`, by a hash of sampled outputs.
 
-    A parameter's index, written in base len(values), lists its entries: layer by layer the rows of W, then b.
-    Everything is computed in int64. With d the common denominator of the values, weights are multiplied by d
-    and points by 2, so that outputs come multiplied by `output_scale`.
+    The index of a parameter, written in base len(values), lists its entries: layer by layer the
+    rows of W, then b. Everything is computed in int64. Let d be the common denominator of the
+    values; weights are multiplied by d and points by 2, so outputs come multiplied by
+    `output_scale`.
     """
 
     architecture: tuple[int, ...]
@@ -210,7 +219,7 @@ class GridTable:
 
     @property
     def output_scale(self) -> int:
-        """What table outputs are the true outputs times."""
+        """The factor between outputs in the table and the true outputs."""
         return _output_scale(self.architecture, self.values)
 
     def network(self, index: int) -> Network:
@@ -227,7 +236,7 @@ class GridTable:
         ]
 
     def candidates(self, layers: Network) -> IntArray:
-        """Indices of all parameters whose sampled outputs have the hash of those of `layers`, ascending."""
+        """Indices, ascending, of all parameters whose sampled outputs have the hash of `layers`."""
         points = [[Fraction(int(v), 2) for v in column] for column in self.doubled_points.T]
         outputs = (
             np.array([evaluate(layers, x) for x in points], dtype=object).T * self.output_scale
@@ -242,9 +251,10 @@ class GridTable:
         return np.sort(self.order[start:stop])
 
     def reduced_entries(self, indices: IntArray) -> IntArray:
-        """Entries of the parameters, with 0 in the rows and biases of neurons whose outgoing column is 0.
+        """Entries of the parameters, with 0 for the weights into neurons that no layer reads.
 
-        This leaves the function alone and makes many parameters equal.
+        Their rows and biases are 0 then. This does not change the function and makes many
+        parameters equal.
         """
         entries = _entries(self.architecture, self.values, indices)
         layers = _split_entries(self.architecture, entries)
@@ -258,7 +268,7 @@ class GridTable:
 
 @lru_cache(maxsize=8)
 def grid_table(architecture: tuple[int, ...], values: tuple[Fraction, ...]) -> GridTable:
-    """The table of all parameters; cached, since it takes seconds and serves any number of functions."""
+    """The table of all parameters; cached, because it takes seconds and serves all functions."""
     size = len(values) ** _parameter_count(architecture)
     if size > _MAX_GRID:
         raise ValueError(f"a grid of {size} parameters")
@@ -289,11 +299,14 @@ def _output_scale(architecture: tuple[int, ...], values: tuple[Fraction, ...]) -
 
 
 def _doubled_sample_points(dimension: int) -> IntArray:
-    """Twice the integer and half-integer sample points, as columns: a fixed sample of [-10, 10]^n."""
+    """Twice the integer and half-integer sample points, as columns.
+
+    They are a fixed sample of [-10, 10]^n.
+    """
     random = Random(0)
     points: set[tuple[int, ...]] = set()
     while len(points) < _SAMPLE_POINTS:
-        # Networks with small entries bend close to 0, where about half of the points should therefore be.
+        # Networks with small entries bend close to 0, so about half of the points lie there.
         radius = random.choice((4, 20))
         points.add(tuple(random.randint(-radius, radius) for _ in range(dimension)))
     return np.array(sorted(points), dtype=np.int64).T

@@ -1,12 +1,15 @@
 """Judge a verdict of `identify` by routes that share nothing with the provers.
 
 * The checker accepts the certificate.
-* *Proved*: no fiber of positive dimension at the network (Jacobian over all open cells, exact; one-sided derivatives on
-  the lower cells where that leaves a direction).
-* *NotIdentifiable*: the other network computes the same function (brute-force comparison on all common cells) and is
-  not related (all permutations tried).
-* With two hidden layers, n_0 ≥ n_1 ≥ 2 and θ generic, proved iff no row of [A | a] is of one sign and nothing is
-  hidden (Theorem 5).
+* *Proved*: there is no fiber of positive dimension at the network (by the exact Jacobian over all
+open
+  cells, and by one-sided derivatives on the lower-dimensional cells where it leaves a direction).
+* *NotIdentifiable*: the other network computes the same function (brute-force comparison on all
+common
+  cells) and is not related (all permutations are tried).
+* With two hidden layers, n_0 ≥ n_1 ≥ 2 and θ generic, proved iff no row of [A | a] is of one sign
+and no
+  neuron is hidden (Theorem 5).
 """
 
 from __future__ import annotations
@@ -50,14 +53,15 @@ def certificate_bytes(outcome: Proved[Certificate] | Refuted | Equivalent | NotE
 
 
 def contradictions(layers: Network, outcome: Outcome) -> list[str]:
-    """What speaks against the verdict; empty if nothing does."""
+    """Arguments against the verdict; empty if there are none."""
     if not isinstance(outcome, Proved | NotIdentifiable):
         return []
     found = []
     report = checker.check_bytes(certificate_bytes(outcome))
     if report.verdict != "accepted":
         found.append(
-            f"the checker says {report.verdict}: {report.step}, expected {report.expected}, got {report.got}"
+            f"the checker says {report.verdict}: {report.step}, expected {report.expected}, got "
+            f"{report.got}"
         )
     if isinstance(outcome, Proved):
         if is_locally_rigid(layers) is False:
@@ -88,7 +92,7 @@ def _hides(rows: list[list[Fraction]], j: int) -> bool:
 def unrelated_members(
     layers: Network, values: tuple[int, ...], outcome: Proved[Certificate]
 ) -> list[Network]:
-    """Members of the class on the grid with the same function that are not related to the network."""
+    """Members of the class on the grid with the function of the network, not related to it."""
     table = grid_table((len(layers[0][0][0]), *(len(bias) for _, bias in layers)), tuple(values))
     members = [table.network(int(index)) for index in member_indices_on_grid(layers, values)]
     unrelated = [member for member in members if not related(layers, member)]

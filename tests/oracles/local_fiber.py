@@ -1,27 +1,33 @@
 """Dimension of the set of nearby parameters with the same function, beyond the positive scalings.
 
-Let theta be all weights and biases. On a full-dimensional cell with activation pattern I the network is the
-affine map with coefficient matrix W_L I_{L-1} ... I_1 [W_1 | b_1] + ..., a polynomial in theta. The local
-fiber dimension is
+Let theta be all weights and biases. On a full-dimensional cell with activation pattern I the
+network is the affine map with coefficient matrix W_L I_{L-1} ... I_1 [W_1 | b_1] + ..., a
+polynomial in theta. The local fiber dimension is
 
     #parameters - rank of the Jacobian of theta -> (these matrices, all cells) - #hidden neurons,
 
-where the last term takes off one positive scaling per hidden neuron.
+where the last term removes one positive scaling for each hidden neuron.
 
-What to keep in mind when reading the number:
+Limits of this number:
 
-* A neuron that vanishes identically on an open cell (sign 0) makes the function non-differentiable in theta.
-  Then `regular` is False and the dimension is that of the pattern with such neurons inactive.
-* The scalings form an orbit of dimension #hidden neurons only if they act freely to first order. Zero rows
-  and columns can break that (a neuron without any non-zero weight or bias is fixed by its scaling), yet every
-  hidden neuron is subtracted: the number then understates what is left. The free parameters of a dead neuron
-  count towards the dimension, as they should: they do not change the function.
-* Only cells that are already open count. A parameter on the boundary of a stratum (duplicate hyperplanes,
-  three lines through one point) gets new open cells under perturbation, and then the kernel may contain
-  directions along which the function does change: the number is an upper bound there. `is_locally_rigid`
-  looks at the one-sided derivatives on the lower-dimensional cells too, and settles the case of dimension 1.
-* Ranks are computed modulo two primes. A rank modulo a prime never exceeds the rational one, so the result is
-  never too small; it is too large only if both primes divide all maximal non-zero minors.
+* A neuron that vanishes identically on an open cell (sign 0) makes the function non-differentiable
+in
+  theta. Then `regular` is False, and the dimension belongs to the pattern with such neurons
+  inactive.
+* The scalings form an orbit of dimension #hidden neurons only if they act freely to first order.
+Zero
+  rows and columns can break that (a neuron without any nonzero weight or bias is fixed by its
+  scaling), yet every hidden neuron is subtracted: then the number is too small. The free
+  parameters of a dead neuron count towards the dimension, as they should: they do not change the
+  function.
+* Only cells that are already open count. A parameter on the boundary of a stratum (duplicate
+  hyperplanes, three lines through one point) gets new open cells under perturbation, and then the
+  kernel may contain directions along which the function does change: there the number is an upper
+  bound. `is_locally_rigid` uses the one-sided derivatives on the lower-dimensional cells too, and
+  decides the case of dimension 1.
+* Ranks are computed modulo two primes. A rank modulo a prime never exceeds the rational one, so the
+  dimension is never too small; it is too large only if both primes divide all maximal nonzero
+  minors.
 """
 
 from collections.abc import Iterable, Iterator
@@ -54,7 +60,7 @@ class LocalFiber(NamedTuple):
 def local_fiber_dimension(layers: Network) -> LocalFiber:
     """Local fiber dimension modulo positive scalings; see the module's docstring for its limits."""
     open_cells = cells(layers, full_dimensional_only=True)
-    # Clearing denominators rescales each parameter and each output by a non-zero constant: same rank.
+    # Clearing denominators rescales parameters and outputs by nonzero constants: same rank.
     integers = integer_form(layers)
     patterns = {tuple(int(s > 0) for s in signs) for signs in open_cells}
     jacobian = [row for pattern in sorted(patterns) for row in _jacobian_rows(integers, pattern)]
@@ -67,7 +73,10 @@ def local_fiber_dimension(layers: Network) -> LocalFiber:
 
 
 def jacobian_rank(layers: Network, patterns: Iterable[SignVector]) -> int:
-    """The rank of the Jacobian of the affine maps of cells with these patterns (1: active), by all parameters."""
+    """The rank of the Jacobian, by all parameters, of the affine maps of cells with these patterns.
+
+    In a pattern 1 means active.
+    """
     integers = integer_form(layers)
     return _rank([row for pattern in sorted(patterns) for row in _jacobian_rows(integers, pattern)])
 
@@ -75,10 +84,11 @@ def jacobian_rank(layers: Network, patterns: Iterable[SignVector]) -> int:
 def is_locally_rigid(layers: Network) -> bool | None:
     """Whether no curve of parameters through this one, other than scalings, keeps the function.
 
-    Let theta + eps d + ... be a curve that keeps the function. Then moving the parameters along d does not change
-    the one-sided derivative of the output, at points of cells of all dimensions, even where the point moves too,
-    p + eps v (new cells of width eps open there). If the kernel of the Jacobian is one line beyond the scalings,
-    its two directions d are tried, with random v. None: a larger kernel, not decided here.
+    Let theta + eps d + ... be a curve that keeps the function. Then moving the parameters along d
+    does not change the one-sided derivative of the output, at points of cells of all dimensions,
+    even where the point moves too, p + eps v (new cells of width eps open there). If the kernel of
+    the Jacobian is one line beyond the scalings, its two directions d are tried, with random v.
+    None: a larger kernel, not decided here.
     """
     fiber = local_fiber_dimension(layers)
     if fiber.dimension <= 0:
@@ -128,7 +138,10 @@ def _direction_beyond_scalings(layers: Network) -> list[int]:
 
 
 def motions_and_scalings(layers: Network) -> tuple[list[list[int]], list[list[int]]]:
-    """A basis of the directions of the integer form that keep the affine maps of all open cells, and the scalings."""
+    """Directions of the integer form that keep the affine maps of all open cells, and the scalings.
+
+    The directions form a basis of the kernel of the Jacobian.
+    """
     integers = integer_form(layers)
     patterns = {
         tuple(int(s > 0) for s in signs) for signs in cells(layers, full_dimensional_only=True)
@@ -178,7 +191,7 @@ def _sample_points(layers: Network) -> Iterator[list[Fraction]]:
 def _one_sided_derivative(
     layers: IntegerNetwork, step: list[int], point: list[Fraction], motion: list[Fraction]
 ) -> list[Fraction]:
-    """The derivative of the outputs when the parameters move along `step` and the point along `motion`."""
+    """The derivative of the outputs when parameters move along `step`, the point along `motion`."""
     entries = iter(step)
     values, slopes = list(point), list(motion)
     for number, (weights, bias) in enumerate(layers):
@@ -203,8 +216,9 @@ def _one_sided_derivative(
 def _jacobian_rows(layers: IntegerNetwork, pattern: SignVector) -> list[list[int]]:
     """Derivatives of all entries of one cell's coefficient matrix, in the order (output, column).
 
-    Entry (o, c) has the derivative delta_l[o, i] * a_{l-1}[j, c] with respect to W_l[i, j]. The bias is the
-    weight of one more activation that is constantly 1. Columns: layer by layer, rows of [W_l | b_l].
+    Entry (o, c) has the derivative delta_l[o, i] * a_{l-1}[j, c] with respect to W_l[i, j]. The
+    bias is the weight of one more activation that is constantly 1. Columns: layer by layer, rows
+    of [W_l | b_l].
     """
     inputs = _extended_activations(layers, pattern)
     deltas = _output_derivatives(layers, pattern)
@@ -222,7 +236,7 @@ def _jacobian_rows(layers: IntegerNetwork, pattern: SignVector) -> list[list[int
 
 
 def _extended_activations(layers: IntegerNetwork, pattern: SignVector) -> list[list[list[int]]]:
-    """For each layer the coefficient matrix of its input a_{l-1}, with the constant 1 as a last row."""
+    """For each layer the matrix of its input a_{l-1}, with the constant 1 as a last row."""
     width = len(layers[0][0][0]) + 1
     identity = [[int(i == j) for j in range(width)] for i in range(width)]
     constant_one = identity[-1]

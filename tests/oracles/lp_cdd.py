@@ -1,4 +1,7 @@
-"""Linear programs answered by cddlib in exact arithmetic (GMP); needs pycddlib with its `cdd.gmp` module."""
+"""Linear programs answered by cddlib in exact arithmetic (GMP).
+
+It needs pycddlib with its module `cdd.gmp`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ __all__ = ["maximum", "program", "shape", "solve"]
 
 
 def maximum(instance: Instance) -> Maximum:
-    """The maximum of the objective; ArithmeticError if cddlib gives up, which it does after many pivots."""
+    """The maximum of the objective.
+
+    Raises ArithmeticError if cddlib gives up, which it does after many pivots.
+    """
     rows = instance.without_bounds().rows
     status, value = _solved(rows, instance.objective)
     if status == cdd.LPStatusType.OPTIMAL:
@@ -28,7 +34,7 @@ def maximum(instance: Instance) -> Maximum:
 
 
 def shape(instance: Instance) -> Shape:
-    """Whether there are points strictly inside, relative to the equations, or only others, or none."""
+    """Whether there are points strictly inside, relative to the equations; only others; or none."""
     plain = instance.without_bounds()
     inset = [
         row._replace(coefficients=(*row.coefficients, 0 if is_constant else 1))

@@ -1,8 +1,9 @@
 """Re-verify every answer of a linear program in plain integers and fractions.
 
-Only the answers' data classes are imported from the product. An empty list of objections means that the answer is
-right: optimality, unboundedness and emptiness by their certificates, an interior point by what it satisfies, flatness
-by multipliers that add up to a consequence of the equations.
+Only the answers' data classes are imported from the product. An empty list of objections means
+that the answer is right: optimality, unboundedness and emptiness by their certificates, an
+interior point by what it satisfies, flatness by multipliers that add up to a consequence of the
+equations.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def as_maximum(answer: Optimal | Unbounded | Infeasible) -> Maximum:
 
 
 def as_shape(answer: InteriorPoint | FlatSet | Infeasible) -> Shape:
-    """The same for the question of an interior point."""
+    """An answer to the question of an interior point without its evidence."""
     return (
         "interior"
         if isinstance(answer, InteriorPoint)
@@ -63,23 +64,23 @@ def as_shape(answer: InteriorPoint | FlatSet | Infeasible) -> Shape:
     )
 
 
-# --- Questions -------------------------------------------------------------------------------------------
+# --- Questions ---------------------------------------------------------------------------------
 
 
 def maximum_objections(instance: Instance, answer: Optimal | Unbounded | Infeasible) -> list[str]:
-    """What speaks against an answer of `maximize(instance.objective)`."""
+    """Arguments against an answer of `maximize(instance.objective)`."""
     return list(_extremum(instance, answer, 1))
 
 
 def minimum_objections(instance: Instance, answer: Optimal | Unbounded | Infeasible) -> list[str]:
-    """What speaks against an answer of `minimize(instance.objective)`."""
+    """Arguments against an answer of `minimize(instance.objective)`."""
     return list(_extremum(instance, answer, -1))
 
 
 def interior_objections(
     instance: Instance, answer: InteriorPoint | FlatSet | Infeasible
 ) -> list[str]:
-    """What speaks against an answer of `interior_point()`."""
+    """Arguments against an answer of `interior_point()`."""
     if isinstance(answer, Infeasible):
         return list(_emptiness(instance, answer))
     if isinstance(answer, InteriorPoint):
@@ -110,7 +111,7 @@ def _extremum(
         yield "the multipliers do not add up to objective · x ≤ value"
 
 
-# --- Points and rays -------------------------------------------------------------------------------------
+# --- Points and rays ---------------------------------------------------------------------------
 
 
 def _outside(instance: Instance, point: Vector) -> Iterator[str]:
@@ -169,7 +170,7 @@ def _interior(instance: Instance, point: Vector) -> Iterator[str]:
             yield f"column {j} is at a bound"
 
 
-# --- Multipliers -----------------------------------------------------------------------------------------
+# --- Multipliers -------------------------------------------------------------------------------
 
 
 def _malformed(instance: Instance, multipliers: Multipliers) -> Iterator[str]:
@@ -198,7 +199,10 @@ def _both_sides(
 
 
 def _added_up(instance: Instance, multipliers: Multipliers) -> tuple[list[Fraction], Fraction]:
-    """(g, γ) as in the documentation of `Multipliers`; multipliers without a constraint count for nothing."""
+    """(g, γ) as in the documentation of `Multipliers`.
+
+    Multipliers without a constraint do not count.
+    """
     normal, bound = [Fraction()] * instance.columns, Fraction()
     for i, y in multipliers.rows.items():
         if 0 <= i < len(instance.rows):
@@ -249,16 +253,15 @@ def _not_integers(multipliers: Multipliers) -> Iterator[str]:
         yield "the multipliers are not integers"
 
 
-# --- What the equations imply ----------------------------------------------------------------------------
+# --- What the equations imply ------------------------------------------------------------------
 
 
 class EquationSpan:
     """The equations and the fixed columns (l = u), in echelon form."""
 
     def __init__(self, instance: Instance) -> None:
-        self._echelon: dict[
-            int, list[Fraction]
-        ] = {}  # pivot → [a | c] with a 1 at the pivot and 0 before it
+        # By pivot: the row [a | c] with a 1 at the pivot and 0 before it.
+        self._echelon: dict[int, list[Fraction]] = {}
         for j, (low, up) in enumerate(zip(instance.lower, instance.upper, strict=True)):
             if low is not None and low == up:
                 self._insert([*_unit(j, instance.columns), low])
@@ -291,7 +294,7 @@ class EquationSpan:
 
 
 def constant_rows(instance: Instance) -> list[bool]:
-    """For each row whether it is constant where the equations hold and the fixed columns are fixed."""
+    """For each row whether it is constant where the equations and the fixed columns hold."""
     span = EquationSpan(instance)
     return [span.holds_constant(row.coefficients) for row in instance.rows]
 

@@ -1,4 +1,4 @@
-"""Linear programs answered by PPL: its exact simplex method, and for small ones the double description."""
+"""Linear programs answered by PPL: its exact simplex method and, for small ones, its polyhedra."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from fractions import Fraction
 from tests.generators.lp_families import Instance, Number
 from tests.oracles.lp_certificates import Maximum, Shape, constant_rows
 
-# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; whoever imports an oracle keeps theirs.
+# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; a module that imports an
+# oracle keeps its own.
 _sigint_handler = signal.getsignal(signal.SIGINT)
 from ppl import C_Polyhedron, Constraint, Linear_Expression, MIP_Problem  # noqa: E402
 
@@ -39,9 +40,10 @@ def maximum(instance: Instance) -> Maximum:
 
 
 def shape(instance: Instance) -> Shape:
-    """Whether there are points strictly inside, relative to the equations, or only others, or none.
+    """Whether there are points strictly inside, relative to the equations; only others; or none.
 
-    The largest t ≤ 1 that fits into every constraint that is not constant on the equations.
+    It depends on the largest t ≤ 1 that fits as a slack into every constraint that is not constant
+    on the equations.
     """
     asked = MIP_Problem(instance.columns + 1)
     for constraint in _inset(instance):
@@ -63,7 +65,7 @@ def _inset(instance: Instance) -> list[Constraint]:
 
 
 def shape_by_dimension(instance: Instance) -> Shape:
-    """The same by counting dimensions, without an idea of constant rows; for small instances."""
+    """The shape by counting dimensions, without a notion of constant rows; for small instances."""
     found, hull = dimensions(instance)
     return "empty" if found < 0 else "interior" if found == hull else "flat"
 
@@ -105,7 +107,7 @@ def _constraint(coefficients: Sequence[Number], right: Number, is_equation: bool
 
 
 def _expression(entries: Sequence[Number]) -> tuple[Linear_Expression, int]:
-    """Coefficients and constant as an integer expression, and the positive number they were multiplied by."""
+    """Coefficients and constant as an integer expression, and the positive factor."""
     scale = math.lcm(*(entry.denominator for entry in entries))
     *coefficients, constant = (entry.numerator * (scale // entry.denominator) for entry in entries)
     return Linear_Expression(coefficients, constant), scale

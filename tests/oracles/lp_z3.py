@@ -1,4 +1,4 @@
-"""Linear programs answered by Z3's exact simplex method; strict inequalities are its own, no slack variable."""
+"""Linear programs answered by Z3's exact simplex method, with strict inequalities of its own."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def maximum(instance: Instance) -> Maximum:
 
 
 def shape(instance: Instance) -> Shape:
-    """Whether there are points strictly inside, relative to the equations, or only others, or none."""
+    """Whether there are points strictly inside, relative to the equations; only others; or none."""
     plain = instance.without_bounds()
     variables = _variables(instance)
     strict = [

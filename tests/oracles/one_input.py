@@ -1,8 +1,8 @@
-"""Equality of two networks of one input, decided completely and as directly as possible, in plain fractions.
+"""Equality of two networks of one input, decided completely, in plain fractions.
 
-A network of one input is piecewise affine on the line. Between two neighbouring breakpoints of both networks, and
-beyond the last ones, each is affine; so they are equal on an interval iff they agree at all breakpoints in it, at its
-ends, and at points beyond the last breakpoints.
+A network of one input is piecewise affine on the line. Between two neighbouring breakpoints of
+both networks, and beyond the last ones, each is affine; so they are equal on an interval iff they
+agree at all breakpoints in it, at its ends, and at points beyond the last breakpoints.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ __all__ = ["differing_point"]
 def differing_point(
     first: Network, second: Network, low: Fraction | None, high: Fraction | None
 ) -> Fraction | None:
-    """A point of the interval [low, high] (None: no end) where the networks differ, or None if they are equal on it."""
+    """A point of the interval [low, high] where the networks differ; None if they are equal on it.
+
+    A limit None means that the interval is unbounded.
+    """
     inner = sorted({*_breakpoints(first), *_breakpoints(second)})
     inner = [x for x in inner if (low is None or low < x) and (high is None or x < high)]
     start = low if low is not None else (inner[0] if inner else high or Fraction(0)) - 2
@@ -54,7 +57,10 @@ def _preactivations(network: Network, x: list[Fraction]) -> list[list[Fraction]]
 
 
 def _breakpoints(network: Network) -> list[Fraction]:
-    """The zeros of all preactivations, layer by layer; where one vanishes on a whole interval, its ends are others'."""
+    """The zeros of all preactivations, layer by layer.
+
+    Where one vanishes on a whole interval, the ends of the interval are zeros of others.
+    """
     known: list[Fraction] = []
     for number in range(network.hidden_layers):
         points = sorted(set(known))
@@ -65,8 +71,7 @@ def _breakpoints(network: Network) -> list[Fraction]:
         for left, right in stretches or [(Fraction(0), Fraction(1))]:
             ends = [_preactivations(network, [x])[number] for x in (left, right)]
             for a, b in zip(*ends, strict=True):
-                if (
-                    a != b
-                ):  # affine on the stretch (and beyond the last points): its zero, wherever it lies
+                # Affine between the two points, and beyond the last ones: any zero counts.
+                if a != b:
                     known.append(left + (right - left) * a / (a - b))
     return sorted(set(known))

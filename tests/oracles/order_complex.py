@@ -1,8 +1,8 @@
 """Betti numbers of a closed union of polyhedra by brute force: the order complex of its face poset.
 
-The cells are contractible, bounded or not, and the inclusions of their faces are cofibrations, so the union is homotopy
-equivalent to the simplicial complex of all chains of faces, unbounded cells included. Its boundary matrices are
-reduced column by column, over GF(p) or with fractions.
+The cells are contractible, bounded or not, and the inclusions of their faces are cofibrations, so
+the union is homotopy equivalent to the simplicial complex of all chains of faces, unbounded cells
+included. Its boundary matrices are reduced column by column, over GF(p) or with fractions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ class TooManyChainsError(Exception):
 
 
 def faces_by_signs(keys: Sequence[Sequence[int]]) -> list[set[int]]:
-    """For every cell, named by its signs, its proper faces: the cells whose signs are those of it or 0."""
+    """For every cell, named by its signs, its proper faces.
+
+    Their signs are the signs of the cell with some replaced by 0.
+    """
     found = []
     for i, cell in enumerate(keys):
         faces = (all(a in (0, b) for a, b in zip(face, cell, strict=True)) for face in keys)

@@ -1,7 +1,7 @@
 """Exact evaluation of plain ReLU stacks, written as directly as possible.
 
-A network is a list of layers ``(W, b)`` of Fractions. Every layer but the last is followed by a ReLU; the
-last one is affine.
+A network is a list of layers ``(W, b)`` of Fractions. Every layer but the last is followed by a
+ReLU; the last one is affine.
 """
 
 from collections.abc import Sequence
@@ -64,10 +64,10 @@ def sign_vector(layers: Network, x: Sequence[Fraction]) -> SignVector:
 
 
 def integer_form(layers: Network) -> IntegerNetwork:
-    """An integer network whose preactivations are those of `layers` times a positive constant per layer.
+    """An integer network whose preactivations are multiples of the given ones, layer by layer.
 
-    If d_l clears the denominators of layer l, then W_l becomes d_l W_l and b_l becomes d_1 ... d_l b_l, which
-    multiplies z_l by d_1 ... d_l. Signs, and with them all cells, stay the same.
+    If d_l clears the denominators of layer l, then W_l becomes d_l W_l and b_l becomes d_1 ... d_l
+    b_l, which multiplies z_l by d_1 ... d_l > 0. Signs, and with them all cells, stay the same.
     """
     result: IntegerNetwork = []
     scale = 1
@@ -83,7 +83,7 @@ def integer_form(layers: Network) -> IntegerNetwork:
 def compose(
     weights: list[list[Scalar]], bias: list[Scalar], inner: list[list[Scalar]], width: int
 ) -> list[list[Scalar]]:
-    """Coefficient matrix [A | c] of x -> W f(x) + b, where `inner` is that of f and has `width` columns."""
+    """The matrix [A | c] of x -> W f(x) + b, where `inner` is the matrix of f, of given width."""
     result = []
     for row, b in zip(weights, bias, strict=True):
         coefficients = [b * 0] * (width - 1) + [b]

@@ -1,6 +1,7 @@
-"""Rational polyhedra straight from PPL, in this process: what the package asks a worker process or linear programs.
+"""Rational polyhedra directly from PPL, in this process.
 
-A row [a | c] is a·x ≤ c or a·x = c, in integers.
+The package itself asks a worker process or linear programs. A row [a | c] is a·x ≤ c or a·x = c, in
+integers.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any, NamedTuple
 
 from tests.oracles.plain import Matrix, Vector
 
-# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; whoever imports an oracle keeps theirs.
+# Importing pplpy (through cysignals) replaces the handler of Ctrl-C; a module that imports an
+# oracle keeps its own.
 _sigint_handler = signal.getsignal(signal.SIGINT)
 from ppl import C_Polyhedron, Linear_Expression, line, point, ray  # noqa: E402
 
@@ -23,7 +25,7 @@ Row = tuple[int, ...]
 
 
 class Sizes(NamedTuple):
-    """How many constraints and generators a minimal description has."""
+    """The numbers of constraints and generators of a minimal description."""
 
     inequalities: int
     equations: int
@@ -98,7 +100,7 @@ def intersection(left: Any, right: Any) -> Any:
 
 
 def is_relatively_interior(polyhedron: Any, candidate: Sequence[Fraction]) -> bool:
-    """Whether a point satisfies the equations of the affine hull and, strictly, all facet inequalities."""
+    """Whether a point satisfies the equations of the hull and, strictly, all facet inequalities."""
     for constraint in polyhedron.minimized_constraints():
         terms = zip(constraint.coefficients(), candidate, strict=True)
         value = sum((int(a) * x for a, x in terms), Fraction(int(constraint.inhomogeneous_term())))
@@ -114,7 +116,10 @@ def image(
     matrix: Matrix,
     offset: Vector,
 ) -> Any:
-    """{matrix x + offset : x with inequalities and equations}: the graph {(y, x)} without its last coordinates."""
+    """The image {matrix x + offset} of the polyhedron with these constraints.
+
+    It is the graph {(y, x)} without its last coordinates.
+    """
     size = len(matrix)
     graph = from_rows(
         size + columns,
@@ -131,7 +136,10 @@ def image(
 def preimage(
     size: int, inequalities: Iterable[Row], equations: Iterable[Row], matrix: Matrix, offset: Vector
 ) -> Any:
-    """{y ∈ R^size : x = matrix y + offset has inequalities and equations}, from the graph {(y, x)} as well."""
+    """The set of y ∈ R^size for which x = matrix y + offset satisfies the constraints.
+
+    It is computed from the graph {(y, x)}.
+    """
     columns = len(matrix)
     graph = from_rows(
         size + columns,

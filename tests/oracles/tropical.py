@@ -1,7 +1,8 @@
-"""Brute force: tropical numerators and denominators of a plain stack as lists of terms, by sums and unions of terms.
+"""Tropical numerators and denominators of a plain stack as lists of terms, by brute force.
 
-Nothing is thrown away but exact duplicates, so the lists are long: for the smallest networks only. Values at points are
-right whatever is kept, since terms that are never the largest do no harm.
+Only exact duplicates are removed from sums and unions of terms, so the lists are long: for the
+smallest networks only. Values at points are right whatever is kept, because terms that are never
+the largest do no harm.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ __all__ = ["LIMIT", "TooManyTermsError", "numerators_and_denominators", "value"]
 Term = tuple[Fraction, ...]
 Terms = set[Term]
 
-#: Terms of one function.
+#: Maximum number of terms of one function.
 LIMIT = 20_000
 
 
@@ -32,7 +33,7 @@ def value(terms: Terms, x: Sequence[Fraction]) -> Fraction:
 
 
 def numerators_and_denominators(layers: Network) -> list[tuple[Terms, Terms]]:
-    """p and q of every output, f = p - q."""
+    """The terms of p and q with f = p - q, for every output."""
     size = len(layers[0][0][0])
     zero = (Fraction(),) * (size + 1)
     values: list[tuple[Terms, Terms]] = [

@@ -1,4 +1,4 @@
-"""What a reading of the code and an attack on the ONNX reader found; each was wrong once."""
+"""Mistakes that reviews of the ONNX reader and attacks on it found; each test failed once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BN = [
 ]
 
 
-# --- Found by reading the code, each a regression --------------------------------------------------------
+# --- Found by reading the code, each a regression -------------------------------------------------
 
 
 def _exact_values(content: bytes, tmp_path: Path, x: Sequence[float]) -> list[Fraction]:
@@ -46,7 +46,7 @@ def test_two_ones_in_a_row_are_no_identity(tmp_path: Path) -> None:
 
 
 def test_constants_that_a_runtime_rounds_have_no_bound(tmp_path: Path) -> None:
-    """3 · float32(1/3) - 1 is 2^-25 exactly, and 0 in float32."""
+    """The number 3 · float32(1/3) - 1 is 2^-25 exactly, and 0 in float32."""
     nodes = [node("Mul", "ct", "d"), node("Sub", "do", "e"), node("Mul", "xe", "y")]
     constants = [constant("c", 1 / 3), constant("t", 3), constant("o", 1)]
     imported = read(write(tmp_path, "net.onnx", model(nodes, constants)))
@@ -59,7 +59,7 @@ def test_constants_that_a_runtime_rounds_have_no_bound(tmp_path: Path) -> None:
 
 
 def test_sums_may_start_from_the_bias(tmp_path: Path) -> None:
-    """A thousand terms below half a unit of the bias: each sum that starts from it loses them all."""
+    """All terms are below half a unit of the bias; a sum that starts from the bias loses them."""
     weight, inputs = 0.99 * 2.0**-25, 1000
     nodes = [
         node("Gemm", "xwb", "h"),
@@ -127,16 +127,23 @@ def test_limits_beyond_float32_bind_in_float64(tmp_path: Path) -> None:
 
 def test_numbers_without_dimensions(tmp_path: Path) -> None:
     nodes = [
-        node("Shape", "x", "s"), node("Gather", "si", "n"), node("Cast", "n", "f", to=TensorProto.FLOAT),
-        node("Neg", "f", "g"), node("Mul", "xg", "h"), node("Sub", "hf", "y"),
-    ]  # fmt: skip
+        node("Shape", "x", "s"),
+        node("Gather", "si", "n"),
+        node("Cast", "n", "f", to=TensorProto.FLOAT),
+        node("Neg", "f", "g"),
+        node("Mul", "xg", "h"),
+        node("Sub", "hf", "y"),
+    ]
     content = model(nodes, [constant("i", 1, np.int64)], (1, 3))
     assert _exact_values(content, tmp_path, [1, 2, 3]) == [-6, -9, -12]
 
 
-def test_a_cast_that_rounds_constants_is_said(tmp_path: Path) -> None:
-    nodes = [node("Cast", "c", "h", to=TensorProto.FLOAT16), node("Cast", "h", "d", to=TensorProto.FLOAT),
-             node("Add", "xd", "y")]  # fmt: skip
+def test_a_cast_that_rounds_constants_is_reported(tmp_path: Path) -> None:
+    nodes = [
+        node("Cast", "c", "h", to=TensorProto.FLOAT16),
+        node("Cast", "h", "d", to=TensorProto.FLOAT),
+        node("Add", "xd", "y"),
+    ]
     imported = read(write(tmp_path, "net.onnx", model(nodes, [constant("c", [0.1, 0.5])])))
     assert imported.network([0, 0])[0] == Fraction(float(np.float16(0.1)))
     assert imported.caveats == ("the file rounds 1 of 2 constants to float16 (Cast)",)
@@ -198,7 +205,7 @@ def test_training_mode_of_old_opsets(operation: str, tmp_path: Path) -> None:
                 load(path)
 
 
-def test_nothing_to_compare_is_said(tmp_path: Path) -> None:
+def test_nothing_to_compare_is_reported(tmp_path: Path) -> None:
     imported = read(
         write(tmp_path, "net.onnx", model([node("Softmax", "x", "y")])), strip_tail=True
     )
@@ -211,7 +218,7 @@ def test_things_that_are_no_networks(thing: object) -> None:
         load(thing)
 
 
-# --- Found by an attacker, each a regression -------------------------------------------------------------
+# --- Found by an attacker, each a regression ------------------------------------------------------
 
 
 @pytest.mark.parametrize(("low", "high"), [(np.inf, 3), (3, -np.inf)])
@@ -227,7 +234,7 @@ def test_limits_that_are_infinite_on_the_wrong_side(
 
 
 def test_a_minimum_above_the_maximum(tmp_path: Path) -> None:
-    """max wins, everywhere, also if it is the largest float32."""
+    """The result is max everywhere, even if min is the largest float32."""
     largest = float(np.finfo(np.float32).max)
     content = model([node("Clip", "xab", "y")], [constant("a", largest), constant("b", 3)], (1, 2))
     assert _exact_values(content, tmp_path, [-5, 7]) == [3, 3]
@@ -242,8 +249,12 @@ def test_batch_norm_with_more_outputs_is_training(tmp_path: Path) -> None:
 
 
 def test_casts_of_computed_numbers(tmp_path: Path) -> None:
-    nodes = [node("Add", "ab", "c"), node("Cast", "c", "d", to=TensorProto.FLOAT16), node("Cast", "d", "e", to=1),
-             node("Add", "xe", "y")]  # fmt: skip
+    nodes = [
+        node("Add", "ab", "c"),
+        node("Cast", "c", "d", to=TensorProto.FLOAT16),
+        node("Cast", "d", "e", to=1),
+        node("Add", "xe", "y"),
+    ]
     constants = [constant("a", 1), constant("b", 2.0**-12)]
     with pytest.raises(NetworkFileError, match="rounds numbers that the file computes"):
         load(write(tmp_path, "net.onnx", model(nodes, constants)))
@@ -273,29 +284,54 @@ def test_opsets_that_are_not_known(opset: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "bad",
-    [node("Relu", [""], "y"), node("Cast", "x", "y"), node("Cast", "x", "y", to=0), node("Cast", "x", "y", to=-1),
-     node("Gemm", ["x", ""], "y"), node("Gather", "xx", "y"), node("Slice", "xss", "y")],
-)  # fmt: skip
+    [
+        node("Relu", [""], "y"),
+        node("Cast", "x", "y"),
+        node("Cast", "x", "y", to=0),
+        node("Cast", "x", "y", to=-1),
+        node("Gemm", ["x", ""], "y"),
+        node("Gather", "xx", "y"),
+        node("Slice", "xss", "y"),
+    ],
+)
 def test_nodes_that_are_nonsense(bad: Any, tmp_path: Path) -> None:
     with pytest.raises(NetworkFileError):
         load(write(tmp_path, "net.onnx", model([bad], [_ints("s", 3)])))
 
 
 _GREEDY: dict[str, list[Any]] = {
-    "squares of squares": [*(node("Mul", [f"c{i}"] * 2, f"c{i + 1}") for i in range(30)),
-                           node("Add", ["x", "c30"], "y")],
-    "a large constant squared": [node("ConstantOfShape", "s", "a"), node("Mul", "aa", "b"),
-                                 node("ReduceSum", "b", "y")],
-    "a large product": [node("ConstantOfShape", "t", "a"), node("MatMul", "aa", "b"), node("ReduceSum", "b", "y")],
-    "a wide sum": [node("ConstantOfShape", "t", "a"), node("Unsqueeze", "ao", "b"), node("Unsqueeze", "aq", "c"),
-                   node("Add", "bc", "d"), node("ReduceSum", "d", "y")],
-    "many copies": [node("ConstantOfShape", "t", "a"), node("Concat", ["a"] * 9, "b", axis=0),
-                    node("Concat", ["b"] * 9, "c", axis=0), node("ReduceSum", "c", "y")],
-}  # fmt: skip
+    "squares of squares": [
+        *(node("Mul", [f"c{i}"] * 2, f"c{i + 1}") for i in range(30)),
+        node("Add", ["x", "c30"], "y"),
+    ],
+    "a large constant squared": [
+        node("ConstantOfShape", "s", "a"),
+        node("Mul", "aa", "b"),
+        node("ReduceSum", "b", "y"),
+    ],
+    "a large product": [
+        node("ConstantOfShape", "t", "a"),
+        node("MatMul", "aa", "b"),
+        node("ReduceSum", "b", "y"),
+    ],
+    "a wide sum": [
+        node("ConstantOfShape", "t", "a"),
+        node("Unsqueeze", "ao", "b"),
+        node("Unsqueeze", "aq", "c"),
+        node("Add", "bc", "d"),
+        node("ReduceSum", "d", "y"),
+    ],
+    "many copies": [
+        node("ConstantOfShape", "t", "a"),
+        node("Concat", ["a"] * 9, "b", axis=0),
+        node("Concat", ["b"] * 9, "c", axis=0),
+        node("ReduceSum", "c", "y"),
+    ],
+}
 
 
 @pytest.mark.parametrize("name", _GREEDY)
-def test_small_files_that_ask_for_much(name: str, tmp_path: Path) -> None:
+def test_small_files_that_need_huge_arrays(name: str, tmp_path: Path) -> None:
     constants = [
         _ints("s", 2500, 2500),
         _ints("t", 1500, 1500),
@@ -310,8 +346,14 @@ def test_small_files_that_ask_for_much(name: str, tmp_path: Path) -> None:
 
 
 def test_deep_networks_take_linear_time(tmp_path: Path) -> None:
-    nodes = [n for i in range(400) for n in (node("Relu", [f"z{i}" if i else "x"], f"r{i}"),
-                                             node("Sub", [f"r{i}", "c"], f"z{i + 1}"))]  # fmt: skip
+    nodes = [
+        n
+        for i in range(400)
+        for n in (
+            node("Relu", [f"z{i}" if i else "x"], f"r{i}"),
+            node("Sub", [f"r{i}", "c"], f"z{i + 1}"),
+        )
+    ]
     started = time.process_time()
     network = load(
         write(tmp_path, "net.onnx", model(nodes, [constant("c", 0.3)], (1, 1), output="z400")),
@@ -336,7 +378,10 @@ def test_nothing_of_a_file_reaches_the_terminal_raw(tmp_path: Path) -> None:
 
 
 def test_divisors_and_constants_below_the_normal_range(tmp_path: Path) -> None:
-    """A runtime that takes small numbers for 0 divides by 0; a constant that it takes for 0 may be multiplied."""
+    """A divisor below the normal range has no bound, since a runtime may take it for 0.
+
+    For a constant below the normal range the bound contains the loss, times the weight after it.
+    """
     content = model([node("Div", "xc", "y")], [constant("c", 2.0**-127)], (1, 1))
     imported = read(write(tmp_path, "net.onnx", content), compare=False)
     with pytest.raises(NetworkError, match="no rounding bound is known for float32"):

@@ -1,7 +1,8 @@
-"""Slopes with the wrong sign in floats, so that the neuron at the back end of a cell seemed to come next, and the walk
-went to and fro for ever.
+"""Float slopes with the wrong sign, which once made a walk turn back.
 
-The weights 1 + 0.49 e, -(1 + 0.501 e) and e/2, e one ulp of 1, sum to 0.489 e; the floats nearest to them to -e/2.
+The neuron at the back end of a cell seemed to come next, and the walk went to and fro for ever.
+The weights 1 + 0.49 e, -(1 + 0.501 e) and e/2, where e is one ulp of 1, sum to 0.489 e; the floats
+nearest to them sum to -e/2.
 """
 
 from __future__ import annotations
@@ -43,8 +44,10 @@ def test_a_bent_hyperplane() -> None:
 
 
 def test_a_bent_hyperplane_whose_heading_floats_get_wrong() -> None:
-    """Behind the first end, which a form with the slope -e/2 in floats and 0.489 e exactly must tell from ahead, there
-    are others."""
+    """There are other events behind the first end.
+
+    A form with the slope -e/2 in floats and 0.489 e exactly must decide which way is ahead.
+    """
     first = [[1, 0], [1, 0], [1, 0], [-1, 0], [0, 1], [-1, 0]]
     for back in (1, 2**30, FIRST / 2):
         biases = [1, 1, 1, SECOND, 0, back]
@@ -53,19 +56,22 @@ def test_a_bent_hyperplane_whose_heading_floats_get_wrong() -> None:
         assert [piece.end and piece.end.point[0] for piece in pieces] == [back, FIRST, SECOND, None]
 
 
-# -- the bounds that decide: cases in which each part of them is needed ----------------------------------------------
+# -- the bounds that decide: cases in which each part of them is needed -------------------------
 
 
 def forms_of(network: Network) -> tuple[AffineSlice, LocalForms]:
-    """The forms where all neurons are on."""
+    """The forms on the cell where all neurons are on."""
     plane = AffineSlice(network, *PLANE)
     forms = LocalForms(plane)
-    forms.update(np.ones(plane.size, dtype=np.int8))
+    forms.update(np.ones(plane.num_neurons, dtype=np.int8))
     return plane, forms
 
 
 def test_a_carrier_that_is_less_steep_than_in_floats() -> None:
-    """0.489 e x - y is 0 at (1 / 0.489 e, 1), which 1 / (e/2) falls short of; the other neuron is 0 between."""
+    """0.489 e x - y is 0 at (1 / 0.489 e, 1), farther away than 1 / (e/2).
+
+    The other neuron is 0 between the two.
+    """
     between = 1 / (Fraction(4945, 10000) * ULP)
     ones = [[1, 0], [1, 0], [1, 0], [0, 1]]
     network = from_arrays(
@@ -77,7 +83,10 @@ def test_a_carrier_that_is_less_steep_than_in_floats() -> None:
 
 
 def test_a_neuron_that_is_steeper_than_in_floats() -> None:
-    """Its slope is 0 in floats and 0.49 e exactly, and the exact point is 10^20 away: there it is positive."""
+    """The slope is 0 in floats and 0.49 e exactly.
+
+    The exact point is 10^20 away, and there the neuron is positive.
+    """
     first = [[1, 0], [1, 0], [1, 0], [0, 1]]
     network = from_arrays(
         [(first, [0, 0, 0, 0]), ([[1, 0, 0, -1], [WEIGHTS[0], -1, 0, 0]], [0, -1]), ([[1, 1]], [0])]
@@ -86,14 +95,16 @@ def test_a_neuron_that_is_steeper_than_in_floats() -> None:
     assert forms.columns[0, 5] == 0
     found = forms.signs_at(np.array([0.0, 1e20]), 4, 0)
     assert found is not None
-    (row,) = plane.rows(np.ones(plane.size, dtype=np.int8), [5])
+    (row,) = plane.rows(np.ones(plane.num_neurons, dtype=np.int8), [5])
     assert row[0] * 10**20 + row[2] > 0
     assert found[5] in (1, 2)
 
 
 def test_the_bound_pays_for_the_evaluation_as_well() -> None:
-    """What the float form, taken as exact, is at a float point lies within the part of the bound that is kept for it;
-    the errors of the form are counted besides."""
+    """The evaluation of a float form at a float point stays within its part of the bound.
+
+    The errors of the form itself are counted besides.
+    """
     slope, constant = 1 + 2.0**-27, -(1 + 2.0**-26)
     _, forms = forms_of(from_arrays([([[slope, 0]], [constant]), ([[1]], [0])]))
     q = np.array([slope, 0.0])

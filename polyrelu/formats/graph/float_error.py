@@ -1,25 +1,39 @@
-"""A proved bound on what a float runtime adds to the exact function of a graph.
+"""A proved bound on the rounding errors that a float runtime adds to the exact function of a graph.
 
-**Model.** Each operation of the graph is done in one binary format with unit roundoff u (float32: 2^-24), to nearest,
-sums and products of an affine map in any order, with or without fused multiply-adds; inputs are numbers of the format.
-Any number below the normal range may be taken for 0, so that up to `tiny` is lost. Nothing is said about a runtime that
-fuses several nodes, computes in a shorter format (TF32, bfloat16) or transforms convolutions (Winograd, FFT).
+The comparison of a file with its runtime (`runtimes/comparison.py`) and the certified bounds of
+`runtime_error` both rest on `ranges`, which gives for each node of a graph an interval for the
+exact values and a bound on the error of the runtime's value. Every formula is proved here or in
+`docs/theory/rounding.md`; the checker has its own rule for plain stacks and must accept the bounds.
 
-**Bound.** For an affine map with n nonzero weights in a row, any such order gives the exact value of slightly changed
-numbers: every product is off by a factor 1 + θ, |θ| ≤ γ_k = ku/(1 - ku), k = n + 2 + extra roundings (n products and
-sums, the bias, and a weight that the format does not hold). With e the error of the inputs and m a bound on their size,
-the error of the result is at most |W|e + γ_k(|W|(m + e) + |b|) + 3(n + 2)·tiny·(1 + max(m + e)); Higham, Accuracy and
-Stability of Numerical Algorithms, §3.1 and §4.2. The last term is what n weights, products and sums lose to 0, and
-what γ makes of it (ku < 1/4). ReLU, maximum, minimum and clip do not round and are 1-Lipschitz. Sizes come from
-intervals for the exact values. `docs/theory/rounding.md` has the proof.
+**Model.** Each operation of the graph is computed in one binary format with unit roundoff u (2^-24
+for float32), rounding to nearest. The products and the offset of an affine map are added in any
+order, with or without fused multiply-adds. The inputs are numbers of the format. Any number below
+the normal range may be replaced by 0, which loses at most `tiny`. The model excludes runtimes that
+fuse several nodes, compute in a shorter format (TF32, bfloat16) or transform convolutions
+(Winograd, FFT).
 
-The bound itself is computed in float64. Every quantity here is nonnegative, so that a float64 result is short by a
-factor of at most 1 + (n + 2)·2^-53 before `_up` multiplies by 1 + (n + 4)·2^-52 and adds 2^-1000 for what underflowed.
+**Bound.** Consider a row of an affine map with n nonzero weights. Whatever the order, the runtime
+gives the exact value for slightly changed numbers: every term is multiplied by a factor 1 + θ with
+|θ| ≤ γ_k = ku/(1 - ku), where k = n + 2 + extra roundings counts n products and additions, the
+bias, and the rounding of a weight that the format does not hold. Let e bound the errors of the
+inputs and m their sizes. Then the error of the result is at most
+
+    |W|e + γ_k(|W|(m + e) + |b|) + 3(n + 2)·tiny·(1 + max(m + e)).
+
+Source: Higham, Accuracy and Stability of Numerical Algorithms, §3.1 and §4.2. The last summand
+bounds what n weights, products and sums lose to underflow, at most 2(n + 2)·tiny·(1 + max(m + e)),
+times later factors of at most 1 + γ_k ≤ 4/3 (the bound is infinite unless ku < 1/4). ReLU,
+maximum, minimum and clip do not round and are 1-Lipschitz. The sizes m come from intervals for the
+exact values.
+
+**Computation.** The bound itself is computed in float64. All quantities are nonnegative, so a
+computed sum of n products is too small by a factor of at most 1 + (n + 2)·2^-53. `_round_up`
+multiplies it by 1 + (n + 4)·2^-52 and adds 2^-1000 for underflow, which gives an upper bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -51,18 +65,32 @@ from polyrelu.formats.graph.operations import (
     Take,
 )
 from polyrelu.formats.graph.values import Graph, Node
-from polyrelu.support.typing import Floats
+from polyrelu.support.typing import Floats, Indices
 
-__all__ = ["BOUNDED", "Arithmetic", "Box", "Floats", "Range", "float_arithmetic", "ranges"]
+__all__ = ["BOUNDED", "Arithmetic", "Corners", "Range", "float_arithmetic", "ranges"]
 
-Box: TypeAlias = tuple[Sequence[Fraction], Sequence[Fraction]]
+#: The least and the greatest corner of a box.
+Corners: TypeAlias = tuple[Sequence[Fraction], Sequence[Fraction]]
 
-_EPS, _TINY = 2.0**-52, 2.0**-1000
+#: The distance from 1 to the next float64, and an upper bound on what underflow in float64 loses.
+_EPSILON, _UNDERFLOW = 2.0**-52, 2.0**-1000
 
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """The float format of a runtime: unit roundoff, what may underflow to 0, largest finite number."""
+    """The arithmetic of a runtime: one binary float format, rounding to nearest.
+
+    Attributes
+    ----------
+    format
+        The float format.
+    unit
+        The unit roundoff, 2^-precision.
+    tiny
+        Numbers smaller than this in absolute value may be replaced by 0.
+    largest
+        The largest finite number.
+    """
 
     format: FloatFormat
     unit: float
@@ -76,28 +104,40 @@ _ARITHMETICS = {
 }
 
 
-#: The arithmetics that have a bound.
+#: The names of the arithmetics for which a rounding bound is proved.
 BOUNDED = frozenset(_ARITHMETICS)
 
 
 def float_arithmetic(name: str, bounded: Collection[str] = BOUNDED) -> Arithmetic:
-    """The arithmetic of a number type, for a graph whose rounding is bounded in these arithmetics (`Draft.bounded`)."""
+    """Return the arithmetic of a number type.
+
+    A `NetworkError` is raised if no rounding bound is known for it. `bounded` names the arithmetics
+    in which the rounding of a graph is bounded (`Draft.bounded`).
+    """
     if name not in _ARITHMETICS:
         raise NetworkError(
-            f"no rounding bound is known for {name or 'mixed'} arithmetic, only for float32 and float64"
+            f"no rounding bound is known for {name or 'mixed'} arithmetic, only for float32 and "
+            "float64"
         )
     if name not in bounded:
         raise NetworkError(
-            f"no rounding bound is known for {name}: numbers were computed from constants, or rounded by a rule, and "
-            "are further away from the runtime's than its operations round"
+            f"no rounding bound is known for {name}: numbers were computed from constants, or "
+            "rounded by a rule, and are further away from the runtime's than its operations round"
         )
     return _ARITHMETICS[name]
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What is known of a value on some boxes, arrays of shape (entries, boxes): bounds of the exact entries, and of the
-    error of the runtime's."""
+    """Bounds on a value over several boxes, as arrays of shape (entries, boxes).
+
+    Attributes
+    ----------
+    low, high
+        Lower and upper bounds on the exact entries.
+    error
+        Upper bounds on |entry of the runtime - exact entry|.
+    """
 
     low: Floats
     high: Floats
@@ -105,38 +145,47 @@ class Range:
 
     @property
     def size(self) -> Floats:
-        """A bound on |exact value|."""
+        """Upper bounds on the absolute values of the exact entries."""
         return np.maximum(np.abs(self.low), np.abs(self.high))
 
 
-def ranges(graph: Graph, boxes: Sequence[Box], runtime: Arithmetic) -> list[Range]:
-    """For each node of a graph: the ranges of its value when the input runs through each of the boxes.
+def ranges(graph: Graph, boxes: Sequence[Corners], runtime: Arithmetic) -> list[Range]:
+    """Return, for each node of a graph, the range of its value over each of the input boxes.
 
     >>> from polyrelu.formats.graph.operations import Linear
     >>> graph = Graph()
     >>> (x,) = graph.inputs([(2,)])
     >>> weight = RationalMatrix.from_rows([[3, 5]])
     >>> graph.finish([graph.add(Linear(weight), [x], (1,))])
-    >>> found = ranges(graph, [([Fraction(0)] * 2, [Fraction(1)] * 2)], float_arithmetic("float32"))[-1]
-    >>> bool(8 <= found.high[0, 0] < 8.001), bool(0 < found.error[0, 0] < 1e-5)
+    >>> box = ([Fraction(0)] * 2, [Fraction(1)] * 2)
+    >>> output = ranges(graph, [box], float_arithmetic("float32"))[-1]
+    >>> bool(8 <= output.high[0, 0] < 8.001), bool(0 < output.error[0, 0] < 1e-5)
     (True, True)
     """
     with np.errstate(over="ignore"):
-        low = np.stack([_below(corner) for corner, _ in boxes], axis=1)
-        high = np.stack([_above(corner) for _, corner in boxes], axis=1)
-    found: list[Range] = []
+        low = np.stack([_floats_below(corner) for corner, _ in boxes], axis=1)
+        high = np.stack([_floats_above(corner) for _, corner in boxes], axis=1)
+    results: list[Range] = []
     for node in graph.nodes:
-        operation, inputs = _with_bias(graph, node)
+        operation, inputs = _with_merged_bias(graph, node)
         with np.errstate(over="ignore", invalid="ignore"):
-            result = _range(operation, [found[i] for i in inputs], (low, high), runtime)
-        found.append(_without_nan(result))
-    return found
+            result = _range(operation, [results[i] for i in inputs], (low, high), runtime)
+        results.append(_without_nan(result))
+    return results
 
 
-def _with_bias(graph: Graph, node: Node) -> tuple[Operation, tuple[int, ...]]:
-    """An operation and its inputs; the addition of a bias to products is one sum with them, in any order."""
+def _with_merged_bias(graph: Graph, node: Node) -> tuple[Operation, tuple[int, ...]]:
+    """Return the operation of a node and its inputs, with a bias merged into the product before it.
+
+    A product followed by the addition of a bias is bounded as one sum, in any order. The bound
+    holds for the order of the two nodes, and it is smaller than the sum of two separate bounds.
+    """
     operation = node.operation
-    if isinstance(operation, Linear) and operation.offset is not None and _is_sum(operation):
+    if (
+        isinstance(operation, Linear)
+        and operation.offset is not None
+        and _adds_offset_once(operation)
+    ):
         before = graph.nodes[node.inputs[0]]
         products = before.operation
         if (
@@ -148,139 +197,161 @@ def _with_bias(graph: Graph, node: Node) -> tuple[Operation, tuple[int, ...]]:
     return operation, node.inputs
 
 
-def _is_sum(operation: Linear) -> bool:
+def _adds_offset_once(operation: Linear) -> bool:
+    """Return whether the runtime adds the offset as one number, without extra roundings."""
     return operation.spread is None and not operation.extra_roundings
 
 
-def _without_nan(found: Range) -> Range:
-    """Nothing is known where infinities met."""
+def _without_nan(bounds: Range) -> Range:
+    """Replace NaN, the result of opposite infinities, by infinite bounds."""
     low, high = (
         np.where(np.isnan(bound), limit, bound)
-        for bound, limit in ((found.low, -np.inf), (found.high, np.inf))
+        for bound, limit in ((bounds.low, -np.inf), (bounds.high, np.inf))
     )
-    return Range(low, high, np.where(np.isnan(found.error), np.inf, found.error))
+    return Range(low, high, np.where(np.isnan(bounds.error), np.inf, bounds.error))
 
 
 def _range(
     operation: Any, x: list[Range], box: tuple[Floats, Floats], runtime: Arithmetic
 ) -> Range:
+    """Return the range of the result of an operation, given the ranges `x` of its inputs.
+
+    `box` holds lower and upper bounds on the coordinates of the network's input.
+    """
     match operation:
         case Input(first, size, _):
             low, high = (corners[first : first + size] for corners in box)
             return Range(low, high, np.full(low.shape, runtime.tiny))
         case Constant(column):
-            return _constant(column, box[0].shape[1], runtime)
+            return _range_of_constant(column, box[0].shape[1], runtime)
         case Linear():
-            return _linear(operation, x[0], runtime)
+            return _range_of_linear(operation, x[0], runtime)
         case Take(chosen):
-            absent = (chosen < 0)[:, None]
-            return Range(
-                *(np.where(absent, 0.0, part[chosen]) for part in (x[0].low, x[0].high, x[0].error))
-            )
+            return _range_of_taken(x[0], chosen)
         case Join():
             return Range(
-                *(
-                    np.concatenate(parts)
-                    for parts in zip(*((r.low, r.high, r.error) for r in x), strict=True)
-                )
+                np.concatenate([part.low for part in x]),
+                np.concatenate([part.high for part in x]),
+                np.concatenate([part.error for part in x]),
             )
         case Add(sign):
-            return _sum(
-                x[0], x[1] if sign > 0 else Range(-x[1].high, -x[1].low, x[1].error), runtime
-            )
+            second = x[1] if sign > 0 else Range(-x[1].high, -x[1].low, x[1].error)
+            return _range_of_sum(x[0], second, runtime)
         case Relu():
-            return _relu(x[0], runtime)
+            return _range_of_relu(x[0], runtime)
         case Maximum():
-            return Range(
-                np.maximum(x[0].low, x[1].low),
-                np.maximum(x[0].high, x[1].high),
-                _larger_error(x, runtime),
-            )
+            return _range_of_extreme(np.maximum, x, runtime)
         case Minimum():
-            return Range(
-                np.minimum(x[0].low, x[1].low),
-                np.minimum(x[0].high, x[1].high),
-                _larger_error(x, runtime),
-            )
+            return _range_of_extreme(np.minimum, x, runtime)
         case LeakyRelu(slopes):
-            return _leaky(RationalMatrix.column(slopes).to_floats(), x[0], runtime)
+            return _range_of_leaky_relu(RationalMatrix.column(slopes).to_floats(), x[0], runtime)
         case Clip(low, high):
-            return _clip(low, high, x[0], runtime)
+            return _range_of_clip(low, high, x[0], runtime)
     raise NetworkError(f"no rounding bound is known for {type(operation).__name__}")
 
 
-def _larger_error(x: list[Range], runtime: Arithmetic) -> Floats:
-    return _up(np.maximum(x[0].error, x[1].error) + runtime.tiny, 1)
+def _range_of_taken(x: Range, chosen: Indices) -> Range:
+    """Return the ranges of the chosen entries; index -1 gives an exact 0."""
+    absent = (chosen < 0)[:, None]
+    low, high, error = (np.where(absent, 0.0, part[chosen]) for part in (x.low, x.high, x.error))
+    return Range(low, high, error)
 
 
-def _constant(column: RationalMatrix, boxes: int, runtime: Arithmetic) -> Range:
+def _range_of_extreme(
+    extreme: Callable[[Floats, Floats], Floats], x: list[Range], runtime: Arithmetic
+) -> Range:
+    """Return the range of the maximum or minimum of two values."""
+    first, second = x
+    error = _round_up(np.maximum(first.error, second.error) + runtime.tiny, 1)
+    return Range(extreme(first.low, second.low), extreme(first.high, second.high), error)
+
+
+def _range_of_constant(column: RationalMatrix, boxes: int, runtime: Arithmetic) -> Range:
+    """Return the range of a constant, whose entries the runtime rounds if it does not hold them."""
     entries = list(column.entries())
     held = np.array([[runtime.format.holds(entry)] * boxes for entry in entries])
-    low, high = (np.repeat(bound(entries)[:, None], boxes, axis=1) for bound in (_below, _above))
+    low, high = (
+        np.repeat(bound(entries)[:, None], boxes, axis=1)
+        for bound in (_floats_below, _floats_above)
+    )
     size = np.maximum(np.abs(low), np.abs(high))
-    error = np.where(held & (size >= runtime.tiny), 0.0, _up(runtime.unit * size + runtime.tiny, 2))
+    error = np.where(
+        held & (size >= runtime.tiny), 0.0, _round_up(runtime.unit * size + runtime.tiny, 2)
+    )
     return Range(low, high, np.where(size < runtime.largest, error, np.inf))
 
 
-def _linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
+def _range_of_linear(operation: Linear, x: Range, runtime: Arithmetic) -> Range:
+    """Return the range of an affine map, by the formula in the docstring of the module."""
     weights = _FloatMatrix(operation.matrix)
     offset = (
         np.zeros((weights.rows, 1)) if operation.offset is None else operation.offset.to_floats()
     )
     spread = operation.spread if operation.spread is not None else operation.offset
-    bias = np.zeros((weights.rows, 1)) if spread is None else _up(_sizes(spread.to_floats()), 1)
-    # The exact values: weights, centre and offset are float64 here, each off by a factor 1 + 2^-53 at most.
+    bias = np.zeros((weights.rows, 1))
+    if spread is not None:
+        bias = _round_up(_absolute_values(spread.to_floats()), 1)
+    # Interval for the exact values. Weights, centre and offset are rounded to float64 here, each by
+    # a factor of at most 1 + 2^-53; `slack` bounds the effect.
     centre = x.low / 2 + x.high / 2
-    radius = _up(np.maximum(x.high - centre, centre - x.low), 1)
-    slack = (weights.terms + 6) * _EPS
-    blur = _up(
+    radius = _round_up(np.maximum(x.high - centre, centre - x.low), 1)
+    slack = (weights.terms + 6) * _EPSILON
+    blur = _round_up(
         weights.absolute(radius) + slack * (weights.absolute(np.abs(centre)) + bias),
         weights.terms + 2,
     )
     middle = weights.times(centre) + offset
-    # The runtime's: see the module.
+    # Error bound of the runtime.
     count = weights.terms + 2 + operation.extra_roundings
     gamma = count * runtime.unit / (1 - count * runtime.unit)
-    reach = _up(x.size + x.error, 1)
-    sums = _up(weights.absolute(reach) + bias, weights.terms + 1)
+    reach = _round_up(x.size + x.error, 1)
+    sums = _round_up(weights.absolute(reach) + bias, weights.terms + 1)
     stretch = operation.stretch
     underflow = (
         3 * stretch * (weights.terms + 2) * runtime.tiny * (1 + np.max(reach, axis=0, initial=0.0))
     )
-    error = _up(weights.absolute(x.error) + gamma * sums + underflow, weights.terms + 4)
+    error = _round_up(weights.absolute(x.error) + gamma * sums + underflow, weights.terms + 4)
     sizes = np.maximum(
-        _up(sums * (1 + gamma), 2), np.max(1 + reach, axis=0, initial=weights.largest)
+        _round_up(sums * (1 + gamma), 2), np.max(1 + reach, axis=0, initial=weights.largest)
     )
     fits = stretch * sizes < runtime.largest / 2
     error = np.where((count * runtime.unit < 0.25) & fits, error, np.inf)
-    return Range(_down_from(middle, blur), _up_from(middle, blur), error)
+    return Range(_difference_below(middle, blur), _sum_above(middle, blur), error)
 
 
-def _sum(x: Range, y: Range, runtime: Arithmetic) -> Range:
-    sums = _up(x.size + y.size + x.error + y.error, 4)
-    error = _up(x.error + y.error + runtime.unit * sums + 4 * runtime.tiny, 5)
+def _range_of_sum(x: Range, y: Range, runtime: Arithmetic) -> Range:
+    """Return the range of x + y, a single rounded addition."""
+    sums = _round_up(x.size + y.size + x.error + y.error, 4)
+    error = _round_up(x.error + y.error + runtime.unit * sums + 4 * runtime.tiny, 5)
     error = np.where(sums * (1 + 2 * runtime.unit) < runtime.largest, error, np.inf)
-    return Range(_down_from(x.low, -y.low), _up_from(x.high, y.high), error)
+    return Range(_difference_below(x.low, -y.low), _sum_above(x.high, y.high), error)
 
 
-def _relu(x: Range, runtime: Arithmetic) -> Range:
-    """Where the exact value is not positive, the float one exceeds 0 by at most high + error."""
+def _range_of_relu(x: Range, runtime: Arithmetic) -> Range:
+    """Return the range of the ReLU.
+
+    Where the exact value is at most high ≤ 0, the exact activation is 0 and the activation of the
+    runtime is at most high + error.
+    """
     error = np.where(
-        x.high <= 0, np.minimum(x.error, np.maximum(_up_from(x.high, x.error), 0.0)), x.error
+        x.high <= 0, np.minimum(x.error, np.maximum(_sum_above(x.high, x.error), 0.0)), x.error
     )
-    return Range(np.maximum(x.low, 0.0), np.maximum(x.high, 0.0), _up(error + runtime.tiny, 1))
+    return Range(
+        np.maximum(x.low, 0.0), np.maximum(x.high, 0.0), _round_up(error + runtime.tiny, 1)
+    )
 
 
-def _leaky(slopes: Floats, x: Range, runtime: Arithmetic) -> Range:
-    sizes = _up(_sizes(slopes), 1)
+def _range_of_leaky_relu(slopes: Floats, x: Range, runtime: Arithmetic) -> Range:
+    """Return the range of a leaky ReLU, whose slopes and products the runtime rounds."""
+    sizes = _round_up(_absolute_values(slopes), 1)
     ends = [np.where(end < 0, slopes * end, end) for end in (x.low, x.high)]
-    blur = _up(_EPS * np.maximum(np.abs(ends[0]), np.abs(ends[1])), 2)
+    blur = _round_up(_EPSILON * np.maximum(np.abs(ends[0]), np.abs(ends[1])), 2)
     crosses = (x.low < 0) & (x.high > 0)
-    low = _down_from(np.minimum(*ends), blur)
-    high = _up_from(np.maximum(*ends), blur)
-    reach = _up(np.maximum(-x.low, 0.0) + x.error, 1)
+    low = _difference_below(np.minimum(*ends), blur)
+    high = _sum_above(np.maximum(*ends), blur)
+    reach = _round_up(np.maximum(-x.low, 0.0) + x.error, 1)
     rounding = 2.5 * runtime.unit * sizes * reach + 4 * runtime.tiny * (1 + reach)
-    error = _up(np.maximum(sizes, 1.0) * x.error + rounding, 5)
+    error = _round_up(np.maximum(sizes, 1.0) * x.error + rounding, 5)
     error = np.where(sizes * (1 + reach) < runtime.largest / 2, error, np.inf)
     return Range(
         np.where(crosses, np.minimum(low, 0.0), low),
@@ -289,54 +360,69 @@ def _leaky(slopes: Floats, x: Range, runtime: Arithmetic) -> Range:
     )
 
 
-def _clip(low: Fraction | None, high: Fraction | None, x: Range, runtime: Arithmetic) -> Range:
-    bottom, top, error = x.low, x.high, _up(x.error + runtime.tiny, 1)
+def _range_of_clip(
+    low: Fraction | None, high: Fraction | None, x: Range, runtime: Arithmetic
+) -> Range:
+    """Return the range of a clip, whose limits the runtime rounds if it does not hold them."""
+    bottom, top, error = x.low, x.high, _round_up(x.error + runtime.tiny, 1)
     for limit in (low, high):
         if limit is not None and not runtime.format.holds(limit):
-            size = max(abs(_below([limit])[0]), abs(_above([limit])[0]))
+            size = max(abs(_floats_below([limit])[0]), abs(_floats_above([limit])[0]))
             moved = runtime.unit * size + runtime.tiny if size < runtime.largest else np.inf
-            error = _up(error + moved, 2)
+            error = _round_up(error + moved, 2)
     if low is not None:
-        bottom, top = np.maximum(bottom, _below([low])[0]), np.maximum(top, _above([low])[0])
+        bottom = np.maximum(bottom, _floats_below([low])[0])
+        top = np.maximum(top, _floats_above([low])[0])
     if high is not None:
-        bottom, top = np.minimum(bottom, _below([high])[0]), np.minimum(top, _above([high])[0])
+        bottom = np.minimum(bottom, _floats_below([high])[0])
+        top = np.minimum(top, _floats_above([high])[0])
     return Range(bottom, top, error)
 
 
-# --- Directed rounding -----------------------------------------------------------------------------------
+# --- Directed rounding ----------------------------------------------------------------------------
 
 
-def _up(values: Floats, terms: Any) -> Floats:
-    """An upper bound of nonnegative sums of that many products that were computed in float64."""
-    result: Floats = values * (1 + (terms + 4) * _EPS) + _TINY
+def _round_up(values: Floats, terms: Any) -> Floats:
+    """Return upper bounds on nonnegative sums of `terms` products that were computed in float64."""
+    result: Floats = values * (1 + (terms + 4) * _EPSILON) + _UNDERFLOW
     return result
 
 
-def _up_from(middle: Floats, more: Floats) -> Floats:
+def _sum_above(middle: Floats, more: Floats) -> Floats:
+    """Return upper bounds on middle + more."""
     return np.nextafter(middle + more, np.inf)
 
 
-def _down_from(middle: Floats, less: Floats) -> Floats:
+def _difference_below(middle: Floats, less: Floats) -> Floats:
+    """Return lower bounds on middle - less."""
     return np.nextafter(middle - less, -np.inf)
 
 
-def _above(entries: Sequence[Fraction]) -> Floats:
-    """Floats at or above exact numbers."""
+def _floats_above(entries: Sequence[Fraction]) -> Floats:
+    """Return floats that are at least the exact numbers."""
     return np.nextafter(RationalMatrix.column(entries).to_floats()[:, 0], np.inf)
 
 
-def _below(entries: Sequence[Fraction]) -> Floats:
+def _floats_below(entries: Sequence[Fraction]) -> Floats:
+    """Return floats that are at most the exact numbers."""
     return np.nextafter(RationalMatrix.column(entries).to_floats()[:, 0], -np.inf)
 
 
-def _sizes(floats: Floats) -> Floats:
-    """Absolute values of nearest floats; the largest float stands for anything from there on."""
+def _absolute_values(floats: Floats) -> Floats:
+    """Return the absolute values of floats that were rounded from exact numbers.
+
+    The largest float becomes infinity, because `to_floats` gives it for every larger number.
+    """
     sizes = np.abs(floats)
     return np.where(sizes == np.finfo(np.float64).max, np.inf, sizes)
 
 
 class _FloatMatrix:
-    """A matrix in float64: W and |W| times a vector, the nonzero entries of each row, and a bound on all sizes."""
+    """A matrix W in float64 that multiplies vectors by W and by upper bounds of |W|.
+
+    `terms` holds the number of nonzero entries of each row, shape (rows, 1); `largest` is an upper
+    bound on the absolute values of all entries.
+    """
 
     def __init__(self, matrix: AnyMatrix) -> None:
         self.rows = matrix.nrows
@@ -346,16 +432,16 @@ class _FloatMatrix:
         else:
             self.terms = (matrix.signs() != 0).sum(axis=1).astype(np.float64)[:, None]
         self._entries: Floats = matrix.to_floats()
-        self._sizes = _up(_sizes(self._entries), 1)  # zeros become 2^-1000, which harms nobody
+        self._sizes = _round_up(_absolute_values(self._entries), 1)
         self._dense = not isinstance(matrix, SparseMatrix)
         self.largest = float(self._sizes.max(initial=0.0))
 
     def times(self, x: Floats) -> Floats:
-        """W x."""
+        """Return W x."""
         return self._product(self._entries, x)
 
     def absolute(self, x: Floats) -> Floats:
-        """Upper bounds of |W| times x, before rounding."""
+        """Return upper bounds of |W| times x, without the rounding errors of the product."""
         return self._product(self._sizes, x)
 
     def _product(self, entries: Floats, x: Floats) -> Floats:

@@ -1,8 +1,10 @@
 """From a graph of operations to layers of neurons.
 
-Every ReLU of the graph makes a *group* of neurons; its level is one more than the highest level it reads. The groups of
-a level, in the order of the graph, are a layer of the network. A chain of affine maps and ReLUs becomes the plain stack
-that it is; branches become blocks on earlier layers.
+Every σ in the lowering of an operation (`operations.py`) adds a *group* of neurons. The level of a
+group is one more than the highest level among the groups that its affine forms contain, where the
+input has level 0; the groups of one level, in the order of the graph, form a layer of the network.
+A chain of affine maps and ReLUs becomes a plain stack; branches become blocks on earlier layers,
+that is, connections that skip layers.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ from polyrelu.exact import (
     as_sparse,
     multiply,
 )
-from polyrelu.formats.graph.operations import Forms, Input
+from polyrelu.formats.graph.operations import AffineForms, Input
 from polyrelu.formats.graph.values import Graph
 from polyrelu.network import Block, Layer, Network
 
 __all__ = ["Lowered", "lower"]
 
+#: Maximum number of neurons of a lowered network.
 _NEURON_LIMIT = 3 * 10**6
 
 
@@ -35,19 +38,28 @@ class Lowered:
 
     Attributes
     ----------
-    network : the network.
-    forms : for each node of the graph.
-    places : for each group of neurons (0: the input) its layer and its first neuron there.
-    notes : what was merged.
+    network
+        The network.
+    forms
+        The affine forms of each node of the graph.
+    places
+        For each group of neurons, its layer and the number of its first neuron in the layer. Group
+        0 is the input, which is layer 0.
+    notes
+        Which operations were merged.
     """
 
     network: Network
-    forms: tuple[Forms, ...]
+    forms: tuple[AffineForms, ...]
     places: tuple[tuple[int, int], ...]
     notes: tuple[str, ...]
 
     def values(self, node: int, activations: Sequence[RationalMatrix]) -> RationalMatrix:
-        """The exact value of a node, shape (size, points), from a[0], a[1], … of the network at some points."""
+        """Evaluate a node exactly from the activations of the network at several points.
+
+        `activations` holds a[0], a[1], …, each of shape (neurons, points); the result has shape
+        (size of the node, points).
+        """
         forms, count = self.forms[node], activations[0].ncols
         total = forms.offset @ RationalMatrix.from_integers([[1] * count])
         for group, part in forms.parts.items():
@@ -60,7 +72,7 @@ class Lowered:
 
 
 def lower(graph: Graph) -> Lowered:
-    """The network of a graph.
+    """Lower a graph to a network of ReLU layers.
 
     >>> from polyrelu.formats.graph.operations import Relu
     >>> graph = Graph()
@@ -69,67 +81,75 @@ def lower(graph: Graph) -> Lowered:
     >>> str(lower(graph).network.architecture)
     '2-2 (trailing ReLU)'
     """
-    layers, forms = Layers(), list[Forms]()
+    groups, forms = NeuronGroups(), list[AffineForms]()
     for node in graph.nodes:
-        forms.append(node.operation.lower([forms[i] for i in node.inputs], layers))
+        forms.append(node.operation.lower([forms[i] for i in node.inputs], groups))
     total = next(node.operation.total for node in graph.nodes if isinstance(node.operation, Input))
-    network, places = layers.network(total, forms[graph.output])
-    return Lowered(network, tuple(forms), places, tuple(dict.fromkeys(layers.notes)))
+    network, places = groups.network(total, forms[graph.output])
+    return Lowered(network, tuple(forms), places, tuple(dict.fromkeys(groups.notes)))
 
 
-class Layers:
-    """Groups of neurons, gathered while a graph is lowered."""
+class NeuronGroups:
+    """The groups of neurons that arise while a graph is lowered."""
 
     def __init__(self) -> None:
-        self._groups: list[Forms] = []  # group g is _groups[g - 1]
-        self._levels = [0]
+        self._preactivations: list[AffineForms] = []  # group g has index g - 1
+        self._levels = [0]  # by group, the input included
         self.notes: list[str] = []
 
-    def relu(self, forms: Forms) -> Forms:
-        """σ(forms): a new group of neurons; none for constants and for what is σ of something already."""
+    def relu(self, forms: AffineForms) -> AffineForms:
+        """Return σ(forms), as the activations of a new group of neurons.
+
+        Constant and nonnegative forms need no neurons.
+        """
         if forms.nonnegative:
             self.notes.append(
                 "a ReLU of values that the operation before leaves nonnegative was merged with it"
             )
             return forms
         if not forms.parts:
-            return Forms({}, forms.offset.relu(), nonnegative=True)
-        if sum(group.size for group in self._groups) + forms.size > _NEURON_LIMIT:
+            return AffineForms({}, forms.offset.relu(), nonnegative=True)
+        if sum(group.size for group in self._preactivations) + forms.size > _NEURON_LIMIT:
             raise NetworkError(f"more than {_NEURON_LIMIT} neurons")
         self._levels.append(1 + max(self._levels[group] for group in forms.parts))
-        self._groups.append(Forms(forms.parts, forms.offset))
-        own = {len(self._groups): SparseMatrix.identity(forms.size)}
-        return Forms(
-            dict(own), RationalMatrix.zeros(forms.size, 1), Forms(forms.parts, forms.offset), True
+        preactivation = AffineForms(forms.parts, forms.offset)
+        self._preactivations.append(preactivation)
+        return AffineForms(
+            {len(self._preactivations): SparseMatrix.identity(forms.size)},
+            RationalMatrix.zeros(forms.size, 1),
+            preactivation,
+            True,
         )
 
-    def network(self, inputs: int, output: Forms) -> tuple[Network, tuple[tuple[int, int], ...]]:
-        """The network with this output, and the place of each group."""
+    def network(
+        self, inputs: int, output: AffineForms
+    ) -> tuple[Network, tuple[tuple[int, int], ...]]:
+        """Assemble the network with this output; return it with the places of the groups.
+
+        The places are as in `Lowered.places`.
+        """
         top = max(self._levels)
         members: list[list[int]] = [[] for _ in range(top + 1)]
         for group, level in enumerate(self._levels):
             members[level].append(group)
-        sizes = [inputs, *(forms.size for forms in self._groups)]
-        widths, firsts = (
-            [sum(sizes[group] for group in groups) for groups in members],
-            _firsts(members, sizes),
-        )
+        sizes = [inputs, *(forms.size for forms in self._preactivations)]
+        widths = [sum(sizes[group] for group in groups) for groups in members]
+        firsts = _first_neurons(members, sizes)
         assembly = _Assembly(members, widths, firsts)
         layers = [
-            assembly.layer([self._groups[g - 1] for g in members[level]], level)
+            assembly.layer([self._preactivations[g - 1] for g in members[level]], level)
             for level in range(1, top + 1)
         ]
         last = assembly.layer([output], top + 1)
         places = tuple((self._levels[group], firsts[group]) for group in range(len(self._levels)))
-        if (
-            layers and output.before is not None and _is_identity(last)
-        ):  # the activations themselves
+        # If the output is exactly the last layer of activations, the network ends in that ReLU.
+        if layers and output.preactivation is not None and _is_identity(last):
             return Network(inputs, tuple(layers), "relu"), places
         return Network(inputs, (*layers, last)), places
 
 
-def _firsts(members: list[list[int]], sizes: list[int]) -> dict[int, int]:
-    """For each group its first neuron in the layer."""
+def _first_neurons(members: list[list[int]], sizes: list[int]) -> dict[int, int]:
+    """Return, for each group, the number of its first neuron in its layer."""
     firsts = {}
     for groups in members:
         first = 0
@@ -141,14 +161,27 @@ def _firsts(members: list[list[int]], sizes: list[int]) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Assembly:
-    """Groups side by side: by level the groups, the widths, and where each group starts."""
+    """Builds layers from groups of neurons.
+
+    Attributes
+    ----------
+    members
+        The groups of each level, the input being level 0.
+    widths
+        The number of neurons of each level.
+    firsts
+        For each group, the number of its first neuron in its layer.
+    """
 
     members: list[list[int]]
     widths: list[int]
     firsts: dict[int, int]
 
-    def layer(self, rows: list[Forms], level: int) -> Layer:
-        """The layer of the given rows; zero blocks are left out except the one from the layer before."""
+    def layer(self, rows: list[AffineForms], level: int) -> Layer:
+        """Build the layer whose pre-activations are the given forms, stacked.
+
+        Zero blocks are left out, except the block on the layer directly before.
+        """
         read = {group for forms in rows for group in forms.parts}
         blocks = []
         for source in range(level):
@@ -162,7 +195,8 @@ class _Assembly:
             bias = bias.over(forms.offset)
         return Layer(tuple(blocks), bias)
 
-    def _weight(self, rows: list[Forms], source: int) -> AnyMatrix:
+    def _weight(self, rows: list[AffineForms], source: int) -> AnyMatrix:
+        """Return the weights of the stacked forms on the neurons of level `source`."""
         groups = self.members[source]
         if len(rows) == len(groups) == 1 and groups[0] in rows[0].parts:
             return rows[0].parts[groups[0]]
@@ -179,6 +213,10 @@ class _Assembly:
     def _placed(
         self, part: AnyMatrix, height: int, top: int, group: int, source: int
     ) -> SparseMatrix:
+        """Return a part of the weights on a level, placed in a matrix of zeros.
+
+        The rows of the part start at `top`; its columns start at the first neuron of the group.
+        """
         entries = as_sparse(part)
         return SparseMatrix.from_entries(
             (height, self.widths[source]),

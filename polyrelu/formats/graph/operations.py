@@ -1,12 +1,17 @@
-"""The operations to which every format is reduced, and how each becomes affine forms and ReLU neurons.
+"""The operations to which every format is reduced, and how each becomes ReLU neurons.
 
-A reader turns a file into a `Graph` of these few operations; `lowering.py` turns the graph into a network,
-`float_error.py` bounds what a float runtime does to it. A value in the graph is a tensor; here it is flat, in row-major
-order, and its entries are affine in the input and in activations: `Forms`.
+A reader turns a file into a `Graph` of these few operations; `lowering.py` turns the graph into a
+network, and `float_error.py` bounds the rounding errors of a float runtime that computes the graph.
+The tensors of the graph are flat here, in row-major order, and their entries are affine forms of
+the input and of activations: `AffineForms`.
 
-Exact identities, with σ(z) = max(z, 0): max(a, b) = b + σ(a - b), min(a, b) = a - σ(a - b), a leaky ReLU of slope α is
-αz + (1-α)σ(z) (α = -1: the absolute value), a clip to [l, h] is l + σ(z - l) - σ(z - h). None of them costs a neuron
-beyond the σ that is written there.
+The lowering uses these exact identities, where σ(z) = max(z, 0):
+
+- max(a, b) = b + σ(a - b) and min(a, b) = a - σ(a - b);
+- a leaky ReLU of slope α is αz + (1 - α)σ(z), and α = -1 gives the absolute value;
+- a clip to [l, h] with l < h is l + σ(z - l) - σ(z - h).
+
+Each σ in an identity costs one neuron per entry; the other terms cost none.
 """
 
 from __future__ import annotations
@@ -32,9 +37,9 @@ from polyrelu.exact import (
 
 __all__ = [
     "Add",
+    "AffineForms",
     "Clip",
     "Constant",
-    "Forms",
     "Input",
     "Join",
     "LeakyRelu",
@@ -48,20 +53,27 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Forms:
-    """Affine forms Σ_k parts[k] a[k] + offset of the activations of groups of neurons; group 0 is the input.
+class AffineForms:
+    """Affine forms Σ_k parts[k] a[k] + offset of the activations a[k] of groups of neurons.
+
+    Group 0 is the input of the network; `lowering.NeuronGroups` numbers the other groups.
 
     Attributes
     ----------
-    parts : by group, matrices of shape (size, neurons of the group); a group may stand here with a zero matrix.
-    offset : a column.
-    before : if these are the activations σ(z) themselves: the forms z.
-    nonnegative : whether the operations themselves, not the weights, make every entry ≥ 0.
+    parts
+        The coefficient matrix of each group, shape (size, neurons of the group). Zero matrices are
+        allowed.
+    offset
+        The constant terms, shape (size, 1).
+    preactivation
+        The forms z if these forms are the activations σ(z) of neurons; None otherwise.
+    nonnegative
+        Whether the operations guarantee that every entry is ≥ 0, whatever the weights are.
     """
 
     parts: dict[int, AnyMatrix]
     offset: RationalMatrix
-    before: Forms | None = None
+    preactivation: AffineForms | None = None
     nonnegative: bool = False
 
     @property
@@ -69,94 +81,114 @@ class Forms:
         """The number of entries."""
         return self.offset.nrows
 
-    def times(self, matrix: AnyMatrix) -> Forms:
-        """matrix · forms."""
+    def times(self, matrix: AnyMatrix) -> AffineForms:
+        """Return matrix · forms."""
         parts = {group: multiply(matrix, part) for group, part in self.parts.items()}
-        return Forms(parts, as_dense(multiply(matrix, self.offset)))
+        return AffineForms(parts, as_dense(multiply(matrix, self.offset)))
 
-    def plus(self, other: Forms) -> Forms:
-        """The sum, entry by entry."""
+    def plus(self, other: AffineForms) -> AffineForms:
+        """Return the sum of two vectors of forms."""
         parts = dict(self.parts)
         for group, part in other.parts.items():
             parts[group] = add(parts[group], part) if group in parts else part
-        return Forms(parts, self.offset + other.offset)
+        return AffineForms(parts, self.offset + other.offset)
 
-    def minus(self, other: Forms) -> Forms:
-        """The difference, entry by entry."""
+    def minus(self, other: AffineForms) -> AffineForms:
+        """Return the difference of two vectors of forms."""
         return self.plus(
-            Forms({group: -part for group, part in other.parts.items()}, -other.offset)
+            AffineForms({group: -part for group, part in other.parts.items()}, -other.offset)
         )
 
-    def shifted(self, column: RationalMatrix) -> Forms:
-        """The forms with a column added."""
-        return Forms(self.parts, self.offset + column)
+    def shifted(self, column: RationalMatrix) -> AffineForms:
+        """Return the forms plus a column of constants."""
+        return AffineForms(self.parts, self.offset + column)
 
-    def scaled(self, factors: Sequence[Fraction]) -> Forms:
-        """Entry i times ``factors[i]``."""
+    def scaled(self, factors: Sequence[Fraction]) -> AffineForms:
+        """Return the forms with entry i multiplied by ``factors[i]``."""
         parts = {group: part.scale_rows(factors) for group, part in self.parts.items()}
-        return Forms(parts, self.offset.scale_rows(factors))
+        return AffineForms(parts, self.offset.scale_rows(factors))
 
-    def take(self, chosen: NDArray[np.int64]) -> Forms:
-        """The entries with the given indices; -1 stands for 0."""
+    def take(self, chosen: NDArray[np.int64]) -> AffineForms:
+        """Return the entries with the given indices; index -1 gives the zero form."""
         parts = {group: take_rows(part, chosen) for group, part in self.parts.items()}
-        before = None if self.before is None else self.before.take(chosen)
-        return Forms(parts, as_dense(take_rows(self.offset, chosen)), before, self.nonnegative)
+        earlier = None if self.preactivation is None else self.preactivation.take(chosen)
+        offset = as_dense(take_rows(self.offset, chosen))
+        return AffineForms(parts, offset, earlier, self.nonnegative)
 
 
 class Neurons(Protocol):
-    """Where operations put the neurons they need (`lowering.Layers`)."""
+    """Creates the neurons that operations need; `lowering.NeuronGroups` implements it."""
 
-    def relu(self, forms: Forms) -> Forms:
-        """The activations σ(forms) of new neurons, or what is known to equal them."""
+    def relu(self, forms: AffineForms) -> AffineForms:
+        """Return σ(forms), with new neurons where σ is not known to be affine."""
         ...
 
 
 class Operation(Protocol):
     """One operation of a graph."""
 
-    def lower(self, inputs: Sequence[Forms], neurons: Neurons) -> Forms:
-        """The forms of the result."""
+    def lower(self, inputs: Sequence[AffineForms], neurons: Neurons) -> AffineForms:
+        """Return the result as affine forms, given the inputs as affine forms."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """Coordinates first, …, first + size - 1 of the network's input, which has `total` of them."""
+    """Consecutive coordinates of the network's input.
+
+    Attributes
+    ----------
+    first, size
+        The coordinates are first, …, first + size - 1.
+    total
+        Number of coordinates of the whole input.
+    """
 
     first: int
     size: int
     total: int
 
-    def lower(self, inputs: Sequence[Forms], neurons: Neurons) -> Forms:
-        """Coordinates as forms."""
+    def lower(self, inputs: Sequence[AffineForms], neurons: Neurons) -> AffineForms:
+        """Return the coordinates as forms of group 0."""
         chosen = np.arange(self.first, self.first + self.size)
-        return Forms(
+        return AffineForms(
             {0: SparseMatrix.selection(chosen, self.total)}, RationalMatrix.zeros(self.size, 1)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A column of numbers."""
+    """A constant, given as a column of its entries."""
 
     column: RationalMatrix
 
-    def lower(self, inputs: Sequence[Forms], neurons: Neurons) -> Forms:
-        """Forms without any group."""
-        return Forms({}, self.column)
+    def lower(self, inputs: Sequence[AffineForms], neurons: Neurons) -> AffineForms:
+        """Return the column as forms without any group."""
+        return AffineForms({}, self.column)
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """matrix · x + offset with numbers of the file.
+    """The affine map x ↦ matrix · x + offset with exact numbers from the file.
+
+    The last three fields describe how a float runtime may compute the map; `float_error.py` uses
+    them.
 
     Attributes
     ----------
-    matrix, offset : the exact map; the offset is a column or None.
-    spread : a column ≥ |offset|, the sum of the sizes of the numbers that a runtime adds up to it; None: |offset|.
-    extra_roundings : how often a runtime may round beyond once for each product and each sum (scales, quotients).
-    stretch : ≥ 1; on the way to the result a runtime may make numbers that are so many times larger than the inputs,
-        the numbers here and the sums, and multiply what it loses below the normal range by so much.
+    matrix
+        The exact matrix.
+    offset
+        The exact offset, a column; None for a linear map.
+    spread
+        A column of upper bounds on the sum of the absolute values of the numbers that a runtime
+        adds to get the offset. None stands for |offset|: the runtime adds the offset as one number.
+    extra_roundings
+        Maximum number of roundings of a term beyond one for its product and one for each addition;
+        scale factors and quotients cause them.
+    stretch
+        A factor ≥ 1. Intermediate results of a runtime may exceed the inputs, the stored numbers
+        and the sums by this factor, and absolute errors from underflow may grow by this factor.
     """
 
     matrix: AnyMatrix
@@ -165,30 +197,33 @@ class Linear:
     extra_roundings: int = 0
     stretch: float = 1.0
 
-    def lower(self, inputs: Sequence[Forms], neurons: Neurons) -> Forms:
-        """The composition."""
+    def lower(self, inputs: Sequence[AffineForms], neurons: Neurons) -> AffineForms:
+        """Return the composition of the map with the forms of x."""
         forms = inputs[0].times(self.matrix)
         return forms if self.offset is None else forms.shifted(self.offset)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Take:
-    """The entries of x with the given indices, in order: reshaping, transposing, slicing; -1 stands for 0."""
+    """The entries of x with the given indices, in this order; index -1 gives 0.
+
+    Transposing, slicing, padding with zeros and broadcasting are operations of this type.
+    """
 
     chosen: NDArray[np.int64]
 
-    def lower(self, inputs: Sequence[Forms], neurons: Neurons) -> Forms:
-        """The chosen forms."""
+    def lower(self, inputs: Sequence[AffineForms], neurons: Neurons) -> AffineForms:
+        """Return the chosen forms."""
         return inputs[0].take(self.chosen)
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """The entries of all inputs, one after the other."""
+    """The concatenation of the entries of all inputs."""
 
-    def lower(self, inputs: Sequence[Forms], neurons: Neurons) -> Forms:
-        """The forms on top of each other."""
-        return _joined(inputs)
+    def lower(self, inputs: Sequence[AffineForms], neurons: Neurons) -> AffineForms:
+        """Return the forms of all inputs, stacked."""
+        return _stacked(inputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,54 +232,56 @@ class Add:
 
     sign: int = 1
 
-    def lower(self, inputs: Sequence[Forms], neurons: Neurons) -> Forms:
-        """Sum or difference of forms."""
+    def lower(self, inputs: Sequence[AffineForms], neurons: Neurons) -> AffineForms:
+        """Return the sum or difference of the forms."""
         x, y = inputs
         if self.sign < 0:
             return x.minus(y)
         total = x.plus(y)
-        return Forms(total.parts, total.offset, nonnegative=x.nonnegative and y.nonnegative)
+        return AffineForms(total.parts, total.offset, nonnegative=x.nonnegative and y.nonnegative)
 
 
 @dataclass(frozen=True, slots=True)
 class Relu:
-    """max(x, 0)."""
+    """The ReLU max(x, 0), entry by entry."""
 
-    def lower(self, inputs: Sequence[Forms], neurons: Neurons) -> Forms:
-        """One neuron for each entry."""
+    def lower(self, inputs: Sequence[AffineForms], neurons: Neurons) -> AffineForms:
+        """Return the activations of one neuron per entry."""
         return neurons.relu(inputs[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Maximum:
-    """max(x, y), entry by entry."""
+    """The maximum max(x, y), entry by entry."""
 
-    def lower(self, inputs: Sequence[Forms], neurons: Neurons) -> Forms:
-        """y + σ(x - y)."""
+    def lower(self, inputs: Sequence[AffineForms], neurons: Neurons) -> AffineForms:
+        """Return y + σ(x - y)."""
         x, y = inputs
         larger = y.plus(neurons.relu(x.minus(y)))
-        return Forms(larger.parts, larger.offset, nonnegative=x.nonnegative or y.nonnegative)
+        return AffineForms(larger.parts, larger.offset, nonnegative=x.nonnegative or y.nonnegative)
 
 
 @dataclass(frozen=True, slots=True)
 class Minimum:
-    """min(x, y), entry by entry."""
+    """The minimum min(x, y), entry by entry."""
 
-    def lower(self, inputs: Sequence[Forms], neurons: Neurons) -> Forms:
-        """x - σ(x - y)."""
+    def lower(self, inputs: Sequence[AffineForms], neurons: Neurons) -> AffineForms:
+        """Return x - σ(x - y)."""
         x, y = inputs
         smaller = x.minus(neurons.relu(x.minus(y)))
-        return Forms(smaller.parts, smaller.offset, nonnegative=x.nonnegative and y.nonnegative)
+        return AffineForms(
+            smaller.parts, smaller.offset, nonnegative=x.nonnegative and y.nonnegative
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class LeakyRelu:
-    """max(x, 0) + slope · min(x, 0), a slope for each entry; slope -1 is the absolute value."""
+    """The map max(x, 0) + slope · min(x, 0) with one slope per entry; slope -1 gives |x|."""
 
     slopes: tuple[Fraction, ...] = field(repr=False)
 
-    def lower(self, inputs: Sequence[Forms], neurons: Neurons) -> Forms:
-        """αx + (1-α)σ(x)."""
+    def lower(self, inputs: Sequence[AffineForms], neurons: Neurons) -> AffineForms:
+        """Return αx + (1 - α)σ(x), where α are the slopes."""
         x = inputs[0]
         if x.nonnegative or all(slope == 1 for slope in self.slopes):
             return x
@@ -252,61 +289,66 @@ class LeakyRelu:
         if not any(self.slopes):
             return activations
         bent = x.scaled(self.slopes).plus(activations.scaled([1 - slope for slope in self.slopes]))
-        return Forms(bent.parts, bent.offset, nonnegative=max(self.slopes) <= 0)
+        return AffineForms(bent.parts, bent.offset, nonnegative=max(self.slopes) <= 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """min(max(x, low), high); None is no limit. With low > high this is `high` everywhere."""
+    """The clip min(max(x, low), high), entry by entry.
+
+    A limit that is None does not bind. The result is `high` everywhere if low > high.
+    """
 
     low: Fraction | None
     high: Fraction | None
 
-    def lower(self, inputs: Sequence[Forms], neurons: Neurons) -> Forms:
-        """low + σ(x - low) - σ(x - high), without neurons for what is known: σ(x) = x of activations, and σ(σ(z) - h)
-        = σ(z - h) for h ≥ 0."""
+    def lower(self, inputs: Sequence[AffineForms], neurons: Neurons) -> AffineForms:
+        """Return low + σ(x - low) - σ(x - high) with as few neurons as possible.
+
+        The first σ needs no neurons if x is nonnegative and low ≤ 0. If x = σ(z) and high ≥ 0, then
+        σ(x - high) = σ(z - high), so that the neurons of the second σ read z and need no layer
+        after x.
+        """
         x, low, high = inputs[0], self.low, self.high
         if low is not None and high is not None and low >= high:
-            return Forms({}, _repeated(high, x.size))
+            return AffineForms({}, _constant_column(high, x.size))
         if low is None or (x.nonnegative and low <= 0):
             lifted, floor = x, Fraction(0) if x.nonnegative else None
         else:
-            shift = _repeated(low, x.size)
-            lifted, floor = (
-                (neurons.relu(x.shifted(-shift)).shifted(shift) if low else neurons.relu(x)),
-                low,
-            )
+            shift = _constant_column(low, x.size)
+            lifted = neurons.relu(x.shifted(-shift)).shifted(shift) if low else neurons.relu(x)
+            floor = low
+        is_nonnegative = floor is not None and floor >= 0
         if high is None:
-            return Forms(
-                lifted.parts, lifted.offset, lifted.before, floor is not None and floor >= 0
-            )
-        bent = x.before if x.before is not None and high >= 0 else x
-        clipped = lifted.minus(neurons.relu(bent.shifted(-_repeated(high, x.size))))
-        return Forms(
-            clipped.parts,
-            clipped.offset,
-            nonnegative=floor is not None and floor >= 0 and high >= 0,
-        )
+            return AffineForms(lifted.parts, lifted.offset, lifted.preactivation, is_nonnegative)
+        bent = x.preactivation if x.preactivation is not None and high >= 0 else x
+        clipped = lifted.minus(neurons.relu(bent.shifted(-_constant_column(high, x.size))))
+        return AffineForms(clipped.parts, clipped.offset, nonnegative=is_nonnegative and high >= 0)
 
 
-def _joined(all_forms: Sequence[Forms]) -> Forms:
+def _stacked(all_forms: Sequence[AffineForms]) -> AffineForms:
     groups = list(dict.fromkeys(group for forms in all_forms for group in forms.parts))
     parts = {
-        group: stack([_part(forms, group, all_forms) for forms in all_forms]) for group in groups
+        group: stack([_part_or_zeros(forms, group, all_forms) for forms in all_forms])
+        for group in groups
     }
     offset = as_dense(stack([forms.offset for forms in all_forms]))
-    earlier = [forms.before for forms in all_forms if forms.before is not None]
-    before = _joined(earlier) if len(earlier) == len(all_forms) else None
-    return Forms(parts, offset, before, all(forms.nonnegative for forms in all_forms))
+    earlier = [forms.preactivation for forms in all_forms if forms.preactivation is not None]
+    preactivation = _stacked(earlier) if len(earlier) == len(all_forms) else None
+    is_nonnegative = all(forms.nonnegative for forms in all_forms)
+    return AffineForms(parts, offset, preactivation, is_nonnegative)
 
 
-def _part(forms: Forms, group: int, others: Sequence[Forms]) -> AnyMatrix:
-    """The part of a group, zeros where the forms do not read it."""
+def _part_or_zeros(forms: AffineForms, group: int, others: Sequence[AffineForms]) -> AnyMatrix:
+    """Return the coefficient matrix of a group, a zero matrix if the forms do not contain it.
+
+    One of `others` contains the group; its matrix gives the number of columns.
+    """
     if group in forms.parts:
         return forms.parts[group]
     width = next(other.parts[group].ncols for other in others if group in other.parts)
     return SparseMatrix.from_entries((forms.size, width), [], [], [])
 
 
-def _repeated(value: Fraction, times: int) -> RationalMatrix:
-    return RationalMatrix.from_integers([[value.numerator]] * times, value.denominator, 1)
+def _constant_column(value: Fraction, size: int) -> RationalMatrix:
+    return RationalMatrix.from_integers([[value.numerator]] * size, value.denominator, 1)

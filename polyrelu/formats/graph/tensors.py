@@ -1,8 +1,10 @@
-"""Tensor operations on the values of a graph, as ONNX, PyTorch and Keras define them, in terms of a few operations.
+"""Tensor operations of ONNX, PyTorch and Keras, expressed in the operations of a graph.
 
-All of them work on the numbers of the entries: an array of the entries' indices goes through numpy exactly as the
-entries would, and says which entry lands where. Channels come first: (batch, channels, …). Numbers of the file are
-numpy arrays of floats, integers, or objects (`Fraction`).
+Readers call these functions; each adds nodes to the graph and returns the resulting value. Most of
+them work on *tables of indices*: the entries of a tensor are numbered in row-major order, an array
+of these numbers in the tensor's shape goes through numpy exactly as the entries would, and the
+result says which entry lands where. Tensors have the layout (batch, channels, …); numbers of the
+file are numpy arrays of floats, integers or `Fraction` objects.
 """
 
 from __future__ import annotations
@@ -34,11 +36,11 @@ from polyrelu.formats.graph.values import Graph, Value
 from polyrelu.support.typing import Array, Indices
 
 __all__ = [
-    "Array",
     "Pads",
     "Window",
     "add",
     "add_constant",
+    "add_to_product",
     "average_pool",
     "batch_norm",
     "clip",
@@ -57,7 +59,6 @@ __all__ = [
     "minimum",
     "multiply",
     "plain_window",
-    "plus_value",
     "relu",
     "reshape",
     "sum_over",
@@ -66,27 +67,31 @@ __all__ = [
 
 Pads: TypeAlias = Sequence[tuple[int, int]]
 
-#: Entries that a convolution, a product or a window may write down, zeros left out: about a gigabyte.
+#: Maximum number of nonzero entries of a matrix, or of entries of a table of indices, which takes
+#: about a gigabyte.
 _ENTRY_LIMIT = 10**7
 
 
-# --- Which entry lands where -----------------------------------------------------------------------------
+# --- Tables of indices ----------------------------------------------------------------------------
 
 
 def limited(shape: Sequence[int]) -> tuple[int, ...]:
-    """The shape, if a tensor of this shape is worth beginning; a small file can ask for a huge one."""
+    """Return the shape, or raise a `NetworkError` if it has too many entries.
+
+    Readers call this before they make an array, because a small file can ask for a huge one.
+    """
     if math.prod(shape) > _ENTRY_LIMIT:
         raise NetworkError(f"shape {list(shape)} has more than {_ENTRY_LIMIT} entries")
     return tuple(shape)
 
 
 def indices(shape: tuple[int, ...]) -> Indices:
-    """The numbers of the entries of a tensor, in its shape."""
+    """Return the table of indices of a tensor: 0, 1, … in the given shape."""
     return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
 
 
 def view(graph: Graph, x: Value, chosen: Indices) -> Value:
-    """The tensor whose entries are those of x with the given numbers; -1 stands for 0."""
+    """Return the tensor with the entries of x that a table of indices names; index -1 gives 0."""
     flat = np.ascontiguousarray(chosen, dtype=np.int64).reshape(-1)
     if np.array_equal(flat, np.arange(x.size)):
         return Value(x.node, chosen.shape)
@@ -94,14 +99,14 @@ def view(graph: Graph, x: Value, chosen: Indices) -> Value:
 
 
 def reshape(x: Value, shape: Sequence[int]) -> Value:
-    """The same entries under another shape."""
+    """Return the value in another shape with the same number of entries."""
     if math.prod(shape) != x.size:
         raise NetworkError(f"cannot reshape a value of shape {list(x.shape)} to {list(shape)}")
     return Value(x.node, tuple(shape))
 
 
 def concat(graph: Graph, values: Sequence[Value], axis: int) -> Value:
-    """The tensors one after the other along an axis."""
+    """Concatenate tensors along an axis."""
     if len(values) == 1:
         return values[0]
     firsts = np.cumsum([0, *(value.size for value in values)])
@@ -118,6 +123,7 @@ def concat(graph: Graph, values: Sequence[Value], axis: int) -> Value:
 
 
 def _broadcast(graph: Graph, values: Sequence[Value]) -> list[Value]:
+    """Broadcast values to their common shape."""
     try:
         shape = limited(np.broadcast_shapes(*(value.shape for value in values)))
     except NetworkError:
@@ -129,63 +135,67 @@ def _broadcast(graph: Graph, values: Sequence[Value]) -> list[Value]:
 
 
 def _with_constant(graph: Graph, x: Value, constant: Array) -> tuple[Value, Array]:
-    """A value and a constant in their common shape."""
+    """Broadcast a value and a constant to their common shape."""
     try:
         shape = limited(np.broadcast_shapes(x.shape, constant.shape))
     except NetworkError:
         raise
     except ValueError:
         raise NetworkError(
-            f"a constant of shape {list(constant.shape)} does not fit a value of shape {list(x.shape)}"
+            f"a constant of shape {list(constant.shape)} does not fit a value of shape "
+            f"{list(x.shape)}"
         ) from None
-    return view(graph, x, np.broadcast_to(indices(x.shape), shape)), np.broadcast_to(
-        constant, shape
-    )
+    widened = view(graph, x, np.broadcast_to(indices(x.shape), shape))
+    return widened, np.broadcast_to(constant, shape)
 
 
-# --- Numbers of the file ---------------------------------------------------------------------------------
+# --- Numbers of the file --------------------------------------------------------------------------
 
 
 def column(array: Array) -> RationalMatrix:
-    """The exact numbers of an array, in row-major order, as a column."""
+    """Return the exact numbers of an array, in row-major order, as a column."""
     return RationalMatrix.from_array(np.ascontiguousarray(array).reshape(-1))
 
 
-def _integers(array: Array) -> tuple[NDArray[np.object_], int]:
-    """The exact numbers of an array as integers over a denominator, flat."""
+def _over_common_denominator(array: Array) -> tuple[NDArray[np.object_], int]:
+    """Return the exact numbers of an array, flat, as integers over a common denominator."""
     exact = RationalMatrix.from_array(np.ascontiguousarray(array).reshape(1, -1))
     flat = np.empty(array.size, dtype=object)
     flat[:] = exact.integer_rows()[0] if array.size else []
     return flat, exact.denominator
 
 
-def _wired(
+def _sparse_matrix(
     shape: tuple[int, int], rows: Indices, columns: Indices, weights: Indices, numbers: Array
 ) -> SparseMatrix:
-    """The matrix with number ``weights[i]`` of the array at (rows[i], columns[i]), where the column is not -1."""
+    """Return the matrix with entry ``numbers[weights[i]]`` at (rows[i], columns[i]).
+
+    The index arrays are broadcast together; `numbers` is indexed flat. Entries with column -1 are
+    left out, and entries at the same place are added.
+    """
     rows, columns, weights = (
         np.ascontiguousarray(a).reshape(-1) for a in np.broadcast_arrays(rows, columns, weights)
     )
     inside = columns >= 0
     if int(inside.sum()) > _ENTRY_LIMIT:
         raise NetworkError(f"its matrix has more than {_ENTRY_LIMIT} entries")
-    values, denominator = _integers(numbers)
+    values, denominator = _over_common_denominator(numbers)
     return SparseMatrix.from_entries(
         shape, rows[inside], columns[inside], values[weights[inside]], denominator
     )
 
 
-# --- Entry by entry --------------------------------------------------------------------------------------
+# --- Entry by entry -------------------------------------------------------------------------------
 
 
 def add(graph: Graph, x: Value, y: Value, sign: int = 1) -> Value:
-    """x + y, or x - y with sign -1."""
+    """Return x + y, or x - y if the sign is -1."""
     x, y = _broadcast(graph, [x, y])
     return graph.add(Add(sign), [x, y], x.shape)
 
 
 def add_constant(graph: Graph, x: Value, constant: Array) -> Value:
-    """x + constant."""
+    """Return x + constant."""
     x, constant = _with_constant(graph, x, constant)
     return graph.add(Linear(SparseMatrix.identity(x.size), column(constant)), [x], x.shape)
 
@@ -193,14 +203,21 @@ def add_constant(graph: Graph, x: Value, constant: Array) -> Value:
 def multiply(
     graph: Graph, x: Value, constant: Array, extra_roundings: int = 0, stretch: float = 1.0
 ) -> Value:
-    """x · constant; the last two as in `Linear`."""
+    """Return x · constant, entry by entry.
+
+    The last two arguments are the fields of `Linear` of the same names.
+    """
     x, constant = _with_constant(graph, x, constant)
     matrix = SparseMatrix.diagonal(column(constant))
     return graph.add(Linear(matrix, None, None, extra_roundings, stretch), [x], x.shape)
 
 
 def divide(graph: Graph, x: Value, divisors: Array, bounded: set[str]) -> Value:
-    """x / exact numbers. Where a runtime may take a divisor for 0, and divide by it, its format is not bounded."""
+    """Return x divided by exact numbers, entry by entry.
+
+    `bounded` is `Draft.bounded`. A float format in which a divisor may underflow to 0 is removed
+    from it, because nothing is known about the runtime's quotient then.
+    """
     quotients = reciprocals(divisors)
     smallest = min((abs(Fraction(entry)) for entry in divisors.reshape(-1)), default=Fraction(1))
     bounded -= {
@@ -212,37 +229,38 @@ def divide(graph: Graph, x: Value, divisors: Array, bounded: set[str]) -> Value:
 
 
 def relu(graph: Graph, x: Value) -> Value:
-    """max(x, 0)."""
+    """Return max(x, 0)."""
     return graph.add(Relu(), [x], x.shape)
 
 
 def leaky_relu(graph: Graph, x: Value, slopes: Array) -> Value:
-    """x where it is positive, slope · x elsewhere; slope -1 is the absolute value."""
+    """Return x where it is positive and slope · x elsewhere; slope -1 gives |x|."""
     x, slopes = _with_constant(graph, x, slopes)
     return graph.add(LeakyRelu(tuple(column(slopes).entries())), [x], x.shape)
 
 
 def clip(graph: Graph, x: Value, low: Fraction | None, high: Fraction | None) -> Value:
-    """min(max(x, low), high)."""
+    """Return min(max(x, low), high); a limit that is None does not bind."""
     return graph.add(Clip(low, high), [x], x.shape)
 
 
 def maximum(graph: Graph, x: Value, y: Value) -> Value:
-    """max(x, y)."""
-    return _of_two(graph, Maximum(), x, y)
+    """Return max(x, y)."""
+    return _binary(graph, Maximum(), x, y)
 
 
 def minimum(graph: Graph, x: Value, y: Value) -> Value:
-    """min(x, y)."""
-    return _of_two(graph, Minimum(), x, y)
+    """Return min(x, y)."""
+    return _binary(graph, Minimum(), x, y)
 
 
-def _of_two(graph: Graph, operation: Operation, x: Value, y: Value) -> Value:
+def _binary(graph: Graph, operation: Operation, x: Value, y: Value) -> Value:
+    """Return the maximum or minimum of two values, which is x itself if both are the same."""
     x, y = _broadcast(graph, [x, y])
     return x if x == y else graph.add(operation, [x, y], x.shape)
 
 
-# --- Products --------------------------------------------------------------------------------------------
+# --- Products -------------------------------------------------------------------------------------
 
 
 def matmul(
@@ -252,37 +270,48 @@ def matmul(
     offset: Array | None = None,
     factors: Sequence[Fraction] = (),
 ) -> Value:
-    """x · weight + offset with the shapes of `numpy.matmul`; the offset is broadcast to the product.
+    """Return x · weight + offset with the shapes of `numpy.matmul`.
 
-    `factors` are those by which a runtime multiplies products or offset on the way (they are in the numbers already).
+    The offset is broadcast to the shape of the product. `weight` and `offset` already contain all
+    scale factors; `factors` names the factors by which a runtime multiplies products or the offset
+    at run time, which matters for its rounding errors.
     """
     shape = _product_shape(x.shape, weight.shape)
-    if weight.ndim == 2 and x.size == x.shape[-1]:  # one row: the common case, and dense
+    if weight.ndim == 2 and x.size == x.shape[-1]:  # a single row, as in most files: keep it dense
         matrix: AnyMatrix = RationalMatrix.from_array(np.ascontiguousarray(weight.T))
     else:
         left, right = _as_stacks(indices(x.shape), indices(weight.shape))
         matrix = _contraction(
             shape, x.size, left[..., :, None, :], right.swapaxes(-1, -2)[..., None, :, :], weight
         )
-    return _linear(graph, x, matrix, offset, shape, *_scaling(weight, factors))
+    return _affine(graph, x, matrix, offset, shape, *_effect_of_factors(weight, factors))
 
 
-def plus_value(graph: Graph, product: Value, y: Value, factor: Fraction) -> Value:
-    """A product that `matmul` made, plus factor · y: one sum, since a runtime may start from y."""
-    made = graph.nodes[product.node]
-    products = cast(Linear, made.operation)
+def add_to_product(graph: Graph, product: Value, y: Value, factor: Fraction) -> Value:
+    """Return a product that `matmul` made, plus factor · y, as one affine map of both inputs.
+
+    One sum is needed for the error bound, because a runtime may start the summation from y.
+    """
+    node = graph.nodes[product.node]
+    products = cast(Linear, node.operation)
     added = SparseMatrix.identity(y.size).scale_rows([factor] * y.size)
     matrix = stack([products.matrix.transpose(), added.transpose()]).transpose()
-    stretch = products.stretch * max(1.0, _float(abs(factor)), _float(1 / abs(factor)))
-    both = graph.join([Value(made.inputs[0], (graph.nodes[made.inputs[0]].size,)), y])
+    stretch = products.stretch * max(
+        1.0, _nearest_float(abs(factor)), _nearest_float(1 / abs(factor))
+    )
+    (source,) = node.inputs
+    both = graph.join([Value(source, (graph.nodes[source].size,)), y])
     return graph.add(
         Linear(matrix, None, None, products.extra_roundings + 2, stretch), [both], product.shape
     )
 
 
-def _scaling(weight: Array, factors: Sequence[Fraction]) -> tuple[int, float]:
-    """Extra roundings and the stretch of products with factors: of the numbers on the way none is larger or smaller by
-    more than the factors and the weights make it."""
+def _effect_of_factors(weight: Array, factors: Sequence[Fraction]) -> tuple[int, float]:
+    """Return `extra_roundings` and `stretch` of `Linear` for a product with scale factors.
+
+    An intermediate result is larger or smaller than the inputs and the final terms at most by the
+    product of the factors, of their reciprocals and of the largest weight, whatever the order.
+    """
     if all(factor == 1 for factor in factors):
         return 0, 1.0
     stretch = max(
@@ -291,11 +320,12 @@ def _scaling(weight: Array, factors: Sequence[Fraction]) -> tuple[int, float]:
     )
     for factor in factors:
         if factor:
-            stretch *= max(1.0, _float(abs(factor)), _float(1 / abs(factor)))
+            stretch *= max(1.0, _nearest_float(abs(factor)), _nearest_float(1 / abs(factor)))
     return 3, stretch * (1 + 2.0**-40)
 
 
-def _float(number: Fraction) -> float:
+def _nearest_float(number: Fraction) -> float:
+    """Return the nearest float64, the largest finite one beyond its range."""
     return float(RationalMatrix.column([number]).to_floats()[0, 0])
 
 
@@ -306,7 +336,7 @@ def matmul_from_left(
     offset: Array | None = None,
     factors: Sequence[Fraction] = (),
 ) -> Value:
-    """weight · x + offset, as `matmul`."""
+    """Return weight · x + offset; shapes, offset and factors are as in `matmul`."""
     shape = _product_shape(weight.shape, x.shape)
     if weight.ndim == 2 and x.size == (x.shape[-2] if len(x.shape) > 1 else x.size):
         matrix: AnyMatrix = RationalMatrix.from_array(np.ascontiguousarray(weight))
@@ -315,36 +345,39 @@ def matmul_from_left(
         matrix = _contraction(
             shape, x.size, right.swapaxes(-1, -2)[..., None, :, :], left[..., :, None, :], weight
         )
-    return _linear(graph, x, matrix, offset, shape, *_scaling(weight, factors))
+    return _affine(graph, x, matrix, offset, shape, *_effect_of_factors(weight, factors))
 
 
 def _product_shape(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of a product, if it and its terms are not too many."""
+    """Return the shape of a product of tensors; too many products are a `NetworkError`."""
     rows, columns = left[-2:-1], right[-1:] if len(right) > 1 else ()
     terms = right[-2] if len(right) > 1 else right[0] if right else 0
     try:
-        stack = np.broadcast_shapes(left[:-2], right[:-2])
+        batch = np.broadcast_shapes(left[:-2], right[:-2])
     except ValueError:
-        stack, terms = (), 0
+        batch, terms = (), 0
     if not left or left[-1] != terms:
         raise NetworkError(f"cannot multiply shapes {list(left)} and {list(right)}")
-    limited([*stack, *rows, *columns, terms])
-    return (*stack, *rows, *columns)
+    limited([*batch, *rows, *columns, terms])
+    return (*batch, *rows, *columns)
 
 
 def _as_stacks(left: Indices, right: Indices) -> tuple[Indices, Indices]:
-    """Vectors as matrices of one row, one column."""
+    """Return a vector on the left as a matrix of one row, on the right as one of one column."""
     return (left[None] if left.ndim == 1 else left), (right[:, None] if right.ndim == 1 else right)
 
 
 def _contraction(
     shape: tuple[int, ...], size: int, columns: Indices, weights: Indices, numbers: Array
 ) -> SparseMatrix:
-    """The matrix of out[o] = Σ_k numbers[weights[o, k]] x[columns[o, k]], o running over the output."""
+    """Return the matrix of the map out[o] = Σ_k numbers[weights[o, k]] x[columns[o, k]].
+
+    Here o runs over the entries of the output, which has the given shape, and x has `size` entries.
+    """
     columns, weights = np.broadcast_arrays(columns, weights)
     rows = np.arange(math.prod(shape), dtype=np.int64)
     terms = columns.shape[-1]
-    return _wired(
+    return _sparse_matrix(
         (len(rows), size),
         rows[:, None],
         columns.reshape(len(rows), terms),
@@ -353,7 +386,7 @@ def _contraction(
     )
 
 
-def _linear(
+def _affine(
     graph: Graph,
     x: Value,
     matrix: AnyMatrix,
@@ -362,19 +395,27 @@ def _linear(
     extra_roundings: int = 0,
     stretch: float = 1.0,
 ) -> Value:
+    """Return matrix · x + offset in the given shape, to which the offset is broadcast.
+
+    The last two arguments are the fields of `Linear` of the same names.
+    """
     added = None
     if offset is not None:
         try:
             added = column(np.broadcast_to(offset, shape))
         except ValueError:
             raise NetworkError(
-                f"a constant of shape {list(offset.shape)} does not fit a value of shape {list(shape)}"
+                f"a constant of shape {list(offset.shape)} does not fit a value of shape "
+                f"{list(shape)}"
             ) from None
     return graph.add(Linear(matrix, added, None, extra_roundings, stretch), [x], shape)
 
 
 def sum_over(graph: Graph, x: Value, axes: Sequence[int], factor: Fraction, keep: bool) -> Value:
-    """factor · the sum over some axes (a mean: one over their size)."""
+    """Return factor · (sum over some axes); 1 / (number of summands) as factor gives the mean.
+
+    The summed axes get size 1 if `keep` is true, else they are removed.
+    """
     axes = tuple(range(len(x.shape))[axis] for axis in axes)
     others = [axis for axis in range(len(x.shape)) if axis not in axes]
     table = np.transpose(indices(x.shape), (*others, *axes))
@@ -384,19 +425,28 @@ def sum_over(graph: Graph, x: Value, axes: Sequence[int], factor: Fraction, keep
     numbers = np.array([factor], dtype=object)
     columns = table.reshape(math.prod(shape), -1)
     matrix = _contraction(shape, x.size, columns, np.zeros_like(columns), numbers)
-    return _linear(
-        graph, x, matrix, None, shape, *((0, 1.0) if factor == 1 else (2, _float(1 / factor)))
-    )
+    if factor == 1:
+        return _affine(graph, x, matrix, None, shape)
+    return _affine(graph, x, matrix, None, shape, 2, _nearest_float(1 / factor))
 
 
-# --- Windows ---------------------------------------------------------------------------------------------
+# --- Windows --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What a convolution or a pooling slides over its input: a size, a stride, a dilation and the padding before and
-    after, for each spatial dimension. `up` counts as runtimes do that round up: also a last window that overlaps the
-    end, but none that starts in the padding there."""
+    """The window that a convolution or a pooling slides over its input.
+
+    Attributes
+    ----------
+    kernel, strides, dilations
+        Size, stride and dilation for each spatial dimension.
+    pads
+        Number of padding entries before and after, for each spatial dimension.
+    up
+        Whether the number of windows is rounded up (``ceil_mode``): a last window that overlaps the
+        end counts, unless it starts in the padding there.
+    """
 
     kernel: Sequence[int]
     strides: Sequence[int]
@@ -405,12 +455,15 @@ class Window:
     up: bool = False
 
     def counts(self, sizes: Sequence[int]) -> list[int]:
-        """How many windows fit each spatial dimension of an input."""
+        """Return the number of windows along each spatial dimension of an input."""
         entries = zip(sizes, self.kernel, self.strides, self.dilations, self.pads, strict=True)
-        return [_count(*entry, self.up) for entry in entries]
+        return [_num_windows(*entry, self.up) for entry in entries]
 
     def transposed_sizes(self, sizes: Sequence[int], extra: Sequence[int]) -> list[int]:
-        """The spatial sizes that a transposed convolution makes of these, with `extra` entries at each end."""
+        """Return the spatial sizes of the output of a transposed convolution.
+
+        `extra` entries are added at the end of each dimension (``output_padding``).
+        """
         entries = zip(
             sizes, self.kernel, self.strides, self.dilations, self.pads, extra, strict=True
         )
@@ -421,13 +474,14 @@ class Window:
 
 
 def plain_window(kernel: Sequence[int], strides: Sequence[int]) -> Window:
-    """A window that is neither dilated nor padded."""
+    """Return a window that is neither dilated nor padded."""
     return Window(kernel, strides, [1] * len(kernel), [(0, 0)] * len(kernel))
 
 
-def _count(
+def _num_windows(
     size: int, kernel: int, stride: int, dilation: int, pads: tuple[int, int], up: bool
 ) -> int:
+    """Return the number of windows along one dimension; the arguments are as in `Window`."""
     room = size + sum(pads) - (dilation * (kernel - 1) + 1)
     count = -(-room // stride) + 1 if up else room // stride + 1
     if count < 1:
@@ -438,8 +492,12 @@ def _count(
     return count - 1 if up and (count - 1) * stride >= size + pads[0] else count
 
 
-def _windows(shape: tuple[int, ...], window: Window) -> Indices:
-    """The entries of each window, shape (batch, channels, …positions, …kernel): -1 padding, -2 beyond it."""
+def _window_table(shape: tuple[int, ...], window: Window) -> Indices:
+    """Return the table of indices of each window, shape (batch, channels, *positions, *kernel).
+
+    Index -1 marks padding, -2 places beyond the padding, which a last window may reach if the
+    number of windows is rounded up.
+    """
     limited(
         [*shape[:2], *(size + sum(pad) for size, pad in zip(shape[2:], window.pads, strict=True))]
     )
@@ -464,7 +522,9 @@ def conv(
     window: Window,
     groups: int,
 ) -> Value:
-    """Convolution with zero padding; x (batch, C, …), kernel (M, C / groups, …), bias (M,).
+    """Return the convolution of x with zero padding.
+
+    The shapes are (batch, C, …) for x, (M, C / groups, …) for the kernel and (M,) for the bias.
 
     >>> graph = Graph()
     >>> (x,) = graph.inputs([(1, 1, 4)])
@@ -477,18 +537,19 @@ def conv(
         raise NetworkError(
             f"a kernel of shape {list(kernel.shape)} in {groups} groups meets shape {list(x.shape)}"
         )
-    table = np.maximum(_windows(x.shape, window), -1)
+    table = np.maximum(_window_table(x.shape, window), -1)
     places = table.shape[2 : 2 + len(widths)]
     limited([batch, kernel.size, *places])
     table = table.reshape(batch, groups, own, math.prod(places), math.prod(widths))
-    # axes: batch, group, filter of the group, position | channel of the group, offset in the window
+    # Axes of the result: batch, group, filter of the group, position. Axes of the sum: channel of
+    # the group, offset in the window.
     columns = table.transpose(0, 1, 3, 2, 4)[:, :, None]
     weights = indices(kernel.shape).reshape(1, groups, filters // groups, 1, own, -1)
     shape = (batch, filters, *places)
     rows = indices((batch, groups, filters // groups, math.prod(places)))[..., None, None]
-    matrix = _wired((math.prod(shape), x.size), rows, columns, weights, kernel)
+    matrix = _sparse_matrix((math.prod(shape), x.size), rows, columns, weights, kernel)
     added = None if bias is None else bias.reshape(-1, *(1 for _ in places))
-    return _linear(graph, x, matrix, added, shape)
+    return _affine(graph, x, matrix, added, shape)
 
 
 def conv_transpose(
@@ -500,7 +561,10 @@ def conv_transpose(
     groups: int,
     spatial: Sequence[int],
 ) -> Value:
-    """Transposed convolution onto the spatial sizes given; x (batch, C, …), kernel (C, M / groups, …), bias (M,)."""
+    """Return the transposed convolution of x, with the given spatial sizes of the output.
+
+    The shapes are (batch, C, …) for x, (C, M / groups, …) for the kernel and (M,) for the bias.
+    """
     batch, channels, *sizes = x.shape
     own, filters, *widths = kernel.shape
     limited([batch, *kernel.shape, *sizes])
@@ -509,16 +573,8 @@ def conv_transpose(
         raise NetworkError(
             f"a kernel of shape {list(kernel.shape)} in {groups} groups meets shape {list(x.shape)}"
         )
-    # where input position i and offset k in the window land, for all axes together; -1 outside
-    target = np.zeros((1, 1), dtype=np.int64)
-    steps = zip(sizes, widths, window.strides, window.dilations, window.pads, spatial, strict=True)
-    for size, width, stride, dilation, pad, out in steps:
-        place = np.arange(size)[:, None] * stride + np.arange(width) * dilation - pad[0]
-        place = np.where((place >= 0) & (place < out), place, -1)
-        both = np.where((target[:, None, :, None] < 0) | (place[None, :, None, :] < 0), -1,
-                        target[:, None, :, None] * out + place[None, :, None, :])  # fmt: skip
-        target = both.reshape(target.shape[0] * size, target.shape[1] * width)
-    # axes: batch, group, channel of the group, filter of the group, position, offset
+    target = _transposed_targets(sizes, widths, window, spatial)
+    # Axes: batch, group, channel of the group, filter of the group, position, offset in the window.
     share, total = channels // groups, math.prod(spatial)
     inputs = indices((batch, groups, share, math.prod(sizes)))[:, :, :, None, :, None]
     weights = indices((groups, share, filters, math.prod(widths)))[None, :, :, :, None, :]
@@ -527,41 +583,65 @@ def conv_transpose(
         np.where(target < 0, -1, outputs), inputs, weights
     )
     shape = (batch, filters * groups, *spatial)
-    # `_wired` leaves out negative columns: build the transposed matrix, whose columns are the outputs
-    matrix = _wired((x.size, math.prod(shape)), inputs, outputs, weights, kernel).transpose()
+    # `_sparse_matrix` leaves out negative columns, so the transposed matrix is built, whose columns
+    # are the outputs.
+    matrix = _sparse_matrix(
+        (x.size, math.prod(shape)), inputs, outputs, weights, kernel
+    ).transpose()
     added = None if bias is None else bias.reshape(-1, *(1 for _ in spatial))
-    return _linear(graph, x, matrix, added, shape)
+    return _affine(graph, x, matrix, added, shape)
+
+
+def _transposed_targets(
+    sizes: Sequence[int], widths: Sequence[int], window: Window, spatial: Sequence[int]
+) -> Indices:
+    """Return the output position that an input position and an offset in the window reach.
+
+    Positions and offsets are numbered over all spatial dimensions; the shape is (positions of the
+    input, offsets). Positions outside the output are -1.
+    """
+    target = np.zeros((1, 1), dtype=np.int64)
+    steps = zip(sizes, widths, window.strides, window.dilations, window.pads, spatial, strict=True)
+    for size, width, stride, dilation, pad, out in steps:
+        place = np.arange(size)[:, None] * stride + np.arange(width) * dilation - pad[0]
+        place = np.where((place >= 0) & (place < out), place, -1)[None, :, None, :]
+        earlier = target[:, None, :, None]
+        both = np.where((earlier < 0) | (place < 0), -1, earlier * out + place)
+        target = both.reshape(target.shape[0] * size, target.shape[1] * width)
+    return target
 
 
 def max_pool(graph: Graph, x: Value, window: Window) -> Value:
-    """The maximum of each window; padding never wins, since it is not there.
+    """Return the maximum of each window over its entries, without the padding.
 
     >>> graph = Graph()
     >>> (x,) = graph.inputs([(1, 1, 4)])
     >>> max_pool(graph, x, Window([3], [1], [1], [(1, 1)])).shape
     (1, 1, 4)
     """
-    table = _windows(x.shape, window)
+    table = _window_table(x.shape, window)
     shape = table.shape[: len(x.shape)]
     return reshape(
-        _maximum_of(graph, x, np.maximum(table.reshape(math.prod(shape), -1), -1)), shape
+        _maxima_of_groups(graph, x, np.maximum(table.reshape(math.prod(shape), -1), -1)), shape
     )
 
 
-def _maximum_of(graph: Graph, x: Value, members: Indices) -> Value:
-    """The maxima of the entries listed in each row; -1 is no entry. Pairs first, then pairs of pairs: a level for each
-    doubling, and no pair is taken twice."""
+def _maxima_of_groups(graph: Graph, x: Value, members: Indices) -> Value:
+    """Return the maximum of the entries of x that each row of `members` lists; -1 is no entry.
+
+    The maxima of pairs come first, then of pairs of pairs, and so on, so that ⌈log2⌉ of the row
+    length bounds the number of layers. A pair that several rows share is computed once.
+    """
     if (members.max(axis=1) < 0).any():
         raise NetworkError("a window lies in the padding altogether")
-    members = np.take_along_axis(
-        members, np.argsort(members < 0, axis=1, kind="stable"), axis=1
-    )  # entries first
+    entries_first = np.argsort(members < 0, axis=1, kind="stable")
+    members = np.take_along_axis(members, entries_first, axis=1)
     pool = x
     while members.shape[1] > 1:
         if members.shape[1] % 2:
             members = np.pad(members, ((0, 0), (0, 1)), constant_values=-1)
         first, second = members[:, 0::2], members[:, 1::2]
-        if (second < 0).all():  # a window of two has one entry beside its padding
+        if (second < 0).all():  # no row lists more than one entry
             members = first
             continue
         pairs, numbers = np.unique(
@@ -575,8 +655,8 @@ def _maximum_of(graph: Graph, x: Value, members: Indices) -> Value:
 
 
 def average_pool(graph: Graph, x: Value, window: Window, count_padding: bool) -> Value:
-    """The mean of each window, over its entries or over its entries and its padding."""
-    table = _windows(x.shape, window)
+    """Return the mean of each window over its entries, or over entries and padding."""
+    table = _window_table(x.shape, window)
     shape = table.shape[: len(x.shape)]
     members = table.reshape(math.prod(shape), -1)
     counts = (members >= (-1 if count_padding else 0)).sum(axis=1)
@@ -584,7 +664,7 @@ def average_pool(graph: Graph, x: Value, window: Window, count_padding: bool) ->
         raise NetworkError("a window lies in the padding altogether")
     numbers = np.array([Fraction(1, int(count)) for count in counts], dtype=object)
     matrix = _contraction(shape, x.size, members, np.arange(len(members))[:, None], numbers)
-    return _linear(graph, x, matrix, None, shape, 2, float(counts.max()))
+    return _affine(graph, x, matrix, None, shape, 2, float(counts.max()))
 
 
 def batch_norm(
@@ -597,17 +677,23 @@ def batch_norm(
     epsilon: Fraction,
     to: FloatFormat,
 ) -> tuple[Value, int]:
-    """(x - mean) / √(variance + ε) · scale + bias for each channel, and how many factors 1/√ had to be rounded."""
+    """Return the batch normalisation of x, and the number of factors that had to be rounded.
+
+    Each channel becomes (x - mean) / √(variance + ε) · scale + bias. A factor 1/√(variance + ε)
+    that is irrational is rounded to the format `to`.
+    """
     channels = x.shape[1] if len(x.shape) > 1 else 0
     if not scale.shape == bias.shape == mean.shape == variance.shape == (channels,):
         raise NetworkError(
-            f"its parameters do not have shape [{channels}], the channels of a value {list(x.shape)}"
+            f"its parameters do not have shape [{channels}], the channels of a value "
+            f"{list(x.shape)}"
         )
     variances = list(column(variance).entries())
     squares = [entry + epsilon for entry in variances]
     if min(variances) < 0 or min(squares) < Fraction(1, 2**120):
         raise NetworkError(
-            "a variance is negative, or variance + epsilon is below 2^-120: no runtime can divide by it"
+            "a variance is negative, or variance + epsilon is below 2^-120: no runtime can divide "
+            "by it"
         )
     roots = [inverse_root(square, to) for square in squares]
     rounded = sum(root * root * square != 1 for root, square in zip(roots, squares, strict=True))
@@ -628,10 +714,15 @@ def batch_norm(
 
 
 def _stretch_of_norm(scale: Array, mean: Array, roots: Sequence[Fraction]) -> float:
-    """Whatever the order: x, the mean and their difference are multiplied by the scale and divided by the deviation."""
-    deviations = [_float(root) for root in roots]
+    """Return the stretch of a batch normalisation (`Linear.stretch`), for any order of its steps.
+
+    A runtime multiplies x, the mean or their difference by the scale and divides them by the
+    standard deviation; the entries of `roots` are the reciprocals of the deviations.
+    """
+    reciprocals_of_deviations = [_nearest_float(root) for root in roots]
     largest_mean, largest_scale = (
         float(np.abs(column(array).to_floats()).max()) for array in (mean, scale)
     )
     stretch = (1 + largest_mean) * max(1.0, largest_scale)
-    return stretch * max(1.0, *deviations) * max(1.0, 1 / min(deviations)) * (1 + 2.0**-40)
+    largest = max(1.0, *reciprocals_of_deviations)
+    return stretch * largest * max(1.0, 1 / min(reciprocals_of_deviations)) * (1 + 2.0**-40)

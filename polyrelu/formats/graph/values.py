@@ -1,7 +1,8 @@
-"""A network file as a graph of operations: what readers build, before neurons are put into layers.
+"""A network file as a graph of tensor operations: what readers build before layers are formed.
 
-Values are tensors with the shapes the file gives them; entries count in row-major order. Numbers of the file stay numpy
-arrays until an operation needs them.
+A `Value` is a tensor with the shape that the file gives it; its entries are numbered in row-major
+order. The nodes of a `Graph` stand in an order in which they can be evaluated, and numbers of the
+file stay numpy arrays until an operation needs them as exact numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ __all__ = ["Graph", "Node", "Value", "graph_of"]
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A tensor in a graph: the node that makes it, and its shape."""
+    """A tensor in a graph.
+
+    Attributes
+    ----------
+    node
+        Number of the node that computes the tensor.
+    shape
+        Shape of the tensor.
+    """
 
     node: int
     shape: tuple[int, ...]
@@ -34,7 +43,17 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An operation on earlier nodes, by number."""
+    """An operation in a graph.
+
+    Attributes
+    ----------
+    operation
+        The operation.
+    inputs
+        Numbers of the earlier nodes that the operation reads.
+    size
+        Number of entries of the result.
+    """
 
     operation: Operation
     inputs: tuple[int, ...]
@@ -43,13 +62,17 @@ class Node:
 
 @dataclass(slots=True)
 class Graph:
-    """Operations in an order in which they can be done.
+    """Operations in an order in which they can be evaluated.
 
     Attributes
     ----------
-    nodes : the operations.
-    names : the runtime's name of a node's value, in the file's order: what can be compared.
-    output : the node whose value is the network's output.
+    nodes
+        The operations.
+    names
+        The values that the file names, in the file's order. These are the values that can be
+        compared with a runtime, under the names that the runtime uses.
+    output
+        Number of the node whose value is the network's output.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -57,7 +80,10 @@ class Graph:
     output: int = -1
 
     def inputs(self, shapes: Sequence[tuple[int, ...]]) -> list[Value]:
-        """Add the network's inputs, which together are one vector, in this order; their values."""
+        """Add the network's inputs and return their values.
+
+        The inputs, concatenated in this order, are the input vector of the network.
+        """
         sizes = [math.prod(shape) for shape in shapes]
         firsts = [sum(sizes[:i]) for i in range(len(sizes))]
         return [
@@ -66,11 +92,11 @@ class Graph:
         ]
 
     def constant(self, column: RationalMatrix, shape: tuple[int, ...]) -> Value:
-        """A constant as a value."""
+        """Add a constant, given as a column of its entries, and return its value."""
         return self.add(Constant(column), (), shape)
 
     def add(self, operation: Operation, inputs: Sequence[Value], shape: tuple[int, ...]) -> Value:
-        """The value of an operation."""
+        """Add an operation and return its result, a value of the given shape."""
         size = math.prod(shape)
         if not 1 <= size <= WIDTH_LIMIT:
             raise NetworkError(
@@ -80,16 +106,16 @@ class Graph:
         return Value(len(self.nodes) - 1, shape)
 
     def join(self, values: Sequence[Value]) -> Value:
-        """The entries of some values, one after the other."""
+        """Concatenate the entries of several values into one vector."""
         return self.add(Join(), values, (sum(value.size for value in values),))
 
     def finish(self, outputs: Sequence[Value]) -> None:
-        """Set the network's outputs, which together are one vector, in this order."""
+        """Set the network's output vector: the outputs, concatenated in this order."""
         self.output = (outputs[0] if len(outputs) == 1 else self.join(outputs)).node
 
 
 def graph_of(network: Network) -> Graph:
-    """The operations of a network: in each layer a sum of affine maps, then ReLU."""
+    """Return the graph that computes a network layer by layer: sums of affine maps, then ReLU."""
     graph = Graph()
     activations = graph.inputs([(network.inputs,)])
     for number, layer in enumerate(network.layers, 1):

@@ -1,8 +1,10 @@
-"""The operations of ONNX, opset 6 to the current one, each as a function of a `OnnxNode`.
+"""The operations of ONNX, from opset 6 to the current one, each as a function of an `OnnxNode`.
 
-A function takes its inputs from the node, as values of the graph or as constant arrays, and returns what the node
-computes. Operations that only move entries say where each one lands (`_moved`), so that they serve values and constants
-alike. Arithmetic on constants alone is done here, exactly.
+An operand of a node is a value of the graph or a constant array; a function takes operands and
+attributes from the node and returns what the node computes. Operations that only move entries
+compute a table of indices (`_rearranged`), so that they serve values and constants alike;
+arithmetic on constants alone is folded exactly. Whoever adds an operation must read all its
+attributes, because an attribute that no function has read is refused as unsupported.
 """
 
 from __future__ import annotations
@@ -15,63 +17,77 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkFileError
-from polyrelu.exact import FLOAT32, FLOAT64
+from polyrelu.exact import FLOAT32
 from polyrelu.formats.folding import folded, folded_product
 from polyrelu.formats.graph import tensors
-from polyrelu.formats.graph.constants import exact, reciprocals
+from polyrelu.formats.graph.constants import FLOAT_FORMATS, exact, reciprocals
 from polyrelu.formats.graph.tensors import Pads, Window, plain_window
 from polyrelu.formats.graph.values import Graph, Value
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
-from polyrelu.support.typing import Array
+from polyrelu.support.typing import Array, Indices
 
 __all__ = ["OPERATIONS", "OnnxNode", "Reader"]
 
-Known: TypeAlias = Value | Array
+#: An operand of a node: a value of the graph, or a constant.
+Operand: TypeAlias = Value | Array
 
 
 @dataclass(slots=True)
 class Reader:
-    """The walk through one ONNX graph.
+    """The state of the walk through one ONNX graph.
 
     Attributes
     ----------
-    values : what each name stands for so far.
-    stripped : outputs of nodes that are left out.
-    counted : the arrays that entered the function so far.
-    altered : names whose values a runtime has otherwise, because something was stripped before them.
+    path
+        The file.
+    draft
+        The draft that the walk fills.
+    graph
+        The graph of the draft.
+    options
+        The choices of the user.
+    values
+        The operand for each name that is defined so far.
+    opset
+        The opset version of the file.
+    stripped
+        Names of the outputs of nodes that are left out.
+    counted
+        The arrays that entered the function so far, by `id`.
+    altered
+        Names whose values differ from the runtime's, because a node before them was left out.
     """
 
     path: Path
     draft: Draft
     graph: Graph
     options: ReadOptions
-    values: dict[str, Known]
+    values: dict[str, Operand]
     opset: int
     stripped: set[str] = field(default_factory=set)
     counted: dict[int, Array] = field(default_factory=dict)
     altered: set[str] = field(default_factory=set)
 
-    def as_value(self, known: Known) -> Value:
-        """A constant as a value of the graph."""
-        if isinstance(known, Value):
-            return known
-        self.count(known)
-        return self.graph.constant(tensors.column(known), known.shape)
+    def as_value(self, operand: Operand) -> Value:
+        """Return an operand as a value of the graph; a constant is added to the graph."""
+        if isinstance(operand, Value):
+            return operand
+        self.count(operand)
+        return self.graph.constant(tensors.column(operand), operand.shape)
 
     def count(self, array: Array) -> None:
-        """Note numbers of the file that enter the function, once each."""
+        """Record, once per array, stored numbers that enter the function."""
         if array.dtype != object and id(array) not in self.counted:
-            self.counted[id(array)] = array  # kept, so that its id stays its own
+            self.counted[id(array)] = array  # the reference keeps the id unique
             self.draft.dtypes.add(array.dtype.name)
             self.draft.numbers += array.size
 
 
 class OnnxNode:
-    """A node of the file with its inputs and attributes."""
+    """A node of the file with access to its inputs and attributes."""
 
     def __init__(self, reader: Reader, proto: Any) -> None:
         self.reader, self.proto = reader, proto
@@ -80,35 +96,35 @@ class OnnxNode:
         self._used: set[str] = set()
 
     def fail(self, problem: str) -> NetworkFileError:
-        """The error that names this node."""
+        """Return an error that names this node."""
         name = (self.proto.name or next(iter(self.proto.output), ""))[:80]
         return NetworkFileError(
             self.reader.path, f"node {name!r} ({self.proto.op_type[:40]})", problem
         )
 
-    # -- inputs ---------------------------------------------------------------------------------------------------
+    # -- inputs ------------------------------------------------------------------------------------
 
     def has(self, position: int) -> bool:
-        """Whether the input is there; an empty name leaves it out."""
+        """Return whether an optional input is present; an empty name means that it is not."""
         return len(self.proto.input) > position and bool(self.proto.input[position])
 
-    def input(self, position: int) -> Known:
-        """A value or a constant."""
+    def input(self, position: int) -> Operand:
+        """Return an input as an operand."""
         return self.reader.values[self.proto.input[position]]
 
     def value(self, position: int) -> Value:
-        """An input as a value of the graph."""
+        """Return an input as a value of the graph."""
         return self.reader.as_value(self.input(position))
 
     def array(self, position: int) -> Array:
-        """A constant, or an error at this node."""
-        found = self.input(position)
-        if isinstance(found, Value):
+        """Return an input that must be a constant."""
+        operand = self.input(position)
+        if isinstance(operand, Value):
             raise self.fail(f"input {self.proto.input[position]!r} is not a constant of the file")
-        return found
+        return operand
 
     def weights(self, position: int) -> Array:
-        """A constant that enters the function, as numbers."""
+        """Return an input that must be a constant of numbers, and count it as such."""
         array = self.array(position)
         if array.dtype.kind not in "fiuVO" and array.dtype.name != "bfloat16":
             name = self.proto.input[position]
@@ -117,48 +133,46 @@ class OnnxNode:
         return array
 
     def integers(self, position: int) -> list[int]:
-        """A constant of integers."""
+        """Return an input that must be a constant of integers."""
         array = self.array(position).ravel()
         if array.dtype.kind not in "iu":
             raise self.fail(f"input {self.proto.input[position]!r} is not a list of integers")
         return [int(entry) for entry in array]
 
-    # -- attributes -----------------------------------------------------------------------------------------------
+    # -- attributes --------------------------------------------------------------------------------
 
     def attribute(self, name: str, default: Any = None) -> Any:
-        """An attribute, or the default."""
+        """Return the value of an attribute, or the default if the node does not have it."""
         from onnx import helper
 
         self._used.add(name)
-        return (
-            helper.get_attribute_value(self._attributes[name])
-            if name in self._attributes
-            else default
-        )
+        if name not in self._attributes:
+            return default
+        return helper.get_attribute_value(self._attributes[name])
 
     def ints(self, name: str, default: Sequence[int] | None = None) -> list[int] | None:
-        """An attribute that is a list of integers, or an error."""
-        found = self.attribute(name, default)
-        if found is None:
+        """Return an attribute that must be a list of integers."""
+        value = self.attribute(name, default)
+        if value is None:
             return None
-        if isinstance(found, (str, bytes)) or not all(isinstance(entry, int) for entry in found):
+        if isinstance(value, (str, bytes)) or not all(isinstance(entry, int) for entry in value):
             raise self.fail(f"attribute {name!r} is not a list of integers")
-        return list(found)
+        return list(value)
 
     def flag(self, name: str, default: int = 0) -> int:
-        """An attribute that is an integer, or an error."""
-        found = self.attribute(name, default)
-        if not isinstance(found, int):
+        """Return an attribute that must be an integer, such as a flag."""
+        value = self.attribute(name, default)
+        if not isinstance(value, int):
             raise self.fail(f"attribute {name!r} is not an integer")
-        return found
+        return value
 
     def number(self, name: str, default: float) -> Fraction:
-        """A float attribute, under the rule for attributes."""
-        found = self.attribute(name)
+        """Return a float attribute as an exact number, under the rounding rule for attributes."""
+        value = self.attribute(name)
         rounding = self.reader.options.rounding
-        if found is not None and not isinstance(found, float):
+        if value is not None and not isinstance(value, float):
             raise self.fail(f"attribute {name!r} is not a float")
-        stored = float(np.float32(default)) if found is None else found
+        stored = float(np.float32(default)) if value is None else value
         exact = rounding.attribute(stored)
         if rounding.matters(stored):
             self.reader.draft.rounding.add(f"attributes: {rounding.attributes}")
@@ -167,30 +181,32 @@ class OnnxNode:
         return exact
 
     def axes(self, since: int, position: int = 1) -> list[int] | None:
-        """The attribute `axes`, which is an input from an opset on."""
+        """Return the axes: an attribute before opset `since`, an input from there on."""
         if self.opset < since:
             return self.ints("axes")
         return self.integers(position) if self.has(position) else None
 
     def check_attributes(self) -> None:
-        """Every attribute that is there must have been looked at."""
+        """Raise an error if the node has an attribute that was never read."""
         unknown = set(self._attributes) - self._used
         if unknown:
             raise self.fail(f"attribute {min(unknown)!r} is not supported")
 
-    # -- result ---------------------------------------------------------------------------------------------------
+    # -- result ------------------------------------------------------------------------------------
 
-    def define(self, *results: Known) -> None:
-        """Give the results their names; every name is defined once."""
+    def define(self, *results: Operand) -> None:
+        """Give the results the names of the outputs; a name that is defined already is an error.
+
+        An output beyond the results (the mask of Dropout, the indices of MaxPool) stays undefined,
+        so that a node that reads it is refused.
+        """
         names = list(self.proto.output)
         if not names:
             raise self.fail("it has no output")
         for name in names:
             if name and name in self.reader.values:
                 raise self.fail(f"the name {name!r} is defined twice")
-        for name, result in zip(
-            names, results, strict=False
-        ):  # a mask of Dropout, indices of MaxPool: refused if used
+        for name, result in zip(names, results, strict=False):
             if not name:
                 continue
             self.reader.values[name] = result
@@ -202,38 +218,38 @@ class OnnxNode:
                 self.reader.draft.steps.append(f"{self.proto.op_type} {list(result.shape)}")
 
 
-Handler: TypeAlias = Callable[[OnnxNode], "Known | list[Known]"]
+Handler: TypeAlias = Callable[[OnnxNode], "Operand | list[Operand]"]
 
 
-# --- Operations that move entries ------------------------------------------------------------------------
+# --- Operations that move entries -----------------------------------------------------------------
 
 
-def _moved(node: OnnxNode, table: NDArray[np.int64]) -> Known:
-    """Input 0 with its entries where the table says."""
-    found = node.input(0)
-    if isinstance(found, Value):
-        return tensors.view(node.graph, found, table)
-    return np.asarray(
-        found.reshape(-1)[table]
-    )  # numpy gives a bare number for an index without dimensions
+def _rearranged(node: OnnxNode, table: Indices) -> Operand:
+    """Return the entries of input 0 that a table of indices names, in the shape of the table."""
+    operand = node.input(0)
+    if isinstance(operand, Value):
+        return tensors.view(node.graph, operand, table)
+    # For a table without dimensions numpy gives a scalar, not an array.
+    return np.asarray(operand.reshape(-1)[table])
 
 
-def _entry_numbers(node: OnnxNode) -> NDArray[np.int64]:
+def _input_table(node: OnnxNode) -> Indices:
+    """Return the table of indices of input 0."""
     return tensors.indices(node.input(0).shape)
 
 
-def _flatten(node: OnnxNode) -> Known:
+def _flatten(node: OnnxNode) -> Operand:
     shape = node.input(0).shape
     axis = node.flag("axis", 1)
     if not -len(shape) <= axis <= len(shape):
         raise node.fail(f"axis {axis} of a value of shape {list(shape)}")
     axis += len(shape) if axis < 0 else 0
-    return _moved(
-        node, _entry_numbers(node).reshape(math.prod(shape[:axis]), math.prod(shape[axis:]))
+    return _rearranged(
+        node, _input_table(node).reshape(math.prod(shape[:axis]), math.prod(shape[axis:]))
     )
 
 
-def _reshape(node: OnnxNode) -> Known:
+def _reshape(node: OnnxNode) -> Operand:
     shape = node.input(0).shape
     wanted = node.integers(1) if node.has(1) else node.ints("shape")
     if not wanted and not (wanted == [] and math.prod(shape) == 1):
@@ -246,32 +262,33 @@ def _reshape(node: OnnxNode) -> Known:
         sizes[sizes.index(-1)] = math.prod(shape) // known if known else 0
     if min(sizes, default=1) < 1 or math.prod(sizes) != math.prod(shape):
         raise node.fail(f"cannot reshape one sample of shape {list(shape)} to {wanted}")
-    return _moved(node, _entry_numbers(node).reshape(sizes))
+    return _rearranged(node, _input_table(node).reshape(sizes))
 
 
-def _squeeze(node: OnnxNode) -> Known:
+def _squeeze(node: OnnxNode) -> Operand:
     axes = node.axes(13)
-    table = _entry_numbers(node)
+    table = _input_table(node)
     if axes and any(table.shape[axis] != 1 for axis in axes):
         raise node.fail(
             f"axes {axes} of a value of shape {list(table.shape)} are not all of size 1"
         )
-    return _moved(node, np.squeeze(table, None if axes is None else tuple(axes)))
+    return _rearranged(node, np.squeeze(table, None if axes is None else tuple(axes)))
 
 
-def _unsqueeze(node: OnnxNode) -> Known:
+def _unsqueeze(node: OnnxNode) -> Operand:
     axes = node.axes(13)
     if axes is None:
         raise node.fail("the axes are not given")
-    return _moved(node, np.expand_dims(_entry_numbers(node), tuple(axes)))
+    return _rearranged(node, np.expand_dims(_input_table(node), tuple(axes)))
 
 
-def _transpose(node: OnnxNode) -> Known:
-    return _moved(node, np.transpose(_entry_numbers(node), node.ints("perm")))
+def _transpose(node: OnnxNode) -> Operand:
+    return _rearranged(node, np.transpose(_input_table(node), node.ints("perm")))
 
 
-def _slice(node: OnnxNode) -> Known:
-    table = _entry_numbers(node)
+def _slice(node: OnnxNode) -> Operand:
+    """Return a slice; starts, ends, axes and steps are attributes before opset 10, then inputs."""
+    table = _input_table(node)
     if node.opset < 10:
         starts, ends, axes, steps = node.ints("starts"), node.ints("ends"), node.ints("axes"), None
     else:
@@ -286,33 +303,38 @@ def _slice(node: OnnxNode) -> Known:
         raise node.fail("starts, ends, axes and steps do not fit together")
     chosen = [slice(None)] * table.ndim
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        size = table.shape[axis]
-        first, last = (start + size if start < 0 else start), (end + size if end < 0 else end)
-        if step > 0:
-            chosen[axis] = slice(min(max(first, 0), size), min(max(last, 0), size), step)
-        else:  # numpy writes "down to the first entry" as None
-            last = max(last, -1)
-            chosen[axis] = slice(min(max(first, 0), size - 1), None if last < 0 else last, step)
-    return _moved(node, _not_empty(node, table[tuple(chosen)]))
+        chosen[axis] = _python_slice(table.shape[axis], start, end, step)
+    return _rearranged(node, _not_empty(node, table[tuple(chosen)]))
 
 
-def _not_empty(node: OnnxNode, table: NDArray[np.int64]) -> NDArray[np.int64]:
+def _python_slice(size: int, start: int, end: int, step: int) -> slice:
+    """Return the slice of numpy for a slice of ONNX along an axis of the given size."""
+    first, last = (start + size if start < 0 else start), (end + size if end < 0 else end)
+    if step > 0:
+        return slice(min(max(first, 0), size), min(max(last, 0), size), step)
+    last = max(last, -1)
+    # numpy writes "down to the first entry" as None, because -1 is its last entry.
+    return slice(min(max(first, 0), size - 1), None if last < 0 else last, step)
+
+
+def _not_empty(node: OnnxNode, table: Indices) -> Indices:
+    """Return the table, or raise an error if it leaves no entry of a value."""
     if isinstance(node.input(0), Value) and not table.size:
         raise node.fail("nothing is left of the value")
     return table
 
 
-def _gather(node: OnnxNode) -> Known:
-    table, axis = _entry_numbers(node), node.flag("axis")
+def _gather(node: OnnxNode) -> Operand:
+    table, axis = _input_table(node), node.flag("axis")
     chosen = node.array(1)
     if chosen.dtype.kind not in "iu":
         raise node.fail("its indices are not integers")
     tensors.limited([*table.shape[:axis], *chosen.shape, *table.shape[axis % table.ndim + 1 :]])
-    return _moved(node, _not_empty(node, np.take(table, chosen.astype(np.int64), axis=axis)))
+    return _rearranged(node, _not_empty(node, np.take(table, chosen.astype(np.int64), axis=axis)))
 
 
-def _split(node: OnnxNode) -> list[Known]:
-    table, axis = _entry_numbers(node), node.flag("axis")
+def _split(node: OnnxNode) -> list[Operand]:
+    table, axis = _input_table(node), node.flag("axis")
     size, parts = table.shape[axis], len(node.proto.output)
     sizes = node.ints("split") if node.opset < 13 else (node.integers(1) if node.has(1) else None)
     if node.flag("num_outputs", parts) != parts:
@@ -323,27 +345,28 @@ def _split(node: OnnxNode) -> list[Known]:
     if len(sizes) != parts or sum(sizes) != size or min(sizes) < 1:
         raise node.fail(f"cannot split {size} entries into {sizes}")
     pieces = np.split(table, np.cumsum(sizes)[:-1], axis=axis)
-    return [_moved(node, piece) for piece in pieces]
+    return [_rearranged(node, piece) for piece in pieces]
 
 
-def _expand(node: OnnxNode) -> Known:
-    table = _entry_numbers(node)
+def _expand(node: OnnxNode) -> Operand:
+    table = _input_table(node)
     shape = tensors.limited(np.broadcast_shapes(table.shape, tuple(node.integers(1))))
-    return _moved(node, np.broadcast_to(table, shape))
+    return _rearranged(node, np.broadcast_to(table, shape))
 
 
-def _tile(node: OnnxNode) -> Known:
+def _tile(node: OnnxNode) -> Operand:
     repeats = node.integers(1)
     if len(repeats) != len(node.input(0).shape) or min(repeats, default=1) < 1:
         raise node.fail(f"repeats {repeats} of a value of shape {list(node.input(0).shape)}")
     tensors.limited(
         [size * times for size, times in zip(node.input(0).shape, repeats, strict=True)]
     )
-    return _moved(node, np.tile(_entry_numbers(node), repeats))
+    return _rearranged(node, np.tile(_input_table(node), repeats))
 
 
-def _pad(node: OnnxNode) -> Known:
-    table = _entry_numbers(node)
+def _pad(node: OnnxNode) -> Operand:
+    """Return input 0 with padding, which is constant or copies entries of the input."""
+    table = _input_table(node)
     mode = node.attribute("mode", b"constant").decode()
     amounts = node.ints("pads", node.ints("paddings")) if node.opset < 11 else node.integers(1)
     axes = node.integers(3) if node.opset >= 18 and node.has(3) else list(range(table.ndim))
@@ -354,7 +377,7 @@ def _pad(node: OnnxNode) -> Known:
         pads[axis] = (amounts[i], amounts[i + len(axes)])
     tensors.limited([size + sum(pad) for size, pad in zip(table.shape, pads, strict=True)])
     if mode in ("reflect", "edge", "wrap"):
-        return _moved(node, np.pad(table, pads, mode=cast(Any, mode)))
+        return _rearranged(node, np.pad(table, pads, mode=cast(Any, mode)))
     if mode != "constant":
         raise node.fail(f"mode {mode!r} is not supported")
     padded = np.pad(table, pads, constant_values=-1)
@@ -371,21 +394,23 @@ def _pad(node: OnnxNode) -> Known:
     return tensors.add_constant(node.graph, result, filling.reshape(padded.shape))
 
 
-def _concat(node: OnnxNode) -> Known:
+def _concat(node: OnnxNode) -> Operand:
     axis = node.attribute("axis", 1 if node.opset < 4 else None)
-    found = [node.input(i) for i in range(len(node.proto.input))]
-    if all(isinstance(entry, np.ndarray) for entry in found):
-        tensors.limited([sum(entry.size for entry in cast(list[Array], found))])
-        return np.concatenate(cast(list[Array], found), axis=axis)
-    return tensors.concat(node.graph, [node.reader.as_value(entry) for entry in found], axis)
+    operands = [node.input(i) for i in range(len(node.proto.input))]
+    constants = [operand for operand in operands if not isinstance(operand, Value)]
+    if len(constants) == len(operands):
+        tensors.limited([sum(constant.size for constant in constants)])
+        return np.concatenate(constants, axis=axis)
+    values = [node.reader.as_value(operand) for operand in operands]
+    return tensors.concat(node.graph, values, axis)
 
 
-def _shape(node: OnnxNode) -> Known:
+def _shape(node: OnnxNode) -> Operand:
     first, last = node.flag("start"), node.attribute("end")
     return np.array(node.input(0).shape[first:last], dtype=np.int64)
 
 
-def _constant_of_shape(node: OnnxNode) -> Known:
+def _constant_of_shape(node: OnnxNode) -> Operand:
     from onnx import numpy_helper
 
     given = node.attribute("value")
@@ -397,90 +422,104 @@ def _constant_of_shape(node: OnnxNode) -> Known:
     return np.full(shape, fill.ravel()[0], fill.dtype)
 
 
-# --- Entry by entry --------------------------------------------------------------------------------------
+# --- Entry by entry -------------------------------------------------------------------------------
 
 
 def _arithmetic(
-    on_constants: Callable[[Any, Any], Any], on_values: Callable[[OnnxNode, Known, Known], Known]
+    on_constants: Callable[[Any, Any], Any],
+    on_values: Callable[[OnnxNode, Operand, Operand], Operand],
 ) -> Handler:
-    """Addition and the like: exact on constants alone, else by the function for values."""
+    """Return the handler of an arithmetic operation on two operands with broadcasting.
 
-    def handler(node: OnnxNode) -> Known:
+    Two constants are folded with `on_constants`; other operands go to `on_values`.
+    """
+
+    def handler(node: OnnxNode) -> Operand:
         if len(node.proto.input) != 2:
             raise node.fail("expected two inputs")
         x, y = _aligned(node, node.input(0)), _aligned(node, node.input(1))
         if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
-            return folded(node.reader.draft, on_constants, _counted(node, x), _counted(node, y))
+            return folded(
+                node.reader.draft,
+                on_constants,
+                _counted_numbers(node, x),
+                _counted_numbers(node, y),
+            )
         return on_values(node, x, y)
 
     return handler
 
 
-def _aligned(node: OnnxNode, found: Known) -> Known:
-    """Before opset 7, `axis` says where the dimensions of the second input start."""
+def _aligned(node: OnnxNode, operand: Operand) -> Operand:
+    """Return an operand in a shape that numpy broadcasts as ONNX does.
+
+    Before opset 7, the attribute `axis` names the axis of the first input at which the axes of the
+    second input start; then axes of size 1 are appended to the second input.
+    """
     if node.opset >= 7:
-        return found
+        return operand
     node.flag("broadcast")
     axis, rank = node.attribute("axis"), len(node.input(0).shape)
-    if axis is None or isinstance(found, Value) or found is not node.input(1):
-        return found
-    return found.reshape(found.shape + (1,) * (rank - int(axis) % max(rank, 1) - found.ndim))
+    if axis is None or isinstance(operand, Value) or operand is not node.input(1):
+        return operand
+    missing = rank - int(axis) % max(rank, 1) - operand.ndim
+    return operand.reshape(operand.shape + (1,) * missing)
 
 
-def _add_values(node: OnnxNode, x: Known, y: Known) -> Known:
+def _add_values(node: OnnxNode, x: Operand, y: Operand) -> Operand:
     if isinstance(x, Value) and isinstance(y, Value):
         return tensors.add(node.graph, x, y)
     value, constant = (x, y) if isinstance(x, Value) else (cast(Value, y), x)
-    return tensors.add_constant(node.graph, value, _counted(node, cast(Array, constant)))
+    return tensors.add_constant(node.graph, value, _counted_numbers(node, cast(Array, constant)))
 
 
-def _sub_values(node: OnnxNode, x: Known, y: Known) -> Known:
+def _sub_values(node: OnnxNode, x: Operand, y: Operand) -> Operand:
     if isinstance(x, Value) and isinstance(y, Value):
         return tensors.add(node.graph, x, y, -1)
     if isinstance(x, Value):
         return tensors.add_constant(node.graph, x, _negated(node, cast(Array, y)))
     negated = tensors.multiply(node.graph, cast(Value, y), np.array(-1))
-    return tensors.add_constant(node.graph, negated, _counted(node, x))
+    return tensors.add_constant(node.graph, negated, _counted_numbers(node, x))
 
 
-def _mul_values(node: OnnxNode, x: Known, y: Known) -> Known:
+def _mul_values(node: OnnxNode, x: Operand, y: Operand) -> Operand:
     if isinstance(x, Value) and isinstance(y, Value):
         raise node.fail("a product of two values that depend on the input is not piecewise linear")
     value, constant = (x, y) if isinstance(x, Value) else (cast(Value, y), x)
-    return tensors.multiply(node.graph, value, _counted(node, cast(Array, constant)))
+    return tensors.multiply(node.graph, value, _counted_numbers(node, cast(Array, constant)))
 
 
-def _div_values(node: OnnxNode, x: Known, y: Known) -> Known:
+def _div_values(node: OnnxNode, x: Operand, y: Operand) -> Operand:
     if isinstance(y, Value):
         raise node.fail("division by a value that depends on the input is not affine")
     return tensors.divide(
-        node.graph, cast(Value, x), exact(_counted(node, y)), node.reader.draft.bounded
+        node.graph, cast(Value, x), exact(_counted_numbers(node, y)), node.reader.draft.bounded
     )
 
 
 def _div_constants(x: Any, y: Any) -> Any:
-    if all(
-        type(entry) is int for entry in (*np.ravel(x), *np.ravel(y))
-    ):  # ONNX: integers divide towards 0
+    """Return the quotients of exact numbers; ONNX rounds quotients of integers towards 0."""
+    if all(type(entry) is int for entry in (*np.ravel(x), *np.ravel(y))):
         return np.vectorize(lambda a, b: int(a * b), otypes=[object])(x, reciprocals(y))
     return x * reciprocals(y)
 
 
-def _counted(node: OnnxNode, array: Array) -> Array:
+def _counted_numbers(node: OnnxNode, array: Array) -> Array:
+    """Return a constant, which must hold numbers, after counting them."""
     if array.dtype.kind not in "fiuVO" and array.dtype.name != "bfloat16":
         raise node.fail(f"a constant has type {array.dtype.name}, not numbers")
     node.reader.count(array)
     return array
 
 
-def _sum(node: OnnxNode) -> Known:
+def _sum(node: OnnxNode) -> Operand:
     total = node.value(0)
     for position in range(1, len(node.proto.input)):
         total = cast(Value, _add_values(node, total, node.input(position)))
     return total
 
 
-def _mean(node: OnnxNode) -> Known:
+def _mean(node: OnnxNode) -> Operand:
     count = len(node.proto.input)
     share = np.array(Fraction(1, count), dtype=object)
     return tensors.multiply(
@@ -488,59 +527,58 @@ def _mean(node: OnnxNode) -> Known:
     )
 
 
-def _extreme(of_two: Callable[[Any, Value, Value], Value]) -> Handler:
-    """Max and Min of any number of inputs."""
+def _elementwise_extreme(of_two: Callable[[Any, Value, Value], Value]) -> Handler:
+    """Return the handler of Max or Min of any number of inputs."""
 
-    def handler(node: OnnxNode) -> Known:
-        found = node.value(0)
+    def handler(node: OnnxNode) -> Operand:
+        extreme = node.value(0)
         for position in range(1, len(node.proto.input)):
-            found = of_two(node.graph, found, node.value(position))
-        return found
+            extreme = of_two(node.graph, extreme, node.value(position))
+        return extreme
 
     return handler
 
 
-def _neg(node: OnnxNode) -> Known:
-    found = node.input(0)
-    return (
-        _negated(node, found)
-        if isinstance(found, np.ndarray)
-        else tensors.multiply(node.graph, found, np.array(-1))
-    )
+def _neg(node: OnnxNode) -> Operand:
+    operand = node.input(0)
+    if isinstance(operand, Value):
+        return tensors.multiply(node.graph, operand, np.array(-1))
+    return _negated(node, operand)
 
 
 def _negated(node: OnnxNode, array: Array) -> Array:
-    return folded(node.reader.draft, lambda entries: -entries, _counted(node, array))
+    """Return the negative of a constant."""
+    return folded(node.reader.draft, lambda entries: -entries, _counted_numbers(node, array))
 
 
-def _relu(node: OnnxNode) -> Known:
+def _relu(node: OnnxNode) -> Operand:
     return tensors.relu(node.graph, node.value(0))
 
 
-def _leaky_relu(node: OnnxNode) -> Known:
+def _leaky_relu(node: OnnxNode) -> Operand:
     return tensors.leaky_relu(
         node.graph, node.value(0), np.array(node.number("alpha", 0.01), dtype=object)
     )
 
 
-def _abs(node: OnnxNode) -> Known:
+def _abs(node: OnnxNode) -> Operand:
     return tensors.leaky_relu(node.graph, node.value(0), np.array(-1))
 
 
-def _prelu(node: OnnxNode) -> Known:
+def _prelu(node: OnnxNode) -> Operand:
     x, slopes = node.value(0), node.weights(1)
     if node.opset < 7 and slopes.ndim == 1 and slopes.size > 1:  # a slope for each channel
         slopes = slopes.reshape(-1, *(1 for _ in x.shape[2:]))
-    return tensors.leaky_relu(node.graph, x, _one_way(node, slopes, x.shape))
+    return tensors.leaky_relu(node.graph, x, _broadcast_constant(node, slopes, x.shape))
 
 
-def _clip(node: OnnxNode) -> Known:
-    low, high = (_limit(node, side) for side in (0, 1))
-    return tensors.clip(node.graph, node.value(0), *_binding(node, low, high))
+def _clip(node: OnnxNode) -> Operand:
+    low, high = (_clip_limit(node, side) for side in (0, 1))
+    return tensors.clip(node.graph, node.value(0), *_binding_limits(node, low, high))
 
 
-def _limit(node: OnnxNode, side: int) -> Fraction | None:
-    """The lower (0) or upper (1) limit; None if it is not there or infinite."""
+def _clip_limit(node: OnnxNode, side: int) -> Fraction | None:
+    """Return the lower (side 0) or upper (side 1) limit of a Clip; None if absent or infinite."""
     name, position = ("min", "max")[side], side + 1
     if node.opset < 11:
         given = node.attribute(name)
@@ -555,16 +593,19 @@ def _limit(node: OnnxNode, side: int) -> Fraction | None:
         if float(array.reshape(-1)[0]) * (1 if side else -1) < 0:
             raise node.fail(f"its limit {name!r} is infinite on the wrong side")
         return None
-    return (
-        node.number(name, 0.0) if node.opset < 11 else next(iter(tensors.column(array).entries()))
-    )
+    if node.opset < 11:
+        return node.number(name, 0.0)
+    return next(iter(tensors.column(array).entries()))
 
 
-def _binding(
+def _binding_limits(
     node: OnnxNode, low: Fraction | None, high: Fraction | None
 ) -> tuple[Fraction | None, Fraction | None]:
-    """The limits without those at the ends of float32, which is how exporters write none: they never bind in float32,
-    and would cost neurons."""
+    """Return the limits, with None for limits at the ends of the range of float32.
+
+    Exporters write these where they mean no limit. They never bind in float32, and would cost
+    neurons.
+    """
     largest = FLOAT32.largest
     if node.reader.draft.arithmetic != "float32":
         return low, high
@@ -574,44 +615,48 @@ def _binding(
     return (None if ends[0] else low), (None if ends[1] else high)
 
 
-def _hard_sigmoid(node: OnnxNode) -> Known:
+def _hard_sigmoid(node: OnnxNode) -> Operand:
     alpha, beta = node.number("alpha", 0.2), node.number("beta", 0.5)
     scaled = tensors.multiply(node.graph, node.value(0), np.array(alpha, dtype=object))
     shifted = tensors.add_constant(node.graph, scaled, np.array(beta, dtype=object))
     return tensors.clip(node.graph, shifted, Fraction(0), Fraction(1))
 
 
-def _cast(node: OnnxNode) -> Known:
+def _cast(node: OnnxNode) -> Operand:
+    """Return input 0 in another number type; only constants may be rounded."""
     from onnx import TensorProto, helper
 
     wanted = node.attribute("to")
     node.flag("saturate", 1)
     if isinstance(wanted, bytes):  # before opset 6: by name
         wanted = TensorProto.DataType.Value(wanted.decode())
-    found, target = node.input(0), np.dtype(helper.tensor_dtype_to_np_dtype(wanted))
+    operand, target = node.input(0), np.dtype(helper.tensor_dtype_to_np_dtype(wanted))
     is_float = target.kind in "fV" or target.name == "bfloat16"
-    if isinstance(found, Value):
+    if isinstance(operand, Value):
         if not is_float:
             raise node.fail(f"to {target.name} rounds a value that depends on the input")
         node.reader.draft.notes.append(f"Cast to {target.name} changes no real number")
         if target.name != node.reader.draft.arithmetic:
             node.reader.draft.arithmetic = ""
-        return found
-    if found.dtype == object:
-        return _cast_of_computed(node, found, target)
+        return operand
+    if operand.dtype == object:
+        return _cast_of_folded(node, operand, target)
     with np.errstate(all="ignore"):
-        cast_ = found.astype(target)
-        changed = int((cast_.astype(np.float64) != found.astype(np.float64)).sum())
+        result = operand.astype(target)
+        changed = int((result.astype(np.float64) != operand.astype(np.float64)).sum())
     if changed:
         node.reader.draft.caveats.append(
-            f"the file rounds {changed} of {found.size} constants to {target.name} (Cast)"
+            f"the file rounds {changed} of {operand.size} constants to {target.name} (Cast)"
         )
-    return cast_
+    return result
 
 
-def _cast_of_computed(node: OnnxNode, numbers: Array, target: np.dtype[Any]) -> Array:
-    """Exact numbers stay if the target holds them; what a runtime would round before is another matter (`folded`)."""
-    format_ = {"float32": FLOAT32, "float64": FLOAT64}.get(target.name)
+def _cast_of_folded(node: OnnxNode, numbers: Array, target: np.dtype[Any]) -> Array:
+    """Return folded constants unchanged if the target type holds them all, else raise an error.
+
+    `folded` has already recorded whether a runtime would round them before the cast.
+    """
+    format_ = FLOAT_FORMATS.get(target.name)
     if format_ is None or not all(
         format_.holds(Fraction(number)) for number in numbers.reshape(-1)
     ):
@@ -621,28 +666,32 @@ def _cast_of_computed(node: OnnxNode, numbers: Array, target: np.dtype[Any]) -> 
     return numbers
 
 
-def _same(node: OnnxNode) -> Known:
+def _no_operation(node: OnnxNode) -> Operand:
+    """Return input 0 of an operation that changes nothing at inference."""
     node.reader.draft.notes.append(f"{node.proto.op_type} does nothing at inference")
     return node.input(0)
 
 
 def _is_inference(node: OnnxNode) -> bool:
-    """Before opset 7 an attribute says so, and without it the node is in training mode."""
+    """Return whether the node is in inference mode.
+
+    Before opset 7 the attribute `is_test` tells, and its default is training mode.
+    """
     return node.opset >= 7 or node.flag("is_test") == 1
 
 
-def _dropout(node: OnnxNode) -> Known:
+def _dropout(node: OnnxNode) -> Operand:
     for name in ("ratio", "seed", "consumed_inputs"):
         node.attribute(name)
     if (node.has(2) and node.array(2).any()) or not _is_inference(node):
         raise node.fail("training mode is not a function of the input")
-    return _same(node)
+    return _no_operation(node)
 
 
-# --- Products and reductions -----------------------------------------------------------------------------
+# --- Products and reductions ----------------------------------------------------------------------
 
 
-def _matmul(node: OnnxNode) -> Known:
+def _matmul(node: OnnxNode) -> Operand:
     x, y = node.input(0), node.input(1)
     if isinstance(x, Value) and isinstance(y, Value):
         raise node.fail("a product of two values that depend on the input is not piecewise linear")
@@ -650,55 +699,68 @@ def _matmul(node: OnnxNode) -> Known:
         return tensors.matmul(node.graph, x, node.weights(1))
     if isinstance(y, Value):
         return tensors.matmul_from_left(node.graph, node.weights(0), y)
-    return folded_product(node.reader.draft, _counted(node, x), _counted(node, y))
+    return folded_product(node.reader.draft, _counted_numbers(node, x), _counted_numbers(node, y))
 
 
-def _gemm(node: OnnxNode) -> Known:
+def _gemm(node: OnnxNode) -> Operand:
     alpha, beta = node.number("alpha", 1.0), node.number("beta", 1.0)
     node.flag("broadcast")
-    x, y = (_transposed(node, position, name) for position, name in ((0, "transA"), (1, "transB")))
+    x, y = (
+        _gemm_operand(node, position, name) for position, name in ((0, "transA"), (1, "transB"))
+    )
     bias = node.input(2) if node.has(2) and beta else None
     if not isinstance(bias, Value):
         return _product(node, x, y, bias, (alpha, beta))
     product = _product(node, x, y, None, (alpha, beta))
-    return tensors.plus_value(node.graph, product, _value_one_way(node, bias, product), beta)
+    return tensors.add_to_product(node.graph, product, _broadcast_value(node, bias, product), beta)
 
 
 def _product(
-    node: OnnxNode, x: Known, y: Known, bias: Array | None, factors: tuple[Fraction, Fraction]
+    node: OnnxNode, x: Operand, y: Operand, bias: Array | None, factors: tuple[Fraction, Fraction]
 ) -> Value:
-    """alpha x y + beta bias, one of x and y a value."""
+    """Return alpha · x · y + beta · bias for matrices x and y that are not both values.
+
+    `factors` is the pair (alpha, beta).
+    """
     if isinstance(x, Value) and isinstance(y, Value):
         raise node.fail("a product of two values that depend on the input is not piecewise linear")
     alpha, beta = factors
-    offset = bias if bias is None or beta == 1 else exact(_counted(node, bias)) * beta
+    offset = bias if bias is None or beta == 1 else exact(_counted_numbers(node, bias)) * beta
     if isinstance(x, Value):
         return tensors.matmul(
-            node.graph, x, _scaled(cast(Array, y), alpha), _fitting(node, offset, x, y), factors
+            node.graph,
+            x,
+            _scaled(cast(Array, y), alpha),
+            _broadcast_offset(node, offset, x, y),
+            factors,
         )
     if isinstance(y, Value):
         return tensors.matmul_from_left(
-            node.graph, _scaled(x, alpha), y, _fitting(node, offset, x, y), factors
+            node.graph, _scaled(x, alpha), y, _broadcast_offset(node, offset, x, y), factors
         )
     draft = node.reader.draft
     product = folded(draft, lambda p: p * alpha, folded_product(draft, x, y))
     if offset is not None:
-        product = folded(draft, lambda p, c: p + c, product, _one_way(node, offset, product.shape))
+        product = folded(
+            draft, lambda p, c: p + c, product, _broadcast_constant(node, offset, product.shape)
+        )
     return node.reader.as_value(product)
 
 
 def _scaled(weight: Array, factor: Fraction) -> Array:
+    """Return a constant times a factor."""
     return weight if factor == 1 else exact(weight) * factor
 
 
-def _fitting(node: OnnxNode, offset: Array | None, x: Known, y: Known) -> Array | None:
-    """The offset in the shape of the product of two matrices."""
-    return (
-        None if offset is None else _one_way(node, _counted(node, offset), (x.shape[0], y.shape[1]))
-    )
+def _broadcast_offset(node: OnnxNode, offset: Array | None, x: Operand, y: Operand) -> Array | None:
+    """Return the offset in the shape of the product of matrices x and y."""
+    if offset is None:
+        return None
+    return _broadcast_constant(node, _counted_numbers(node, offset), (x.shape[0], y.shape[1]))
 
 
-def _value_one_way(node: OnnxNode, x: Value, product: Value) -> Value:
+def _broadcast_value(node: OnnxNode, x: Value, product: Value) -> Value:
+    """Return a value broadcast to the shape of a product, which must not become larger."""
     try:
         table = np.broadcast_to(tensors.indices(x.shape), product.shape)
     except ValueError:
@@ -708,43 +770,42 @@ def _value_one_way(node: OnnxNode, x: Value, product: Value) -> Value:
     return tensors.view(node.graph, x, table)
 
 
-def _one_way(node: OnnxNode, constant: Array, shape: tuple[int, ...]) -> Array:
-    """A constant that is broadcast to the shape of a value; it must not widen it."""
+def _broadcast_constant(node: OnnxNode, constant: Array, shape: tuple[int, ...]) -> Array:
+    """Return a constant broadcast to the shape of a value, which must not become larger."""
     try:
         return np.broadcast_to(constant, shape)
     except ValueError:
         raise node.fail(
-            f"a constant of shape {list(constant.shape)} does not fit a value of shape {list(shape)}"
+            f"a constant of shape {list(constant.shape)} does not fit a value of shape "
+            f"{list(shape)}"
         ) from None
 
 
-def _transposed(node: OnnxNode, position: int, name: str) -> Known:
-    found = node.input(position)
+def _gemm_operand(node: OnnxNode, position: int, name: str) -> Operand:
+    """Return a factor of a Gemm, transposed if the attribute `name` is set."""
+    operand = node.input(position)
     transposed = node.flag(name)
-    shape = found.shape
-    if (
-        isinstance(found, Value)
-        and len(shape) != 2
-        and not transposed
-        and found.size == shape[-1] > 0
-    ):
+    shape = operand.shape
+    if not isinstance(operand, Value):
+        if len(shape) != 2:
+            raise node.fail(f"the weights have shape {list(shape)}, expected two dimensions")
+        numbers = _counted_numbers(node, operand)
+        return numbers.T if transposed else numbers
+    if len(shape) != 2 and not transposed and operand.size == shape[-1] > 0:
         node.reader.draft.notes.append(
-            f"Gemm of a value of shape {list(shape)}, which ONNX does not define, taken as a row of {found.size}"
+            f"Gemm of a value of shape {list(shape)}, which ONNX does not define, taken as a row "
+            f"of {operand.size}"
         )
-        return tensors.reshape(found, (1, found.size))
+        return tensors.reshape(operand, (1, operand.size))
     if len(shape) != 2:
-        what = "its input has" if isinstance(found, Value) else "the weights have"
-        raise node.fail(f"{what} shape {list(shape)}, expected two dimensions")
-    if isinstance(found, Value):
-        return tensors.view(node.graph, found, tensors.indices(shape).T) if transposed else found
-    numbers = _counted(node, found)
-    return numbers.T if transposed else numbers
+        raise node.fail(f"its input has shape {list(shape)}, expected two dimensions")
+    return tensors.view(node.graph, operand, tensors.indices(shape).T) if transposed else operand
 
 
 def _reduce(mean: bool, since: int) -> Handler:
-    """ReduceSum and ReduceMean, whose axes are an input from an opset on."""
+    """Return the handler of ReduceSum or ReduceMean, whose axes are an input from opset `since`."""
 
-    def handler(node: OnnxNode) -> Known:
+    def handler(node: OnnxNode) -> Operand:
         x, axes = node.value(0), node.axes(since)
         keep, nothing = node.flag("keepdims", 1), node.flag("noop_with_empty_axes")
         if not axes:
@@ -759,7 +820,8 @@ def _reduce(mean: bool, since: int) -> Handler:
     return handler
 
 
-def _batch_norm(node: OnnxNode) -> Known:
+def _batch_norm(node: OnnxNode) -> Operand:
+    """Return the batch normalisation at inference, with stored mean and variance."""
     for name in ("momentum", "consumed_inputs", "spatial"):
         node.attribute(name)
     if node.flag("training_mode") or not _is_inference(node) or any(list(node.proto.output)[1:]):
@@ -767,8 +829,7 @@ def _batch_norm(node: OnnxNode) -> Known:
     if node.opset < 9 and node.attribute("spatial", 1) != 1:
         raise node.fail("spatial = 0 is not supported")
     options = node.reader.options.rounding
-    parameters = [node.weights(position) for position in range(1, 5)]
-    scale, bias, mean, variance = parameters
+    scale, bias, mean, variance = (node.weights(position) for position in range(1, 5))
     result, rounded = tensors.batch_norm(
         node.graph,
         node.value(0),
@@ -789,11 +850,15 @@ def _batch_norm(node: OnnxNode) -> Known:
     return result
 
 
-# --- Windows ---------------------------------------------------------------------------------------------
+# --- Windows --------------------------------------------------------------------------------------
 
 
 def _window(node: OnnxNode, sizes: Sequence[int], kernel: Sequence[int] | None = None) -> Window:
-    """The attributes that convolutions and poolings share, made complete."""
+    """Return the window that the attributes of a convolution or pooling describe.
+
+    `sizes` are the spatial sizes of the input; `kernel` is the window size of a convolution, which
+    the shape of its weights gives.
+    """
     given = node.ints("kernel_shape")
     shape = list(kernel or given or [])
     rank = len(sizes)
@@ -818,6 +883,7 @@ def _pads(
     strides: list[int],
     dilations: list[int],
 ) -> Pads:
+    """Return the padding that the attributes `pads` and `auto_pad` describe."""
     rule = node.attribute("auto_pad", b"NOTSET").decode()
     given = node.ints("pads")
     if rule == "NOTSET":
@@ -837,26 +903,28 @@ def _pads(
     return pads
 
 
-def _spatial(node: OnnxNode, x: Value) -> tuple[int, ...]:
+def _spatial_sizes(node: OnnxNode, x: Value) -> tuple[int, ...]:
+    """Return the sizes of the axes after batch and channels; at least one must exist."""
     if len(x.shape) < 3:
         raise node.fail(
-            f"its input has shape {list(x.shape)}; expected a batch, channels and at least one dimension"
+            f"its input has shape {list(x.shape)}; expected a batch, channels and at least one "
+            "dimension"
         )
     return x.shape[2:]
 
 
-def _conv(node: OnnxNode) -> Known:
+def _conv(node: OnnxNode) -> Operand:
     x, kernel = node.value(0), node.weights(1)
     bias = node.weights(2) if node.has(2) else None
-    window = _window(node, _spatial(node, x), kernel.shape[2:])
+    window = _window(node, _spatial_sizes(node, x), kernel.shape[2:])
     groups = node.flag("group", 1)
     return tensors.conv(node.graph, x, kernel, bias, window, groups)
 
 
-def _conv_transpose(node: OnnxNode) -> Known:
+def _conv_transpose(node: OnnxNode) -> Operand:
     x, kernel = node.value(0), node.weights(1)
     bias = node.weights(2) if node.has(2) else None
-    sizes = _spatial(node, x)
+    sizes = _spatial_sizes(node, x)
     extra = node.ints("output_padding", [0] * len(sizes)) or [0] * len(sizes)
     wanted, rule = node.ints("output_shape"), node.attribute("auto_pad", b"NOTSET")
     if wanted is not None or rule not in (b"NOTSET", b"VALID"):
@@ -868,36 +936,36 @@ def _conv_transpose(node: OnnxNode) -> Known:
     )
 
 
-def _max_pool(node: OnnxNode) -> Known:
+def _max_pool(node: OnnxNode) -> Operand:
     if node.flag("storage_order"):
         raise node.fail("storage_order = 1 is not supported")
     x = node.value(0)
-    window = _window(node, _spatial(node, x))
+    window = _window(node, _spatial_sizes(node, x))
     return tensors.max_pool(node.graph, x, window)
 
 
-def _average_pool(node: OnnxNode) -> Known:
+def _average_pool(node: OnnxNode) -> Operand:
     x = node.value(0)
-    window = _window(node, _spatial(node, x))
+    window = _window(node, _spatial_sizes(node, x))
     counts = bool(node.flag("count_include_pad"))
     return tensors.average_pool(node.graph, x, window, counts)
 
 
-def _global_average_pool(node: OnnxNode) -> Known:
+def _global_average_pool(node: OnnxNode) -> Operand:
     x = node.value(0)
-    sizes = _spatial(node, x)
+    sizes = _spatial_sizes(node, x)
     return tensors.sum_over(
         node.graph, x, range(2, len(x.shape)), Fraction(1, math.prod(sizes)), keep=True
     )
 
 
-def _global_max_pool(node: OnnxNode) -> Known:
+def _global_max_pool(node: OnnxNode) -> Operand:
     x = node.value(0)
-    sizes = _spatial(node, x)
+    sizes = _spatial_sizes(node, x)
     return tensors.max_pool(node.graph, x, plain_window(sizes, [1] * len(sizes)))
 
 
-#: The operations by name.
+#: The handler of each operation that is read.
 OPERATIONS: dict[str, Handler] = {
     "Abs": _abs,
     "Add": _arithmetic(lambda x, y: x + y, _add_values),
@@ -918,13 +986,13 @@ OPERATIONS: dict[str, Handler] = {
     "GlobalAveragePool": _global_average_pool,
     "GlobalMaxPool": _global_max_pool,
     "HardSigmoid": _hard_sigmoid,
-    "Identity": _same,
+    "Identity": _no_operation,
     "LeakyRelu": _leaky_relu,
     "MatMul": _matmul,
-    "Max": _extreme(tensors.maximum),
+    "Max": _elementwise_extreme(tensors.maximum),
     "MaxPool": _max_pool,
     "Mean": _mean,
-    "Min": _extreme(tensors.minimum),
+    "Min": _elementwise_extreme(tensors.minimum),
     "Mul": _arithmetic(lambda x, y: x * y, _mul_values),
     "Neg": _neg,
     "PRelu": _prelu,

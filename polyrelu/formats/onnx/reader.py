@@ -1,9 +1,10 @@
-"""ONNX files: the graph is walked once, and every node becomes operations of `tensors.py` (`onnx_operations.py`).
+"""Reader of ONNX files: one walk through the graph of the file, node by node.
 
-Names of the file stand for numpy arrays (initializers, constants, and what is computed from them alone) or for values
-of the graph. A symbolic first dimension of an input is the batch and taken as 1; several inputs, and several outputs,
-are put one after the other. Only nodes that an output depends on are looked at. A node that is not known is refused by
-its name.
+Every name of the file stands for an operand: a numpy array (initializers, constants, and everything
+computed from these alone) or a value of the graph. `onnx/operations.py` turns each node into
+operations of the graph; nodes on which no output depends are ignored, and unknown nodes are refused
+by name. A symbolic first dimension of an input is the batch and becomes 1; several inputs are
+concatenated to one input vector, several outputs to one output vector.
 """
 
 from __future__ import annotations
@@ -26,14 +27,18 @@ from polyrelu.support.limits import PARAMETER_LIMIT, WIDTH_LIMIT
 
 __all__ = ["read_onnx"]
 
-#: What `--strip-tail` takes away after the last layer, and what may stand between.
+#: The operations that `--strip-tail` leaves out after the last layer, and the operations that may
+#: stand between them and the output.
 _TAILS = {"Softmax", "LogSoftmax", "Sigmoid", "Tanh", "HardSwish", "Softplus"}
 _VIEWS = {"Identity", "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Cast", "Dropout"}
 
 
 def read_onnx(path: Path, options: ReadOptions) -> Draft:
-    """The operations of an ONNX file; `NetworkFileError` names the first node that cannot be taken exactly."""
-    model = _parsed(path)
+    """Read the operations of an ONNX file.
+
+    A `NetworkFileError` names the first node that cannot be taken exactly.
+    """
+    model = _parse(path)
     constants = {
         tensor.name: _array(path, tensor, tensor.name) for tensor in model.graph.initializer
     }
@@ -43,14 +48,15 @@ def read_onnx(path: Path, options: ReadOptions) -> Draft:
         raise NetworkFileError(
             path, "graph", "sparse initializers are not supported; store the weights densely"
         )
-    reader = _start(path, model, constants, options)
-    _walk(reader, model)
-    _finish(reader, model)
+    reader = _reader_at_inputs(path, model, constants, options)
+    _evaluate_all(reader, model)
+    _set_outputs(reader, model)
     reader.draft.runtime = runtime_or_reason(model, list(reader.graph.names))
     return reader.draft
 
 
-def _parsed(path: Path) -> Any:
+def _parse(path: Path) -> Any:
+    """Return the ONNX model of a file, without its external data."""
     try:
         import onnx
     except ImportError:
@@ -68,20 +74,11 @@ def _parsed(path: Path) -> Any:
     return model
 
 
-def _start(
+def _reader_at_inputs(
     path: Path, model: Any, constants: dict[str, NDArray[Any]], options: ReadOptions
 ) -> Reader:
-    opset = max(
-        (entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")),
-        default=0,
-    )
-    if opset < 1:
-        raise NetworkFileError(path, "", "no opset is named, so the file is damaged or not ONNX")
-    from onnx.defs import onnx_opset_version
-
-    if not 6 <= opset <= onnx_opset_version():
-        known = f"opset {opset} is not one of 6 to {onnx_opset_version()}, which the installed onnx knows"
-        raise NetworkFileError(path, "", f"{known}; convert the file, or update onnx")
+    """Return a reader that has defined the initializers (`constants`) and the inputs of a model."""
+    opset = _opset(path, model)
     entries = [entry for entry in model.graph.input if entry.name not in constants]
     if not entries or not model.graph.output:
         raise NetworkFileError(path, "graph", "it has no input, or no output")
@@ -95,58 +92,83 @@ def _start(
     types = {_float_type(path, entry) for entry in entries}
     draft.arithmetic = types.pop() if len(types) == 1 else ""
     draft.input_shapes = [_input_shape(path, entry, options.input_shape) for entry in entries]
-    values: dict[str, Value | NDArray[Any]] = dict(constants)
     try:
         inputs = graph.inputs(draft.input_shapes)
     except NetworkError as error:
         raise NetworkFileError(path, "graph", str(error)) from None
-    first = 0
+    values: dict[str, Value | NDArray[Any]] = dict(constants)
     for entry, value in zip(entries, inputs, strict=True):
         if entry.name in values:
             raise NetworkFileError(path, "graph", f"the name {entry.name[:80]!r} is defined twice")
         values[entry.name] = value
-        where = (
-            ""
-            if len(entries) == 1
-            else f" {entry.name!r}, coordinates {first} to {first + value.size - 1},"
-        )
-        sample = "one sample (a symbolic first dimension is the batch, taken as 1)"
-        draft.notes.append(f"input{where} of shape {list(value.shape)}, {sample}")
-        first += value.size
-    return Reader(
-        path,
-        draft,
-        graph,
-        options,
-        values,
-        opset,
-        _stripped(model) if options.strip_tail else set(),
+    draft.notes += _notes_on_inputs([entry.name for entry in entries], inputs)
+    stripped = _stripped_outputs(model) if options.strip_tail else set()
+    return Reader(path, draft, graph, options, values, opset, stripped)
+
+
+def _opset(path: Path, model: Any) -> int:
+    """Return the opset version of a model, which the package onnx must know."""
+    opset = max(
+        (entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")),
+        default=0,
     )
+    if opset < 1:
+        raise NetworkFileError(path, "", "no opset is named, so the file is damaged or not ONNX")
+    from onnx.defs import onnx_opset_version
+
+    if not 6 <= opset <= onnx_opset_version():
+        known = f"one of 6 to {onnx_opset_version()}, which the installed onnx knows"
+        problem = f"opset {opset} is not {known}; convert the file, or update onnx"
+        raise NetworkFileError(path, "", problem)
+    return opset
 
 
-def _stripped(model: Any) -> set[str]:
-    """The outputs of nodes that `--strip-tail` leaves out: between them and an output of the graph are only views."""
+def _notes_on_inputs(names: list[str], inputs: list[Value]) -> list[str]:
+    """Return a note on each input: its shape, and its coordinates if there are several inputs."""
+    notes, first = list[str](), 0
+    for name, value in zip(names, inputs, strict=True):
+        where = ""
+        if len(names) > 1:
+            where = f" {name!r}, coordinates {first} to {first + value.size - 1},"
+        sample = "one sample (a symbolic first dimension is the batch, taken as 1)"
+        notes.append(f"input{where} of shape {list(value.shape)}, {sample}")
+        first += value.size
+    return notes
+
+
+def _stripped_outputs(model: Any) -> set[str]:
+    """Return the names of the outputs of the nodes that `--strip-tail` leaves out.
+
+    These are the tails between which and an output of the graph stand only views, and on which no
+    other node depends.
+    """
     makers = {name: node for node in model.graph.node for name in node.output}
     uses = [name for node in model.graph.node for name in node.input]
     outputs = [entry.name for entry in model.graph.output]
-    found, waiting = set[str](), list(outputs)
+    stripped, waiting = set[str](), list(outputs)
     while waiting:
         name = waiting.pop()
         node = makers.get(name)
         if node is None or not node.input or uses.count(name) + outputs.count(name) > 1:
-            continue  # something else reads it: then it is in the middle
+            continue  # a value that another node reads is not a tail
         if node.op_type in _TAILS:
-            found.add(name)
+            stripped.add(name)
         elif node.op_type in _VIEWS:
             waiting.append(node.input[0])
-    return found
+    return stripped
 
 
-#: The float types of ONNX, and what a runtime computes with.
-_FLOATS = {"FLOAT": "float32", "DOUBLE": "float64", "FLOAT16": "float16", "BFLOAT16": "bfloat16"}
+#: The float types of ONNX, with the names that numpy uses.
+_FLOAT_TYPES = {
+    "FLOAT": "float32",
+    "DOUBLE": "float64",
+    "FLOAT16": "float16",
+    "BFLOAT16": "bfloat16",
+}
 
 
 def _float_type(path: Path, entry: Any) -> str:
+    """Return the name of the float type of an input."""
     import onnx
 
     kind = entry.type.tensor_type.elem_type
@@ -155,16 +177,19 @@ def _float_type(path: Path, entry: Any) -> str:
         if kind in onnx.TensorProto.DataType.values()
         else "unknown"
     )
-    if element not in _FLOATS:
+    if element not in _FLOAT_TYPES:
         raise NetworkFileError(
             path, f"input {entry.name!r}", f"its type is {element.lower()}; expected a float type"
         )
-    return _FLOATS[element]
+    return _FLOAT_TYPES[element]
 
 
 def _input_shape(path: Path, entry: Any, given: tuple[int, ...] | None) -> tuple[int, ...]:
-    """The shape of one sample: a leading symbolic dimension is the batch and becomes 1. A given shape stands in for
-    sizes that the file leaves open."""
+    """Return the shape of one sample of an input.
+
+    A leading symbolic dimension is the batch and becomes 1. The shape that the user gives, if any,
+    fills the sizes that the file leaves open, and must agree with the others.
+    """
     sizes = [
         d.dim_value if d.HasField("dim_value") else 0 for d in entry.type.tensor_type.shape.dim
     ]
@@ -189,19 +214,20 @@ def _input_shape(path: Path, entry: Any, given: tuple[int, ...] | None) -> tuple
     return tuple(sizes)
 
 
-def _walk(reader: Reader, model: Any) -> None:
-    constants = [node for node in model.graph.node if _is_constant(node)]
-    for proto in constants:  # first of all: some exporters write them after their use
+def _evaluate_all(reader: Reader, model: Any) -> None:
+    """Evaluate all nodes on which an output depends."""
+    # Constants come first, because some exporters write them after the nodes that read them.
+    for proto in (node for node in model.graph.node if _is_constant(node)):
         node = OnnxNode(reader, proto)
         node.define(_constant_node(reader.path, node))
     waiting = [node for node in model.graph.node if not _is_constant(node)]
-    needed = _needed(model)
+    needed = _needed_names(model)
     waiting = [node for node in waiting if any(name in needed for name in node.output)]
-    _in_order(reader, waiting)
+    _evaluate_in_order(reader, waiting)
 
 
-def _in_order(reader: Reader, nodes: list[Any]) -> None:
-    """Do the nodes in the file's order, except where one stands before what it reads."""
+def _evaluate_in_order(reader: Reader, nodes: list[Any]) -> None:
+    """Evaluate nodes in the file's order, but each node after the nodes that it reads."""
     missing = [
         {name for name in node.input if name and name not in reader.values} for node in nodes
     ]
@@ -213,7 +239,7 @@ def _in_order(reader: Reader, nodes: list[Any]) -> None:
     done = 0
     while ready:
         node = nodes[heapq.heappop(ready)]
-        _step(reader, node)
+        _evaluate(reader, node)
         done += 1
         for name in node.output:
             for number in readers.pop(name, []) if name in reader.values else []:
@@ -221,20 +247,21 @@ def _in_order(reader: Reader, nodes: list[Any]) -> None:
                 if not missing[number]:
                     heapq.heappush(ready, number)
     if done < len(nodes):
-        raise _unknown_name(
+        raise _unknown_input(
             reader, next(node for node, names in zip(nodes, missing, strict=True) if names)
         )
 
 
-def _unknown_name(reader: Reader, proto: Any) -> NetworkFileError:
+def _unknown_input(reader: Reader, proto: Any) -> NetworkFileError:
+    """Return the error for a node that reads an undefined name."""
     name = next(name for name in proto.input if name and name not in reader.values)
     return OnnxNode(reader, proto).fail(
         f"its input {name!r} does not come from the network's input or a constant"
     )
 
 
-def _needed(model: Any) -> set[str]:
-    """The names that the outputs depend on; other nodes are dead code."""
+def _needed_names(model: Any) -> set[str]:
+    """Return the names on which the outputs depend."""
     makers = {name: node for node in model.graph.node for name in node.output}
     needed: set[str] = set()
     waiting = [entry.name for entry in model.graph.output]
@@ -246,7 +273,8 @@ def _needed(model: Any) -> set[str]:
     return needed
 
 
-def _step(reader: Reader, proto: Any) -> None:
+def _evaluate(reader: Reader, proto: Any) -> None:
+    """Evaluate a node whose inputs are defined, and define its outputs."""
     node = OnnxNode(reader, proto)
     if any(name in reader.stripped for name in proto.output):
         reader.draft.caveats.append(
@@ -278,7 +306,7 @@ def _step(reader: Reader, proto: Any) -> None:
         AttributeError,
         MemoryError,
     ) as error:
-        # too few inputs, attributes of a wrong type, axes that are not there
+        # Handlers raise these on too few inputs, attributes of a wrong type, or missing axes.
         kind = type(error).__name__
         raise node.fail(
             f"its inputs or attributes are not those of this operation ({kind})"
@@ -296,6 +324,7 @@ def _is_constant(proto: Any) -> bool:
 
 
 def _constant_node(path: Path, node: OnnxNode) -> NDArray[Any]:
+    """Return the array of a Constant node."""
     for attribute in node.proto.attribute:
         if attribute.name == "value":
             return _array(path, attribute.t, next(iter(node.proto.output), ""))
@@ -303,14 +332,13 @@ def _constant_node(path: Path, node: OnnxNode) -> NDArray[Any]:
             values = attribute.f if attribute.name == "value_float" else list(attribute.floats)
             return np.array(values, dtype=np.float32)
         if attribute.name in ("value_int", "value_ints"):
-            return np.array(
-                attribute.i if attribute.name == "value_int" else list(attribute.ints),
-                dtype=np.int64,
-            )
+            integers = attribute.i if attribute.name == "value_int" else list(attribute.ints)
+            return np.array(integers, dtype=np.int64)
     raise node.fail("a constant without a dense numeric value")
 
 
-def _finish(reader: Reader, model: Any) -> None:
+def _set_outputs(reader: Reader, model: Any) -> None:
+    """Set the output vector of the graph: the outputs of the model, concatenated."""
     outputs = []
     for entry in model.graph.output:
         if entry.name not in reader.values:
@@ -324,10 +352,14 @@ def _finish(reader: Reader, model: Any) -> None:
     reader.graph.finish(outputs)
 
 
-# --- Tensors of the file ---------------------------------------------------------------------------------
+# --- Tensors of the file --------------------------------------------------------------------------
 
 
 def _array(path: Path, tensor: Any, name: str) -> NDArray[Any]:
+    """Return a tensor of the file as an array, and store its external data in the model.
+
+    Arrays of text get a string type, because arrays of objects hold exact numbers in this package.
+    """
     from onnx import numpy_helper
 
     count = math.prod(tensor.dims)
@@ -338,18 +370,20 @@ def _array(path: Path, tensor: Any, name: str) -> NDArray[Any]:
             f"shape {list(tensor.dims)[:8]} has more than {PARAMETER_LIMIT} entries",
         )
     if tensor.data_location == 1:
-        tensor.CopyFrom(_with_external_data(path, tensor, name))  # a runtime gets the same bytes
+        # The runtime gets the same bytes.
+        tensor.CopyFrom(_with_external_data(path, tensor, name))
     try:
         array = np.asarray(numpy_helper.to_array(tensor))
-        return (
-            array.astype(str) if array.dtype == object else array
-        )  # text; objects are exact numbers here
+        return array.astype(str) if array.dtype == object else array
     except (ValueError, TypeError, KeyError) as error:
         raise NetworkFileError(path, f"tensor {name!r}", f"cannot be read: {error}") from None
 
 
 def _with_external_data(path: Path, tensor: Any, name: str) -> Any:
-    """A copy of the tensor with its bytes, from a file beside the model; nothing outside its folder is read."""
+    """Return a copy of a tensor with its bytes, from a file in the folder of the model.
+
+    Files outside that folder are refused, so that a model cannot read other files of the user.
+    """
     from onnx import TensorProto
     from onnx.helper import tensor_dtype_to_np_dtype
 
@@ -367,14 +401,15 @@ def _with_external_data(path: Path, tensor: Any, name: str) -> Any:
         raise fail(f"its external data {location[:80]!r} is not in the model's folder")
     if file.exists() and not file.is_file():
         raise fail(f"its external data {location[:80]!r} cannot be read: not a regular file")
-    if length < 0:  # then the shape says it
+    if length < 0:  # the file gives no length: the shape and type determine it
         length = (
             math.prod(tensor.dims) * np.dtype(tensor_dtype_to_np_dtype(tensor.data_type)).itemsize
         )
     try:
         if not 0 <= first <= first + length <= max(file.stat().st_size, first):
             raise fail(
-                f"its external data {location[:80]!r} is too short for {length} bytes from byte {first}"
+                f"its external data {location[:80]!r} is too short for {length} bytes from byte "
+                f"{first}"
             )
         with file.open("rb") as stream:
             stream.seek(first)
@@ -382,9 +417,9 @@ def _with_external_data(path: Path, tensor: Any, name: str) -> Any:
     except OSError as error:
         reason = error.strerror or error
         raise fail(
-            f"its external data {location[:80]!r} cannot be read: {reason}; keep it beside the model"
+            f"its external data {location[:80]!r} cannot be read: {reason}; keep it beside the "
+            "model"
         ) from None
-    copy = TensorProto(
+    return TensorProto(
         dims=tensor.dims, data_type=tensor.data_type, name=tensor.name, raw_data=data
     )
-    return copy

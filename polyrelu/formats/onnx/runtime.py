@@ -1,4 +1,8 @@
-"""onnxruntime as the runtime of ONNX files, with every intermediate value as an output and no node fused."""
+"""onnxruntime as the runtime of ONNX files.
+
+Every named value of the graph becomes an output, so that it can be compared, and all optimisations
+are off: the bound on rounding errors holds for a runtime that evaluates the nodes one by one.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +17,16 @@ __all__ = ["OnnxRuntime", "runtime_or_reason"]
 
 
 def runtime_or_reason(model: Any, names: list[str]) -> OnnxRuntime | str:
-    """The runtime of a model that was read, or why there is none."""
+    """Return a runtime for a model, with the named values as outputs, or why there is none."""
     return OnnxRuntime(model, names) if find_spec("onnxruntime") else "onnxruntime is not installed"
 
 
 class OnnxRuntime:
-    """Sessions are made when they are needed: importing onnxruntime takes longer than reading a small file."""
+    """A model in onnxruntime, with named intermediate values as outputs.
+
+    The session is created at the first run, because importing onnxruntime takes longer than reading
+    a small file.
+    """
 
     def __init__(self, model: Any, names: list[str]) -> None:
         self._model, self._names = model, names
@@ -26,15 +34,15 @@ class OnnxRuntime:
 
     @property
     def name(self) -> str:
-        """Name and version."""
+        """Name and version of the runtime."""
         import onnxruntime
 
         return f"onnxruntime {onnxruntime.__version__}"
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """The values by name, for one sample."""
+        """Compute the values by name, for one sample with one array per input."""
         if self._session is None:
-            self._session = self._started()
+            self._session = self._new_session()
         feed = {entry.name: x for entry, x in zip(self._session.get_inputs(), inputs, strict=True)}
         outputs = [entry.name for entry in self._session.get_outputs()]
         return {
@@ -42,7 +50,8 @@ class OnnxRuntime:
             for name, value in zip(outputs, self._session.run(None, feed), strict=True)
         }
 
-    def _started(self) -> Any:
+    def _new_session(self) -> Any:
+        """Return a session on one thread whose outputs include the named values."""
         import onnx
         import onnxruntime
 

@@ -1,7 +1,9 @@
-"""Plain stacks as ONNX files: a Gemm for each layer, a Relu after each hidden one.
+"""Writer of plain stacks as ONNX files: a Gemm for each layer, a Relu after each hidden layer.
 
-ONNX holds floats. Weights that all are float32 (float64) numbers are written as such, and reading the file gives the
-same network; otherwise every weight is rounded to the nearest float64, and how far it moved is reported.
+ONNX stores floats, so a network of rational weights may have to be rounded. If float32, or else
+float64, holds all weights and biases exactly, the file has that type and reading it gives the same
+network. Otherwise every number is rounded to the nearest float64, and the largest difference is
+reported.
 """
 
 from __future__ import annotations
@@ -25,19 +27,31 @@ from polyrelu.version import __version__
 __all__ = ["OnnxExport", "save_onnx"]
 
 
-_OPSET, _IR_VERSION = 13, 8  # what nearly every runtime reads
-_BYTE_LIMIT = 2**31 - 2**16  # of a protobuf message, with room for the graph
+#: Versions that nearly every runtime reads.
+_OPSET, _IR_VERSION = 13, 8
+#: Maximum number of bytes of all weights: the limit of a protobuf message, less room for the graph.
+_BYTE_LIMIT = 2**31 - 2**16
+#: The largest finite float64.
+_LARGEST = Fraction(float(np.finfo(np.float64).max))
 
 
 @dataclass(frozen=True, slots=True)
 class OnnxExport:
-    """What `save_onnx` wrote.
+    """The result of `save_onnx`.
 
     Attributes
     ----------
-    files : the files.
-    numbers : ``"float32"`` or ``"float64"``.
-    largest_difference : between a weight or bias of the network and the one in the file.
+    files
+        The files that were written.
+    numbers
+        The number type in the file, ``"float32"`` or ``"float64"``.
+    largest_difference
+        The largest |number in the network - number in the file| over all weights and biases.
+
+    Examples
+    --------
+    >>> OnnxExport((Path("net.onnx"),), "float32", Fraction(0)).exact
+    True
     """
 
     files: tuple[Path, ...]
@@ -46,28 +60,46 @@ class OnnxExport:
 
     @property
     def exact(self) -> bool:
-        """Whether the file holds exactly the network."""
+        """Whether the file holds exactly the numbers of the network."""
         return not self.largest_difference
 
 
 def save_onnx(network: Network, path: str | Path) -> OnnxExport:
-    """Write a plain stack as an ONNX file (extra ``onnx``); the whole file appears, or nothing.
+    """Write a plain stack as an ONNX file.
 
-    Its input ``x`` has shape (batch, n_0), its output ``y`` shape (batch, n_L).
+    The input ``x`` of the model has shape (batch, n_0), its output ``y`` has shape (batch, n_L).
+    The function needs the package onnx (extra ``onnx``). The file is written completely or not at
+    all.
 
     Parameters
     ----------
-    path : its name must end in .onnx.
+    network
+        A network without connections that skip layers.
+    path
+        Name of the file, which must end in .onnx.
+
+    Returns
+    -------
+    OnnxExport
+        The files and their number type, with the largest rounding difference.
 
     Raises
     ------
-    NetworkError : connections that skip layers, a weight beyond the range of float64, or more than 2 GB of weights.
-    NetworkFileError : another ending, or the package onnx is not installed. PolyreluError : it cannot be written.
+    NetworkError
+        The network has connections that skip layers, a weight beyond the range of float64, or more
+        than 2 GB of weights.
+    NetworkFileError
+        The name has another ending, or the package onnx is not installed.
+    PolyreluError
+        The file cannot be written.
 
+    Examples
+    --------
     >>> import os, tempfile
     >>> from polyrelu.formats import load
     >>> from polyrelu.network import from_arrays
-    >>> halves, thirds = (from_arrays([([[1, weight]], [0]), ([[2]], [1])]) for weight in ("1/2", "1/3"))
+    >>> halves = from_arrays([([[1, "1/2"]], [0]), ([[2]], [1])])
+    >>> thirds = from_arrays([([[1, "1/3"]], [0]), ([[2]], [1])])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     name = os.path.join(folder, "net.onnx")
     ...     written = save_onnx(halves, name)
@@ -86,9 +118,10 @@ def save_onnx(network: Network, path: str | Path) -> OnnxExport:
         )
     if 8 * network.parameters > _BYTE_LIMIT:
         raise NetworkError(
-            f"{network.parameters} weights and biases do not fit into one ONNX file of 2 GB; save the network as .json"
+            f"{network.parameters} weights and biases do not fit into one ONNX file of 2 GB; save "
+            "the network as .json"
         )
-    tensors = {name: _nearest(name, values) for name, values in _parameters(network)}
+    tensors = {name: _nearest_floats(name, values) for name, values in _parameters(network)}
     single = all(np.array_equal(_single(floats), floats) for floats, _ in tensors.values())
     largest = max(difference for _, difference in tensors.values())
     kind = np.dtype(np.float32 if single and not largest else np.float64)
@@ -98,35 +131,34 @@ def save_onnx(network: Network, path: str | Path) -> OnnxExport:
 
 
 def _parameters(network: Network) -> Iterator[tuple[str, RationalMatrix]]:
-    """W1, b1, W2, …"""
+    """Yield the parameters by name: W1, b1, W2, …"""
     for number, layer in enumerate(network.layers, 1):
         yield f"W{number}", layer.weight
         yield f"b{number}", layer.bias
 
 
-def _nearest(name: str, values: RationalMatrix) -> tuple[Floats, Fraction]:
-    """The nearest float64 of all entries, and the largest difference."""
+def _nearest_floats(name: str, values: RationalMatrix) -> tuple[Floats, Fraction]:
+    """Return the nearest float64 of each entry, and the largest difference."""
     floats = values.to_floats()
-    moved = values - RationalMatrix.from_array(floats)
-    if moved.is_zero():
+    differences = values - RationalMatrix.from_array(floats)
+    if differences.is_zero():
         return floats, Fraction()
-    largest = max(map(abs, moved.entries()))
-    if any(abs(entry) > _GREATEST for entry in values.entries()):
+    largest = max(map(abs, differences.entries()))
+    if any(abs(entry) > _LARGEST for entry in values.entries()):
         raise NetworkError(
             f"{name} has an entry beyond the range of float64, so ONNX cannot hold it"
         )
     return floats, largest
 
 
-_GREATEST = Fraction(float(np.finfo(np.float64).max))
-
-
 def _single(floats: Floats) -> NDArray[np.float32]:
+    """Return the floats in single precision, infinities beyond its range."""
     with np.errstate(over="ignore"):
         return floats.astype(np.float32)
 
 
 def _serialized(network: Network, arrays: dict[str, NDArray[Any]], path: str | Path) -> bytes:
+    """Return the bytes of the ONNX model, with the parameters of the network as float arrays."""
     try:
         from onnx import helper, numpy_helper
     except ImportError:

@@ -1,1 +1,1 @@
-"""Float runtimes: comparison with the exact network, outputs at a point, certified error bounds."""
+"""Float runtimes: comparison with the exact network, outputs at a point, proved error bounds."""

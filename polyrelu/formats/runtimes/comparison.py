@@ -1,9 +1,10 @@
-"""Compare what was read with the format's own runtime, value by value, within a proved bound.
+"""Comparison of an imported network with the format's own runtime, value by value.
 
-A reader that swaps an axis, forgets a transpose or folds a normalisation on the wrong side gives a network that looks
-right. So the lowered network is evaluated exactly at a few points of several scales, and every value the file names is
-compared with the runtime's. The allowance is not a tolerance: it is the bound of `float_error.py` on what rounding can
-do.
+A reader that swaps an axis, forgets a transpose or folds a normalisation on the wrong side gives a
+network that looks right. Therefore the lowered network is evaluated exactly at a few points of
+several scales, and every value that the file names is compared with the value of the runtime. No
+tolerance is involved: the difference must not exceed the bound on rounding errors that
+`graph/float_error.py` proves.
 """
 
 from __future__ import annotations
@@ -12,25 +13,31 @@ import random
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.errors import NetworkError, NetworkFileError
-from polyrelu.formats.graph.float_error import Floats, float_arithmetic, ranges
+from polyrelu.formats.graph.float_error import float_arithmetic, ranges
 from polyrelu.formats.graph.lowering import Lowered
 from polyrelu.formats.graph.values import Graph
 from polyrelu.formats.imported import Comparison, Draft
+from polyrelu.formats.runtimes.inputs import split_sample
+from polyrelu.support.typing import Array, Floats
 
-__all__ = ["compared"]
+__all__ = ["compare_with_runtime"]
 
-#: Powers of two of the sizes of the points; the first point is 0.
+#: Binary exponents of the scales of the random points.
 _SCALES = (-8, 0, 5, 10)
 
 
-def compared(path: str | Path, draft: Draft, graph: Graph, lowered: Lowered) -> Comparison:
-    """The comparison; a value beyond its bound is a `NetworkFileError` that names it."""
+def compare_with_runtime(
+    path: str | Path, draft: Draft, graph: Graph, lowered: Lowered
+) -> Comparison:
+    """Compare all named values of a graph with the runtime of the draft.
+
+    A value that differs by more than its bound raises a `NetworkFileError` that names it. Where no
+    comparison is possible, the result holds the reason.
+    """
     runtime = draft.runtime
     if isinstance(runtime, str):
         return Comparison(reason=runtime)
@@ -40,32 +47,33 @@ def compared(path: str | Path, draft: Draft, graph: Graph, lowered: Lowered) -> 
         return Comparison(reason=str(error))
     points = _points(sum(int(np.prod(shape)) for shape in draft.input_shapes))
     try:
-        found = [runtime.run(_arrays(draft, point)) for point in points]
-    except Exception as error:  # whatever a runtime raises on a file that it cannot run
+        runs = [runtime.run(_inputs(draft, point)) for point in points]
+    except Exception as error:  # runtimes raise exceptions of any type on files they cannot run
         reason = " ".join(str(error).split())[:200]
         return Comparison(reason=f"{runtime.name} cannot run the file ({reason})")
-    names = [name for name in graph.names if all(name in values for values in found)]
+    names = [name for name in graph.names if all(name in values for values in runs)]
     if not names:
         return Comparison(reason=f"{runtime.name} gives no value that the network has")
-    bounds, activations = (
-        ranges(graph, [(point, point) for point in points], model),
-        lowered.network.activations(points),
-    )
+    bounds = ranges(graph, [(point, point) for point in points], model)
+    activations = lowered.network.activations(points)
     worst = 0.0
     for name in names:
         node = graph.names[name].node
-        theirs = [values[name].astype(np.float64).reshape(-1) for values in found]
-        ours = lowered.values(node, activations).to_floats()
-        worst = max(
-            worst, _share(path, f"value {name!r}", runtime.name, theirs, ours, bounds[node].error)
-        )
+        computed = [values[name].astype(np.float64).reshape(-1) for values in runs]
+        exact = lowered.values(node, activations).to_floats()
+        place, bound = f"value {name!r}", bounds[node].error
+        worst = max(worst, _largest_ratio(path, place, runtime.name, computed, exact, bound))
     return Comparison(runtime.name, "", len(points), len(names), worst)
 
 
 def _points(inputs: int) -> list[list[Fraction]]:
-    """Zero, points of several scales, and one of each sign (padding shows where all entries are negative); coordinates
-    of ten bits, which float32 and float64 hold."""
-    chance = random.Random(0)
+    """Return the points of comparison; float32 and float64 hold their coordinates of ten bits.
+
+    They are zero, one random point of each scale, one with negative and one with positive
+    coordinates only: where all entries are negative, a maximum shows whether it takes padding for
+    zeros.
+    """
+    generator = random.Random(0)
     points = [[Fraction(0)] * inputs]
     for scale, low, high in [
         *((scale, -1023, 1023) for scale in _SCALES),
@@ -74,40 +82,43 @@ def _points(inputs: int) -> list[list[Fraction]]:
     ]:
         points.append(
             [
-                Fraction(chance.randint(low, high), 1024) * Fraction(2) ** scale
+                Fraction(generator.randint(low, high), 1024) * Fraction(2) ** scale
                 for _ in range(inputs)
             ]
         )
     return points
 
 
-def _arrays(draft: Draft, point: Sequence[Fraction]) -> list[NDArray[Any]]:
-    flat, arrays, first = np.array([float(entry) for entry in point], dtype=draft.arithmetic), [], 0
-    for shape in draft.input_shapes:
-        size = int(np.prod(shape))
-        arrays.append(flat[first : first + size].reshape(shape))
-        first += size
-    return arrays
+def _inputs(draft: Draft, point: Sequence[Fraction]) -> list[Array]:
+    """Return the inputs of the runtime for a point."""
+    flat = np.array([float(entry) for entry in point], dtype=draft.arithmetic)
+    return split_sample(flat, draft.input_shapes)
 
 
-def _share(
-    path: str | Path, place: str, runtime: str, found: list[Floats], ours: Floats, error: Floats
+def _largest_ratio(
+    path: str | Path, place: str, runtime: str, runs: list[Floats], exact: Floats, error: Floats
 ) -> float:
-    """The largest share of its bound that an entry uses; more than all of it is an error."""
-    if any(values.size != len(ours) for values in found):
-        problem = f"{runtime} gives {found[0].size} entries, the exact network {len(ours)}"
+    """Return the largest ratio of a difference to its bound; a ratio above 1 is an error.
+
+    `runs` holds the flat value of the runtime at each point; `exact` and `error` have shape
+    (entries, points).
+    """
+    if any(values.size != len(exact) for values in runs):
+        problem = f"{runtime} gives {runs[0].size} entries, the exact network {len(exact)}"
         raise NetworkFileError(path, place, problem)
-    theirs = np.stack(found, axis=1)
-    allowed = error * (1 + 2.0**-50) + np.abs(ours) * 2.0**-52  # `ours` was rounded once
+    computed = np.stack(runs, axis=1)
+    # `exact` was rounded once, to float64, and the sum here is rounded too.
+    allowed = error * (1 + 2.0**-50) + np.abs(exact) * 2.0**-52
     known = np.isfinite(allowed)
-    wrong = known & ~(np.abs(theirs - ours) <= allowed)
+    wrong = known & ~(np.abs(computed - exact) <= allowed)
     if wrong.any():
         at = tuple(np.argwhere(wrong)[0])
         raise NetworkFileError(
             path,
             place,
-            f"entry {at[0]} is {ours[at]:.9g} exactly and {theirs[at]:.9g} in {runtime}, where rounding explains "
-            f"{allowed[at]:.2g}; the file is not read as its runtime does (--no-compare, compare=False read it anyway)",
+            f"entry {at[0]} is {exact[at]:.9g} exactly and {computed[at]:.9g} in {runtime}, where "
+            f"rounding explains {allowed[at]:.2g}; the file is not read as its runtime does "
+            "(--no-compare, compare=False read it anyway)",
         )
     inside = known & (allowed > 0)
-    return float((np.abs(theirs - ours)[inside] / allowed[inside]).max(initial=0.0))
+    return float((np.abs(computed - exact)[inside] / allowed[inside]).max(initial=0.0))

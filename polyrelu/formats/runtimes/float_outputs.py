@@ -1,4 +1,9 @@
-"""What a user sees: the outputs of a network's float runtime at a point."""
+"""Outputs of a network's float runtime at a point.
+
+An answer that rests on one point, such as the point where two networks differ, also shows what a
+user would observe there: the outputs of the format's own runtime if it is installed, else the
+outputs of numpy. They are for display; nothing is proved about them.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.exact import FLOAT32, FLOAT64, as_sparse
+from polyrelu.exact import as_sparse
+from polyrelu.formats.graph.constants import FLOAT_FORMATS
 from polyrelu.formats.imported import Imported
+from polyrelu.formats.runtimes.inputs import split_sample
 from polyrelu.network import Network
 
 __all__ = ["FloatOutputs", "float_outputs"]
@@ -19,19 +26,26 @@ __all__ = ["FloatOutputs", "float_outputs"]
 
 @dataclass(frozen=True, slots=True)
 class FloatOutputs:
-    """Outputs in floats.
+    """Outputs of a float runtime at a point.
 
     Attributes
     ----------
-    runtime : name and version, and the number type.
-    values : the outputs at the numbers of that type nearest to the point.
+    runtime
+        Name and version of the runtime, and its number type.
+    values
+        The outputs, after each coordinate of the point is rounded to the number type.
+
+    Examples
+    --------
+    >>> FloatOutputs("numpy float32, layer by layer", (0.5, float("inf"))).to_json()["values"]
+    [0.5, 'inf']
     """
 
     runtime: str
     values: tuple[float, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """As `--json` prints it; what is not finite, as text."""
+        """Return the object that ``--json`` prints; values that are not finite become text."""
         return {
             "runtime": self.runtime,
             "values": [v if np.isfinite(v) else str(v) for v in self.values],
@@ -39,62 +53,71 @@ class FloatOutputs:
 
 
 def float_outputs(imported: Imported, x: Sequence[Fraction]) -> FloatOutputs:
-    """The outputs of the format's own runtime at a point, if it is there; else those of numpy, layer by layer.
+    """Evaluate a network at a point with the format's own runtime, or with numpy if there is none.
 
+    Parameters
+    ----------
+    imported
+        What `read` returns.
+    x
+        Coordinates of the point, one per input of the network.
+
+    Returns
+    -------
+    FloatOutputs
+        The outputs, with the name of the runtime that computed them.
+
+    Examples
+    --------
     >>> from polyrelu.formats import read
-    >>> found = float_outputs(read([([[1, 1]], ["1/3"])]), [Fraction(1), Fraction(2)])
-    >>> found.runtime, round(found.values[0], 6)
+    >>> outputs = float_outputs(read([([[1, 1]], ["1/3"])]), [Fraction(1), Fraction(2)])
+    >>> outputs.runtime, round(outputs.values[0], 6)
     ('numpy float32, layer by layer', 3.333333)
     """
     dtype = imported.arithmetic if imported.arithmetic in ("float32", "float64") else "float64"
     with np.errstate(all="ignore"):
         point = np.array([_nearest(entry, dtype) for entry in x], dtype=dtype)
-        values = _of_runtime(imported, point)
-        if values is not None:
-            return FloatOutputs(
-                f"{_name(imported)} ({dtype})",
-                tuple(values.astype(np.float64).reshape(-1).tolist()),
-            )
-        computed = _layer_by_layer(imported.network, point)
-    return FloatOutputs(
-        f"numpy {dtype}, layer by layer", tuple(computed.astype(np.float64).tolist())
-    )
+        values = _runtime_outputs(imported, point)
+        if values is None:
+            name = f"numpy {dtype}, layer by layer"
+            values = _layer_by_layer(imported.network, point)
+        else:
+            name = f"{_runtime_name(imported)} ({dtype})"
+    return FloatOutputs(name, tuple(values.astype(np.float64).reshape(-1).tolist()))
 
 
 def _nearest(number: Fraction, dtype: str) -> float:
-    """The nearest number of a type, in one step; the largest one beyond its range."""
-    format_ = FLOAT32 if dtype == "float32" else FLOAT64
+    """Return the nearest number of a float type, rounded once; beyond its range the largest one."""
+    format_ = FLOAT_FORMATS[dtype]
     bounded = max(-format_.largest, min(number, format_.largest))
     return float(format_.nearest(bounded))
 
 
-def _name(imported: Imported) -> str:
+def _runtime_name(imported: Imported) -> str:
+    """Return the name of the runtime, or the reason why there is none."""
     return imported.runtime if isinstance(imported.runtime, str) else imported.runtime.name
 
 
-def _of_runtime(imported: Imported, point: NDArray[Any]) -> NDArray[Any] | None:
+def _runtime_outputs(imported: Imported, point: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the outputs of the format's own runtime; None if it is missing or cannot run."""
     runtime, graph = imported.runtime, imported.graph
     if isinstance(runtime, str) or graph is None:
         return None
     names = [name for name, value in graph.names.items() if value.node == graph.output]
-    arrays, first = [], 0
-    for shape in imported.input_shapes:
-        size = int(np.prod(shape))
-        arrays.append(point[first : first + size].reshape(shape))
-        first += size
     try:
-        found = runtime.run(arrays)
-    except Exception:  # whatever a runtime raises on a file that it cannot run
+        computed = runtime.run(split_sample(point, imported.input_shapes))
+    except Exception:  # runtimes raise exceptions of any type on files they cannot run
         return None
     present = [
-        found[name]
+        computed[name]
         for name in names
-        if name in found and found[name].size == imported.network.outputs
+        if name in computed and computed[name].size == imported.network.outputs
     ]
     return present[-1] if present else None
 
 
 def _layer_by_layer(network: Network, point: NDArray[Any]) -> NDArray[Any]:
+    """Evaluate a network with numpy in the float type of the point."""
     activations = [point]
     for number, layer in enumerate(network.layers, 1):
         z = layer.bias.to_floats()[:, 0].astype(point.dtype)

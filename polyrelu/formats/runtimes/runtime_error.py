@@ -1,8 +1,9 @@
-"""How far a float runtime can be from the exact function on a box: `runtime_error`.
+"""A proved bound on the distance between a float runtime and the exact function, over a box.
 
-A proof is about the real function of the exact weights; what is deployed computes in floats. The bound of
-`float_error.py`, taken over a whole box, connects the two: if the exact function is at most 1 on the box and the bound
-is 2^-10, then whatever the runtime prints is at most 1 + 2^-10.
+A proof is about the real function of the exact weights; what is deployed computes in floats. The
+bound of `graph/float_error.py`, taken over a whole box, connects the two: if the exact function is
+at most 1 on the box and the bound is 2^-10, then every output of the runtime is at most 1 + 2^-10.
+`proofs/runtime_error.py` turns a bound into a certificate if the runtime computes layer by layer.
 """
 
 from __future__ import annotations
@@ -15,20 +16,22 @@ import numpy as np
 
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import as_sparse, decimal_above, to_fraction
-from polyrelu.formats.graph.float_error import BOUNDED, Floats, float_arithmetic, ranges
+from polyrelu.formats.graph.float_error import BOUNDED, float_arithmetic, ranges
 from polyrelu.formats.graph.operations import Input, Linear, Operation, Relu, Take
 from polyrelu.formats.graph.values import Graph, graph_of
 from polyrelu.formats.imported import Imported
 from polyrelu.network import Network
+from polyrelu.support.typing import Floats
 
 __all__ = ["ASSUMPTIONS", "RuntimeErrorBound", "runtime_error"]
 
-#: What the bound says of a runtime, in words; the same in every answer.
+#: The assumptions about a runtime under which every bound holds, in words for users.
 ASSUMPTIONS = (
-    "the runtime does the operations of the file one by one in this format, rounding to nearest; sums in any order, "
-    "with or without fused multiply-adds; numbers below the normal range may be taken for 0",
-    "no operations are fused across ReLUs, no batch normalisation is folded, no shorter format (TF32, bfloat16) and no "
-    "transformed convolution (Winograd, FFT) is used",
+    "the runtime does the operations of the file one by one in this format, rounding to nearest; "
+    "sums in any order, with or without fused multiply-adds; numbers below the normal range may be "
+    "taken for 0",
+    "no operations are fused across ReLUs, no batch normalisation is folded, no shorter format "
+    "(TF32, bfloat16) and no transformed convolution (Winograd, FFT) is used",
     "inputs are numbers of this format in the box",
 )
 
@@ -39,12 +42,26 @@ class RuntimeErrorBound:
 
     Attributes
     ----------
-    network : the exact network.
-    lower, upper : the box.
-    arithmetic : ``float32`` or ``float64``.
-    bounds : for each output; None where nothing can be said (the runtime might overflow).
-    low, high : bounds of the exact outputs themselves on the box.
-    is_layered : whether the runtime's operations are the network's layers, one by one: then a certificate can say it.
+    network
+        The exact network.
+    lower, upper
+        The least and the greatest corner of the box.
+    arithmetic
+        The float type of the runtime, ``float32`` or ``float64``.
+    bounds
+        The bound for each output; None where the runtime might overflow, so that nothing is proved.
+    low, high
+        Lower and upper bounds on the exact outputs over the box; None where there is no finite
+        bound.
+    is_layered
+        Whether the runtime computes the network layer by layer. Only then can a certificate state
+        the bound.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> print(runtime_error(from_arrays([([[1, 1]], [0])]), [0, 0], [1, 1]))
+    |float32 runtime - exact function| is at most 4.76838e-7 on the box
     """
 
     network: Network
@@ -58,14 +75,15 @@ class RuntimeErrorBound:
 
     @property
     def worst(self) -> Fraction | None:
-        """The largest bound; None if an output has none."""
+        """The largest bound over all outputs; None if an output has no bound."""
         known = [bound for bound in self.bounds if bound is not None]
         return max(known) if len(known) == len(self.bounds) else None
 
     def __str__(self) -> str:
         if self.worst is None:
             return f"nothing is proved for some outputs: a {self.arithmetic} runtime might overflow"
-        return f"|{self.arithmetic} runtime - exact function| is at most {decimal_above(self.worst)} on the box"
+        distance = f"|{self.arithmetic} runtime - exact function|"
+        return f"{distance} is at most {decimal_above(self.worst)} on the box"
 
 
 def runtime_error(
@@ -74,18 +92,39 @@ def runtime_error(
     upper: Sequence[object],
     arithmetic: str | None = None,
 ) -> RuntimeErrorBound:
-    """A proved bound on |float runtime - exact function| for every point of the box [lower, upper].
+    """Bound |float runtime - exact function| over all points of the box [lower, upper].
 
     Parameters
     ----------
-    network : what `read` returns, whose operations are those of the file; or a network, computed layer by layer.
-    lower, upper : the corners, exact numbers.
-    arithmetic : ``float32`` or ``float64``; by default that of the file, or float32.
+    network
+        What `read` returns, for a runtime that computes the operations of the file; or a network,
+        for a runtime that computes layer by layer.
+    lower
+        The least corner of the box, exact numbers.
+    upper
+        The greatest corner of the box, exact numbers.
+    arithmetic
+        ``float32`` or ``float64``; by default the float type of the file, or float32 for a network.
 
+    Returns
+    -------
+    RuntimeErrorBound
+        The bound for each output, under the assumptions about runtimes in
+        `docs/theory/rounding.md`.
+
+    Raises
+    ------
+    DomainError
+        The corners do not have one coordinate per input, or the box is empty.
+    NetworkError
+        No bound is known for the arithmetic, or numbers of the file were computed or rounded such
+        that no bound holds for the file's runtime.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, -1], [2, 1]], [0, 1]), ([[1, 1]], [0])])
-    >>> found = runtime_error(net, [-1, -1], [1, 1])
-    >>> found.worst < Fraction(1, 10**5)
+    >>> runtime_error(net, [-1, -1], [1, 1]).worst < Fraction(1, 10**5)
     True
     """
     exact, graph, own, bounded = _operations(network)
@@ -97,42 +136,45 @@ def runtime_error(
     if any(a > b for a, b in zip(low, high, strict=True)):
         raise DomainError("the box is empty")
     name = arithmetic or own
-    found = ranges(graph, [(low, high)], float_arithmetic(name, bounded))[graph.output]
+    output = ranges(graph, [(low, high)], float_arithmetic(name, bounded))[graph.output]
     return RuntimeErrorBound(
         exact,
         low,
         high,
         name,
-        _numbers(found.error),
-        _numbers(found.low),
-        _numbers(found.high),
+        _numbers(output.error),
+        _numbers(output.low),
+        _numbers(output.high),
         _is_layered(graph, exact),
     )
 
 
 def _operations(network: Network | Imported) -> tuple[Network, Graph, str, Collection[str]]:
-    """The network, its operations, the file's arithmetic, and the arithmetics with a bound."""
+    """Return the network, the runtime's operations, its float type, and the types with a bound."""
     if not isinstance(network, (Network, Imported)):
         raise NetworkError(
-            f"{type(network).__name__}: expected a network, or what polyrelu.read returns for a file"
+            f"{type(network).__name__}: expected a network, or what polyrelu.read returns for a "
+            "file"
         )
     if isinstance(network, Network):
         return network, graph_of(network), "float32", BOUNDED
     graph = network.graph
     if graph is None or _is_layered(graph, network.network):
-        graph = graph_of(network.network)  # a matrix and its bias are one sum then
+        # The graph of the network computes a product and its bias as one sum, with a smaller bound.
+        graph = graph_of(network.network)
     return network.network, graph, network.arithmetic, network.bounded
 
 
 def _numbers(floats: Floats) -> tuple[Fraction | None, ...]:
+    """Return the floats of the first box as exact numbers, None for infinities."""
     return tuple(Fraction(float(entry)) if np.isfinite(entry) else None for entry in floats[:, 0])
 
 
 def _is_layered(graph: Graph, network: Network) -> bool:
-    """Whether the graph is a chain that computes each layer of a plain network as one sum of products and a bias.
+    """Return whether a graph computes each layer of a plain stack as one sum.
 
-    Entries may be moved around between operations, which does not round. A matrix may be followed by the addition of a
-    bias: that belongs to the same sum.
+    The operations must form a chain. Entries may be permuted between operations, which does not
+    round. A product may be followed by the addition of a bias, which belongs to the same sum.
     """
     chain = _chain(graph)
     if chain is None or not network.is_plain:
@@ -155,16 +197,17 @@ def _is_layered(graph: Graph, network: Network) -> bool:
 
 
 def _chain(graph: Graph) -> list[Operation] | None:
-    """The operations from the only input to the output, if none has two inputs."""
+    """Return the operations from the input to the output; None unless they form a chain."""
     node, chain = graph.nodes[graph.output], list[Operation]()
     while len(node.inputs) == 1:
         chain.append(node.operation)
         node = graph.nodes[node.inputs[0]]
-    whole = isinstance(node.operation, Input) and node.operation.size == node.operation.total
-    return chain[::-1] if whole else None
+    reads_all = isinstance(node.operation, Input) and node.operation.size == node.operation.total
+    return chain[::-1] if reads_all else None
 
 
 def _is_one_sum(maps: list[Linear]) -> bool:
+    """Return whether consecutive affine maps are one product and at most one addition of a bias."""
     if any(map_.extra_roundings or map_.spread is not None for map_ in maps):
         return False
     rounding = [map_ for map_ in maps if _adds(map_) or not as_sparse(map_.matrix).is_identity()]
@@ -175,4 +218,5 @@ def _is_one_sum(maps: list[Linear]) -> bool:
 
 
 def _adds(map_: Linear) -> bool:
+    """Return whether an affine map has a nonzero offset."""
     return map_.offset is not None and not map_.offset.is_zero()

@@ -1,11 +1,12 @@
-"""Theorem D: a search kept in a file, to be continued later (`save_search`, `load_search`).
+"""A deep search in a file, to be continued later.
 
-A line of JSON says which network and seed it is; each line after it has a plane and the ridges that were met there. A
-file is as long as the ridges are many, about 150 bytes each for a network with 300 neurons; a name that ends in .gz
-packs it.
+The first line of the file is a JSON object that names the network and the seed; each further line
+has a plane and the ridges that were met in it. A file has about 150 bytes per ridge for a network
+with 300 neurons; a name that ends in .gz compresses it.
 
-Nothing in a file is a proof. What is read is checked for its form, and the types of the ridges are worked out again;
-that the planes meet the ridges is checked, exactly, for those that go into a certificate (`DeepSearch.confirms`).
+Nothing in a file is a proof. What is read is checked for its form, and the types of the ridges are
+computed again. That a plane meets a ridge is checked, exactly, for the ridges that go into a
+certificate (`DeepSearch.confirms`).
 """
 
 from __future__ import annotations
@@ -24,25 +25,30 @@ from typing import Any
 from polyrelu.errors import DomainError, NetworkError
 from polyrelu.exact import format_rational, parse_rational
 from polyrelu.network import Network
-from polyrelu.proofs.deep.planes import Plane, Spot
+from polyrelu.proofs.deep.planes import Location, Plane
 from polyrelu.proofs.deep.ridges import Competitors, Ridge
 from polyrelu.proofs.deep.search import DeepSearch
 from polyrelu.support.text_files import write_all
 
 __all__ = ["load_search", "save_search"]
 
+#: What the key `format` of the first line says.
 _FORMAT = "polyrelu search of ridges 1"
 
-#: A line of a file is not longer than this.
-_LINE = 1 << 28
+#: Maximum number of bytes that are read as one line; a longer line is refused as it is not JSON.
+_LONGEST_LINE = 1 << 28
+
+#: Upper bound of the number of walks in a file.
+_MOST_WALKS = 1 << 60
 
 
 def save_search(search: DeepSearch, path: str | Path) -> None:
-    """Write a search; an old file is replaced at the end, or not at all.
+    """Write a search to a file, completely or not at all.
 
     Raises
     ------
-    PolyreluError : the file cannot be written.
+    PolyreluError
+        The file cannot be written; an old file is unchanged.
     """
     write_all([(Path(path), _lines(search))])
 
@@ -50,18 +56,31 @@ def save_search(search: DeepSearch, path: str | Path) -> None:
 def load_search(
     network: Network, path: str | Path, seed: int, among: Competitors = "transversal"
 ) -> DeepSearch:
-    """The search that was kept in a file, or a new one if there is no such file. A file serves all classes.
+    """Read a search from a file; if there is no such file, return a new search.
+
+    Parameters
+    ----------
+    network, seed, among
+        As for `DeepSearch`. Network and seed must be those in the file, which serves all classes.
+    path
+        The file.
+
+    Returns
+    -------
+    DeepSearch
+        A search that goes on where the one in the file ended.
 
     Raises
     ------
-    DomainError : the file is not a search, or one of another network or seed.
+    DomainError
+        The file is not a search, or it is the search of another network or seed.
     """
     file, search = Path(path), DeepSearch(network, seed, among)
     if not file.exists():
         return search
     try:
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
-            _read(search, seed, iter(lambda: stream.readline(_LINE), b""))
+            _read(search, seed, iter(lambda: stream.readline(_LONGEST_LINE), b""))
     except _ForeignError as error:
         raise DomainError(f"{file}: {error}") from None
     except (
@@ -74,25 +93,25 @@ def load_search(
         RecursionError,
         NetworkError,
     ) as error:
-        strange = isinstance(
-            error, TypeError | LookupError
-        )  # Python's words for these mean nothing to a reader
-        text = (
-            "an entry is missing or of another kind"
-            if strange
-            else " ".join(str(error).split())[:100]
-        )
         raise DomainError(
-            f"{file}: not a search of ridges ({text}); delete it or name another file"
+            f"{file}: not a search of ridges ({_reason(error)}); delete it or name another file"
         ) from None
     return search
 
 
+def _reason(error: Exception) -> str:
+    """The text of an error; a text of its own where Python's would mean nothing to a reader."""
+    if isinstance(error, TypeError | LookupError):
+        return "an entry is missing or of another kind"
+    return " ".join(str(error).split())[:100]
+
+
 class _ForeignError(Exception):
-    """The file belongs to something else."""
+    """The file belongs to another network or seed."""
 
 
 def _lines(search: DeepSearch) -> Iterator[bytes]:
+    """The lines of the file of a search."""
     header = {
         "format": _FORMAT,
         "network": search.network.sha256,
@@ -100,10 +119,10 @@ def _lines(search: DeepSearch) -> Iterator[bytes]:
         "walks": search.walks,
     }
     yield _line(header)
-    met: defaultdict[int, list[list[Any]]] = defaultdict(list)
-    for ridge, spot in search.ridges.items():
-        met[spot.plane].append([ridge.u, ridge.v, f"{ridge.mask:x}", spot.s, spot.t])
-    for number, ridges in met.items():
+    by_plane: defaultdict[int, list[list[Any]]] = defaultdict(list)
+    for ridge, (number, s, t) in search.ridges.items():
+        by_plane[number].append([ridge.u, ridge.v, f"{ridge.mask:x}", s, t])
+    for number, ridges in by_plane.items():
         plane = search.planes[number]
         directions = [list(map(str, direction)) for direction in plane.directions]
         yield _line(
@@ -120,6 +139,7 @@ def _line(entry: Mapping[str, Any]) -> bytes:
 
 
 def _read(search: DeepSearch, seed: int, lines: Iterator[bytes]) -> None:
+    """Add the planes and ridges of a file to a new search."""
     header = json.loads(next(lines, b""))
     if header["format"] != _FORMAT:
         raise ValueError("another format")
@@ -127,18 +147,18 @@ def _read(search: DeepSearch, seed: int, lines: Iterator[bytes]) -> None:
         raise _ForeignError("the search of another network; name another file")
     if header["seed"] != seed:
         raise _ForeignError("a search with another seed; give this seed or name another file")
-    search.walks = _natural(
-        header["walks"], 1 << 60
-    )  # first, so that what is read counts as met now (`idle`)
+    # first, so that the ridges of the file count as met by the last walk (`DeepSearch.is_idle`)
+    search.walks = _natural(header["walks"], _MOST_WALKS)
     for line in lines:
         entry = json.loads(line)
         search.planes.append(Plane(*_plane(entry, search.network.inputs)))
-        for ridge, spot in _ridges(search, entry["ridges"]):
-            search.add(ridge, spot)
+        for ridge, location in _ridges(search, entry["ridges"]):
+            search.add(ridge, location)
     search.random = Random(f"{seed}, {search.walks}")
 
 
 def _plane(entry: Mapping[str, Any], inputs: int) -> Iterator[tuple[Any, ...]]:
+    """The point and the directions of a plane."""
     yield _numbers(entry["point"], inputs)
     first, second = [_numbers(direction, inputs) for direction in entry["directions"]]
     if any(entry.denominator != 1 for direction in (first, second) for entry in direction):
@@ -147,6 +167,7 @@ def _plane(entry: Mapping[str, Any], inputs: int) -> Iterator[tuple[Any, ...]]:
 
 
 def _numbers(entries: Sequence[str], count: int) -> tuple[Fraction, ...]:
+    """A list of rational numbers of the given length."""
     if (
         not isinstance(entries, list)
         or len(entries) != count
@@ -156,24 +177,31 @@ def _numbers(entries: Sequence[str], count: int) -> tuple[Fraction, ...]:
     return tuple(map(parse_rational, entries))
 
 
-def _ridges(search: DeepSearch, entries: Iterable[Sequence[Any]]) -> Iterator[tuple[Ridge, Spot]]:
-    size = search.space.size
-    for u, v, mask, s, t in entries:
-        on = int(mask, 16)
+def _ridges(
+    search: DeepSearch, entries: Iterable[Sequence[Any]]
+) -> Iterator[tuple[Ridge, Location]]:
+    """The ridges of the plane that was read last, with types and locations."""
+    size = search.deep_network.size
+    for u, v, mask_text, s, t in entries:
+        mask = int(mask_text, 16)
         if (
             not _natural(u, size) < _natural(v, size)
-            or on < 0
-            or on >> size
-            or on >> u & 1
-            or on >> v & 1
+            or mask < 0
+            or mask >> size
+            or mask >> u & 1
+            or mask >> v & 1
         ):
             raise ValueError("a ridge with impossible neurons")
-        if not all(type(place) is float and math.isfinite(place) for place in (s, t)):
+        if not all(
+            type(coordinate) is float and math.isfinite(coordinate) for coordinate in (s, t)
+        ):
             raise ValueError("a place that is no finite number")
-        yield search.space.ridge(u, v, on), Spot(len(search.planes) - 1, s, t)
+        location = Location(len(search.planes) - 1, s, t)
+        yield search.deep_network.ridge(u, v, mask), location
 
 
 def _natural(number: Any, limit: int) -> int:
+    """Check that a number is a natural number below a limit, and return it."""
     if type(number) is not int or not 0 <= number < limit:
         raise ValueError(f"{str(number)[:20]} is not a natural below {limit}")
     return number

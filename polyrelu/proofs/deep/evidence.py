@@ -1,7 +1,9 @@
-"""Theorem D: what a certificate lists (FORMAT.md §3.9).
+"""The evidence of a certificate of Theorem D, in the layout of FORMAT.md §3.9.
 
-A ridge stands there as its two neurons and the mask of the neurons that are on, under a plane that it meets. So the
-point itself, whose coordinates are long, does not appear; the checker works it out.
+A ridge is listed under a plane that meets it, as its two neurons and the mask of the active ones.
+The point itself, whose coordinates are long, does not appear: the checker computes it. A family is
+listed as a neuron and the number of the first ridge that has one of its pieces, so that the order
+of the ridges in the file decides these numbers.
 """
 
 from __future__ import annotations
@@ -12,74 +14,92 @@ from typing import Any
 from polyrelu.exact import format_integer, format_rational
 from polyrelu.proofs.deep.families import Families, Family
 from polyrelu.proofs.deep.hypotheses import DeepHypotheses
-from polyrelu.proofs.deep.planes import Plane, Spot
+from polyrelu.proofs.deep.planes import Location, Plane
 from polyrelu.proofs.deep.ridges import DeepNetwork, Piece, Ridge
-from polyrelu.proofs.deep.unseen_weights import shown_sources
+from polyrelu.proofs.deep.source_weights import resolved_sources
 
 __all__ = ["evidence"]
 
 
 def evidence(
-    space: DeepNetwork,
+    deep_network: DeepNetwork,
     planes: Sequence[Plane],
-    ridges: Mapping[Ridge, Spot],
+    ridges: Mapping[Ridge, Location],
     hypotheses: DeepHypotheses,
-    places: Collection[int],
+    neurons: Collection[int],
     layers: int,
 ) -> dict[str, dict[str, Any]]:
-    """The evidence for each hypothesis but the membership.
+    """Return the evidence for each hypothesis except the membership.
 
     Parameters
     ----------
-    planes, ridges : some ridges, each with the number of a plane that it meets.
-    hypotheses : of `evaluate` at these ridges.
-    places : of the neurons that the claim is about, ascending; what concerns others is left out.
-    layers : in so many hidden layers families are joined.
+    deep_network
+        The network.
+    planes
+        The planes of the search, in the order of their numbers.
+    ridges
+        The ridges to list, each with its location.
+    hypotheses
+        The hypotheses evaluated at these ridges.
+    neurons
+        Numbers of the neurons that the claim is about, ascending; nothing else is listed.
+    layers
+        Number of hidden layers in which families are joined.
+
+    Returns
+    -------
+    dict
+        The JSON object of each hypothesis, by its name.
     """
     slices, order = _slices(planes, ridges)
-    families, first = Families(space, order), dict[Piece, int]()
+    families, first = Families(deep_network, order), dict[Piece, int]()
     for i, ridge in enumerate(order):
         for piece in ridge.pieces:
             first.setdefault(families.root(piece), i)
 
     def entry(family: Family) -> list[int]:
-        return [family.place, first[families.root(family.key)]]
+        return [family.neuron, first[families.root(family.key)]]
 
-    chosen = [hypotheses.known[place].families[0] for place in places]
-    joined, sighted = (
-        [entry(family) for family in some if space.layer_of[family.place] <= layers]
-        for some in (hypotheses.joined_by_crossing, hypotheses.joined_by_weights)
+    def entries(joined: Sequence[Family]) -> list[list[int]]:
+        return [
+            entry(family) for family in joined if deep_network.layer_of[family.neuron] <= layers
+        ]
+
+    chosen = [hypotheses.chosen[neuron].families[0] for neuron in neurons]
+    resolved = (
+        resolved_sources(deep_network, order, hypotheses.chosen)
+        if len(neurons) == deep_network.size
+        else []
     )
-    sources = shown_sources(space, order, hypotheses.known) if len(places) == space.size else []
     return {
         "ridges": {"slices": slices},
         "families": {
             "chosen": [entry(family) for family in chosen],
-            "joined": joined,
+            "joined": entries(hypotheses.joined_by_crossing),
         },
         "signs": {},
         "weights": {
-            "joined": sighted,
-            "order": [h - space.starts[-3] for h in sources],
+            "joined": entries(hypotheses.joined_by_weights),
+            "order": [deep_network.index_in_layer(h) for h in resolved],
         },
     }
 
 
 def _slices(
-    planes: Sequence[Plane], ridges: Mapping[Ridge, Spot]
+    planes: Sequence[Plane], ridges: Mapping[Ridge, Location]
 ) -> tuple[list[dict[str, Any]], list[Ridge]]:
-    """The planes that are needed with their ridges, and the ridges in the order in which they stand there."""
-    own: dict[int, list[Ridge]] = {}
-    for ridge, spot in ridges.items():
-        own.setdefault(spot.plane, []).append(ridge)
+    """The planes that have ridges, with these ridges; and the ridges in the order of the file."""
+    by_plane: dict[int, list[Ridge]] = {}
+    for ridge, location in ridges.items():
+        by_plane.setdefault(location.plane, []).append(ridge)
     slices = [
         {
             "point": list(map(format_rational, planes[number].point)),
             "directions": [
                 [str(entry) for entry in direction] for direction in planes[number].directions
             ],
-            "ridges": [[ridge.u, ridge.v, format_integer(ridge.mask)] for ridge in some],
+            "ridges": [[ridge.u, ridge.v, format_integer(ridge.mask)] for ridge in own],
         }
-        for number, some in own.items()
+        for number, own in by_plane.items()
     ]
-    return slices, [ridge for some in own.values() for ridge in some]
+    return slices, [ridge for own in by_plane.values() for ridge in own]

@@ -1,9 +1,14 @@
-"""Theorem D, the families: pieces that belong to one neuron of every competitor, and the order of their layers.
+"""Families of pieces, and chains of families through the layers (Theorem D).
 
-*Families* are the connected components of pieces of one neuron under the links of good ridges. *Levels* are the
-connected components of families under crossings of type A, where two neurons of one layer meet: in a competitor, all
-families of a level lie in one layer. A crossing of type B or C leads from the level of u *up* to the level of v, which
-in a competitor lies in a later layer. So chains up bound the layer of a family from above.
+All pieces of a *family* belong to one neuron of every competitor, and *chains* bound the layer of
+that neuron from above. Ridges can be added to `Families` at any time, which the search does; it
+then asks for all families anew. Mathematics: docs/theory/deep.md, section "What is seen of θ".
+
+*Families* are the connected components of the pieces of one neuron under the links of good ridges.
+*Levels* are the connected components of families under crossings of type A, where two neurons of
+one layer meet: in a competitor, all families of a level lie in one layer. A crossing of type B or C
+leads *up* from the level of u to the level of v, which lies in a later layer in every competitor. A
+chain of such steps therefore leaves room for as many later layers above a family as it has steps.
 """
 
 from __future__ import annotations
@@ -15,54 +20,60 @@ from typing import Generic, TypeVar
 
 from polyrelu.proofs.deep.ridges import Crossing, DeepNetwork, Piece, Ridge
 
-__all__ = ["Families", "Family", "Members"]
+__all__ = ["Families", "Family", "GrowingFamily"]
 
 _Item = TypeVar("_Item", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
-    """Pieces of one neuron that are linked.
+    """Linked pieces of one neuron v = (ℓ, i).
 
     Attributes
     ----------
-    place : of the neuron (ℓ, i).
-    masks : of the pieces, in no particular order.
-    on, off : masks of the neurons of layer ℓ-1 that are on, off, at some piece.
-    up : the length of the longest chain of levels that leads up from its own.
-    oriented : whether no other neuron of the layer is on at one of the pieces, so that f is constant on the side on
-        which the neuron is off.
+    neuron
+        Number of v.
+    masks
+        Masks of the pieces, in no particular order.
+    active, inactive
+        Masks of the neurons of layer ℓ-1 that are active, inactive, at some piece.
+    chain_length
+        Number of steps of the longest chain that leads up from the level of the family.
+    oriented
+        Whether no other neuron of the layer is active at one of the pieces; then f is constant on
+        the side on which v is inactive.
     """
 
-    place: int
+    neuron: int
     masks: list[int]
-    on: int
-    off: int
-    up: int
+    active: int
+    inactive: int
+    chain_length: int
     oriented: bool
 
     @property
-    def crossed(self) -> int:
-        """The mask of the neurons of layer ℓ-1 that cross it."""
-        return self.on & self.off
+    def crossed_by(self) -> int:
+        """Mask of the neurons of layer ℓ-1 that are active at some piece, inactive at another."""
+        return self.active & self.inactive
 
     @property
     def key(self) -> Piece:
-        """A piece, to tell families apart."""
-        return Piece(self.place, self.masks[0])
+        """One of the pieces, which tells the family from others."""
+        return Piece(self.neuron, self.masks[0])
 
     def __str__(self) -> str:
-        return f"family of neuron {self.place} with {len(self.masks)} piece{'s' * (len(self.masks) != 1)}"
+        plural = "s" if len(self.masks) != 1 else ""
+        return f"family of neuron {self.neuron} with {len(self.masks)} piece{plural}"
 
 
-class _Classes(Generic[_Item]):
-    """Union-find."""
+class _DisjointSets(Generic[_Item]):
+    """Union-find with path compression."""
 
     def __init__(self) -> None:
         self._parent: dict[_Item, _Item] = {}
 
     def root(self, item: _Item) -> _Item:
-        """The representative of a class; a new item is a class of its own."""
+        """Return the representative of a set; a new item is a set of its own."""
         parent = self._parent
         top = parent.setdefault(item, item)
         while parent[top] != top:
@@ -72,7 +83,7 @@ class _Classes(Generic[_Item]):
         return top
 
     def join(self, one: _Item, other: _Item) -> None:
-        """Unite two classes; the representative of the second one stands for both."""
+        """Unite two sets; the representative of the second one represents the union."""
         self._parent[self.root(one)] = self.root(other)
 
     def __contains__(self, item: _Item) -> bool:
@@ -80,45 +91,55 @@ class _Classes(Generic[_Item]):
 
 
 @dataclass(slots=True, eq=False)
-class Members:
-    """The pieces of a family so far."""
+class GrowingFamily:
+    """The pieces of a family among the ridges so far; the fields are as in `Family`."""
 
     masks: list[int]
-    on: int
-    off: int
+    active: int
+    inactive: int
     oriented: bool
+
+    @property
+    def crossed_by(self) -> int:
+        """Mask of the neurons of the layer before that cross the family."""
+        return self.active & self.inactive
 
 
 class Families:
-    """All families that some ridges show; ridges can be added at any time.
+    """All families of some ridges; ridges can be added at any time.
 
     Attributes
     ----------
-    pieces : by the place of their neuron, the masks of all pieces.
-    on : by the place of a neuron, the mask of the neurons of the layer before that are on at some piece.
+    pieces
+        For each neuron number, the masks of all pieces of the neuron.
+    active
+        For each neuron number, the mask of the neurons of the layer before that are active at some
+        piece of the neuron.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
-    >>> from polyrelu.proofs.deep.ridges import deep_network, ridge_at
-    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
-    >>> space = deep_network(net)
-    >>> for family in Families(space, [ridge_at(space, [0, 1])]).all():
-    ...     print(family, family.up)
+    >>> from polyrelu.proofs.deep.ridges import ridge_at
+    >>> first, second = ([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2])
+    >>> net = DeepNetwork.of(from_arrays([first, second, ([[1, 2]], [0])]))
+    >>> for family in Families(net, [ridge_at(net, [0, 1])]).all():
+    ...     print(family, family.chain_length)
     family of neuron 2 with 2 pieces 0
     family of neuron 0 with 1 piece 1
     """
 
-    def __init__(self, space: DeepNetwork, ridges: Iterable[Ridge] = ()) -> None:
-        self._space = space
-        self._classes: _Classes[Piece] = _Classes()
-        self._members: dict[Piece, Members] = {}
+    def __init__(self, deep_network: DeepNetwork, ridges: Iterable[Ridge] = ()) -> None:
+        self._network = deep_network
+        self._sets: _DisjointSets[Piece] = _DisjointSets()
+        self._growing: dict[Piece, GrowingFamily] = {}
         self._crossings: list[Crossing] = []
         self.pieces: defaultdict[int, list[int]] = defaultdict(list)
-        self.on: defaultdict[int, int] = defaultdict(int)
+        self.active: defaultdict[int, int] = defaultdict(int)
         for ridge in ridges:
             self.add(ridge)
 
     def add(self, ridge: Ridge) -> None:
-        """Take in what a good ridge shows."""
+        """Add the pieces, links and the crossing of a good ridge; another ridge changes nothing."""
         if ridge.crossing is None:
             return
         for piece in ridge.pieces:
@@ -128,67 +149,75 @@ class Families:
         self._crossings.append(ridge.crossing)
 
     def root(self, piece: Piece) -> Piece:
-        """The representative of the family of a piece; families grow, and representatives change."""
-        return self._classes.root(piece)
+        """Return the representative of the family of a piece; it changes as families grow."""
+        return self._sets.root(piece)
 
-    def members(self, piece: Piece) -> Members:
-        """The pieces of the family of a piece."""
-        return self._members[self._classes.root(piece)]
+    def growing_family(self, piece: Piece) -> GrowingFamily:
+        """Return what is known of the family of a piece so far."""
+        return self._growing[self._sets.root(piece)]
 
     def all(self) -> list[Family]:
-        """All families, in the order in which the first piece of each was found."""
+        """Return all families, in the order in which the first piece of each was found."""
         levels = self._levels()
-        up = self._chains(levels)
+        chain_lengths = self._chain_lengths(levels)
         return [
-            Family(root.place, own.masks, own.on, own.off, up[levels.root(root)], own.oriented)
-            for root, own in self._members.items()
+            Family(
+                root.neuron,
+                own.masks,
+                own.active,
+                own.inactive,
+                chain_lengths[levels.root(root)],
+                own.oriented,
+            )
+            for root, own in self._growing.items()
         ]
 
     def _add_piece(self, piece: Piece) -> None:
-        if piece in self._classes:
+        if piece in self._sets:
             return
-        self._classes.root(piece)
-        before, own = (
-            self._space.before(piece.place),
-            self._space.layer_mask[self._space.layer_of[piece.place]],
-        )
-        self.pieces[piece.place].append(piece.mask)
-        self.on[piece.place] |= piece.mask & before
-        self._members[piece] = Members(
-            [piece.mask], piece.mask & before, ~piece.mask & before, not piece.mask & own
+        self._sets.root(piece)
+        network = self._network
+        before = network.mask_before(piece.neuron)
+        own_layer = network.layer_mask[network.layer_of[piece.neuron]]
+        self.pieces[piece.neuron].append(piece.mask)
+        self.active[piece.neuron] |= piece.mask & before
+        self._growing[piece] = GrowingFamily(
+            [piece.mask], piece.mask & before, ~piece.mask & before, not piece.mask & own_layer
         )
 
     def _link(self, one: Piece, other: Piece) -> None:
-        a, b = self._classes.root(one), self._classes.root(other)
+        """Unite the families of two pieces; the larger one keeps its representative."""
+        a, b = self._sets.root(one), self._sets.root(other)
         if a == b:
             return
-        if len(self._members[a].masks) > len(self._members[b].masks):
+        if len(self._growing[a].masks) > len(self._growing[b].masks):
             a, b = b, a
-        self._classes.join(a, b)
-        small, large = self._members.pop(a), self._members[b]
+        self._sets.join(a, b)
+        small, large = self._growing.pop(a), self._growing[b]
         large.masks += small.masks
-        large.on, large.off, large.oriented = (
-            large.on | small.on,
-            large.off | small.off,
-            large.oriented | small.oriented,
-        )
+        large.active |= small.active
+        large.inactive |= small.inactive
+        large.oriented |= small.oriented
 
-    def _levels(self) -> _Classes[Piece]:
-        levels: _Classes[Piece] = _Classes()
+    def _levels(self) -> _DisjointSets[Piece]:
+        levels: _DisjointSets[Piece] = _DisjointSets()
         for crossing in self._crossings:
             if crossing.kind == "A":
                 levels.join(self.root(crossing.u), self.root(crossing.v))
         return levels
 
-    def _chains(self, levels: _Classes[Piece]) -> defaultdict[Piece, int]:
-        """The longest chain up from each level. All families of a level are of one layer of the network, and crossings
-        lead to later layers, so that one pass in the order of the layers is enough."""
-        edges = {
+    def _chain_lengths(self, levels: _DisjointSets[Piece]) -> defaultdict[Piece, int]:
+        """Number of steps of the longest chain up from each level.
+
+        All families of a level lie in one layer of the network, and crossings lead to later layers,
+        so one pass through the layers from the last one to the first one is enough.
+        """
+        steps = {
             (levels.root(self.root(crossing.u)), levels.root(self.root(crossing.v)))
             for crossing in self._crossings
             if crossing.kind != "A"
         }
-        layer_of, up = self._space.layer_of, defaultdict[Piece, int](int)
-        for low, high in sorted(edges, key=lambda edge: -layer_of[edge[0].place]):
-            up[low] = max(up[low], up[high] + 1)
-        return up
+        layer_of, lengths = self._network.layer_of, defaultdict[Piece, int](int)
+        for low, high in sorted(steps, key=lambda step: -layer_of[step[0].neuron]):
+            lengths[low] = max(lengths[low], lengths[high] + 1)
+        return lengths

@@ -1,24 +1,33 @@
-"""Theorem D, the linear systems at the pieces of the neurons of one layer (docs/theory/deep.md): signs and rows.
+"""The linear systems of Theorem D at the pieces of neurons: signs (D3) and weights (D2).
 
-Let m ≥ 1 be a layer, v neurons of layer m+1, and suppose that the layers before m of a competitor are those of θ, and
-layer m up to signs. At each piece of v an equation Σ_h c_h ∇z_h = 0 holds, h in layer m, where c_h = 0 if the weight of
-v on h and the sign of h are right.
+The systems decide whether a competitor can have other signs in a layer, or other weights of a
+neuron. Ranks are taken modulo a prime, so they are never too large, and a part of the equations is
+enough for a lower bound. The set of neurons that is tried for the signs must be the one of the
+checker, which FORMAT.md §3.9 describes. Mathematics: docs/theory/deep.md, conditions (D2) and (D3),
+and "Joining by sight".
 
-* *Signs* (D3). Unknowns p_h, for each h that is not oriented and crosses some v of a set T, and s_vh and t_vh for the h
-  that do not cross v ∈ T: c_h = W_vh p_h if h crosses v, s_vh where it is on, t_vh where it is off (0 instead of p_h
-  and t_vh if it is oriented). If only 0 solves the system, the signs are right. T can have those v only whose own
-  unknowns are determined when the p_h are taken for known. A large T has more equations, and more unknowns p_h: each
-  such v alone is tried, and the first k of them for every k, as in the checker.
-* *Rows* (D2). If the signs are right, s_h alone is left, for the h that are on and not yet seen. If only 0 solves this
-  system, the weights on them are right: v *sees* them.
+Let m ≥ 1 be a layer and v a neuron of layer m+1, and suppose that the layers before m of a
+competitor are the layers of θ, and that layer m is so up to signs. At each piece of v an equation
+Σ_h c_h ∇z_h = 0 holds, the sum over the neurons h of layer m, with c_h = 0 if both the weight of v
+on h and the sign of h are right.
 
-Ranks are taken modulo a prime, so they are never too large. Some of the equations are enough.
+* *Signs* (D3). The unknowns are p_h for each h that is not oriented and crosses some v of a set T
+  of neurons, and s_vh and t_vh for each v in T and each h that does not cross v. The coefficient
+  c_h is W_vh p_h if h crosses v, s_vh where h is active, and t_vh where it is inactive; p_h and
+  t_vh are replaced by 0 if h is oriented. If only 0 solves the system, the signs are right. A
+  neuron v can belong to T only if its own unknowns s_vh, t_vh are determined once the p_h are
+  known. A larger T has more equations and more unknowns p_h: like the checker, the prover tries
+  each such v alone, and the first k of them for every k.
+* *Weights* (D2). If the signs are right, only unknowns s_h remain, for the h that are active and
+  whose weights are not determined yet. If only 0 solves this system, the weights of v on these h
+  are determined (deep.md says: v *sees* them).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,154 +37,204 @@ from polyrelu.proofs.deep.families import Family
 from polyrelu.proofs.deep.neuron_evidence import (
     LayerEvidence,
     NeuronEvidence,
-    all_placed,
+    all_have_full_chains,
+    are_pairwise_distinguished,
     bits_of,
-    enlarged,
-    pairwise_distinguished,
+    join_families,
 )
 from polyrelu.proofs.deep.ridges import DeepNetwork
+from polyrelu.proofs.deep.settings import SETTINGS
 
 __all__ = [
     "determines_weights",
     "is_crossed_by_all",
     "join_by_weights",
-    "signs_short_of",
+    "sign_rank_deficit",
     "with_determined_weights",
 ]
 
-#: So many more equations than unknowns are taken at a time.
-_SPARE = 8
-
-#: Of more neurons than the first number only so many are tried, those that are crossed most, and each alone: a system
-#: of 256 unknowns takes a second.
-_WIDE, _BEST = 64, 8
-
-#: After so many parts of the equations, each as many as the unknowns, that add nothing to the rank, the rest is left
-#: out.
-_IDLE = 3
+#: The equations at one piece: which neurons of layer m are active there, and ∂z_h/∂x_k for some
+#: inputs k, the rows, and all h of layer m, the columns.
+_PieceEquations: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.int64]]
 
 
-def is_crossed_by_all(space: DeepNetwork, above: Iterable[NeuronEvidence]) -> bool:
-    """Whether one of the neurons is crossed by all neurons of the layer before: the first case of (D3)."""
-    return any(v.crossed == space.before(v.place) for v in above)
+def is_crossed_by_all(deep_network: DeepNetwork, above: Iterable[NeuronEvidence]) -> bool:
+    """Whether all neurons of the layer before cross one of some neurons: first case of (D3)."""
+    return any(v.crossed_by == deep_network.mask_before(v.neuron) for v in above)
 
 
-def signs_short_of(
-    space: DeepNetwork,
+def sign_rank_deficit(
+    deep_network: DeepNetwork,
     layer: int,
-    known: dict[int, NeuronEvidence],
+    chosen: Mapping[int, NeuronEvidence],
     above: Sequence[NeuronEvidence],
 ) -> int:
-    """(D3) for a layer m < L-1, the second case, with what is known of neurons of layer m+1: by how much the rank in
-    the p_h is short; 0 if the signs are determined.
+    """Compute by how much the rank in the p_h is too small in the second case of (D3).
 
-    For each v its own unknowns are eliminated; what is left has the p_h only. It ends as soon as one v alone, or those
-    so far together, are enough.
+    Parameters
+    ----------
+    deep_network
+        The network.
+    layer
+        The layer m < L-1 whose signs are in question.
+    chosen
+        The evidence about the neurons of layer m, by their numbers.
+    above
+        The evidence about the neurons of layer m+1 that may belong to T.
+
+    Returns
+    -------
+    int
+        0 if the signs of the layer are determined.
+
+    Notes
+    -----
+    The own unknowns of each v are eliminated; what remains has the unknowns p_h only. The
+    computation ends as soon as one v alone, or those so far together, are enough.
     """
     oriented = sum(
-        1 << place for place in space.places(layer) if place in known and known[place].oriented
+        1 << neuron
+        for neuron in deep_network.neurons_in(layer)
+        if neuron in chosen and chosen[neuron].oriented
     )
-    unresolved = space.layer_mask[layer] & ~oriented
-    crossed, left, short = 0, list[list[int]](), max(1, unresolved.bit_count())
-    wide = len(above) > _WIDE
-    some = sorted(above, key=lambda v: -v.crossed.bit_count())[:_BEST] if wide else above
-    for v in some:  # in the order of the checker, which tries each alone, and then those so far
-        system = _system(space, layer, v, unresolved)
-        if system.short:
+    unresolved = deep_network.layer_mask[layer] & ~oriented
+    crossing, together, deficit = 0, list[list[int]](), max(1, unresolved.bit_count())
+    alone_only = len(above) > SETTINGS.many_neurons
+    if alone_only:
+        above = sorted(above, key=lambda v: -v.crossed_by.bit_count())[: SETTINGS.best_neurons]
+    for v in above:  # in the order of the checker
+        system = _sign_system(deep_network, layer, v, unresolved)
+        if system.own_deficit:
             continue
-        own = v.crossed & unresolved
-        if len(system.rest) == own.bit_count():
+        own = v.crossed_by & unresolved
+        if len(system.remaining) == own.bit_count():
             return 0
-        if wide:
+        if alone_only:
             continue
-        crossed |= own
-        left = eliminate_mod([*left, *system.rest], 0, space.prime)[1]
-        short = crossed.bit_count() - len(left)
-        if not short:
+        crossing |= own
+        together = eliminate_mod([*together, *system.remaining], 0, deep_network.prime)[1]
+        deficit = crossing.bit_count() - len(together)
+        if not deficit:
             break
-    return short
+    return deficit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _System:
-    """The equations of one v: by how much its own unknowns are short of rank, and independent ones that are left for
-    the p_h."""
+class _SignSystem:
+    """The equations of one v after elimination of its own unknowns.
 
-    short: int
-    rest: list[list[int]]
+    Attributes
+    ----------
+    own_deficit
+        By how much the rank in the own unknowns s_vh, t_vh is too small.
+    remaining
+        Independent equations that have the unknowns p_h only, a row each.
+    """
+
+    own_deficit: int
+    remaining: list[list[int]]
 
 
-def _system(space: DeepNetwork, layer: int, v: NeuronEvidence, unresolved: int) -> _System:
-    start, width = space.starts[layer - 1], space.network.widths[layer]
-    ons = [h - start for h in bits_of(v.on & ~v.crossed)]
-    offs = [h - start for h in bits_of(v.off & ~v.crossed & unresolved)]
-    weights = np.array([w % space.prime for w in space.row(v.place)])
-    factors = np.where(_marks(v.crossed & unresolved, start, width), weights, 0)
-    own, rows = len(ons) + len(offs), list[list[int]]()
-    wanted = own + int(np.count_nonzero(factors))
-    idle = 0
-    for equations in _equations(space, layer, v.masks, ~v.crossed, (own, wanted)):
+def _sign_system(
+    deep_network: DeepNetwork, layer: int, v: NeuronEvidence, unresolved: int
+) -> _SignSystem:
+    """The system of (D3) for one neuron v; `unresolved` masks the h that are not oriented."""
+    prime, start = deep_network.prime, deep_network.starts[layer - 1]
+    width = deep_network.widths[layer]
+    with_s = [h - start for h in bits_of(v.active & ~v.crossed_by)]
+    with_t = [h - start for h in bits_of(v.inactive & ~v.crossed_by & unresolved)]
+    weights = np.array([w % prime for w in deep_network.integer_row(v.neuron)])
+    factors = np.where(_layer_part(v.crossed_by & unresolved, start, width), weights, 0)
+    num_own, rows = len(with_s) + len(with_t), list[list[int]]()
+    full_rank = num_own + int(np.count_nonzero(factors))
+    idle_blocks = 0
+    ranks = num_own, full_rank
+    for equations in _equations(deep_network, layer, v.masks, ~v.crossed_by, ranks):
         block = [
-            np.hstack([np.where(on[ons], slopes[:, ons], 0), np.where(on[offs], 0, slopes[:, offs]),
-                       slopes * factors % space.prime])
-            for on, slopes in equations
-        ]  # fmt: skip
-        before, rows = (
-            len(rows),
-            eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1],
-        )
-        idle = idle + 1 if len(rows) == before else 0
-        if len(rows) == wanted or idle == _IDLE:
+            np.hstack(
+                [
+                    np.where(active[with_s], slopes[:, with_s], 0),
+                    np.where(active[with_t], 0, slopes[:, with_t]),
+                    slopes * factors % prime,
+                ]
+            )
+            for active, slopes in equations
+        ]
+        rank_before = len(rows)
+        rows = eliminate_mod([*rows, *np.vstack(block).tolist()], 0, prime)[1]
+        idle_blocks = idle_blocks + 1 if len(rows) == rank_before else 0
+        if len(rows) == full_rank or idle_blocks == SETTINGS.idle_blocks:
             break
-    rank, rest = eliminate_mod(rows, own, space.prime)
-    return _System(own - rank, rest)
+    rank, remaining = eliminate_mod(rows, num_own, prime)
+    return _SignSystem(num_own - rank, remaining)
 
 
-def determines_weights(space: DeepNetwork, layer: int, masks: Iterable[int], unknown: int) -> bool:
-    """Whether the pieces determine the weights on all the neurons of layer m in a mask, those on others being right."""
-    start = space.starts[layer - 1]
-    wanted = np.array([h - start for h in bits_of(unknown)], dtype=np.int64)
-    rows, idle = list[list[int]](), 0
-    for equations in _equations(space, layer, masks, unknown, (len(wanted), len(wanted))):
-        block = [np.where(on[wanted], slopes[:, wanted], 0) for on, slopes in equations]
-        before, rows = (
-            len(rows),
-            eliminate_mod([*rows, *np.vstack(block).tolist()], 0, space.prime)[1],
-        )
-        if len(rows) == len(wanted):
+def determines_weights(
+    deep_network: DeepNetwork, layer: int, masks: Iterable[int], unknown: int
+) -> bool:
+    """Whether pieces determine the weights on all neurons h of a mask, given all others.
+
+    Parameters
+    ----------
+    deep_network
+        The network.
+    layer
+        The layer of the h.
+    masks
+        The masks of the pieces, which belong to one neuron of the next layer.
+    unknown
+        The mask of the h.
+
+    Returns
+    -------
+    bool
+        Whether the system of (D2) has only the solution 0, modulo the prime.
+    """
+    start = deep_network.starts[layer - 1]
+    columns = np.array([h - start for h in bits_of(unknown)], dtype=np.int64)
+    ranks = len(columns), len(columns)
+    rows, idle_blocks = list[list[int]](), 0
+    for equations in _equations(deep_network, layer, masks, unknown, ranks):
+        block = [np.where(active[columns], slopes[:, columns], 0) for active, slopes in equations]
+        rank_before = len(rows)
+        rows = eliminate_mod([*rows, *np.vstack(block).tolist()], 0, deep_network.prime)[1]
+        if len(rows) == len(columns):
             return True
-        idle = idle + 1 if len(rows) == before else 0
-        if idle == _IDLE:
+        idle_blocks = idle_blocks + 1 if len(rows) == rank_before else 0
+        if idle_blocks == SETTINGS.idle_blocks:
             break
-    return not len(wanted)
+    return not len(columns)
 
 
 def _equations(
-    space: DeepNetwork, layer: int, masks: Iterable[int], apart: int, ranks: tuple[int, int]
-) -> Iterator[list[tuple[NDArray[np.bool_], NDArray[np.int64]]]]:
-    """For pieces, several at a time: which neurons of the layer are on, and the gradients of all of them as columns.
+    deep_network: DeepNetwork,
+    layer: int,
+    masks: Iterable[int],
+    relevant: int,
+    ranks: tuple[int, int],
+) -> Iterator[list[_PieceEquations]]:
+    """The equations at pieces, in blocks of several pieces.
 
-    Pieces with the same signs in the layers before and in `apart`, a mask, give the same equations. `ranks`: the least
-    rank that is of use, and the largest one that there can be; nothing comes if there are fewer equations than that.
+    Pieces with the same signs in the layers before `layer`, and in the neurons of `layer` that the
+    mask `relevant` has, give the same equations. `ranks` are the least rank that is of use and the
+    largest possible one; there are no blocks if there are fewer equations than the first.
     """
-    start, width, own = (
-        space.starts[layer - 1],
-        space.network.widths[layer],
-        space.layer_mask[layer],
-    )
-    kept = ((1 << start) - 1) | (apart & own)
+    start, width = deep_network.starts[layer - 1], deep_network.widths[layer]
+    kept = ((1 << start) - 1) | (relevant & deep_network.layer_mask[layer])
     different = list({mask & kept: mask for mask in masks}.values())
     least, most = ranks
-    count = min(space.network.inputs, most + _SPARE)
+    count = min(deep_network.network.inputs, most + SETTINGS.spare_equations)
     if count * len(different) < least:
         return
-    batch = -(-(most + _SPARE) // count)
-    for first in range(0, len(different), batch):
-        some = different[first : first + batch]
-        yield [(_marks(mask, start, width), space.gradients(layer, mask, count).T) for mask in some]
+    pieces_per_block = -(-(most + SETTINGS.spare_equations) // count)
+    for first in range(0, len(different), pieces_per_block):
+        yield [
+            (_layer_part(mask, start, width), deep_network.gradients(layer, mask, count).T)
+            for mask in different[first : first + pieces_per_block]
+        ]
 
 
-def _marks(mask: int, start: int, width: int) -> NDArray[np.bool_]:
+def _layer_part(mask: int, start: int, width: int) -> NDArray[np.bool_]:
     """The part of a mask that belongs to a layer, as an array."""
     text = np.frombuffer(
         (mask >> start & (1 << width) - 1).to_bytes(width // 8 + 1, "little"), dtype=np.uint8
@@ -183,33 +242,52 @@ def _marks(mask: int, start: int, width: int) -> NDArray[np.bool_]:
     return np.unpackbits(text, count=width, bitorder="little").view(np.bool_)
 
 
-def join_by_weights(space: DeepNetwork, layer: int, found: LayerEvidence) -> list[Family]:
-    """What the neurons of a layer ℓ ≥ 2 see, and the families that were joined to them by sight; `found` is changed."""
-    places = [place for place in space.places(layer) if place in found.chosen]
-    for place in places:
-        found.chosen[place] = with_determined_weights(space, found.chosen[place])
-    if not all_placed(space, space.places(layer), found.chosen):
+def join_by_weights(deep_network: DeepNetwork, layer: int, found: LayerEvidence) -> list[Family]:
+    """Determine the weights of the neurons of a layer ℓ ≥ 2, and join families by weights.
+
+    Parameters
+    ----------
+    deep_network
+        The network.
+    layer
+        The layer ℓ.
+    found
+        The evidence so far; it is changed.
+
+    Returns
+    -------
+    list of Family
+        The families that were joined, in an order in which that is allowed.
+    """
+    neurons = [neuron for neuron in deep_network.neurons_in(layer) if neuron in found.chosen]
+    for neuron in neurons:
+        found.chosen[neuron] = with_determined_weights(deep_network, found.chosen[neuron])
+    if not all_have_full_chains(deep_network, deep_network.neurons_in(layer), found.chosen):
         return []
-    if all(found.chosen[place].seen == space.before(place) for place in places):
+    determined = {neuron: found.chosen[neuron].determined_weights for neuron in neurons}
+    if all(determined[neuron] == deep_network.mask_before(neuron) for neuron in neurons):
         return []
-    if not pairwise_distinguished(
-        space, places, {place: found.chosen[place].seen for place in places}
-    ):
+    if not are_pairwise_distinguished(deep_network, neurons, determined):
         return []
-    order = enlarged(
-        space, places, found.chosen, found.left, lambda part: with_determined_weights(space, part)
+    joined = join_families(
+        deep_network,
+        neurons,
+        found.chosen,
+        found.unjoined,
+        lambda candidate: with_determined_weights(deep_network, candidate),
     )
-    for place in places:
-        found.chosen[place] = with_determined_weights(space, found.chosen[place])
-    return order
+    for neuron in neurons:
+        found.chosen[neuron] = with_determined_weights(deep_network, found.chosen[neuron])
+    return joined
 
 
-def with_determined_weights(space: DeepNetwork, part: NeuronEvidence) -> NeuronEvidence:
-    """A portrait with what all its pieces together see."""
-    unknown = part.on & ~part.seen
-    layer = space.layer_of[part.place] - 1
-    return (
-        part.seeing(unknown)
-        if unknown and determines_weights(space, layer, part.masks, unknown)
-        else part
-    )
+def with_determined_weights(deep_network: DeepNetwork, evidence: NeuronEvidence) -> NeuronEvidence:
+    """Return the evidence with the weights that all its pieces together determine.
+
+    They are the weights on all neurons that are active at some piece, or none beyond those known.
+    """
+    unknown = evidence.active & ~evidence.determined_weights
+    layer = deep_network.layer_of[evidence.neuron] - 1
+    if unknown and determines_weights(deep_network, layer, evidence.masks, unknown):
+        return evidence.with_determined(unknown)
+    return evidence

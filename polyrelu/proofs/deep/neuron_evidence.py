@@ -1,22 +1,30 @@
-"""Theorem D, one neuron from its families: which families belong to one neuron of every competitor (docs/theory/deep.md).
+"""Evidence about one neuron: which families belong to one neuron of every competitor (Theorem D).
 
-A family *crosses* a neuron h of the layer before if h is on at some of its pieces and off at others. It is *placed* if
-its chain up is as long as it can be: then it lies in no later layer of a competitor than its own, ℓ, and in no earlier
-one, because these are known when layer ℓ is looked at. One placed family is chosen
-for each neuron. Another placed family of the same neuron can be joined to it
+For each hidden neuron one family is chosen, and others are joined to it; `layer_evidence` does both
+as far as crossings alone allow. The joining by linear systems is in `linear_systems`. The prover
+and the checker must agree on when a family may be joined, so a change here needs a change of
+FORMAT.md §3.9. Mathematics: docs/theory/deep.md, sections "Joining" and "Joining by sight".
+
+A neuron h of the layer before *crosses* a family if h is active at some of its pieces and inactive
+at others. A family of layer ℓ has a *full chain* (deep.md says: it is *placed*) if its chain up has
+L-1-ℓ steps. Then its neuron in a competitor lies in no later layer than ℓ; and it lies in no
+earlier one, because the earlier layers are known when layer ℓ is considered. The chosen family has
+a full chain. Another family of the same neuron v with a full chain can be joined to the set of v
 
 * if ℓ = 1: always, because the hyperplanes of the neurons of the first layer are different;
-* if ℓ > 1, *by crossing*: if it and the set of v cross a common h, and if all the chosen families of layer ℓ are
-  pairwise told apart, and it is told apart from those of the other neurons of the layer. Sets of two neurons v ≠ w are
-  *told apart* if the rows v and w of W[ℓ] are independent on the h that both cross;
-* if ℓ > 1 and the layer before is known with its signs, *by sight*: the same with "see" for "cross" (`deep_rows`).
+* if ℓ > 1, *by crossing*: if some h crosses both the family and the set of v; if the chosen
+  families of layer ℓ are pairwise *distinguished* by crossing; and if the family is distinguished
+  from the sets of the other neurons of the layer. The sets of two neurons v ≠ w are distinguished
+  if the rows v and w of W[ℓ] are independent on the h that cross both;
+* if ℓ > 1 and layer ℓ-1 is known with its signs, *by weights* (deep.md says: *by sight*): the same
+  conditions with "the weight on h is determined" in place of "h crosses".
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from polyrelu.proofs.deep.families import Family
 from polyrelu.proofs.deep.ridges import DeepNetwork
@@ -24,168 +32,206 @@ from polyrelu.proofs.deep.ridges import DeepNetwork
 __all__ = [
     "LayerEvidence",
     "NeuronEvidence",
-    "all_placed",
+    "all_have_full_chains",
+    "are_distinguished",
+    "are_pairwise_distinguished",
     "bits_of",
-    "distinguished",
-    "enlarged",
-    "is_placed",
+    "has_full_chain",
+    "join_families",
     "layer_evidence",
-    "pairwise_distinguished",
 ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NeuronEvidence:
-    """What is known of one neuron v = (ℓ, i); the masks are of layer ℓ-1.
+    """What some families of one neuron v = (ℓ, i) prove; all masks are of layer ℓ-1.
 
     Attributes
     ----------
-    place : of v.
-    families : the chosen family and those that were joined to it, in this order.
-    on, off : whether each neuron is on, off, at some piece.
-    crossed : whether one of the families crosses it.
-    seen : whether its weight is determined up to the factor of v, once the signs of layer ℓ-1 are.
+    neuron
+        Number of v.
+    families
+        The chosen family and those that were joined to it, in this order.
+    active, inactive
+        Masks of the neurons that are active, inactive, at some piece of these families.
+    crossed_by
+        Mask of the neurons that cross one of the families.
+    determined_weights
+        Mask of the neurons h for which the weight of v on h is determined, up to one factor for v,
+        once the signs of layer ℓ-1 are.
     """
 
-    place: int
+    neuron: int
     families: tuple[Family, ...]
-    on: int
-    off: int
-    crossed: int
-    seen: int
+    active: int
+    inactive: int
+    crossed_by: int
+    determined_weights: int
 
     @classmethod
-    def of(cls, family: Family, seen: int = 0) -> NeuronEvidence:
-        """Of one family."""
+    def of(cls, family: Family) -> NeuronEvidence:
+        """Return the evidence of one family, which determines the weights on what crosses it."""
         return cls(
-            family.place, (family,), family.on, family.off, family.crossed, family.crossed | seen
+            family.neuron,
+            (family,),
+            family.active,
+            family.inactive,
+            family.crossed_by,
+            family.crossed_by,
         )
 
-    def joined(self, other: NeuronEvidence) -> NeuronEvidence:
-        """With the families of another one."""
+    def joined_with(self, other: NeuronEvidence) -> NeuronEvidence:
+        """Return the evidence of the families of both."""
         return NeuronEvidence(
-            self.place,
+            self.neuron,
             (*self.families, *other.families),
-            self.on | other.on,
-            self.off | other.off,
-            self.crossed | other.crossed,
-            self.seen | other.seen,
+            self.active | other.active,
+            self.inactive | other.inactive,
+            self.crossed_by | other.crossed_by,
+            self.determined_weights | other.determined_weights,
         )
 
-    def seeing(self, seen: int) -> NeuronEvidence:
-        """With more that is seen."""
-        return NeuronEvidence(
-            self.place, self.families, self.on, self.off, self.crossed, self.seen | seen
-        )
+    def with_determined(self, weights: int) -> NeuronEvidence:
+        """Return the same evidence with more determined weights, given as a mask."""
+        return replace(self, determined_weights=self.determined_weights | weights)
 
     @property
     def masks(self) -> Iterator[int]:
-        """Of the pieces of all the families."""
+        """The masks of the pieces of all the families."""
         return (mask for family in self.families for mask in family.masks)
 
     @property
     def oriented(self) -> bool:
-        """Whether no other neuron of its layer is on at one of the pieces, so that f is constant on the off side."""
+        """Whether one of the families is oriented."""
         return any(family.oriented for family in self.families)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerEvidence:
-    """What some families show, layer by layer.
+    """The families of all neurons, chosen, joined or neither.
 
     Attributes
     ----------
-    chosen : one portrait for each neuron that has a piece, by its place, with what was joined by crossing.
-    left : the portraits of placed families that were not joined.
-    order : the families that were joined by crossing, in the order in which that is allowed.
+    chosen
+        For each neuron number with a piece, the chosen family with what was joined to it.
+    unjoined
+        For each neuron number, the families with full chains that were not joined.
+    joined
+        The families that were joined by crossing, in an order in which that is allowed.
     """
 
     chosen: dict[int, NeuronEvidence]
-    left: dict[int, list[NeuronEvidence]]
-    order: list[Family]
+    unjoined: dict[int, list[NeuronEvidence]]
+    joined: list[Family]
 
 
-def layer_evidence(space: DeepNetwork, families: Iterable[Family]) -> LayerEvidence:
-    """Choose and join families."""
-    found: defaultdict[int, list[Family]] = defaultdict(list)
+def layer_evidence(deep_network: DeepNetwork, families: Iterable[Family]) -> LayerEvidence:
+    """Choose a family for each neuron, and join others by crossing."""
+    by_neuron: defaultdict[int, list[Family]] = defaultdict(list)
     for family in families:
-        found[family.place].append(family)
+        by_neuron[family.neuron].append(family)
     result = LayerEvidence({}, defaultdict(list), [])
-    for place, own in found.items():
-        best = max(own, key=lambda family: _merit(space, family))
-        rest = [family for family in own if family is not best and is_placed(space, family)]
-        rest.sort(key=lambda family: _merit(space, family), reverse=True)
-        result.chosen[place] = NeuronEvidence.of(best)
-        result.left[place] = list(map(NeuronEvidence.of, rest))
-    for layer in range(1, space.network.depth):
-        places = space.places(layer)
-        if all_placed(space, places, result.chosen):
-            crossed = {place: result.chosen[place].crossed for place in places}
-            if layer == 1 or pairwise_distinguished(space, places, crossed):
-                result.order.extend(enlarged(space, places, result.chosen, result.left))
+    for neuron, own in by_neuron.items():
+        best = max(own, key=lambda family: _preference(deep_network, family))
+        others = [
+            family for family in own if family is not best and has_full_chain(deep_network, family)
+        ]
+        others.sort(key=lambda family: _preference(deep_network, family), reverse=True)
+        result.chosen[neuron] = NeuronEvidence.of(best)
+        result.unjoined[neuron] = list(map(NeuronEvidence.of, others))
+    for layer in range(1, deep_network.depth):
+        neurons = deep_network.neurons_in(layer)
+        if all_have_full_chains(deep_network, neurons, result.chosen):
+            crossed_by = {neuron: result.chosen[neuron].crossed_by for neuron in neurons}
+            if layer == 1 or are_pairwise_distinguished(deep_network, neurons, crossed_by):
+                joined = join_families(deep_network, neurons, result.chosen, result.unjoined)
+                result.joined.extend(joined)
     return result
 
 
-def all_placed(
-    space: DeepNetwork, places: Iterable[int], chosen: dict[int, NeuronEvidence]
+def all_have_full_chains(
+    deep_network: DeepNetwork, neurons: Iterable[int], chosen: Mapping[int, NeuronEvidence]
 ) -> bool:
-    """Whether each of some neurons has a family that is placed."""
-    return all(place in chosen and is_placed(space, chosen[place].families[0]) for place in places)
-
-
-def enlarged(
-    space: DeepNetwork,
-    places: Sequence[int],
-    chosen: dict[int, NeuronEvidence],
-    left: dict[int, list[NeuronEvidence]],
-    look: Callable[[NeuronEvidence], NeuronEvidence] | None = None,
-) -> list[Family]:
-    """Join to the chosen portraits of a layer, which are pairwise told apart, what can be joined and shows something
-    more: by crossing, or by sight if it is given how to look. Both dictionaries are changed.
-
-    Returns
-    -------
-    The families that were joined, in the order in which that is allowed.
-    """
-    waiting, order, found = [part for place in places for part in left[place]], list[Family](), True
-    while found:
-        later, found = list[NeuronEvidence](), False
-        for part in waiting:
-            own = chosen[part.place]
-            if not _shows_more(own, part) if look is None else not part.on & ~own.seen:
-                continue
-            seeing = part if look is None else look(part)
-            if _can_join(space, places, chosen, seeing, by_weights=look is not None):
-                chosen[part.place], found = own.joined(seeing), True
-                order += part.families
-            else:
-                later.append(seeing)
-        waiting = later
-    for place in places:
-        left[place] = [part for part in waiting if part.place == place]
-    return order
-
-
-def is_placed(space: DeepNetwork, family: Family) -> bool:
-    """Whether a chain up fixes the layer of a family in every competitor, given the layers before."""
-    return family.up == space.network.depth - 1 - space.layer_of[family.place]
-
-
-def pairwise_distinguished(
-    space: DeepNetwork, places: Sequence[int], known: dict[int, int]
-) -> bool:
-    """Whether the rows of the neurons of a layer are pairwise independent on what is known of both, given as masks."""
+    """Whether each of the neurons has a chosen family, with a full chain."""
     return all(
-        distinguished(space, v, w, known[v] & known[w])
-        for i, v in enumerate(places)
-        for w in places[:i]
+        neuron in chosen and has_full_chain(deep_network, chosen[neuron].families[0])
+        for neuron in neurons
     )
 
 
-def distinguished(space: DeepNetwork, v: int, w: int, common: int) -> bool:
-    """Whether the rows of two neurons of a layer are independent on some neurons of the layer before."""
-    a, b, start = space.row(v), space.row(w), space.starts[space.layer_of[v] - 2]
-    first = -1
+def join_families(
+    deep_network: DeepNetwork,
+    neurons: Sequence[int],
+    chosen: dict[int, NeuronEvidence],
+    unjoined: dict[int, list[NeuronEvidence]],
+    determine: Callable[[NeuronEvidence], NeuronEvidence] | None = None,
+) -> list[Family]:
+    """Join to the chosen families of a layer all families that can be joined and add evidence.
+
+    Parameters
+    ----------
+    deep_network
+        The network.
+    neurons
+        Numbers of the neurons of the layer. What was chosen for them is pairwise distinguished.
+    chosen, unjoined
+        As in `LayerEvidence`; both are changed.
+    determine
+        The function that adds the weights which the pieces of some families determine. With it
+        families are joined by weights, without it by crossing.
+
+    Returns
+    -------
+    list of Family
+        The families that were joined, in an order in which that is allowed.
+    """
+    waiting = [candidate for neuron in neurons for candidate in unjoined[neuron]]
+    joined, has_joined = list[Family](), True
+    while has_joined:
+        later, has_joined = list[NeuronEvidence](), False
+        for candidate in waiting:
+            own = chosen[candidate.neuron]
+            if determine is None:
+                is_useful, evidence = _adds_evidence(own, candidate), candidate
+            else:
+                is_useful = bool(candidate.active & ~own.determined_weights)
+                evidence = determine(candidate) if is_useful else candidate
+            if not is_useful:
+                continue
+            if _can_join(deep_network, neurons, chosen, evidence, determine is not None):
+                chosen[candidate.neuron], has_joined = own.joined_with(evidence), True
+                joined += candidate.families
+            else:
+                later.append(evidence)
+        waiting = later
+    for neuron in neurons:
+        unjoined[neuron] = [candidate for candidate in waiting if candidate.neuron == neuron]
+    return joined
+
+
+def has_full_chain(deep_network: DeepNetwork, family: Family) -> bool:
+    """Whether the chain up from a family has the full length L-1-ℓ."""
+    return family.chain_length == deep_network.depth - 1 - deep_network.layer_of[family.neuron]
+
+
+def are_pairwise_distinguished(
+    deep_network: DeepNetwork, neurons: Sequence[int], known: Mapping[int, int]
+) -> bool:
+    """Whether the rows of any two neurons of a layer are independent on the h known of both.
+
+    `known` has a mask of neurons h of the layer before for each neuron.
+    """
+    return all(
+        are_distinguished(deep_network, v, w, known[v] & known[w])
+        for i, v in enumerate(neurons)
+        for w in neurons[:i]
+    )
+
+
+def are_distinguished(deep_network: DeepNetwork, v: int, w: int, common: int) -> bool:
+    """Whether the rows of two neurons of a layer are independent on the neurons of a mask."""
+    a, b = deep_network.integer_row(v), deep_network.integer_row(w)
+    start, first = deep_network.starts[deep_network.layer_of[v] - 2], -1
     for h in bits_of(common >> start):
         if first < 0 and (a[h] or b[h]):
             first = h
@@ -195,42 +241,52 @@ def distinguished(space: DeepNetwork, v: int, w: int, common: int) -> bool:
 
 
 def bits_of(mask: int) -> Iterator[int]:
-    """The places of the ones in a mask, ascending."""
+    """Return the positions of the ones in a mask, in ascending order."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
 
 
-def _merit(space: DeepNetwork, family: Family) -> tuple[bool, int, int]:
-    """What makes a family a good choice: what crosses it tells it apart, and so does what is on, by sight."""
+def _preference(deep_network: DeepNetwork, family: Family) -> tuple[bool, int, int]:
+    """Sort key by which a family is chosen; the largest one is best.
+
+    Neurons that cross the family distinguish it, and so do neurons that are active at its pieces,
+    whose weights may be determined.
+    """
     return (
-        is_placed(space, family),
-        family.crossed.bit_count() + family.on.bit_count(),
+        has_full_chain(deep_network, family),
+        family.crossed_by.bit_count() + family.active.bit_count(),
         len(family.masks),
     )
 
 
-def _shows_more(own: NeuronEvidence, part: NeuronEvidence) -> bool:
-    """Whether a family shows something that is not known, before anything is seen but by crossing."""
+def _adds_evidence(own: NeuronEvidence, candidate: NeuronEvidence) -> bool:
+    """Whether a family adds active or crossing neurons, or an orientation, to what is joined."""
     return bool(
-        part.on & ~own.on or part.crossed & ~own.crossed or (part.oriented and not own.oriented)
+        candidate.active & ~own.active
+        or candidate.crossed_by & ~own.crossed_by
+        or (candidate.oriented and not own.oriented)
     )
 
 
 def _can_join(
-    space: DeepNetwork,
-    places: Sequence[int],
-    chosen: dict[int, NeuronEvidence],
-    part: NeuronEvidence,
+    deep_network: DeepNetwork,
+    neurons: Sequence[int],
+    chosen: Mapping[int, NeuronEvidence],
+    candidate: NeuronEvidence,
     by_weights: bool,
 ) -> bool:
-    if space.layer_of[part.place] == 1:
+    """Whether a family may be joined, by crossing or by weights, to the set of its neuron."""
+    if deep_network.layer_of[candidate.neuron] == 1:
         return True
-    known = part.seen if by_weights else part.crossed
+    known = candidate.determined_weights if by_weights else candidate.crossed_by
     others = {
-        place: chosen[place].seen if by_weights else chosen[place].crossed for place in places
+        neuron: chosen[neuron].determined_weights if by_weights else chosen[neuron].crossed_by
+        for neuron in neurons
     }
-    return bool(known & others[part.place]) and all(
-        distinguished(space, part.place, w, known & others[w]) for w in places if w != part.place
+    return bool(known & others[candidate.neuron]) and all(
+        are_distinguished(deep_network, candidate.neuron, w, known & others[w])
+        for w in neurons
+        if w != candidate.neuron
     )

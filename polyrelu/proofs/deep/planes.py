@@ -1,7 +1,8 @@
-"""Theorem D, the planes of a search, and points in them: exact ones, and guesses in floats.
+"""The planes of a search, and points in them: exact points, and approximate ones in floats.
 
-A plane is known by its number. Points that planes are laid through and directions have few digits, which keeps exact
-arithmetic fast.
+A search walks in planes of R^{n_0}; a plane is known by its number in `Planes.all`. The points that
+planes are laid through, and their directions, have few digits, which keeps exact arithmetic fast.
+Floats here only say where to search next.
 """
 
 from __future__ import annotations
@@ -17,33 +18,49 @@ from numpy.typing import NDArray
 from polyrelu.errors import DomainError
 from polyrelu.exact import meeting_direction, nearest_float
 from polyrelu.proofs.deep.ridges import DeepNetwork, Piece, Ridge
-from polyrelu.support.typing import Signs
+from polyrelu.proofs.deep.settings import SETTINGS
+from polyrelu.support.typing import Floats, Signs
 from polyrelu.walks import AffineSlice, first_zero
 
-__all__ = ["InPlane", "Plane", "Planes", "Spot", "rounded", "short", "unit"]
+__all__ = [
+    "Location",
+    "Plane",
+    "PlanePoint",
+    "Planes",
+    "integer_direction",
+    "rounded_point",
+    "unit_vector",
+]
 
-#: The coordinates of a point in a plane.
-InPlane: TypeAlias = tuple[Fraction, Fraction]
-
-#: Binary digits of the coordinates of points that planes are laid through, and the largest entry of their directions.
-_DIGITS, _LARGEST = 24, 1000
-
-#: Points farther out than this are moved here before a plane is laid through them.
-_FAR = 2.0**200
-
-#: So many networks on planes are remembered.
-_REMEMBERED = 64
+#: The coordinates (s, t) of a point in a plane.
+PlanePoint: TypeAlias = tuple[Fraction, Fraction]
 
 
 class Plane(NamedTuple):
-    """The points p + s B_1 + t B_2 of R^{n_0}."""
+    """The points p + s B_1 + t B_2 of R^{n_0}.
+
+    Attributes
+    ----------
+    point
+        The point p.
+    directions
+        The directions B_1 and B_2.
+    """
 
     point: tuple[Fraction, ...]
     directions: tuple[tuple[int, ...], tuple[int, ...]]
 
 
-class Spot(NamedTuple):
-    """Where a ridge or a piece was found: the number of a plane, and about where in it."""
+class Location(NamedTuple):
+    """Where a search met a ridge or a piece.
+
+    Attributes
+    ----------
+    plane
+        The number of a plane.
+    s, t
+        Approximate coordinates in this plane.
+    """
 
     plane: int
     s: float
@@ -51,127 +68,156 @@ class Spot(NamedTuple):
 
 
 class Planes:
-    """The planes in which there were walks.
+    """The planes in which a search has walked.
 
     Attributes
     ----------
-    all : by their numbers.
+    all
+        The planes, in the order of their numbers.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
-    >>> from polyrelu.proofs.deep.ridges import deep_network
-    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
-    >>> planes = Planes(deep_network(net))
+    >>> first, second = ([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2])
+    >>> planes = Planes(DeepNetwork.of(from_arrays([first, second, ([[1, 2]], [0])])))
     >>> planes.add(Plane((Fraction(0), Fraction(1)), ((1, 0), (0, 1))))
     0
-    >>> planes.meeting(0, Ridge(0, 2, 0b10, "C"))  # z_0 = x and z_2 = 1 - y vanish here, z_1 = y is on
+    >>> planes.ridge_point(0, Ridge(0, 2, 0b10, "C"))  # z_0 = x, z_2 = 1 - y vanish, z_1 = y > 0
     (Fraction(0, 1), Fraction(0, 1))
     """
 
-    def __init__(self, space: DeepNetwork) -> None:
+    def __init__(self, deep_network: DeepNetwork) -> None:
         self.all: list[Plane] = []
-        self._space = space
+        self._network = deep_network
         self._slices: OrderedDict[int, AffineSlice] = OrderedDict()
 
     def add(self, plane: Plane) -> int | None:
-        """The number of a new plane; None if its directions are dependent."""
+        """Add a plane and return its number; None if its directions are dependent."""
         try:
-            part = AffineSlice(self._space.network, plane.point, plane.directions)
+            new = self._slice_of(plane)
         except DomainError:
             return None
         self.all.append(plane)
-        self._remember(len(self.all) - 1, part)
+        self._remember(len(self.all) - 1, new)
         return len(self.all) - 1
 
     def slice(self, number: int) -> AffineSlice:
-        """The network on a plane.
+        """Return the network on a plane.
 
         Raises
         ------
-        DomainError : the directions are dependent (in planes from files).
+        DomainError
+            The directions are dependent, which happens in planes from files.
         """
         if number not in self._slices:
-            plane = self.all[number]
-            self._remember(number, AffineSlice(self._space.network, plane.point, plane.directions))
+            self._remember(number, self._slice_of(self.all[number]))
         return self._slices[number]
 
-    def _remember(self, number: int, part: AffineSlice) -> None:
-        self._slices[number] = part
-        if len(self._slices) > _REMEMBERED:
+    def _slice_of(self, plane: Plane) -> AffineSlice:
+        return AffineSlice(self._network.network, plane.point, plane.directions)
+
+    def _remember(self, number: int, new: AffineSlice) -> None:
+        """Store a slice, and forget the oldest one if there are too many."""
+        self._slices[number] = new
+        if len(self._slices) > SETTINGS.remembered_slices:
             self._slices.popitem(last=False)
 
-    def zero(
-        self, number: int, place: int, headings: Sequence[tuple[int, int]], limit: int
-    ) -> InPlane | None:
-        """The first zero of a neuron on the ways from the origin of a plane, each so many cells long at most."""
+    def zero_of(
+        self, number: int, neuron: int, headings: Sequence[tuple[int, int]], limit: int
+    ) -> PlanePoint | None:
+        """Find a zero of a neuron on one of the rays that leave the origin of a plane.
+
+        Parameters
+        ----------
+        number
+            Number of the plane.
+        neuron
+            Number of the neuron.
+        headings
+            Directions of the rays in the plane, tried in this order.
+        limit
+            Maximum number of cells per ray.
+
+        Returns
+        -------
+        PlanePoint or None
+            The first zero on the first ray that has one; None if none has.
+        """
         for heading in headings:
             try:
-                found = first_zero(self.slice(number), self._space.neuron(place), heading, limit)
+                found = first_zero(
+                    self.slice(number), self._network.neuron_id(neuron), heading, limit
+                )
             except DomainError:
                 continue
             if found is not None:
                 return found
         return None
 
-    def on_piece(self, number: int, piece: Piece) -> InPlane | None:
-        """The point of a piece on the second axis of a plane, if there is one."""
-        part, signs = self.slice(number), self._signs(piece.mask, piece.place)
-        ((_, slope, value),) = part.rows(signs, [piece.place])
+    def piece_point(self, number: int, piece: Piece) -> PlanePoint | None:
+        """Return the point where the second axis of a plane meets a piece, if there is one."""
+        plane, signs = self.slice(number), self._signs(piece.mask, piece.neuron)
+        ((_, slope, value),) = plane.rows(signs, [piece.neuron])
         if not slope:
             return None
-        start = Fraction(0), Fraction(-value, slope)
-        return start if np.array_equal(part.signs_at(start), signs) else None
+        point = Fraction(0), Fraction(-value, slope)
+        return point if np.array_equal(plane.signs_at(point), signs) else None
 
-    def meeting(self, number: int, ridge: Ridge) -> InPlane | None:
-        """Where a plane meets a ridge, exactly; None if it does not, or not in one point.
+    def ridge_point(self, number: int, ridge: Ridge) -> PlanePoint | None:
+        """Return the one point where a plane meets a ridge, exactly; otherwise None.
 
-        It does if a walk met the ridge there; a file may say otherwise (`deep_state`).
+        There is one if a walk in the plane met the ridge; a file may claim so wrongly.
         """
         signs = self._signs(ridge.mask, ridge.u, ridge.v)
         try:
             x, y, w = meeting_direction(self.slice(number).rows(signs, [ridge.u, ridge.v]))
-        except (DomainError, ValueError):  # dependent directions, or forms
+        except (DomainError, ValueError):  # dependent directions, or dependent forms
             return None
         if not w:
             return None
         point = Fraction(x, w), Fraction(y, w)
         return point if np.array_equal(self.slice(number).signs_at(point), signs) else None
 
-    def near(self, spot: Spot) -> NDArray[np.float64]:
-        """About where a spot is in R^{n_0}."""
-        plane = self.all[spot.plane]
+    def near(self, location: Location) -> Floats:
+        """Return the approximate point of R^{n_0} at a location."""
+        plane = self.all[location.plane]
         first, second = (_floats(direction) for direction in plane.directions)
+        farthest = SETTINGS.farthest_coordinate
         with np.errstate(all="ignore"):
-            return np.clip(
-                np.nan_to_num(_floats(plane.point) + spot.s * first + spot.t * second), -_FAR, _FAR
-            )
+            point = _floats(plane.point) + location.s * first + location.t * second
+            return np.clip(np.nan_to_num(point), -farthest, farthest)
 
     def _signs(self, mask: int, *zeros: int) -> Signs:
-        signs = np.where(self._space.bits(mask), 1, -1).astype(np.int8)
+        """The signs of all hidden neurons, from the mask of active ones and the zeros."""
+        signs = np.where(self._network.unpack(mask), 1, -1).astype(np.int8)
         signs[list(zeros)] = 0
         return signs
 
 
-def rounded(point: NDArray[np.float64]) -> tuple[Fraction, ...]:
-    """A point with few digits."""
-    return tuple(Fraction(round(x * 2**_DIGITS), 2**_DIGITS) for x in point.tolist())
+def rounded_point(point: Floats) -> tuple[Fraction, ...]:
+    """Round the coordinates of a point to few binary digits."""
+    unit = 2**SETTINGS.point_digits
+    return tuple(Fraction(round(x * unit), unit) for x in point.tolist())
 
 
-def short(vector: NDArray[np.float64]) -> tuple[int, ...]:
-    """A direction in short integers."""
+def integer_direction(vector: Floats) -> tuple[int, ...]:
+    """Return small integers that are nearly proportional to a vector; zeros for the zero vector."""
     largest = float(np.abs(vector).max())
-    return tuple(round(float(x) / largest * _LARGEST) if largest else 0 for x in vector)
+    return tuple(
+        round(float(x) / largest * SETTINGS.direction_size) if largest else 0 for x in vector
+    )
 
 
-def unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A vector of length 1 in the same direction; 0 stays 0."""
+def unit_vector(vector: Floats) -> Floats:
+    """Return the vector of length 1 in the direction of a vector; the zero vector stays zero."""
     with np.errstate(over="ignore"):
-        size = np.linalg.norm(vector)
-    if not np.isfinite(size):  # too long for floats
+        length = np.linalg.norm(vector)
+    if not np.isfinite(length):  # the sum of squares overflows
         vector = np.nan_to_num(vector) * 2.0**-600
-        size = np.linalg.norm(vector)
-    return np.asarray(vector / (size or 1), dtype=np.float64)
+        length = np.linalg.norm(vector)
+    return np.asarray(vector / (length or 1), dtype=np.float64)
 
 
 def _floats(numbers: Iterable[Fraction | int]) -> NDArray[np.float64]:
-    """Exact numbers, huge ones cut to the largest float."""
+    """Exact numbers as floats; huge ones are cut to the largest float."""
     return np.array([nearest_float(x.numerator, x.denominator) for x in numbers], dtype=np.float64)

@@ -1,13 +1,16 @@
-"""Theorem D: deep networks, competitors that are regular or transversal (statement and proof: docs/theory/deep.md).
+"""Theorem D: the prover for deep networks among regular or transversal competitors.
 
-**Theorem D** is about plain stacks with an affine output, at least one hidden layer and n_0 ≥ 2. Its hypotheses are
-statements about finitely many *ridges*, where two neurons vanish; `deep_points` has them in full. Ridges are looked for
-by walks along bent hyperplanes (`deep_search`); few of them are kept (`deep_selection`) and listed (`deep_evidence`).
+The theorem is about plain stacks with an affine output, at least one hidden layer and n_0 ≥ 2. Its
+hypotheses are statements about finitely many *ridges*, on which two neurons vanish; `hypotheses`
+has them in full. The prover walks along bent hyperplanes to find ridges (`search`), selects few of
+them (`selection`) and lists these in a certificate (`evidence`). Statement and proof:
+docs/theory/deep.md.
 
-The competitors are the *transversal* parameters (FORMAT.md §3.1): a cell of codimension k has exactly k zeros, and no
-masked product vanishes. All parameters but a set of measure zero are, whatever the widths. If f is not constant around
-the ridges, the larger class of *regular* parameters will do, of which codimensions 0 and 1 only are asked; it contains
-what Phuong and Lampert (2020) call general.
+The competitors are the *transversal* parameters (FORMAT.md §3.1): a cell of codimension k has
+exactly k zeros, and no masked product vanishes. All parameters except a set of measure zero are
+transversal, whatever the widths. If f is not constant around the ridges, the theorem holds for the
+larger class of *regular* parameters, which restricts cells of codimensions 0 and 1 only. It
+contains the parameters that Phuong and Lampert (2020) call general.
 """
 
 from __future__ import annotations
@@ -24,10 +27,11 @@ from polyrelu.outcomes import Attempt
 from polyrelu.proofs.deep.checkpoint import load_search, save_search
 from polyrelu.proofs.deep.evidence import evidence
 from polyrelu.proofs.deep.families import Families
-from polyrelu.proofs.deep.hypotheses import DeepHypotheses, Missing, evaluate
+from polyrelu.proofs.deep.hypotheses import DeepHypotheses, Missing, evaluate, neuron_name
 from polyrelu.proofs.deep.ridges import Competitors
 from polyrelu.proofs.deep.search import DeepSearch
-from polyrelu.proofs.deep.selection import few_ridges
+from polyrelu.proofs.deep.selection import select_ridges
+from polyrelu.proofs.deep.settings import SETTINGS
 from polyrelu.proofs.membership import deep_membership
 
 __all__ = [
@@ -42,36 +46,44 @@ __all__ = [
     "run_search",
 ]
 
+#: The names of Theorem D and of Theorem D in part in certificates.
 THEOREM, PART = "deep", "deep-part"
 
+#: Called before each walk of a search; the search ends if it returns False.
 SearchProgress: TypeAlias = Callable[[DeepSearch], bool]
-
-#: Seconds between two times that a search is written to its file.
-_SECONDS_BETWEEN_CHECKPOINTS = 300.0
-
-#: So many rounds of walks, for regular competitors, follow a search that was enough for transversal ones: often these
-#: meet the few clear ridges that are missing.
-_MORE_ROUNDS = 4
-
-#: So many things that are missing are named.
-_NAMED = 3
 
 
 def prove(
     network: Network, seed: int = 0, time_limit: float | None = None
 ) -> list[Hypothesis] | Attempt:
-    """The hypotheses with evidence, or what was not found in so many seconds.
+    """Search for ridges and prove the hypotheses of Theorem D.
 
-    Without a limit the search ends when it has met nothing new for long (`DeepSearch.idle`), which may take very long.
-    What it meets depends on the seed only, how much of that on the time.
+    Parameters
+    ----------
+    network
+        A plain stack with an affine output, at least one hidden layer and n_0 ≥ 2.
+    seed
+        Seed of the search. The ridges that it meets depend on the seed only; how many of them it
+        meets depends on the time.
+    time_limit
+        Seconds. Without a limit the search ends when it is idle, which may take very long.
+
+    Returns
+    -------
+    list of Hypothesis or Attempt
+        The hypotheses with evidence, or what was not found.
 
     Raises
     ------
-    DomainError : not a plain stack with an affine output, at least one hidden layer, and n_0 ≥ 2.
+    DomainError
+        Theorem D is not about this network.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
-    >>> [h.id for h in prove(net, time_limit=60)]
+    >>> first, second = ([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2])
+    >>> hypotheses = prove(from_arrays([first, second, ([[1, 2]], [0])]), time_limit=60)
+    >>> [hypothesis.id for hypothesis in hypotheses]
     ['ridges', 'families', 'signs', 'weights', 'membership']
     """
     return prove_search(run_search(network, seed, time_limit))
@@ -85,13 +97,26 @@ def run_search(
     progress: SearchProgress | None = None,
     among: Competitors = "transversal",
 ) -> DeepSearch:
-    """A search for ridges, of so many seconds; none if it is known that the hypotheses fail.
+    """Search for ridges, unless an obstruction shows that the hypotheses fail.
 
     Parameters
     ----------
-    checkpoint : a file from which the search goes on, if it is there, and in which it is kept in the end, whatever ends it.
-    progress : called before each walk; the search ends if it says no.
-    among : the class of competitors, which says what ridges are good.
+    network, seed
+        As for `prove`.
+    time_limit
+        Seconds.
+    checkpoint
+        A file from which the search goes on, if the file exists, and to which it is written in the
+        end, whatever ends it.
+    progress
+        Called before each walk; the search ends if it returns False.
+    among
+        The class of competitors, which decides what ridges are good.
+
+    Returns
+    -------
+    DeepSearch
+        The search, with the ridges that it met.
     """
     if checkpoint is None:
         search = DeepSearch(network, seed, among)
@@ -108,12 +133,15 @@ def run_search(
 
 
 def _saving(checkpoint: str | Path, progress: SearchProgress | None) -> SearchProgress:
-    """Also writes the file from time to time, because not everything that ends a process lets it do so."""
+    """A progress function that also writes the file from time to time.
+
+    A process may end without a chance to write it.
+    """
     saved = time.monotonic()
 
     def reporting(search: DeepSearch) -> bool:
         nonlocal saved
-        if time.monotonic() - saved > _SECONDS_BETWEEN_CHECKPOINTS:
+        if time.monotonic() - saved > SETTINGS.checkpoint_seconds:
             save_search(search, checkpoint)
             saved = time.monotonic()
         return progress is None or progress(search)
@@ -124,72 +152,78 @@ def _saving(checkpoint: str | Path, progress: SearchProgress | None) -> SearchPr
 def extend_to_regular(
     search: DeepSearch, time_limit: float | None, progress: SearchProgress | None = None
 ) -> DeepSearch:
-    """A search for regular competitors that goes on from a given one, if that is enough for transversal ones and a few
-    more walks make it enough for regular ones; otherwise the given search.
+    """Continue a search that is enough for transversal competitors for regular ones.
 
     Parameters
     ----------
-    time_limit : seconds for these walks.
-    progress : called before each of them with the given search, the one that is kept; they end if it says no.
+    search
+        The search.
+    time_limit
+        Seconds for the additional walks.
+    progress
+        Called before each of them with the given search, the one in the checkpoint; they end if it
+        returns False.
+
+    Returns
+    -------
+    DeepSearch
+        A search that is enough for regular competitors, or the given one.
     """
-    if search.space.among == "regular" or not search.hypotheses.hold:
+    if search.deep_network.among == "regular" or not search.hypotheses.hold:
         return search
     regular = search.among_regular()
-    found = regular.run(
-        time_limit, _MORE_ROUNDS, None if progress is None else lambda _: progress(search)
-    )
+    report = None if progress is None else lambda _: progress(search)
+    found = regular.run(time_limit, SETTINGS.regular_rounds, report)
     return regular if found.hold else search
 
 
 def prove_search(search: DeepSearch) -> list[Hypothesis] | Attempt:
-    """The hypotheses with evidence, or what the search has not found."""
+    """Return the hypotheses with evidence from the ridges of a search, or what is missing."""
     reason = obstruction(search.network)
     if reason is not None:
         return Attempt(THEOREM, reason)
     if not search.hypotheses.hold:
         return _not_found(search)
-    layers = search.network.depth - 1
-    return _evidence(search, THEOREM, range(search.space.size), layers, lambda found: found.hold)
+    size, layers = search.deep_network.size, search.network.depth - 1
+    return _evidence(search, THEOREM, range(size), layers, lambda found: found.hold)
 
 
 def prove_part(search: DeepSearch) -> tuple[PartClaim, list[Hypothesis]] | None:
-    """What the theorem says in part, with evidence; None if that is nothing."""
-    found = search.hypotheses.determined
-    if not found.layers or obstruction(search.network) is not None:
+    """Return what the theorem proves in part, with evidence; None if that is nothing."""
+    determined = search.hypotheses.determined
+    if not determined.layers or obstruction(search.network) is not None:
         return None
 
     def is_enough(other: DeepHypotheses) -> bool:
-        own = other.determined
-        if not found.neurons:
-            return own.layers >= found.layers
-        return (
-            own == found
-        )  # with other neurons than those of the claim the signs may rest on these others
+        if not determined.neurons:
+            return other.determined.layers >= determined.layers
+        # with other neurons than the claim has, the signs may rest on these other neurons
+        return other.determined == determined
 
-    start = search.space.starts[found.layers]
-    places = [*range(start), *(start + i for i in found.neurons)]
-    claim = PartClaim(search.network, found.layers, found.neurons, among=search.space.among)
-    return claim, _evidence(search, PART, places, found.layers, is_enough)
+    start, among = search.deep_network.starts[determined.layers], search.deep_network.among
+    neurons = [*range(start), *(start + i for i in determined.neurons)]
+    claim = PartClaim(search.network, determined.layers, determined.neurons, among=among)
+    return claim, _evidence(search, PART, neurons, determined.layers, is_enough)
 
 
 def _evidence(
     search: DeepSearch,
     theorem: str,
-    places: Collection[int],
+    neurons: Collection[int],
     layers: int,
-    enough: Callable[[DeepHypotheses], bool],
+    is_enough: Callable[[DeepHypotheses], bool],
 ) -> list[Hypothesis]:
-    space = search.space
-    some = few_ridges(space, list(search.ridges), search.hypotheses, places, enough)
-    for ridge in some:
+    """Select ridges for a claim, check that their planes meet them, and list them."""
+    network = search.deep_network
+    selected = select_ridges(network, list(search.ridges), search.hypotheses, neurons, is_enough)
+    for ridge in selected:
         if not search.confirms(ridge):
             raise DomainError(
                 "the file of the search shows a ridge that is not there; delete it and search again"
             )
-    ridges = {ridge: search.ridges[ridge] for ridge in some}
-    found = evidence(
-        space, search.planes, ridges, evaluate(space, some, Families(space, some)), places, layers
-    )
+    ridges = {ridge: search.ridges[ridge] for ridge in selected}
+    hypotheses = evaluate(network, selected, Families(network, selected))
+    found = evidence(network, search.planes, ridges, hypotheses, neurons, layers)
     return [
         *(Hypothesis(theorem, name, entry) for name, entry in found.items()),
         Hypothesis(theorem, "membership", deep_membership(search.network)),
@@ -197,31 +231,28 @@ def _evidence(
 
 
 def obstruction(network: Network) -> str | None:
-    """What makes the hypotheses fail whatever ridges there are."""
+    """Return a reason why the hypotheses fail whatever ridges there are; None if none is known."""
     for layer in range(1, network.depth):
         signs = network.weight(layer).signs()
         if layer > 1 and not signs.all():
-            i, h = (int(places[0]) for places in (signs == 0).nonzero())
-            return f"weights: the weight of {_name(NeuronId(layer, i))} on {_name(NeuronId(layer - 1, h))} is 0"
+            i, h = (int(indices[0]) for indices in (signs == 0).nonzero())
+            neuron, other = neuron_name(NeuronId(layer, i)), neuron_name(NeuronId(layer - 1, h))
+            return f"weights: the weight of {neuron} on {other} is 0"
         if layer < network.depth - 1 and network.widths[layer] == 1:
             return f"families: layer {layer} has one neuron, and later layers no ridges with it"
     return None
 
 
 def _not_found(search: DeepSearch) -> Attempt:
-    """What is missing: shortened, and all of it."""
+    """The attempt that names some of the missing parts in its reason and lists all of them."""
     missing = search.hypotheses.missing
-    named: list[Missing] = []
-    for entry in missing:  # one of each sort first
-        if all(entry.want != other.want for other in named):
-            named.append(entry)
-    texts = [str(entry) for entry in named[:_NAMED]]
-    rest = len(missing) - len(texts)
-    more = f"; and {rest} more" if rest else ""
-    end = ", and the last walks met no new one" if search.idle else ""
+    one_of_each_kind: list[Missing] = []
+    for entry in missing:
+        if all(entry.kind != other.kind for other in one_of_each_kind):
+            one_of_each_kind.append(entry)
+    texts = [str(entry) for entry in one_of_each_kind[: SETTINGS.named_missing]]
+    num_others = len(missing) - len(texts)
+    more = f"; and {num_others} more" if num_others else ""
+    end = ", and the last walks met no new one" if search.is_idle else ""
     reason = f"not found, with {len(search.ridges)} ridges{end}: {'; '.join(texts)}{more}"
     return Attempt(THEOREM, reason, tuple(map(str, missing)))
-
-
-def _name(neuron: NeuronId) -> str:
-    return f"({neuron.layer}, {neuron.index})"

@@ -1,9 +1,13 @@
-"""Theorem D: few ridges out of many that still show the hypotheses.
+"""The selection of few ridges that still prove the hypotheses of Theorem D.
 
-A search meets thousands of ridges; most of them are not needed. What is needed of a family: a crossing that leads up,
-to a family that is placed itself, and pieces that show the neurons of the layer before on and off. `few_ridges` picks
-crossings and short paths of links to such pieces, makes sure that what is wanted still holds, and leaves out what can
-be left out on top of that.
+A search meets thousands of ridges, and most of them are not needed. `select_ridges` picks ridges
+that are likely to be enough, evaluates the hypotheses at them, adds ridges at the neurons that miss
+something, and leaves out afterwards what can be left out. The evaluation decides: whatever is
+picked, what is returned is enough.
+
+Of a family two things are needed: a crossing that leads up to a family with a full chain, and
+pieces at which the neurons of the layer before are active and inactive. Pieces belong to one family
+only if paths of links connect them, so ridges are picked along short paths.
 """
 
 from __future__ import annotations
@@ -11,110 +15,127 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from polyrelu.proofs.deep.families import Families, Family
 from polyrelu.proofs.deep.hypotheses import DeepHypotheses, evaluate
-from polyrelu.proofs.deep.neuron_evidence import is_placed
-from polyrelu.proofs.deep.ridges import DeepNetwork, Piece, Ridge
+from polyrelu.proofs.deep.neuron_evidence import has_full_chain
+from polyrelu.proofs.deep.ridges import Crossing, DeepNetwork, Piece, Ridge
+from polyrelu.proofs.deep.settings import SETTINGS
 
-__all__ = ["few_ridges"]
+__all__ = ["select_ridges"]
 
-#: So many ridges are evaluated, all trials together, to leave some of them out; fewer in wide networks, where the
-#: linear systems are large.
-_TRIALS = 20_000
-
-#: So often what is still missing is added to the ridges that were picked.
-_REPAIRS = 6
+#: Shortest paths of links from the kept pieces of a family: for each reached piece the piece before
+#: it and the index of the ridge that links both. Near pieces come first.
+_Paths: TypeAlias = dict[Piece, tuple[Piece, int]]
 
 
-def few_ridges(
-    space: DeepNetwork,
+def select_ridges(
+    deep_network: DeepNetwork,
     ridges: Sequence[Ridge],
     hypotheses: DeepHypotheses,
-    places: Collection[int],
-    enough: Callable[[DeepHypotheses], bool] = lambda found: found.hold,
+    neurons: Collection[int],
+    is_enough: Callable[[DeepHypotheses], bool] = lambda found: found.hold,
 ) -> list[Ridge]:
-    """Some of the ridges that are enough.
+    """Select few of the ridges that are enough for a claim.
 
     Parameters
     ----------
-    hypotheses : of all the ridges.
-    places : of the neurons that the claim is about.
-    enough : whether what was evaluated at some ridges is enough; it is for all of them.
+    deep_network
+        The network.
+    ridges
+        Ridges that are enough together.
+    hypotheses
+        The hypotheses evaluated at all these ridges.
+    neurons
+        Numbers of the neurons that the claim is about.
+    is_enough
+        Decides whether the hypotheses evaluated at some ridges are enough for the claim.
 
+    Returns
+    -------
+    list of Ridge
+        Some of the ridges, in their order.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.proofs.deep.search import DeepSearch
-    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])])
-    >>> search = DeepSearch(net)
+    >>> first, second = ([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2])
+    >>> search = DeepSearch(from_arrays([first, second, ([[1, 2]], [0])]))
     >>> hypotheses = search.run(rounds=20)
-    >>> found = few_ridges(search.space, list(search.ridges), hypotheses, range(4))
-    >>> 2 <= len(found) <= len(search.ridges)
+    >>> few = select_ridges(search.deep_network, list(search.ridges), hypotheses, range(4))
+    >>> 2 <= len(few) <= len(search.ridges)
     True
     """
 
-    def hold(some: Sequence[Ridge]) -> bool:
-        return enough(evaluate(space, some, Families(space, some)))
+    def are_enough(some: Sequence[Ridge]) -> bool:
+        return is_enough(evaluate(deep_network, some, Families(deep_network, some)))
 
-    wanted = [family for place in places for family in hypotheses.known[place].families]
-    picked = _picked(space, ridges, wanted, enough)
-    found, cost = (
-        picked if picked is not None else list(ridges),
-        (max(space.network.widths[1:-1]) // 32) ** 2,
-    )
-    return _thinned(found, hold, (_TRIALS + 2 * len(found)) // max(1, cost))
+    wanted = [family for neuron in neurons for family in hypotheses.chosen[neuron].families]
+    picked = _picked(deep_network, ridges, wanted, is_enough)
+    found = picked if picked is not None else list(ridges)
+    cost = (max(deep_network.widths[1:-1]) // SETTINGS.wide_layer) ** 2
+    budget = (SETTINGS.selection_ridges + 2 * len(found)) // max(1, cost)
+    return _reduced(found, are_enough, budget)
 
 
 def _picked(
-    space: DeepNetwork,
+    deep_network: DeepNetwork,
     ridges: Sequence[Ridge],
     wanted: Sequence[Family],
-    enough: Callable[[DeepHypotheses], bool],
+    is_enough: Callable[[DeepHypotheses], bool],
 ) -> list[Ridge] | None:
-    """Few ridges, and all at the pieces of neurons for which these are too few; None if that is not enough."""
-    used = _Selection(space, ridges, wanted).used
-    for _ in range(_REPAIRS):
+    """Few ridges that show the wanted families, and all ridges at neurons that then miss something.
+
+    None if they are not enough after the permitted number of repairs.
+    """
+    used = _Selection(deep_network, ridges, wanted).used
+    for _ in range(SETTINGS.selection_repairs):
         chosen = [ridges[i] for i in sorted(used)]
-        found = evaluate(space, chosen, Families(space, chosen))
-        if enough(found):
+        found = evaluate(deep_network, chosen, Families(deep_network, chosen))
+        if is_enough(found):
             return chosen
-        more = _at_neurons(ridges, _short_of(space, found))
+        more = _indices_at(ridges, _neurons_short_of(deep_network, found))
         if more <= used:
             return None
         used |= more
     return None
 
 
-def _at_neurons(ridges: Sequence[Ridge], places: set[int]) -> set[int]:
-    return {i for i, ridge in enumerate(ridges) if ridge.u in places or ridge.v in places}
+def _indices_at(ridges: Sequence[Ridge], neurons: set[int]) -> set[int]:
+    """The indices of the ridges at which one of some neurons vanishes."""
+    return {i for i, ridge in enumerate(ridges) if ridge.u in neurons or ridge.v in neurons}
 
 
-def _short_of(space: DeepNetwork, found: DeepHypotheses) -> set[int]:
-    """The neurons whose pieces may show what is missing."""
-    places: set[int] = set()
-    for entry in found.missing:
-        if entry.neuron is None:
-            places.update(space.places(entry.layer + 1))
-        else:
-            places.add(space.place(entry.neuron))
-            if (
-                entry.other is not None and entry.layer == space.network.depth - 1
-            ):  # a source is shown at its own zeros
-                places.add(space.place(entry.other))
-    return places
+def _neurons_short_of(deep_network: DeepNetwork, found: DeepHypotheses) -> set[int]:
+    """The numbers of the neurons whose pieces may prove what is missing."""
+    neurons: set[int] = set()
+    for missing in found.missing:
+        if missing.neuron_id is None:
+            neurons.update(deep_network.neurons_in(missing.layer + 1))
+            continue
+        neurons.add(deep_network.number_of(missing.neuron_id))
+        if missing.input_id is not None and missing.layer == deep_network.depth - 1:
+            # the weights on a source are determined at the zeros of the source
+            neurons.add(deep_network.number_of(missing.input_id))
+    return neurons
 
 
-def _thinned(
-    ridges: list[Ridge], hold: Callable[[Sequence[Ridge]], bool], left: int
+def _reduced(
+    ridges: list[Ridge], are_enough: Callable[[Sequence[Ridge]], bool], budget: int
 ) -> list[Ridge]:
-    """Without parts, large ones first, that are not needed; as long as no more than so many ridges are evaluated, all
-    trials together."""
+    """Leave out parts of the ridges that are not needed, large parts first.
+
+    `budget` is the number of ridges that may be evaluated, all trials together.
+    """
     size = len(ridges) // 2
-    while size and left > 0:
+    while size and budget > 0:
         start = 0
-        while start < len(ridges) and left > 0:
+        while start < len(ridges) and budget > 0:
             shorter = ridges[:start] + ridges[start + size :]
-            left -= len(shorter)
-            if hold(shorter):
+            budget -= len(shorter)
+            if are_enough(shorter):
                 ridges = shorter
             else:
                 start += size
@@ -123,143 +144,159 @@ def _thinned(
 
 
 @dataclass(slots=True, eq=False)
-class _Part:
-    """A family, and what is kept of it: masks of pieces, and what they show on and off of the layer before."""
+class _KeptFamily:
+    """A family, and what is kept of it.
+
+    Attributes
+    ----------
+    family
+        The family among all ridges.
+    masks
+        Masks of the pieces that are kept.
+    active, inactive
+        Masks of the neurons of the layer before that are active, inactive, at a kept piece.
+    """
 
     family: Family
     masks: set[int] = field(default_factory=set)
-    on: int = 0
-    off: int = 0
+    active: int = 0
+    inactive: int = 0
 
 
 class _Selection:
-    """Picks ridges; `used` has their places in the list."""
+    """Picks ridges for some families; `used` has the indices of the picked ridges."""
 
     def __init__(
-        self, space: DeepNetwork, ridges: Sequence[Ridge], wanted: Sequence[Family]
+        self, deep_network: DeepNetwork, ridges: Sequence[Ridge], wanted: Sequence[Family]
     ) -> None:
-        self._space, self._ridges = space, ridges
+        self._network, self._ridges = deep_network, ridges
         self.used: set[int] = set()
-        self._families = Families(space, ridges)
+        self._families = Families(deep_network, ridges)
         self._all = {self._families.root(family.key): family for family in self._families.all()}
         self._links: defaultdict[Piece, list[tuple[Piece, int]]] = defaultdict(list)
-        self._up: defaultdict[Piece, list[int]] = defaultdict(list)
-        self._beside: defaultdict[Piece, list[int]] = defaultdict(list)
+        self._steps_up: defaultdict[Piece, list[int]] = defaultdict(list)
+        self._same_layer: defaultdict[Piece, list[int]] = defaultdict(list)
         for i, ridge in enumerate(ridges):
-            self._enter(i, ridge)
-        self._parts = {self._families.root(family.key): _Part(family) for family in wanted}
-        waiting = list(self._parts.values())
+            self._index(i, ridge)
+        self._kept = {self._families.root(family.key): _KeptFamily(family) for family in wanted}
+        waiting = list(self._kept.values())
         while waiting:
-            waiting += self._support(waiting.pop())
+            waiting += self._pick_step_up(waiting.pop())
         for family in wanted:
-            self._cover(self._parts[self._families.root(family.key)])
+            self._pick_pieces(self._kept[self._families.root(family.key)])
 
-    def _enter(self, i: int, ridge: Ridge) -> None:
-        """Note where a ridge links, leads up, and meets neurons of one layer."""
+    def _index(self, i: int, ridge: Ridge) -> None:
+        """Enter the links of a ridge, and its crossing under the families that meet there."""
         for one, other in ridge.links:
             self._links[one].append((other, i))
             self._links[other].append((one, i))
         if ridge.crossing is None:
             return
+        layer_of = self._network.layer_of
         roots = [self._families.root(piece) for piece in (ridge.crossing.u, ridge.crossing.v)]
         if ridge.kind == "A":
             for root in roots:
-                self._beside[root].append(i)
-        elif self._space.layer_of[ridge.v] == self._space.layer_of[ridge.u] + 1 and self._is_placed(
-            roots[1]
-        ):
-            self._up[roots[0]].append(i)
+                self._same_layer[root].append(i)
+        elif layer_of[ridge.v] == layer_of[ridge.u] + 1 and self._has_full_chain(roots[1]):
+            self._steps_up[roots[0]].append(i)
 
-    def _is_placed(self, root: Piece) -> bool:
-        return is_placed(self._space, self._all[root])
+    def _has_full_chain(self, root: Piece) -> bool:
+        return has_full_chain(self._network, self._all[root])
 
-    def _support(self, part: _Part) -> list[_Part]:
-        """A crossing that leads up from a family; the families that are new and need one themselves."""
-        root = self._families.root(part.family.key)
-        if self._space.layer_of[
-            part.family.place
-        ] == self._space.network.depth - 1 or not self._is_placed(root):
+    def _crossing(self, i: int) -> Crossing:
+        """The crossing of a ridge that is known to be good."""
+        crossing = self._ridges[i].crossing
+        assert crossing is not None
+        return crossing
+
+    def _pick_step_up(self, kept: _KeptFamily) -> list[_KeptFamily]:
+        """Pick a crossing that leads up from a family; return families that are new."""
+        root = self._families.root(kept.family.key)
+        is_last = self._network.layer_of[kept.family.neuron] == self._network.depth - 1
+        if is_last or not self._has_full_chain(root):
             return []
-        if root in self._up:
-            return self._take(self._best_step(self._up[root]))
-        for i in self._beside[root]:  # a neuron of the same layer that it meets leads up
-            crossing = self._ridges[i].crossing
-            assert crossing is not None
-            if any(self._families.root(piece) in self._up for piece in (crossing.u, crossing.v)):
-                return self._take(i)
+        if root in self._steps_up:
+            return self._pick(self._best_step(self._steps_up[root]))
+        for i in self._same_layer[root]:  # a family of the same layer that it crosses may lead up
+            crossing = self._crossing(i)
+            if any(
+                self._families.root(piece) in self._steps_up for piece in (crossing.u, crossing.v)
+            ):
+                return self._pick(i)
         return []
 
     def _best_step(self, steps: Iterable[int]) -> int:
-        """A crossing with a family that is kept anyway, if there is one."""
+        """A crossing with a family that is kept anyway, if there is one; otherwise the first."""
         steps = list(steps)
         for i in steps:
-            crossing = self._ridges[i].crossing
-            assert crossing is not None
-            if self._families.root(crossing.v) in self._parts:
+            if self._families.root(self._crossing(i).v) in self._kept:
                 return i
         return steps[0]
 
-    def _take(self, i: int) -> list[_Part]:
-        """Keep a ridge, and paths of links to it; the families that are new."""
-        crossing, new = self._ridges[i].crossing, list[_Part]()
-        assert crossing is not None
+    def _pick(self, i: int) -> list[_KeptFamily]:
+        """Pick a ridge, and paths of links to its pieces; return the families that are new."""
+        crossing, new = self._crossing(i), list[_KeptFamily]()
         self.used.add(i)
         for piece in (crossing.u, crossing.v):
             root = self._families.root(piece)
-            if root not in self._parts:
-                self._parts[root] = _Part(self._all[root])
-                new.append(self._parts[root])
-            self._reach(self._parts[root], piece)
+            if root not in self._kept:
+                self._kept[root] = _KeptFamily(self._all[root])
+                new.append(self._kept[root])
+            self._connect(self._kept[root], piece)
         return new
 
-    def _keep(self, part: _Part, mask: int) -> None:
-        before = self._space.before(part.family.place)
-        part.masks.add(mask)
-        part.on, part.off = part.on | mask & before, part.off | ~mask & before
+    def _keep(self, kept: _KeptFamily, mask: int) -> None:
+        """Keep a piece of a family."""
+        before = self._network.mask_before(kept.family.neuron)
+        kept.masks.add(mask)
+        kept.active |= mask & before
+        kept.inactive |= ~mask & before
 
-    def _reach(self, part: _Part, target: Piece) -> None:
-        """A path from what is kept to a piece."""
-        if not part.masks:
-            self._keep(part, target.mask)
-        elif target.mask not in part.masks:
-            self._walk(part, target, self._tree(part))
+    def _connect(self, kept: _KeptFamily, target: Piece) -> None:
+        """Pick a path from the kept pieces to a piece."""
+        if not kept.masks:
+            self._keep(kept, target.mask)
+        elif target.mask not in kept.masks:
+            self._keep_path(kept, target, self._shortest_paths(kept))
 
-    def _cover(self, part: _Part) -> None:
-        """Paths until all is shown that the family shows, those first that show most on their way."""
-        if not part.masks:
-            self._keep(part, part.family.masks[0])
-        while part.family.on & ~part.on or part.family.off & ~part.off:
-            tree = self._tree(part)
-            self._walk(part, self._best(part, tree), tree)
+    def _pick_pieces(self, kept: _KeptFamily) -> None:
+        """Pick paths until the kept pieces have all active and inactive neurons of the family."""
+        if not kept.masks:
+            self._keep(kept, kept.family.masks[0])
+        while kept.family.active & ~kept.active or kept.family.inactive & ~kept.inactive:
+            paths = self._shortest_paths(kept)
+            self._keep_path(kept, self._best_target(kept, paths), paths)
 
-    def _tree(self, part: _Part) -> dict[Piece, tuple[Piece, int]]:
-        """Shortest ways from what is kept to all pieces, near ones first: the one before, the ridge between them."""
-        tree: dict[Piece, tuple[Piece, int]] = {}
-        queue = [Piece(part.family.place, mask) for mask in sorted(part.masks)]
+    def _shortest_paths(self, kept: _KeptFamily) -> _Paths:
+        """Shortest paths from the kept pieces to all other pieces of a family."""
+        paths: _Paths = {}
+        queue = [Piece(kept.family.neuron, mask) for mask in sorted(kept.masks)]
         for piece in queue:
             for other, ridge in self._links[piece]:
-                if other not in tree and other.mask not in part.masks:
-                    tree[other] = piece, ridge
+                if other not in paths and other.mask not in kept.masks:
+                    paths[other] = piece, ridge
                     queue.append(other)
-        return tree
+        return paths
 
-    def _best(self, part: _Part, tree: dict[Piece, tuple[Piece, int]]) -> Piece:
-        """The end of the path that shows most for its length."""
-        before = self._space.before(part.family.place)
-        on_way: dict[Piece, tuple[int, int, int]] = {}
-        best, merit = next(iter(tree)), 0.0
-        for piece, (start, _) in tree.items():
-            length, on, off = on_way.get(start, (0, part.on, part.off))
-            length, on, off = length + 1, on | piece.mask & before, off | ~piece.mask & before
-            on_way[piece] = length, on, off
-            value = ((on & ~part.on).bit_count() + (off & ~part.off).bit_count()) / length
-            if value > merit:
-                best, merit = piece, value
+    def _best_target(self, kept: _KeptFamily, paths: _Paths) -> Piece:
+        """The end of the path that adds most active and inactive neurons per ridge."""
+        before = self._network.mask_before(kept.family.neuron)
+        along: dict[Piece, tuple[int, int, int]] = {}
+        best, best_gain = next(iter(paths)), 0.0
+        for piece, (previous, _) in paths.items():
+            length, active, inactive = along.get(previous, (0, kept.active, kept.inactive))
+            length += 1
+            active, inactive = active | piece.mask & before, inactive | ~piece.mask & before
+            along[piece] = length, active, inactive
+            num_new = (active & ~kept.active).bit_count() + (inactive & ~kept.inactive).bit_count()
+            if num_new / length > best_gain:
+                best, best_gain = piece, num_new / length
         return best
 
-    def _walk(self, part: _Part, target: Piece, tree: dict[Piece, tuple[Piece, int]]) -> None:
-        while target in tree:
-            before, ridge = tree[target]
-            self._keep(part, target.mask)
+    def _keep_path(self, kept: _KeptFamily, target: Piece, paths: _Paths) -> None:
+        """Keep the pieces of a path, and pick its ridges."""
+        while target in paths:
+            previous, ridge = paths[target]
+            self._keep(kept, target.mask)
             self.used.add(ridge)
-            target = before
+            target = previous

@@ -1,1 +1,5 @@
-"""One hidden layer: all parameters as competitors (docs/theory/shallow.md)."""
+"""One hidden layer: identifiability among all parameters.
+
+`prover` proves the theorem, from the `assignments` of neurons to hyperplanes; `vanishing_sums` has
+the hypothesis that three theorems share. Statement and proof: docs/theory/shallow.md.
+"""

@@ -1,16 +1,22 @@
-"""All parameters of a one-hidden-layer network on R^n: which hyperplane gets which neurons.
+"""All parameters of a one-hidden-layer network on R^n, as assignments of neurons to hyperplanes.
 
-θ has rows w_i ≠ 0, columns v_i ≠ 0 and no two neurons with the same ray [w_i | b_i]; then every hyperplane h_1 …
-h_p carries one neuron, or two of opposite orientation (a *doubled* hyperplane; suppose C_k ≠ 0 for all k). Let f =
-Σ C_k |h_k·(x,1)| + M x + m and e = n_1 - p.
+`other_assignment` visits all assignments and constructs another network with the same function if
+there is one; the theorem `shallow` proves identifiability where there is none. The bounds on the
+number of assignments are part of FORMAT.md §3.6, because the checker visits them again. Proof:
+docs/theory/shallow.md.
 
-Another parameter of the same width must put at least one neuron on every hyperplane, and has e more. A hyperplane
-with neurons of both orientations contributes d_k h_k to the linear part with any d_k ∈ Q^m; one orientation
-contributes ε_k C_k h_k; two neurons v, -v on an arbitrary further hyperplane g contribute v g, a matrix of rank
-one. So there is a parameter with doubled set D, signs ε and j free pairs, |D| + 2j ≤ e, iff M - Σ_{k∉D} ε_k C_k h_k
-has rank at most j on the common kernel of the linear parts h_k, k ∈ D. Enlarging D only lowers that rank, so |D| =
-e - 2j suffices. θ is identifiable iff the linear parts of its doubled hyperplanes are independent and no pair (D,
-ε) but its own is realised. (Proof: docs/theory/shallow.md.)
+Let θ have rows w_i ≠ 0, columns v_i ≠ 0 and no two neurons with the same ray [w_i | b_i]. Then
+every hyperplane h_1 … h_p carries one neuron, or two of opposite orientation; the latter is called
+*doubled*. Suppose that C_k ≠ 0 for all k in f = Σ C_k |h_k·(x,1)| + M x + m, and let e = n_1 - p.
+
+Another parameter of the same width with the same function has at least one neuron on every
+hyperplane, and e more. A hyperplane with neurons of both orientations contributes d_k h_k to the
+linear part, with any d_k ∈ Q^m; a hyperplane with one orientation contributes ε_k C_k h_k; two
+neurons v, -v on an arbitrary further hyperplane g contribute v g, a matrix of rank one. So there is
+a parameter with doubled set D, signs ε and j free pairs, |D| + 2j ≤ e, iff M - Σ_{k∉D} ε_k C_k h_k
+has rank at most j on the common kernel of the linear parts h_k, k ∈ D. A larger D only makes that
+rank smaller, so |D| = e - 2j suffices. θ is identifiable iff the linear parts of its doubled
+hyperplanes are independent and only its own pair (D, ε) is realised.
 """
 
 from __future__ import annotations
@@ -41,7 +47,17 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class HyperplaneAssignment:
-    """A doubled set D, a sign for every other hyperplane, and a number of free pairs of neurons."""
+    """A distribution of neurons over hyperplanes.
+
+    Attributes
+    ----------
+    doubled
+        The set D, as indices of hyperplanes.
+    signs
+        The sign ε_k of every other hyperplane k.
+    pairs
+        The number j of free pairs of neurons.
+    """
 
     doubled: tuple[int, ...]
     signs: dict[int, int]
@@ -50,7 +66,17 @@ class HyperplaneAssignment:
 
 @dataclass(frozen=True, slots=True)
 class Hyperplanes:
-    """The hyperplanes of a shallow network, its normal form, and its own assignment."""
+    """The hyperplanes of a shallow network.
+
+    Attributes
+    ----------
+    normals
+        The primitive integer rows h_k, each n_0 + 1 long.
+    form
+        The absolute-value normal form of the function.
+    own
+        The assignment of the network itself.
+    """
 
     normals: tuple[tuple[int, ...], ...]
     form: AbsoluteValueForm
@@ -62,13 +88,13 @@ class Hyperplanes:
         return rank(self.linear_parts(self.own.doubled)) == len(self.own.doubled)
 
     def linear_parts(self, chosen: tuple[int, ...]) -> RationalMatrix:
-        """The linear parts of the chosen hyperplanes, one per row."""
+        """Return the linear parts of the chosen hyperplanes, one per row."""
         return RationalMatrix.from_integers(
             [list(self.normals[k][:-1]) for k in chosen], ncols=len(self.normals[0]) - 1
         )
 
     def remainder(self, assignment: HyperplaneAssignment) -> RationalMatrix:
-        """M - Σ_{k∉D} ε_k C_k h_k, shape (m, n)."""
+        """Return M - Σ_{k∉D} ε_k C_k h_k, shape (m, n)."""
         total = [list(row) for row in self.form.matrix]
         for k, sign in assignment.signs.items():
             coefficient = self.form.terms[self.normals[k]]
@@ -79,7 +105,7 @@ class Hyperplanes:
 
 
 def why_not_visible(network: Network) -> str | None:
-    """Which of the conditions on θ above fails, or None."""
+    """Return which of the conditions on θ in the module's text fails; None if all hold."""
     hidden, outgoing = network.layers
     if not (hidden.weight.signs() != 0).any(axis=1).all():
         return "a hidden neuron has incoming weights 0"
@@ -89,11 +115,8 @@ def why_not_visible(network: Network) -> str | None:
     for group in _groups(network).values():
         if len({scale > 0 for _, scale in group}) < len(group):
             return "two hidden neurons have the same row up to a positive factor"
-        if not any(
-            map(
-                sum, zip(*([abs(scale) * v for v in columns[i]] for i, scale in group), strict=True)
-            )
-        ):
+        terms = ([abs(scale) * v for v in columns[i]] for i, scale in group)
+        if not any(map(sum, zip(*terms, strict=True))):
             return "two hidden neurons on one hyperplane cancel there"
     return None
 
@@ -104,7 +127,7 @@ def has_doubled_hyperplane(network: Network) -> bool:
 
 
 def _groups(network: Network) -> dict[tuple[int, ...], list[tuple[int, Fraction]]]:
-    """The neurons on each hyperplane, with their scales against its primitive row. On integers: layers can be wide."""
+    """The neurons on each hyperplane, with their factors against its primitive integer row."""
     groups: dict[tuple[int, ...], list[tuple[int, Fraction]]] = {}
     for i, row in enumerate(network.layers[0].augmented().integer_rows()):
         normal, scale = primitive(row)
@@ -113,7 +136,7 @@ def _groups(network: Network) -> dict[tuple[int, ...], list[tuple[int, Fraction]
 
 
 def hyperplanes(network: Network) -> Hyperplanes:
-    """The hyperplanes of a shallow network that satisfies the conditions above."""
+    """Return the hyperplanes of a network that satisfies the conditions in the module's text."""
     groups = _groups(network)
     normals = tuple(groups)
     doubled = tuple(k for k, group in enumerate(groups.values()) if len(group) == 2)
@@ -128,7 +151,7 @@ def hyperplanes(network: Network) -> Hyperplanes:
 
 
 def pairs_to_visit(planes: Hyperplanes) -> int:
-    """The number of pairs (D, ε)."""
+    """Return the number of pairs (D, ε)."""
     p, e = len(planes.normals), len(planes.own.doubled)
     return sum(math.comb(p, e - 2 * j) * 2 ** (p - e + 2 * j) for j in range(e // 2 + 1))
 
@@ -142,10 +165,12 @@ def can_be_visited(network: Network, planes: Hyperplanes) -> bool:
 
 
 def other_assignment(network: Network, planes: Hyperplanes) -> Network | None:
-    """Another network of the same width with the same function, or None if there is none (after visiting every
-    pair)."""
+    """Return another network of the same width with the same function; None if there is none.
+
+    Every pair (D, ε) is visited if need be.
+    """
     if not planes.doubled_are_independent:
-        return _slide(network, planes)
+        return _moved_along_relation(network, planes)
     for assignment in _assignments(planes):
         if assignment == planes.own:
             continue
@@ -156,6 +181,7 @@ def other_assignment(network: Network, planes: Hyperplanes) -> Network | None:
 
 
 def _assignments(planes: Hyperplanes) -> Iterator[HyperplaneAssignment]:
+    """All assignments with |D| = e - 2j."""
     p, e = len(planes.normals), len(planes.own.doubled)
     for pairs in range(e // 2 + 1):
         for doubled in itertools.combinations(range(p), e - 2 * pairs):
@@ -165,14 +191,12 @@ def _assignments(planes: Hyperplanes) -> Iterator[HyperplaneAssignment]:
 
 
 def _realised(network: Network, planes: Hyperplanes, assignment: HyperplaneAssignment) -> Network:
-    """The parameter of an assignment: solve for the free pairs, then for the d_k."""
+    """The network of an assignment: solve for the free pairs, then for the d_k."""
     parts, remainder = planes.linear_parts(assignment.doubled), planes.remainder(assignment)
     heads, tails = _rank_factors(remainder, kernel(parts), assignment.pairs)
     differences = solve(parts.transpose(), (remainder - heads @ tails).transpose())
-    if differences is None:
-        raise ArithmeticError(
-            "the remainder does not vanish on the common kernel"
-        )  # excluded by the rank condition
+    if differences is None:  # excluded by the rank condition
+        raise ArithmeticError("the remainder does not vanish on the common kernel")
     neurons = _neurons(planes, assignment, differences.rows())
     for pair in range(assignment.pairs):
         ray = (*tails.row(pair), Fraction(pair + 1))
@@ -184,7 +208,7 @@ def _realised(network: Network, planes: Hyperplanes, assignment: HyperplaneAssig
 def _rank_factors(
     remainder: RationalMatrix, basis: RationalMatrix, pairs: int
 ) -> tuple[RationalMatrix, RationalMatrix]:
-    """Matrices P (m × pairs) and G (pairs × n) such that remainder - P G vanishes on the span of the basis' columns."""
+    """Matrices P (m × pairs) and G (pairs × n) with (remainder - P G) basis = 0."""
     m, n = remainder.shape
     heads: list[Vector] = []
     tails: list[Vector] = []
@@ -194,7 +218,7 @@ def _rank_factors(
         pivot = next(
             ((o, s) for o in range(m) for s in range(basis.ncols) if residue[o, s] != 0), None
         )
-        if pivot is None:  # a pair that is not needed: its outgoing weights are 0
+        if pivot is None:  # this pair is not needed, and gets outgoing weights 0
             heads.append((Fraction(),) * m)
             tails.append((Fraction(1),) + (Fraction(),) * (n - 1))
             continue
@@ -210,6 +234,7 @@ def _rank_factors(
 def _neurons(
     planes: Hyperplanes, assignment: HyperplaneAssignment, differences: list[Vector]
 ) -> list[tuple[Vector, Vector]]:
+    """The neurons (ray, outgoing column) on the hyperplanes; `differences` has the d_k, k ∈ D."""
     neurons: list[tuple[Vector, Vector]] = []
     for k, sign in assignment.signs.items():
         ray = tuple(Fraction(sign * entry) for entry in planes.normals[k])
@@ -224,8 +249,11 @@ def _neurons(
     return neurons
 
 
-def _slide(network: Network, planes: Hyperplanes) -> Network:
-    """Σ α_k h_k = 0 over doubled hyperplanes: move the d_k along α ⊗ (1, …, 1)."""
+def _moved_along_relation(network: Network, planes: Hyperplanes) -> Network:
+    """Another network if the linear parts of doubled hyperplanes satisfy a relation Σ α_k h_k = 0.
+
+    All entries of each d_k are moved by α_k.
+    """
     relation = kernel(planes.linear_parts(planes.own.doubled).transpose())
     remainder = planes.remainder(planes.own)
     differences = solve(planes.linear_parts(planes.own.doubled).transpose(), remainder.transpose())
@@ -239,7 +267,7 @@ def _slide(network: Network, planes: Hyperplanes) -> Network:
 
 
 def _with_neurons(network: Network, neurons: list[tuple[Vector, Vector]]) -> Network:
-    """The network with these neurons (ray, outgoing column), the output bias fitted to the function at 0."""
+    """A network with other neurons (ray, outgoing column), and the output bias fitted at x = 0."""
     hidden = layer_from_rows([ray for ray, _ in neurons], 0)
     weight = RationalMatrix.from_rows([column for _, column in neurons]).transpose()
     outgoing = Layer((Block(1, weight),), network.bias(2))

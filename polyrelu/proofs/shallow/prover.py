@@ -1,13 +1,16 @@
-"""One hidden layer, all parameters of the architecture as competitors (math: docs/theory/shallow.md).
+"""One hidden layer: identifiability among all parameters of the architecture.
 
-**Theorem.** Let f(x) = V σ(W x + b) + c with every w_i ≠ 0, every v_i ≠ 0, no two rows [w_i | b_i] positive
-multiples of each other, and C_k ≠ 0 on every hyperplane that carries two neurons. θ is identifiable on R^n among
-all parameters iff the linear parts of the hyperplanes with two neurons are independent and no other assignment of
-neurons to hyperplanes gives the same linear part. If no hyperplane carries two neurons: iff no nonempty S has
-Σ_{i∈S} v_i w_i = 0. Where one of the first conditions fails, θ is not identifiable: `polyrelu.symmetry` gives
-another parameter.
+The theorem is an equivalence, but its last condition is a subset-sum problem, which is NP-hard. The
+work is bounded: beyond 40 dependent neurons, or 2^16 assignments, the answer is open. Statement and
+proof: docs/theory/shallow.md.
 
-Bounded work: the subset-sum question is NP-hard. Beyond 40 dependent neurons, or 2^16 assignments, the answer is open.
+**Theorem.** Let f(x) = V σ(W x + b) + c with every w_i ≠ 0, every v_i ≠ 0, no two rows [w_i | b_i]
+positive multiples of each other, and C_k ≠ 0 on every hyperplane that carries two neurons. Then θ
+is identifiable on R^n among all parameters iff the linear parts of the hyperplanes with two neurons
+are independent and no other assignment of neurons to hyperplanes gives the same linear part. If no
+hyperplane carries two neurons, this says: iff no nonempty S has Σ_{i∈S} v_i w_i = 0. Where one of
+the first conditions fails, θ is not identifiable, and `polyrelu.symmetry` constructs another
+parameter.
 """
 
 from __future__ import annotations
@@ -29,12 +32,15 @@ from polyrelu.proofs.shallow.vanishing_sums import no_vanishing_sum
 
 __all__ = ["THEOREM", "prove"]
 
+#: The name of the theorem in certificates.
 THEOREM = "shallow"
 
 
 def prove(network: Network) -> list[Hypothesis] | Attempt:
-    """The hypotheses with evidence, or why the theorem does not apply.
+    """Return the hypotheses with evidence, or why the theorem does not apply.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
     >>> [h.id for h in prove(net)], prove(net)[1].evidence
@@ -50,6 +56,7 @@ def prove(network: Network) -> list[Hypothesis] | Attempt:
 
 
 def _unique(network: Network) -> dict[str, Any] | Attempt:
+    """The evidence that no other assignment of neurons to hyperplanes gives the same function."""
     if not has_doubled_hyperplane(network):
         return no_vanishing_sum(THEOREM, network, layer=1)
     planes = hyperplanes(network)

@@ -1,4 +1,10 @@
-"""The hypothesis `unique` that three theorems share: no nonempty set of neurons has a vanishing sum of v_i w_i."""
+"""The hypothesis `unique`: no nonempty set of neurons has a vanishing sum of v_i w_i.
+
+Theorems `shallow`, `line` and `bottleneck` share it. Where such a sum vanishes, the signs of the
+neurons of the set can be changed together without a change of the function. To decide the
+hypothesis is a subset-sum problem, so the answer may be open for wide layers
+(`exact.vanishing_subset`).
+"""
 
 from __future__ import annotations
 
@@ -12,8 +18,24 @@ __all__ = ["no_vanishing_sum"]
 
 
 def no_vanishing_sum(theorem: str, network: Network, layer: int) -> dict[str, Any] | Attempt:
-    """Evidence that no nonempty S has Σ_{i∈S} W[ℓ+1]_{·i} W[ℓ]_i = 0 over the neurons of layer ℓ, or why there is none.
+    """Return evidence that no nonempty S has Σ_{i∈S} W[ℓ+1]_{·i} W[ℓ]_i = 0, or why there is none.
 
+    Parameters
+    ----------
+    theorem
+        The name of the theorem that an attempt names.
+    network
+        The network.
+    layer
+        The layer ℓ of the neurons i.
+
+    Returns
+    -------
+    dict or Attempt
+        The JSON object of the hypothesis, or why it fails or is open.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> print(no_vanishing_sum("shallow", from_arrays([([[1], [-1]], [0, 1]), ([[1, 1]], [0])]), 1))
     shallow: unique: the linear parts of the neurons [0, 1] of layer 1 cancel

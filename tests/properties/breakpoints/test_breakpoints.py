@@ -1,4 +1,4 @@
-"""Weights, balancing, closed form, reconstruction and tropical forms of random networks, degenerate ones included."""
+"""Weights and what follows from them, on random networks, degenerate ones included."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def on_domain(cells: PolyhedralComplex, found: AffineMap) -> RationalMatrix:
 
 
 def check_weights(breakpoints: BreakpointComplex, regions: list[Region]) -> None:
-    """ω [n | β] is the difference of the affine maps on both sides, the normal primitive, positive on the plus side."""
+    """ω [n | β] is the difference of the affine maps on both sides.
+
+    The normal is primitive, and the form is positive on the side `plus`.
+    """
     cells = breakpoints.cells
     for facet in breakpoints:
         plus, minus = (regions[index] for index in (facet.plus, facet.minus))
@@ -55,7 +58,7 @@ def check_weights(breakpoints: BreakpointComplex, regions: list[Region]) -> None
 
 
 def check_closed_form(breakpoints: BreakpointComplex) -> int:
-    """Returns to how many facets it applies."""
+    """Compare jumps with the closed form; the number of facets to which it applies."""
     count = 0
     for facet in breakpoints:
         jump = closed_form_jump(breakpoints, facet.facet.index)
@@ -98,7 +101,10 @@ def check_tropical(cells: PolyhedralComplex, regions: list[Region]) -> None:
 
 
 def check_mutants(breakpoints: BreakpointComplex, rng: Random) -> None:
-    """One weight changed: no function has such weights, unless the cell has no boundary inside the domain."""
+    """If one weight is changed, no function has these weights.
+
+    The exception is a cell without boundary inside the domain.
+    """
     cells = breakpoints.cells
     position = rng.randrange(len(breakpoints))
     weights = breakpoints.weights.copy()
@@ -119,7 +125,13 @@ def check_mutants(breakpoints: BreakpointComplex, rng: Random) -> None:
 
 
 def check(network: Network, domain: Polyhedron, rng: Random) -> tuple[int, int]:
-    """All of the above; to how many facets the closed form applies, of how many."""
+    """Make all checks above.
+
+    Returns
+    -------
+    tuple
+        The number of facets to which the closed form applies, and the number of facets.
+    """
     try:
         cells = canonical_complex(network, domain)
     except DomainError:  # cells that contain lines, which a later layer cuts
@@ -171,7 +183,10 @@ def test_networks_of_three_layers_and_several_outputs(kind: str) -> None:
     "widths", [(1, 3, 1), (2, 3, 2), (2, 2, 2, 1), (3, 2, 1), (1, 2, 2, 1), (2, 3, 2, 1)]
 )
 def test_tropical_forms_against_sums_of_terms(widths: tuple[int, ...]) -> None:
-    """All terms that layers of sums and unions make: the same p and q, so the terms of ours are among them."""
+    """Compare with all terms that sums and unions of the layers produce.
+
+    They give the same p and q, so our terms are among them.
+    """
     for seed in range(12):
         rng = Random(f"{widths} {seed}")
         layers = [

@@ -1,4 +1,4 @@
-"""Conditions of theorems against brute force, on random networks, most of them degenerate, and domains of all kinds."""
+"""Conditions of theorems against brute force, on random networks, most of them degenerate."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ Point = tuple[Fraction, ...]
 
 
 def all_layers(network: Network) -> list[Layer]:
-    """The layers as brute force takes them, the output as well."""
+    """The layers in the form of the oracles, including the output layer."""
     return brute_layers(Network(network.inputs, network.layers, "relu"))
 
 
 class Sample:
-    """A network, its cells, and what brute force knows of it."""
+    """A network, its cells, and the cells that brute force finds."""
 
     def __init__(self, network: Network, domain: Polyhedron) -> None:
         self.network = network
@@ -60,13 +60,16 @@ class Sample:
         return sign_key(self.known.layers[: self.known.hidden], self.known.domain, point)
 
     def key_of(self, cell: Cell, point: Point) -> Key:
-        """The signs of a cell of the evidence, of which a point is given."""
+        """The signs of a cell of the evidence, from the point that the evidence gives."""
         assert self.cells.locate(point) == cell
         return self.key(point)
 
 
 def cornered(rng: Random) -> Network:
-    """Two inputs and small integers, with signs such that later neurons often cross all of the layer before."""
+    """A network with two inputs and small integers whose later neurons often cross all others.
+
+    The signs of the weights are chosen such that they cross all neurons of the layer before.
+    """
 
     def rows(low: int, high: int, width: int, bias: int) -> tuple[list[list[int]], list[int]]:
         weights = [[rng.randint(low, high) for _ in range(2)] for _ in range(width)]
@@ -79,7 +82,10 @@ def cornered(rng: Random) -> Network:
 
 
 def covering(rng: Random) -> Network:
-    """Two inputs, and layers that are seldom off: their rows point in all directions, or in two opposite ones."""
+    """A network with two inputs whose layers are seldom off.
+
+    The rows of a layer point in all directions, or in two opposite ones.
+    """
     first = [[rng.randint(1, 3), rng.randint(-1, 1)], [rng.randint(-1, 1), rng.randint(1, 3)]]
     first.append([rng.randint(-3, -1), rng.randint(-3, -1)])
     second = [[rng.randint(1, 4) for _ in first], [-rng.randint(1, 4) for _ in first]]
@@ -96,7 +102,7 @@ def samples() -> Iterator[Sample]:
             network = quantised_network(kind, rng)
             try:
                 yield Sample(network, random_domain(domain, network.inputs, rng))
-            except DomainError:  # a skip connection sees lines of the first layer
+            except DomainError:  # a skip connection reads along lines of the first layer
                 assert not network.is_plain
     for seed in range(120):
         make = covering if seed % 2 else cornered
@@ -193,7 +199,7 @@ def test_zero_extrema(known_samples: list[Sample]) -> None:
 def check_extremum(
     sample: Sample, unit: tuple[int, int], cells: dict[Key, bool], evidence: ZeroExtremum
 ) -> None:
-    """The first unit, a largest cell, and the kind that points near it show."""
+    """The evidence is the first unit and a largest cell; points near the cell show its kind."""
     assert evidence.unit == NeuronId(*unit)
     key = sample.key_of(evidence.cell, evidence.point)
     assert cells[key]
@@ -277,10 +283,11 @@ def test_supertransversal_networks_cross_where_their_bent_hyperplanes_meet(
 
 
 def test_what_follows_from_supertransversality(known_samples: list[Sample]) -> None:
-    """Hidden neurons change their signs wherever they are 0: those that are 0 at a point are like coordinates there.
+    """Hidden neurons change their signs wherever they are 0.
 
-    And a cell of codimension 1, where one neuron is 0, is visible if all later layers have a neuron that is on there
-    (not 0, so that z ≥ 0 is enough) and masked products do not vanish.
+    The neurons that are 0 at a point act there like coordinates. And a cell of codimension 1,
+    where one neuron is 0, is visible if all later layers have a neuron that is on there (not 0, so
+    z ≥ 0 suffices) and masked products do not vanish.
     """
     counts = Counter[str]()
     for sample in known_samples:

@@ -1,4 +1,4 @@
-"""The bound on rounding errors against runtimes that take every liberty, and its certificates against the checker."""
+"""The bound on rounding errors against hostile float runtimes, and certificates in the checker."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def _spread(chance: random.Random) -> Fraction:
 
 
 def _tiny(chance: random.Random) -> Fraction:
-    """Weights and values around the end of the normal range."""
+    """Draw numbers around the end of the normal range."""
     return Fraction(float(np.float32(chance.gauss(0, 1)))) * Fraction(2) ** chance.choice(
         [-130, -125, -64, 0]
     )
 
 
 def _rational(chance: random.Random) -> Fraction:
-    """Numbers that no float format holds."""
+    """Draw numbers that no float format holds."""
     return Fraction(chance.randint(-9, 9), chance.choice([3, 7, 10]))
 
 
@@ -49,8 +49,12 @@ def _cancelling(chance: random.Random) -> Fraction:
 
 
 _DRAWS: dict[str, Draw] = {
-    "gaussian": _gaussian, "spread": _spread, "tiny": _tiny, "rational": _rational, "cancelling": _cancelling,
-}  # fmt: skip
+    "gaussian": _gaussian,
+    "spread": _spread,
+    "tiny": _tiny,
+    "rational": _rational,
+    "cancelling": _cancelling,
+}
 
 
 def _network(chance: random.Random, draw: Draw) -> Network:
@@ -95,7 +99,7 @@ def _box(chance: random.Random, inputs: int, draw: Draw) -> tuple[list[Fraction]
 def _point(
     chance: random.Random, low: list[Fraction], high: list[Fraction], format_: str
 ) -> list[Fraction]:
-    """Numbers of the format in the box, corners among them where they are such numbers."""
+    """Draw numbers of the format in the box, also its corners where the format holds them."""
     point = []
     for a, b in zip(low, high, strict=True):
         share = Fraction(chance.choice([0, 1, 1, 2, 3]), 3)
@@ -128,7 +132,7 @@ def test_no_runtime_is_further_away_than_the_bound(kind: str, format_: str) -> N
                 assert abs(value - true) <= bound
                 assert bottom <= true <= top
                 worst = max(worst, abs(value - true) / bound)
-    assert worst > Fraction(1, 50)  # the bound is not so large that nothing could exceed it
+    assert worst > Fraction(1, 50)  # the bound is not vacuous
 
 
 def _certificate(found: RuntimeErrorBound, factor: Fraction = Fraction(1)) -> bytes:
@@ -258,7 +262,10 @@ def test_the_theorem_belongs_to_its_claim() -> None:
 
 
 def test_the_bound_can_nearly_be_reached() -> None:
-    """A weight that float32 does not hold, a product and a sum: three roundings, and some run comes close to all."""
+    """With a weight that float32 does not hold, a product and a sum there are three roundings.
+
+    In some run nearly all three go in one direction, by nearly half a unit each.
+    """
     chance, worst = random.Random(1), Fraction(0)
     for seed in range(3000):
         weight = (

@@ -1,4 +1,4 @@
-"""Whole graphs in a runtime that takes every liberty: no value is further from the exact one than its bound."""
+"""Graphs in a hostile float runtime: no value is further from the exact value than its bound."""
 
 from __future__ import annotations
 
@@ -53,18 +53,17 @@ def _linear(operation: Linear, x: Values, runtime: Runtime | None, chance: rando
     for row, b in zip(rows, offset, strict=True):
         kept = [(w, v) for w, v in zip(row, x, strict=True) if w]
         value = runtime.layer([[w for w, _ in kept]], [b], [v for _, v in kept])[0]
-        for _ in range(
-            operation.extra_roundings
-        ):  # each off by a unit, and no rounding besides: the model has no more
+        # Each extra rounding changes the value by one unit; the model allows no further rounding.
+        for _ in range(operation.extra_roundings):
             value *= 1 + chance.choice([-1, 1]) * Fraction(1, 2**24)
         result.append(value)
     return result
 
 
-def _done(
+def _evaluated(
     operation: Operation, x: Sequence[Values], runtime: Runtime | None, chance: random.Random
 ) -> Values:
-    """The operation exactly (no runtime), or as the runtime does it."""
+    """Return the result of an operation, exactly (no runtime) or as the runtime computes it."""
     near = _number if runtime is not None else lambda value: value
     match operation:
         case Constant(column):
@@ -100,7 +99,7 @@ def _values(
         if isinstance(operation, Input):
             found.append(point[operation.first : operation.first + operation.size])
         else:
-            found.append(_done(operation, [found[i] for i in node.inputs], runtime, chance))
+            found.append(_evaluated(operation, [found[i] for i in node.inputs], runtime, chance))
     return found
 
 

@@ -1,5 +1,8 @@
-"""Certificates of Theorem D: prover against checker, whole and in part, subsets of ridges, forged ones for networks
-with symmetries."""
+"""Certificates of Theorem D, prover against checker.
+
+Whole claims and claims in part, subsets of ridges, and forged certificates for networks with
+symmetries.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +43,17 @@ SOURCES = [
     ([[-1, 1, 3], [1, 1, -2]], [1, 1]),
     ([[-1, 3]], [-1]),
 ]
-THREE = [([[-2, -2], [1, -3]], [-3, 0]), ([[-3, -1], [-2, 3]], [3, 0]), ([[1, -2], [-3, 1]], [2, -2]),
-         ([[-2, -2]], [0])]  # fmt: skip
-PLANES = [([[1, 0, 1], [0, 1, -1], [1, 1, 2]], [0, 1, -1]), ([[1, -2, 1], [-1, 1, 2], [2, 1, -1]], [1, -1, 2]),
-          ([[1, 2, -1]], [0])]  # fmt: skip
+THREE = [
+    ([[-2, -2], [1, -3]], [-3, 0]),
+    ([[-3, -1], [-2, 3]], [3, 0]),
+    ([[1, -2], [-3, 1]], [2, -2]),
+    ([[-2, -2]], [0]),
+]
+PLANES = [
+    ([[1, 0, 1], [0, 1, -1], [1, 1, 2]], [0, 1, -1]),
+    ([[1, -2, 1], [-1, 1, 2], [2, 1, -1]], [1, -1, 2]),
+    ([[1, 2, -1]], [0]),
+]
 
 
 def random_net(widths: tuple[int, ...], seed: int) -> Network:
@@ -52,20 +62,26 @@ def random_net(widths: tuple[int, ...], seed: int) -> Network:
     def number(size: float) -> Fraction:
         return Fraction(round(rng.gauss(0, size) * 256) or 1, 256)
 
-    return polyrelu.from_arrays([
-        ([[number(1) for _ in range(n)] for _ in range(m)], [number(0.5) for _ in range(m)])
-        for n, m in pairwise(widths)
-    ])  # fmt: skip
+    return polyrelu.from_arrays(
+        [
+            ([[number(1) for _ in range(n)] for _ in range(m)], [number(0.5) for _ in range(m)])
+            for n, m in pairwise(widths)
+        ]
+    )
 
 
 def integer_net(widths: tuple[int, ...], seed: int) -> Network:
     rng = Random(seed)
     size = rng.choice((3, 9))
-    return polyrelu.from_arrays([
-        ([[rng.choice((-1, 1)) * rng.randint(1, size) for _ in range(n)] for _ in range(m)],
-         [rng.randint(-size, size) for _ in range(m)])
-        for n, m in pairwise(widths)
-    ])  # fmt: skip
+    return polyrelu.from_arrays(
+        [
+            (
+                [[rng.choice((-1, 1)) * rng.randint(1, size) for _ in range(n)] for _ in range(m)],
+                [rng.randint(-size, size) for _ in range(m)],
+            )
+            for n, m in pairwise(widths)
+        ]
+    )
 
 
 def written(network: Network, hypotheses: list[Hypothesis]) -> dict[str, Any]:
@@ -104,7 +120,7 @@ def test_identify(layers: Any) -> None:
     ids=str,
 )
 def test_what_is_proved_is_accepted(widths: tuple[int, ...], seeds: int) -> None:
-    """And nothing that is accepted has a curve of parameters with its function."""
+    """No network whose certificate is accepted has a curve of parameters with its function."""
     for seed in range(seeds):
         network = random_net(widths, seed)
         found = deep.prove(network, time_limit=1)
@@ -141,7 +157,7 @@ def test_subsets_of_ridges(layers: Any, among: Any) -> None:
 
 
 def test_what_a_search_shows_regular_competitors() -> None:
-    """The ridges stay, those that are not clear without their types, and the search itself is as it was."""
+    """Only the types of ridges change for regular competitors, and the search is unchanged."""
     for layers in (SOURCES, PLANES):
         search = DeepSearch(polyrelu.from_arrays(layers))
         before = str(search.run(rounds=10))
@@ -155,7 +171,10 @@ def test_what_a_search_shows_regular_competitors() -> None:
 
 
 def test_among_regular_competitors_only_such_proofs_count() -> None:
-    """What is known of transversal competitors says nothing about all regular ones; and it is said what is missing."""
+    """A proof among transversal competitors proves nothing about all regular ones.
+
+    The answer lists what is missing.
+    """
     network = polyrelu.from_arrays(SOURCES)
     assert polyrelu.identify(network, "transversal", time_limit=20).status == "proved"
     outcome = polyrelu.identify(network, "regular", time_limit=1)
@@ -169,7 +188,7 @@ def test_among_regular_competitors_only_such_proofs_count() -> None:
     "layers", [SOURCES, THREE, PLANES], ids=["sources", "three hidden layers", "planes"]
 )
 def test_all_ridges_of_the_complex(layers: Any) -> None:
-    """Ridges at given points show the same as the points, and few of them are enough."""
+    """Ridges at given points prove the same as the points, and few of them are enough."""
     network = polyrelu.from_arrays(layers)
     points: Any = ridge_points(network)
     search = search_at(network, points)
@@ -206,7 +225,7 @@ def test_no_ridge_can_be_dropped_and_any_can_be_repeated(layers: Any) -> None:
 
 
 def test_moved_planes() -> None:
-    """Planes that are moved a little still meet the ridges; moved far along an axis, some do not."""
+    """Planes that are moved a little still meet the ridges; after a long move some do not."""
     found = proved(polyrelu.from_arrays(PLANES))
 
     def moved(axis: int, shift: Fraction) -> bool:
@@ -220,14 +239,14 @@ def test_moved_planes() -> None:
 
 
 def twin(layers: Any) -> Any:
-    """A neuron of the second layer twice, its outgoing weights shared."""
+    """A second copy of a neuron of the second layer that shares its outgoing weights."""
     first, (weight, bias), (out, c), *rest = layers
     shared = [[Fraction(row[0], 2), *row[1:], Fraction(row[0], 2)] for row in out]
     return [first, ([*weight, weight[0]], [*bias, bias[0]]), (shared, c), *rest]
 
 
 def dead(layers: Any) -> Any:
-    """A further neuron of the second layer that is off everywhere."""
+    """A further neuron of the second layer that is inactive everywhere."""
     first, (weight, bias), (out, c), *rest = layers
     return [
         first,
@@ -238,7 +257,7 @@ def dead(layers: Any) -> Any:
 
 
 def linear(layers: Any) -> Any:
-    """A further neuron of the second layer that is on everywhere."""
+    """A further neuron of the second layer that is active everywhere."""
     first, (weight, bias), (out, c), *rest = layers
     return [
         first,
@@ -273,17 +292,21 @@ def test_networks_with_symmetries_are_never_accepted(layers: Any, change: Any) -
         part = with_ridges(search, rng.sample(ridges, rng.randint(1, len(ridges))))
         assert not part.hypotheses.hold
         found = whole_document(part)
-        families, count, rows = listed(found, "families"), search.space.size, len(part.ridges)
+        families, count, rows = (
+            listed(found, "families"),
+            search.deep_network.size,
+            len(part.ridges),
+        )
         for _ in range(6):
             assert not accepted(found)
-            families["chosen"] = [[place, rng.randrange(rows)] for place in range(count)]
+            families["chosen"] = [[neuron, rng.randrange(rows)] for neuron in range(count)]
             families["joined"] = [
                 [rng.randrange(count), rng.randrange(rows)] for _ in range(rng.randint(0, 3))
             ]
 
 
 def test_reasons() -> None:
-    """What cannot hold is said without a search; what was not found is shortened."""
+    """An obstruction is reported without a search; the list of missing parts is shortened."""
     zero = deep.prove(
         polyrelu.from_arrays([SOURCES[0], ([[0, 1, 3], [1, 1, -2]], [1, 1]), SOURCES[2]])
     )
@@ -320,7 +343,7 @@ def test_a_proof_among_transversal_parameters_is_one_among_generic_ones() -> Non
 
 
 def test_membership_refuted_by_a_masked_product() -> None:
-    """W[3]_0 W[2] has a zero entry: no transversal parameter can have such weights, and the certificate says so."""
+    """W[3]_0 W[2] has a zero entry, which no transversal parameter can have."""
     layers = [
         ([[1, 2], [3, 4]], [5, 6]),
         ([[1, 2], [3, -1]], [7, 8]),
@@ -345,11 +368,11 @@ def test_membership_refuted_by_a_masked_product() -> None:
         checker.check_membership("identifiable", "generic", parsed, refuted)
 
 
-# -- in part ------------------------------------------------------------------------------------------------------
+# -- in part ---------------------------------------------------------------------------------------
 
 
 def beyond(network: Network, part: Determined) -> list[Determined]:
-    """What is one layer, or one neuron, more."""
+    """The claims in part with one layer, or one neuron, more."""
     more = []
     if part.layers < network.depth - 2:
         more.append(Determined(part.layers + 1, ()))
@@ -373,8 +396,10 @@ def beyond(network: Network, part: Determined) -> list[Determined]:
     ids=str,
 )
 def test_parts_of_subsets_of_ridges(widths: tuple[int, ...], seeds: tuple[int, ...]) -> None:
-    """The checker accepts what the prover says of some ridges, whole and in part, as it is and after ridges were left
-    out; it rejects one layer or one neuron more."""
+    """The checker accepts the claims of the prover about some ridges, and no stronger ones.
+
+    Claims are whole or in part, and their certificates list all these ridges or a selection.
+    """
     kinds, networks = (
         set[bool](),
         [integer_net(widths, seed) for seed in seeds] or [polyrelu.from_arrays(THREE)],
@@ -392,7 +417,7 @@ def test_parts_of_subsets_of_ridges(widths: tuple[int, ...], seeds: tuple[int, .
 
 
 def compare_in_part(some: DeepSearch) -> bool:
-    """Prover against checker; whether anything is proved in part only."""
+    """Compare prover and checker; return whether something is proved in part only."""
     hold, part = some.hypotheses.hold, some.hypotheses.determined
     assert accepted(whole_document(some)) == hold
     if hold:
@@ -419,7 +444,7 @@ def test_nothing_in_part_where_it_is_impossible() -> None:
 
 
 def test_a_ridge_that_is_not_there_leads_to_no_certificate() -> None:
-    """The search is told of ridges in planes that do not meet them."""
+    """The planes of the search are replaced by others that do not meet the ridges."""
     network = polyrelu.from_arrays(PLANES)
     search = DeepSearch(network)
     search.run(time_limit=20)

@@ -1,5 +1,8 @@
-"""Claims of Theorem D, whole and in part, about small random networks, many of them with a curve of parameters that
-keeps the function: what the checker accepts stays where it is along every such curve."""
+"""Claims of Theorem D, whole and in part, about small random networks.
+
+Many of the networks have a curve of parameters with the same function. The parameters that an
+accepted claim determines do not change along any such curve.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +26,16 @@ Layers = list[tuple[list[list[int]], list[int]]]
 def random_layers(widths: tuple[int, ...], rng: Random) -> Layers:
     size = rng.choice((2, 3, 9))
     return [
-        ([[rng.choice((-1, 1)) * rng.randint(1, size) for _ in range(n)] for _ in range(m)],
-         [rng.randint(-size, size) for _ in range(m)])
+        (
+            [[rng.choice((-1, 1)) * rng.randint(1, size) for _ in range(n)] for _ in range(m)],
+            [rng.randint(-size, size) for _ in range(m)],
+        )
         for n, m in pairwise(widths)
-    ]  # fmt: skip
+    ]
 
 
 def with_symmetry(layers: Layers, kind: str, rng: Random) -> Layers:
-    """A further neuron in a layer after the first: equal to another one, off everywhere, or on everywhere."""
+    """Add a neuron to a layer after the first: a twin, a dead one, or a linear one."""
     k = rng.randrange(1, len(layers) - 1)
     (weight, bias), (out, _) = layers[k], layers[k + 1]
     if kind != "none":
@@ -43,7 +48,10 @@ def with_symmetry(layers: Layers, kind: str, rng: Random) -> Layers:
 
 
 def stays(network: Network, layers: int, neurons: list[int]) -> bool:
-    """Whether no direction in which all affine pieces stay moves the rows of a part, other than scalings do."""
+    """Whether a part is fixed along all directions that fix all affine pieces.
+
+    Only scalings may move the rows of the part.
+    """
     motions, scalings = motions_and_scalings(plain(network))
     columns, start = list[int](), 0
     for number, layer in enumerate(network.layers):

@@ -1,5 +1,8 @@
-"""The search of Theorem D: what ends it, that it repeats itself, that it never fails, and that what it says is proved
-in part stays along every curve of parameters."""
+"""The search of Theorem D.
+
+What ends it, that it repeats itself, that it never fails, and that what it proves in part is fixed
+along every curve of parameters with the same function.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +28,13 @@ CORNERS = polyrelu.from_arrays(
     [([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])]
 )
 #: (1, 0) is free to move: no search can prove it.
-OPEN = polyrelu.from_arrays([
-    ([[1, -1], [3, -1], [-1, 2]], [2, 1, -3]), ([[-3, 2, -3], [1, -3, -2]], [2, -3]), ([[-1, 3]], [-2])
-])  # fmt: skip
+OPEN = polyrelu.from_arrays(
+    [
+        ([[1, -1], [3, -1], [-1, 2]], [2, 1, -3]),
+        ([[-3, 2, -3], [1, -3, -2]], [2, -3]),
+        ([[-1, 3]], [-2]),
+    ]
+)
 
 
 def test_the_same_seed_meets_the_same_ridges() -> None:
@@ -55,18 +62,18 @@ def test_rounds_and_limits() -> None:
     search.run(time_limit=0)
     assert search.walks == 0
     search.run(rounds=1)
-    assert 0 < search.walks <= 2 * search.space.size
+    assert 0 < search.walks <= 2 * search.deep_network.size
     started = time.monotonic()
-    while not search.idle and time.monotonic() - started < 2:
+    while not search.is_idle and time.monotonic() - started < 2:
         search.run(time_limit=0.1)
     assert time.monotonic() - started < 4
 
 
 def test_an_idle_search_ends() -> None:
-    """Nothing is left to be found, and what is missing stays missing."""
+    """An idle search does not walk any more."""
     search = DeepSearch(OPEN)
     search.run()
-    assert search.idle
+    assert search.is_idle
     assert str(search.hypotheses) == "(1, 2) is not on at any known piece of (2, 1)"
     walks = search.walks
     search.run()
@@ -83,7 +90,7 @@ def test_what_holds_ends_the_search() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 7])
 def test_watching(count: int) -> None:
-    """It is asked before each walk, and its no is kept to."""
+    """The progress function is called before each walk, and False ends the search."""
     seen: list[int] = []
 
     def progress(search: DeepSearch) -> bool:
@@ -112,7 +119,7 @@ def test_a_watcher_that_fails() -> None:
     assert len(search.ridges) >= met > 0
 
 
-# -- random networks ----------------------------------------------------------------------------------------------
+# -- random networks -------------------------------------------------------------------------------
 
 
 WIDTHS = (
@@ -127,7 +134,7 @@ WIDTHS = (
 
 
 def degenerate(seed: int) -> Network:
-    """Zero weights, ties, rows that are there twice, neurons that are constant or linear."""
+    """A network with zero weights, ties, equal rows, and constant or linear neurons."""
     rng = Random(seed)
     widths = rng.choice(WIDTHS)
     zeros, size = rng.choice((0.0, 0.2, 0.5, 0.9)), rng.choice((1, 2, 5))
@@ -149,13 +156,15 @@ def degenerate(seed: int) -> Network:
 
 @pytest.mark.parametrize("start", range(0, 160, 40))
 def test_degenerate_networks(start: int) -> None:
-    """No walk fails, all planes meet their ridges, and what is claimed is accepted."""
+    """No walk fails, all planes meet their ridges, and all claims are accepted."""
     for seed in range(start, start + 40):
         network = degenerate(seed)
         search = DeepSearch(network)
         search.run(rounds=1, time_limit=1)
         assert all(search.confirms(ridge) for ridge in search.ridges)
-        assert all(ridge.kind == search.space.ridge(*ridge[:3]).kind for ridge in search.ridges)
+        assert all(
+            ridge.kind == search.deep_network.ridge(*ridge[:3]).kind for ridge in search.ridges
+        )
         whole, part = deep.prove_search(search), deep.prove_part(search)
         if part is not None:
             assert accepted(document(part[0], deep.PART, part[1]))
@@ -165,7 +174,7 @@ def test_degenerate_networks(start: int) -> None:
 
 
 def test_ridges_are_those_of_the_complex() -> None:
-    """What a search meets is a cell of codimension 2, and a long one meets most of them."""
+    """A search meets cells of codimension 2 only, and a long search meets most of them."""
     for seed in range(4):
         network = polyrelu.from_arrays(random_layers((2, 3, 2, 1), Random(seed)))
         search = DeepSearch(network)
@@ -173,7 +182,7 @@ def test_ridges_are_those_of_the_complex() -> None:
         cells = {
             ridge
             for point in ridge_points(network)
-            if isinstance(ridge := ridge_at(search.space, point), Ridge)
+            if isinstance(ridge := ridge_at(search.deep_network, point), Ridge)
         }
         assert set(search.ridges) <= cells
         assert len(search.ridges) >= len(cells) / 3
@@ -181,7 +190,7 @@ def test_ridges_are_those_of_the_complex() -> None:
 
 @pytest.mark.parametrize("kind", ["none", "twin", "dead", "linear", "hidden", "permuted"])
 def test_what_is_determined_stays(kind: str) -> None:
-    """With all ridges there are: no direction in which all affine pieces stay moves the rows that are determined."""
+    """At all ridges: no direction that fixes all affine pieces moves the determined rows."""
     rng, parts = Random(f"stays {kind}"), 0
     for _ in range(16):
         widths = rng.choice(((2, 2, 2, 1), (2, 3, 2, 1), (2, 2, 3, 1), (2, 2, 2, 2, 1)))
@@ -204,7 +213,7 @@ def test_what_is_determined_stays(kind: str) -> None:
 def permuted(
     layers: list[tuple[list[list[int]], list[int]]], rng: Random
 ) -> list[tuple[list[list[int]], list[int]]]:
-    """The neurons of the hidden layers in another order."""
+    """The same layers with the neurons of hidden layers in another order."""
     layers = [([list(row) for row in weight], list(bias)) for weight, bias in layers]
     for (weight, bias), (out, _) in pairwise(layers):
         order = list(range(len(bias)))

@@ -1,5 +1,8 @@
-"""The theorem of Phuong and Lampert (2020) is contained in Theorem D: networks that have its hypotheses on a box, seen
-on their complex, are proved, among a class of competitors that contains theirs."""
+"""The theorem of Phuong and Lampert (2020) is contained in Theorem D.
+
+Networks that satisfy its hypotheses on a box, as their complex shows, are proved identifiable among
+a class of competitors that contains the class of that theorem.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ def test_networks_with_their_hypotheses_are_proved(widths: tuple[int, ...]) -> N
 def test_the_class_of_the_first_theorem_that_applies(
     among: Any, theorem: str, competitors: str
 ) -> None:
-    """Theorem P comes first, where its competitors are enough; Theorem D has regular ones where it can."""
+    """Theorem P comes first if its class is enough; Theorem D prefers regular competitors."""
     (network,) = with_hypotheses((3, 3, 2, 1), 1, seed=5)
     outcome = polyrelu.identify(network, among, time_limit=60)
     assert isinstance(outcome, Proved)

@@ -1,4 +1,7 @@
-"""Verdicts of `identify` on random networks against brute force; the long run is benchmarks/identify_campaign.py."""
+"""Verdicts of `identify` on random networks against brute force.
+
+The long run is benchmarks/identify_campaign.py.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Homology of level sets and other subcomplexes of random networks, degenerate ones included, by a second method.
+"""Homology of level sets and other subcomplexes of random networks, by a second method.
 
-The order complex of the face poset, unbounded cells included, with plain elimination; duality; Euler characteristics.
+The second method is the order complex of the face poset, unbounded cells included, with plain
+elimination. Further checks are duality and Euler characteristics.
 """
 
 from __future__ import annotations
@@ -48,11 +49,14 @@ Outputs = tuple[Fraction, ...]
 Rule = Callable[[Outputs], bool]
 
 
-# --- Sets --------------------------------------------------------------------------------------------------
+# --- Sets --------------------------------------------------------------------------------------
 
 
 def random_set(network: Network, domain: Polyhedron, rng: Random) -> tuple[Subcomplex, Rule]:
-    """A set, and whether a point with some outputs belongs to it. Levels are often values at special points."""
+    """A set, and whether a point with given outputs belongs to it.
+
+    Levels are often values at special points.
+    """
     output = rng.randrange(network.outputs)
     point = domain.relative_interior_point()
     assert point is not None
@@ -82,7 +86,7 @@ def random_set(network: Network, domain: Polyhedron, rng: Random) -> tuple[Subco
 
 
 def check_membership(part: Subcomplex, network: Network, rule: Rule) -> None:
-    """A point inside every cell, evaluated by the network itself."""
+    """Evaluate a point inside every cell by the network itself."""
     cells = part.cells
     every = [
         cell for k in range(cells.lineality_dim, cells.dimension + 1) for cell in cells.cells(k)
@@ -99,11 +103,11 @@ def random_closure(cells: PolyhedralComplex, rng: Random) -> Subcomplex:
     return Subcomplex.closure(cells, masks)
 
 
-# --- The second method -------------------------------------------------------------------------------------
+# --- The second method -------------------------------------------------------------------------
 
 
 def signs_of(part: Subcomplex) -> tuple[list[list[int]], list[int]]:
-    """The signs of the domain's constraints and the neurons on all cells, and their dimensions."""
+    """The signs of constraints of the domain and of neurons on all cells, and their dimensions."""
     cells = part.cells
     keys: list[list[int]] = []
     dimensions: list[int] = []
@@ -117,7 +121,7 @@ def signs_of(part: Subcomplex) -> tuple[list[list[int]], list[int]]:
 def check_homology(
     part: Subcomplex, keys: list[list[int]], dimensions: list[int], rng: Random
 ) -> bool:
-    """Whether the order complex was small enough."""
+    """Compare with the order complex; whether it was small enough."""
     found = homology(part)
     assert found.euler_with_compact_support == sum((-1) ** k for k in dimensions)
     faces = order_complex.faces_by_signs(keys)
@@ -135,11 +139,11 @@ def check_homology(
 
 
 def check(network: Network, domain: Polyhedron, rng: Random) -> bool:
-    """Whether both sets were compared."""
+    """Check a random network; whether both of its sets were compared with the order complex."""
     try:
         part, rule = random_set(network, domain, rng)
         cells = canonical_complex(network, domain)
-    except DomainError:  # directions that a skip connection of the canonical complex alone sees
+    except DomainError:  # a skip connection reads directions that layer 1 does not read
         assert not network.is_plain
         return check(
             network,
@@ -182,11 +186,11 @@ def test_networks_with_several_outputs(kind: str) -> None:
     assert compared > 0
 
 
-# --- A third one: cells, signs and sets by brute force as well ---------------------------------------------
+# --- A third one: cells, signs and sets by brute force as well ---------------------------------
 
 
 def layers_with_level(network: Network, level: Fraction) -> list[brute.Layer]:
-    """The hidden layers and one more with f - level, f the first output."""
+    """The hidden layers, and one more with f - level, where f is the first output."""
     hidden = brute_layers(network)
     if network.last == "relu":
         row = [[Fraction(int(k == 0)) for k in range(network.outputs)]]
@@ -213,7 +217,7 @@ def test_level_sets_by_brute_force_alone(kind: str) -> None:
         )
 
 
-# --- Duality and Euler characteristics ---------------------------------------------------------------------
+# --- Duality and Euler characteristics ---------------------------------------------------------
 
 
 def generic_network(seed: int) -> Network:
@@ -233,8 +237,8 @@ def generic_network(seed: int) -> Network:
 
 
 def test_alexander_and_poincare_duality() -> None:
-    """A bounded level c through no vertex is a closed manifold M of dimension n - 1 with a collar, so f ≤ c and f ≥ c
-    together have the homology of R^n without M."""
+    """A bounded level c through no vertex is a closed manifold M of dimension n - 1 with a collar,
+    so f ≤ c and f ≥ c together have the homology of R^n without M."""
     checked = holes = 0
     for seed in range(40):
         network = generic_network(seed)

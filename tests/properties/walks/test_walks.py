@@ -1,4 +1,4 @@
-"""Walks on random networks, most of them degenerate: against exact evaluation and against the canonical complex."""
+"""Walks on random networks, most of them degenerate, against evaluation and the complex."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from polyrelu.network import Block, Layer, Network, NeuronId, SignVector
 from polyrelu.walks import (
     BentPiece,
     BentWalk,
+    CrossingPoint,
     LineCell,
-    Ridge,
     Tie,
     walk_bent_hyperplane,
     walk_line,
@@ -44,7 +44,7 @@ def network_of(kind: tuple[str, str], rng: Random) -> Network:
 
 
 def small_vector(size: int, rng: Random) -> Vector:
-    """Few digits and many zeros, so that points lie on hyperplanes and directions in them."""
+    """A vector with few digits and many zeros, so that points lie on hyperplanes."""
     return [Fraction(rng.randint(-3, 3), rng.choice([1, 1, 1, 2, 3])) for _ in range(size)]
 
 
@@ -60,21 +60,21 @@ def on_line(point: Vector, direction: Vector, t: Fraction) -> Vector:
 
 
 def is_face(face: SignVector, cell: SignVector) -> bool:
-    """Whether the signs are those of the cell, some of them replaced by 0."""
+    """Whether the signs are the signs of the cell with some of them replaced by 0."""
     pairs = zip(sum(face.layers, ()), sum(cell.layers, ()), strict=True)
     return all(low in (0, high) for low, high in pairs)
 
 
-# -- lines --------------------------------------------------------------------------------------------------------
+# -- lines --------------------------------------------------------------------------------------
 
 
 def check_line(
     network: Network, point: Vector, direction: Vector, start: Fraction
 ) -> list[LineCell]:
-    """All signs by exact evaluation.
+    """Check all signs by exact evaluation.
 
-    A cell is convex and its faces are the sign order, so that its middle and the event at its end, a proper face of it,
-    prove that the signs are those of the cell all the way and change at the event.
+    A cell is convex and its faces are given by the sign order. So its middle and the event at its
+    end, a proper face of it, prove that the signs hold on the whole cell and change at the event.
     """
     cells = list(walk_line(network, point, direction, start))
     for cell in cells:
@@ -148,11 +148,14 @@ def test_some_lines_run_inside_zero_sets_and_through_ties() -> None:
     assert min(seen.values()) > 25, seen
 
 
-# -- where floats go wrong ----------------------------------------------------------------------------------------
+# -- where floats go wrong ----------------------------------------------------------------------
 
 
 def nudged(network: Network, size: Fraction, rng: Random) -> Network:
-    """The network with biases that are off by small multiples of a number: what met in a point only nearly does."""
+    """The network with biases that are off by small multiples of a number.
+
+    Hyperplanes that met in a point now meet there only approximately.
+    """
     layers = {}
     for number in range(1, network.hidden_layers + 1):
         layer = network.layers[number - 1]
@@ -162,8 +165,10 @@ def nudged(network: Network, size: Fraction, rng: Random) -> Network:
 
 
 def scaled(network: Network, rng: Random) -> Network:
-    """The same function and cells, but numbers up to and beyond the range of floats: every neuron is scaled by a power
-    of two, and what reads it is scaled back."""
+    """A network with the same function and cells, but numbers up to and beyond the range of floats.
+
+    Every neuron is scaled by a power of two, and its outgoing weights are scaled back.
+    """
     factors = [[Fraction(1)] * network.inputs]
     for width in network.widths[1:]:
         factors.append(
@@ -187,7 +192,7 @@ def scaled(network: Network, rng: Random) -> Network:
 
 
 def float_cells(network: Network, point: Vector, direction: Vector, start: Fraction) -> list[str]:
-    """The same walk along a line in plain floats, as one would write it without bounds."""
+    """The walk along a line in plain floats, without error bounds."""
     weights = [
         (layer.weight.to_floats(), layer.bias.to_floats()[:, 0])
         for layer in network.layers[: network.hidden_layers]
@@ -216,7 +221,7 @@ def float_cells(network: Network, point: Vector, direction: Vector, start: Fract
 @pytest.mark.parametrize("bits", [40, 60, 1100])
 @pytest.mark.parametrize("kind", ["concurrent", "homogeneous"])
 def test_lines_past_what_nearly_meets(kind: str, bits: int) -> None:
-    """Zeros 2^-40 apart are told apart by plain floats too; closer ones are not, and they miss cells."""
+    """Plain floats distinguish zeros 2^-40 apart; closer zeros they do not, and miss cells."""
     rng, wrong, exact, cells = Random(f"nearly {kind} {bits}"), 0, 0, 0
     for _ in range(40):
         network = nudged(quantised_network(kind, rng), Fraction(1, 2**bits), rng)
@@ -234,7 +239,7 @@ def test_lines_past_what_nearly_meets(kind: str, bits: int) -> None:
             "0" not in "".join(found)
             and float_cells(network, point, direction, Fraction(-20)) != found
         )
-    assert 80 < exact < cells  # the first and the last cell are always looked at exactly
+    assert 80 < exact < cells  # the first and the last cell always need exact arithmetic
     assert wrong == 0 if bits == 40 else wrong > 10
 
 
@@ -248,7 +253,7 @@ def test_bent_hyperplanes_past_what_nearly_meets(kind: str, size: Fraction) -> N
         network = nudged(quantised_network(kind, rng), size, rng)
         if network.inputs > 1:
             check_plane(network, rng, seen)
-    assert seen["Ridge"] > 10
+    assert seen["CrossingPoint"] > 10
 
 
 @pytest.mark.parametrize(
@@ -262,14 +267,14 @@ def test_numbers_beyond_floats(kind: str) -> None:
         check_line(network, small_vector(network.inputs, rng), direction, Fraction(-20))
         if network.inputs > 1:
             check_plane(network, rng, seen)
-    assert seen["Ridge"] > 5
+    assert seen["CrossingPoint"] > 5
 
 
-# -- bent hyperplanes -----------------------------------------------------------------------------------------------
+# -- bent hyperplanes ---------------------------------------------------------------------------
 
 
 class Reference:
-    """A neuron's bent hyperplane in the complex on a plane: edges, and the vertices between them."""
+    """The bent hyperplane of a neuron in the complex on a plane: its edges and vertices."""
 
     def __init__(self, cells: PolyhedralComplex, neuron: NeuronId) -> None:
         self.cells = cells
@@ -290,8 +295,10 @@ class Reference:
         return [a + sum(ray[i] for ray in rays) for i, a in enumerate(points[0])]
 
     def chain(self, edge: int, vertex: int | None) -> list[tuple[str, tuple[Fraction, ...] | None]]:
-        """Edges (by their signs) and end points from an edge on, leaving it through a vertex, as long as the way on is
-        unique and the first edge is not reached again."""
+        """The edges (by their signs) and end points from an edge on, left through a vertex.
+
+        The chain ends where the way on is not unique or the first edge is reached again.
+        """
         found: list[tuple[str, tuple[Fraction, ...] | None]] = []
         first = edge
         while True:
@@ -320,8 +327,8 @@ def coordinates(plane: tuple[Vector, list[Vector]], x: Vector) -> Vector:
     return list(found.entries())
 
 
-def check_corner(corner: Ridge | Tie, cells: PolyhedralComplex, network: Network) -> None:
-    """The cells around the point are those of the complex that have it as a face."""
+def check_corner(corner: CrossingPoint | Tie, cells: PolyhedralComplex, network: Network) -> None:
+    """The cells around the point are the cells of the complex that have it as a face."""
     assert network.sign_vector(corner.embedded) == corner.signs
     assert corner.zeros == tuple(
         neuron
@@ -332,7 +339,7 @@ def check_corner(corner: Ridge | Tie, cells: PolyhedralComplex, network: Network
         expected = {str(signs) for signs in around(corner.signs, cells, dimension)}
         signs = list(found.values() if isinstance(found, dict) else found)
         assert sorted(map(str, signs)) == sorted(expected)
-    if isinstance(corner, Ridge):
+    if isinstance(corner, CrossingPoint):
         check_ridge(corner)
 
 
@@ -342,7 +349,7 @@ def around(signs: SignVector, cells: PolyhedralComplex, dimension: int) -> Itera
             yield found
 
 
-def check_ridge(ridge: Ridge) -> None:
+def check_ridge(ridge: CrossingPoint) -> None:
     gradients = ridge.gradients()
     for (v, u), visible in ridge.visible.items():
         one, other = ((1, u), (-1, u)) if v == 0 else ((v, 1), (v, -1))
@@ -350,9 +357,9 @@ def check_ridge(ridge: Ridge) -> None:
 
 
 def check_bends(pieces: list[BentPiece], neuron: NeuronId) -> None:
-    """Where v is the later neuron, its pieces before and after a ridge are parallel unless it bends."""
+    """If v is the later neuron, its pieces on both sides are parallel unless it bends."""
     for before, after in pairwise(pieces):
-        if isinstance(before.end, Ridge):
+        if isinstance(before.end, CrossingPoint):
             (a, b), (c, d) = before.heading, after.heading
             assert (a * d != b * c) == (before.end.bends and before.end.other.layer < neuron.layer)
 
@@ -382,7 +389,7 @@ def check_neuron(
     cells: PolyhedralComplex,
     seen: Counter[str],
 ) -> None:
-    """From the middle of every edge that was not met yet, both ways."""
+    """Walk from the middle of every edge that was not met yet, in both directions."""
     reference, met = Reference(cells, neuron), set[str]()
     for edge in reference.edges:
         if str(cells.sign_vector(Cell(1, edge))) in met:
@@ -395,7 +402,7 @@ def check_neuron(
             check_bends(pieces, neuron)
             for piece in pieces:
                 met.add(str(piece.signs))
-                assert network.sign_vector(walk.part.embed(piece.inner)) == piece.signs
+                assert network.sign_vector(walk.plane.embed(piece.inner)) == piece.signs
                 if piece.end is not None:
                     check_corner(piece.end, cells, network)
                     seen[type(piece.end).__name__] += 1
@@ -426,7 +433,7 @@ def check_plane(network: Network, rng: Random, seen: Counter[str]) -> None:
 
 @pytest.mark.parametrize("kind", ALL_KINDS, ids=" ".join)
 def test_bent_hyperplanes_against_the_complex(kind: tuple[str, str]) -> None:
-    """All edges of all bent hyperplanes of a plane, their order, their ends, the cells around the ends."""
+    """Compare all edges of all bent hyperplanes of a plane, their order, and their ends."""
     rng, seen = Random(f"bent {kind}"), Counter[str]()
     for _ in range(5):
         network = network_of(kind, rng)
@@ -449,13 +456,13 @@ def test_all_endings_occur() -> None:
             network = quantised_network(kind, rng)
             if network.inputs > 1:
                 check_plane(network, rng, seen)
-    assert {"Ridge", "Tie", "unbounded", "closed", "tie"} <= seen.keys()
+    assert {"CrossingPoint", "Tie", "unbounded", "closed", "tie"} <= seen.keys()
     assert min(seen.values()) >= 4, seen
 
 
 @pytest.mark.parametrize("kind", ALL_KINDS, ids=" ".join)
 def test_starts(kind: tuple[str, str]) -> None:
-    """Zeros that are found are zeros, the first ones; walks start there or say why not."""
+    """Zeros that are found are the first zeros; walks start there or report why not."""
     rng = Random(f"starts {kind}")
     for _ in range(6):
         network = network_of(kind, rng)

@@ -1,4 +1,4 @@
-"""Weights, balancing, reconstruction and tropical forms of networks that can be done by hand."""
+"""Weights, balancing, reconstruction and tropical forms of networks that can be checked by hand."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UNIT = [[1, 0], [0, 1]]
 
 
 def corner() -> PolyhedralComplex:
-    """max(x, 0) + 2 max(y, 0)."""
+    """The network max(x, 0) + 2 max(y, 0)."""
     return canonical_complex(from_arrays([(UNIT, [0, 0]), ([[1, 2]], [0])]))
 
 
@@ -48,7 +48,7 @@ def test_a_tropical_form_holds_on_its_domain_only() -> None:
         form([3, 4])
 
 
-# --- Weights ---------------------------------------------------------------------------------------------
+# --- Weights -----------------------------------------------------------------------------------
 
 
 def test_weights_of_a_corner() -> None:
@@ -70,7 +70,10 @@ def test_euclidean_weights_are_for_normals_of_length_one() -> None:
 
 
 def test_on_a_slice_lengths_are_those_along_it() -> None:
-    """3 max(x + 2 y, 0) on x = y, whichever coordinate is free: 9/√2 for each step of length 1."""
+    """The function 3 max(x + 2 y, 0) on x = y, whichever coordinate is free.
+
+    It grows by 9/√2 for each step of length 1.
+    """
     diagonal = Polyhedron.from_constraints([], [], [[1, -1]], [0])
     for row in ([1, 2], [2, 1]):
         breakpoints = breakpoint_complex(
@@ -86,7 +89,7 @@ def test_on_a_slice_lengths_are_those_along_it() -> None:
 
 
 def test_lengths_do_not_depend_on_the_order_of_the_inputs() -> None:
-    """So that they do not depend on which coordinates are free; the jump is a direction of the slice."""
+    """The lengths do not depend on which coordinates are free; the jump lies along the slice."""
     rng = Random("order")
     for _ in range(6):
         rows = [[rng.randint(-4, 4) for _ in range(4)] for _ in range(3)]
@@ -104,11 +107,12 @@ def test_lengths_do_not_depend_on_the_order_of_the_inputs() -> None:
                 for facet in breakpoint_complex(canonical_complex(network, plane))
                 if facet.visible
             ]
-            lengths = sorted(facet.weight[0] ** 2 * facet.square for facet in facets)
+            lengths = sorted(facet.weight[0] ** 2 * facet.squared_norm for facet in facets)
             found.append(lengths)
             for facet in facets:
                 (jump,) = facet.jump.rows()
-                assert sum(entry * entry for entry in jump) == facet.weight[0] ** 2 * facet.square
+                length = facet.weight[0] ** 2 * facet.squared_norm
+                assert sum(entry * entry for entry in jump) == length
                 assert all(
                     sum(a * b for a, b in zip(row, jump, strict=True)) == 0
                     for row, _ in _equations(plane)
@@ -126,7 +130,7 @@ def test_normals_are_primitive_where_the_row_is_not() -> None:
 
 
 def test_invisible_facets() -> None:
-    """σ(x) - σ(-x) = x."""
+    """The function is max(x, 0) - max(-x, 0) = x."""
     breakpoints = breakpoint_complex(
         canonical_complex(from_arrays([([[1], [-1]], [0, 0]), ([[1, -1]], [0])]))
     )
@@ -163,7 +167,7 @@ def test_points_and_networks_without_neurons() -> None:
 
 
 def test_normals_on_a_slice_read_free_coordinates() -> None:
-    """On x_0 = 1: the neuron x_0 + 2 x_1 is 1 + 2 x_1 there."""
+    """On x_0 = 1 the neuron x_0 + 2 x_1 is 1 + 2 x_1."""
     domain = Polyhedron.from_constraints([], [], [[1, 0]], [1])
     (facet,) = breakpoint_complex(
         canonical_complex(from_arrays([([[1, 2]], [0]), ([[1]], [0])]), domain)
@@ -171,7 +175,7 @@ def test_normals_on_a_slice_read_free_coordinates() -> None:
     assert (facet.normal, facet.offset, facet.weight) == ((0, 1), Fraction(1, 2), (Fraction(2),))
 
 
-# --- Balancing and reconstruction ------------------------------------------------------------------------
+# --- Balancing and reconstruction --------------------------------------------------------------
 
 
 def test_the_sum_around_a_vertex() -> None:
@@ -193,13 +197,15 @@ def test_reconstruction_needs_a_map_of_the_right_shape() -> None:
 def test_reconstruction_with_another_constant() -> None:
     cells = corner()
     moved = AffineMap(RationalMatrix.zeros(1, 2), RationalMatrix.column([7]))
-    maps = reconstruct(breakpoint_complex(cells), cells.locate([-1, -1]).index, moved)  # type: ignore[union-attr]
+    start = cells.locate([-1, -1])
+    assert start is not None
+    maps = reconstruct(breakpoint_complex(cells), start.index, moved)
     for index, found in enumerate(maps):
         point = cells.region(index).interior_point
         assert found(point)[0] == cells.network(point)[0] + 7
 
 
-# --- Tropical forms --------------------------------------------------------------------------------------
+# --- Tropical forms ----------------------------------------------------------------------------
 
 
 def test_the_dual_of_a_corner_is_a_rectangle() -> None:
@@ -214,8 +220,11 @@ def test_the_dual_of_a_corner_is_a_rectangle() -> None:
 
 @pytest.mark.parametrize(("inputs", "neurons"), [(1, 4), (2, 3), (2, 5), (3, 4)])
 def test_one_hidden_layer_has_zonotopes(inputs: int, neurons: int) -> None:
-    """All output weights positive: p has a term for each region, q is 0; the Newton polytope is a zonotope, whose
-    vertices belong to the unbounded regions, and the volumes of the dual cells are those of its parallelotopes."""
+    """If all output weights are positive, p has a term for each region and q is 0.
+
+    The Newton polytope is a zonotope, whose vertices belong to the unbounded regions, and the
+    volumes of the dual cells are the volumes of its parallelotopes.
+    """
     rows = [[(i + 1) ** j for j in range(inputs)] for i in range(neurons)]
     bias = [
         (i + 1) ** inputs for i in range(neurons)
@@ -237,7 +246,7 @@ def test_one_hidden_layer_has_zonotopes(inputs: int, neurons: int) -> None:
 
 
 def test_a_difference_that_is_affine() -> None:
-    """σ(x) - σ(-x) = x: p and q bend, their difference does not."""
+    """In max(x, 0) - max(-x, 0) = x both p and q bend, but their difference does not."""
     cells = canonical_complex(from_arrays([([[1], [-1]], [0, 0]), ([[1, -1]], [0])]))
     (form,) = tropical_form(cells)
     assert (len(form.numerator.terms), len(form.denominator.terms)) == (2, 2)
@@ -252,11 +261,11 @@ def test_incomplete_complexes_are_refused() -> None:
             find(cells)
 
 
-# --- Weights that are those of no network -----------------------------------------------------------------------
+# --- Weights that are those of no network ------------------------------------------------------
 
 
 def test_wrong_weights_are_found_out() -> None:
-    """Around the vertex, where they do not cancel; on the way around it, where they do not add up."""
+    """Wrong weights do not cancel around the vertex, and do not add up on the way around it."""
     cells = corner()
     breakpoints = breakpoint_complex(cells)
     wrong = replace(breakpoints, weights=breakpoints.weights.copy())
@@ -271,7 +280,7 @@ def test_wrong_weights_are_found_out() -> None:
 
 
 def test_cells_that_have_no_weight() -> None:
-    """Those on the boundary of the domain, and numbers that do not exist."""
+    """Cells on the boundary of the domain, and numbers of cells that do not exist."""
     network = from_arrays([([[1]], [0]), ([[1]], [0])])
     breakpoints = breakpoint_complex(canonical_complex(network, Polyhedron.box([-1], [1])))
     (inner,) = breakpoints.facets.tolist()

@@ -1,4 +1,4 @@
-"""Conditions of theorems on networks that can be done by hand: each holds or fails for a known reason."""
+"""Conditions of theorems on networks that can be checked by hand."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from polyrelu.conditions import (
     transparency,
     zero_extrema,
 )
-from polyrelu.conditions.collinear import _Sums
+from polyrelu.conditions.collinear import _MaskedSums
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
 from polyrelu.network import Block, Layer, Network, NeuronId, from_arrays
@@ -60,7 +60,7 @@ def box(*sides: tuple[object, object]) -> Polyhedron:
     return Polyhedron.box([low for low, _ in sides], [high for _, high in sides])
 
 
-# --- Single conditions -----------------------------------------------------------------------------------
+# --- Single conditions -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -68,28 +68,58 @@ def box(*sides: tuple[object, object]) -> Polyhedron:
     [
         (GOOD, set()),
         # three lines through one point
-        ([([[1, 0], [0, 3], [-3, -1]], [0, 0, 1]), ([[2, 3, 3], [-1, -2, -1]], [-6, 6]), ([[3, 1]], [-1])],
-         {"supertransversal"}),
+        (
+            [
+                ([[1, 0], [0, 3], [-3, -1]], [0, 0, 1]),
+                ([[2, 3, 3], [-1, -2, -1]], [-6, 6]),
+                ([[3, 1]], [-1]),
+            ],
+            {"supertransversal"},
+        ),
         # the rows (1, 3) and (-1, -3) of the second layer
-        ([([[2, 0], [0, 1], [-3, -1]], [1, 0, 0]), ([[1, 3, 4], [-1, -3, -1]], [-5, 8]), ([[2, 1]], [-1])],
-         {"masked_ranks"}),
+        (
+            [
+                ([[2, 0], [0, 1], [-3, -1]], [1, 0, 0]),
+                ([[1, 3, 4], [-1, -3, -1]], [-5, 8]),
+                ([[2, 1]], [-1]),
+            ],
+            {"masked_ranks"},
+        ),
         # 2y - 5 in layer 2 and 2 (-4y + 11) - 2 = -8y + 20 in the output
-        ([([[1, 0], [0, 2], [-1, -1]], [1, 0, 1]), ([[3, 1, 1], [-1, -2, -1]], [-5, 11]), ([[3, 2]], [-2])],
-         {"noncollinear"}),
+        (
+            [
+                ([[1, 0], [0, 2], [-1, -1]], [1, 0, 1]),
+                ([[3, 1, 1], [-1, -2, -1]], [-5, 11]),
+                ([[3, 2]], [-2]),
+            ],
+            {"noncollinear"},
+        ),
         # the output has a local maximum 0
         ([([[1, 0], [0, 1], [-2, -2]], [0, 1, 2]), ([[-1, -2, -2]], [2])], {"no_zero_extrema"}),
         # all of layer 1 is negative in a small triangle
-        ([([[1, 1], [0, 1], [-2, -1]], [0, 1, 0]), ([[2, 3, 4], [-1, -2, -3]], [-2, 7]), ([[3, 1]], [-2])],
-         {"transparent"}),
+        (
+            [
+                ([[1, 1], [0, 1], [-2, -1]], [0, 1, 0]),
+                ([[2, 3, 4], [-1, -2, -3]], [-2, 7]),
+                ([[3, 1]], [-2]),
+            ],
+            {"transparent"},
+        ),
         # the neuron of layer 2 is positive everywhere
         ([([[3, 0], [0, 1], [-1, -1]], [1, 0, 0]), ([[4, 3, 3]], [5]), ([[2]], [1])], {"tpic"}),
-        # where layer 2 is off, the lines of layer 1 cannot be seen
-        ([([[3, 0], [0, 1], [-1, -1]], [1, 0, 0]), ([[4, 3, 3]], [-5]), ([[2]], [1])], {"transparent", "lra"}),
-        # both neurons of layer 2 are positive everywhere, and 2 · 1 - 1 · 2 = 0 is left of neuron 0 of layer 1
-        ([GOOD[0], ([[1, 2, 1], [2, 1, 3]], [5, 7]), ([[2, -1]], [1])],
-         {"masked_ranks", "noncollinear", "lra", "tpic"}),
+        # where layer 2 is off, the lines of layer 1 are invisible
+        (
+            [([[3, 0], [0, 1], [-1, -1]], [1, 0, 0]), ([[4, 3, 3]], [-5]), ([[2]], [1])],
+            {"transparent", "lra"},
+        ),
+        # both neurons of layer 2 are positive everywhere, and neuron 0 of layer 1 enters the
+        # output with the weight 2 · 1 - 1 · 2 = 0
+        (
+            [GOOD[0], ([[1, 2, 1], [2, 1, 3]], [5, 7]), ([[2, -1]], [1])],
+            {"masked_ranks", "noncollinear", "lra", "tpic"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_networks_that_violate_one_condition(layers: Layers, failing: set[str]) -> None:
     found = conditions(cells_of(layers))
     parts = [condition for condition in found if not isinstance(condition.evidence, Parts)]
@@ -105,12 +135,19 @@ def test_networks_that_violate_one_condition(layers: Layers, failing: set[str]) 
 
 def test_the_names_and_their_order() -> None:
     assert [condition.name for condition in conditions(cells_of(GOOD))] == [
-        "supertransversal", "masked_ranks", "generic", "noncollinear", "no_zero_extrema", "pl_general", "transparent",
-        "lra", "tpic",
-    ]  # fmt: skip
+        "supertransversal",
+        "masked_ranks",
+        "generic",
+        "noncollinear",
+        "no_zero_extrema",
+        "pl_general",
+        "transparent",
+        "lra",
+        "tpic",
+    ]
 
 
-# --- Transparency ----------------------------------------------------------------------------------------
+# --- Transparency ------------------------------------------------------------------------------
 
 #: max(x, 0) and max(y, 0): off for x, y < 0.
 CORNER: Layers = [(UNIT, [0, 0]), ([[1, 1]], [0])]
@@ -134,7 +171,7 @@ def test_an_opaque_region() -> None:
             Polyhedron.from_constraints([], [], [[1, 1]], [0]),
             "holds",
             2,
-        ),  # a line that misses the corner
+        ),  # a line outside the corner
         (Polyhedron.from_constraints([], [], [[1, 1]], [-1]), "fails", 2),
         (box((-1, -1), (-1, -1)), "fails", 0),
         (box((-1, -1), (0, 0)), "holds", 1),
@@ -162,11 +199,11 @@ def test_every_layer_counts() -> None:
     assert transparency(last).status == "fails"
 
 
-# --- Linear regions --------------------------------------------------------------------------------------
+# --- Linear regions ----------------------------------------------------------------------------
 
 
 def test_an_invisible_facet() -> None:
-    """max(x, 0) - max(2x, 0) / 2 + max(y, 0): x = 0 is not seen."""
+    """In max(x, 0) - max(2x, 0) / 2 + max(y, 0) the zeros of x are invisible."""
     cells = cells_of([([[1, 0], [2, 0], [0, 1]], [0, 0, 0]), ([[1, Fraction(-1, 2), 1]], [0])])
     found = linear_regions_property(cells)
     assert (found.status, found.checked) == ("fails", 2)
@@ -185,7 +222,10 @@ def test_the_boundary_of_the_domain_has_no_two_sides() -> None:
 
 
 def test_functions_are_compared_on_the_domain() -> None:
-    """max(x, 0) + max(y, 0) on the line y = -x is |x|, with y - instead of + it is x; on y = 1 one side is seen."""
+    """The function max(x, 0) + max(y, 0), or with minus in place of plus, on lines.
+
+    On y = -x it is |x|, or x; on y = 1 only the zero of x is visible.
+    """
     line = Polyhedron.from_constraints([], [], [[1, 1]], [0])
     assert linear_regions_property(cells_of(CORNER, line)).status == "holds"
     difference: Layers = [(UNIT, [0, 0]), ([[1, -1]], [0])]
@@ -200,11 +240,14 @@ def test_breakpoints_that_are_known_already() -> None:
         linear_regions_property(cells, breakpoint_complex(other))
 
 
-# --- Crossings -------------------------------------------------------------------------------------------
+# --- Crossings ---------------------------------------------------------------------------------
 
 
 def test_four_pairs_of_signs_are_not_enough() -> None:
-    """z = |y| - 2|x| in layer 2: around 0 all signs of (x, z) occur, and x = 0, z = 0 do not cross."""
+    """The neuron z = |y| - 2|x| of layer 2 and the neuron x do not cross.
+
+    All pairs of signs of (x, z) occur around 0.
+    """
     cells = cells_of(
         [([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[-2, -2, 1, 1]], [0]), ([[1]], [0])]
     )
@@ -220,7 +263,10 @@ def test_four_pairs_of_signs_are_not_enough() -> None:
 
 
 def test_other_neurons_may_vanish_at_a_crossing() -> None:
-    """z = y in layer 2, made of y and -y of layer 1; it crosses x and lies on the others."""
+    """The neuron z = y of layer 2, made of y and -y of layer 1, crosses x.
+
+    Its zeros lie on the zeros of y and -y.
+    """
     cells = cells_of(
         [([[1, 0], [0, 1], [0, -1], [1, 1]], [0] * 4), ([[0, 1, -1, 0]], [0]), ([[1]], [0])]
     )
@@ -242,7 +288,10 @@ def test_a_neuron_that_is_zero_on_a_region_does_not_cross_there() -> None:
 
 
 def test_neurons_that_keep_their_sign_do_not_cross() -> None:
-    """|y| of a later layer is positive on both sides of y = 0, so is |x| of an earlier one on both sides of x = 0."""
+    """|y| of a later layer is positive on both sides of y = 0.
+
+    Likewise |x| of an earlier layer on both sides of x = 0.
+    """
     later_touches: Layers = [([[1, 0], [0, 1], [0, -1]], [0] * 3), ([[0, 1, 1]], [0]), ([[1]], [0])]
     assert crossing_pairs(later_touches) == set()
     first = ([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4)
@@ -263,7 +312,10 @@ def test_a_bent_hyperplane_with_more_ends_does_not_cross(x: int, y: int) -> None
 
 
 def test_what_looks_like_a_crossing_on_the_boundary() -> None:
-    """|x| - y and |x + y| - y for y ≥ 0: rays at 45° and 135°, at 90° and 153°, in turn and with both signs."""
+    """The neurons |x| - y and |x + y| - y for y ≥ 0, with both signs.
+
+    Their zeros are rays at 45° and 135°, and at 90° and 153°, in turn.
+    """
     first = ([[1, 0], [-1, 0], [1, 1], [-1, -1], [0, 1]], [0] * 5)
     second = ([[1, 1, 0, 0, -1], [0, 0, 1, 1, 0], [0, 0, 0, 0, 1]], [0] * 3)
     layers: Layers = [first, second, ([[0, 1, -1]], [0]), ([[1]], [0])]
@@ -301,7 +353,7 @@ def test_crossings_are_inside_the_domain(domain: Polyhedron, missing: set[Neuron
 
 
 def test_crossings_on_a_plane_in_space_and_along_lines() -> None:
-    """Three inputs: the third does not matter, or is fixed."""
+    """With three inputs, of which the third has no influence or is fixed."""
     layers: Layers = [([[1, 0, 0], [0, 1, 0]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])]
     for domain in (Polyhedron.universe(3), Polyhedron.from_constraints([], [], [[0, 0, 1]], [7])):
         cells = cells_of(layers, domain)
@@ -322,7 +374,7 @@ def test_pairs_without_cells_of_codimension_2() -> None:
     assert pairwise_crossings(cells_of(along_lines)).status == "fails"
 
 
-# --- Collinear pieces ------------------------------------------------------------------------------------
+# --- Collinear pieces --------------------------------------------------------------------------
 
 
 def piece(layer: int, index: int, masks: tuple[tuple[int, ...], ...], *vector: int) -> AffinePiece:
@@ -338,7 +390,10 @@ def test_collinear_rows() -> None:
 
 
 def test_pieces_of_two_layers_and_of_one_unit() -> None:
-    """Output 2x + 4 with neuron x + 2 alone on; one constant piece is no harm, two are."""
+    """The output is 2x + 4 where only the neuron x + 2 is on.
+
+    One constant piece violates nothing; two do.
+    """
     found = noncollinear_pieces(from_arrays([([[1], [-1]], [2, 1]), ([[2, 3]], [0])]))
     assert found.evidence == CollinearPieces(piece(1, 0, (), 1, 2), piece(2, 0, ((0,),), 2, 4))
     constant = [([[1], [-1]], [-1, 2]), ([[1, 1]], [3])]
@@ -371,7 +426,10 @@ def test_vectors_with_equal_hashes() -> None:
 
 
 def test_units_are_constants_where_a_layer_is_off() -> None:
-    """Phuong and Lampert's text (section 3, condition 3) would exclude this network, their appendix does not."""
+    """The main text of Phuong and Lampert would exclude this network, the appendix does not.
+
+    See their section 3, condition 3.
+    """
     layers: Layers = [(UNIT, [1, 2]), ([[1, 3], [2, -1]], [-9, 5]), ([[1, 1]], [7])]
     second = from_arrays(layers[:2])
     here = second.affine_map_at([-5, -5])
@@ -395,7 +453,7 @@ def test_bounds_on_the_pieces() -> None:
     assert noncollinear_pieces(wide, 200).status == "unchecked"
 
 
-# --- Zero extrema ----------------------------------------------------------------------------------------
+# --- Zero extrema ------------------------------------------------------------------------------
 
 
 #: |x| in layer 2, and its height.
@@ -406,7 +464,9 @@ def valley(sign: int, bias: int, domain: Polyhedron | None = None) -> Polyhedral
 @pytest.mark.parametrize(("sign", "kind"), [(1, "minimum"), (-1, "maximum")])
 def test_extrema_of_a_neuron(sign: int, kind: str) -> None:
     found = zero_extrema(valley(sign, 0))
-    assert found.evidence == ZeroExtremum(NeuronId(2, 0), Cell(0, 0), kind, (Fraction(0),))  # type: ignore[arg-type]
+    unit, cell = NeuronId(2, 0), Cell(0, 0)
+    expected = ZeroExtremum(unit, cell, kind, (Fraction(0),))  # type: ignore[arg-type]
+    assert found.evidence == expected
     assert found.checked == 2, "the zeros of layer 1"
     assert zero_extrema(valley(sign, sign)).status == "holds", "never 0"
     assert zero_extrema(valley(sign, -sign)).checked == 4, "two crossings and the zeros of layer 1"
@@ -430,7 +490,7 @@ def test_a_neuron_that_is_zero_on_a_region() -> None:
 
 
 def test_extrema_along_a_slice() -> None:
-    """y - x with y ≥ 0: on the line y = x it is constantly 0, on y = 2 it changes its sign."""
+    """The neuron y - x with y ≥ 0 is 0 on the whole line y = x and changes its sign on y = 2."""
     layers: Layers = [([[-1, 1]], [0]), ([[1]], [5])]
     assert zero_extrema(cells_of(layers)).status == "holds"
     found = zero_extrema(cells_of(layers, Polyhedron.from_constraints([], [], [[1, -1]], [0])))
@@ -453,7 +513,7 @@ def test_extrema_along_a_slice() -> None:
         ([([[1, 0], [0, 1]], [0, 0]), ([[1, 0]], [0])], "constant"),  # max(x, 0) for x < 0
         ([([[1, 0], [-1, 0], [0, 1]], [0, 0, 0]), ([[1, 1, 0]], [1])], None),
         ([([[1, 0], [-1, 0], [0, 1]], [0, 0, 0]), ([[1, -1, 0]], [0])], None),  # x
-        # near 0 each region on which it is positive somewhere has points where it is negative; and turned around
+        # near 0 each region has points where it is positive and points where it is negative
         ([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1, -1, -1, -1]], [0])], None),
         ([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[-1, 1, 1, 1]], [0])], None),
         ([([[1, 0], [-1, 0]], [0, 0]), ([[1, 1]], [-1])], None),  # |x| - 1: lines
@@ -484,7 +544,7 @@ def test_outputs_of_a_trailing_relu_are_hidden() -> None:
 
 
 def test_an_output_that_reads_the_input_along_lines() -> None:
-    """max(x, 0) + y + t: no extrema; without y the zeros for x < 0 are an open set."""
+    """max(x, 0) + y + t has no extrema; without y the zeros for x < 0 are an open set."""
     for weights, status in (([0, 1], "holds"), ([0, 0], "fails")):
         blocks = [Block(1, RationalMatrix.from_integers([[1]]))]
         if any(weights):
@@ -497,7 +557,7 @@ def test_an_output_that_reads_the_input_along_lines() -> None:
 
 
 def test_only_adjacent_layers_are_asked_to_cross() -> None:
-    """Three hidden layers: pairs of the first and the third do not count."""
+    """With three hidden layers, pairs of the first and the third are not counted."""
     layers: Layers = [(UNIT, [0, 0]), ([[1, 1], [1, -1]], [-1, 0]), ([[1, 2]], [-1]), ([[1]], [0])]
     evidence = pairwise_crossings(cells_of(layers)).evidence
     assert evidence is not None
@@ -507,7 +567,10 @@ def test_only_adjacent_layers_are_asked_to_cross() -> None:
 
 
 def test_a_trailing_relu_has_no_outputs_besides_its_neurons() -> None:
-    """max(x + 2 y - 1, 0) is 0 on a half-plane, but no unit has an extremum: its last neuron changes its sign."""
+    """max(x + 2 y - 1, 0) is 0 on a half-plane, but no unit has an extremum.
+
+    The last neuron changes its sign.
+    """
     plain = from_arrays([(UNIT, [0, 0]), ([[1, 2]], [-1])])
     cells = canonical_complex(Network(2, plain.layers, "relu"))
     assert zero_extrema(cells).status == "holds"
@@ -515,7 +578,7 @@ def test_a_trailing_relu_has_no_outputs_besides_its_neurons() -> None:
 
 
 def test_wide_layers_do_not_cost_more_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pieces for the first mask read one of the neurons."""
+    """The pieces for the first mask use only one neuron of the layer before."""
     size, asked = 60, list[int]()
     wide = from_arrays(
         [
@@ -524,19 +587,19 @@ def test_wide_layers_do_not_cost_more_than_the_limit(monkeypatch: pytest.MonkeyP
             ([[1] * size], [0]),
         ]
     )
-    original = _Sums._added_by
+    original = _MaskedSums._contribution
 
-    def counted(self: _Sums, j: int) -> list[list[int]]:
+    def counted(self: _MaskedSums, j: int) -> list[list[int]]:
         asked.append(j)
         return original(self, j)
 
-    monkeypatch.setattr(_Sums, "_added_by", counted)
+    monkeypatch.setattr(_MaskedSums, "_contribution", counted)
     found = noncollinear_pieces(wide, limit=2 * size - 1)
     assert (found.status, found.checked) == ("unchecked", 2 * size - 1)
     assert set(asked) == {0}
 
 
-# --- Genericity ------------------------------------------------------------------------------------------
+# --- Genericity --------------------------------------------------------------------------------
 
 
 def test_a_wrong_cell() -> None:
@@ -580,16 +643,21 @@ def test_bounds_on_the_products() -> None:
     assert masked_ranks(network, count).status == "holds"
     found = masked_ranks(network, count - 1)
     assert (found.status, found.checked, found.reason) == (
-        "unchecked", count - 1, f"only {count - 1} products were looked at",
-    )  # fmt: skip
+        "unchecked",
+        count - 1,
+        f"only {count - 1} products were looked at",
+    )
     cells = cells_of(GOOD)
     assert generic(cells, Limits(products=5)).status == "unchecked"
     assert pl_general(cells, Limits(products=5)).detail == "masked_ranks unchecked"
     assert pl_general(cells, Limits(pieces=5)).detail == "noncollinear unchecked"
     statuses = {condition.name: condition.status for condition in conditions(cells, Limits(5, 5))}
     assert {name for name, status in statuses.items() if status == "unchecked"} == {
-        "masked_ranks", "generic", "noncollinear", "pl_general",
-    }  # fmt: skip
+        "masked_ranks",
+        "generic",
+        "noncollinear",
+        "pl_general",
+    }
     assert set(statuses.values()) == {"holds", "unchecked"}
 
 
@@ -598,11 +666,17 @@ def test_a_violation_settles_what_another_bound_leaves_open() -> None:
     assert generic(cells_of(concurrent), Limits(products=1)).status == "fails"
 
 
-# --- What is not defined ---------------------------------------------------------------------------------
+# --- What is not defined -----------------------------------------------------------------------
 
 ON_CELLS: list[Callable[[PolyhedralComplex], Condition[Any]]] = [
-    supertransversality, generic, pl_general, zero_extrema, transparency, linear_regions_property, pairwise_crossings,
-]  # fmt: skip
+    supertransversality,
+    generic,
+    pl_general,
+    zero_extrema,
+    transparency,
+    linear_regions_property,
+    pairwise_crossings,
+]
 
 
 @pytest.mark.parametrize("check", [*ON_CELLS, conditions])
@@ -672,7 +746,7 @@ def test_a_domain_of_lower_dimension() -> None:
     assert set(undefined(conditions(cells_of(GOOD, plane)))) == {"pl_general"}
 
 
-# --- Text and JSON ---------------------------------------------------------------------------------------
+# --- Text and JSON -----------------------------------------------------------------------------
 
 
 def test_text() -> None:
@@ -688,7 +762,8 @@ def test_text() -> None:
         "unit 0 of layer 2 with masks {0} is (1, 0, 0)",
         "no_zero_extrema": "no_zero_extrema: fails, neuron 0 of layer 2 is 0 around (-1, -1)",
         "pl_general": "pl_general: fails, noncollinear fails, no_zero_extrema fails",
-        "transparent": "transparent: fails, all neurons of layer 1 are negative on region 3, at (-1, -1)",
+        "transparent": "transparent: fails, all neurons of layer 1 are negative on region 3, "
+        "at (-1, -1)",
         "lra": "lra: holds, 4 cells of codimension 1",
         "tpic": "tpic: holds, 0 pairs",
     }
@@ -710,8 +785,10 @@ def test_json(layers: Layers) -> None:
     opaque = transparency(cells_of(CORNER)).to_json()["evidence"]
     assert opaque == {"region": 3, "layer": 1, "point": ["-1", "-1"]}
     assert pl_general(cells_of(CORNER)).to_json()["evidence"] == {
-        "masked_ranks": "holds", "noncollinear": "fails", "no_zero_extrema": "fails",
-    }  # fmt: skip
+        "masked_ranks": "holds",
+        "noncollinear": "fails",
+        "no_zero_extrema": "fails",
+    }
 
 
 def test_points_in_cells_are_in_their_relative_interior() -> None:

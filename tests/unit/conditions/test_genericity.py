@@ -1,4 +1,4 @@
-"""Genericity: evidence both ways, and no answer beyond the bound."""
+"""Genericity: evidence for both answers, and no answer beyond the bound."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def random_stack(rng: Random, size: int, *widths: int) -> Network:
 
 
 def plain_rank(rows: list[list[Fraction]]) -> int:
-    """Gauss."""
+    """The rank by Gaussian elimination."""
     rows, rank = [list(row) for row in rows], 0
     for column in range(len(rows[0]) if rows else 0):
         pivot = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
@@ -58,7 +58,10 @@ def times(left: Sequence[Sequence[Fraction]], right: Matrix) -> Matrix:
 def ranks_by_definition(
     network: Network,
 ) -> dict[tuple[int, tuple[tuple[int, ...], ...]], tuple[int, int]]:
-    """Every masked product multiplied out with zeros in place of what is masked: its rank, and what is allowed."""
+    """The rank of every masked product and the rank that is allowed.
+
+    The products are multiplied out, with zeros for the neurons that are left out.
+    """
     found = {}
     for first in range(1, network.depth + 1):
         for last in range(first, network.depth + 1):
@@ -124,7 +127,7 @@ def test_beyond_the_bound_nothing_is_claimed() -> None:
 
 
 def test_a_rank_beyond_the_number_of_inputs() -> None:
-    """With one input, the product of the layers 2 and 3 may have rank 2, and must."""
+    """With one input, the product of the layers 2 and 3 may have rank 2, and must have it."""
     first, third = ([[1], [2]], [1, -1]), ([[1, 0], [0, 1]], [0, 0])
     assert (
         masked_ranks(from_arrays([first, ([[1, 2], [3, 4]], [1, 1]), third])).evidence is not None

@@ -1,6 +1,7 @@
-"""Importers: exact values of what is read, agreement with onnxruntime, one clear line for all that is refused.
+"""Readers of network files: exact values, agreement with onnxruntime, one-line refusals.
 
-The files that must be refused are listed in `BAD_FILES`, which the tests of the command line go through as well.
+The files that must be refused are listed in `BAD_FILES`; the tests of the command line use the same
+list.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ Array = NDArray[Any]
 
 
 def _dyadic(random_: random.Random, *shape: int) -> Array:
-    """Multiples of 1/8 up to 2: float32 arithmetic on them is exact for small nets."""
+    """Return multiples of 1/8 up to 2: float32 arithmetic on them is exact for small networks."""
     return np.array(
         [random_.randint(-16, 16) / 8 for _ in range(int(np.prod(shape)))], np.float32
     ).reshape(shape)
 
 
-# --- Graphs that are read, compared with onnxruntime -----------------------------------------------------
+# --- Graphs that are read, compared with onnxruntime ----------------------------------------------
 
 _R = random.Random(11)
 _W = _dyadic(_R, 4, 3)
@@ -56,107 +57,198 @@ Graph = tuple[list[Any], list[Any], Sequence[int | str]]
 
 _GRAPHS: dict[str, Graph] = {
     "gemm": ([node("Gemm", "xwb", "y")], [constant("w", _W.T), constant("b", _B)], (1, 3)),
-    "gemm transB": ([node("Gemm", "xwb", "y", transB=1)], [constant("w", _W), constant("b", _B)], (1, 3)),
+    "gemm transB": (
+        [node("Gemm", "xwb", "y", transB=1)],
+        [constant("w", _W), constant("b", _B)],
+        (1, 3),
+    ),
     "gemm without bias": ([node("Gemm", "xw", "y", transB=1)], [constant("w", _W)], (1, 3)),
-    "gemm with an empty bias name": ([node("Gemm", ["x", "w", ""], "y", transB=1)], [constant("w", _W)], (1, 3)),
+    "gemm with an empty bias name": (
+        [node("Gemm", ["x", "w", ""], "y", transB=1)],
+        [constant("w", _W)],
+        (1, 3),
+    ),
     "gemm alpha and beta": (
-        [node("Gemm", "xwb", "y", alpha=0.5, beta=-2.0)], [constant("w", _W.T), constant("b", _B)], (1, 3),
+        [node("Gemm", "xwb", "y", alpha=0.5, beta=-2.0)],
+        [constant("w", _W.T), constant("b", _B)],
+        (1, 3),
     ),
     "gemm alpha alone": ([node("Gemm", "xw", "y", alpha=-0.25)], [constant("w", _W.T)], (1, 3)),
     "gemm beta zero": (
-        [node("Gemm", "xwb", "y", beta=0.0, transB=1)], [constant("w", _W), constant("b", _B)], (1, 3),
+        [node("Gemm", "xwb", "y", beta=0.0, transB=1)],
+        [constant("w", _W), constant("b", _B)],
+        (1, 3),
     ),
-    "gemm scalar bias": ([node("Gemm", "xwb", "y", transB=1)], [constant("w", _W), constant("b", 0.5)], (1, 3)),
-    "gemm bias of length 1": ([node("Gemm", "xwb", "y", transB=1)], [constant("w", _W), constant("b", [0.5])], (1, 3)),
-    "gemm bias row": ([node("Gemm", "xwb", "y", transB=1)], [constant("w", _W), constant("b", _B[None])], (1, 3)),
+    "gemm scalar bias": (
+        [node("Gemm", "xwb", "y", transB=1)],
+        [constant("w", _W), constant("b", 0.5)],
+        (1, 3),
+    ),
+    "gemm bias of length 1": (
+        [node("Gemm", "xwb", "y", transB=1)],
+        [constant("w", _W), constant("b", [0.5])],
+        (1, 3),
+    ),
+    "gemm bias row": (
+        [node("Gemm", "xwb", "y", transB=1)],
+        [constant("w", _W), constant("b", _B[None])],
+        (1, 3),
+    ),
     "matmul add": (
-        [node("MatMul", "xw", "u"), node("Add", "ub", "y")], [constant("w", _W.T), constant("b", _B)], (1, 3),
+        [node("MatMul", "xw", "u"), node("Add", "ub", "y")],
+        [constant("w", _W.T), constant("b", _B)],
+        (1, 3),
     ),
     "add with the constant first": (
-        [node("MatMul", "xw", "u"), node("Add", "bu", "y")], [constant("w", _W.T), constant("b", _B)], (1, 3),
+        [node("MatMul", "xw", "u"), node("Add", "bu", "y")],
+        [constant("w", _W.T), constant("b", _B)],
+        (1, 3),
     ),
     "matmul of higher rank": ([node("MatMul", "xw", "y")], [constant("w", _W.T)], (1, 1, 3)),
     "matmul of a vector": ([node("MatMul", "xw", "y")], [constant("w", _W.T)], (3,)),
     "constant on the left of a vector": ([node("MatMul", "wx", "y")], [constant("w", _W)], (3,)),
     "constant on the left of a column": (
-        [node("MatMul", "wx", "u"), node("Add", "ub", "h"), node("Relu", "h", "r"), node("MatMul", "vr", "y")],
-        [constant("w", _W), constant("b", _B[:, None]), constant("v", _V)], (3, 1),
+        [
+            node("MatMul", "wx", "u"),
+            node("Add", "ub", "h"),
+            node("Relu", "h", "r"),
+            node("MatMul", "vr", "y"),
+        ],
+        [constant("w", _W), constant("b", _B[:, None]), constant("v", _V)],
+        (3, 1),
     ),
     "leading sub and div": (
         [node("Sub", "xm", "s"), node("Div", "sd", "t"), node("Gemm", "twb", "y", transB=1)],
-        [constant("m", _M), constant("d", [0.5, -2, 4]), constant("w", _W), constant("b", _B)], (1, 3),
+        [constant("m", _M), constant("d", [0.5, -2, 4]), constant("w", _W), constant("b", _B)],
+        (1, 3),
     ),
     "sub from a constant": (
-        [node("Sub", "mx", "s"), node("Gemm", "sw", "y", transB=1)], [constant("m", _M), constant("w", _W)], (1, 3),
+        [node("Sub", "mx", "s"), node("Gemm", "sw", "y", transB=1)],
+        [constant("m", _M), constant("w", _W)],
+        (1, 3),
     ),
     "mul in either order": (
         [node("Mul", "xm", "s"), node("Mul", "ks", "t"), node("Add", "tm", "y")],
-        [constant("m", _M), constant("k", -3)], (1, 3),
+        [constant("m", _M), constant("k", -3)],
+        (1, 3),
     ),
     "mul after gemm": (
-        [node("Gemm", "xwb", "u", transB=1), node("Mul", "ub", "s"), node("Div", "sk", "t"), node("Sub", "bt", "y")],
-        [constant("w", _W), constant("b", _B), constant("k", [[2]])], (1, 3),
+        [
+            node("Gemm", "xwb", "u", transB=1),
+            node("Mul", "ub", "s"),
+            node("Div", "sk", "t"),
+            node("Sub", "bt", "y"),
+        ],
+        [constant("w", _W), constant("b", _B), constant("k", [[2]])],
+        (1, 3),
     ),
-    "flatten": ([node("Flatten", "x", "f"), node("Gemm", "fw", "y", transB=1)], [constant("w", _W)], (1, 3, 1, 1)),
+    "flatten": (
+        [node("Flatten", "x", "f"), node("Gemm", "fw", "y", transB=1)],
+        [constant("w", _W)],
+        (1, 3, 1, 1),
+    ),
     "flatten, negative axis": (
-        [node("Flatten", "x", "f", axis=-3), node("Gemm", "fw", "y", transB=1)], [constant("w", _W)], (1, 3, 1, 1),
+        [node("Flatten", "x", "f", axis=-3), node("Gemm", "fw", "y", transB=1)],
+        [constant("w", _W)],
+        (1, 3, 1, 1),
     ),
     "flatten, axis 0": (
-        [node("Flatten", "x", "f", axis=0), node("Gemm", "fw", "y", transB=1)], [constant("w", _W)], (1, 3),
+        [node("Flatten", "x", "f", axis=0), node("Gemm", "fw", "y", transB=1)],
+        [constant("w", _W)],
+        (1, 3),
     ),
     "reshape with 0 and -1": (
         [node("Reshape", "xs", "f"), node("Gemm", "fw", "y", transB=1)],
-        [constant("s", [0, -1], np.int64), constant("w", _W)], (1, 1, 3),
+        [constant("s", [0, -1], np.int64), constant("w", _W)],
+        (1, 1, 3),
     ),
     "reshape to a column and back": (
         [node("Reshape", "xs", "f"), node("MatMul", "wf", "u"), node("Reshape", "ut", "y")],
-        [constant("s", [3, 1], np.int64), constant("w", _W), constant("t", [1, -1], np.int64)], (1, 3),
+        [constant("s", [3, 1], np.int64), constant("w", _W), constant("t", [1, -1], np.int64)],
+        (1, 3),
     ),
     "identity and dropout": (
-        [node("Identity", "x", "i"), node("Dropout", "i", "d"), node("Gemm", "dw", "u", transB=1),
-         node("Identity", "u", "y")],
-        [constant("w", _W)], (1, 3),
+        [
+            node("Identity", "x", "i"),
+            node("Dropout", "i", "d"),
+            node("Gemm", "dw", "u", transB=1),
+            node("Identity", "u", "y"),
+        ],
+        [constant("w", _W)],
+        (1, 3),
     ),
     "dropout with a ratio and training mode off": (
         [node("Dropout", ["x", "q", "t"], "d"), node("Relu", "d", "y")],
-        [constant("q", 0.5), constant("t", False, np.bool_)], (1, 3),
+        [constant("q", 0.5), constant("t", False, np.bool_)],
+        (1, 3),
     ),
-    "trailing relu": ([node("Gemm", "xwb", "h", transB=1), node("Relu", "h", "y")],
-                      [constant("w", _W), constant("b", _B)], (1, 3)),
-    "leading relu": ([node("Relu", "x", "r"), node("Gemm", "rw", "y", transB=1)], [constant("w", _W)], (1, 3)),
+    "trailing relu": (
+        [node("Gemm", "xwb", "h", transB=1), node("Relu", "h", "y")],
+        [constant("w", _W), constant("b", _B)],
+        (1, 3),
+    ),
+    "leading relu": (
+        [node("Relu", "x", "r"), node("Gemm", "rw", "y", transB=1)],
+        [constant("w", _W)],
+        (1, 3),
+    ),
     "relu twice": (
-        [node("Gemm", "xw", "h", transB=1), node("Relu", "h", "r"), node("Relu", "r", "q"), node("Flatten", "q", "y")],
-        [constant("w", _W)], (1, 3),
+        [
+            node("Gemm", "xw", "h", transB=1),
+            node("Relu", "h", "r"),
+            node("Relu", "r", "q"),
+            node("Flatten", "q", "y"),
+        ],
+        [constant("w", _W)],
+        (1, 3),
     ),
     "relu, scale, relu": (
-        [node("Relu", "x", "r"), node("Mul", "rm", "s"), node("Relu", "s", "t"), node("Sub", "tm", "u"),
-         node("Relu", "u", "y")],
-        [constant("m", _M)], (1, 3),
+        [
+            node("Relu", "x", "r"),
+            node("Mul", "rm", "s"),
+            node("Relu", "s", "t"),
+            node("Sub", "tm", "u"),
+            node("Relu", "u", "y"),
+        ],
+        [constant("m", _M)],
+        (1, 3),
     ),
     "two affine maps are merged": (
         [node("Gemm", "xwb", "h", transB=1), node("MatMul", "hv", "y")],
-        [constant("w", _W), constant("b", _B), constant("v", _V.T)], (1, 3),
+        [constant("w", _W), constant("b", _B), constant("v", _V.T)],
+        (1, 3),
     ),
     "symbolic batch": (
-        [node("Gemm", "xwb", "h", transB=1), node("Relu", "h", "r"), node("Gemm", "rv", "y", transB=1)],
-        [constant("w", _W), constant("b", _B), constant("v", _V)], ("batch", 3),
+        [
+            node("Gemm", "xwb", "h", transB=1),
+            node("Relu", "h", "r"),
+            node("Gemm", "rv", "y", transB=1),
+        ],
+        [constant("w", _W), constant("b", _B), constant("v", _V)],
+        ("batch", 3),
     ),
     "raw data and typed data": (
         [node("Gemm", "xwb", "y", transB=1)],
-        [constant("w", _W), helper.make_tensor("b", TensorProto.FLOAT, [4], _B.tolist())], (1, 3),
+        [constant("w", _W), helper.make_tensor("b", TensorProto.FLOAT, [4], _B.tolist())],
+        (1, 3),
     ),
     "constant nodes": (
-        [node("Constant", (), "w", value=constant("w", _W)), node("Constant", (), "k", value_float=0.5),
-         node("Constant", (), "b", value_floats=_B.tolist()), node("Gemm", "xwb", "h", transB=1),
-         node("Mul", "hk", "y")],
-        [], (1, 3),
+        [
+            node("Constant", (), "w", value=constant("w", _W)),
+            node("Constant", (), "k", value_float=0.5),
+            node("Constant", (), "b", value_floats=_B.tolist()),
+            node("Gemm", "xwb", "h", transB=1),
+            node("Mul", "hk", "y"),
+        ],
+        [],
+        (1, 3),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", _GRAPHS)
 def test_graphs_compute_what_onnxruntime_computes(name: str, tmp_path: Path) -> None:
-    """Weights and inputs are multiples of 1/8, so that float32 does not round and equality is exact."""
+    """Weights and inputs are multiples of 1/8, so float32 does not round and values are equal."""
     nodes, constants, shape = _GRAPHS[name]
     content = model(nodes, constants, shape)
     imported = read(write(tmp_path, "net.onnx", content))
@@ -176,7 +268,7 @@ def test_graphs_compute_what_onnxruntime_computes(name: str, tmp_path: Path) -> 
 
 
 def test_layers_as_they_are_read(tmp_path: Path) -> None:
-    """What is kept, merged and noted."""
+    """Architectures, steps and notes of the graphs."""
     shapes = {name: read(write(tmp_path, "net.onnx", model(*_GRAPHS[name]))) for name in _GRAPHS}
     architectures = {name: str(imported.network.architecture) for name, imported in shapes.items()}
     assert architectures["trailing relu"] == "3-4 (trailing ReLU)"
@@ -250,9 +342,14 @@ Pairs = list[tuple[Array, Array]]
 def _random_perceptron(
     generator: np.random.Generator, widths: Sequence[int]
 ) -> tuple[bytes, Pairs]:
-    """A model with Gaussian float32 weights, Gemm and MatMul-Add in turn, and its weights."""
-    pairs = [(generator.normal(size=(m, n)).astype(np.float32), generator.normal(size=m).astype(np.float32))
-             for n, m in pairwise(widths)]  # fmt: skip
+    """Return a model of Gaussian float32 weights, Gemm and MatMul-Add in turn, and its weights."""
+    pairs = [
+        (
+            generator.normal(size=(m, n)).astype(np.float32),
+            generator.normal(size=m).astype(np.float32),
+        )
+        for n, m in pairwise(widths)
+    ]
     nodes: list[Any] = []
     constants: list[Any] = []
     current = "x"
@@ -278,7 +375,10 @@ def _random_perceptron(
 def test_random_networks_agree_with_onnxruntime_within_the_rounding_bound(
     widths: tuple[int, ...], tmp_path: Path
 ) -> None:
-    """The standard bound γ_k (|W||a| + |b|) of each layer, carried on by |W|; it holds for any order of summation."""
+    """The differences are within the bound γ_k (|W||a| + |b|) of each layer, propagated by |W|.
+
+    This standard bound holds for any order of summation.
+    """
     generator = np.random.default_rng(list(widths))
     content, pairs = _random_perceptron(generator, widths)
     network, session = load(write(tmp_path, "net.onnx", content)), session_of(content)
@@ -301,7 +401,7 @@ def test_random_networks_agree_with_onnxruntime_within_the_rounding_bound(
             assert bound < 1e-2 * (1 + abs(wanted))
 
 
-# --- The other formats -----------------------------------------------------------------------------------
+# --- The other formats ----------------------------------------------------------------------------
 
 
 @given(plain_stacks(), st.sampled_from(["affine", "relu"]))
@@ -349,12 +449,12 @@ def test_npz_files(tmp_path: Path) -> None:
     assert load("example:digits").widths == (64, 32, 16, 10)
 
 
-# --- Files that must be refused --------------------------------------------------------------------------
+# --- Files that must be refused -------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Bad:
-    """A file to refuse: what it holds (None: see `make`), what the message says."""
+    """A file to refuse: its content (None: see `make`), and a part of the message."""
 
     name: str
     content: Callable[[], bytes | str] | None
@@ -362,7 +462,7 @@ class Bad:
     make: Callable[[Path], None] | None = None
 
     def write(self, folder: Path) -> Path:
-        """The file in the folder."""
+        """Write the file to the folder."""
         path = folder / self.name
         if self.make is not None:
             self.make(path)
@@ -396,74 +496,141 @@ def _without_graph() -> bytes:
 _BAD_ONNX: dict[str, Bad] = {
     "onnx: empty file": Bad("bad.onnx", lambda: b"", "not a readable ONNX file"),
     "onnx: text": Bad("bad.onnx", lambda: "hello world\n" * 20, "not a readable ONNX file"),
-    "onnx: random bytes": Bad("bad.onnx", lambda: random.Random(0).randbytes(500), "not a readable ONNX file"),
-    "onnx: no graph": Bad("bad.onnx", _without_graph, "not a readable ONNX file, or one without any node"),
+    "onnx: random bytes": Bad(
+        "bad.onnx", lambda: random.Random(0).randbytes(500), "not a readable ONNX file"
+    ),
+    "onnx: no graph": Bad(
+        "bad.onnx", _without_graph, "not a readable ONNX file, or one without any node"
+    ),
     "onnx: sigmoid": _onnx(
-        r"node 'n_y' \(Sigmoid\): .*not supported", [_GOOD_GEMM, node("Sigmoid", "h", "y")], [_EYE]),
+        r"node 'n_y' \(Sigmoid\): .*not supported", [_GOOD_GEMM, node("Sigmoid", "h", "y")], [_EYE]
+    ),
     "onnx: elu": _onnx(r"node 'n_y' \(Elu\)", [_GOOD_GEMM, node("Elu", "h", "y")], [_EYE]),
     "onnx: conv": _onnx(r"node 'n_y' \(Conv\)", [node("Conv", "xw", "y")], [_EYE]),
-    "onnx: another domain": _onnx(r"node 'n_y' \(Relu\)", [helper.make_node("Relu", ["x"], ["y"], "n_y", domain="my")]),
+    "onnx: another domain": _onnx(
+        r"node 'n_y' \(Relu\)", [helper.make_node("Relu", ["x"], ["y"], "n_y", domain="my")]
+    ),
     "onnx: nan weight": _onnx(
-        r"node 'n_y' \(Gemm\): .*nan", [node("Gemm", "xw", "y")], [constant("w", [[1], [np.nan]])]),
-    "onnx: inf weight": _onnx(r"node 'n_y' \(Add\): .*inf", [node("Add", "xw", "y")], [constant("w", [1, -np.inf])]),
-    "onnx: nan alpha": _onnx(r"node 'n_y' \(Gemm\): .*nan", [node("Gemm", "xw", "y", alpha=float("nan"))], [_EYE]),
+        r"node 'n_y' \(Gemm\): .*nan", [node("Gemm", "xw", "y")], [constant("w", [[1], [np.nan]])]
+    ),
+    "onnx: inf weight": _onnx(
+        r"node 'n_y' \(Add\): .*inf", [node("Add", "xw", "y")], [constant("w", [1, -np.inf])]
+    ),
+    "onnx: nan alpha": _onnx(
+        r"node 'n_y' \(Gemm\): .*nan", [node("Gemm", "xw", "y", alpha=float("nan"))], [_EYE]
+    ),
     "onnx: gemm shapes": _onnx(
         r"\(Gemm\): cannot multiply shapes \[1, 2\] and \[3, 3\]",
-        [node("Gemm", "xw", "y")], [constant("w", np.eye(3))]),
+        [node("Gemm", "xw", "y")],
+        [constant("w", np.eye(3))],
+    ),
     "onnx: matmul shapes": _onnx(
         r"\(MatMul\): cannot multiply shapes \[1, 2\] and \[3, 3\]",
-        [node("MatMul", "xw", "y")], [constant("w", np.eye(3))]),
+        [node("MatMul", "xw", "y")],
+        [constant("w", np.eye(3))],
+    ),
     "onnx: matmul from the left of a row": _onnx(
-        r"\(MatMul\): cannot multiply shapes", [node("MatMul", "wx", "y")], [_EYE]),
+        r"\(MatMul\): cannot multiply shapes", [node("MatMul", "wx", "y")], [_EYE]
+    ),
     "onnx: bias shape": _onnx(
-        r"\(Gemm\): a constant of shape \[3\]", [node("Gemm", "xwb", "y")], [_EYE, constant("b", [1, 2, 3])]),
+        r"\(Gemm\): a constant of shape \[3\]",
+        [node("Gemm", "xwb", "y")],
+        [_EYE, constant("b", [1, 2, 3])],
+    ),
     "onnx: gemm vector weights": _onnx(
-        r"\(Gemm\): the weights have shape \[2\]", [node("Gemm", "xw", "y")], [constant("w", [1, 2])]),
+        r"\(Gemm\): the weights have shape \[2\]",
+        [node("Gemm", "xw", "y")],
+        [constant("w", [1, 2])],
+    ),
     "onnx: unknown attribute": _onnx(
-        r"attribute 'gamma' is not supported", [node("Gemm", "xw", "y", gamma=1.0)], [_EYE]),
+        r"attribute 'gamma' is not supported", [node("Gemm", "xw", "y", gamma=1.0)], [_EYE]
+    ),
     "onnx: unknown output": _onnx("output 'q'", [node("Relu", "x", "h")], output="q"),
-    "onnx: undefined value": _onnx(r"\(Relu\): its input 'q' does not come", [node("Relu", "q", "y")]),
-    "onnx: division by zero": _onnx(r"\(Div\): division by a constant that is 0", [node("Div", "xb", "y")],
-                                    [constant("b", [1, 0])]),
+    "onnx: undefined value": _onnx(
+        r"\(Relu\): its input 'q' does not come", [node("Relu", "q", "y")]
+    ),
+    "onnx: division by zero": _onnx(
+        r"\(Div\): division by a constant that is 0",
+        [node("Div", "xb", "y")],
+        [constant("b", [1, 0])],
+    ),
     "onnx: division of a constant": _onnx(
-        r"\(Div\): division by a value", [node("Div", "bx", "y")], [constant("b", 1)]),
-    "onnx: external data": Bad("bad.onnx", lambda: model([node("Gemm", "xw", "y")], [_external()]),
-                               "tensor 'w': its external data 'weights.bin' cannot be read"),
+        r"\(Div\): division by a value", [node("Div", "bx", "y")], [constant("b", 1)]
+    ),
+    "onnx: external data": Bad(
+        "bad.onnx",
+        lambda: model([node("Gemm", "xw", "y")], [_external()]),
+        "tensor 'w': its external data 'weights.bin' cannot be read",
+    ),
     "onnx: text constant": Bad(
-        "bad.onnx", lambda: model([node("Add", "xw", "y")], [helper.make_tensor("w", TensorProto.STRING, [1], [b"a"])]),
-        r"\(Add\): a constant has type str"),
-    "onnx: bool constant": _onnx(r"\(Add\): a constant has type bool", [node("Add", "xw", "y")],
-                                 [constant("w", [True], np.bool_)]),
-    "onnx: complex constant": _onnx(r"\(Add\): a constant has type complex", [node("Add", "xw", "y")],
-                                    [constant("w", [1j], np.complex64)]),
+        "bad.onnx",
+        lambda: model(
+            [node("Add", "xw", "y")], [helper.make_tensor("w", TensorProto.STRING, [1], [b"a"])]
+        ),
+        r"\(Add\): a constant has type str",
+    ),
+    "onnx: bool constant": _onnx(
+        r"\(Add\): a constant has type bool",
+        [node("Add", "xw", "y")],
+        [constant("w", [True], np.bool_)],
+    ),
+    "onnx: complex constant": _onnx(
+        r"\(Add\): a constant has type complex",
+        [node("Add", "xw", "y")],
+        [constant("w", [1j], np.complex64)],
+    ),
     "onnx: too little data": Bad(
         "bad.onnx",
-        lambda: model([node("Add", "xw", "y")], [TensorProto(name="w", data_type=1, dims=[2], raw_data=b"1234")]),
-        "tensor 'w': cannot be read"),
-    "onnx: unknown size": _onnx(r"input 'x': shape \[1, 0\]", [node("Relu", "x", "y")], shape=("batch", "size")),
+        lambda: model(
+            [node("Add", "xw", "y")],
+            [TensorProto(name="w", data_type=1, dims=[2], raw_data=b"1234")],
+        ),
+        "tensor 'w': cannot be read",
+    ),
+    "onnx: unknown size": _onnx(
+        r"input 'x': shape \[1, 0\]", [node("Relu", "x", "y")], shape=("batch", "size")
+    ),
     "onnx: no shape": _onnx("input 'x'", [node("Relu", "x", "y")], shape=()),
-    "onnx: reshape to another size": _onnx(r"\(Reshape\): cannot reshape", [node("Reshape", "xs", "y")],
-                                           [constant("s", [1, 3], np.int64)]),
-    "onnx: reshape with two -1": _onnx(r"\(Reshape\): cannot reshape", [node("Reshape", "xs", "y")],
-                                       [constant("s", [-1, -1], np.int64)]),
+    "onnx: reshape to another size": _onnx(
+        r"\(Reshape\): cannot reshape",
+        [node("Reshape", "xs", "y")],
+        [constant("s", [1, 3], np.int64)],
+    ),
+    "onnx: reshape with two -1": _onnx(
+        r"\(Reshape\): cannot reshape",
+        [node("Reshape", "xs", "y")],
+        [constant("s", [-1, -1], np.int64)],
+    ),
     "onnx: reshape by the input": _onnx(r"\(Reshape\)", [node("Reshape", "xx", "y")]),
-    "onnx: training dropout": _onnx(r"\(Dropout\): training mode", [node("Dropout", ["x", "", "t"], "y")],
-                                    [constant("t", True, np.bool_)]),
+    "onnx: training dropout": _onnx(
+        r"\(Dropout\): training mode",
+        [node("Dropout", ["x", "", "t"], "y")],
+        [constant("t", True, np.bool_)],
+    ),
     "onnx: text constant node": _onnx(
-        r"\(Constant\): a constant without", [node("Constant", (), "y", value_string="a")]),
+        r"\(Constant\): a constant without", [node("Constant", (), "y", value_string="a")]
+    ),
     "onnx: gemm without weights": _onnx(r"\(Gemm\)", [node("Gemm", "x", "y")]),
     "onnx: relu without input": _onnx(r"\(Relu\)", [node("Relu", (), "y")]),
     "onnx: node without outputs": _onnx("output 'y'", [helper.make_node("Relu", ["x"], [])]),
-    "onnx: constant without outputs": _onnx(r"\(Constant\)", [helper.make_node("Constant", [], [], value_float=1.0)]),
-    "onnx: reshape to nan": _onnx(r"\(Reshape\)", [node("Reshape", "xs", "y")], [constant("s", [np.nan])]),
+    "onnx: constant without outputs": _onnx(
+        r"\(Constant\)", [helper.make_node("Constant", [], [], value_float=1.0)]
+    ),
+    "onnx: reshape to nan": _onnx(
+        r"\(Reshape\)", [node("Reshape", "xs", "y")], [constant("s", [np.nan])]
+    ),
     "onnx: reshape to text": Bad(
         "bad.onnx",
-        lambda: model([node("Reshape", "xs", "y")], [helper.make_tensor("s", TensorProto.STRING, [1], [b"a"])]),
-        r"\(Reshape\)"),
+        lambda: model(
+            [node("Reshape", "xs", "y")], [helper.make_tensor("s", TensorProto.STRING, [1], [b"a"])]
+        ),
+        r"\(Reshape\)",
+    ),
     "onnx: axis is text": _onnx(r"\(Flatten\)", [node("Flatten", "x", "y", axis="one")]),
     "onnx: integer division": _onnx(
-        "int64", [node("Div", "xw", "y")], [constant("w", [2], np.int64)], element=TensorProto.INT64),
-}  # fmt: skip
+        "int64", [node("Div", "xw", "y")], [constant("w", [2], np.int64)], element=TensorProto.INT64
+    ),
+}
 
 
 def _archive(**arrays: Any) -> Callable[[], bytes]:
@@ -476,7 +643,7 @@ def _archive(**arrays: Any) -> Callable[[], bytes]:
 
 
 def _members(members: dict[str, bytes], flag: int = 0, method: int = 0) -> bytes:
-    """A zip file with these members; flag and method, if not 0, are patched into its headers."""
+    """Return a zip file; flag and method, if not 0, are patched into the headers of its members."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in members.items():
@@ -516,20 +683,36 @@ _HEADER = "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }\n"
 
 _BAD_NPZ: dict[str, Bad] = {
     "npz: empty file": Bad("bad.npz", lambda: b"", "not a readable .npz"),
-    "npz: random bytes": Bad("bad.npz", lambda: random.Random(1).randbytes(300), "not a readable .npz"),
-    "npz: half a file": Bad("bad.npz", lambda: _archive(W1=np.eye(2), b1=np.zeros(2))()[:200], "not a readable .npz"),
-    "npz: wrong names": _npz("expected the arrays W1, b1.* holds bias, weight", weight=np.eye(2), bias=np.zeros(2)),
+    "npz: random bytes": Bad(
+        "bad.npz", lambda: random.Random(1).randbytes(300), "not a readable .npz"
+    ),
+    "npz: half a file": Bad(
+        "bad.npz", lambda: _archive(W1=np.eye(2), b1=np.zeros(2))()[:200], "not a readable .npz"
+    ),
+    "npz: wrong names": _npz(
+        "expected the arrays W1, b1.* holds bias, weight", weight=np.eye(2), bias=np.zeros(2)
+    ),
     "npz: no arrays": _npz("expected the arrays W1, b1.* holds nothing"),
-    "npz: a gap in the numbers": _npz("expected the arrays", W1=np.eye(1), b1=[0.0], W3=np.eye(1), b3=[0.0]),
+    "npz: a gap in the numbers": _npz(
+        "expected the arrays", W1=np.eye(1), b1=[0.0], W3=np.eye(1), b3=[0.0]
+    ),
     "npz: no bias": _npz("expected the arrays", W1=np.eye(1), b1=[0.0], W2=np.eye(1)),
     "npz: another array": _npz("expected the arrays", W1=np.eye(1), b1=[0.0], extra=[0.0]),
-    "npz: a pickled object": Bad("bad.npz", _archive(W1=np.array([[None]]), b1=[0.0]), "not a readable .npz"),
+    "npz: a pickled object": Bad(
+        "bad.npz", _archive(W1=np.array([[None]]), b1=[0.0]), "not a readable .npz"
+    ),
     "npz: a pickle": Bad("bad.npz", lambda: b"\x80\x04K\x01.", "not a readable .npz"),
     "npz: nan": _npz(r"layer 1, W: entry \[0, 1\] is nan", W1=[[1.0, np.nan]], b1=[0.0]),
-    "npz: inf": _npz(r"layer 2, [Wb]: entry .* is -?inf", W1=[[1.0]], b1=[0.0], W2=[[1.0]], b2=[-np.inf]),
-    "npz: bias is a matrix": _npz(r"W1, b1: expected \(out, in\), \(out,\)", W1=[[1.0]], b1=[[0.0]]),
+    "npz: inf": _npz(
+        r"layer 2, [Wb]: entry .* is -?inf", W1=[[1.0]], b1=[0.0], W2=[[1.0]], b2=[-np.inf]
+    ),
+    "npz: bias is a matrix": _npz(
+        r"W1, b1: expected \(out, in\), \(out,\)", W1=[[1.0]], b1=[[0.0]]
+    ),
     "npz: weight is a vector": _npz("W1, b1: expected", W1=[1.0], b1=[0.0]),
-    "npz: widths": _npz("layer 2: .*weights on layer 1 have shape", W1=[[1.0]], b1=[0.0], W2=[[1.0, 2.0]], b2=[0.0]),
+    "npz: widths": _npz(
+        "layer 2: .*weights on layer 1 have shape", W1=[[1.0]], b1=[0.0], W2=[[1.0, 2.0]], b2=[0.0]
+    ),
     "npz: bias length": _npz("layer 1: .*shape", W1=[[1.0]], b1=[0.0, 1.0]),
     "npz: no neurons": _npz("layer 1: the bias must be", W1=np.zeros((0, 2)), b1=np.zeros(0)),
     "npz: no inputs": _npz("at least one input", W1=np.zeros((2, 0)), b1=np.zeros(2)),
@@ -537,22 +720,36 @@ _BAD_NPZ: dict[str, Bad] = {
     "npz: truth values": _npz("not supported", W1=[[True]], b1=[0.0]),
     "npz: complex": _npz("not supported", W1=[[1j]], b1=[0.0]),
     "npz: long double": _npz("not supported", W1=np.array([[1]], dtype=np.longdouble), b1=[0.0]),
-    "npz: a bad number": _zip("expected the arrays", {**_GOOD_MEMBERS, "W²": b"", "a": _plain_npy([1.0])}),
-    "npz: shape is an expression": _zip("not a readable .npz", {**_GOOD_MEMBERS, "W1.npy": _npy(_HEADER % "(10**0,)")}),
-    "npz: far too large": _zip("more than 30000000", {**_GOOD_MEMBERS, "W1.npy": _npy(_HEADER % f"({10**18}, 1)")}),
-    "npz: checksum": Bad("bad.npz", lambda: _archive(W1=[[1.5]], b1=[0.0])().replace(
-        struct.pack("<d", 1.5), struct.pack("<d", 2.5)), "not a readable .npz"),
+    "npz: a bad number": _zip(
+        "expected the arrays", {**_GOOD_MEMBERS, "W²": b"", "a": _plain_npy([1.0])}
+    ),
+    "npz: shape is an expression": _zip(
+        "not a readable .npz", {**_GOOD_MEMBERS, "W1.npy": _npy(_HEADER % "(10**0,)")}
+    ),
+    "npz: far too large": _zip(
+        "more than 30000000", {**_GOOD_MEMBERS, "W1.npy": _npy(_HEADER % f"({10**18}, 1)")}
+    ),
+    "npz: checksum": Bad(
+        "bad.npz",
+        lambda: _archive(W1=[[1.5]], b1=[0.0])().replace(
+            struct.pack("<d", 1.5), struct.pack("<d", 2.5)
+        ),
+        "not a readable .npz",
+    ),
     "npz: one array": Bad("bad.npz", lambda: _plain_npy(np.eye(2)), "single .npy array"),
-    "npz: members without the .npy format": _zip(
-        "not", {"W1": b"abc", "b1": b"abc"}),
+    "npz: members without the .npy format": _zip("not", {"W1": b"abc", "b1": b"abc"}),
     "npz: encrypted": _zip("not a readable .npz", _GOOD_MEMBERS, flag=1),
     "npz: unknown compression": _zip("not a readable .npz", _GOOD_MEMBERS, method=99),
     "npz: shape beyond 64 bits": _zip(
-        "more than 30000000", {**_GOOD_MEMBERS, "W1.npy": _npy(_HEADER % f"({10**25}, 1)")}),
+        "more than 30000000", {**_GOOD_MEMBERS, "W1.npy": _npy(_HEADER % f"({10**25}, 1)")}
+    ),
     "npz: shape of truth values": _zip(
-        "not a readable .npz", {**_GOOD_MEMBERS, "W1.npy": _npy(_HEADER % "(True, 1)", b"\0" * 8)}),
-    "npz: unfinished header": _zip("not a readable .npz", {**_GOOD_MEMBERS, "W1.npy": _npy("{'descr': (")}),
-}  # fmt: skip
+        "not a readable .npz", {**_GOOD_MEMBERS, "W1.npy": _npy(_HEADER % "(True, 1)", b"\0" * 8)}
+    ),
+    "npz: unfinished header": _zip(
+        "not a readable .npz", {**_GOOD_MEMBERS, "W1.npy": _npy("{'descr': (")}
+    ),
+}
 
 _DOCUMENT: dict[str, Any] = to_document(
     from_arrays([([[1, 2], [3, 4]], [5, 6]), ([["1/2", 1]], [0])])
@@ -584,13 +781,20 @@ _BAD_JSON: dict[str, Bad] = {
     "json: a list": Bad("bad.json", lambda: "[]", "the document: expected an object"),
     "json: null": Bad("bad.json", lambda: "null", "the document: expected an object"),
     "json: a certificate": Bad(
-        "bad.json", lambda: '{"format": "polyrelu-certificate"}', "this is a certificate, not a network"),
+        "bad.json",
+        lambda: '{"format": "polyrelu-certificate"}',
+        "this is a certificate, not a network",
+    ),
     "json: another format": _json("expected format", lambda d: d.update(format="other")),
     "json: another version": _json("version 1", lambda d: d.update(version=2)),
     "json: version true": _json("version 1", lambda d: d.update(version=True)),
     "json: version text": _json("version 1", lambda d: d.update(version="1")),
-    "json: missing key": _json("the document: expected an object with the keys", lambda d: d.pop("last")),
-    "json: extra key": _json("the document: expected an object with the keys", lambda d: d.update(extra=1)),
+    "json: missing key": _json(
+        "the document: expected an object with the keys", lambda d: d.pop("last")
+    ),
+    "json: extra key": _json(
+        "the document: expected an object with the keys", lambda d: d.update(extra=1)
+    ),
     "json: inputs text": _json("'inputs' a count", lambda d: d.update(inputs="2")),
     "json: inputs zero": _json("at least one input", lambda d: d.update(inputs=0)),
     "json: inputs wrong": _json(r"layer 1: .*expected \(2, 3\)", lambda d: d.update(inputs=3)),
@@ -598,56 +802,111 @@ _BAD_JSON: dict[str, Bad] = {
     "json: layers an object": _json("'layers' a list", lambda d: d.update(layers={})),
     "json: no layers": _json("at least one input and one layer", lambda d: d.update(layers=[])),
     "json: last": _json("'last' either", lambda d: d.update(last="softmax")),
-    "json: layer null": _json("layer 2: expected an object", lambda d: d["layers"].__setitem__(1, None)),
+    "json: layer null": _json(
+        "layer 2: expected an object", lambda d: d["layers"].__setitem__(1, None)
+    ),
     "json: layer key": _json("layer 1: expected an object", lambda d: d["layers"][0].pop("bias")),
-    "json: bias list": _json("layer 1, bias: expected a row", lambda d: d["layers"][0].update(bias=[5, 6])),
+    "json: bias list": _json(
+        "layer 1, bias: expected a row", lambda d: d["layers"][0].update(bias=[5, 6])
+    ),
     "json: bias empty": _json("layer 1, bias: ''", lambda d: d["layers"][0].update(bias="")),
     "json: bias length": _json("layer 1: .*shape", lambda d: d["layers"][0].update(bias="5 6 7")),
     "json: two blanks": _json("layer 1, bias: ''", lambda d: d["layers"][0].update(bias="5  6")),
-    "json: trailing blank": _json("layer 1, bias: ''", lambda d: d["layers"][0].update(bias="5 6 ")),
+    "json: trailing blank": _json(
+        "layer 1, bias: ''", lambda d: d["layers"][0].update(bias="5 6 ")
+    ),
     "json: a tab": _json("backslashes", lambda d: d["layers"][0].update(bias="5\t6")),
-    "json: rational entry": _json("layer 1, bias: '1/2'", lambda d: d["layers"][0].update(bias="1/2 6")),
-    "json: denominator number": _json("layer 1, denominator", lambda d: d["layers"][0].update(denominator=1)),
-    "json: denominator zero": _json("layer 1: expected a positive", lambda d: d["layers"][0].update(denominator="0")),
+    "json: rational entry": _json(
+        "layer 1, bias: '1/2'", lambda d: d["layers"][0].update(bias="1/2 6")
+    ),
+    "json: denominator number": _json(
+        "layer 1, denominator", lambda d: d["layers"][0].update(denominator=1)
+    ),
+    "json: denominator zero": _json(
+        "layer 1: expected a positive", lambda d: d["layers"][0].update(denominator="0")
+    ),
     "json: denominator negative": _json(
-        "layer 2: expected a positive", lambda d: d["layers"][1].update(denominator="-2")),
-    "json: not lowest terms": _json("layer 1: .*common factor 2", lambda d: d["layers"][0].update(
-        denominator="2", bias="10 12", weights=[{"from": 0, "rows": ["2 4", "6 8"]}])),
+        "layer 2: expected a positive", lambda d: d["layers"][1].update(denominator="-2")
+    ),
+    "json: not lowest terms": _json(
+        "layer 1: .*common factor 2",
+        lambda d: d["layers"][0].update(
+            denominator="2", bias="10 12", weights=[{"from": 0, "rows": ["2 4", "6 8"]}]
+        ),
+    ),
     "json: row too short": _json(
-        "layer 1: the rows of a block have", lambda d: d["layers"][0]["weights"][0].update(rows=["1 2", "3"])),
-    "json: too few rows": _json("layer 1: .*shape", lambda d: d["layers"][0]["weights"][0].update(rows=["1 2"])),
-    "json: no rows": _json("'rows' a nonempty list", lambda d: d["layers"][0]["weights"][0].update(rows=[])),
-    "json: rows text": _json("'rows' a nonempty list", lambda d: d["layers"][0]["weights"][0].update(rows="1 2")),
-    "json: row a list": _json("weights from 0, row 1: expected", lambda d: d["layers"][0]["weights"][0].update(
-        rows=["1 2", [3, 4]])),
+        "layer 1: the rows of a block have",
+        lambda d: d["layers"][0]["weights"][0].update(rows=["1 2", "3"]),
+    ),
+    "json: too few rows": _json(
+        "layer 1: .*shape", lambda d: d["layers"][0]["weights"][0].update(rows=["1 2"])
+    ),
+    "json: no rows": _json(
+        "'rows' a nonempty list", lambda d: d["layers"][0]["weights"][0].update(rows=[])
+    ),
+    "json: rows text": _json(
+        "'rows' a nonempty list", lambda d: d["layers"][0]["weights"][0].update(rows="1 2")
+    ),
+    "json: row a list": _json(
+        "weights from 0, row 1: expected",
+        lambda d: d["layers"][0]["weights"][0].update(rows=["1 2", [3, 4]]),
+    ),
     "json: no weights": _json("layer 1: its blocks", lambda d: d["layers"][0].update(weights=[])),
-    "json: from text": _json("'from' a count", lambda d: d["layers"][0]["weights"][0].update({"from": "0"})),
-    "json: from itself": _json("layer 1: its blocks", lambda d: d["layers"][0]["weights"][0].update({"from": 1})),
-    "json: from true": _json("'from' a count", lambda d: d["layers"][1]["weights"][0].update({"from": True})),
-    "json: zero skip": _json("layer 2: a block of skipping weights is zero", lambda d: d["layers"][1]["weights"].insert(
-        0, {"from": 0, "rows": ["0 0"]})),
+    "json: from text": _json(
+        "'from' a count", lambda d: d["layers"][0]["weights"][0].update({"from": "0"})
+    ),
+    "json: from itself": _json(
+        "layer 1: its blocks", lambda d: d["layers"][0]["weights"][0].update({"from": 1})
+    ),
+    "json: from true": _json(
+        "'from' a count", lambda d: d["layers"][1]["weights"][0].update({"from": True})
+    ),
+    "json: zero skip": _json(
+        "layer 2: a block of skipping weights is zero",
+        lambda d: d["layers"][1]["weights"].insert(0, {"from": 0, "rows": ["0 0"]}),
+    ),
     "json: plus sign": _json(r"layer 1, bias: '\+5'", lambda d: d["layers"][0].update(bias="+5 6")),
-    "json: leading zero": _json("layer 1, bias: '05'", lambda d: d["layers"][0].update(bias="05 6")),
-    "json: short hexadecimal": _json("layer 1, bias: .*decimal", lambda d: d["layers"][0].update(bias="0x5 6")),
-    "json: long decimal": _json("layer 1, bias: '111", lambda d: d["layers"][0].update(bias="1" * 6000 + " 6")),
+    "json: leading zero": _json(
+        "layer 1, bias: '05'", lambda d: d["layers"][0].update(bias="05 6")
+    ),
+    "json: short hexadecimal": _json(
+        "layer 1, bias: .*decimal", lambda d: d["layers"][0].update(bias="0x5 6")
+    ),
+    "json: long decimal": _json(
+        "layer 1, bias: '111", lambda d: d["layers"][0].update(bias="1" * 6000 + " 6")
+    ),
     "json: float": _text("'2.0' is not allowed", '"inputs": 2', '"inputs": 2.0'),
     "json: exponent": _text("'2e0' is not allowed", '"inputs": 2', '"inputs": 2e0'),
     "json: nan": _text("'NaN' is not allowed", '"inputs": 2', '"inputs": NaN'),
     "json: infinity": _text("'-Infinity' is not allowed", '"inputs": 2', '"inputs": -Infinity'),
     "json: long integer": _text("not allowed", '"inputs": 2', '"inputs": ' + "2" * 5000),
-    "json: duplicate key": _text("duplicate key 'inputs'", '"inputs": 2', '"inputs": 2, "inputs": 2'),
+    "json: duplicate key": _text(
+        "duplicate key 'inputs'", '"inputs": 2', '"inputs": 2, "inputs": 2'
+    ),
     "json: non-ASCII": _text("only ASCII", '"polyrelu-network"', '"pölyrelu-network"'),
-    "json: byte order mark": Bad("bad.json", lambda: b"\xef\xbb\xbf" + json.dumps(_DOCUMENT).encode(), "only ASCII"),
+    "json: byte order mark": Bad(
+        "bad.json", lambda: b"\xef\xbb\xbf" + json.dumps(_DOCUMENT).encode(), "only ASCII"
+    ),
     "json: utf-16": Bad("bad.json", lambda: json.dumps(_DOCUMENT).encode("utf-16"), "only ASCII"),
     "json: full-width digit": _json("backslashes", lambda d: d["layers"][0].update(bias="１ 6")),
-    "json: deep nesting": Bad("bad.json", lambda: "[" * 100_000 + "]" * 100_000, "nested too deeply"),
-    "json: deep objects": Bad("bad.json", lambda: '{"a":' * 100_000 + "1" + "}" * 100_000, "nested too deeply"),
-    "json: some nesting": Bad("bad.json", lambda: "[" * 50 + "]" * 50, "the document: expected an object|nested"),
-    "json: too many bits": _json("layer 1, bias", lambda d: d["layers"][0].update(bias="0x1" + "0" * 4096 + " 6")),
+    "json: deep nesting": Bad(
+        "bad.json", lambda: "[" * 100_000 + "]" * 100_000, "nested too deeply"
+    ),
+    "json: deep objects": Bad(
+        "bad.json", lambda: '{"a":' * 100_000 + "1" + "}" * 100_000, "nested too deeply"
+    ),
+    "json: some nesting": Bad(
+        "bad.json", lambda: "[" * 50 + "]" * 50, "the document: expected an object|nested"
+    ),
+    "json: too many bits": _json(
+        "layer 1, bias", lambda d: d["layers"][0].update(bias="0x1" + "0" * 4096 + " 6")
+    ),
     "json: escapes": _text("backslash", "polyrelu-network", r"polyrelu-\u006eetwork"),
     "json: minus zero": _text("not allowed|count", '"from": 0', '"from": -0'),
-    "json: long format name": _json("expected format.{,500}$", lambda d: d.update(format="x" * 10_000)),
-}  # fmt: skip
+    "json: long format name": _json(
+        "expected format.{,500}$", lambda d: d.update(format="x" * 10_000)
+    ),
+}
 
 _BAD_NAMES: dict[str, Bad] = {
     "file: missing .onnx": Bad("missing.onnx", None, "cannot read: No such file"),
@@ -669,7 +928,7 @@ _BAD_NAMES: dict[str, Bad] = {
     ),
 }
 
-#: Everything that must be refused, by a name for people.
+#: Everything that must be refused, by a readable name.
 BAD_FILES: dict[str, Bad] = {**_BAD_ONNX, **_BAD_NPZ, **_BAD_JSON, **_BAD_NAMES}
 
 
@@ -706,16 +965,19 @@ def test_names_with_a_null_byte() -> None:
         load("net\0.npz")
 
 
-# --- Damaged files ---------------------------------------------------------------------------------------
+# --- Damaged files --------------------------------------------------------------------------------
 
 
 def _good_files() -> dict[str, bytes]:
-    """One good file of each format."""
+    """Return one good file of each format."""
     content, pairs = _random_perceptron(np.random.default_rng(9), (2, 3, 1))
     network = from_arrays(pairs)
     document = json.dumps(to_document(network)).encode()
-    return {"onnx": content, "npz": _archive(W1=pairs[0][0], b1=pairs[0][1], W2=pairs[1][0], b2=pairs[1][1])(),
-            "json": document}  # fmt: skip
+    return {
+        "onnx": content,
+        "npz": _archive(W1=pairs[0][0], b1=pairs[0][1], W2=pairs[1][0], b2=pairs[1][1])(),
+        "json": document,
+    }
 
 
 @pytest.mark.parametrize("ending", ["onnx", "npz", "json"])
@@ -732,7 +994,7 @@ def test_truncated_files_are_refused_at_every_length(ending: str, tmp_path: Path
             continue
         assert network == whole
         survived.append(length)
-    # Protobuf does not record its length: without the last field, the opset, the graph is still whole.
+    # Protobuf does not record its length: without the last field, the opset, the graph is complete.
     assert (
         not survived if ending != "onnx" else all(length > len(content) - 8 for length in survived)
     )
@@ -740,7 +1002,7 @@ def test_truncated_files_are_refused_at_every_length(ending: str, tmp_path: Path
 
 @pytest.mark.parametrize("ending", ["onnx", "npz", "json"])
 def test_damaged_files_give_a_network_or_one_line(ending: str, tmp_path: Path) -> None:
-    """No damage, however it looks, raises anything but `NetworkFileError`."""
+    """No damage raises anything but `NetworkFileError`."""
     content, random_ = _good_files()[ending], random.Random(5)
     read_anyway = 0
     for _ in range(800):
@@ -756,7 +1018,7 @@ def test_damaged_files_give_a_network_or_one_line(ending: str, tmp_path: Path) -
 
 
 def test_dead_nodes_are_left_out(tmp_path: Path) -> None:
-    """A node that the output does not depend on changes nothing, whatever it does."""
+    """A node on which no output depends changes nothing, not even if it is not supported."""
     nodes = [node("Sigmoid", "x", "dead"), node("Gemm", "xw", "y")]
     network = load(write(tmp_path, "dead.onnx", model(nodes, [constant("w", np.eye(2))])))
     assert list(network([3, 4])) == [Fraction(3), Fraction(4)]

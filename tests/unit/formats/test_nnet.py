@@ -64,7 +64,7 @@ def _network(draft: Draft) -> Network:
 
 
 def _exact() -> Network:
-    """The network of `_GOOD`, from its decimals."""
+    """Return the network of `_GOOD`, from its decimals."""
     return from_arrays(
         ([[Fraction(w) for w in row] for row in weights], [Fraction(b) for b in biases])
         for weights, biases in _LAYERS
@@ -72,14 +72,14 @@ def _exact() -> Network:
 
 
 def _edited(**lines: str | None) -> str:
-    """The good file with lines replaced (l3="…"), or left out if None."""
+    """Return the good file with lines replaced (l3="…"), or left out if None."""
     parts = _GOOD.split("\n")
     for key, new in lines.items():
         parts[int(key.removeprefix("l")) - 1] = "\0" if new is None else new
     return "\n".join(part for part in parts if part != "\0")
 
 
-# --- Numbers ---------------------------------------------------------------------------------------------
+# --- Numbers --------------------------------------------------------------------------------------
 
 
 def test_decimals_are_read_exactly(tmp_path: Path) -> None:
@@ -107,16 +107,31 @@ def test_decimals_as_nearest_floats(rule: str, format_: object, tmp_path: Path) 
 
 
 def test_float32_is_reached_in_one_step(tmp_path: Path) -> None:
-    """A bit above the middle of 1 and 1 + 2^-23, where a float64 in between would land on the middle and go down."""
+    """Text is rounded to float32 in one step.
+
+    The decimal is slightly above the middle of 1 and 1 + 2^-23. Rounded to float64 first, it would
+    become the middle, which then goes down to 1.
+    """
     draft = _draft(tmp_path, _edited(l14="1,1.0000000596046447753906250001,"), "text=float32")
     assert _network(draft).weight(2)[0, 1] == 1 + Fraction(1, 2**23)
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("5", 5), ("+5", 5), ("-5.", -5), ("-.5", Fraction(-1, 2)), ("1E2", 100), ("1e-02", Fraction(1, 100)),
-     ("-0", 0), ("007", 7), (" 2.5\t", Fraction(5, 2)), ("1e+999", 10**999), ("1e-999", Fraction(1, 10**999))],
-)  # fmt: skip
+    [
+        ("5", 5),
+        ("+5", 5),
+        ("-5.", -5),
+        ("-.5", Fraction(-1, 2)),
+        ("1E2", 100),
+        ("1e-02", Fraction(1, 100)),
+        ("-0", 0),
+        ("007", 7),
+        (" 2.5\t", Fraction(5, 2)),
+        ("1e+999", 10**999),
+        ("1e-999", Fraction(1, 10**999)),
+    ],
+)
 def test_grammar_of_numbers(text: str, value: int | Fraction, tmp_path: Path) -> None:
     draft = _draft(tmp_path, _edited(l15=text))
     assert _network(draft).bias(2)[0, 0] == value
@@ -149,12 +164,12 @@ def test_other_numbers_are_refused(text: str, tmp_path: Path) -> None:
 
 
 def test_blanks_line_ends_and_commas(tmp_path: Path) -> None:
-    """Blanks around numbers, no comma at the end, line ends of Windows, empty lines after the last number."""
+    """Blanks around numbers, no comma at the end, Windows line ends, empty lines at the end."""
     text = _GOOD.replace(",\n", "\n").replace(",", " , ").replace("\n", "\r\n") + "\r\n\n"
     assert _draft(tmp_path, text).network == _exact()
 
 
-# --- Header ----------------------------------------------------------------------------------------------
+# --- Header ---------------------------------------------------------------------------------------
 
 
 def test_a_header_with_the_number_of_layers_only(tmp_path: Path) -> None:
@@ -175,7 +190,10 @@ def test_the_largest_layer_is_not_needed(tmp_path: Path) -> None:
 _BAD = {
     "empty": ("", "the file ends after line 0; expected the numbers of layers"),
     "comments alone": ("// a\n// b\n", "the file ends after line 2"),
-    "header of three": (_edited(l3="2,2,1,"), "line 3: 3 entries; expected the numbers of layers.*, 4 or 1"),
+    "header of three": (
+        _edited(l3="2,2,1,"),
+        "line 3: 3 entries; expected the numbers of layers.*, 4 or 1",
+    ),
     "no layers": (_edited(l3="0,2,1,2,"), "line 3: '0' is not a size from 1 to 1000000"),
     "negative": (_edited(l3="-2,2,1,2,"), "line 3: '-2' is not a size"),
     "a size that is no number": (_edited(l4="2,x,1,"), "line 4: 'x' is not a size"),
@@ -183,14 +201,29 @@ _BAD = {
     "a huge size": (_edited(l4="2,123456789123,1,"), "line 4: '123456789123' is not a size"),
     "a size in other digits": (_edited(l4="2,２,1,"), "line 4: only ASCII"),
     "too many layers": (_edited(l3="10001"), "line 3: 10001 layers, more than 10000"),
-    "too many weights": (_edited(l3="2", l4="10000,10000,1"), "line 4: 100020001 weights and biases, more than 3"),
-    "sizes do not fit": (_edited(l4="2,2,"), "line 4: 2 entries; expected the sizes of the input and of all layers, 3"),
-    "other inputs": (_edited(l3="2,3,1,2,"), "line 4: 2 inputs and 1 outputs; the line before says 3 and 1"),
+    "too many weights": (
+        _edited(l3="2", l4="10000,10000,1"),
+        "line 4: 100020001 weights and biases, more than 3",
+    ),
+    "sizes do not fit": (
+        _edited(l4="2,2,"),
+        "line 4: 2 entries; expected the sizes of the input and of all layers, 3",
+    ),
+    "other inputs": (
+        _edited(l3="2,3,1,2,"),
+        "line 4: 2 inputs and 1 outputs; the line before says 3 and 1",
+    ),
     "symmetric": (_edited(l5="1,"), "line 5: the obsolete flag is '1'.*write 0"),
     "flag missing": (_edited(l5="0,0,"), "line 5: 2 entries; expected an obsolete flag, 1"),
-    "too few minima": (_edited(l6="1,"), "line 6: 1 entries; expected the least inputs, 2, or a single 0"),
+    "too few minima": (
+        _edited(l6="1,"),
+        "line 6: 1 entries; expected the least inputs, 2, or a single 0",
+    ),
     "a minimum that is no number": (_edited(l6="-1,a,"), "line 6: 'a' is not a decimal number"),
-    "too many means": (_edited(l8="1,1,1,1,"), "line 8: 4 entries; expected the means of the inputs and .*, 3 or 1"),
+    "too many means": (
+        _edited(l8="1,1,1,1,"),
+        "line 8: 4 entries; expected the means of the inputs and .*, 3 or 1",
+    ),
     "too few ranges": (_edited(l9="1,1,"), "line 9: 2 entries; expected the ranges"),
     "a short row": (_edited(l10="1,"), "line 10: 1 entries; expected a row of weights, 2"),
     "a long row": (_edited(l10="1,2,3,"), "line 10: 3 entries; expected a row of weights, 2"),
@@ -201,14 +234,20 @@ _BAD = {
     "an empty line": (_edited(l10=""), "line 10: 0 entries; expected a row of weights"),
     "a comment later": (_edited(l10="// weights"), "line 10: 1 entries"),
     "a bias too many": (_edited(l12="0.5,0.5,"), "line 12: 2 entries; expected a bias, 1"),
-    "a long number": (_edited(l12="0" * 1001), "line 12: a number of 1001 characters, more than 1000"),
+    "a long number": (
+        _edited(l12="0" * 1001),
+        "line 12: a number of 1001 characters, more than 1000",
+    ),
     "not ASCII": (_edited(l12="0.5\N{NO-BREAK SPACE}"), "line 12: only ASCII"),
     "byte order mark": ("\N{ZERO WIDTH NO-BREAK SPACE}" + _GOOD, "line 1: only ASCII"),
     "a line missing": (_edited(l15=None), "the file ends after line 14; expected a bias"),
     "more lines": (_GOOD + "1,\n", "line 16: more lines than the sizes of the layers say"),
     "more lines after an empty one": (_GOOD + "\n1,\n", "line 16: more lines"),
-    "too large for float32": (_edited(l15="1e39"), "line 15: '1e39': a number is too large for float32"),
-}  # fmt: skip
+    "too large for float32": (
+        _edited(l15="1e39"),
+        "line 15: '1e39': a number is too large for float32",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", _BAD)
@@ -222,7 +261,7 @@ def test_bad_files_are_refused_by_line(name: str, tmp_path: Path) -> None:
     assert len(str(caught.value)) < 400 + len(str(path))
 
 
-# --- Normalisation ---------------------------------------------------------------------------------------
+# --- Normalisation --------------------------------------------------------------------------------
 
 
 def _normalised(point: Sequence[Fraction]) -> list[Fraction]:
@@ -259,7 +298,10 @@ def test_notes_on_normalisation(tmp_path: Path) -> None:
 
 
 def test_where_a_rounding_bound_holds(tmp_path: Path) -> None:
-    """Decimals are read by any runtime, rounded ones by their own; weights computed here by none, unless rounded."""
+    """Exact decimals leave both float types bounded, rounded ones only their own type.
+
+    Weights into which the normalisation was folded are bounded only if they were rounded.
+    """
     both = {"float32", "float64"}
     assert _draft(tmp_path).bounded == both
     for rule in both:
@@ -272,7 +314,10 @@ def test_where_a_rounding_bound_holds(tmp_path: Path) -> None:
 
 
 def test_normalised_weights_are_rounded_once(tmp_path: Path) -> None:
-    """Rounded are the weights computed from the decimals, whatever the rule for text; the other layers follow it."""
+    """Folded weights are computed from the exact decimals and rounded once.
+
+    The other layers follow the rule for text.
+    """
     exact = _draft(tmp_path, normalisation="inputs")
     rounded = _draft(
         tmp_path, rounding="text=float64,normalisation=float32", normalisation="inputs"
@@ -321,7 +366,7 @@ def test_normalisations_that_cannot_be(
     assert _draft(tmp_path, text).network == _exact()
 
 
-# --- Damaged files ---------------------------------------------------------------------------------------
+# --- Damaged files --------------------------------------------------------------------------------
 
 
 def test_truncated_files(tmp_path: Path) -> None:
@@ -332,7 +377,7 @@ def test_truncated_files(tmp_path: Path) -> None:
             draft = read_nnet(path, ReadOptions())
         except NetworkFileError as error:
             assert str(error).isprintable()  # noqa: PT017
-        else:  # only the last line is shorter
+        else:  # the cut shortened the last line only
             assert _GOOD.encode()[length:].strip(b"0.125,\n") == b""
             assert _network(draft).widths == (2, 2, 1)
 
@@ -358,10 +403,10 @@ def test_damaged_files_give_a_network_or_one_line(tmp_path: Path) -> None:
     assert 100 < survived < 1400
 
 
-# --- Files from elsewhere --------------------------------------------------------------------------------
+# --- Files from elsewhere -------------------------------------------------------------------------
 
 
-def _elsewhere(name: str, rounding: str = "", normalisation: str = "none") -> Network:
+def _shared_network(name: str, rounding: str = "", normalisation: str = "none") -> Network:
     path = _NETS / name
     if not path.is_file():
         pytest.skip("the collection of networks is not here")
@@ -386,31 +431,32 @@ def _elsewhere(name: str, rounding: str = "", normalisation: str = "none") -> Ne
     ],
 )
 def test_files_from_elsewhere(name: str, architecture: str) -> None:
-    assert str(_elsewhere(name).architecture) == architecture
+    assert str(_shared_network(name).architecture) == architecture
 
 
 def test_acasxu_is_the_onnx_file_in_float32_only() -> None:
-    stored = _elsewhere("acasxu_1_1.nnet")
+    stored = _shared_network("acasxu_1_1.nnet")
     onnx = read(_NETS / "acasxu_1_1_marabou.onnx", compare=False).network
-    assert _elsewhere("acasxu_1_1.nnet", "text=float32") == onnx
+    assert _shared_network("acasxu_1_1.nnet", "text=float32") == onnx
     assert stored != onnx
-    assert _elsewhere("acasxu_1_1.nnet", "text=float64") not in (stored, onnx)
+    assert _shared_network("acasxu_1_1.nnet", "text=float64") not in (stored, onnx)
 
 
 @pytest.mark.parametrize("name", ["nnet_testnetwork.nnet", "nnet_testnetwork2.nnet"])
 def test_the_formats_own_converter_folds_both_normalisations(name: str) -> None:
-    """The .onnx file was made by NNet's writer: folded in float64, then every weight rounded to float32."""
-    folded = _elsewhere(name, "text=float32,normalisation=float32", "both")
+    """NNet's writer made the .onnx file: folded in float64, then all weights rounded to float32."""
+    folded = _shared_network(name, "text=float32,normalisation=float32", "both")
     onnx = read(_NETS / "nnet_testnetwork2.onnx", compare=False).network
     assert folded == onnx
-    assert _elsewhere(name, "text=float32", "both") != onnx
-    assert _elsewhere(name, "text=float32,normalisation=float32", "inputs") != onnx
+    assert _shared_network(name, "text=float32", "both") != onnx
+    assert _shared_network(name, "text=float32,normalisation=float32", "inputs") != onnx
 
 
-def test_files_without_normalisation_say_so() -> None:
-    _elsewhere("nv_tiny.nnet")
+def test_missing_normalisation_is_reported() -> None:
+    _shared_network("nv_tiny.nnet")
     with pytest.raises(NetworkFileError, match="line 6: the file has no normalisation here"):
-        _elsewhere("nv_tiny.nnet", normalisation="both")
-    assert _elsewhere("coav_0131.nnet", normalisation="both") == _elsewhere(
+        _shared_network("nv_tiny.nnet", normalisation="both")
+    # The means of this file are 0, its ranges 1.
+    assert _shared_network("coav_0131.nnet", normalisation="both") == _shared_network(
         "coav_0131.nnet"
-    )  # means 0, ranges 1
+    )

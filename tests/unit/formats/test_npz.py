@@ -1,4 +1,4 @@
-"""``.npz`` archives of numbered operations; those of W1, b1, … are tested with the other importers."""
+"""``.npz`` archives of numbered operations; `test_load.py` tests archives of W1, b1, …."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ def _network(draft: Draft) -> Network:
 
 
 def _members(*kinds: str) -> dict[str, Any]:
-    """Operations of these kinds, numbered from 0, the dense ones with the arrays above; "" leaves a number out."""
+    """Return the members of operations of these kinds, numbered from 0.
+
+    Dense operations have the arrays above; the kind "" leaves a number out.
+    """
     found, layer = dict[str, Any](), 0
     for number, kind in enumerate(kinds):
         if kind == "dense":
@@ -120,30 +123,70 @@ def test_number_types(dtype: str, tmp_path: Path) -> None:
 
 
 _BAD: dict[str, tuple[dict[str, Any], str]] = {
-    "elu": (_members("dense", "elu", "dense"), r"operation 1 \(elu\): this operation is not supported; supported are"),
+    "elu": (
+        _members("dense", "elu", "dense"),
+        r"operation 1 \(elu\): this operation is not supported; supported are",
+    ),
     "sine": (_members("sin", "dense"), r"operation 0 \(sin\): this operation is not supported"),
-    "squeeze of several outputs": (_members("dense", "squeeze_last"), r"operation 1 \(squeeze_last\): this"),
-    "squeeze in between": (_members("dense", "squeeze_last", "dense"), r"operation 1 \(squeeze_last\)"),
+    "squeeze of several outputs": (
+        _members("dense", "squeeze_last"),
+        r"operation 1 \(squeeze_last\): this",
+    ),
+    "squeeze in between": (
+        _members("dense", "squeeze_last", "dense"),
+        r"operation 1 \(squeeze_last\)",
+    ),
     "squeeze alone": (_members("squeeze_last"), r"operation 0 \(squeeze_last\)"),
-    "relu first": (_members("relu", "dense"), r"operation 0 \(relu\): it does not follow a dense layer"),
-    "relu twice": (_members("dense", "relu", "relu", "dense"), r"operation 2 \(relu\): it does not follow a dense"),
+    "relu first": (
+        _members("relu", "dense"),
+        r"operation 0 \(relu\): it does not follow a dense layer",
+    ),
+    "relu twice": (
+        _members("dense", "relu", "relu", "dense"),
+        r"operation 2 \(relu\): it does not follow a dense",
+    ),
     "an operation missing": (_members("dense", "relu", "", "dense"), "operation 2: it is missing"),
     "the first missing": (_members("", "dense"), "operation 0: it is missing"),
-    "activations missing here and there": ({**_members("dense", "", "dense"), "0003.relu._": _EMPTY},
-                                           "operation 1: it is missing"),
-    "two kinds": ({**_members("dense"), "0000.relu._": _EMPTY}, "'0000.relu._': number 0 stands for 'dense' already"),
-    "a number in two ways": ({**_members("dense"), "0.dense.A": _A[0]}, "number 0 stands for 'dense' already"),
-    "no bias": ({"0000.dense.A": _A[0]}, r"operation 0 \(dense\): expected the arrays A and b; it has A"),
-    "another array": ({**_members("dense"), "0000.dense.c": _EMPTY}, "expected the arrays A and b; it has A, b, c"),
-    "transposed": ({"0000.dense.A": _A[0].T, "0000.dense.b": _B[0]}, r"operation 0 \(dense\): expected shapes \(in"),
-    "layers that do not fit": ({**_members("dense", "relu"), "0002.dense.A": _A[0], "0002.dense.b": _B[0]},
-                               r"operation 2 \(dense\): it takes 2 values, the one before gives 3"),
-    "no neurons": ({"0000.dense.A": np.zeros((2, 0)), "0000.dense.b": _EMPTY}, r"operation 0 \(dense\): expected"),
-    "nan": ({"0000.dense.A": [[np.nan]], "0000.dense.b": [0.0]}, r"operation 0 \(dense\): entry \[0, 0\] is nan"),
+    "activations missing here and there": (
+        {**_members("dense", "", "dense"), "0003.relu._": _EMPTY},
+        "operation 1: it is missing",
+    ),
+    "two kinds": (
+        {**_members("dense"), "0000.relu._": _EMPTY},
+        "'0000.relu._': number 0 stands for 'dense' already",
+    ),
+    "a number in two ways": (
+        {**_members("dense"), "0.dense.A": _A[0]},
+        "number 0 stands for 'dense' already",
+    ),
+    "no bias": (
+        {"0000.dense.A": _A[0]},
+        r"operation 0 \(dense\): expected the arrays A and b; it has A",
+    ),
+    "another array": (
+        {**_members("dense"), "0000.dense.c": _EMPTY},
+        "expected the arrays A and b; it has A, b, c",
+    ),
+    "transposed": (
+        {"0000.dense.A": _A[0].T, "0000.dense.b": _B[0]},
+        r"operation 0 \(dense\): expected shapes \(in",
+    ),
+    "layers that do not fit": (
+        {**_members("dense", "relu"), "0002.dense.A": _A[0], "0002.dense.b": _B[0]},
+        r"operation 2 \(dense\): it takes 2 values, the one before gives 3",
+    ),
+    "no neurons": (
+        {"0000.dense.A": np.zeros((2, 0)), "0000.dense.b": _EMPTY},
+        r"operation 0 \(dense\): expected",
+    ),
+    "nan": (
+        {"0000.dense.A": [[np.nan]], "0000.dense.b": [0.0]},
+        r"operation 0 \(dense\): entry \[0, 0\] is nan",
+    ),
     "text": ({"0000.dense.A": [["a"]], "0000.dense.b": [0.0]}, "not supported"),
     "truth values": ({"0000.dense.A": [[True]], "0000.dense.b": [0.0]}, "not supported"),
     "other names beside": ({**_members("dense"), "W1": _A[0]}, "expected the arrays W1, b1"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", _BAD)
@@ -191,10 +234,10 @@ def test_damaged_archives_give_a_network_or_one_line(tmp_path: Path) -> None:
     assert 0 < survived < 300
 
 
-# --- Files from elsewhere --------------------------------------------------------------------------------
+# --- Files from elsewhere -------------------------------------------------------------------------
 
 
-def _elsewhere(name: str) -> Draft:
+def _shared_network(name: str) -> Draft:
     path = _NETS / name
     if not path.is_file():
         pytest.skip("the collection of networks is not here")
@@ -202,7 +245,7 @@ def _elsewhere(name: str) -> Draft:
 
 
 def test_an_implicit_surface_with_relu() -> None:
-    draft = _elsewhere("sdf_fox.npz")
+    draft = _shared_network("sdf_fox.npz")
     network = _network(draft)
     assert str(network.architecture) == "3-32-32-32-32-32-32-32-32-1"
     assert draft.dtypes == {"float32"}
@@ -219,4 +262,4 @@ def test_an_implicit_surface_with_elu_is_refused() -> None:
     with pytest.raises(
         NetworkFileError, match=r"operation 1 \(elu\): this operation is not supported"
     ):
-        _elsewhere("sdf_bunny_3d.npz")
+        _shared_network("sdf_bunny_3d.npz")

@@ -1,6 +1,7 @@
-"""Every operation of ONNX that is read, against onnxruntime, and the traps that readers of such files fall into.
+"""Every operation of ONNX that is read, against onnxruntime, and known traps for readers of ONNX.
 
-Weights and inputs are multiples of 1/8 and small, so that float32 does not round and equality is exact.
+Weights and inputs are multiples of 1/8 and small, so that float32 does not round and equality is
+exact.
 """
 
 from __future__ import annotations
@@ -45,52 +46,147 @@ _CONV: dict[str, Graph] = {
     "conv": ([node("Conv", "xkb", "y")], [_K, _B], _IMAGE),
     "conv without bias": ([node("Conv", "xk", "y")], [_K], _IMAGE),
     "conv strides": ([node("Conv", "xkb", "y", strides=[2, 3])], [_K, _B], _IMAGE),
-    "conv pads, different on each side": ([node("Conv", "xkb", "y", pads=[1, 0, 2, 3])], [_K, _B], _IMAGE),
-    "conv dilations": ([node("Conv", "xkb", "y", dilations=[2, 1], pads=[1, 1, 1, 1])], [_K, _B], _IMAGE),
-    "conv same upper": ([node("Conv", "xkb", "y", auto_pad="SAME_UPPER", strides=[2, 2])], [_K, _B], _IMAGE),
-    "conv same lower": ([node("Conv", "xkb", "y", auto_pad="SAME_LOWER", strides=[2, 2])], [_K, _B], _IMAGE),
-    "conv valid": ([node("Conv", "xkb", "y", auto_pad="VALID", kernel_shape=[3, 3])], [_K, _B], _IMAGE),
-    "conv groups": ([node("Conv", "xk", "y", group=2)], [constant("k", _eighths(4, 1, 2, 2))], _IMAGE),
-    "conv depthwise": ([node("Conv", "xk", "y", group=2)], [constant("k", _eighths(2, 1, 3, 2))], _IMAGE),
-    "conv of one dimension": ([node("Conv", "xk", "y", strides=[2])], [constant("k", _eighths(3, 2, 3))], (1, 2, 7)),
-    "conv of three dimensions": ([node("Conv", "xk", "y")], [constant("k", _eighths(2, 1, 2, 2, 2))], (1, 1, 3, 4, 3)),
+    "conv pads, different on each side": (
+        [node("Conv", "xkb", "y", pads=[1, 0, 2, 3])],
+        [_K, _B],
+        _IMAGE,
+    ),
+    "conv dilations": (
+        [node("Conv", "xkb", "y", dilations=[2, 1], pads=[1, 1, 1, 1])],
+        [_K, _B],
+        _IMAGE,
+    ),
+    "conv same upper": (
+        [node("Conv", "xkb", "y", auto_pad="SAME_UPPER", strides=[2, 2])],
+        [_K, _B],
+        _IMAGE,
+    ),
+    "conv same lower": (
+        [node("Conv", "xkb", "y", auto_pad="SAME_LOWER", strides=[2, 2])],
+        [_K, _B],
+        _IMAGE,
+    ),
+    "conv valid": (
+        [node("Conv", "xkb", "y", auto_pad="VALID", kernel_shape=[3, 3])],
+        [_K, _B],
+        _IMAGE,
+    ),
+    "conv groups": (
+        [node("Conv", "xk", "y", group=2)],
+        [constant("k", _eighths(4, 1, 2, 2))],
+        _IMAGE,
+    ),
+    "conv depthwise": (
+        [node("Conv", "xk", "y", group=2)],
+        [constant("k", _eighths(2, 1, 3, 2))],
+        _IMAGE,
+    ),
+    "conv of one dimension": (
+        [node("Conv", "xk", "y", strides=[2])],
+        [constant("k", _eighths(3, 2, 3))],
+        (1, 2, 7),
+    ),
+    "conv of three dimensions": (
+        [node("Conv", "xk", "y")],
+        [constant("k", _eighths(2, 1, 2, 2, 2))],
+        (1, 1, 3, 4, 3),
+    ),
     "conv of a batch of two": ([node("Conv", "xkb", "y")], [_K, _B], (2, 2, 4, 4)),
     "conv, conv": (
         [node("Conv", "xkb", "h", pads=[1, 1, 1, 1]), node("Conv", "hl", "y", pads=[1, 1, 1, 1])],
-        [_K, _B, constant("l", _eighths(2, 4, 2, 2))], _IMAGE,
+        [_K, _B, constant("l", _eighths(2, 4, 2, 2))],
+        _IMAGE,
     ),
-    "conv transpose": ([node("ConvTranspose", "xk", "y")], [constant("k", _eighths(2, 3, 3, 2))], (1, 2, 3, 3)),
+    "conv transpose": (
+        [node("ConvTranspose", "xk", "y")],
+        [constant("k", _eighths(2, 3, 3, 2))],
+        (1, 2, 3, 3),
+    ),
     "conv transpose, all attributes": (
-        [node("ConvTranspose", "xkb", "y", strides=[2, 3], pads=[1, 0, 0, 1], output_padding=[1, 2], dilations=[1, 2],
-              group=2)],
-        [constant("k", _eighths(4, 2, 3, 2)), constant("b", _eighths(4))], (1, 4, 3, 3),
+        [
+            node(
+                "ConvTranspose",
+                "xkb",
+                "y",
+                strides=[2, 3],
+                pads=[1, 0, 0, 1],
+                output_padding=[1, 2],
+                dilations=[1, 2],
+                group=2,
+            )
+        ],
+        [constant("k", _eighths(4, 2, 3, 2)), constant("b", _eighths(4))],
+        (1, 4, 3, 3),
     ),
-}  # fmt: skip
+}
 
 _POOLS: dict[str, Graph] = {
     "max pool": ([node("MaxPool", "x", "y", kernel_shape=[2, 2], strides=[2, 2])], [], _IMAGE),
     "max pool that overlaps": ([node("MaxPool", "x", "y", kernel_shape=[3, 2])], [], _IMAGE),
     "max pool with padding": (
-        [node("MaxPool", "x", "y", kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2])], [], _IMAGE),
+        [node("MaxPool", "x", "y", kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2])],
+        [],
+        _IMAGE,
+    ),
     "max pool ceil": (
-        [node("MaxPool", "x", "y", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)], [], (1, 1, 4, 6)),
+        [node("MaxPool", "x", "y", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)],
+        [],
+        (1, 1, 4, 6),
+    ),
     "max pool ceil with padding": (
-        [node("MaxPool", "x", "y", kernel_shape=[2, 2], strides=[3, 3], pads=[1, 1, 1, 1], ceil_mode=1)], [], _IMAGE),
-    "max pool dilations": ([node("MaxPool", "x", "y", kernel_shape=[2, 2], dilations=[2, 3])], [], _IMAGE),
+        [
+            node(
+                "MaxPool",
+                "x",
+                "y",
+                kernel_shape=[2, 2],
+                strides=[3, 3],
+                pads=[1, 1, 1, 1],
+                ceil_mode=1,
+            )
+        ],
+        [],
+        _IMAGE,
+    ),
+    "max pool dilations": (
+        [node("MaxPool", "x", "y", kernel_shape=[2, 2], dilations=[2, 3])],
+        [],
+        _IMAGE,
+    ),
     "max pool of single entries": (
-        [node("MaxPool", "x", "y", kernel_shape=[2, 2], pads=[1, 1, 1, 1], strides=[3, 3])], [], (1, 2, 1, 1)),
-    "max pool same": ([node("MaxPool", "x", "y", kernel_shape=[2, 2], auto_pad="SAME_UPPER")], [], _IMAGE),
+        [node("MaxPool", "x", "y", kernel_shape=[2, 2], pads=[1, 1, 1, 1], strides=[3, 3])],
+        [],
+        (1, 2, 1, 1),
+    ),
+    "max pool same": (
+        [node("MaxPool", "x", "y", kernel_shape=[2, 2], auto_pad="SAME_UPPER")],
+        [],
+        _IMAGE,
+    ),
     "max pool of one dimension": ([node("MaxPool", "x", "y", kernel_shape=[5])], [], (1, 2, 7)),
     "average pool": ([node("AveragePool", "x", "y", kernel_shape=[2, 2])], [], _IMAGE),
     "average pool, padding counted": (
-        [node("AveragePool", "x", "y", kernel_shape=[2, 2], pads=[1, 1, 1, 1], count_include_pad=1)], [], _IMAGE),
+        [
+            node(
+                "AveragePool", "x", "y", kernel_shape=[2, 2], pads=[1, 1, 1, 1], count_include_pad=1
+            )
+        ],
+        [],
+        _IMAGE,
+    ),
     "average pool, padding not counted": (
-        [node("AveragePool", "x", "y", kernel_shape=[2, 2], pads=[1, 1, 1, 1])], [], _IMAGE),
+        [node("AveragePool", "x", "y", kernel_shape=[2, 2], pads=[1, 1, 1, 1])],
+        [],
+        _IMAGE,
+    ),
     "average pool ceil": (
-        [node("AveragePool", "x", "y", kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)], [], (1, 1, 5, 5)),
+        [node("AveragePool", "x", "y", kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)],
+        [],
+        (1, 1, 5, 5),
+    ),
     "global average pool": ([node("GlobalAveragePool", "x", "y")], [], (1, 3, 2, 4)),
     "global max pool": ([node("GlobalMaxPool", "x", "y")], [], (1, 2, 2, 3)),
-}  # fmt: skip
+}
 
 _BN = [
     constant("s", [1.5, 0, -2]),
@@ -100,29 +196,45 @@ _BN = [
 ]
 _NORM: dict[str, Graph] = {
     "batch norm": ([node("BatchNormalization", "xsbmv", "y", epsilon=0.0)], _BN, (1, 3)),
-    "batch norm of channels": ([node("BatchNormalization", "xsbmv", "y", epsilon=0.0)], _BN, (1, 3, 2, 2)),
+    "batch norm of channels": (
+        [node("BatchNormalization", "xsbmv", "y", epsilon=0.0)],
+        _BN,
+        (1, 3, 2, 2),
+    ),
     "batch norm after gemm": (
         [node("Gemm", "xw", "h"), node("BatchNormalization", "hsbmv", "y", epsilon=0.0)],
-        [*_BN, constant("w", _eighths(2, 3))], (1, 2),
+        [*_BN, constant("w", _eighths(2, 3))],
+        (1, 2),
     ),
     "batch norm before gemm": (
         [node("BatchNormalization", "xsbmv", "h", epsilon=0.0), node("Gemm", "hw", "y")],
-        [*_BN, constant("w", _eighths(3, 2))], (1, 3),
+        [*_BN, constant("w", _eighths(3, 2))],
+        (1, 3),
     ),
     "batch norm before a padded conv": (
-        [node("BatchNormalization", "xsbmv", "h", epsilon=0.0), node("Conv", "hk", "y", pads=[1, 1, 1, 1])],
-        [*_BN, constant("k", _eighths(2, 3, 2, 2))], (1, 3, 3, 3),
+        [
+            node("BatchNormalization", "xsbmv", "h", epsilon=0.0),
+            node("Conv", "hk", "y", pads=[1, 1, 1, 1]),
+        ],
+        [*_BN, constant("k", _eighths(2, 3, 2, 2))],
+        (1, 3, 3, 3),
     ),
     "batch norm after a conv and before relu": (
-        [node("Conv", "xk", "c", pads=[1, 1, 1, 1]), node("BatchNormalization", "csbmv", "h", epsilon=0.0),
-         node("Relu", "h", "y")],
-        [*_BN, constant("k", _eighths(3, 2, 2, 2))], (1, 2, 3, 3),
+        [
+            node("Conv", "xk", "c", pads=[1, 1, 1, 1]),
+            node("BatchNormalization", "csbmv", "h", epsilon=0.0),
+            node("Relu", "h", "y"),
+        ],
+        [*_BN, constant("k", _eighths(3, 2, 2, 2))],
+        (1, 2, 3, 3),
     ),
-}  # fmt: skip
+}
 
 _BENDS: dict[str, Graph] = {
-    **{f"leaky relu {slope}": ([node("LeakyRelu", "x", "y", alpha=slope)], [], (1, 5))
-       for slope in (0.5, 0.0, 1.0, -0.5, 2.0)},
+    **{
+        f"leaky relu {slope}": ([node("LeakyRelu", "x", "y", alpha=slope)], [], (1, 5))
+        for slope in (0.5, 0.0, 1.0, -0.5, 2.0)
+    },
     "prelu of channels": ([node("PRelu", "xs", "y")], [constant("s", _eighths(2, 1, 1))], _IMAGE),
     "prelu of the last axis": ([node("PRelu", "xs", "y")], [constant("s", _eighths(6))], _IMAGE),
     "prelu of one slope": ([node("PRelu", "xs", "y")], [constant("s", [-0.25])], _IMAGE),
@@ -131,33 +243,73 @@ _BENDS: dict[str, Graph] = {
     "clip above": ([node("Clip", ["x", "", "b"], "y")], [constant("b", 0.75)], (1, 6)),
     "clip to nothing": ([node("Clip", "x", "y")], [], (1, 6)),
     "clip of a relu": (
-        [node("Relu", "x", "r"), node("Clip", "rab", "y")], [constant("a", -1), constant("b", 1)], (1, 6)),
+        [node("Relu", "x", "r"), node("Clip", "rab", "y")],
+        [constant("a", -1), constant("b", 1)],
+        (1, 6),
+    ),
     "clip of a relu above 0": (
-        [node("Relu", "x", "r"), node("Clip", "rab", "y")], [constant("a", 0.5), constant("b", 1)], (1, 6)),
+        [node("Relu", "x", "r"), node("Clip", "rab", "y")],
+        [constant("a", 0.5), constant("b", 1)],
+        (1, 6),
+    ),
     "clip of a relu to negative numbers": (
-        [node("Relu", "x", "r"), node("Clip", "rab", "y")], [constant("a", -1), constant("b", -0.5)], (1, 6)),
+        [node("Relu", "x", "r"), node("Clip", "rab", "y")],
+        [constant("a", -1), constant("b", -0.5)],
+        (1, 6),
+    ),
     "clip of a clip": (
         [node("Clip", "xab", "c"), node("Clip", "cdb", "y")],
-        [constant("a", -1), constant("b", 1), constant("d", 0.5)], (1, 6)),
+        [constant("a", -1), constant("b", 1), constant("d", 0.5)],
+        (1, 6),
+    ),
     "relu of a clip": (
-        [node("Clip", "xab", "c"), node("Relu", "c", "y")], [constant("a", -1), constant("b", 1)], (1, 6)),
-    "abs": ([node("Abs", "x", "h"), node("Gemm", "hw", "y")], [constant("w", _eighths(5, 2))], (1, 5)),
+        [node("Clip", "xab", "c"), node("Relu", "c", "y")],
+        [constant("a", -1), constant("b", 1)],
+        (1, 6),
+    ),
+    "abs": (
+        [node("Abs", "x", "h"), node("Gemm", "hw", "y")],
+        [constant("w", _eighths(5, 2))],
+        (1, 5),
+    ),
     "relu of abs": ([node("Abs", "x", "h"), node("Relu", "h", "y")], [], (1, 5)),
     "neg": ([node("Neg", "x", "h"), node("Relu", "h", "y")], [], (1, 5)),
     "hard sigmoid": ([node("HardSigmoid", "x", "y", alpha=0.25, beta=0.5)], [], (1, 6)),
-    "max of three": ([node("Max", "xcd", "y")], [constant("c", _eighths(3)), constant("d", _eighths(1, 3))], (1, 3)),
-    "min with a constant": ([node("Min", "xc", "h"), node("Relu", "h", "y")], [constant("c", _eighths(3))], (1, 3)),
+    "max of three": (
+        [node("Max", "xcd", "y")],
+        [constant("c", _eighths(3)), constant("d", _eighths(1, 3))],
+        (1, 3),
+    ),
+    "min with a constant": (
+        [node("Min", "xc", "h"), node("Relu", "h", "y")],
+        [constant("c", _eighths(3))],
+        (1, 3),
+    ),
     "max of relus": (
-        [node("Gemm", "xw", "g"), node("Relu", "g", "r"), node("Relu", "x", "s"), node("Max", "rs", "m"),
-         node("Relu", "m", "y")], [constant("w", _eighths(3, 3))], (1, 3)),
+        [
+            node("Gemm", "xw", "g"),
+            node("Relu", "g", "r"),
+            node("Relu", "x", "s"),
+            node("Max", "rs", "m"),
+            node("Relu", "m", "y"),
+        ],
+        [constant("w", _eighths(3, 3))],
+        (1, 3),
+    ),
     "max of one": ([node("Max", "x", "y")], [], (1, 3)),
     "max of itself": ([node("Max", "xx", "y")], [], (1, 3)),
-    "sum of three": ([node("Relu", "x", "r"), node("Sum", "xrc", "y")], [constant("c", _eighths(3))], (1, 3)),
+    "sum of three": (
+        [node("Relu", "x", "r"), node("Sum", "xrc", "y")],
+        [constant("c", _eighths(3))],
+        (1, 3),
+    ),
     "mean of two": ([node("Relu", "x", "r"), node("Mean", "xr", "y")], [], (1, 3)),
     "relu of a constant part": (
         [node("Mul", "xz", "h"), node("Add", "hc", "g"), node("Relu", "g", "y")],
-        [constant("z", [0, 0, 1]), constant("c", [1, -1, 0])], (1, 3)),
-}  # fmt: skip
+        [constant("z", [0, 0, 1]), constant("c", [1, -1, 0])],
+        (1, 3),
+    ),
+}
 
 _MOVES: dict[str, Graph] = {
     "transpose to channels last, flatten, gemm": (
@@ -464,13 +616,20 @@ def test_operations_of_other_opsets(name: str, tmp_path: Path) -> None:
 
 
 def test_prelu_before_opset_7_has_a_slope_for_each_channel(tmp_path: Path) -> None:
-    """From opset 7 on, slopes are broadcast like numpy does, to the last axis; onnxruntime has no older version."""
+    """Before opset 7 slopes belong to channels; from opset 7 they are broadcast as in numpy.
+
+    onnxruntime does not support the older version.
+    """
     content = model([node("PRelu", "xs", "y")], [constant("s", [0.5, 2])], (1, 2, 2), opset=6)
     assert list(load(write(tmp_path, "net.onnx", content))([-1, -1, -1, -1])) == [
-        Fraction(-1, 2), Fraction(-1, 2), -2, -2]  # fmt: skip
+        Fraction(-1, 2),
+        Fraction(-1, 2),
+        -2,
+        -2,
+    ]
 
 
-# --- Layers: what is kept, what costs nothing ------------------------------------------------------------
+# --- Layers: what is kept, what costs nothing -----------------------------------------------------
 
 
 def _shape(tmp_path: Path, name: str) -> tuple[tuple[int, ...], str, bool]:
@@ -496,7 +655,7 @@ def test_no_artificial_neurons(tmp_path: Path) -> None:
 
 
 def test_clip_of_a_relu_is_a_clip(tmp_path: Path) -> None:
-    """Clip(Relu(x), -1, 1) = Clip(x, 0, 1), as networks too."""
+    """Clip(Relu(x), -1, 1) = Clip(x, 0, 1), and both give the same network."""
     nodes, constants, shape = _GRAPHS["clip of a relu"]
     direct = model([node("Clip", "xab", "y")], [constant("a", 0), constant("b", 1)], shape)
     assert load(write(tmp_path, "a.onnx", model(nodes, constants, shape))) == load(
@@ -504,8 +663,8 @@ def test_clip_of_a_relu_is_a_clip(tmp_path: Path) -> None:
     )
 
 
-def test_relu_is_what_the_file_says(tmp_path: Path) -> None:
-    """A model trained with a negative slope and exported as plain ReLU is a plain ReLU here."""
+def test_relu_and_leaky_relu_are_kept_apart(tmp_path: Path) -> None:
+    """A Relu node is a ReLU, and a LeakyRelu node keeps its slope."""
     plain = load(write(tmp_path, "a.onnx", model([node("Relu", "x", "y")])))
     leaky = load(write(tmp_path, "b.onnx", model([node("LeakyRelu", "x", "y", alpha=0.1)])))
     assert list(plain([-1, 2])) == [0, 2]
@@ -518,14 +677,14 @@ def test_relu6_keeps_its_limit(tmp_path: Path) -> None:
 
 
 def test_limits_that_mean_none(tmp_path: Path) -> None:
-    """The ends of float32, or infinities, are how exporters write no limit."""
+    """Exporters write the ends of the range of float32, or infinities, where they mean no limit."""
     low, high = np.finfo(np.float32).min, np.inf
     content = model([node("Clip", "xab", "y")], [constant("a", low), constant("b", high)], (1, 3))
     assert load(write(tmp_path, "net.onnx", content)).widths == (3, 3)
 
 
 def test_a_neuron_of_positive_bias_without_inputs_is_kept() -> None:
-    """A pruner that drops it changes the function to (-1/8, 0)."""
+    """A pruner that drops the neuron changes the function to (-1/8, 0)."""
     network = from_arrays(
         [([[0, 0], [0, 0]], ["1/2", "1/4"]), ([[0, 0], ["-1/2", -1]], ["-1/8", 0])]
     )
@@ -534,8 +693,12 @@ def test_a_neuron_of_positive_bias_without_inputs_is_kept() -> None:
 
 def test_pruned_networks_keep_what_a_bias_adds(tmp_path: Path) -> None:
     nodes = [node("Gemm", "xwb", "h"), node("Relu", "h", "r"), node("Gemm", "rvc", "y", transB=1)]
-    constants = [constant("w", np.zeros((2, 2))), constant("b", [0.5, 0.25]), constant("v", [[0, 0], [-0.5, -1]]),
-                 constant("c", [-0.125, 0])]  # fmt: skip
+    constants = [
+        constant("w", np.zeros((2, 2))),
+        constant("b", [0.5, 0.25]),
+        constant("v", [[0, 0], [-0.5, -1]]),
+        constant("c", [-0.125, 0]),
+    ]
     network = load(write(tmp_path, "net.onnx", model(nodes, constants, (1, 2))))
     assert network.widths == (2, 2, 2)
     assert list(network([3, -7])) == [Fraction(-1, 8), Fraction(-1, 2)]
@@ -547,7 +710,10 @@ def test_max_pool_does_not_invent_zeros(tmp_path: Path) -> None:
 
 
 def test_gemm_on_four_dimensions_is_a_row(tmp_path: Path) -> None:
-    """MATLAB's exporter writes it; onnxruntime refuses the file, so nothing is compared, and that is said."""
+    """MATLAB's exporter writes such a Gemm, and onnxruntime refuses the file.
+
+    Nothing is compared then, and the result gives the reason.
+    """
     content = model(
         [node("Gemm", "xw", "y", transB=1)], [constant("w", _eighths(3, 2))], (1, 1, 1, 2)
     )
@@ -583,7 +749,7 @@ def test_unused_branches_cost_nothing(tmp_path: Path) -> None:
     )
 
 
-# --- Rounding rules --------------------------------------------------------------------------------------
+# --- Rounding rules -------------------------------------------------------------------------------
 
 
 def test_batch_norm_is_rounded_only_where_it_must_be(tmp_path: Path) -> None:
@@ -628,7 +794,7 @@ def test_unknown_rounding_rules(rules: str) -> None:
         load("example:digits", rounding=rules)
 
 
-# --- Tails -----------------------------------------------------------------------------------------------
+# --- Tails ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tail", ["Softmax", "Sigmoid", "LogSoftmax", "Tanh"])
@@ -652,7 +818,7 @@ def test_what_looks_like_a_tail_in_the_middle_is_refused(tmp_path: Path) -> None
             load(path, strip_tail=True)
 
 
-# --- External data ---------------------------------------------------------------------------------------
+# --- External data --------------------------------------------------------------------------------
 
 
 def _with_external(location: str, **where: int) -> bytes:
@@ -710,7 +876,7 @@ def test_external_data_of_the_wrong_size(tmp_path: Path) -> None:
             load(write(tmp_path, "net.onnx", _with_external("weights.bin", **where)))
 
 
-# --- Refusals --------------------------------------------------------------------------------------------
+# --- Refusals -------------------------------------------------------------------------------------
 
 _REFUSED: dict[str, tuple[str, Graph]] = {
     "product of values": (

@@ -1,4 +1,4 @@
-"""Plain stacks written as ONNX: read back, run, rounded, refused."""
+"""Plain stacks written as ONNX files: reading back, running, rounding, refusals."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def random_stack(
 def test_read_back_and_run(
     tmp_path: Path, widths: list[int], numbers: str, last: Literal["affine", "relu"]
 ) -> None:
-    """The same network, and onnxruntime's values within rounding, for a batch of points."""
+    """The file gives the same network, and onnxruntime the same values within rounding errors."""
     import onnx
 
     network = random_stack(widths, numbers, last)
@@ -88,9 +88,8 @@ def test_rounding_is_to_nearest_and_reported(tmp_path: Path) -> None:
     assert back.weight(1)[0, 0] == Fraction(1 / 3)
     assert back.bias(1)[0, 0] == 0
     assert back.bias(2)[0, 0] == 2**60
-    written = save_onnx(
-        from_arrays([([[1]], [tiny])]), tmp_path / "net.onnx"
-    )  # rounded to 0, but not a float32 file
+    # A number that is rounded to 0 does not make a float32 file.
+    written = save_onnx(from_arrays([([[1]], [tiny])]), tmp_path / "net.onnx")
     assert (written.numbers, written.exact, written.largest_difference) == ("float64", False, tiny)
 
 
@@ -124,16 +123,15 @@ def test_what_is_refused(tmp_path: Path) -> None:
 def test_the_largest_float_is_written(tmp_path: Path) -> None:
     greatest = sys.float_info.max
     assert save_onnx(from_arrays([([[greatest]], [-greatest])]), tmp_path / "net.onnx").exact
-    beyond = (
-        Fraction(greatest) + 1
-    )  # its nearest float64 is the greatest one, but it is beyond the range
+    # The nearest float64 of this number is the greatest one, but the number is beyond the range.
+    beyond = Fraction(greatest) + 1
     with pytest.raises(NetworkError, match="beyond the range"):
         save_onnx(from_arrays([([[beyond]], [0])]), tmp_path / "net.onnx")
     assert math.isfinite(greatest)
 
 
 def test_two_gigabytes_are_refused_before_anything_is_made(tmp_path: Path) -> None:
-    """20,000 × 20,000 weights, all but one of them 0."""
+    """A network of 20,000 × 20,000 weights, all but one of them 0."""
     size = 20_000
     weight = SparseMatrix.from_entries((size, size), np.array([0]), np.array([0]), [1])
     network = Network(size, (Layer((Block(0, weight),), RationalMatrix.zeros(size, 1)),))

@@ -1,4 +1,4 @@
-"""Rounding to float formats in one step, against numpy's and against exact neighbours."""
+"""Rounding to float formats in one step, against numpy and against exact neighbours."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from polyrelu.exact import (
     inverse_root,
 )
 from polyrelu.formats import Rounding
-from polyrelu.formats.options import _CHOICES
+from polyrelu.formats.options import ROUNDING_RULES
 
 _TYPES: dict[str, Any] = {"float32": np.float32, "float64": np.float64}
 
 
 def _neighbours(value: Fraction, format_: FloatFormat) -> tuple[Fraction, Fraction]:
-    """The numbers of the format around a positive value that it does not hold."""
+    """Return the neighbours in the format of a positive value that it does not hold."""
     kind = _TYPES[format_.name]
     near = kind(float(value))
     below = near if Fraction(float(near)) <= value else np.nextafter(near, kind(0))
@@ -53,9 +53,8 @@ def test_nearest_is_nearest(format_: FloatFormat) -> None:
 def test_ties_go_to_even_in_one_step() -> None:
     tie = 1 + Fraction(1, 2**24)
     assert FLOAT32.nearest(tie) == 1
-    assert FLOAT32.nearest(tie + Fraction(1, 2**60)) == 1 + Fraction(
-        1, 2**23
-    )  # through float64 it would be 1
+    # Rounded to float64 first, the number would become the tie, and then 1.
+    assert FLOAT32.nearest(tie + Fraction(1, 2**60)) == 1 + Fraction(1, 2**23)
     assert FLOAT32.nearest(1 + Fraction(3, 2**24)) == 1 + Fraction(1, 2**22)
     assert FLOAT32.nearest(Fraction(1, 2**150)) == 0
     assert FLOAT32.nearest(Fraction(3, 2**151)) == Fraction(1, 2**149)
@@ -85,7 +84,7 @@ def test_inverse_roots(format_: FloatFormat) -> None:
         if exact_root(value) is not None:
             assert root * root * value == 1
             continue
-        # nearest: the middles to both neighbours enclose 1/√value
+        # The number is the nearest if the middles to both neighbours enclose 1/√value.
         below, above = (
             _neighbours(root + root / 2**70, format_)[0],
             _neighbours(root + root / 2**70, format_)[1],
@@ -120,7 +119,7 @@ def test_decimals_are_on_the_right_side() -> None:
 
 
 def test_the_first_value_of_a_rule_is_its_default() -> None:
-    for rule, values in _CHOICES.items():
+    for rule, values in ROUNDING_RULES.items():
         assert getattr(Rounding(), rule) == values[0]
         assert f"{rule}={'|'.join(values)}" in " ".join(_reading_help().split())
 
@@ -142,7 +141,11 @@ def test_texts_that_are_no_decimals(text: str) -> None:
 def test_rules() -> None:
     rules = Rounding.parse(" text=float32 , batchnorm=float32,")
     assert (rules.text, rules.batchnorm, rules.attributes, rules.normalisation) == (
-        "float32", "float32", "stored", "exact")  # fmt: skip
+        "float32",
+        "float32",
+        "stored",
+        "exact",
+    )
     assert rules.number("0.1") == Fraction(float(np.float32(0.1)))
     assert Rounding().number("0.1") == Fraction(1, 10)
     assert Rounding(normalisation="float32").normalised(Fraction(1, 3)) == FLOAT32.nearest(

@@ -1,4 +1,4 @@
-"""Every real network of the collection beside the project: read, with its shape and numbers, or refused and why.
+"""Real networks of the collection beside the project: shapes and numbers, or reasons for refusal.
 
 The collection is no part of the project; without it these tests are skipped.
 """
@@ -14,7 +14,8 @@ from polyrelu.formats import load, read
 from polyrelu.network import Network
 from tests.generators.files import NETS as _NETS
 
-#: Widths of the layers ("~": with connections that skip layers, "+": a ReLU at the end) and stored numbers.
+#: Widths of the layers ("~": with connections that skip layers, "+": with a ReLU at the end), and
+#: the number of stored numbers.
 _READ: dict[str, tuple[str, int]] = {
     "acasxu_1_1_marabou.onnx": ("5-50-50-50-50-50-50-5", 13310),
     "acasxu_1_1_vnncomp.onnx": ("5-50-50-50-50-50-50-5", 13310),
@@ -91,25 +92,35 @@ _READ: dict[str, tuple[str, int]] = {
     "sdf_bunny_3d_8x32.bin": ("3-32-32-32-32-32-32-32-32-1", 7553),
 }
 
-#: Files of several networks: the prefix that takes one.
+#: Files of several networks, with the prefix that chooses one of them.
 _PREFIXED: dict[str, tuple[str, str, int]] = {
     "lyap_pendulum_of.pth": ("controller.", "3-8-8-8-1", 185),
     "sb3_dqn_cartpole.zip": ("q_net.", "4-256-256-2", 67586),
 }
 
-#: What the refusal says.
+#: Files that are refused, with a pattern for the message.
 _REFUSED: dict[str, str] = {
-    "mnist_ann.keras": r"layer 'dense_2' \(Dense\): the activation 'softmax' is not supported; --strip-tail",
+    "mnist_ann.keras": (
+        r"layer 'dense_2' \(Dense\): the activation 'softmax' is not supported; --strip-tail"
+    ),
     "sdf_bunny_3d.npz": r"operation 1 \(elu\): this operation is not supported",
     "syrenn_quadcopter.eran": r"unknown ending '.eran'; .*; export the network as ONNX",
-    "lirpa_mnist_cnn_small.pth": r"'conv1.weight' \[8, 1, 4, 4\] is of a convolution, whose stride and padding",
-    "lyap_pendulum_of.pth": r"several networks: prefix 'observer.' \(3-16-16-8-2\), prefix 'controller.'",
-    "oval_cifar_deep.pth": r"'0.weight' \[8, 3, 4, 4\] is of a convolution, whose stride and padding",
-    "sb3_dqn_cartpole.zip": r"several networks: prefix 'q_net.' \(4-256-256-2\), prefix 'q_net_target.'",
+    "lirpa_mnist_cnn_small.pth": (
+        r"'conv1.weight' \[8, 1, 4, 4\] is of a convolution, whose stride and padding"
+    ),
+    "lyap_pendulum_of.pth": (
+        r"several networks: prefix 'observer.' \(3-16-16-8-2\), prefix 'controller.'"
+    ),
+    "oval_cifar_deep.pth": (
+        r"'0.weight' \[8, 3, 4, 4\] is of a convolution, whose stride and padding"
+    ),
+    "sb3_dqn_cartpole.zip": (
+        r"several networks: prefix 'q_net.' \(4-256-256-2\), prefix 'q_net_target.'"
+    ),
     "arch_quadrotor_3x64.onnx": r"node 'Sigmoid_1' \(Sigmoid\): this operation is not supported",
 }
 
-#: Networks that are not compared with onnxruntime, and why.
+#: Networks that are not compared with onnxruntime, with a pattern for the reason.
 _NOT_COMPARED = {
     "arch_acc_5_20.onnx": "expected to have rank 2 but has rank 4",
     "marabou_fc_matmul.onnx": "computed from constants",
@@ -174,7 +185,7 @@ def test_equal_twins_of_onnx_and_keras(name: str) -> None:
 
 
 def test_equal_twins_of_other_formats() -> None:
-    """The decimal text of .nnet files is not what ONNX and Keras store, but its nearest float32 is."""
+    """ONNX and Keras store the nearest float32 of the decimals in .nnet files."""
     acas, vcas = load(_path("acasxu_1_1_marabou.onnx")), load(_path("vcas_pra01_20hu.onnx"))
     assert acas == load(_path("acasxu_1_1.nnet"), rounding="text=float32")
     assert acas != load(_path("acasxu_1_1.nnet"))

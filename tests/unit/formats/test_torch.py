@@ -27,7 +27,7 @@ from polyrelu.formats.graph import tensors
 from polyrelu.formats.graph.lowering import Lowered, lower
 from polyrelu.formats.imported import Comparison, Draft
 from polyrelu.formats.options import ReadOptions, Rounding
-from polyrelu.formats.runtimes.comparison import compared
+from polyrelu.formats.runtimes.comparison import compare_with_runtime
 from polyrelu.formats.torch import files as torch_file
 from polyrelu.formats.torch import operations as torch_operations
 from polyrelu.formats.torch.files import read_torch
@@ -891,7 +891,7 @@ def _drafted(
 
 def _compared(draft: Draft, lowered: Lowered) -> Comparison:
     assert draft.graph is not None
-    comparison = compared("Module", draft, draft.graph, lowered)
+    comparison = compare_with_runtime("Module", draft, draft.graph, lowered)
     assert not comparison.reason
     return comparison
 
@@ -1391,7 +1391,7 @@ def test_what_cannot_be_compared_says_why() -> None:
     draft, lowered = _drafted(nn.Linear(2, 2).to(torch.bfloat16))
     assert draft.dtypes == {"bfloat16"}
     assert draft.graph is not None
-    reason = compared("Module", draft, draft.graph, lowered).reason
+    reason = compare_with_runtime("Module", draft, draft.graph, lowered).reason
     assert "no rounding bound is known for bfloat16" in reason
     mixed = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2).double())
     assert _drafted(mixed)[0].arithmetic == ""

@@ -1,4 +1,4 @@
-"""Windows of convolutions and poolings: how many fit, against counting them one by one."""
+"""Windows of convolutions and poolings: their number, against counting them one by one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 from polyrelu.errors import NetworkError
 from polyrelu.formats.graph.tensors import Window, plain_window
 
-#: Sizes, kernels, strides, dilations, padding (less than the kernel, as runtimes require), rounding up.
+#: Size, kernel, stride, dilation, padding and rounding up; as runtimes require, the padding is
+#: smaller than the kernel.
 CASES = [
     case
     for case in product(
@@ -19,11 +20,13 @@ CASES = [
 ]
 
 
-def _counted(
+def _num_windows(
     size: int, width: int, stride: int, dilation: int, pads: tuple[int, int], up: bool
 ) -> int:
-    """Windows inside the padded entries; with `up` also one that overlaps the end, and none that starts in the padding
-    at the end."""
+    """Count the windows inside the padded entries one by one.
+
+    With `up`, a window that overlaps the end counts too, unless it starts in the padding there.
+    """
     entries, reach = size + sum(pads), dilation * (width - 1) + 1
     starts = list(takewhile(lambda start: start + reach <= entries, count(0, stride)))
     if up and starts:
@@ -36,7 +39,7 @@ def _counted(
 def test_windows_are_counted(case: tuple[int, int, int, int, tuple[int, int], bool]) -> None:
     size, width, stride, dilation, pads, up = case
     window = Window([width], [stride], [dilation], [pads], up)
-    expected = _counted(*case)
+    expected = _num_windows(*case)
     if expected:
         assert window.counts([size]) == [expected]
     elif not up:
@@ -45,7 +48,7 @@ def test_windows_are_counted(case: tuple[int, int, int, int, tuple[int, int], bo
 
 
 def test_transposed_sizes_undo_counts() -> None:
-    """The sizes that a transposed convolution makes are among those from which the convolution makes its input."""
+    """A convolution maps some output size of the transposed convolution back to its input size."""
     for size, width, stride, dilation, pads, up in CASES:
         window = Window([width], [stride], [dilation], [pads])
         if up or size + sum(pads) < dilation * (width - 1) + 1:

@@ -1,5 +1,8 @@
-"""A search of Theorem D kept in a file: what goes in comes out, whatever else stands there is refused in one line, and
-a file that lies leads to no certificate."""
+"""Deep searches in files.
+
+What is written is read again; any other content is refused in one line; and a file with false
+ridges leads to no certificate.
+"""
 
 from __future__ import annotations
 
@@ -24,23 +27,34 @@ from polyrelu.proofs.deep.checkpoint import load_search, save_search
 from polyrelu.proofs.deep.search import DeepSearch
 from tests.generators.deep_searches import accepted, document
 
-SOURCES = polyrelu.from_arrays([
-    ([[-2, -1], [3, 2], [1, 1]], [0, -2, 0]), ([[-1, 1, 3], [1, 1, -2]], [1, 1]), ([[-1, 3]], [-1])
-])  # fmt: skip
-PLANES = polyrelu.from_arrays([
-    ([[1, 0, 1], [0, 1, -1], [1, 1, 2]], [0, 1, -1]), ([[1, -2, 1], [-1, 1, 2], [2, 1, -1]], [1, -1, 2]),
-    ([[1, 2, -1]], [0]),
-])  # fmt: skip
-OPEN = polyrelu.from_arrays([
-    ([[1, -1], [3, -1], [-1, 2]], [2, 1, -3]), ([[-3, 2, -3], [1, -3, -2]], [2, -3]), ([[-1, 3]], [-2])
-])  # fmt: skip
+SOURCES = polyrelu.from_arrays(
+    [
+        ([[-2, -1], [3, 2], [1, 1]], [0, -2, 0]),
+        ([[-1, 1, 3], [1, 1, -2]], [1, 1]),
+        ([[-1, 3]], [-1]),
+    ]
+)
+PLANES = polyrelu.from_arrays(
+    [
+        ([[1, 0, 1], [0, 1, -1], [1, 1, 2]], [0, 1, -1]),
+        ([[1, -2, 1], [-1, 1, 2], [2, 1, -1]], [1, -1, 2]),
+        ([[1, 2, -1]], [0]),
+    ]
+)
+OPEN = polyrelu.from_arrays(
+    [
+        ([[1, -1], [3, -1], [-1, 2]], [2, 1, -3]),
+        ([[-3, 2, -3], [1, -3, -2]], [2, -3]),
+        ([[-1, 3]], [-2]),
+    ]
+)
 
 Lines = list[Any]
 
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
-    """A short search that goes on."""
+    """The file of a short search that is not finished."""
     search = DeepSearch(OPEN, 5)
     search.run(rounds=1)
     save_search(search, tmp_path / "search.json")
@@ -55,7 +69,7 @@ def write(path: Path, lines: Lines) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
-# -- there and back -----------------------------------------------------------------------------------------------
+# -- there and back --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["search.json", "search", "search.json.gz"])
@@ -65,9 +79,9 @@ def test_round_trip(tmp_path: Path, name: str) -> None:
     save_search(search, path)
     found = load_search(OPEN, path, 5)
     assert set(found.ridges) == set(search.ridges)
-    for ridge, spot in search.ridges.items():
-        assert found.planes[found.ridges[ridge].plane] == search.planes[spot.plane]
-        assert found.ridges[ridge][1:] == spot[1:]
+    for ridge, location in search.ridges.items():
+        assert found.planes[found.ridges[ridge].plane] == search.planes[location.plane]
+        assert found.ridges[ridge][1:] == location[1:]
     assert (found.walks, found.seed) == (search.walks, search.seed)
     assert str(found.hypotheses) == str(search.hypotheses)
     assert found.hypotheses.determined == search.hypotheses.determined
@@ -93,7 +107,7 @@ def test_a_search_that_has_met_nothing(tmp_path: Path) -> None:
 
 
 def test_going_on(tmp_path: Path) -> None:
-    """Piece by piece until the hypotheses hold; the certificate is accepted, and the same run twice is the same."""
+    """A search in steps gives an accepted certificate, and the same steps give the same file."""
     texts = []
     for name in ("one", "two"):
         path, walks = tmp_path / name, 0
@@ -145,11 +159,11 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
         save_search(DeepSearch(OPEN), tmp_path / "folder")
 
 
-# -- what is refused ----------------------------------------------------------------------------------------------
+# -- what is refused -------------------------------------------------------------------------------
 
 
 def refusal(path: Path, seed: int = 5) -> str:
-    """The one line that names the file."""
+    """The one line of an error that names the file."""
     with pytest.raises(DomainError) as caught:
         load_search(OPEN, path, seed)
     text = str(caught.value)
@@ -181,11 +195,11 @@ WRONG: dict[str, tuple[list[Any], Any]] = {
     "a mask that is a number": (["ridges", 0, 2], 1),
     "a mask that is null": (["ridges", 0, 2], None),
     "a mask that is empty": (["ridges", 0, 2], ""),
-    "a spot that is not a number": (["ridges", 0, 3], float("nan")),
-    "a spot that is infinite": (["ridges", 0, 4], float("inf")),
-    "a spot that is a text": (["ridges", 0, 3], "1"),
-    "a spot that is huge": (["ridges", 0, 3], 10**400),
-    "a spot that is null": (["ridges", 0, 3], None),
+    "a location that is not a number": (["ridges", 0, 3], float("nan")),
+    "a location that is infinite": (["ridges", 0, 4], float("inf")),
+    "a location that is a text": (["ridges", 0, 3], "1"),
+    "a location that is huge": (["ridges", 0, 3], 10**400),
+    "a location that is null": (["ridges", 0, 3], None),
     "a ridge that is null": (["ridges", 0], None),
     "a ridge that is a number": (["ridges", 0], 7),
     "a ridge that is short": (["ridges", 0], [0, 1, "0"]),
@@ -207,9 +221,9 @@ WRONG: dict[str, tuple[list[Any], Any]] = {
     "a direction that is null": (["directions", 0], None),
     "a direction that is short": (["directions", 1], ["1"]),
     "a direction that is a fraction": (["directions", 0, 0], "1/2"),
-    "a spot that is a boolean": (["ridges", 0, 3], True),
+    "a location that is a boolean": (["ridges", 0, 3], True),
     "directions that are nested": (["directions", 1, 0], ["1"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -247,11 +261,25 @@ def test_parts_that_are_missing(kept: Path, key: str) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"\n", b"{", b"{}", b"[]", b"null", b"7", b'"text"', b"\x00\x01\x02", b"\xff\xfe{}", b"\x1f\x8b",
-        b"[" * 200_000, b'{"format": ' * 100_000, b"9" * 100_000, b"PK\x03\x04", b"a,b\n1,2\n",
+        b"",
+        b"\n",
+        b"{",
+        b"{}",
+        b"[]",
+        b"null",
+        b"7",
+        b'"text"',
+        b"\x00\x01\x02",
+        b"\xff\xfe{}",
+        b"\x1f\x8b",
+        b"[" * 200_000,
+        b'{"format": ' * 100_000,
+        b"9" * 100_000,
+        b"PK\x03\x04",
+        b"a,b\n1,2\n",
     ],
     ids=lambda content: repr(content[:12]),
-)  # fmt: skip
+)
 @pytest.mark.parametrize("name", ["other.json", "other.gz"])
 def test_other_files(tmp_path: Path, content: bytes, name: str) -> None:
     (tmp_path / name).write_bytes(content)
@@ -270,7 +298,7 @@ def test_other_lines(kept: Path, line: bytes) -> None:
 
 
 def test_truncated_files(kept: Path) -> None:
-    """What ends between two lines is a shorter search; what ends within one is refused."""
+    """A file cut between two lines is a shorter search; one cut within a line is refused."""
     data = kept.read_bytes()
     for length in range(1, len(data) - 1, max(1, len(data) // 40)):
         kept.write_bytes(data[:length])
@@ -310,11 +338,15 @@ def test_folders_and_files_that_cannot_be_read(kept: Path) -> None:
         refusal(kept)
 
 
-# -- files that lie -----------------------------------------------------------------------------------------------
+# -- files that lie --------------------------------------------------------------------------------
 
 
 def tampered(lines: Lines, size: int, rng: Random) -> Lines:
-    """A mask with another bit, a plane that is moved or turned, a ridge that is invented, planes that are swapped."""
+    """The lines of a file with some false entries.
+
+    A mask with another bit, a plane that is moved or turned, an invented ridge, or two planes with
+    their ridges exchanged.
+    """
     lines = copy.deepcopy(lines)
     for _ in range(rng.choice((1, 1, 5))):
         entry = lines[rng.randrange(1, len(lines))]
@@ -346,14 +378,18 @@ def tampered(lines: Lines, size: int, rng: Random) -> Lines:
 
 @pytest.mark.parametrize("network", [SOURCES, PLANES, OPEN], ids=["sources", "planes", "open"])
 def test_files_that_lie(tmp_path: Path, network: polyrelu.Network) -> None:
-    """`whole` and `part` find nothing, or refuse, or what they write is accepted: then they did not use the lie."""
+    """No false ridge gets into a certificate.
+
+    The provers find nothing, refuse, or write certificates that are accepted, which then use true
+    ridges only.
+    """
     path, rng, verdicts = tmp_path / "kept", Random(7), list[str]()
     search = DeepSearch(network)
     search.run(rounds=6, time_limit=5)
     save_search(search, path)
     lines = read(path)
     for _ in range(40):
-        write(path, tampered(lines, search.space.size, rng))
+        write(path, tampered(lines, search.deep_network.size, rng))
         verdicts.append(certified(load_search(network, path, 0)))
     assert set(verdicts) <= {"refused", "nothing", "part", "whole"}
     assert verdicts.count("refused") >= 3
@@ -361,7 +397,7 @@ def test_files_that_lie(tmp_path: Path, network: polyrelu.Network) -> None:
 
 
 def certified(search: DeepSearch) -> str:
-    """What comes out: refused, nothing, part or whole; the checker accepts it."""
+    """The result of the provers: refused, nothing, part or whole; the checker must accept it."""
     try:
         whole = deep.prove_search(search)
         part = deep.prove_part(search) if isinstance(whole, Attempt) else None
@@ -378,21 +414,21 @@ def certified(search: DeepSearch) -> str:
 
 
 def test_a_search_goes_on_from_a_file_that_lies(tmp_path: Path) -> None:
-    """Ridges that are not there and floats that mean nothing lead walks astray, and no further."""
+    """False ridges and meaningless floats lead to useless walks, but not to errors."""
     path, rng = tmp_path / "kept", Random(8)
     search = DeepSearch(OPEN)
     search.run(rounds=2)
     save_search(search, path)
     lines = read(path)
     for _ in range(20):
-        write(path, tampered(lines, search.space.size, rng))
+        write(path, tampered(lines, search.deep_network.size, rng))
         found = load_search(OPEN, path, 0)
         found.run(rounds=1, time_limit=1)
         assert found.walks > search.walks or found.hypotheses.hold
 
 
 def test_huge_numbers_are_only_slow(kept: Path) -> None:
-    """A coordinate of many digits is a coordinate."""
+    """A coordinate of many digits is a coordinate, up to the limit on digits."""
     lines = read(kept)
     lines[1]["point"][0] = format_rational(Fraction(10**3_000 + 1, 7**3_000))
     write(kept, lines)
@@ -404,9 +440,9 @@ def test_huge_numbers_are_only_slow(kept: Path) -> None:
 
 
 def test_a_long_search_is_not_idle_when_it_goes_on(tmp_path: Path) -> None:
-    """What is read counts as met now, however many walks there were."""
+    """The ridges of a file count as met by its last walk."""
     search = DeepSearch(OPEN, 5)
     search.run(rounds=2)
     search.walks = 10_000
     save_search(search, tmp_path / "long")
-    assert not load_search(OPEN, tmp_path / "long", 5).idle
+    assert not load_search(OPEN, tmp_path / "long", 5).is_idle

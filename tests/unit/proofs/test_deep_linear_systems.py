@@ -1,5 +1,7 @@
-"""Theorem D, the linear systems of (D2) and (D3): signs that some neurons show and others do not, joining by sight, and
-ranks against elimination with fractions."""
+"""The linear systems of (D2) and (D3) in Theorem D.
+
+Ranks are compared with elimination over the rational numbers, and small systems are solved by hand.
+"""
 
 from __future__ import annotations
 
@@ -17,42 +19,52 @@ from polyrelu.proofs.deep.linear_systems import (
     determines_weights,
     is_crossed_by_all,
     join_by_weights,
-    signs_short_of,
+    sign_rank_deficit,
     with_determined_weights,
 )
 from polyrelu.proofs.deep.neuron_evidence import (
     LayerEvidence,
     NeuronEvidence,
+    are_pairwise_distinguished,
     bits_of,
-    pairwise_distinguished,
 )
-from polyrelu.proofs.deep.ridges import DeepNetwork, deep_network
+from polyrelu.proofs.deep.ridges import DeepNetwork
 from tests.generators.ridge_points import ridge_points
 
 
 def network_of(widths: tuple[int, ...], rng: Random) -> Network:
     size = rng.choice((2, 3, 9))
-    return from_arrays([
-        ([[rng.choice((-1, 1)) * rng.randint(1, size) for _ in range(n)] for _ in range(m)],
-         [rng.randint(-size, size) for _ in range(m)])
-        for n, m in pairwise(widths)
-    ])  # fmt: skip
+    return from_arrays(
+        [
+            (
+                [[rng.choice((-1, 1)) * rng.randint(1, size) for _ in range(n)] for _ in range(m)],
+                [rng.randint(-size, size) for _ in range(m)],
+            )
+            for n, m in pairwise(widths)
+        ]
+    )
 
 
-def family(space: DeepNetwork, place: int, masks: list[int]) -> Family:
-    """A placed family with given pieces."""
-    before, own, on, off = space.before(place), space.layer_mask[space.layer_of[place]], 0, 0
+def family(deep_network: DeepNetwork, neuron: int, masks: list[int]) -> Family:
+    """A family with a full chain and the given pieces."""
+    before, layer = deep_network.mask_before(neuron), deep_network.layer_of[neuron]
+    active = inactive = 0
     for mask in masks:
-        on, off = on | mask & before, off | ~mask & before
-    up = space.network.depth - 1 - space.layer_of[place]
-    return Family(place, masks, on, off, up, any(not mask & own for mask in masks))
+        active, inactive = active | mask & before, inactive | ~mask & before
+    oriented = any(not mask & deep_network.layer_mask[layer] for mask in masks)
+    return Family(neuron, masks, active, inactive, deep_network.depth - 1 - layer, oriented)
 
 
-# -- with fractions -----------------------------------------------------------------------------------------------
+def evidence_of(deep_network: DeepNetwork, neuron: int, masks: list[int]) -> NeuronEvidence:
+    """The evidence of a single family with a full chain."""
+    return NeuronEvidence.of(family(deep_network, neuron, masks))
+
+
+# -- with fractions --------------------------------------------------------------------------------
 
 
 def rank(rows: list[list[Fraction]]) -> int:
-    """By elimination."""
+    """The rank by elimination over the rational numbers."""
     left, found = [list(row) for row in rows], 0
     for column in range(len(left[0]) if left else 0):
         pivot = next((row for row in left if row[column]), None)
@@ -73,7 +85,7 @@ def dot(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
 
 
 def gradients(network: Network, layer: int, mask: int) -> list[list[Fraction]]:
-    """∇z of the neurons of a layer where those of a mask are on: rows of a product of matrices."""
+    """∇z of the neurons of a layer on the cell of a mask, as rows of a product of matrices."""
     found, start = [list(row) for row in network.weight(1).rows()], 0
     for number in range(2, layer + 1):
         active = [[x * (mask >> start + i & 1) for x in row] for i, row in enumerate(found)]
@@ -89,7 +101,7 @@ def gradients(network: Network, layer: int, mask: int) -> list[list[Fraction]]:
 def exact_equations(
     network: Network, layer: int, start: int, mask: int, unknown: list[int]
 ) -> list[list[Fraction]]:
-    """Σ s_h ∇z_h = 0, the sum over the h in a list that are on: an equation for each input."""
+    """Σ s_h ∇z_h = 0, the sum over the active neurons of a list: an equation for each input."""
     slopes = gradients(network, layer, mask)
     return [
         [slopes[h][k] * (mask >> start + h & 1) for h in unknown] for k in range(network.inputs)
@@ -99,78 +111,86 @@ def exact_equations(
 @pytest.mark.parametrize(
     "widths", [(2, 3, 2, 1), (3, 4, 3, 1), (2, 2, 3, 2, 1), (4, 3, 4, 2, 1)], ids=str
 )
-def test_what_is_seen_against_fractions(widths: tuple[int, ...]) -> None:
-    """At any masks whatever, not those of pieces only."""
+def test_determined_weights_against_fractions(widths: tuple[int, ...]) -> None:
+    """The masks are arbitrary, and not only masks of pieces."""
     rng, verdicts = Random(str(widths)), set[bool]()
     for _ in range(60):
         network = network_of(widths, rng)
-        space, layer = deep_network(network), rng.randint(1, len(widths) - 3)
-        start, width = space.starts[layer - 1], widths[layer]
-        masks = [rng.getrandbits(space.size) for _ in range(rng.randint(0, 3))]
+        deep_network, layer = DeepNetwork.of(network), rng.randint(1, len(widths) - 3)
+        start, width = deep_network.starts[layer - 1], widths[layer]
+        masks = [rng.getrandbits(deep_network.size) for _ in range(rng.randint(0, 3))]
         unknown = [h for h in range(width) if rng.random() < 0.7]
         rows = [
             row for mask in masks for row in exact_equations(network, layer, start, mask, unknown)
         ]
-        found = determines_weights(space, layer, masks, sum(1 << start + h for h in unknown))
+        found = determines_weights(deep_network, layer, masks, sum(1 << start + h for h in unknown))
         assert found == (rank(rows) == len(unknown))
         verdicts.add(found)
     assert verdicts == {True, False}
 
 
-def shows(space: DeepNetwork, layer: int, oriented: set[int], team: list[NeuronEvidence]) -> bool:
-    """Whether the system of (D3) for a set of neurons has no solution but 0."""
-    names = unknowns(space, layer, oriented, team)
+def has_only_zero_solution(
+    deep_network: DeepNetwork, layer: int, oriented: set[int], members: list[NeuronEvidence]
+) -> bool:
+    """Whether 0 is the only solution of the system of (D3) for a set of neurons."""
+    names = unknowns(deep_network, layer, oriented, members)
     rows = [
         row
-        for v in team
+        for v in members
         for mask in v.masks
-        for row in equations(space, layer, oriented, v, mask, names)
+        for row in equations(deep_network, layer, oriented, v, mask, names)
     ]
     return rank(rows) == len(names)
 
 
-def members(
-    space: DeepNetwork, layer: int, oriented: set[int], above: list[NeuronEvidence]
+def possible_members(
+    deep_network: DeepNetwork, layer: int, oriented: set[int], above: list[NeuronEvidence]
 ) -> list[NeuronEvidence]:
     """The neurons whose own unknowns are determined if all p_h are 0."""
-    return [v for v in above if shows(space, layer, oriented | set(bits_of(v.crossed)), [v])]
+    return [
+        v
+        for v in above
+        if has_only_zero_solution(deep_network, layer, oriented | set(bits_of(v.crossed_by)), [v])
+    ]
 
 
 def unknowns(
-    space: DeepNetwork, layer: int, oriented: set[int], team: list[NeuronEvidence]
+    deep_network: DeepNetwork, layer: int, oriented: set[int], members: list[NeuronEvidence]
 ) -> list[tuple[str, int, int]]:
     found: dict[tuple[str, int, int], None] = {}
-    for v in team:
-        for h in space.places(layer):
-            if v.crossed >> h & 1:
+    for v in members:
+        for h in deep_network.neurons_in(layer):
+            if v.crossed_by >> h & 1:
                 found.update({("p", 0, h): None} if h not in oriented else {})
                 continue
-            found.update({("s", v.place, h): None} if v.on >> h & 1 else {})
-            found.update({("t", v.place, h): None} if v.off >> h & 1 and h not in oriented else {})
+            found.update({("s", v.neuron, h): None} if v.active >> h & 1 else {})
+            found.update(
+                {("t", v.neuron, h): None} if v.inactive >> h & 1 and h not in oriented else {}
+            )
     return list(found)
 
 
 def equations(
-    space: DeepNetwork,
+    deep_network: DeepNetwork,
     layer: int,
     oriented: set[int],
     v: NeuronEvidence,
     mask: int,
     names: list[tuple[str, int, int]],
 ) -> list[list[Fraction]]:
-    slopes = gradients(space.network, layer, mask)
-    start = space.starts[layer - 1]
-    weights = space.network.weight(layer + 1).rows()[v.place - space.starts[layer]]
+    slopes = gradients(deep_network.network, layer, mask)
+    start = deep_network.starts[layer - 1]
+    weights = deep_network.network.weight(layer + 1).rows()[v.neuron - deep_network.starts[layer]]
 
     def factor(name: tuple[str, int, int]) -> Fraction:
-        kind, place, h = name
+        kind, neuron, h = name
         if kind == "p":
-            return weights[h - start] if v.crossed >> h & 1 else Fraction()
-        return Fraction(place == v.place and (kind == "s") == bool(mask >> h & 1))
+            return weights[h - start] if v.crossed_by >> h & 1 else Fraction()
+        return Fraction(neuron == v.neuron and (kind == "s") == bool(mask >> h & 1))
 
     return [
         [factor(name) * slopes[name[2] - start][k] for name in names]
-        for k in range(space.network.inputs)
+        for k in range(deep_network.network.inputs)
     ]
 
 
@@ -178,176 +198,180 @@ def equations(
     "widths", [(2, 2, 2, 1), (2, 3, 3, 1), (2, 3, 4, 2, 1), (3, 2, 2, 2, 1)], ids=str
 )
 def test_signs_against_fractions(widths: tuple[int, ...]) -> None:
-    """Each neuron whose own unknowns are determined is tried alone, and the first few of them together."""
+    """The prover tries each neuron that may belong to T alone, and the first k together."""
     rng, verdicts, proper = Random(str(widths)), set[bool](), 0
     for _ in range(80):
-        space, layer = deep_network(network_of(widths, rng)), rng.randint(1, len(widths) - 3)
+        deep_network = DeepNetwork.of(network_of(widths, rng))
+        layer = rng.randint(1, len(widths) - 3)
         above = [
-            random_portrait(space, place, rng)
-            for place in space.places(layer + 1)
+            random_evidence(deep_network, neuron, rng)
+            for neuron in deep_network.neurons_in(layer + 1)
             if rng.random() < 0.8
         ]
         known = {
-            h: NeuronEvidence.of(family(space, h, [masks_at(space, h, rng)]))
-            for h in space.places(layer)
+            h: evidence_of(deep_network, h, [masks_at(deep_network, h, rng)])
+            for h in deep_network.neurons_in(layer)
         }
-        oriented = {h for h, portrait in known.items() if portrait.oriented}
-        team = members(space, layer, oriented, above)
-        tried = [[v] for v in team] + [team[: k + 1] for k in range(len(team))]
-        hold = not signs_short_of(space, layer, known, above)
-        assert hold == any(shows(space, layer, oriented, some) for some in tried)
+        oriented = {h for h, evidence in known.items() if evidence.oriented}
+        members = possible_members(deep_network, layer, oriented, above)
+        tried = [[v] for v in members] + [members[: k + 1] for k in range(len(members))]
+        hold = not sign_rank_deficit(deep_network, layer, known, above)
+        assert hold == any(
+            has_only_zero_solution(deep_network, layer, oriented, subset) for subset in tried
+        )
         verdicts.add(hold)
-        proper += hold and len(team) < len(above)
+        proper += hold and len(members) < len(above)
     assert verdicts == {True, False}
     assert proper
 
 
-def test_the_last_neuron_of_a_team_may_spoil_it() -> None:
-    """Two equations show p_0 and p_1. One more neuron has p_2 without an equation; the others are enough."""
-    space = deep_network(
-        from_arrays([
-            ([[1, 0], [0, 1], [1, 1]], [0, 0, -1]),
-            ([[1, 2, 1], [1, 1, -1], [-1, 3, 1]], [-1, 1, 1]),
-            ([[1, 1, 1]], [0]),
-        ])
-    )  # fmt: skip
-    first = NeuronEvidence.of(
-        family(space, 3, [0b011, 0b010, 0b001])
-    )  # crossed by z_0 and z_1; z_2 is off: t_2
-    oriented = {2: NeuronEvidence.of(family(space, 2, [0]))}
-    spoiler = NeuronEvidence.of(family(space, 4, [0b111, 0]))  # crossed by all three: two equations
-    assert not signs_short_of(space, 1, oriented, [first])
-    assert signs_short_of(space, 1, {}, [spoiler]) == 1
-    assert not signs_short_of(space, 1, oriented, [spoiler, first])
-    assert not signs_short_of(space, 1, oriented, [first, spoiler])
+def test_a_neuron_may_spoil_the_system() -> None:
+    """Two equations determine p_0 and p_1; a further neuron adds p_2 without an equation."""
+    deep_network = DeepNetwork.of(
+        from_arrays(
+            [
+                ([[1, 0], [0, 1], [1, 1]], [0, 0, -1]),
+                ([[1, 2, 1], [1, 1, -1], [-1, 3, 1]], [-1, 1, 1]),
+                ([[1, 1, 1]], [0]),
+            ]
+        )
+    )
+    # crossed by z_0 and z_1; z_2 is inactive, which gives the unknown t_2
+    first = evidence_of(deep_network, 3, [0b011, 0b010, 0b001])
+    oriented = {2: evidence_of(deep_network, 2, [0])}
+    # crossed by all three, with two equations
+    spoiler = evidence_of(deep_network, 4, [0b111, 0])
+    assert not sign_rank_deficit(deep_network, 1, oriented, [first])
+    assert sign_rank_deficit(deep_network, 1, {}, [spoiler]) == 1
+    assert not sign_rank_deficit(deep_network, 1, oriented, [spoiler, first])
+    assert not sign_rank_deficit(deep_network, 1, oriented, [first, spoiler])
 
 
-def masks_at(space: DeepNetwork, place: int, rng: Random) -> int:
-    return rng.getrandbits(space.size) & ~(1 << place)
+def masks_at(deep_network: DeepNetwork, neuron: int, rng: Random) -> int:
+    return rng.getrandbits(deep_network.size) & ~(1 << neuron)
 
 
-def random_portrait(space: DeepNetwork, place: int, rng: Random) -> NeuronEvidence:
-    """Of pieces that differ in a few neurons of the layer before."""
-    first = masks_at(space, place, rng)
-    others = [first ^ (1 << h) for h in bits_of(space.before(place)) if rng.random() < 0.4]
-    return NeuronEvidence.of(family(space, place, [first, *others]))
+def random_evidence(deep_network: DeepNetwork, neuron: int, rng: Random) -> NeuronEvidence:
+    """The evidence of pieces that differ in a few neurons of the layer before."""
+    first = masks_at(deep_network, neuron, rng)
+    others = [
+        first ^ (1 << h) for h in bits_of(deep_network.mask_before(neuron)) if rng.random() < 0.4
+    ]
+    return evidence_of(deep_network, neuron, [first, *others])
 
 
-# -- by hand ------------------------------------------------------------------------------------------------------
+# -- by hand ---------------------------------------------------------------------------------------
 
 
 def test_neurons_without_crossings() -> None:
-    """One piece with all of layer 1 on, or off: two equations for s_0, s_1, or t_0, t_1, and there is no p."""
-    space = deep_network(
+    """One piece at which layer 1 is active, or inactive: two equations for two unknowns, no p."""
+    deep_network = DeepNetwork.of(
         from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1], [2, -1]], [-1, 1]), ([[1, 1]], [0])])
-    )  # fmt: skip
+    )
     for masks in ([0b11], [0b00], [0b01], [0b11, 0b10]):
-        assert not signs_short_of(space, 1, {}, [NeuronEvidence.of(family(space, 2, masks))])
-    assert signs_short_of(space, 1, {}, []) == 2
+        assert not sign_rank_deficit(
+            deep_network, 1, {}, [NeuronEvidence.of(family(deep_network, 2, masks))]
+        )
+    assert sign_rank_deficit(deep_network, 1, {}, []) == 2
 
 
 def test_signs_with_a_proper_subset() -> None:
-    """z_0 = x, z_1 = y, z_2 = x + y - 1 in the plane. A neuron with all three on, none of which cross it, has three
-    own unknowns and two equations; without it the others are enough."""
-    space = deep_network(
-        from_arrays([
-            ([[1, 0], [0, 1], [1, 1]], [0, 0, -1]),
-            ([[1, 2, 1], [1, 1, -1], [-1, 3, 1]], [-1, 1, 1]),
-            ([[1, 1, 1]], [0]),
-        ])
-    )  # fmt: skip
-    oriented = {2: NeuronEvidence.of(family(space, 2, [0]))}
-    blind = NeuronEvidence.of(family(space, 3, [0b111]))
-    clear = NeuronEvidence.of(family(space, 4, [0b011, 0b001]))  # s_0 x + p_1 y = 0
-    assert signs_short_of(space, 1, {}, [blind]) > 0
-    assert not signs_short_of(space, 1, oriented, [clear])
-    assert not signs_short_of(space, 1, oriented, [blind, clear])
-    assert (
-        signs_short_of(space, 1, {}, [clear]) == 1
-    )  # s_0 x + t_2 (x + y) + p_1 y = 0 at both pieces
-    assert not is_crossed_by_all(space, [blind, clear])
+    """z_0 = x, z_1 = y and z_2 = x + y - 1 in the plane.
+
+    A neuron at whose pieces all three are active, and none crosses, has three own unknowns and two
+    equations; without it the others are enough.
+    """
+    deep_network = DeepNetwork.of(
+        from_arrays(
+            [
+                ([[1, 0], [0, 1], [1, 1]], [0, 0, -1]),
+                ([[1, 2, 1], [1, 1, -1], [-1, 3, 1]], [-1, 1, 1]),
+                ([[1, 1, 1]], [0]),
+            ]
+        )
+    )
+    oriented = {2: evidence_of(deep_network, 2, [0])}
+    useless = evidence_of(deep_network, 3, [0b111])
+    clear = evidence_of(deep_network, 4, [0b011, 0b001])  # s_0 x + p_1 y = 0
+    assert sign_rank_deficit(deep_network, 1, {}, [useless]) > 0
+    assert not sign_rank_deficit(deep_network, 1, oriented, [clear])
+    assert not sign_rank_deficit(deep_network, 1, oriented, [useless, clear])
+    # without the orientation: s_0 x + t_2 (x + y) + p_1 y = 0 at both pieces
+    assert sign_rank_deficit(deep_network, 1, {}, [clear]) == 1
+    assert not is_crossed_by_all(deep_network, [useless, clear])
 
 
-def test_joining_by_sight() -> None:
-    """Two neurons v, w of layer 2 whose families share no two crossings, so that crossing does not tell them apart;
-    but all of layer 1 is on at their pieces, and is seen, because the gradients x and y are independent."""
+def test_joining_by_weights() -> None:
+    """Weights are determined although crossings do not distinguish two neurons v, w of layer 2.
+
+    Their families have no two crossings in common. But all neurons of layer 1 are active at their
+    pieces, and the weights on them are determined, because the gradients x and y are independent.
+    """
     network = from_arrays(
         [([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [1, 1]], [1, -2]), ([[1, 2]], [0])]
     )
-    space = deep_network(network)
-    v, w = (
-        family(space, 2, [0b11, 0b10]),
-        family(space, 3, [0b11]),
-    )  # v is crossed by (1, 0), w by none
-    more = family(
-        space, 3, [0b11 | 1 << 2]
-    )  # w where v is on: another family of w, for all that is known
-    chosen = {2: NeuronEvidence.of(v), 3: NeuronEvidence.of(w)}
-    assert not pairwise_distinguished(
-        space, [2, 3], {place: part.crossed for place, part in chosen.items()}
+    deep_network = DeepNetwork.of(network)
+    # v is crossed by (1, 0), and w by no neuron; another family of w has a piece where v is active
+    v, w = evidence_of(deep_network, 2, [0b11, 0b10]), evidence_of(deep_network, 3, [0b11])
+    other = evidence_of(deep_network, 3, [0b11 | 1 << 2])
+    crossed_by = {2: v.crossed_by, 3: w.crossed_by}
+    assert not are_pairwise_distinguished(deep_network, [2, 3], crossed_by)
+    found = LayerEvidence({2: v, 3: w}, {2: [], 3: [other]}, [])
+    assert [found.chosen[neuron].determined_weights for neuron in (2, 3)] == [0b01, 0]
+    # all weights are determined, so no family has to be joined
+    assert join_by_weights(deep_network, 2, found) == []
+    assert [found.chosen[neuron].determined_weights for neuron in (2, 3)] == [0b11, 0b11]
+
+
+def test_joining_by_weights_where_it_is_needed() -> None:
+    """A family that is joined by weights determines a weight that the chosen family does not.
+
+    Layer 1 in R^3 is x, y, z. The families of v and w have x and y active, and the rows (1, 2) and
+    (1, 3) distinguish them. The weight of v on z is determined by another family alone, which
+    shares x with the first one.
+    """
+    network = from_arrays(
+        [
+            ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]),
+            ([[1, 2, 1], [1, 3, 1]], [-5, -5]),
+            ([[1, 2]], [0]),
+        ]
     )
-    found = LayerEvidence(chosen, {2: [], 3: [NeuronEvidence.of(more)]}, [])
-    assert [found.chosen[place].seen for place in (2, 3)] == [0b01, 0]
-    assert join_by_weights(space, 2, found) == []  # all is seen: nothing has to be joined
-    assert [found.chosen[place].seen for place in (2, 3)] == [0b11, 0b11]
-
-
-def test_joining_by_sight_where_it_is_needed() -> None:
-    """Layer 1 in R^3: x, y, z. v and w have families with x, y on, told apart there by the rows (1, 2) and (1, 3); the
-    weight of v on z is shown by another family alone, which sees x in common with the first."""
-    network = from_arrays([
-        ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0, 0, 0]),
-        ([[1, 2, 1], [1, 3, 1]], [-5, -5]),
-        ([[1, 2]], [0]),
-    ])  # fmt: skip
-    space = deep_network(network)
-    v, w = family(space, 3, [0b011]), family(space, 4, [0b111])
-    seeing = family(space, 3, [0b111])  # sees x, y, z
-    blind = family(space, 3, [0b100])  # sees z only: nothing in common with the set of v
-    for joined, enough in (([seeing], True), ([blind], False), ([blind, seeing], True)):
-        found = LayerEvidence(
-            {3: NeuronEvidence.of(v), 4: NeuronEvidence.of(w)},
-            {3: list(map(NeuronEvidence.of, joined)), 4: []},
-            [],
-        )
-        assert join_by_weights(space, 2, found) == ([seeing] if enough else [])
-        assert found.chosen[3].seen == (0b111 if enough else 0b011)
+    deep_network = DeepNetwork.of(network)
+    v, w = evidence_of(deep_network, 3, [0b011]), evidence_of(deep_network, 4, [0b111])
+    with_all = evidence_of(deep_network, 3, [0b111])  # determines the weights on x, y, z
+    with_z = evidence_of(deep_network, 3, [0b100])  # on z alone, which v does not determine
+    for unjoined, enough in (([with_all], True), ([with_z], False), ([with_z, with_all], True)):
+        found = LayerEvidence({3: v, 4: w}, {3: list(unjoined), 4: []}, [])
+        joined = list(with_all.families) if enough else []
+        assert join_by_weights(deep_network, 2, found) == joined
+        assert found.chosen[3].determined_weights == (0b111 if enough else 0b011)
     first, _, last = ((layer.weight, layer.bias) for layer in network.layers)
     same = from_arrays([first, ([[1, 2, 1], [2, 4, 1]], [-5, -5]), last])
-    found = LayerEvidence(
-        {3: NeuronEvidence.of(v), 4: NeuronEvidence.of(w)},
-        {3: [NeuronEvidence.of(seeing)], 4: []},
-        [],
-    )
-    assert (
-        join_by_weights(deep_network(same), 2, found) == []
-    )  # v and w are not told apart on x and y
+    found = LayerEvidence({3: v, 4: w}, {3: [with_all], 4: []}, [])
+    # the rows of v and w are dependent on x and y, so v and w are not distinguished
+    assert join_by_weights(DeepNetwork.of(same), 2, found) == []
 
 
-def test_looking_asks_for_all_that_is_on() -> None:
-    space = deep_network(
+def test_weights_on_all_active_neurons_or_none() -> None:
+    deep_network = DeepNetwork.of(
         from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 2, 1]], [-3]), ([[1]], [0])])
-    )  # fmt: skip
-    assert with_determined_weights(space, NeuronEvidence.of(family(space, 3, [0b111]))).seen == 0
-    assert (
-        with_determined_weights(space, NeuronEvidence.of(family(space, 3, [0b011]))).seen == 0b011
     )
-    # z_2 crosses; then (1, 0) and (0, 1) are left
-    assert (
-        with_determined_weights(space, NeuronEvidence.of(family(space, 3, [0b111, 0b011]))).seen
-        == 0b111
-    )
+    # in the last case z_2 crosses, and the weights on (1, 0) and (0, 1) remain
+    for masks, expected in (([0b111], 0), ([0b011], 0b011), ([0b111, 0b011], 0b111)):
+        evidence = evidence_of(deep_network, 3, masks)
+        assert with_determined_weights(deep_network, evidence).determined_weights == expected
 
 
-def test_sight_joins_families_of_random_networks() -> None:
-    """There are networks where it is needed for all hypotheses to hold."""
+def test_joining_by_weights_in_random_networks() -> None:
+    """In some networks joins by weights are needed for all hypotheses to hold."""
     rng, needed = Random(3), 0
     for _ in range(49):
         network = network_of((2, 3, 2, 1), rng)
         found = deep_hypotheses(network, ridge_points(network))
-        assert {one.place for one in found.joined_by_weights} <= {3, 4}
+        assert {one.neuron for one in found.joined_by_weights} <= {3, 4}
         needed += found.hold and bool(found.joined_by_weights)
-        for place, portrait in found.known.items():
-            assert portrait.crossed | portrait.seen == portrait.seen
-            assert not portrait.seen & ~portrait.on, place
+        for neuron, evidence in found.chosen.items():
+            assert evidence.crossed_by | evidence.determined_weights == evidence.determined_weights
+            assert not evidence.determined_weights & ~evidence.active, neuron
     assert needed

@@ -1,4 +1,4 @@
-"""Theorem D for regular competitors: searches that go on for them, kept searches, the command."""
+"""Theorem D for regular competitors: continued searches, stored searches, the command."""
 
 from __future__ import annotations
 
@@ -17,11 +17,15 @@ from polyrelu.proofs.deep.search import DeepSearch
 from tests.cli.commands import run, run_json
 from tests.generators.files import CERTIFICATES
 
-#: A search with seed 0 is enough for transversal competitors after one round, for regular ones after some more.
-LATER = polyrelu.from_arrays([
-    ([[-3, -3, -3], [-1, -2, 3], [3, -1, -1]], [1, -2, 1]), ([[-3, 2, 3], [-2, 1, 3]], [0, 3]),
-    ([[3, 2], [-1, 2]], [0, 1]),
-])  # fmt: skip
+#: A search with seed 0 is enough for transversal competitors after one round, and for regular ones
+#: after some more.
+LATER = polyrelu.from_arrays(
+    [
+        ([[-3, -3, -3], [-1, -2, 3], [3, -1, -1]], [1, -2, 1]),
+        ([[-3, 2, 3], [-2, 1, 3]], [0, 3]),
+        ([[3, 2], [-1, 2]], [0, 1]),
+    ]
+)
 
 VALID = CERTIFICATES / "valid"
 
@@ -32,14 +36,14 @@ def of_certificate(name: str) -> Network:
 
 @pytest.fixture
 def enough() -> DeepSearch:
-    """Enough for transversal competitors, not for regular ones."""
+    """A search that is enough for transversal competitors, but not for regular ones."""
     search = deep.run_search(LATER, time_limit=20)
     assert search.hypotheses.hold
     assert not search.among_regular().hypotheses.hold
     return search
 
 
-# -- a few more walks ---------------------------------------------------------------------------------------------
+# -- a few more walks ------------------------------------------------------------------------------
 
 
 def test_a_few_more_walks_are_enough_for_regular_competitors(enough: DeepSearch) -> None:
@@ -50,7 +54,7 @@ def test_a_few_more_walks_are_enough_for_regular_competitors(enough: DeepSearch)
         return True
 
     found = deep.extend_to_regular(enough, None, progress)
-    assert found.space.among == "regular"
+    assert found.deep_network.among == "regular"
     assert found.hypotheses.hold
     assert found.walks > before == enough.walks
     assert len(asked) == found.walks - before
@@ -59,7 +63,7 @@ def test_a_few_more_walks_are_enough_for_regular_competitors(enough: DeepSearch)
 
 @pytest.mark.parametrize("time_limit", [0.0, -1.0])
 def test_no_time_for_more_walks(enough: DeepSearch, time_limit: float) -> None:
-    """A limit may be used up: then what is known among transversal competitors stays."""
+    """If no time is left, the proof among transversal competitors stays."""
     assert deep.extend_to_regular(enough, time_limit) is enough
 
 
@@ -68,13 +72,13 @@ def test_interrupted_before_more_walks(enough: DeepSearch) -> None:
 
 
 def test_searches_that_are_not_widened() -> None:
-    """One for regular competitors already, and one that is not enough for transversal ones."""
+    """A search for regular competitors, and one that is not enough for transversal ones."""
     for search in (deep.run_search(LATER, time_limit=20, among="regular"), DeepSearch(LATER)):
         assert deep.extend_to_regular(search, None) is search
 
 
 def test_identify_within_the_time_limit(enough: DeepSearch, tmp_path: Path) -> None:
-    """A search that is done, and no time: the proof is among transversal parameters."""
+    """A finished search without further time gives a proof among transversal parameters."""
     save_search(enough, tmp_path / "kept")
     for time_limit, among in ((0, "transversal"), (20, "regular")):
         outcome = polyrelu.identify(
@@ -84,7 +88,7 @@ def test_identify_within_the_time_limit(enough: DeepSearch, tmp_path: Path) -> N
         assert outcome.certificate.claim.among == among
 
 
-# -- a file serves both classes -----------------------------------------------------------------------------------
+# -- a file serves both classes --------------------------------------------------------------------
 
 
 def test_a_search_kept_for_one_class_goes_on_for_the_other(
@@ -99,11 +103,11 @@ def test_a_search_kept_for_one_class_goes_on_for_the_other(
     save_search(regular, path)
     again = load_search(LATER, path, 0)
     assert {ridge[:3] for ridge in enough.ridges} <= {ridge[:3] for ridge in again.ridges}
-    assert again.space.among == "transversal"
+    assert again.deep_network.among == "transversal"
     assert again.hypotheses.hold
 
 
-# -- the command --------------------------------------------------------------------------------------------------
+# -- the command -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("among", ["regular", "transversal"])
@@ -129,7 +133,7 @@ def test_a_proof_among_regular_parameters(
 def test_a_part_among_regular_parameters(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, among: str
 ) -> None:
-    """Also if transversal ones are asked for, because no less is determined among regular ones."""
+    """Also if transversal ones are asked for, because nothing is lost among regular ones."""
     monkeypatch.chdir(tmp_path)
     polyrelu.save(of_certificate("deep-part-regular-neurons.json"), "net.json")
     arguments = ("identify", "net.json", "--among", among, "--time-limit", "2", "-o", "part.json")

@@ -1,4 +1,4 @@
-"""Certificates of region lists: accepted for complexes of all kinds, refused after any change that makes them false."""
+"""Certificates of region lists: accepted for all kinds of complexes, refused if false."""
 
 from __future__ import annotations
 
@@ -111,11 +111,11 @@ def test_networks_without_hidden_neurons() -> None:
         assert checker.check_bytes(listed.certificate.to_bytes()).verdict == "accepted"
 
 
-# -- changes ------------------------------------------------------------------------------------------------------
+# -- changes ---------------------------------------------------------------------------------------
 
 
 def is_true(claim: Any) -> bool:
-    """Whether the network has so many regions on the domain, by brute force."""
+    """Whether the network has the claimed number of regions on the domain, by brute force."""
     network = from_document(claim["network"]["inline"])
     rows = [
         [tuple(map(int, row.split(" "))) for row in claim["domain"][key]]
@@ -127,7 +127,7 @@ def is_true(claim: Any) -> bool:
 
 
 def points_are_one_in_each(document: Document) -> bool:
-    """Whether the points have different signs, none of which changes around them."""
+    """Whether the points have different signs, none of which changes near them."""
     network = from_document(document[0]["claim"]["network"]["inline"])
     points = [
         list(map(parse_rational, node["region"])) for node in document[1:-1] if "region" in node
@@ -157,7 +157,7 @@ def leaves(document: Document) -> list[int]:
 
 
 def with_regions(document: Document, count: int) -> Document:
-    """The mutant with the right number of nodes, claiming so many regions."""
+    """The mutant with the right number of nodes and another claimed number of regions."""
     fixed = with_count(document)
     fixed[0]["claim"]["count"] = count
     return fixed
@@ -165,7 +165,7 @@ def with_regions(document: Document, count: int) -> Document:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_region_dropped(name: str) -> None:
-    """A split whose one side is a leaf, replaced by its other side: the tree is whole, one region is missing."""
+    """A split with a leaf on one side is replaced by its other side, so one region is missing."""
     document = document_of(certified(CASES[name]))
     found = 0
     for line, (node, after) in enumerate(pairwise(document[:-1])):
@@ -181,7 +181,7 @@ def test_a_region_dropped(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_region_doubled(name: str) -> None:
-    """A leaf split again at a form of the tree, with the same point on both sides."""
+    """A leaf is split at a form of the tree, and both sides get the same point."""
     document = document_of(certified(CASES[name]))
     atoms = {node["split"] for node in document[:-1] if "split" in node}
     for line in leaves(document):
@@ -199,7 +199,7 @@ def test_a_region_doubled(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_region_shifted(name: str) -> None:
-    """The point of another region, a point on the boundary, a point outside the domain."""
+    """A point is replaced by the point of another region, or one on or outside the boundary."""
     document = document_of(certified(CASES[name]))
     points = {line: document[line]["region"] for line in leaves(document)}
     for line, point in points.items():
@@ -234,7 +234,7 @@ def _line_of(points: dict[int, list[str]], point: list[str]) -> int:
 
 
 def test_points_on_the_boundary() -> None:
-    """Corners and edges of regions are not inside, nor is the boundary of the domain."""
+    """Points on the boundary of a region or of the domain are not inside a region."""
     document = document_of(certified(CASES["box"]))
     for line in leaves(document):
         for new in (["1", "0"], ["-1", "-1"], ["0", "0"], ["-1/3", "2/3"]):
@@ -254,7 +254,7 @@ def test_other_claims() -> None:
 
 
 def test_a_tree_of_another_network_is_refused() -> None:
-    """One bias changed: other regions, or the same list with points that are still inside."""
+    """With one bias changed, the tree is refused or its list of regions is still right."""
     cells = CASES["two layers"]
     document = document_of(certified(cells))
     for layer in (1, 2):
@@ -279,7 +279,7 @@ def test_a_tree_of_another_network_is_refused() -> None:
 
 
 def test_small_files_that_would_take_long() -> None:
-    """Many rows 0 ≤ 0, and a point at each of many leaves: all of it counts."""
+    """Many rows 0 ≤ 0 and a point at each of many leaves count as work of the checker."""
     size, cuts = 120, 12
     network = from_arrays([([[1, *[0] * (size - 1)]] * cuts, [-i for i in range(cuts)])], "relu")
     zeros = Polyhedron(size, ((*[0] * size, 0),) * size)
@@ -297,7 +297,7 @@ def test_small_files_that_would_take_long() -> None:
     assert sum(spent) > size * size * cuts
 
 
-# -- the prover ---------------------------------------------------------------------------------------------------
+# -- the prover ------------------------------------------------------------------------------------
 
 
 def test_incomplete_complexes_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""Golden cases of the theorems: what is proved, refuted and left open, and among whom."""
+"""Golden cases of the theorems: proved, refuted and open claims, each with its class."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_refuted(layers: Stack, word: str) -> None:
 
 
 def test_one_absolute_value_beside_a_second_direction_is_identifiable_but_two_are_not() -> None:
-    """For one output, two doubled hyperplanes leave a linear function of rank one to a free pair."""
+    """For one output, two doubled hyperplanes leave a linear function of rank one to a pair."""
     assert polyrelu.identify(polyrelu.from_arrays(STAR)).status == "proved"
     assert polyrelu.identify(polyrelu.from_arrays(PLANE_OF_ABSOLUTES)).status == "refuted"
     two_outputs = [PLANE_OF_ABSOLUTES[0], ([[1, 2, 1, 5], [1, -7, 3, 1]], [0, 0])]
@@ -134,7 +134,7 @@ def test_among_all_is_not_claimed_where_only_generic_competitors_are_excluded() 
 
 
 def test_a_class_without_a_known_member_refutes_nothing() -> None:
-    """The dead neuron of a network with zero weights gives other parameters, but none known to be generic."""
+    """The dead neuron gives other parameters, but none that is known to be generic."""
     layers: Stack = [([[1, 0], [0, 1]], [0, 0]), ([[-1, -1], [1, 0]], [-1, -2]), ([[1, 1]], [0])]
     net = polyrelu.from_arrays(layers)
     assert polyrelu.identify(net, among="all").status == "refuted"
@@ -176,7 +176,7 @@ def test_flips_form_a_group_and_translations_a_half_line() -> None:
 
 
 def test_flip_certificates_are_accepted() -> None:
-    """`identify` prefers the translation, which always exists beside a flip; both moves have a rule."""
+    """`identify` prefers the translation that exists beside every flip; both have a rule."""
     network = polyrelu.from_arrays(
         [([[1, 0], [1, 1]], [0, 1]), ([[2, -1]], [-1]), ([[1], [3]], [0, 1])]
     )
@@ -199,7 +199,7 @@ def test_flip_certificates_are_accepted() -> None:
 
 
 def test_a_free_pair_of_neurons_can_stand_anywhere() -> None:
-    """Two doubled hyperplanes, one output: two neurons suffice, and two more make any linear function of rank one."""
+    """With two doubled hyperplanes and one output, a free pair makes any rank-one function."""
     layers: Stack = [PLANE_OF_ABSOLUTES[0], ([[1, 2, 1, 3]], [0])]
     network = polyrelu.from_arrays(layers)
     outcome = polyrelu.identify(network)
@@ -220,8 +220,9 @@ def test_flips_that_are_none_are_refused(arguments: tuple[int, int, list[int]]) 
 
 
 def test_arguments_of_identify() -> None:
+    network = polyrelu.from_arrays(BOTTLENECK)
     with pytest.raises(polyrelu.PolyreluError, match="not 'Generic'"):
-        polyrelu.identify(polyrelu.from_arrays(BOTTLENECK), among="Generic")  # type: ignore[arg-type]
+        polyrelu.identify(network, among="Generic")  # type: ignore[arg-type]
     with pytest.raises(polyrelu.PolyreluError, match="reads a file"):
         polyrelu.identify("net.onnx")  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Topology: known shapes, torsion, incidence numbers, elementary divisors, sets of all kinds of networks, errors."""
+"""Homology of spaces that are known: shapes, torsion, sets of all kinds of networks; errors."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def full(cells: PolyhedralComplex) -> Subcomplex:
     return Subcomplex.closure(cells, {cells.dimension: np.ones(cells.regions, dtype=bool)})
 
 
-# --- Known shapes ----------------------------------------------------------------------------------------
+# --- Known shapes ------------------------------------------------------------------------------
 
 
 def test_circle_point_and_nothing() -> None:
@@ -95,7 +95,7 @@ def test_spheres(size: int, betti: tuple[int, ...]) -> None:
 
 
 def test_two_circles_beside_and_within_each_other() -> None:
-    """||x| - 3| + |y| = 1, and ||x| + |y| - 3| = 1."""
+    """The sets ||x| - 3| + |y| = 1 and ||x| + |y| - 3| = 1."""
     beside = from_arrays(
         [
             ([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4),
@@ -120,7 +120,7 @@ def test_two_circles_beside_and_within_each_other() -> None:
 
 
 def torus() -> Network:
-    """||x| + |y| - 2| + |z|"""
+    """The function ||x| + |y| - 2| + |z|."""
     return from_arrays(
         [
             ([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], [0] * 6),
@@ -144,7 +144,7 @@ def test_torus() -> None:
     assert homology(level_set(torus(), 3)).betti == (1, 0, 1, 0)  # a sphere
 
 
-# --- Unbounded shapes ------------------------------------------------------------------------------------
+# --- Unbounded shapes --------------------------------------------------------------------------
 
 
 def test_two_parallel_lines_have_no_vertices() -> None:
@@ -161,7 +161,7 @@ def test_two_parallel_lines_have_no_vertices() -> None:
 
 
 def test_two_branches_like_a_hyperbola() -> None:
-    """|x| - |y| = 1"""
+    """The set |x| - |y| = 1."""
     net = from_arrays([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1, 1, -1, -1]], [0])])
     assert homology(level_set(net, 1)) == Homology((2, 0, 0), ((), (), ()), 2, -2)
     assert homology(level_set(net, 0)) == Homology(
@@ -170,7 +170,10 @@ def test_two_branches_like_a_hyperbola() -> None:
 
 
 def test_cylinder() -> None:
-    """|x| + |y| = 1 in R^3, of a first layer of rank 2; and in R^4, where the lines are not along an axis."""
+    """The set |x| + |y| = 1 in R^3, and in R^4 with lines along no axis.
+
+    The first layer has rank 2.
+    """
     net = from_arrays([([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]], [0] * 4), ([[1] * 4], [0])])
     cylinder = level_set(net, 1)
     assert (cylinder.cells.lineality_dim, cylinder.f_vector) == (1, (0, 4, 4, 0))
@@ -212,7 +215,7 @@ def test_whole_space_half_plane_and_constants() -> None:
 
 
 def test_unbounded_cells_around_bounded_holes() -> None:
-    """The plane without the open triangle between three lines, and all the lines alone."""
+    """The plane without the open triangle between three lines, and the three lines alone."""
     cells = canonical_complex(
         from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
     )
@@ -224,7 +227,7 @@ def test_unbounded_cells_around_bounded_holes() -> None:
 
 
 def test_open_regions_on_the_level() -> None:
-    """max(|x| - 1, 0) = 0 on an interval; x + y with two neurons that cancel."""
+    """max(|x| - 1, 0) is 0 on an interval; in x + y two neurons cancel."""
     net = from_arrays([([[1], [-1]], [-1, -1]), ([[1, 1]], [0])])
     assert level_set(net, 0).f_vector == (2, 1)
     ring = from_arrays(
@@ -239,11 +242,11 @@ def test_open_regions_on_the_level() -> None:
     assert (outside.dimension, homology(outside).betti) == (2, (1, 1, 0))
 
 
-# --- Other networks --------------------------------------------------------------------------------------
+# --- Other networks ----------------------------------------------------------------------------
 
 
 def test_a_trailing_relu() -> None:
-    """f = max(|x| + |y| - 1, 0): the level 0 is a disk, the level 1 a circle, below 0 is nothing."""
+    """f = max(|x| + |y| - 1, 0): the level 0 is a disk, the level 1 a circle."""
     net = from_arrays([([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[1] * 4], [-1])], "relu")
     assert homology(level_set(net, 0)).betti == homology(sublevel_set(net, 0)).betti == (1, 0, 0)
     assert level_set(net, 0).dimension == 2
@@ -254,7 +257,7 @@ def test_a_trailing_relu() -> None:
 
 
 def test_an_output_that_reads_the_input() -> None:
-    """f = x + max(y, 0), where layer 1 does not see x: on the plane, in a strip, in a box."""
+    """f = x + max(y, 0), where layer 1 does not read x: on the plane, a strip and a box."""
     net = skipping(2, [({0: [[0, 1]]}, [0]), ({0: [[1, 0]], 1: [[1]]}, [0])])
     graph = level_set(net, 5)
     assert (graph.dimension, graph.cells.lineality_dim) == (1, 0)
@@ -275,7 +278,10 @@ def test_an_output_that_reads_the_input() -> None:
 
 
 def test_skips_from_the_input_to_hidden_layers() -> None:
-    """The same in an inner layer, with a second skip from layer 1."""
+    """A hidden layer reads a direction of the input that layer 1 does not read.
+
+    There is a second skip connection from layer 1.
+    """
     net = skipping(
         3,
         [({0: [[0, 1, 0]]}, [0]), ({0: [[1, 0, 0]], 1: [[1]]}, [-1]), ({1: [[1]], 2: [[2]]}, [0])],
@@ -316,11 +322,11 @@ def test_outputs_and_exact_levels() -> None:
     assert level_set(net, Fraction(1, 10)).cells.vertex(0) == (Fraction(1, 10),)
 
 
-# --- Decisions -------------------------------------------------------------------------------------------
+# --- Decisions ---------------------------------------------------------------------------------
 
 
 def test_three_outputs() -> None:
-    """x, y and 1: three sectors, a tripod between."""
+    """The outputs x, y and 1: three sectors, with a tripod between them."""
     net = from_arrays([([[1, 0], [0, 1], [0, 0]], [0, 0, 1])])
     boundary = decision_boundary(net)
     assert (boundary.f_vector, homology(boundary)) == (
@@ -355,7 +361,7 @@ def test_a_single_output_has_two_classes() -> None:
     assert homology(decision_region(net, 1)).betti == (1, 1, 0)
 
 
-# --- Torsion: simplicial complexes within a simplex --------------------------------------------------------
+# --- Torsion: simplicial complexes within a simplex --------------------------------------------
 
 
 def within_simplex(vertices: int, simplices: Sequence[Sequence[int]]) -> Subcomplex:
@@ -421,7 +427,10 @@ def test_klein_bottle_and_torus() -> None:
 
 
 def moore(order: int) -> list[Simplex]:
-    """A disk whose boundary runs `order` times around the triangle 0 1 2: rings of vertices 3 + i, and a middle."""
+    """A disk whose boundary runs `order` times around the triangle 0 1 2.
+
+    It consists of rings of vertices 3 + i, and a middle.
+    """
     rim = 3 * order
     middle = 3 + rim
     found: list[Simplex] = []
@@ -437,7 +446,7 @@ def moore(order: int) -> list[Simplex]:
 
 
 def divisors_of(vertices: int, triangles: Sequence[Simplex]) -> list[tuple[int, tuple[int, ...]]]:
-    """Without a complex: the simplicial boundary maps, vertices in ascending order."""
+    """The elementary divisors of the simplicial boundary maps, with vertices in ascending order."""
     names = [sorted({s for t in triangles for s in combinations(sorted(t), k)}) for k in (1, 2, 3)]
     assert len(names[0]) == vertices
     none = np.zeros(0, dtype=np.int64)
@@ -453,7 +462,7 @@ def divisors_of(vertices: int, triangles: Sequence[Simplex]) -> list[tuple[int, 
 
 @pytest.mark.parametrize("order", [2, 3, 4, 5, 6, 12])
 def test_moore_spaces(order: int) -> None:
-    """H_1 = Z/order; a disk for order 1."""
+    """H_1 = Z/order; the space is a disk for order 1."""
     vertices = 4 + 3 * order
     _, (edges, none), (units, others) = divisors_of(vertices, moore(order))
     assert (edges, none, others) == (vertices - 1, (), (order,))
@@ -461,14 +470,14 @@ def test_moore_spaces(order: int) -> None:
 
 
 def test_torsion_over_all_fields() -> None:
-    """Z/2 + Z/12 in H_1, Z/3 in H_2, and Z^2 in H_2."""
+    """H_1 contains Z/2 + Z/12, and H_2 contains Z/3 and Z^2."""
     found = Homology((1, 0, 2, 0), ((), (2, 12), (3,), ()), 3, 3)
     assert found.betti_over(0) == found.betti_over(5) == (1, 0, 2, 0)
     assert found.betti_over(2) == found.betti_mod_2 == (1, 2, 4, 0)
     assert found.betti_over(3) == (1, 1, 4, 1)
 
 
-# --- The parts -------------------------------------------------------------------------------------------
+# --- The parts ---------------------------------------------------------------------------------
 
 
 def dense(boundary: Boundary) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
@@ -507,7 +516,7 @@ def test_only_bounded_cells_count() -> None:
 
 
 def minors(rows: list[list[int]], size: int) -> int:
-    """The greatest common divisor of all minors of a size."""
+    """The greatest common divisor of all minors of a given size."""
     found = 0
     for chosen in combinations(rows, size):
         for columns in combinations(range(len(rows[0])), size):
@@ -518,7 +527,7 @@ def minors(rows: list[list[int]], size: int) -> int:
 
 @pytest.mark.parametrize("entries", [(-1, 1), (-2, 2), (-4, 6), (-12, 12)])
 def test_elementary_divisors_against_minors(entries: tuple[int, int]) -> None:
-    """The products of the first k divisors are the greatest common divisors of the minors of size k."""
+    """The product of the first k divisors is the gcd of the minors of size k."""
     for seed in range(60):
         rng = Random(f"{entries} {seed}")
         height, width = rng.randint(1, 4), rng.randint(1, 4)
@@ -533,7 +542,7 @@ def test_elementary_divisors_against_minors(entries: tuple[int, int]) -> None:
         assert all(divisor > 1 for divisor in others)
 
 
-# --- Errors ----------------------------------------------------------------------------------------------
+# --- Errors ------------------------------------------------------------------------------------
 
 
 def test_there_is_no_such_output_or_label() -> None:
@@ -577,7 +586,10 @@ def test_sets_that_are_not_closed() -> None:
 
 
 def test_no_neurons_for_directions_that_the_equations_of_the_domain_see() -> None:
-    """The output reads y, which only the domain y = 2 sees: no vertex is missing, and no cell is cut in two."""
+    """The output reads y, which only the equation y = 2 of the domain reads.
+
+    No vertex is missing, and no cell is cut in two.
+    """
     network = skipping(2, [({0: [[1, 0]]}, [0]), ({0: [[0, 1]], 1: [[1]]}, [0])])
     line = Polyhedron.from_constraints([], [], [[0, 1]], [2])
     part = level_set(network, 3, domain=line)

@@ -1,4 +1,4 @@
-"""Persistent homology: known functions, exact values, and at every level the Betti numbers of the sets themselves."""
+"""Persistent homology: known functions, exact values, and Betti numbers of the sets themselves."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_without_gudhi(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_ring() -> None:
-    """The circle |x| + |y| = 2 at level 0; a middle of value 2, corners of value 4."""
+    """The circle |x| + |y| = 2 has the level 0; the middle has the value 2, the corners have 4."""
     pytest.importorskip("gudhi")
     zero, two = Fraction(0), Fraction(2)
     assert sublevel_persistence(RING, SQUARE) == (
@@ -58,7 +58,7 @@ def test_a_ring() -> None:
 
 
 def test_exact_values_that_no_float_tells_apart() -> None:
-    """Minima at heights 1/3 and 1/3 + 2^-80, a bump of 2^-70 between them."""
+    """Minima at heights 1/3 and 1/3 + 2^-80, with a bump of 2^-70 between them."""
     pytest.importorskip("gudhi")
     third, low, bump = Fraction(1, 3), Fraction(1, 2**80), Fraction(1, 2**70)
     # linear between (-2, 1/3 + 1), (-1, 1/3), (0, 1/3 + bump), (1, 1/3 + low), (2, 1/3 + 1)
@@ -118,7 +118,7 @@ def test_interrupted() -> None:
 
 
 def alive(intervals: tuple[PersistenceInterval, ...], level: Fraction, sign: int) -> Counter[int]:
-    """The numbers of classes at a level, by dimension."""
+    """The number of classes that exist at a level, by dimension."""
     found: Counter[int] = Counter()
     for interval in intervals:
         born = sign * interval.birth <= sign * level
@@ -129,7 +129,10 @@ def alive(intervals: tuple[PersistenceInterval, ...], level: Fraction, sign: int
 
 
 def check(network: Network, domain: Polyhedron, rng: Random) -> int:
-    """The Betti numbers over GF(2) at values of the intervals and between, upwards and downwards; the intervals."""
+    """Compare with the Betti numbers over GF(2) at and between the ends of the intervals.
+
+    Both filtrations are compared, upwards and downwards.
+    """
     output, count = rng.randrange(network.outputs), 0
     methods: list[
         tuple[Callable[..., tuple[PersistenceInterval, ...]], Callable[..., Subcomplex], int]

@@ -1,0 +1,155 @@
+"""The constants of the deep search: how far it walks, how often it evaluates, what it remembers.
+
+`SETTINGS` is the one instance, which all modules of this folder read. No constant here bears on
+whether a claim is true: a search with other settings meets other ridges, in another order, and the
+hypotheses of Theorem D are evaluated exactly at whatever ridges there are. A change of a value does
+change the certificates that a seed leads to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["SETTINGS", "DeepSearchSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeepSearchSettings:
+    """Limits and probabilities of the deep search.
+
+    Attributes
+    ----------
+    random_walk_cells
+        Maximum number of cells per walk in a random plane.
+    aimed_walk_cells
+        Maximum number of cells per walk towards the zeros of chosen neurons; a walk towards n
+        neurons together may have 2n cells more.
+    climb_cells
+        Maximum number of cells per walk from a ridge to a crossing with the next layer.
+    global_zero_cells
+        Maximum number of cells on the way from a random point to a zero of a neuron.
+    local_zero_cells
+        Maximum number of cells on the way from a point near a piece to a zero of its neuron.
+    walks_per_neuron
+        Minimum number of walks per hidden neuron between two evaluations.
+    growth
+        Minimum number of walks between two evaluations, as a share of all walks so far.
+    evaluation_growth
+        All hypotheses, with their linear systems, are evaluated when the number of walks has grown
+        by this factor since the last time.
+    idle_walks
+        A search is idle when more than this number of walks, and half of all walks, have met no new
+        ridge since the last one that did.
+    random_plane_share
+        Share of the walks that take place in random planes.
+    elsewhere_share
+        Share of the walks in random planes when some neuron h of the layer before is active at no
+        known piece of the neuron v that the walk is for.
+    any_family_share
+        Share of the aimed walks, in the same case, that start from any family of v and not from its
+        chosen one.
+    climb_share
+        Share of the walks for a neuron whose chain is too short that climb from its chosen family.
+    together_share
+        Share of the aimed walks that head for the zeros of many neurons together.
+    compared_pieces
+        Number of pieces that are compared as starting points of an aimed walk.
+    known_ridge_share
+        Share of the random points that are points of known pieces.
+    full_chance_tries
+        Number of tries for which a neuron without a piece has the full chance to be chosen for a
+        walk; afterwards its chance falls from try to try.
+    least_chance
+        Least chance of a neuron with a piece to be chosen for a walk.
+    few_missing
+        When no more than this number of parts of the hypotheses are missing, walks also follow the
+        bent hyperplanes of the neurons that are never active at a piece (D2').
+    sign_neurons
+        Number of neurons of layer m+1 that walks are made for when the signs of layer m are
+        missing.
+    climb_starts
+        Maximum number of crossings from which one climb is tried.
+    point_digits
+        Number of binary digits after the point in the coordinates of points of planes.
+    direction_size
+        Largest absolute value of an entry in the directions of planes.
+    farthest_coordinate
+        Coordinates are cut to this absolute value before a plane is laid through a point.
+    remembered_slices
+        Number of planes whose affine slices are kept in memory.
+    remembered_tables
+        Number of gradient matrices, and of matrices of float forms, that are kept in memory.
+    float_growth
+        Weights are taken as floats as they are if values grow by at most this power of 2 from
+        inputs of size 1; otherwise the network is rescaled.
+    spare_equations
+        Number of equations beyond the number of unknowns that are generated at a time.
+    many_neurons
+        With more neurons in a layer than this, the systems of single neurons alone are tried for
+        the signs of the layer before.
+    best_neurons
+        Number of neurons whose systems are tried in this case, those crossed by most neurons first.
+    idle_blocks
+        Number of successive blocks of equations that add nothing to the rank after which the
+        remaining equations are left out.
+    selection_ridges
+        Total number of ridges that are evaluated in trials while ridges are left out of a
+        certificate; fewer in wide networks, where the linear systems are large.
+    wide_layer
+        Width from which on these trials become more expensive; the cost grows with the square.
+    selection_repairs
+        Maximum number of times that ridges are added to a selection which is not enough.
+    checkpoint_seconds
+        Seconds between two times that a running search is written to its file.
+    regular_rounds
+        Number of rounds of walks for regular competitors that follow a search which was enough for
+        transversal ones: often these walks meet the few clear ridges that are missing.
+    named_missing
+        Number of missing parts that an attempt names in its reason.
+    sampled_sectors
+        Maximum number of sectors in which the signs of neurons are compared to find neurons with
+        one sign.
+    """
+
+    random_walk_cells: int = 60
+    aimed_walk_cells: int = 40
+    climb_cells: int = 25
+    global_zero_cells: int = 300
+    local_zero_cells: int = 20
+    walks_per_neuron: int = 2
+    growth: float = 0.25
+    evaluation_growth: int = 2
+    idle_walks: int = 200
+    random_plane_share: float = 0.1
+    elsewhere_share: float = 0.25
+    any_family_share: float = 0.5
+    climb_share: float = 0.5
+    together_share: float = 0.4
+    compared_pieces: int = 8
+    known_ridge_share: float = 0.3
+    full_chance_tries: int = 4
+    least_chance: float = 0.2
+    few_missing: int = 32
+    sign_neurons: int = 3
+    climb_starts: int = 4
+    point_digits: int = 24
+    direction_size: int = 1000
+    farthest_coordinate: float = 2.0**200
+    remembered_slices: int = 64
+    remembered_tables: int = 64
+    float_growth: float = 300.0
+    spare_equations: int = 8
+    many_neurons: int = 64
+    best_neurons: int = 8
+    idle_blocks: int = 3
+    selection_ridges: int = 20_000
+    wide_layer: int = 32
+    selection_repairs: int = 6
+    checkpoint_seconds: float = 300.0
+    regular_rounds: int = 4
+    named_missing: int = 3
+    sampled_sectors: int = 20_000
+
+
+#: The settings of every search.
+SETTINGS = DeepSearchSettings()
