@@ -2,7 +2,8 @@
 
 These functions serve code that handles single rows [w | b], outgoing columns and points, where a
 `RationalMatrix` would be heavier than the arithmetic. All results are `fractions.Fraction`s, also
-for integer arguments, so they may be compared and hashed together with other exact numbers."""
+for integer arguments, so they may be compared and hashed together with other exact numbers.
+"""
 
 from __future__ import annotations
 

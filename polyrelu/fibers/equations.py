@@ -8,7 +8,8 @@ the scaling symmetry; permutations of equal roles remain.
 
 The unknowns are the neurons that the component does not fix: outgoing columns v, rows (u, d) of
 linear neurons, rows (w, b) of groups and dead neurons, the output bias e, and the shift t of a
-hidden hyperplane."""
+hidden hyperplane.
+"""
 
 from __future__ import annotations
 
@@ -335,7 +336,8 @@ def _write_affine_part(writer: _Writer, offset: Sequence[Any]) -> None:
     """Add the equations by which the affine parts of all neurons add up to M and m.
 
     A linear neuron contributes v (w·u + b), a neuron on a hyperplane half of this, and a dead one
-    nothing."""
+    nothing.
+    """
     form = writer.fiber.form
     bending = len(writer.rows) - writer.given.dead - writer.given.linear
     half = writer.sympy.Rational(1, 2)

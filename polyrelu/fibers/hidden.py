@@ -15,7 +15,8 @@ function stays the same at any depth, for generic parameters and others. With tw
 permutation and scaling (the three-layer paper, arXiv 2605.18319, section 6).
 
 The flips form a group with M_I M_J = M_{I Δ J}. They act on the rows of layer ℓ by the matrices
-that `flip_matrix` returns."""
+that `flip_matrix` returns.
+"""
 
 from __future__ import annotations
 

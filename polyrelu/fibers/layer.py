@@ -25,7 +25,8 @@ since permutations do not matter.
 The *simple* components have one neuron on each visible hyperplane and no groups. Generic parameters
 have no other components. There the set S of the hyperplanes with the other orientation
 distinguishes the components (Proposition 1 of the paper). Its Theorem 4.2 gives their dimensions
-for generic parameters; here the dimensions are computed for every parameter."""
+for generic parameters; here the dimensions are computed for every parameter.
+"""
 
 from __future__ import annotations
 
@@ -211,7 +212,8 @@ class LayerFiber:
 
         It is if it has one neuron on each visible hyperplane and no others, and no sum of matrices
         v_i w_i over a nonempty set of neurons vanishes, so that no set can be flipped. The search
-        for such a sum is bounded; False means that uniqueness is not known."""
+        for such a sum is bounded; False means that uniqueness is not known.
+        """
         if not self.is_simple or self.own.linear or self.own.dead:
             return False
         hidden, outgoing = self._neurons.layers(0)
@@ -281,7 +283,8 @@ class LayerFiber:
         """Yield the simple components, empty ones included.
 
         There is one for each set of flips and each number of dead neurons: 2^p (e + 1) components
-        for p visible hyperplanes and e = `width` - p further neurons."""
+        for p visible hyperplanes and e = `width` - p further neurons.
+        """
         spare = self.width - len(self.normals)
         base = self.own.visible if self.is_simple else ((1, 0),) * len(self.normals)
         for size in range(len(self.normals) + 1):
@@ -465,7 +468,8 @@ class Component:
         """Yield row and column of the neurons in groups.
 
         Groups with both orientations contribute a pair form of the solution; the hyperplanes of
-        other groups are arbitrary."""
+        other groups are arbitrary.
+        """
         nothing = (Fraction(),) * self.fiber.outputs
         taken = set(self.fiber.normals)
         weights = found.pair_weights.transpose().rows()

@@ -15,8 +15,8 @@ The matrix R has shape m × n. Three kinds of neurons contribute to it:
 
 Let K be a basis of the kernel of H, ρ = rank(R K), and t = s + r (t = s on R^n, where linear
 neurons are constant). L is the row space of R and H together, and Q is the set of the forms in L
-that are bounded below on the domain. σ is the rank of R on those lines of the domain that lie in
-the kernel of H. A solution exists if and only if σ ≤ s and: ρ < t, or ρ ≤ s, or
+that are bounded below on the domain. τ is the rank of R on those lines of the domain that lie in
+the kernel of H. A solution exists if and only if τ ≤ s and: ρ < t, or ρ ≤ s, or
 
     ρ = t and the span of Q has dimension ≥ r modulo the rows of H.
     (*)
@@ -236,7 +236,8 @@ class LinearPart:
         """The dimensions of two sets of (P, G, X, U), None for an empty set.
 
         In the first set the factor (P X) has rank below t; in the second set G and U have rows in
-        L."""
+        L.
+        """
         t, rho, own = self._num_forms, self.rank, self._doubled_rank
         low_rank = max((size for size, _ in self._low_rank_strata), default=None)
         only_zero_pairs = self.carriers.pairs and not self._span_basis.nrows  # G has no row 0
@@ -284,9 +285,9 @@ class LinearPart:
         return [*self._padded(rest, s), *bounded]
 
     def _line_rows_first(self, basis: list[Vector]) -> list[Vector]:
-        """Reorder and change a basis such that the rows after the first σ vanish on the lines.
+        """Reorder and change a basis such that the rows after the first τ vanish on the lines.
 
-        The first σ rows are independent on the lines in the kernel of H, so only pairs can
+        The first τ rows are independent on the lines in the kernel of H, so only pairs can
         contribute them. Combinations of them and of rows of H are subtracted from the other rows.
         """
         lines = self._line_kernel

@@ -12,7 +12,8 @@ hyperplane of its own. Pairs are needed only on domains with lines, on which lin
 elsewhere two linear neurons can replace a pair. The choice of the orientations that leave least
 over is a subset-sum problem (NP-hard), so all choices are tried within a bound. Beyond the bound a
 layer is still found, but it is claimed to be the smallest one only if linear algebra or the number
-of visible hyperplanes proves it."""
+of visible hyperplanes proves it.
+"""
 
 from __future__ import annotations
 
@@ -205,7 +206,8 @@ def _solved_orientations(fiber: LayerFiber) -> list[NeuronAssignment] | None:
     """Solve M = Σ ε_h C_h h for signs ε_h by linear algebra.
 
     If the matrices C_h h are independent, the list contains the only assignment of one neuron for
-    each hyperplane, or is empty if there is none. If they are dependent, the result is None."""
+    each hyperplane, or is empty if there is none. If they are dependent, the result is None.
+    """
     terms = [
         [c * entry for c in fiber.form.terms[normal] for entry in normal[:-1]]
         for normal in fiber.normals
@@ -247,7 +249,8 @@ def _assignments(fiber: LayerFiber, extra: int) -> Iterator[NeuronAssignment]:
     """Yield the assignments with `extra` neurons more than hyperplanes that are worth trying.
 
     Dead neurons, further neurons of one orientation and groups of one orientation are left out,
-    because a narrower layer does without them."""
+    because a narrower layer does without them.
+    """
     count = len(fiber.normals)
     for doubled, pairs, linear in _splits(fiber, extra):
         for chosen in itertools.combinations(range(count), doubled):

@@ -9,7 +9,8 @@ nonzero; any other choice needs a new proof of genericity.
 Layer 2 has negative weights and positive biases, so its activations are bounded, 0 ≤ u ≤ b[2]. The
 neurons of layer 3 bend, but only beyond this box, so layer 3 is linear on the image and a bias of
 it can be raised if layer 4 compensates for it. Which widths are possible and why the construction
-works is proved in docs/theory/localization.md."""
+works is proved in docs/theory/localization.md.
+"""
 
 from __future__ import annotations
 

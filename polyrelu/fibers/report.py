@@ -2,7 +2,8 @@
 
 Here is the translation of a `Fiber` into the outputs of the command `polyrelu fiber`. The text and
 LaTeX reports leave out what is too long to read; the JSON object contains all components. The keys
-and the layout of the JSON object are part of the schema `fiber.schema.json` and do not change."""
+and the layout of the JSON object are part of the schema `fiber.schema.json` and do not change.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ A ``.h5`` file is an HDF5 file with the attribute ``model_config`` and a group f
 weights have names. A ``.keras`` file is a zip archive with ``config.json``, ``metadata.json`` and
 ``model.weights.h5``; there each group has the name of the class of the layer and a counter, and
 weights have numbers. Some versions wrote ``.keras`` files that are HDF5, so the content decides and
-not the ending."""
+not the ending.
+"""
 
 from __future__ import annotations
 

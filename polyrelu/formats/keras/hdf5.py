@@ -2,7 +2,8 @@
 
 Here is the call of the process `hdf5_worker`, which sends groups and arrays of an HDF5 file back.
 The reader of Keras files uses it, because the HDF5 library may hang or crash on a damaged file. The
-process must not import polyrelu, and its time is limited."""
+process must not import polyrelu, and its time is limited.
+"""
 
 from __future__ import annotations
 

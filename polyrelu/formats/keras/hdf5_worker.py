@@ -8,7 +8,8 @@ places or files.
 PATH is a file, or ``-`` for the bytes on standard input, and LIMIT is the maximum number of entries
 of all arrays together. The output describes the groups ROOT and all groups below them: a line of
 JSON with some attributes and with the shapes of the datasets, then the numbers of all datasets one
-after the other."""
+after the other.
+"""
 
 from __future__ import annotations
 

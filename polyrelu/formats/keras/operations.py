@@ -7,7 +7,8 @@ known class may do something else because of it.
 
 Keras puts channels last unless ``data_format`` says otherwise, and `polyrelu.formats.graph.tensors`
 expects them after the batch. Layers with windows move the channels there and back, and apply their
-activation in between."""
+activation in between.
+"""
 
 from __future__ import annotations
 
@@ -259,7 +260,8 @@ class LayerCall:
         By the rule *stored* the number is the nearest float of the type of the layer, with which
         Keras computes. By the rule *decimal* it is the number in the text. But if the text has the
         digits of a float32, such as 0.10000000149011612, a float was stored, and the number is the
-        shortest decimal of this float."""
+        shortest decimal of this float.
+        """
         if isinstance(found, dict) and found.get("class_name") == "__numpy__":
             found = found["config"]["value"]
         if isinstance(found, bool) or not isinstance(found, (int, float)):
@@ -632,7 +634,8 @@ def _conv_transpose(rank: int) -> Handler:
     """Return the handler of a transposed convolution.
 
     It is the transpose of the convolution that maps the sizes of the output to the sizes of the
-    input."""
+    input.
+    """
 
     def handler(call: LayerCall) -> Value:
         x = _channels_first(call, rank)

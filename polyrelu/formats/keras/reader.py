@@ -291,7 +291,8 @@ def _walk(reader: ModelReader, model: _Model, values: dict[Place, Value]) -> Non
     """Translate every use as soon as the values that it reads are known.
 
     The order of the file is not enough: a layer that is used twice may stand before a layer whose
-    result its second use reads."""
+    result its second use reads.
+    """
     last, waiting = _last_uses(model), model.uses
     while waiting:
         later = []

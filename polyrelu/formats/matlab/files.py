@@ -6,7 +6,8 @@ lengths and the number of entries are checked before anything is converted; vari
 are not read.
 
 The format is a list of elements, each with a type and a length: "MAT-File Level 5 File Format",
-MathWorks."""
+MathWorks.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 Here is the translation of the variables of a MAT file into a `Draft` of a plain stack. W{i} has the
 shape (out, in) and b{i} is a column or a row. The variable ``act_fcns`` contains the name of the
 activation of each layer, as rows of text or as a cell array; without it, the assumption of ReLUs
-must be stated."""
+must be stated.
+"""
 
 from __future__ import annotations
 

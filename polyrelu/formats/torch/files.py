@@ -9,7 +9,8 @@ A file of PyTorch is a pickle. It is read with ``weights_only``, which builds te
 containers and refuses everything else, so whole modules and TorchScript archives are refused.
 Releases of torch before 2.10 can run code of a file in spite of ``weights_only`` (CVE-2025-32434,
 CVE-2026-24747), so files are not read with these releases. An archive of Stable-Baselines3 is a zip
-file that contains a file of PyTorch, ``policy.pth``; its pickled parts are not read."""
+file that contains a file of PyTorch, ``policy.pth``; its pickled parts are not read.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ every argument whose effect it does not implement.
 
 An argument is a value of the graph, a constant array, or plain Python: numbers, shapes, slices.
 Operations that only move entries compute a table of positions (`_moved`), so they apply to values
-and to constants. Arithmetic on constants alone is exact."""
+and to constants. Arithmetic on constants alone is exact.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ are read.
 
 A trace can be another function than the module: ``y += x`` becomes a sum, even if y is also used
 under another name. For this reason the comparison with PyTorch
-(`polyrelu.formats.runtimes.comparison`) also runs the module itself."""
+(`polyrelu.formats.runtimes.comparison`) also runs the module itself.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """PyTorch as the runtime of its modules, with every intermediate value.
 
 Here are the runtime that compares a network with the module it was read from, and the context in
-which a module is at inference. The module and its training modes must be unchanged afterwards."""
+which a module is at inference. The module and its training modes must be unchanged afterwards.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 Here is the conversion that both readers of PyTorch files and of modules use. Types shorter than
 float32 are widened, which is exact; tensors without readable real numbers carry the reason instead
-of an array."""
+of an array.
+"""
 
 from __future__ import annotations
 

@@ -75,7 +75,8 @@ def test_tiny_widths_withstand_attacks(widths: Widths, seed: int) -> None:
 
     The compositions have no curve of parameters (exact Jacobians), no move and identifiable signs
     (Theorem 5). The other network that refutes identifiability has the same function by brute
-    force."""
+    force.
+    """
     example = not_localizable(widths, seed)
     for part in (example.first, example.second):
         assert contradictions(plain(part), certified(part)) == []

@@ -3,7 +3,8 @@
 Most files are made here with h5py and JSON. The oracle consists of loops over arrays without the
 batch, channels last, in float64; weights and points are small dyadic numbers, so it is exact. The
 settings are the ones that Keras 2.15 and 3.15 write; their files were compared with Keras when the
-tests were written."""
+tests were written.
+"""
 
 from __future__ import annotations
 

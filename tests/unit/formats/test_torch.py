@@ -1,7 +1,8 @@
 """PyTorch: state dicts, modules that are compared exactly with PyTorch, and refusals.
 
 Weights and inputs of most modules are multiples of 1/8, so float32 does not round and equality is
-exact."""
+exact.
+"""
 
 from __future__ import annotations
 
