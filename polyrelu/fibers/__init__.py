@@ -1,4 +1,11 @@
-"""Fibers: all parameters that compute one function, with their dimensions, equations and members."""
+"""Fibers: all parameters that compute one function, with dimensions, equations and members.
+
+`fiber` describes the fiber of a network, `layer_fiber` the fiber of one hidden layer, and
+`simplify` finds a network with narrow layers in a fiber. `identify` decides whether a fiber is a
+single point up to permutation and scaling; here the question is what the fiber looks like if it is
+not. Every list of components says how complete it is, because whole fibers are known for few
+architectures only.
+"""
 
 from polyrelu.fibers.equations import Conditions, conditions_of, hidden_conditions
 from polyrelu.fibers.hidden import HiddenHyperplane, flip_matrix, hidden_hyperplane, normalised

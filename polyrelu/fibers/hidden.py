@@ -1,12 +1,21 @@
-"""Fibers that come from composing two layers: hidden hyperplanes, their translations and flips.
+"""Fibers that come from the composition of two layers: hidden hyperplanes, translations and flips.
 
-If every neuron of layer ℓ+1 that is not dead hides hyperplane j of layer ℓ (`polyrelu.symmetry.hidden_hyperplanes`; dead: no weight
-and bias is positive), then b[ℓ]_j may be raised by every t ≥ max_i b[ℓ+1]_i / W[ℓ+1]_ij, and if there is only one such
-neuron, the others of layer ℓ may be flipped, in any set. Dead neurons stay dead. These are parameters with the same
-function at any depth, generic or not. With two hidden layers, n_0 ≥ n_1 ≥ 2 and rank W[1] = n_1 they are all generic
-ones up to permutation and scaling (three-layer symmetries, section 6).
+Here is the set of parameters that translations and flips of one hidden hyperplane reach, as a class
+with members, dimension and number of components. `fiber` lists these sets, and `identify` and
+`equivalent` meet the same symmetries through `polyrelu.symmetry.hidden_hyperplanes`, where they are
+proved. A reader must know that dead neurons of layer ℓ+1 are set aside first: they do not hide
+anything, they stay dead in every member, and they are free apart from that.
 
-The flips are a group, M_I M_J = M_{I Δ J}: they act on the rows of layer ℓ by the matrices of `flip_matrix`.
+A neuron of layer ℓ+1 is *dead* here if none of its weights and not its bias is positive. Suppose
+that every neuron of layer ℓ+1 that is not dead hides hyperplane j of layer ℓ. Then b[ℓ]_j may be
+raised by every t ≥ max_i b[ℓ+1]_i / W[ℓ+1]_ij, where i runs over the neurons that are not dead. If
+there is only one such neuron, any set of the other neurons of layer ℓ may be flipped as well. The
+function stays the same at any depth, for generic parameters and others. With two hidden layers, n_0
+≥ n_1 ≥ 2 and rank W[1] = n_1, the members are all generic parameters with the function, up to
+permutation and scaling (the three-layer paper, arXiv 2605.18319, section 6).
+
+The flips form a group with M_I M_J = M_{I Δ J}. They act on the rows of layer ℓ by the matrices
+that `flip_matrix` returns.
 """
 
 from __future__ import annotations
@@ -21,6 +30,7 @@ from random import Random
 from polyrelu.errors import NetworkError
 from polyrelu.exact import Rational, RationalMatrix, to_fraction
 from polyrelu.network import Block, Layer, Network
+from polyrelu.support.typing import Vector
 from polyrelu.symmetry import rescale
 from polyrelu.symmetry.hidden_hyperplanes import flip, hidden_neurons, least_shift, translate
 
@@ -29,12 +39,28 @@ __all__ = ["HiddenHyperplane", "flip_matrix", "hidden_hyperplane", "normalised"]
 
 @dataclass(frozen=True)
 class HiddenHyperplane:
-    """A hyperplane of layer ℓ that all neurons of layer ℓ+1 hide which are not dead; made by `hidden_hyperplane`.
+    """A hyperplane of layer ℓ that all neurons of layer ℓ+1 hide, apart from dead neurons.
+
+    Objects are made by `hidden_hyperplane`.
 
     Attributes
     ----------
-    network, layer, neuron : which one.
-    dead : the dead neurons of layer ℓ+1.
+    network
+        The network, a plain stack.
+    layer
+        The number ℓ of the layer of the hyperplane, counted from 1.
+    neuron
+        The neuron of layer ℓ whose hyperplane is hidden.
+    dead
+        The dead neurons of layer ℓ+1, in increasing order.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-2]), ([[1]], [0])])
+    >>> hidden = hidden_hyperplane(net, 1)
+    >>> hidden.neuron, hidden.least_shift, hidden.components
+    (0, Fraction(-2, 1), 2)
     """
 
     network: Network
@@ -43,47 +69,69 @@ class HiddenHyperplane:
     dead: tuple[int, ...]
 
     @cached_property
-    def _alive(self) -> Network:
-        """The network without the dead neurons."""
-        return without(self.network, self.layer + 1, self.dead)
+    def _without_dead(self) -> Network:
+        """The network without the dead neurons of layer ℓ+1."""
+        return remove_neurons(self.network, self.layer + 1, self.dead)
 
     @property
     def least_shift(self) -> Fraction:
-        """The least t, a number ≤ 0."""
-        return least_shift(self._alive, self.layer, self.neuron)
+        """The least admissible shift t of the bias of the hidden neuron, a number ≤ 0."""
+        return least_shift(self._without_dead, self.layer, self.neuron)
 
     @property
     def flippable(self) -> tuple[int, ...]:
-        """The neurons of layer ℓ that can be flipped: none, or all others."""
+        """The neurons of layer ℓ that can be flipped: all others if one neuron hides, else none."""
         width = self.network.widths[self.layer]
-        single = self._alive.widths[self.layer + 1] == 1
+        single = self._without_dead.widths[self.layer + 1] == 1
         return tuple(k for k in range(width) if k != self.neuron) if single else ()
 
     @property
     def dimension(self) -> int:
-        """Of every component: one for the translation, and what dead neurons may do: a row, and what goes out of it."""
+        """The dimension of every component, modulo permutation and scaling.
+
+        The translation contributes 1. Each dead neuron contributes its row up to scale and its
+        outgoing column, n + m dimensions for n neurons in layer ℓ and m neurons in layer ℓ+2.
+        """
         n, m = self.network.widths[self.layer], self.network.widths[self.layer + 2]
         return 1 + len(self.dead) * (n + m)
 
     @property
     def components(self) -> int:
-        """Their number: 2 to the number of neurons that can be flipped."""
+        """The number of components: 2 to the number of neurons that can be flipped."""
         return 1 << len(self.flippable)
 
     def flips(self) -> Iterator[tuple[int, ...]]:
-        """The sets of flipped neurons, one for each component."""
+        """Yield the set of flipped neurons of each component, small sets first."""
         for size in range(len(self.flippable) + 1):
             yield from itertools.combinations(self.flippable, size)
 
     def member(
         self, flipped: Sequence[int] = (), shift: Rational = 0, rng: Random | None = None
     ) -> Network:
-        """The network with these neurons flipped and the hyperplane moved by `shift`; with `rng`, dead neurons change.
+        """Return the network with some neurons flipped and the hidden hyperplane translated.
+
+        Parameters
+        ----------
+        flipped
+            Neurons of layer ℓ to flip, a subset of `flippable`.
+        shift
+            The number t that is added to the bias of the hidden neuron, at least `least_shift`.
+        rng
+            If given, the dead neurons of layer ℓ+1 are replaced by random dead neurons; otherwise
+            they stay as they are.
+
+        Returns
+        -------
+        Network
+            A network of the same architecture with the same function.
 
         Raises
         ------
-        NetworkError : neurons that cannot be flipped, or a shift below `least_shift`.
+        NetworkError
+            A neuron cannot be flipped, or the shift is below `least_shift`.
 
+        Examples
+        --------
         >>> from polyrelu.network import from_arrays
         >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-2]), ([[1]], [0])])
         >>> hidden_hyperplane(net, 1).member([1], "-1/2")([5, 1]) == net([5, 1])
@@ -91,27 +139,47 @@ class HiddenHyperplane:
         """
         if not set(flipped) <= set(self.flippable):
             raise NetworkError(f"only the neurons {list(self.flippable)} can be flipped")
-        moved = translate(self._alive, self.layer, self.neuron, to_fraction(shift))
+        moved = translate(self._without_dead, self.layer, self.neuron, to_fraction(shift))
         if flipped:
             moved = flip(moved, self.layer, self.neuron, sorted(flipped))
-        return _with_dead(moved, self.network, self.layer + 1, self.dead, rng)
+        return _restore_dead(moved, self.network, self.layer + 1, self.dead, rng)
 
     def sample(self, rng: Random) -> Network:
-        """A random member of a random component."""
+        """Return a random member of a random component."""
         flipped = [k for k in self.flippable if rng.random() < 0.5]
         return self.member(flipped, self.random_shift(rng), rng)
 
     def random_shift(self, rng: Random) -> Fraction:
-        """A random admissible shift of about the size of the numbers at hand."""
+        """Return a random shift t with `least_shift` ≤ t, of the size of the numbers at hand."""
         size = max(abs(self.least_shift), Fraction(1, 8))
         return self.least_shift + size * Fraction(rng.randint(0, 64), 16)
 
 
 def hidden_hyperplane(network: Network, layer: int) -> HiddenHyperplane | None:
-    """The hyperplane of hidden layer `layer` (from 1) that the next hidden layer hides, if there is one.
+    """Find the hyperplane of a hidden layer that the next hidden layer hides, if there is one.
 
+    Parameters
+    ----------
+    network
+        Any network; only plain stacks have hidden hyperplanes here.
+    layer
+        The number ℓ of a hidden layer, counted from 1.
+
+    Returns
+    -------
+    HiddenHyperplane or None
+        The hidden hyperplane of layer ℓ. None if no hyperplane is hidden, if all neurons of layer
+        ℓ+1 are dead, or if layer ℓ+1 is not a hidden layer with weights after it.
+
+    Notes
+    ----- Source: the three-layer paper (2026), Definition 3, arXiv 2605.18319, with dead neurons
+    set aside.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [-1, -1]], [-2, -1]), ([[1, 1]], [0])])
+    >>> second = ([[1, -1], [-1, -1]], [-2, -1])
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), second, ([[1, 1]], [0])])
     >>> found = hidden_hyperplane(net, 1)
     >>> found.neuron, found.dead, found.least_shift, found.dimension
     (0, (1,), Fraction(-2, 1), 4)
@@ -122,21 +190,40 @@ def hidden_hyperplane(network: Network, layer: int) -> HiddenHyperplane | None:
     dead = tuple(i for i, row in enumerate(rows) if max(row) <= 0)
     if len(dead) == len(rows):
         return None
-    found = hidden_neurons(without(network, layer + 1, dead), layer)
-    return HiddenHyperplane(network, layer, found[0], dead) if found else None
+    neurons = hidden_neurons(remove_neurons(network, layer + 1, dead), layer)
+    return HiddenHyperplane(network, layer, neurons[0], dead) if neurons else None
 
 
 def flip_matrix(
     size: int, neuron: int, factors: Sequence[Fraction], flipped: Sequence[int]
 ) -> RationalMatrix:
-    """The matrix M with which a set of flips acts on the rows of a layer of `size` neurons.
+    """Return the matrix M with which a set of flips acts on the rows of a layer.
 
-    Row k of M is -e_k for flipped k, the row of the hidden neuron is e_j - Σ μ_k e_k, the others are unit vectors.
+    For a flipped neuron k, row k of M is -e_k. The row of the hidden neuron j is e_j - Σ μ_k e_k,
+    the sum over the flipped neurons. All other rows are unit vectors.
 
     Parameters
     ----------
-    factors : μ_k = |w_k| / w_j for every neuron k.
+    size
+        The number of neurons of the layer.
+    neuron
+        The hidden neuron j.
+    factors
+        The numbers μ_k = |w_k| / w_j for every neuron k, where w is the row of the hiding neuron.
+    flipped
+        The flipped neurons, without j.
 
+    Returns
+    -------
+    RationalMatrix
+        The matrix M, shape (size, size).
+
+    Notes
+    ----- Source: the three-layer paper (2026), section 5, arXiv 2605.18319, for normalised
+    networks, where all μ_k are 1.
+
+    Examples
+    --------
     >>> print(flip_matrix(2, 0, [Fraction(0), Fraction(3)], [1]))
     [1 -3]
     [0 -1]
@@ -149,27 +236,40 @@ def flip_matrix(
 
 
 def normalised(hidden: HiddenHyperplane) -> Network:
-    """The network rescaled so that the neuron that hides has the weights 1 and -1, where it has no weight 0.
+    """Rescale a network so that its only hiding neuron has the weights 1 and -1.
+
+    Parameters
+    ----------
+    hidden
+        A hidden hyperplane that a single neuron hides.
+
+    Returns
+    -------
+    Network
+        The network with the neurons of layer ℓ rescaled; it has the same function.
 
     Raises
     ------
-    NetworkError : more than one neuron hides, or a weight is 0.
+    NetworkError
+        More than one neuron hides, or the hiding neuron has a weight 0.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[2, -3]], [-2]), ([[1]], [0])])
     >>> normalised(hidden_hyperplane(net, 1)).weight(2).rows()
     [(Fraction(1, 1), Fraction(-1, 1))]
     """
     network, layer = hidden.network, hidden.layer
-    alive = [i for i in range(network.widths[layer + 1]) if i not in hidden.dead]
-    weights = network.weight(layer + 1).row(alive[0])
-    if len(alive) != 1 or not all(weights):
+    hiding = [i for i in range(network.widths[layer + 1]) if i not in hidden.dead]
+    weights = network.weight(layer + 1).row(hiding[0])
+    if len(hiding) != 1 or not all(weights):
         raise NetworkError("a network can be normalised if a single neuron hides, with no weight 0")
     return rescale(network, layer, [abs(weight) for weight in weights])
 
 
-def without(network: Network, layer: int, neurons: Sequence[int]) -> Network:
-    """A plain stack without some neurons of a hidden layer."""
+def remove_neurons(network: Network, layer: int, neurons: Sequence[int]) -> Network:
+    """Return a plain stack without some neurons of a hidden layer and their outgoing weights."""
     if not neurons:
         return network
     kept = [i for i in range(network.widths[layer]) if i not in neurons]
@@ -182,33 +282,28 @@ def without(network: Network, layer: int, neurons: Sequence[int]) -> Network:
     )
 
 
-def _with_dead(
-    moved: Network, model: Network, layer: int, dead: Sequence[int], rng: Random | None
+def _restore_dead(
+    moved: Network, original: Network, layer: int, dead: Sequence[int], rng: Random | None
 ) -> Network:
-    """The network with the dead neurons of a layer put back: as they were, or others that are dead as well."""
+    """Insert the dead neurons of a layer into a network without them.
+
+    They come from the original network, or are random dead neurons if `rng` is given.
+    """
     if not dead:
         return moved
-    rows, columns = (
-        iter(moved.layers[layer - 1].augmented().rows()),
-        iter(moved.weight(layer + 1).transpose().rows()),
-    )
+    rows = iter(moved.layers[layer - 1].augmented().rows())
+    columns = iter(moved.weight(layer + 1).transpose().rows())
     new_rows, new_columns = [], []
-    for i in range(model.widths[layer]):
+    for i in range(original.widths[layer]):
         if i not in dead:
-            new_rows.append(next(rows))
-            new_columns.append(next(columns))
+            row, column = next(rows), next(columns)
         elif rng is None:
-            new_rows.append(model.layers[layer - 1].augmented().row(i))
-            new_columns.append(
-                tuple(model.weight(layer + 1)[o, i] for o in range(model.widths[layer + 1]))
-            )
+            row = original.layers[layer - 1].augmented().row(i)
+            column = original.weight(layer + 1).transpose().row(i)
         else:
-            new_rows.append(
-                tuple(Fraction(-rng.randint(1, 16), 8) for _ in range(model.widths[layer - 1] + 1))
-            )
-            new_columns.append(
-                tuple(Fraction(rng.randint(-16, 16), 8) for _ in range(model.widths[layer + 1]))
-            )
+            row, column = _random_dead(original, layer, rng)
+        new_rows.append(row)
+        new_columns.append(column)
     weight = RationalMatrix.from_rows([row[:-1] for row in new_rows])
     bias = RationalMatrix.column([row[-1] for row in new_rows])
     outgoing = RationalMatrix.from_rows(new_columns).transpose()
@@ -218,3 +313,10 @@ def _with_dead(
             layer + 1: Layer((Block(layer, outgoing),), moved.bias(layer + 1)),
         }
     )
+
+
+def _random_dead(network: Network, layer: int, rng: Random) -> tuple[Vector, Vector]:
+    """Return a random row [w | b] < 0 for a layer, and a random outgoing column."""
+    row = tuple(Fraction(-rng.randint(1, 16), 8) for _ in range(network.widths[layer - 1] + 1))
+    column = tuple(Fraction(rng.randint(-16, 16), 8) for _ in range(network.widths[layer + 1]))
+    return row, column

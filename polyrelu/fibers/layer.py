@@ -1,19 +1,31 @@
-"""The fiber of one hidden layer: all (W, b, V, c) of a given width with the map u ↦ V σ(W u + b) + c of a given one.
+"""The fiber of one hidden layer: all layers of a given width with the map of a given layer.
 
-The map is Σ_h C_h |h·(u,1)| + M u + m on its domain (`polyrelu.symmetry.absolute_value`). Another layer has that map
-iff its neurons can be assigned to
+Here is the set of all (W, b, V, c) of a given width for which u ↦ V σ(W u + b) + c is a given map
+on a domain, as a union of components with dimension, emptiness test and members. `fiber` assembles
+the fibers of networks from it, `smallest_layer` searches it for few neurons, and the refutation
+prover takes moves from it. A reader must know that components are sets of parameters up to
+permutation and positive scaling of neurons, and that they are described by numbers of neurons, not
+by maps from neurons to hyperplanes.
 
-* the *visible* hyperplanes, those with C_h ≠ 0: at least one neuron on each, in either orientation, their outgoing
-  weights adding up to C_h (rows scaled to h, times 2);
-* *groups* on a hyperplane of their own, with outgoing weights that add up to 0;
-* *linear* neurons, ≥ 0 on the domain, and *dead* ones, ≤ 0 there;
+The map is Σ_h C_h |h·(u,1)| + M u + m on its domain (`polyrelu.symmetry.absolute_value`). Another
+layer has this map if and only if its neurons can be assigned to four roles:
 
-so that the linear parts add up to M (`linear_part`); the output bias then makes the constant. The parameters with one
-assignment are a *component*, taken up to permutation and positive scaling. (Three-layer symmetries, Definition 22, with
-counts in place of maps, since permutations do not matter.) The *simple* components have one neuron on each visible
-hyperplane and no groups: generic parameters have no others, and there S, the set of hyperplanes with the other
-orientation, is what tells components apart (Proposition 1 there; its Theorem 4.2 gives the dimensions, which are
-computed here for every parameter, generic or not).
+* neurons on the *visible* hyperplanes, the h with C_h ≠ 0. Every visible hyperplane carries at
+  least one neuron, in either orientation. If the rows are scaled to ±h, the outgoing columns add up
+  to 2 C_h;
+* *groups* of neurons on a further hyperplane that cancel: their outgoing columns add up to 0;
+* *linear* neurons, which are ≥ 0 on the domain;
+* *dead* neurons, which are ≤ 0 on the domain;
+
+such that the linear parts of all neurons add up to M (`polyrelu.fibers.linear_part`). The output
+bias then gives the constant m. The parameters with one assignment form a *component*. This is
+Definition 22 of the three-layer paper (arXiv 2605.18319) with numbers of neurons in place of maps,
+since permutations do not matter.
+
+The *simple* components have one neuron on each visible hyperplane and no groups. Generic parameters
+have no other components. There the set S of the hyperplanes with the other orientation
+distinguishes the components (Proposition 1 of the paper). Its Theorem 4.2 gives their dimensions
+for generic parameters; here the dimensions are computed for every parameter.
 """
 
 from __future__ import annotations
@@ -27,6 +39,7 @@ from random import Random
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix, primitive, vanishing_subset
+from polyrelu.exact.vectors import dot, negated
 from polyrelu.fibers.linear_part import Carriers, LinearPart, Realisation
 from polyrelu.fibers.nonnegative_rank import NonnegativeRank, nonnegative_column_rank
 from polyrelu.network import Block, Layer, Network, layer_from_rows
@@ -38,14 +51,34 @@ __all__ = ["Component", "LayerFiber", "LayerNeurons", "NeuronAssignment", "layer
 
 @dataclass(frozen=True, slots=True)
 class NeuronAssignment:
-    """What the neurons of a layer do, by numbers.
+    """The numbers of neurons of a layer in each role.
 
     Attributes
     ----------
-    visible : for each visible hyperplane, how many neurons have its orientation (first nonzero entry positive) and how
-        many the opposite one.
-    groups : the same for each further hyperplane, whose neurons cancel; largest first.
-    linear, dead : how many neurons are ≥ 0, and ≤ 0, on the domain.
+    visible
+        For each visible hyperplane the number of neurons with its orientation, whose first nonzero
+        entry is positive, and the number of neurons with the opposite orientation.
+    groups
+        The same two numbers for each further hyperplane, whose neurons cancel. The larger number
+        stands first, and large pairs stand first, because these hyperplanes have no preferred
+        orientation.
+    linear
+        The number of neurons that are ≥ 0 on the domain.
+    dead
+        The number of neurons that are ≤ 0 on the domain.
+
+    Notes
+    ----- `polyrelu.proofs.shallow.assignments.HyperplaneAssignment` records less, for one theorem:
+    it is for networks on R^n without superfluous neurons, where each hyperplane is doubled or has
+    one sign, and it has free pairs but neither further neurons on a hyperplane nor linear and dead
+    neurons. The class here covers every domain, every width and any number of neurons on a
+    hyperplane.
+
+    Examples
+    --------
+    >>> assignment = NeuronAssignment(visible=((1, 0), (1, 1)), groups=(), linear=0, dead=1)
+    >>> assignment.width, assignment.is_simple
+    (4, False)
     """
 
     visible: tuple[tuple[int, int], ...]
@@ -55,7 +88,7 @@ class NeuronAssignment:
 
     @property
     def is_simple(self) -> bool:
-        """Whether every visible hyperplane has one neuron, and nothing cancels."""
+        """Whether every visible hyperplane has exactly one neuron and there are no groups."""
         return not self.groups and all(sum(pair) == 1 for pair in self.visible)
 
     @property
@@ -66,14 +99,31 @@ class NeuronAssignment:
 
 @dataclass(frozen=True, slots=True)
 class LayerNeurons:
-    """A layer and what comes out of it: rows [w | b], columns v, the offset c."""
+    """The neurons of a hidden layer together with the affine map after it.
+
+    Attributes
+    ----------
+    rows
+        The row [w | b] of each neuron, n + 1 entries.
+    columns
+        The outgoing column v of each neuron, m entries.
+    offset
+        The bias c of the affine map, m entries.
+
+    Examples
+    --------
+    >>> two, three = Fraction(2), Fraction(3)
+    >>> neurons = LayerNeurons(rows=((two, -two),), columns=((three,),), offset=(Fraction(0),))
+    >>> neurons.normalised().columns
+    ((Fraction(12, 1),),)
+    """
 
     rows: tuple[Vector, ...]
     columns: tuple[Vector, ...]
     offset: Vector
 
     def normalised(self) -> LayerNeurons:
-        """The same with rows of absolute sum 1."""
+        """Return the same map with rows whose absolute values add up to 1; zero rows stay."""
         sizes = [sum(map(abs, row), Fraction()) or Fraction(1) for row in self.rows]
         rows = tuple(
             tuple(a / size for a in row) for row, size in zip(self.rows, sizes, strict=True)
@@ -85,7 +135,7 @@ class LayerNeurons:
         return LayerNeurons(rows, columns, self.offset)
 
     def layers(self, source: int) -> tuple[Layer, Layer]:
-        """As two layers of a plain stack, the first of them reading layer `source`."""
+        """Return two layers of a plain stack, the first of which reads layer number `source`."""
         weight = RationalMatrix.from_rows(self.columns).transpose()
         return layer_from_rows(self.rows, source), Layer(
             (Block(source + 1, weight),), RationalMatrix.column(self.offset)
@@ -93,13 +143,35 @@ class LayerNeurons:
 
 
 class LayerFiber:
-    """All layers of one width with the same map; made by `layer_fiber`.
+    """All layers of one width with the map of a given layer; made by `layer_fiber`.
+
+    Parameters
+    ----------
+    neurons
+        The given layer.
+    domain
+        The set on which the maps agree, of full dimension.
+    width
+        The number of neurons of the layers that are described; None for the width of the given
+        layer.
 
     Attributes
     ----------
-    domain, form : where the map is, and its absolute-value normal form.
-    width : the number of neurons.
-    own : what the neurons of the given layer do.
+    domain
+        The set on which the maps agree.
+    form
+        The absolute-value normal form of the map.
+    normals
+        The visible hyperplanes [w b] as primitive integer rows, in the order of `form.terms`.
+    width
+        The number of neurons.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> fiber = layer_fiber(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])]), 1)    # |x|
+    >>> fiber.normals, fiber.own.visible, fiber.is_simple
+    (((1, 0),), ((1, 1),), False)
     """
 
     def __init__(
@@ -114,7 +186,7 @@ class LayerFiber:
 
     @cached_property
     def own(self) -> NeuronAssignment:
-        """What the neurons of the given layer do."""
+        """The assignment of the given layer."""
         counts: dict[IntegerRow, list[int]] = {normal: [0, 0] for normal in self.normals}
         linear = dead = 0
         for row in self._neurons.rows:
@@ -131,13 +203,17 @@ class LayerFiber:
 
     @property
     def is_simple(self) -> bool:
-        """Whether the given layer has one neuron on each visible hyperplane and nothing cancels."""
+        """Whether the given layer has one neuron on each visible hyperplane and no groups."""
         return self.own.is_simple
 
     @cached_property
-    def is_alone(self) -> bool:
-        """Whether the given layer is known to be the only simple one, up to permutation and scaling: it has one neuron
-        on each visible hyperplane, no others, and no sum of matrices v_i w_i vanishes (no set can be flipped)."""
+    def is_provably_unique(self) -> bool:
+        """Whether the given layer is known to be the only one, up to permutation and scaling.
+
+        It is if it has one neuron on each visible hyperplane and no others, and no sum of matrices
+        v_i w_i over a nonempty set of neurons vanishes, so that no set can be flipped. The search
+        for such a sum is bounded; False means that uniqueness is not known.
+        """
         if not self.is_simple or self.own.linear or self.own.dead:
             return False
         hidden, outgoing = self._neurons.layers(0)
@@ -145,15 +221,26 @@ class LayerFiber:
 
     @property
     def outputs(self) -> int:
-        """m."""
+        """The number m of outputs of the map."""
         return len(self.form.offset)
 
     def component(self, assignment: NeuronAssignment) -> Component:
-        """The parameters with an assignment, a set that may be empty.
+        """Return the component of an assignment, which may be empty.
+
+        Parameters
+        ----------
+        assignment
+            Numbers of neurons, with a pair for each of the `normals` and `width` neurons in all.
+
+        Returns
+        -------
+        Component
+            The parameters with this assignment.
 
         Raises
         ------
-        NetworkError : other numbers of hyperplanes or neurons.
+        NetworkError
+            A visible hyperplane has no neuron, or the numbers of hyperplanes or neurons are others.
         """
         if len(assignment.visible) != len(self.normals) or not all(map(sum, assignment.visible)):
             raise NetworkError(
@@ -166,8 +253,24 @@ class LayerFiber:
         return Component(self, assignment)
 
     def flipped(self, flips: Sequence[int]) -> Component:
-        """The component that differs from the given simple layer in the orientation at the hyperplanes `flips`
-        (numbers among `normals`)."""
+        """Return the simple component with the other orientation at some visible hyperplanes.
+
+        Parameters
+        ----------
+        flips
+            The hyperplanes where the orientation differs from the given layer, as positions in
+            `normals`.
+
+        Returns
+        -------
+        Component
+            The component, which may be empty.
+
+        Raises
+        ------
+        NetworkError
+            The given layer is not simple.
+        """
         if not self.is_simple:
             raise NetworkError(
                 "flips are counted from a layer with one neuron on each visible hyperplane"
@@ -177,8 +280,11 @@ class LayerFiber:
         return self.component(NeuronAssignment(visible, (), own.linear, own.dead))
 
     def simple_components(self) -> Iterator[Component]:
-        """The components with one neuron on each visible hyperplane and no groups, empty ones included: for each set
-        of flips and each number of dead neurons, 2^p (e + 1) of them for e neurons that are not needed."""
+        """Yield the simple components, empty ones included.
+
+        There is one for each set of flips and each number of dead neurons: 2^p (e + 1) components
+        for p visible hyperplanes and e = `width` - p further neurons.
+        """
         spare = self.width - len(self.normals)
         base = self.own.visible if self.is_simple else ((1, 0),) * len(self.normals)
         for size in range(len(self.normals) + 1):
@@ -188,46 +294,63 @@ class LayerFiber:
                     yield Component(self, NeuronAssignment(visible, (), spare - dead, dead))
 
     def components(self) -> Iterator[Component]:
-        """All components, empty ones included. Their number grows exponentially with the width."""
+        """Yield all components, empty ones included; the number is exponential in the width."""
         count = len(self.normals)
-        for spread in _spreads(self.width - count, count + 1):
+        for spread in _distributions(self.width - count, count + 1):
             totals = [1 + extra for extra in spread[:count]]
             for visible in itertools.product(
                 *([(k, n - k) for k in range(n, -1, -1)] for n in totals)
             ):
-                for groups, linear, dead in _rest(spread[count]):
+                for groups, linear, dead in _other_roles(spread[count]):
                     yield Component(self, NeuronAssignment(tuple(visible), groups, linear, dead))
 
 
 @dataclass(frozen=True)
 class Component:
-    """The parameters with one assignment, up to permutation and positive scaling."""
+    """The layers of a fiber with one assignment, up to permutation and positive scaling.
+
+    Attributes
+    ----------
+    fiber
+        The fiber that the component belongs to.
+    assignment
+        The numbers of neurons in each role.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> second = ([[1, -1], [2, 1]], [1, 0])
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), second, ([[1, 1]], [0])])
+    >>> component = layer_fiber(net, 2).flipped([0])
+    >>> component.is_empty, component.dimension, component.flips
+    (False, 1, (0,))
+    """
 
     fiber: LayerFiber
     assignment: NeuronAssignment
 
     @cached_property
     def part(self) -> LinearPart:
-        """The linear part that doubled hyperplanes, mixed groups and linear neurons have to make."""
+        """The linear part that doubled hyperplanes, mixed groups and linear neurons contribute."""
         fiber, given, size = self.fiber, self.assignment, self.fiber.domain.dimension
         single = [
             (k, 1 if plus else -1)
             for k, (plus, minus) in enumerate(given.visible)
             if not (plus and minus)
         ]
-        heads = [[sign * c for c in fiber.form.terms[fiber.normals[k]]] for k, sign in single]
-        made = RationalMatrix.from_rows(
-            heads, ncols=fiber.outputs
+        weights = [[sign * c for c in fiber.form.terms[fiber.normals[k]]] for k, sign in single]
+        fixed = RationalMatrix.from_rows(
+            weights, ncols=fiber.outputs
         ).transpose() @ self._linear_parts([k for k, _ in single])
         carriers = Carriers(
             self._linear_parts(self.doubled), sum(map(_is_mixed, given.groups)), given.linear
         )
         return LinearPart(
-            RationalMatrix.from_rows(fiber.form.matrix, ncols=size) - made, carriers, fiber.domain
+            RationalMatrix.from_rows(fiber.form.matrix, ncols=size) - fixed, carriers, fiber.domain
         )
 
     def _linear_parts(self, chosen: Sequence[int]) -> RationalMatrix:
-        """The normals of some visible hyperplanes without their offsets, one per row."""
+        """The linear parts of some visible hyperplanes, one per row."""
         rows = [list(self.fiber.normals[k][:-1]) for k in chosen]
         return RationalMatrix.from_integers(rows, ncols=self.fiber.domain.dimension)
 
@@ -238,22 +361,33 @@ class Component:
 
     @property
     def flips(self) -> tuple[int, ...]:
-        """The visible hyperplanes whose only neuron has the other orientation than in the given layer."""
+        """The visible hyperplanes whose numbers of neurons differ from the given layer.
+
+        If both are simple, these are the hyperplanes with the opposite orientation.
+        """
         own, here = self.fiber.own.visible, self.assignment.visible
         return tuple(k for k, (a, b) in enumerate(zip(own, here, strict=True)) if a != b)
 
     @property
     def is_empty(self) -> bool:
-        """Whether no parameter has this assignment and the map."""
+        """Whether no layer has this assignment and the map of the fiber."""
         return not self.part.is_realisable
 
     def evidence(self) -> NonnegativeRank:
-        """For a simple component on the orthant: why it is empty, or not. It is not iff the nonnegative column rank of
-        what the linear neurons have to make is at most their number; a vector y, or λ, says which rank that is.
+        """Return the certificate that decides whether a simple component on the orthant is empty.
+
+        The component is nonempty if and only if the nonnegative column rank of the matrix that the
+        linear neurons contribute is at most their number.
+
+        Returns
+        -------
+        NonnegativeRank
+            The nonnegative column rank with its certificates.
 
         Raises
         ------
-        NetworkError : another component, or another domain.
+        NetworkError
+            The component is not simple, or the domain is not the orthant.
         """
         if self.fiber.domain.kind != "orthant" or not self.assignment.is_simple:
             raise NetworkError("pointed cones decide about simple components on the orthant")
@@ -261,11 +395,18 @@ class Component:
 
     @cached_property
     def dimension(self) -> int | None:
-        """The dimension modulo permutation and scaling, None if it is empty.
+        """The dimension modulo permutation and scaling, None if the component is empty.
 
-        Each linear neuron has a free bias and loses a scale; a dead one has a free row up to scale and free outgoing
-        weights; on a hyperplane with k neurons, k - 1 outgoing columns are free, one of which is counted with the
-        linear part if both orientations occur; a group has its hyperplane besides.
+        It is the dimension of the solutions of `part` plus the following numbers. A linear neuron
+        has a free bias and loses a scale: 0. A dead neuron has a free row up to scale and a free
+        outgoing column. On a hyperplane with k neurons k - 1 outgoing columns are free, of which
+        `part` counts one if both orientations occur. The hyperplane of a group is free, and `part`
+        counts it if both orientations occur.
+
+        Raises
+        ------
+        DomainError
+            The dimension is not worked out; see `LinearPart.dimension`.
         """
         carried = self.part.dimension
         if carried is None:
@@ -284,73 +425,107 @@ class Component:
         )
 
     def member(self, rng: Random | None = None) -> LayerNeurons | None:
-        """A parameter of the component, or a random one; None if it is empty. Rows are primitive integers."""
+        """Return a layer of the component, or a random one.
+
+        Parameters
+        ----------
+        rng
+            If given, free numbers are random; otherwise they are chosen simply.
+
+        Returns
+        -------
+        LayerNeurons or None
+            Neurons in the order of the assignment, with primitive integer rows; None if the
+            component is empty.
+        """
         found = self.part.realisation(rng)
         if found is None:
             return None
-        neurons = [*self._on_planes(found, rng), *self._in_groups(found, rng)]
-        neurons += [*self._linear(found, rng), *self._dead(rng)]
-        scaled = [_normalised(row, column) for row, column in neurons]
+        neurons = [*self._visible_neurons(found, rng), *self._group_neurons(found, rng)]
+        neurons += [*self._linear_neurons(found, rng), *self._dead_neurons(rng)]
+        scaled = [_with_primitive_row(row, column) for row, column in neurons]
         rows, columns = tuple(row for row, _ in scaled), tuple(column for _, column in scaled)
         return self._with_offset(rows, columns)
 
-    def _on_planes(self, found: Realisation, rng: Random | None) -> Iterator[tuple[Vector, Vector]]:
+    def _visible_neurons(
+        self, found: Realisation, rng: Random | None
+    ) -> Iterator[tuple[Vector, Vector]]:
+        """Yield row and column of the neurons on the visible hyperplanes."""
         doubled = self.doubled
         for k, pair in enumerate(self.assignment.visible):
             normal = tuple(map(Fraction, self.fiber.normals[k]))
             total = tuple(2 * c for c in self.fiber.form.terms[self.fiber.normals[k]])
             if k in doubled:
-                half = tuple(2 * row[doubled.index(k)] for row in found.doubled.rows())
-                yield from _both_ways(normal, total, half, pair, rng)
+                difference = tuple(2 * row[doubled.index(k)] for row in found.doubled.rows())
+                yield from _both_orientations(normal, total, difference, pair, rng)
             else:
-                yield from _one_way(normal if pair[0] else _negated(normal), total, max(pair), rng)
+                row = normal if pair[0] else negated(normal)
+                yield from _one_orientation(row, total, max(pair), rng)
 
-    def _in_groups(self, found: Realisation, rng: Random | None) -> Iterator[tuple[Vector, Vector]]:
-        """Mixed groups carry a row of the linear part; the others lie anywhere."""
+    def _group_neurons(
+        self, found: Realisation, rng: Random | None
+    ) -> Iterator[tuple[Vector, Vector]]:
+        """Yield row and column of the neurons in groups.
+
+        Groups with both orientations contribute a pair form of the solution; the hyperplanes of
+        other groups are arbitrary.
+        """
         nothing = (Fraction(),) * self.fiber.outputs
         taken = set(self.fiber.normals)
-        forms = iter(zip(found.pair_forms.rows(), found.pair_heads.transpose().rows(), strict=True))
+        weights = found.pair_weights.transpose().rows()
+        pairs = iter(zip(found.pair_forms.rows(), weights, strict=True))
         for pair in self.assignment.groups:
             if _is_mixed(pair):
-                form, head = next(forms)
-                row = self._crossing(form, taken, rng)
-                yield from _both_ways(row, nothing, tuple(2 * entry for entry in head), pair, rng)
+                form, weight = next(pairs)
+                row = self._crossing_row(form, taken, rng)
+                difference = tuple(2 * entry for entry in weight)
+                yield from _both_orientations(row, nothing, difference, pair, rng)
             else:
-                row = self._crossing(self._any_form(rng), taken, rng)
-                yield from _one_way(row if pair[0] else _negated(row), nothing, max(pair), rng)
+                row = self._crossing_row(self._nonzero_form(rng), taken, rng)
+                yield from _one_orientation(
+                    row if pair[0] else negated(row), nothing, max(pair), rng
+                )
 
-    def _any_form(self, rng: Random | None) -> Vector:
+    def _nonzero_form(self, rng: Random | None) -> Vector:
+        """Return (1, …, 1), or a random nonzero form."""
         size = self.fiber.domain.dimension
         numbers = [1] * size if rng is None else [rng.randint(-8, 8) for _ in range(size)]
         return tuple(map(Fraction, numbers if any(numbers) else [1] * size))
 
-    def _crossing(self, form: Vector, taken: set[IntegerRow], rng: Random | None) -> Vector:
-        """A row with this linear part whose hyperplane meets the interior and is none of those that are taken; it is
-        taken then. The biases of such hyperplanes are an open interval, (-sup, -inf) of the form on the domain."""
+    def _crossing_row(self, form: Vector, taken: set[IntegerRow], rng: Random | None) -> Vector:
+        """Return a row with this linear part whose hyperplane meets the interior of the domain.
+
+        The hyperplane is not in `taken`, to which it is added. The possible biases form an open
+        interval, from -sup to -inf of the form on the domain.
+        """
         domain = self.fiber.domain
-        least, most = domain.least_bias(_negated(form)), domain.least_bias(form)
-        first = Fraction(1, 2) if rng is None else Fraction(rng.randint(1, 63), 64)
-        for number in itertools.count(3):  # all but as many as are taken will do
-            row = (*form, _inside(None if least is None else -least, most, first))
+        least, most = domain.least_bias(negated(form)), domain.least_bias(form)
+        position = Fraction(1, 2) if rng is None else Fraction(rng.randint(1, 63), 64)
+        for number in itertools.count(3):  # the loop ends, since only finitely many are taken
+            row = (*form, _between(None if least is None else -least, most, position))
             normal = primitive(row)[0]
             if normal not in taken:
                 taken.add(normal)
                 return row
-            first = Fraction(1, number)
+            position = Fraction(1, number)
         raise ArithmeticError("an interval is used up")  # pragma: no cover
 
-    def _linear(self, found: Realisation, rng: Random | None) -> Iterator[tuple[Vector, Vector]]:
-        heads = found.linear_heads.transpose().rows()
-        for form, head in zip(found.linear_forms.rows(), heads, strict=True):
+    def _linear_neurons(
+        self, found: Realisation, rng: Random | None
+    ) -> Iterator[tuple[Vector, Vector]]:
+        """Yield row and column of the linear neurons; their biases are least or random."""
+        columns = found.linear_weights.transpose().rows()
+        for form, column in zip(found.linear_forms.rows(), columns, strict=True):
             least = self.fiber.domain.least_bias(form)
             if least is None:
                 raise ArithmeticError("a linear neuron is not bounded below")  # pragma: no cover
             extra = Fraction(0 if rng is None else rng.randint(0, 16), 8)
             if not any(form):
                 extra, least = extra + 1, Fraction(0)
-            yield (*form, least + extra), head
+            yield (*form, least + extra), column
 
-    def _dead(self, rng: Random | None) -> Iterator[tuple[Vector, Vector]]:
+    def _dead_neurons(self, rng: Random | None) -> Iterator[tuple[Vector, Vector]]:
+        """Yield row and column of the dead neurons."""
         domain, m = self.fiber.domain, self.fiber.outputs
         inside = domain.positive_form()
         for number in range(self.assignment.dead):
@@ -359,36 +534,58 @@ class Component:
             if rng is not None and domain.kind == "orthant":
                 form = tuple(Fraction(rng.randint(0, 8), 8) for _ in inside)
             least = domain.least_bias(form) or Fraction(0)
-            head = tuple(Fraction(0 if rng is None else rng.randint(-8, 8), 4) for _ in range(m))
-            yield _negated((*form, least + 1 + number)), head
+            column = tuple(Fraction(0 if rng is None else rng.randint(-8, 8), 4) for _ in range(m))
+            yield negated((*form, least + 1 + number)), column
 
     def _with_offset(self, rows: tuple[Vector, ...], columns: tuple[Vector, ...]) -> LayerNeurons:
-        """The output bias that gives the map its constant, found at a point of the domain."""
+        """Return the layer with the output bias that gives the map its value at one point."""
         point = self.fiber.domain.polyhedron.interior_point()
         if point is None:
             raise ArithmeticError("the domain has an interior")  # pragma: no cover
-        here = _value(rows, columns, point, self.fiber.outputs)
-        wanted = _form_value(self.fiber.form, point)
-        return LayerNeurons(rows, columns, tuple(a - b for a, b in zip(wanted, here, strict=True)))
+        value = _layer_value(rows, columns, point, self.fiber.outputs)
+        wanted = _normal_form_value(self.fiber.form, point)
+        return LayerNeurons(rows, columns, tuple(a - b for a, b in zip(wanted, value, strict=True)))
 
 
 def layer_fiber(
     network: Network, layer: int, domain: LayerDomain | None = None, width: int | None = None
 ) -> LayerFiber:
-    """The fiber of hidden layer `layer` (from 1) of a plain stack, together with the weights after it.
+    """Return the fiber of a hidden layer of a plain stack, together with the weights after it.
 
     Parameters
     ----------
-    domain : by default R^n for layer 1 and the orthant for later ones; their inputs may fill less than that, then the
-        fiber is a part of all parameters with the same function.
-    width : of the layers that are described; by default that of the given one.
+    network
+        A plain stack.
+    layer
+        The number of a hidden layer with weights after it, counted from 1.
+    domain
+        The set on which the maps agree; None for R^n if the layer is the first one, and for the
+        orthant otherwise. The image of the layers before may be smaller than the orthant; then the
+        fiber is only a part of the parameters with the same function.
+    width
+        The width of the layers that are described; None for the width of the given layer.
+
+    Returns
+    -------
+    LayerFiber
+        The layers of this width with the map of the given layer.
 
     Raises
     ------
-    NetworkError : no plain stack, no such layer, or a width below the number of visible hyperplanes.
+    NetworkError
+        The network is not a plain stack, it has no such layer, or the width is below the number of
+        visible hyperplanes.
 
+    Notes
+    -----
+    Source: the three-layer paper (2026), Proposition 1, Theorem 4.2 and Definition 22,
+    arXiv 2605.18319.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1], [2, 1]], [1, 0]), ([[1, 1]], [0])])
+    >>> second = ([[1, -1], [2, 1]], [1, 0])
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), second, ([[1, 1]], [0])])
     >>> fiber = layer_fiber(net, 2)
     >>> fiber.own
     NeuronAssignment(visible=((1, 0),), groups=(), linear=1, dead=0)
@@ -409,32 +606,31 @@ def layer_fiber(
     fiber = LayerFiber(neurons, domain, width)
     if fiber.width < len(fiber.normals):
         raise NetworkError(
-            f"{len(fiber.normals)} hyperplanes are visible, more than {fiber.width} neurons can make"
+            f"{len(fiber.normals)} hyperplanes are visible, more than {fiber.width} neurons can "
+            "make"
         )
     return fiber
 
 
-# -- small steps --------------------------------------------------------------------------------------------------
-
-
 def _is_mixed(pair: tuple[int, int]) -> bool:
+    """Whether both orientations occur on a hyperplane."""
     return pair[0] > 0 and pair[1] > 0
 
 
 def _sorted_groups(groups: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Orientation of a group's hyperplane means nothing: the larger number first, largest groups first."""
+    """Return the canonical order: the larger number of a pair first, the largest pairs first."""
     return tuple(sorted(((max(pair), min(pair)) for pair in groups), reverse=True))
 
 
-def _spreads(total: int, places: int) -> Iterator[tuple[int, ...]]:
-    """All ways to distribute a number over so many places: bars between stars."""
+def _distributions(total: int, places: int) -> Iterator[tuple[int, ...]]:
+    """Yield all ways to write a number as an ordered sum of `places` numbers ≥ 0."""
     for bars in itertools.combinations(range(total + places - 1), places - 1):
         ends = (-1, *bars, total + places - 1)
         yield tuple(after - before - 1 for before, after in itertools.pairwise(ends))
 
 
-def _rest(count: int) -> Iterator[tuple[tuple[tuple[int, int], ...], int, int]]:
-    """Groups, linear and dead neurons that are so many together."""
+def _other_roles(count: int) -> Iterator[tuple[tuple[tuple[int, int], ...], int, int]]:
+    """Yield all groups and numbers of linear and dead neurons with `count` neurons in all."""
     for in_groups in range(count + 1):
         for groups in _group_lists(in_groups):
             for dead in range(count - in_groups + 1):
@@ -442,7 +638,7 @@ def _rest(count: int) -> Iterator[tuple[tuple[tuple[int, int], ...], int, int]]:
 
 
 def _group_lists(count: int) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Lists of groups, descending, with so many neurons together."""
+    """Yield all lists of groups in canonical order with `count` neurons in all."""
     waiting: list[tuple[int, tuple[tuple[int, int], ...]]] = [(count, ())]
     while waiting:
         left, groups = waiting.pop()
@@ -458,49 +654,55 @@ def _group_lists(count: int) -> Iterator[tuple[tuple[int, int], ...]]:
         waiting += [(left - sum(pair), (*groups, pair)) for pair in sizes if pair <= most]
 
 
-def _inside(low: Fraction | None, high: Fraction | None, part: Fraction) -> Fraction:
-    """A point of an open interval, whose ends may be infinite (None), for a number between 0 and 1."""
+def _between(low: Fraction | None, high: Fraction | None, position: Fraction) -> Fraction:
+    """Map a number between 0 and 1 to a point of an open interval; an end None is infinite."""
     if low is not None and high is not None:
-        return low + (high - low) * part
-    reach = part / (1 - part)
+        return low + (high - low) * position
+    reach = position / (1 - position)
     if low is None and high is None:
         return reach - 1
     return low + reach if low is not None else (high or 0) - reach
 
 
-def _one_way(
+def _one_orientation(
     row: Vector, total: Vector, count: int, rng: Random | None
 ) -> Iterator[tuple[Vector, Vector]]:
-    """Neurons with one row whose columns add up to `total`."""
-    for column in _shares(total, count, rng):
+    """Yield `count` neurons with the given row whose columns add up to `total`."""
+    for column in _summands(total, count, rng):
         yield row, column
 
 
-def _both_ways(
+def _both_orientations(
     row: Vector, total: Vector, difference: Vector, pair: tuple[int, int], rng: Random | None
 ) -> Iterator[tuple[Vector, Vector]]:
-    """Neurons with rows ±row: all columns add up to `total`, those of row minus those of -row to `difference`."""
+    """Yield neurons with the rows row and -row whose columns add up to `total`.
+
+    The columns of the neurons with the row minus the columns of the others add up to `difference`.
+    """
     plus = tuple((t + d) / 2 for t, d in zip(total, difference, strict=True))
     minus = tuple((t - d) / 2 for t, d in zip(total, difference, strict=True))
-    yield from _one_way(row, plus, pair[0], rng)
-    yield from _one_way(_negated(row), minus, pair[1], rng)
+    yield from _one_orientation(row, plus, pair[0], rng)
+    yield from _one_orientation(negated(row), minus, pair[1], rng)
 
 
-def _shares(total: Vector, count: int, rng: Random | None) -> Iterator[Vector]:
-    """So many vectors with a given sum: equal ones, or random ones."""
+def _summands(total: Vector, count: int, rng: Random | None) -> Iterator[Vector]:
+    """Yield `count` vectors with a given sum: equal ones, or random ones if `rng` is given."""
     left = total
     for k in range(count, 1, -1):
         if rng is None:
-            share = tuple(entry / k for entry in left)
+            summand = tuple(entry / k for entry in left)
         else:
-            share = tuple(Fraction(rng.randint(-8, 8), 4) for _ in left)
-        left = tuple(a - b for a, b in zip(left, share, strict=True))
-        yield share
+            summand = tuple(Fraction(rng.randint(-8, 8), 4) for _ in left)
+        left = tuple(a - b for a, b in zip(left, summand, strict=True))
+        yield summand
     yield left
 
 
-def _normalised(row: Vector, column: Vector) -> tuple[Vector, Vector]:
-    """The row scaled to primitive integers: other scales would make the numbers of wide layers long."""
+def _with_primitive_row(row: Vector, column: Vector) -> tuple[Vector, Vector]:
+    """Scale a neuron such that its row consists of primitive integers; a zero row stays.
+
+    Other scales would give wide layers numbers of many digits.
+    """
     if not any(row):
         return row, column
     normal, factor = primitive(row)
@@ -511,27 +713,22 @@ def _normalised(row: Vector, column: Vector) -> tuple[Vector, Vector]:
     )
 
 
-def _negated(vector: Vector) -> Vector:
-    return tuple(-entry for entry in vector)
-
-
-def _value(
+def _layer_value(
     rows: Sequence[Vector], columns: Sequence[Vector], point: Sequence[Fraction], outputs: int
 ) -> Vector:
+    """Return V σ(W u + b) at a point u."""
     total = [Fraction()] * outputs
     for row, column in zip(rows, columns, strict=True):
-        t = sum((a * x for a, x in zip(row[:-1], point, strict=True)), row[-1])
+        t = dot(row[:-1], point) + row[-1]
         if t > 0:
             total = [a + t * v for a, v in zip(total, column, strict=True)]
     return tuple(total)
 
 
-def _form_value(form: AbsoluteValueForm, point: Sequence[Fraction]) -> Vector:
-    total = [
-        sum((a * x for a, x in zip(row, point, strict=True)), c)
-        for row, c in zip(form.matrix, form.offset, strict=True)
-    ]
+def _normal_form_value(form: AbsoluteValueForm, point: Sequence[Fraction]) -> Vector:
+    """Return Σ_h C_h |h·(u,1)| + M u + m at a point u."""
+    total = [dot(row, point) + c for row, c in zip(form.matrix, form.offset, strict=True)]
     for normal, coefficient in form.terms.items():
-        t = abs(sum((a * x for a, x in zip(normal[:-1], point, strict=True)), Fraction(normal[-1])))
+        t = abs(dot(normal[:-1], point) + normal[-1])
         total = [a + t * c for a, c in zip(total, coefficient, strict=True)]
     return tuple(total)

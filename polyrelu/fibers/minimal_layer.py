@@ -1,17 +1,25 @@
-"""The smallest layer with a given map: as many neurons as its absolute-value normal form needs.
+"""The smallest layer with a given map.
 
-Every visible hyperplane needs a neuron. What is left of the linear part then costs further neurons: one for a second
-orientation on a visible hyperplane, one for a linear neuron, two for a pair on a hyperplane of its own (needed only on
-domains with lines, on which linear neurons vanish; elsewhere two linear neurons do as well). Which orientations leave
-least over is a subset-sum question (NP-hard): all are tried within a bound. Beyond it, a layer is found, and that it is
-the smallest is claimed only where linear algebra or the number of visible hyperplanes says so.
+Here is the search for a layer with the map of a given layer and as few neurons as possible, and its
+application to all layers of a network. It removes superfluous neurons without changing the
+function, and it says where no narrower layer exists. The search visits the components of a
+`LayerFiber` by their number of neurons; a bound on the number of assignments makes it incomplete
+for wide layers, which the result records.
+
+Every visible hyperplane needs a neuron. The rest of the linear part then costs further neurons: one
+for a second orientation on a visible hyperplane, one for a linear neuron, or two for a pair on a
+hyperplane of its own. Pairs are needed only on domains with lines, on which linear neurons vanish;
+elsewhere two linear neurons can replace a pair. The choice of the orientations that leave least
+over is a subset-sum problem (NP-hard), so all choices are tried within a bound. Beyond the bound a
+layer is still found, but it is claimed to be the smallest one only if linear algebra or the number
+of visible hyperplanes proves it.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from polyrelu.errors import NetworkError
@@ -22,20 +30,32 @@ from polyrelu.symmetry import LayerDomain
 
 __all__ = ["Simplified", "SmallestLayer", "simplify", "smallest_layer"]
 
-#: So many choices of orientations are tried.
-_CHOICES = 2**14
+#: Maximum number of assignments that are tried for one number of neurons.
+_MAX_ASSIGNMENTS = 2**14
 
 
 @dataclass(frozen=True, slots=True)
 class SmallestLayer:
-    """A layer with the same map.
+    """A layer with a given map and few neurons.
 
     Attributes
     ----------
-    neurons : rows, outgoing columns and offset.
-    assignment : what the neurons do.
-    is_smallest : whether no layer with fewer neurons has the map; False means that this is not known.
-    at_least : so many neurons are needed.
+    neurons
+        The layer.
+    assignment
+        The numbers of its neurons in each role.
+    is_smallest
+        True if no layer with fewer neurons has the map; False means that this is not known.
+    at_least
+        A lower bound on the number of neurons of every layer with the map.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [-1], [2]], [0, 0, 7]), ([[1, -1, 0]], [3])])    # x + 3
+    >>> found = smallest_layer(layer_fiber(net, 1))
+    >>> found.width, found.at_least, found.is_smallest
+    (2, 2, True)
     """
 
     neurons: LayerNeurons
@@ -51,12 +71,22 @@ class SmallestLayer:
 
 @dataclass(frozen=True, slots=True)
 class Simplified:
-    """A network with the same function on the domain, and no wider.
+    """A network with the same function as a given one whose hidden layers are at most as wide.
 
     Attributes
     ----------
-    network : the network.
-    is_smallest : for each hidden layer, whether no narrower one has the same map on R^n, the domain or the orthant.
+    network
+        The network.
+    is_smallest
+        For each hidden layer, whether no narrower layer has the same map on its domain, which is
+        R^n or the given domain for the first layer and the orthant for the others. False means that
+        this is not known.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> simplify(from_arrays([([[1], [2]], [0, 0]), ([[1, 1]], [0])])).is_smallest
+    (True,)
     """
 
     network: Network
@@ -64,29 +94,45 @@ class Simplified:
 
 
 def simplify(network: Network, domain: Polyhedron | None = None) -> Simplified:
-    """Make the hidden layers of a plain stack as narrow as their normal forms allow, the last one first.
+    """Make the hidden layers of a plain stack as narrow as their normal forms allow.
 
-    With one hidden layer and an affine output the result is a smallest network with its function on the domain, where
-    `is_smallest` says so.
-    Deeper, each layer is the smallest for all inputs u ≥ 0, though the layers before may not reach all of them.
+    With one hidden layer and an affine output the result is a smallest network with its function on
+    the domain, if `is_smallest` says so. In deeper networks each layer is the smallest one for all
+    inputs u ≥ 0, although the layers before may not reach all of them. The last layer is treated
+    first.
 
     Parameters
     ----------
-    domain : with interior; R^n if it is not given.
+    network
+        A plain stack.
+    domain
+        A polyhedron with interior on which the function is kept; None for R^n.
+
+    Returns
+    -------
+    Simplified
+        The network with narrower layers, and for each layer whether it is the smallest one.
 
     Raises
     ------
-    NetworkError : no plain stack. DomainError : a domain without interior.
+    NetworkError
+        The network is not a plain stack.
+    DomainError
+        The domain has no interior.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1], [-1], [1], [3]], [0, 0, 5, -2]), ([[1, -1, 0, 2]], [0])])   # x + 2 max(3x - 2, 0)
+    >>> first = ([[1], [-1], [1], [3]], [0, 0, 5, -2])
+    >>> net = from_arrays([first, ([[1, -1, 0, 2]], [0])])    # x + 2 max(3x - 2, 0)
     >>> small = simplify(net)
     >>> small.network.widths, small.is_smallest, small.network([3]) == net([3])
     ((1, 2, 1), (True,), True)
     """
     if not network.is_plain:
         raise NetworkError(
-            "simplify takes plain stacks; networks with connections that skip layers are left as they are"
+            "simplify takes plain stacks; networks with connections that skip layers are left as "
+            "they are"
         )
     smallest: list[bool] = []
     last = network.depth - 1
@@ -100,12 +146,30 @@ def simplify(network: Network, domain: Polyhedron | None = None) -> Simplified:
 
 
 def smallest_layer(fiber: LayerFiber) -> SmallestLayer:
-    """The smallest layer with the map of a fiber; at least one neuron, as layers have."""
+    """Find the smallest layer with the map of a fiber; it has at least one neuron.
+
+    Parameters
+    ----------
+    fiber
+        The fiber of a layer; its own width does not matter.
+
+    Returns
+    -------
+    SmallestLayer
+        A layer with the map, and whether it is known to be the smallest one.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> fiber = layer_fiber(from_arrays([([[1], [2]], [0, 0]), ([[1, 1]], [0])]), 1)
+    >>> smallest_layer(fiber).assignment.visible
+    ((1, 0),)
+    """
     needed = len(fiber.normals)
     at_least = max(needed, 1)
-    certain = True  # nothing narrower than what is tried now has the map
+    certain = True  # all smaller numbers of neurons are excluded
     for extra in itertools.count(1 if needed == 0 else 0):
-        component, decided = _first(fiber, extra)
+        component, decided = _nonempty_component(fiber, extra)
         if component is not None:
             neurons = component.member()
             if neurons is None:
@@ -116,30 +180,33 @@ def smallest_layer(fiber: LayerFiber) -> SmallestLayer:
     raise AssertionError("itertools.count ends")  # pragma: no cover - for the type checker
 
 
-def _first(fiber: LayerFiber, extra: int) -> tuple[Component | None, bool]:
-    """A component with so many neurons more than visible hyperplanes, and whether None means that there is none."""
+def _nonempty_component(fiber: LayerFiber, extra: int) -> tuple[Component | None, bool]:
+    """Return a component with `extra` neurons more than there are visible hyperplanes.
+
+    The second value tells whether None proves that there is no such component.
+    """
     count = len(fiber.normals)
-    if count == 0 and extra == 1:  # a map without bends: one neuron at least, which may be dead
-        listed: Iterator[NeuronAssignment] = iter(
-            [NeuronAssignment((), (), 0, 1), NeuronAssignment((), (), 1, 0)]
-        )
-        return _nonempty(fiber, listed), True
-    if extra == 0 and (solved := _orientations(fiber)) is not None:
-        return _nonempty(fiber, iter(solved)), True
-    if _number(fiber, extra) <= _CHOICES:
-        return _nonempty(fiber, _assignments(fiber, extra)), True
-    return _nonempty(fiber, _guesses(fiber, extra)), False
+    if count == 0 and extra == 1:  # a map without bends needs one neuron, which may be dead
+        single = [NeuronAssignment((), (), 0, 1), NeuronAssignment((), (), 1, 0)]
+        return _first_nonempty(fiber, single), True
+    if extra == 0 and (solved := _solved_orientations(fiber)) is not None:
+        return _first_nonempty(fiber, solved), True
+    if _num_assignments(fiber, extra) <= _MAX_ASSIGNMENTS:
+        return _first_nonempty(fiber, _assignments(fiber, extra)), True
+    return _first_nonempty(fiber, _likely_assignments(fiber, extra)), False
 
 
-def _nonempty(fiber: LayerFiber, assignments: Iterator[NeuronAssignment]) -> Component | None:
-    parts = (Component(fiber, assignment) for assignment in assignments)
-    return next((part for part in parts if not part.is_empty), None)
+def _first_nonempty(fiber: LayerFiber, assignments: Iterable[NeuronAssignment]) -> Component | None:
+    """Return the first component of these assignments that is not empty."""
+    components = (Component(fiber, assignment) for assignment in assignments)
+    return next((component for component in components if not component.is_empty), None)
 
 
-def _orientations(fiber: LayerFiber) -> list[NeuronAssignment] | None:
-    """If the matrices C_h h are independent, at most one choice of signs ε has M = Σ ε_h C_h h: it, or nothing.
+def _solved_orientations(fiber: LayerFiber) -> list[NeuronAssignment] | None:
+    """Solve M = Σ ε_h C_h h for signs ε_h by linear algebra.
 
-    None if they are dependent: then more than linear algebra is needed.
+    If the matrices C_h h are independent, the list contains the only assignment of one neuron for
+    each hyperplane, or is empty if there is none. If they are dependent, the result is None.
     """
     terms = [
         [c * entry for c in fiber.form.terms[normal] for entry in normal[:-1]]
@@ -157,8 +224,8 @@ def _orientations(fiber: LayerFiber) -> list[NeuronAssignment] | None:
     return [NeuronAssignment(tuple((1, 0) if sign > 0 else (0, 1) for sign in signs), (), 0, 0)]
 
 
-def _number(fiber: LayerFiber, extra: int) -> int:
-    """How many assignments `_assignments` lists."""
+def _num_assignments(fiber: LayerFiber, extra: int) -> int:
+    """Return the number of assignments that `_assignments` yields."""
     count = len(fiber.normals)
     return sum(
         math.comb(count, doubled) * 2 ** (count - doubled)
@@ -167,7 +234,7 @@ def _number(fiber: LayerFiber, extra: int) -> int:
 
 
 def _splits(fiber: LayerFiber, extra: int) -> Iterator[tuple[int, int, int]]:
-    """How many of the extra neurons make second orientations, pairs, and linear neurons."""
+    """Yield how many extra neurons are second orientations, how many pairs, how many linear."""
     for doubled in range(min(extra, len(fiber.normals)) + 1):
         rest = extra - doubled
         if fiber.domain.kind == "space":
@@ -179,7 +246,11 @@ def _splits(fiber: LayerFiber, extra: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _assignments(fiber: LayerFiber, extra: int) -> Iterator[NeuronAssignment]:
-    """All assignments that are worth trying with so many extra neurons."""
+    """Yield the assignments with `extra` neurons more than hyperplanes that are worth trying.
+
+    Dead neurons, further neurons of one orientation and groups of one orientation are left out,
+    because a narrower layer does without them.
+    """
     count = len(fiber.normals)
     for doubled, pairs, linear in _splits(fiber, extra):
         for chosen in itertools.combinations(range(count), doubled):
@@ -189,8 +260,12 @@ def _assignments(fiber: LayerFiber, extra: int) -> Iterator[NeuronAssignment]:
                 yield NeuronAssignment(visible, ((1, 1),) * pairs, linear, 0)
 
 
-def _guesses(fiber: LayerFiber, extra: int) -> Iterator[NeuronAssignment]:
-    """The given layer's own orientations, and all equal ones, with linear neurons; what the given layer does itself."""
+def _likely_assignments(fiber: LayerFiber, extra: int) -> Iterator[NeuronAssignment]:
+    """Yield a few assignments with `extra` neurons more than hyperplanes.
+
+    The hyperplanes have the orientations of the given layer, or all the same one, and the extra
+    neurons are linear. The assignment of the given layer without superfluous neurons comes last.
+    """
     own = fiber.own
     once = tuple((min(plus, 1), min(minus, 1)) for plus, minus in own.visible)
     single = tuple(pair if sum(pair) == 1 else (1, 0) for pair in once)

@@ -1,11 +1,20 @@
-"""The fiber of a network: components with dimension, equations and members, and how far the list is complete.
+"""The fiber of a network as a list of components, with a statement how complete the list is.
 
-* One hidden layer: the layer's fiber on R^n or another domain. The list is complete among all parameters of the width
-  if all assignments are listed, and among simple ones (one neuron on each visible hyperplane) otherwise.
-* Two hidden layers, n_0 ≥ n_1 ≥ 2, rank W[1] = n_1 (three-layer symmetries, section 6): if a hyperplane is hidden, its
-  translations and flips; if none is, the first layer is fixed, and the rest is the fiber of the second layer on the
-  orthant. Complete among generic parameters, provided that the network is generic.
-* Any other plain stack: the fibers of single layers and hidden hyperplanes, one after the other. Parts of the fiber.
+Here are the components of the fiber of a plain stack, each with dimension, equations and members.
+The command `polyrelu fiber` and its reports show them. A reader must know that the lists are
+complete among different sets of parameters, and that the field `complete` of a `Fiber` names this
+set.
+
+* One hidden layer: the components of the fiber of the layer, on R^n or another domain. The list is
+  complete among all parameters of the architecture if all assignments are listed. Otherwise it is
+  complete among simple parameters, which have one neuron on each visible hyperplane.
+* Two hidden layers with n_0 ≥ n_1 ≥ 2 and rank W[1] = n_1 (the three-layer paper, arXiv 2605.18319,
+  section 6). If a hyperplane of the first layer is hidden, the components are its translations
+  after each set of flips. If none is hidden, the first layer is fixed, and the components are the
+  components of the fiber of the second layer on the orthant. The list is complete among generic
+  parameters, provided that the network is generic.
+* Any other plain stack: the components of the fibers of all layers and all hidden hyperplanes, each
+  with the other layers fixed. They are a part of the fiber.
 """
 
 from __future__ import annotations
@@ -25,52 +34,101 @@ from polyrelu.symmetry import LayerDomain
 
 __all__ = ["Fiber", "FiberComponent", "HiddenComponent", "LayerComponent", "fiber"]
 
-#: Up to so many neurons all assignments of a layer are listed, and not only the simple ones.
-_ALL_ASSIGNMENTS = 4
-#: So many hyperplanes stand in a label.
-_LABELS = 16
-#: So many components are visited to list those that are not empty; fewer of large layers.
-_VISITED = 4096
-_WORK = 1_000_000
-_SIMPLE = "assignments with several neurons on one hyperplane are not listed"
+
+@dataclass(frozen=True, slots=True)
+class ListingSettings:
+    """Limits of the lists of components.
+
+    Attributes
+    ----------
+    max_width
+        Largest number of neurons of a layer for which all assignments are listed, not only simple
+        ones.
+    max_visited
+        Maximum number of assignments of one layer, or of sets of flips, that are visited.
+    max_entries
+        Maximum of the number of visited assignments times neurons, inputs and outputs of the layer;
+        it lowers `max_visited` for large layers.
+    """
+
+    max_width: int = 4
+    max_visited: int = 4096
+    max_entries: int = 1_000_000
 
 
+_SETTINGS = ListingSettings()
+#: Maximum number of hyperplanes that the label of a component mentions.
+_MAX_LABELLED = 16
+_ONLY_SIMPLE = "assignments with several neurons on one hyperplane are not listed"
+_GENERIC = "complete among generic parameters if the network is generic"
+
+#: The set of parameters among which a list of components is complete; see `Fiber`.
 Completeness = Literal["all", "simple", "generic", "part"]
 
 
 class FiberComponent(Protocol):
-    """A set of parameters with the function, up to permutation and positive scaling of neurons."""
+    """The interface of a component of a fiber.
+
+    A component is a set of parameters with one function, up to permutation and positive scaling of
+    neurons. Its parameters differ in two consecutive layers only. `LayerComponent` and
+    `HiddenComponent` implement the interface.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> component = fiber(from_arrays([([[1], [1]], [0, 0]), ([[1, 2]], [0])])).components[0]
+    >>> component.layer, component.label, component.dimension
+    (1, 'neurons on the hyperplanes: 2+0', 1)
+    """
 
     @property
     def layer(self) -> int:
-        """The first of the two layers that change."""
+        """The number of the first of the two layers that change, counted from 1."""
 
     @property
     def label(self) -> str:
-        """What its parameters are, in words."""
+        """A description of the parameters in words."""
 
     @property
     def dimension(self) -> int | None:
-        """Its dimension, None if it is not known."""
+        """The dimension modulo permutation and scaling, None if it is not known."""
 
     @property
     def normals(self) -> tuple[tuple[int, ...], ...]:
-        """The visible hyperplanes [w b] that numbers in the label mean."""
+        """The visible hyperplanes [w b] to which numbers in the label refer."""
 
     @property
     def unknowns(self) -> int:
-        """About how many unknowns its equations have."""
+        """The approximate number of unknowns in the equations."""
 
     def member(self, rng: Random | None = None) -> Network:
-        """One of the networks, or a random one."""
+        """Return one of the networks, or a random one if `rng` is given."""
 
     def conditions(self) -> Conditions:
-        """Its equations and inequalities."""
+        """Return the equations and inequalities of the component."""
 
 
 @dataclass(frozen=True)
 class LayerComponent:
-    """Layers ℓ and ℓ+1 changed within a component of the fiber of layer ℓ."""
+    """The networks whose layers ℓ and ℓ+1 lie in a component of the fiber of layer ℓ.
+
+    Attributes
+    ----------
+    network
+        The network whose other layers stay fixed.
+    layer
+        The number ℓ of the layer, counted from 1.
+    component
+        The component of the fiber of the layer.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])    # |x|
+    >>> component = fiber(net).components[0]
+    >>> component.label, component.dimension, component.member()([3]) == net([3])
+    ('neurons on the hyperplanes: 1+1', 0, True)
+    """
 
     network: Network
     layer: int
@@ -78,24 +136,9 @@ class LayerComponent:
 
     @property
     def label(self) -> str:
-        """What the neurons do, in words."""
+        """The numbers of neurons in each role, in words."""
         given = self.component.assignment
-        own = self.component.fiber.own
-        if given.is_simple and own.is_simple:
-            turned = self.component.flips
-            parts = [
-                "orientations as given"
-                if not turned
-                else f"{_counted('hyperplane', turned)} flipped"
-            ]
-        else:
-            pairs = [f"{plus}+{minus}" for plus, minus in given.visible[:_LABELS]]
-            more = [f"and {len(given.visible) - _LABELS} more"] * (len(given.visible) > _LABELS)
-            parts = [
-                f"neurons on the hyperplanes: {' '.join([*pairs, *more])}"
-                if pairs
-                else "no visible hyperplane"
-            ]
+        parts = [self._visible_label]
         parts += [
             f"{plus}+{minus} that cancel on one more hyperplane" for plus, minus in given.groups
         ]
@@ -107,8 +150,22 @@ class LayerComponent:
         return ", ".join(parts)
 
     @property
+    def _visible_label(self) -> str:
+        """The flipped hyperplanes if this can be said, otherwise the neurons on each hyperplane."""
+        given = self.component.assignment
+        if given.is_simple and self.component.fiber.own.is_simple:
+            flips = self.component.flips
+            return f"{_counted('hyperplane', flips)} flipped" if flips else "orientations as given"
+        if not given.visible:
+            return "no visible hyperplane"
+        pairs = [f"{plus}+{minus}" for plus, minus in given.visible[:_MAX_LABELLED]]
+        if len(given.visible) > _MAX_LABELLED:
+            pairs.append(f"and {len(given.visible) - _MAX_LABELLED} more")
+        return f"neurons on the hyperplanes: {' '.join(pairs)}"
+
+    @property
     def dimension(self) -> int | None:
-        """See `Component.dimension`; None where it is not worked out."""
+        """The dimension as in `Component.dimension`, None where it is not worked out."""
         try:
             return self.component.dimension
         except DomainError:
@@ -116,17 +173,33 @@ class LayerComponent:
 
     @property
     def normals(self) -> tuple[tuple[int, ...], ...]:
-        """See `LayerFiber`."""
+        """The visible hyperplanes of the layer."""
         return self.component.fiber.normals
 
     @property
     def unknowns(self) -> int:
-        """All numbers of the layer."""
+        """The number of all rows' and columns' entries."""
         fiber = self.component.fiber
         return fiber.width * (fiber.domain.dimension + 1 + fiber.outputs)
 
     def member(self, rng: Random | None = None) -> Network:
-        """The network with the two layers of a member."""
+        """Return the network with the two layers of a member of the component.
+
+        Parameters
+        ----------
+        rng
+            If given, the member is random.
+
+        Returns
+        -------
+        Network
+            A network of the same architecture with the same function.
+
+        Raises
+        ------
+        NetworkError
+            The component is empty.
+        """
         neurons = self.component.member(rng)
         if neurons is None:
             raise NetworkError("the component is empty")
@@ -134,13 +207,29 @@ class LayerComponent:
         return self.network.replace_layers({self.layer: hidden, self.layer + 1: outgoing})
 
     def conditions(self) -> Conditions:
-        """See `conditions_of`."""
+        """Return the equations and inequalities of the component, see `conditions_of`."""
         return conditions_of(self.component)
 
 
 @dataclass(frozen=True)
 class HiddenComponent:
-    """The translations of a hidden hyperplane after some flips."""
+    """The translations of a hidden hyperplane after some flips.
+
+    Attributes
+    ----------
+    hidden
+        The hidden hyperplane.
+    flipped
+        The neurons that are flipped.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-2]), ([[1]], [0])])
+    >>> component = fiber(net).components[1]
+    >>> component.label, component.member()([5, 1]) == net([5, 1])
+    ('hyperplane of neuron 0 translated, neuron 1 flipped', True)
+    """
 
     hidden: HiddenHyperplane
     flipped: tuple[int, ...]
@@ -152,50 +241,63 @@ class HiddenComponent:
 
     @property
     def label(self) -> str:
-        """Which hyperplane, and which flips."""
-        turned = f", {_counted('neuron', self.flipped)} flipped" if self.flipped else ""
-        return f"hyperplane of neuron {self.hidden.neuron} translated{turned}"
+        """The hidden hyperplane and the flipped neurons, in words."""
+        flips = f", {_counted('neuron', self.flipped)} flipped" if self.flipped else ""
+        return f"hyperplane of neuron {self.hidden.neuron} translated{flips}"
 
     @property
     def dimension(self) -> int:
-        """See `HiddenHyperplane.dimension`."""
+        """The dimension as in `HiddenHyperplane.dimension`."""
         return self.hidden.dimension
 
     @property
     def normals(self) -> tuple[tuple[int, ...], ...]:
-        """None: the label speaks of neurons."""
+        """An empty tuple, because the label refers to neurons only."""
         return ()
 
     @property
     def unknowns(self) -> int:
-        """The numbers of the two layers: the only symbol is t, but they are all written."""
+        """The number of entries of the two layers, all of which are printed with the symbol t."""
         network = self.hidden.network
         return sum(
             network.widths[k] * (network.widths[k - 1] + 1) for k in (self.layer, self.layer + 1)
         )
 
     def member(self, rng: Random | None = None) -> Network:
-        """The network with these flips; with `rng`, translated at random."""
+        """Return the network with these flips, translated at random if `rng` is given."""
         if rng is None:
             return self.hidden.member(self.flipped)
         return self.hidden.member(self.flipped, self.hidden.random_shift(rng), rng)
 
     def conditions(self) -> Conditions:
-        """See `hidden_conditions`."""
+        """Return the equations and inequalities of the component, see `hidden_conditions`."""
         return hidden_conditions(self.hidden, self.flipped)
 
 
 @dataclass(frozen=True)
 class Fiber:
-    """Components of the set of parameters with the function of a network.
+    """The set of parameters with the function of a network, as a list of components.
 
     Attributes
     ----------
-    network : the network.
-    components : nonempty ones, that of the network itself first; as many as were visited.
-    complete : ``"all"``: all parameters of the architecture are in one of them; ``"simple"``: all with one neuron on
-        each visible hyperplane; ``"generic"``: all generic ones, if the network is generic; ``"part"``: a part of them.
-    reason : why it is not more, in words; empty if it is complete among all.
+    network
+        The network.
+    components
+        The nonempty components among those that were visited; the first one contains the network.
+    complete
+        The set of parameters among which the list is complete. "all": every parameter of the
+        architecture with the function lies in one of the components. "simple": every such parameter
+        with one neuron on each visible hyperplane. "generic": every generic one, if the network is
+        generic. "part": the list is a part of the fiber.
+    reason
+        Why the list is not complete among all parameters, in words; empty if it is.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> found = fiber(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])]))    # |x|
+    >>> found.dimension, len(found.components), found.complete
+    (0, 1, 'all')
     """
 
     network: Network
@@ -205,37 +307,60 @@ class Fiber:
 
     @property
     def dimension(self) -> int | None:
-        """The largest dimension of a component, modulo permutation and scaling; None if that of one is not known."""
+        """The largest dimension of a component, None if the dimension of one is not known.
+
+        Dimensions are modulo permutation and scaling.
+        """
         known = [component.dimension for component in self.components]
         return None if None in known else max(size for size in known if size is not None)
 
     def sample(self, rng: Random) -> Network:
-        """A random member of a random component."""
+        """Return a random member of a random component."""
         return rng.choice(self.components).member(rng)
 
 
 def fiber(network: Network, domain: Polyhedron | None = None) -> Fiber:
-    """The networks of the architecture of a plain stack that compute its function.
+    """Describe the networks of one architecture that compute the function of a plain stack.
 
     Parameters
     ----------
-    domain : for one hidden layer: where the functions have to agree; with interior, R^n if it is not given.
+    network
+        A plain stack with at least one hidden layer.
+    domain
+        For one hidden layer with an affine output: a polyhedron with interior on which the
+        functions agree. None for R^n.
+
+    Returns
+    -------
+    Fiber
+        The components of the fiber, and among which parameters the list is complete.
 
     Raises
     ------
-    NetworkError : no plain stack, no hidden layer, or a domain for a deeper network or one that ends in a ReLU.
-    DomainError : a domain without interior.
+    NetworkError
+        The network is not a plain stack or has no hidden layer, or a domain is given for a deeper
+        network or for a network that ends in a ReLU.
+    DomainError
+        The domain has no interior.
 
+    Notes
+    -----
+    Source: the three-layer paper (2026), sections 4 to 6, arXiv 2605.18319.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-2]), ([[1]], [0])])
     >>> found = fiber(net)
-    >>> found.dimension, [component.label for component in found.components], found.complete
-    (1, ['hyperplane of neuron 0 translated', 'hyperplane of neuron 0 translated, neuron 1 flipped'], 'generic')
+    >>> found.dimension, found.complete, [component.label for component in found.components]
+    (1, 'generic', ['hyperplane of neuron 0 translated',
+    'hyperplane of neuron 0 translated, neuron 1 flipped'])
     """
     if not network.is_plain or network.depth < 2:
         shape = network.architecture if network.is_plain else "with connections that skip layers"
         raise NetworkError(
-            f"fibers are described for plain stacks with a hidden layer and weights after it, not {shape}"
+            "fibers are described for plain stacks with a hidden layer and weights after it, not "
+            f"{shape}"
         )
     if network.depth == 2 and network.last == "affine":
         return _one_hidden_layer(network, domain)
@@ -243,49 +368,48 @@ def fiber(network: Network, domain: Polyhedron | None = None) -> Fiber:
         raise NetworkError(
             "a domain can be given for one hidden layer with an affine output only; leave it out"
         )
-    failure = _no_bottleneck(network)
+    failure = _failed_hypothesis(network)
     if failure:
-        return _parts(network, failure)
-    return _bottleneck(network)
+        return _fiber_in_parts(network, failure)
+    return _bottleneck_fiber(network)
 
 
 def _one_hidden_layer(network: Network, domain: Polyhedron | None) -> Fiber:
+    """Return the fiber of a network with one hidden layer and an affine output."""
     space = LayerDomain.whole_space(network.inputs) if domain is None else LayerDomain.of(domain)
-    found = layer_fiber(network, 1, space)
-    components, complete, reason = _of_layer(network, 1, found)
+    components, complete, reason = _layer_components(network, 1, layer_fiber(network, 1, space))
     return Fiber(network, components, complete, reason)
 
 
-def _of_layer(
-    network: Network, layer: int, found: LayerFiber
+def _layer_components(
+    network: Network, layer: int, fiber: LayerFiber
 ) -> tuple[tuple[FiberComponent, ...], Completeness, str]:
-    """The components of a layer that are not empty, how complete the list is, and why not more."""
-    if found.is_alone:
-        return (LayerComponent(network, layer, found.component(found.own)),), "all", ""
-    no_spare = found.width == len(found.normals)  # then every assignment is simple
-    every = found.width <= _ALL_ASSIGNMENTS or no_spare or not found.is_simple
-    listed = found.components() if every else found.simple_components()
-    most = max(1, min(_VISITED, _WORK // (found.width * found.outputs * found.domain.dimension)))
-    visited = list(itertools.islice(listed, most + 1))
-    own = found.component(found.own)
-    parts = [
-        own,
-        *(
-            part
-            for part in visited[:most]
-            if part.assignment != own.assignment and not part.is_empty
-        ),
-    ]
-    components = tuple(LayerComponent(network, layer, part) for part in parts)
-    if len(visited) > most:
-        return components, "part", f"only the first {most} assignments of neurons were visited"
-    return (components, "all", "") if every else (components, "simple", _SIMPLE)
+    """Return the nonempty components of a layer, how complete the list is, and why not more."""
+    own = fiber.component(fiber.own)
+    if fiber.is_provably_unique:
+        return (LayerComponent(network, layer, own),), "all", ""
+    no_spare = fiber.width == len(fiber.normals)  # then every assignment is simple
+    is_full_list = fiber.width <= _SETTINGS.max_width or no_spare or not fiber.is_simple
+    listed = fiber.components() if is_full_list else fiber.simple_components()
+    entries = fiber.width * fiber.outputs * fiber.domain.dimension
+    limit = max(1, min(_SETTINGS.max_visited, _SETTINGS.max_entries // entries))
+    visited = list(itertools.islice(listed, limit + 1))
+    others = (
+        part for part in visited[:limit] if part.assignment != own.assignment and not part.is_empty
+    )
+    components = tuple(LayerComponent(network, layer, part) for part in (own, *others))
+    if len(visited) > limit:
+        return components, "part", f"only the first {limit} assignments of neurons were visited"
+    return (components, "all", "") if is_full_list else (components, "simple", _ONLY_SIMPLE)
 
 
-def _no_bottleneck(network: Network) -> str:
-    """Why the theorem on two hidden layers does not apply, or nothing."""
+def _failed_hypothesis(network: Network) -> str:
+    """Return why the theorem on two hidden layers does not apply; empty if it does."""
     if network.depth != 3 or network.last != "affine":
-        return "whole fibers are known for one hidden layer, and for two with n_0 ≥ n_1 ≥ 2, and an affine output"
+        return (
+            "whole fibers are known for one hidden layer, and for two with n_0 ≥ n_1 ≥ 2, and an "
+            "affine output"
+        )
     if not network.inputs >= network.widths[1] >= 2:
         return "with two hidden layers, whole fibers are known for n_0 ≥ n_1 ≥ 2"
     if rank(network.weight(1)) < network.widths[1]:
@@ -293,51 +417,45 @@ def _no_bottleneck(network: Network) -> str:
     return ""
 
 
-def _bottleneck(network: Network) -> Fiber:
+def _bottleneck_fiber(network: Network) -> Fiber:
+    """Return the fiber of a network with two hidden layers to which the theorem applies."""
     hidden = hidden_hyperplane(network, 1)
     if hidden is not None:
-        flips = itertools.islice(hidden.flips(), _VISITED)
-        components = tuple(HiddenComponent(hidden, flipped) for flipped in flips)
-        if hidden.components > _VISITED:
-            return Fiber(
-                network,
-                components,
-                "part",
-                f"only {_VISITED} of {hidden.components} sets of flips are listed",
-            )
-        return Fiber(
-            network,
-            components,
-            "generic",
-            "complete among generic parameters if the network is generic",
+        components = _hidden_components(hidden)
+        if hidden.components > _SETTINGS.max_visited:
+            listed = f"{_SETTINGS.max_visited} of {hidden.components}"
+            return Fiber(network, components, "part", f"only {listed} sets of flips are listed")
+        return Fiber(network, components, "generic", _GENERIC)
+    second = layer_fiber(network, 2)
+    if not second.normals and not second.own.linear:
+        return _fiber_in_parts(
+            network, "the function is constant, and every first layer can make it"
         )
-    found = layer_fiber(network, 2)
-    if not found.normals and not found.own.linear:
-        return _parts(network, "the function is constant, and every first layer can make it")
-    parts, complete, reason = _of_layer(network, 2, found)
+    parts, complete, reason = _layer_components(network, 2, second)
     if complete == "part":
         return Fiber(network, parts, "part", reason)
-    return Fiber(
-        network, parts, "generic", "complete among generic parameters if the network is generic"
-    )
+    return Fiber(network, parts, "generic", _GENERIC)
 
 
-def _parts(network: Network, reason: str) -> Fiber:
-    """Every layer's own fiber, and every hidden hyperplane, the others fixed."""
+def _hidden_components(hidden: HiddenHyperplane) -> tuple[HiddenComponent, ...]:
+    """Return the components of a hidden hyperplane, up to the maximum number of sets of flips."""
+    flips = itertools.islice(hidden.flips(), _SETTINGS.max_visited)
+    return tuple(HiddenComponent(hidden, flipped) for flipped in flips)
+
+
+def _fiber_in_parts(network: Network, reason: str) -> Fiber:
+    """Return the components of every layer and every hidden hyperplane, other layers fixed."""
     components: list[FiberComponent] = []
     for layer in range(1, network.depth):
-        found, _, _ = _of_layer(network, layer, layer_fiber(network, layer))
-        components += (
-            found if layer == 1 or found[0].dimension != 0 else found[1:]
-        )  # a point: the network itself
+        found, _, _ = _layer_components(network, layer, layer_fiber(network, layer))
+        # after the first layer, a component of dimension 0 at the start is the network itself again
+        components += found if layer == 1 or found[0].dimension != 0 else found[1:]
         hidden = hidden_hyperplane(network, layer)
         if hidden is not None:
-            components += [
-                HiddenComponent(hidden, flipped)
-                for flipped in itertools.islice(hidden.flips(), _VISITED)
-            ]
+            components += _hidden_components(hidden)
     return Fiber(network, tuple(components), "part", reason)
 
 
 def _counted(name: str, numbers: tuple[int, ...]) -> str:
+    """Return a noun with numbers, in the plural for several numbers."""
     return f"{name}{'s' * (len(numbers) > 1)} {' '.join(map(str, numbers))}"

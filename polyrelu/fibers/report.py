@@ -1,8 +1,14 @@
-"""A fiber to read: as text, as a JSON object, as LaTeX."""
+"""Reports on a fiber: as text, as a JSON object and as LaTeX.
+
+Here is the translation of a `Fiber` into the outputs of the command `polyrelu fiber`. The text and
+LaTeX reports leave out what is too long to read; the JSON object contains all components. The keys
+and the layout of the JSON object are part of the schema `fiber.schema.json` and do not change.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from polyrelu.errors import DomainError
@@ -11,24 +17,63 @@ from polyrelu.support.text_files import wrapped
 
 __all__ = ["COMPLETE", "fiber_latex", "fiber_object", "fiber_text"]
 
+#: Sentences for the values of `Fiber.complete`.
 COMPLETE = {
-    "all": "complete: every parameter of the architecture with this function is in one of the components",
-    "simple": "complete among parameters with one neuron on each visible hyperplane and no neurons that cancel",
-    "generic": "complete among generic parameters (three-layer symmetries, section 6), if the network is",
+    "all": (
+        "complete: every parameter of the architecture with this function is in one of the "
+        "components"
+    ),
+    "simple": (
+        "complete among parameters with one neuron on each visible hyperplane and no neurons that "
+        "cancel"
+    ),
+    "generic": (
+        "complete among generic parameters (three-layer symmetries, section 6), if the network is"
+    ),
     "part": "a part of the fiber: other parameters may have the function as well",
 }
 
-#: So many components are shown on a terminal, and written in LaTeX; JSON has all.
-_SHOWN, _WRITTEN = 24, 256
-#: Hyperplanes are listed up to so many, with so many numbers.
-_NORMALS = 8
-#: Equations are written out up to so many unknowns.
-_UNKNOWNS = 240
+
+@dataclass(frozen=True, slots=True)
+class ReportSettings:
+    """Limits on the length of reports.
+
+    Attributes
+    ----------
+    max_shown
+        Maximum number of components in the text report.
+    max_written
+        Maximum number of components in the LaTeX report.
+    max_normals
+        Maximum number of hyperplanes, and of entries of each, that the text report lists.
+    max_unknowns
+        Maximum number of unknowns of a component whose equations the LaTeX report prints.
+    """
+
+    max_shown: int = 24
+    max_written: int = 256
+    max_normals: int = 8
+    max_unknowns: int = 240
+
+
+_SETTINGS = ReportSettings()
 
 
 def fiber_object(fiber: Fiber) -> dict[str, Any]:
-    """What JSON outputs have: dimension, completeness, and the components in order.
+    """Return a JSON object with the dimension, the completeness and the components in order.
 
+    Parameters
+    ----------
+    fiber
+        The fiber.
+
+    Returns
+    -------
+    dict
+        A JSON object, a part of the outputs of the command `fiber`.
+
+    Examples
+    --------
     >>> from polyrelu.fibers import fiber
     >>> from polyrelu.network import from_arrays
     >>> fiber_object(fiber(from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])))["dimension"]
@@ -46,15 +91,16 @@ def fiber_object(fiber: Fiber) -> dict[str, Any]:
     }
 
 
-def fiber_text(fiber: Fiber, shown: int = _SHOWN) -> str:
-    """A report in words, with so many components."""
+def fiber_text(fiber: Fiber, shown: int = _SETTINGS.max_shown) -> str:
+    """Return a report in words that lists at most `shown` components."""
     count = len(fiber.components)
     lines = [
         str(fiber.network),
         wrapped(COMPLETE[fiber.complete]),
-        f"dimension {_size(fiber.dimension)}, {count} component{'s' * (count != 1)}, up to permutation and scaling:",
+        f"dimension {_dimension_text(fiber.dimension)}, {count} component{'s' * (count != 1)}, up "
+        "to permutation and scaling:",
     ]
-    lines += [f"  {k}: {_described(part)}" for k, part in enumerate(fiber.components[:shown])]
+    lines += [f"  {k}: {_component_line(part)}" for k, part in enumerate(fiber.components[:shown])]
     if count > shown:
         lines.append(f"  … and {count - shown} more")
     lines += _hyperplane_lines(fiber)
@@ -62,63 +108,78 @@ def fiber_text(fiber: Fiber, shown: int = _SHOWN) -> str:
 
 
 def _hyperplane_lines(fiber: Fiber) -> Iterator[str]:
-    """Which hyperplanes the numbers in the labels mean, where this is short."""
+    """Yield the hyperplanes to which the numbers in the labels refer, if they are few and short."""
     listed = {part.layer: part.normals for part in fiber.components if part.normals}
     for layer, normals in listed.items():
-        if max(len(normals), len(normals[0])) > _NORMALS:
+        if max(len(normals), len(normals[0])) > _SETTINGS.max_normals:
             continue
         rows = "; ".join(f"{k}: [{' '.join(map(str, row))}]" for k, row in enumerate(normals))
         yield wrapped(f"hyperplanes of layer {layer} by [w b] as u enters it, w·u + b = 0: {rows}")
 
 
 def fiber_latex(fiber: Fiber, remarks: Sequence[str] = ()) -> str:
-    r"""A report with the equations of the components, to be put into a LaTeX document (``\usepackage{amsmath}``).
+    r"""Return a LaTeX report with the equations of the components.
+
+    The document that includes it needs ``\usepackage{amsmath}``.
 
     Parameters
     ----------
-    remarks : lines of prose that follow the list's description.
+    fiber
+        The fiber.
+    remarks
+        Lines of prose that follow the description of the list.
+
+    Returns
+    -------
+    str
+        The LaTeX source of a section.
     """
     lines = [
         "% needs \\usepackage{amsmath}; \\allowdisplaybreaks lets long displays go on",
         r"\section*{Fiber}",
         f"{_escaped(str(fiber.network))}.",
-        f"Dimension {_size(fiber.dimension)}, components: {len(fiber.components)}, up to permutation and scaling.",
+        f"Dimension {_dimension_text(fiber.dimension)}, components: {len(fiber.components)}, up to "
+        "permutation and scaling.",
         f"The list is {_escaped(COMPLETE[fiber.complete])}.",
         *map(_escaped, remarks),
     ]
-    for number, part in enumerate(fiber.components[:_WRITTEN]):
+    limit = _SETTINGS.max_written
+    for number, part in enumerate(fiber.components[:limit]):
         lines += _component_latex(number, part)
-    if len(fiber.components) > _WRITTEN:
-        lines.append(f"{len(fiber.components) - _WRITTEN} more components are left out.")
+    if len(fiber.components) > limit:
+        lines.append(f"{len(fiber.components) - limit} more components are left out.")
     return "\n".join(lines) + "\n"
 
 
 def _component_latex(number: int, part: FiberComponent) -> Iterator[str]:
-    yield rf"\subsection*{{Component {number}: {_escaped(_described(part))}}}"
+    """Yield the lines of a subsection for one component."""
+    yield rf"\subsection*{{Component {number}: {_escaped(_component_line(part))}}}"
     size = part.unknowns
-    if size > _UNKNOWNS:
+    if size > _SETTINGS.max_unknowns:
         yield f"{size} unknowns; the equations are left out."
         return
     try:
-        found = part.conditions()
+        conditions = part.conditions()
     except DomainError as error:
         yield f"The equations are left out: {_escaped(str(error))}."
         return
-    yield found.parameters_latex()
-    if found.equations or found.inequalities:
+    yield conditions.parameters_latex()
+    if conditions.equations or conditions.inequalities:
         yield "subject to"
-        yield found.to_latex()
+        yield conditions.to_latex()
 
 
-def _described(part: FiberComponent) -> str:
-    return f"layer {part.layer}: {part.label}; dimension {_size(part.dimension)}"
+def _component_line(part: FiberComponent) -> str:
+    """Return the layer, the label and the dimension of a component in one line."""
+    return f"layer {part.layer}: {part.label}; dimension {_dimension_text(part.dimension)}"
 
 
-def _size(dimension: int | None) -> str:
+def _dimension_text(dimension: int | None) -> str:
     return "not known" if dimension is None else str(dimension)
 
 
 def _escaped(text: str) -> str:
+    """Return the text with special characters of LaTeX escaped."""
     for sign in "&%$#_{}":
         text = text.replace(sign, "\\" + sign)
     return (

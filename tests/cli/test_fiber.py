@@ -77,7 +77,7 @@ def test_the_object(
 
 
 def test_members_as_files(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    """Native files have exactly the function, ONNX files what they say; the same seed gives the same files."""
+    """Native files have the exact function, and the same seed gives the same files."""
     arguments = ("fiber", "hidden.json", "--sample", "3", "--to", ".", "--onnx", "--seed", "5")
     _, found = run_json(capsys, *arguments)
     validate("output", found)
@@ -128,7 +128,7 @@ def test_a_rounded_onnx_file_is_told(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_a_half_plane(capsys: pytest.CaptureFixture[str]) -> None:
-    """Where a dimension is not known, the rest of the report stands."""
+    """A report with an unknown dimension is complete otherwise."""
     save(from_arrays([([[0, 1], [0, 1]], [0, 0]), ([[1, 2]], [0])]), "twins.json")
     Path("half.json").write_text('{"A": [[1, 0]], "c": [1]}')
     status, found = run_json(
@@ -141,7 +141,7 @@ def test_a_half_plane(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_domain(capsys: pytest.CaptureFixture[str]) -> None:
-    """On a box, where the second neuron is linear, there is more."""
+    """On a box where the second neuron is linear, the fiber has a larger dimension."""
     _, found = run_json(capsys, "fiber", "absolute.json", "--domain", "box:1,2")
     assert (found["domain"], found["dimension"]) == ("box:1,2", 3)
 
@@ -182,7 +182,7 @@ def test_errors(arguments: list[str], says: str, capsys: pytest.CaptureFixture[s
 def test_a_proof_that_takes_too_long(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The member is written, and it says that the function is not proved to be the same."""
+    """The member is written, and the output says that its function is not proved equal."""
     monkeypatch.setattr("polyrelu.proofs.equivalent", lambda *_, **__: Undecided("time limit"))
     status, found = run_json(capsys, "fiber", "hidden.json", "--sample", "1", "--to", ".")
     assert (status, found["members"][0]["same_function"], found["members"][0]["route"]) == (

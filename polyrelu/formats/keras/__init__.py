@@ -1,1 +1,1 @@
-"""Keras models of versions 1 to 3: files, layers; HDF5 is read in a process of its own."""
+"""The reader of Keras models, versions 1 to 3; a separate process reads HDF5."""

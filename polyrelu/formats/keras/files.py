@@ -1,9 +1,15 @@
-"""What Keras files hold: the configuration as JSON, and the weights as numbers. No Python object is ever made of them.
+"""The content of Keras files: the configuration as JSON and the weights as arrays.
 
-``.h5``: one HDF5 file with the attribute ``model_config`` and a group for each layer, whose weights have names.
-``.keras``: a zip archive with ``config.json``, ``metadata.json`` and ``model.weights.h5``; there the groups are called
-after the class of the layer and a counter, and weights have numbers. Some versions wrote ``.keras`` files that are
-HDF5; what is in the file decides.
+Here are the functions that open ``.h5`` and ``.keras`` files and find the weights of each layer, by
+name or by number. The reader of models asks for weights through the protocol `Weights`, so it does
+not depend on the kind of file. No Python object is ever constructed from the content of a file, and
+sizes are checked before anything is unpacked.
+
+A ``.h5`` file is an HDF5 file with the attribute ``model_config`` and a group for each layer, whose
+weights have names. A ``.keras`` file is a zip archive with ``config.json``, ``metadata.json`` and
+``model.weights.h5``; there each group has the name of the class of the layer and a counter, and
+weights have numbers. Some versions wrote ``.keras`` files that are HDF5, so the content decides and
+not the ending.
 """
 
 from __future__ import annotations
@@ -31,7 +37,8 @@ __all__ = [
 ]
 
 
-_CONFIG_LIMIT, _WEIGHTS_LIMIT = 2**26, 2**30
+#: Maximum number of bytes of the configuration, and of the weights.
+_MAX_CONFIG_BYTES, _MAX_WEIGHTS_BYTES = 2**26, 2**30
 
 _REMEDY = "save the whole model: model.save('net.keras') or model.save('net.h5')"
 
@@ -40,20 +47,27 @@ class Weights(Protocol):
     """The stored weights by layer."""
 
     def of(self, kind: str, name: str, wanted: Sequence[str]) -> list[Array]:
-        """The weights of a layer with these names, in this order; `NetworkError` if it does not have just these."""
+        """Return the weights of a layer with these names, in this order.
+
+        A `NetworkError` is raised if the layer has other weights.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a file holds.
+    """The content of a file.
 
     Attributes
     ----------
-    format : the file format, such as ``keras 3.10.0, .keras``.
-    model : class and configuration of the model.
-    major : the first number of the version of Keras, None if the file does not say it.
-    weights : the weights.
+    format
+        The file format, such as ``keras 3.10.0, .keras``.
+    model
+        The class and the configuration of the model.
+    major
+        The first number of the version of Keras, None if the file does not say it.
+    weights
+        The weights by layer.
     """
 
     format: str
@@ -62,11 +76,11 @@ class Contents:
     weights: Weights
 
 
-# --- Whole files -----------------------------------------------------------------------------------------
+# --- Files -----
 
 
 def contents_of_h5(path: Path) -> Contents:
-    """The contents of a whole-model HDF5 file."""
+    """Read the content of an HDF5 file of a complete model."""
     file = read_hdf5(path, ["model_weights"])
     root = file.attributes[""]
     if not isinstance(root.get("model_config"), str):
@@ -83,15 +97,15 @@ def contents_of_h5(path: Path) -> Contents:
 
 
 def contents_of_archive(path: Path) -> Contents:
-    """The contents of a .keras file."""
+    """Read the content of a .keras file."""
     with path.open("rb") as file:
         if file.read(4) == b"\x89HDF":
             return contents_of_h5(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            config = _member(path, archive, "config.json", _CONFIG_LIMIT).decode()
-            metadata = _member(path, archive, "metadata.json", _CONFIG_LIMIT).decode()
-            stored = _member(path, archive, "model.weights.h5", _WEIGHTS_LIMIT)
+            config = _member(path, archive, "config.json", _MAX_CONFIG_BYTES).decode()
+            metadata = _member(path, archive, "metadata.json", _MAX_CONFIG_BYTES).decode()
+            stored = _member(path, archive, "model.weights.h5", _MAX_WEIGHTS_BYTES)
     except NetworkFileError:
         raise
     except Exception as error:  # the library raises nearly anything on damaged files
@@ -99,11 +113,13 @@ def contents_of_archive(path: Path) -> Contents:
             path, "", f"not a readable .keras archive ({type(error).__name__})"
         ) from None
     model, version = _model(path, config), str(_model(path, metadata).get("keras_version", ""))
-    weights = _numbered(read_hdf5(path, list(_CONTAINERS), stored), _kinds(model))
+    opened = read_hdf5(path, list(_CONTAINERS), stored)
+    weights = _numbered_weights(opened, _classes_and_names(model))
     return Contents(_format(version, ".keras"), model, _major(version), weights)
 
 
 def _member(path: Path, archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
+    """Return the content of a member of an archive, of at most `limit` bytes."""
     if name not in archive.namelist():
         raise NetworkFileError(path, "", f"the archive has no {name}; {_REMEDY}")
     if (size := archive.getinfo(name).file_size) > limit:
@@ -112,6 +128,7 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str, limit: int) -> byte
 
 
 def _model(path: Path, text: str) -> dict[str, Any]:
+    """Return the JSON object in a text."""
     try:
         model = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -126,12 +143,13 @@ def _format(version: str, ending: str) -> str:
 
 
 def _major(version: str) -> int | None:
+    """Return the first number of a version, None if there is none."""
     found = re.match(r"([0-9]{1,3})\.", version, re.ASCII)
     return int(found[1]) if found else None
 
 
 def _names(file: Hdf5, group: str, key: str) -> list[str]:
-    """A list of names, which is cut into numbered pieces if it is long."""
+    """Return a list of names; a long list is stored in numbered attributes."""
     attributes = file.attributes.get(group, {})
     keys = [key] if key in attributes else [found for found in attributes if found.startswith(key)]
     pieces = sorted(keys, key=lambda found: int(found.removeprefix(key) or 0))
@@ -139,13 +157,13 @@ def _names(file: Hdf5, group: str, key: str) -> list[str]:
 
 
 def shown(text: str) -> str:
-    """Text of a file as part of a message."""
+    """Return text from a file as part of a message, shortened and printable."""
     return text[:80] if text[:80].isprintable() else ascii(text[:80])
 
 
-# --- Weights by name -------------------------------------------------------------------------------------
+# --- Weights by name -----
 
-#: Names of weights in Keras 1, whose "std" is a variance.
+#: Names of weights in Keras 1 and since; the "std" of Keras 1 is a variance.
 _OLD_NAMES = {
     "W": "kernel",
     "b": "bias",
@@ -157,15 +175,15 @@ _OLD_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class NamedWeights:
-    """For each layer its weights by the names in the file, such as ``dense_1/kernel:0``, ``dense_1_W``."""
+    """The weights of each layer by their names in the file: ``dense_1/kernel:0``, ``dense_1_W``."""
 
     arrays: dict[str, dict[str, Array]]
 
     def of(self, kind: str, name: str, wanted: Sequence[str]) -> list[Array]:
-        """See `Weights`."""
+        """Return the weights of a layer, as `Weights` describes."""
         stored = self.arrays.get(name, {})
-        found = {_short(name, full): array for full, array in stored.items()}
-        if "depthwise_kernel" in wanted and "kernel" in found:  # so named by Keras 3
+        found = {_short_name(name, full): array for full, array in stored.items()}
+        if "depthwise_kernel" in wanted and "kernel" in found:  # the name in Keras 3
             found["depthwise_kernel"] = found.pop("kernel")
         if len(found) < len(stored) or set(found) != set(wanted):
             raise NetworkError(
@@ -174,8 +192,8 @@ class NamedWeights:
         return [found[weight] for weight in wanted]
 
 
-def _short(layer: str, full: str) -> str:
-    """The last part of a weight's name, without the counters that TensorFlow appends."""
+def _short_name(layer: str, full: str) -> str:
+    """Return the last part of the name of a weight, without the counters that TensorFlow adds."""
     last = full.rsplit("/", 1)[-1].removeprefix(f"{layer}_").split(":")[0]
     last = re.sub(r"_[0-9]{1,9}$", "", last)
     return _OLD_NAMES.get(last, last)
@@ -185,16 +203,16 @@ def _listed(names: Sequence[str]) -> str:
     return shown(", ".join(names) or "none")
 
 
-# --- Weights by number -----------------------------------------------------------------------------------
+# --- Weights by number -----
 
-#: Where the layers stand in the file; the second name is that of Keras 2.12.
+#: The groups that contain the layers; Keras 2.12 uses the second name.
 _CONTAINERS = ("layers", "_layer_checkpoint_dependencies")
 
 _PLACE = re.compile(rf"({'|'.join(_CONTAINERS)})/(?P<group>[^/]+)/vars(/(?P<number>[^/]+))?")
 
 
-def _numbered(file: Hdf5, layers: list[tuple[str, str]]) -> NumberedWeights:
-    """The arrays of each layer's group, and the layer's name if it is noted there."""
+def _numbered_weights(file: Hdf5, layers: list[tuple[str, str]]) -> NumberedWeights:
+    """Return the arrays in the group of each layer, and the name of the layer if it is recorded."""
     arrays, names = dict[str, dict[str, Array]](), dict[str, str]()
     for place, attributes in file.attributes.items():
         found = _PLACE.fullmatch(place)
@@ -213,8 +231,8 @@ def _numbered(file: Hdf5, layers: list[tuple[str, str]]) -> NumberedWeights:
     return NumberedWeights(groups, names, layers)
 
 
-def _kinds(model: dict[str, Any]) -> list[tuple[str, str]]:
-    """Class and name of each layer, in the order in which they were saved."""
+def _classes_and_names(model: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the class and the name of each layer, in the order in which they were saved."""
     config = model.get("config")
     layers = config.get("layers") if isinstance(config, dict) else None
     found = []
@@ -226,13 +244,18 @@ def _kinds(model: dict[str, Any]) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class NumberedWeights:
-    """For each group, such as ``dense_1``, its weights in order; the first layer of a class has no number.
+    """The weights of each group, such as ``dense_1``, by number.
+
+    The group of the first layer of a class has no counter in its name.
 
     Attributes
     ----------
-    groups : the weights by group.
-    names : the names of layers, where groups note them.
-    layers : class and name of all layers in order.
+    groups
+        The weights of each group in order.
+    names
+        The name of the layer for the groups that record it.
+    layers
+        The class and the name of all layers in order.
     """
 
     groups: dict[str, list[Array]]
@@ -240,17 +263,17 @@ class NumberedWeights:
     layers: list[tuple[str, str]]
 
     def of(self, kind: str, name: str, wanted: Sequence[str]) -> list[Array]:
-        """See `Weights`."""
-        mates = [other for other_kind, other in self.layers if other_kind == kind]
+        """Return the weights of a layer, as `Weights` describes."""
+        of_class = [other for other_kind, other in self.layers if other_kind == kind]
         pattern = re.compile(rf"{_snake_case(kind)}(_[0-9]{{1,9}})?", re.ASCII)
-        groups = sorted(filter(pattern.fullmatch, self.groups), key=_counter(kind))
-        if len(groups) != len(
-            mates
-        ):  # Keras 2.12 leaves numbers out, so that they are not looked at
+        groups = sorted(filter(pattern.fullmatch, self.groups), key=_counter_of(kind))
+        # the position counts and not the counter, since Keras 2.12 leaves counters out
+        if len(groups) != len(of_class):
             raise NetworkError(
-                f"the file has weights for {len(groups)} layers of this class; expected {len(mates)}"
+                f"the file has weights for {len(groups)} layers of this class; expected "
+                f"{len(of_class)}"
             )
-        group = groups[mates.index(name)]
+        group = groups[of_class.index(name)]
         if self.names.get(group, name) != name:
             raise NetworkError(f"its weights are said to be those of {self.names[group][:40]!r}")
         if len(self.groups[group]) != len(wanted):
@@ -260,11 +283,12 @@ class NumberedWeights:
         return self.groups[group]
 
 
-def _counter(kind: str) -> Callable[[str], int]:
+def _counter_of(kind: str) -> Callable[[str], int]:
+    """Return the function that maps a group of a class to its counter."""
     return lambda group: int(group.removeprefix(_snake_case(kind)).lstrip("_") or 0)
 
 
 def _snake_case(kind: str) -> str:
-    """The name of a class in the files: ``batch_normalization`` for ``BatchNormalization``."""
+    """Return the name of a class in files: ``batch_normalization`` for ``BatchNormalization``."""
     name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", kind))
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()

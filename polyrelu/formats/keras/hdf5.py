@@ -1,4 +1,9 @@
-"""HDF5 files, read with h5py in a process of their own: the library may hang or crash on a damaged file."""
+"""HDF5 files, read with h5py in a separate process.
+
+Here is the call of the process `hdf5_worker`, which sends groups and arrays of an HDF5 file back.
+The reader of Keras files uses it, because the HDF5 library may hang or crash on a damaged file. The
+process must not import polyrelu, and its time is limited.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +25,8 @@ from polyrelu.support.typing import Array
 __all__ = ["Hdf5", "read_hdf5"]
 
 
-#: Seconds after which a file is given up: so many, and so many for each million bytes.
-_PATIENCE = (20.0, 1.0)
+#: Maximum number of seconds for reading a file: a constant, and an amount for each million bytes.
+_TIME_LIMIT = (20.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +35,14 @@ class Hdf5:
 
     Attributes
     ----------
-    attributes : for each group its attributes that Keras writes: text, or a list of texts.
-    arrays : the datasets of numbers.
-    problems : for what is no such dataset, why not.
+    path
+        The file.
+    attributes
+        The attributes of each group that Keras writes: text, or a list of texts.
+    arrays
+        The datasets of numbers.
+    problems
+        For every other dataset, why it is not an array of numbers.
     """
 
     path: Path
@@ -41,7 +51,7 @@ class Hdf5:
     problems: dict[str, str]
 
     def array(self, *names: str) -> Array:
-        """The numbers at a path."""
+        """Return the numbers at the path with these parts."""
         place = "/".join(part for name in names for part in name.split("/") if part)
         if place in self.arrays:
             return self.arrays[place]
@@ -50,13 +60,23 @@ class Hdf5:
 
 
 def read_hdf5(path: Path, roots: list[str], stored: bytes | None = None) -> Hdf5:
-    """Some groups of an HDF5 file, of which all bytes may be given, if they are part of another file."""
+    """Read some groups of an HDF5 file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    roots
+        The names of the groups at the top that are read.
+    stored
+        The bytes of the HDF5 file if it is a part of another file.
+    """
     if not find_spec("h5py"):
         problem = "reading Keras files needs the package h5py (the extra [keras]): pip install h5py"
         raise NetworkFileError(path, "", problem)
     size = path.stat().st_size if stored is None else len(stored)
     program = Path(__file__).with_name("hdf5_worker.py")
-    # -P keeps this directory, which has modules called keras and onnx, off the import path of the process
+    # -P removes the directory of the program from the import path, where it could hide modules
     command = [
         sys.executable,
         "-P",
@@ -71,7 +91,7 @@ def read_hdf5(path: Path, roots: list[str], stored: bytes | None = None) -> Hdf5
             input=stored or b"",
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=_PATIENCE[0] + _PATIENCE[1] * size / 10**6,
+            timeout=_TIME_LIMIT[0] + _TIME_LIMIT[1] * size / 10**6,
             check=True,
         )
     except subprocess.TimeoutExpired:
@@ -86,6 +106,7 @@ def read_hdf5(path: Path, roots: list[str], stored: bytes | None = None) -> Hdf5
 
 
 def _answer(path: Path, output: bytes) -> Hdf5:
+    """Return the content that the output of the process describes."""
     line, _, data = output.partition(b"\n")
     answer = json.loads(line)
     if "error" in answer:

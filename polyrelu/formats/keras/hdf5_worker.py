@@ -1,9 +1,14 @@
-"""The process that reads HDF5, ``python -P hdf5_worker.py PATH ROOT…``; see `hdf5.py`, which starts it.
+"""The process that reads HDF5, ``python -P hdf5_worker.py PATH LIMIT ROOT…``, started by `hdf5.py`.
 
-The HDF5 library may crash on a damaged file, or never end; a process can be given up. PATH is a file, or ``-`` for the
-bytes on standard input. Of the groups ROOT and all below them the datasets and some attributes are written to standard
-output: a line of JSON, then the numbers of all datasets one after the other. Links to other places and other files are
-not followed.
+Here is a program that opens an HDF5 file and writes what Keras stores in it to standard output. It
+is a separate process because the HDF5 library may crash or hang on a damaged file, and a process
+can be stopped. The program imports nothing of polyrelu, and it does not follow links to other
+places or files.
+
+PATH is a file, or ``-`` for the bytes on standard input, and LIMIT is the maximum number of entries
+of all arrays together. The output describes the groups ROOT and all groups below them: a line of
+JSON with some attributes and with the shapes of the datasets, then the numbers of all datasets one
+after the other.
 """
 
 from __future__ import annotations
@@ -15,21 +20,26 @@ import re
 import sys
 from typing import Any, BinaryIO
 
-#: The attributes that Keras writes and that are wanted.
+#: The attributes of Keras that are read.
 _ATTRIBUTE = re.compile(r"((layer|weight)_names)[0-9]*|name|model_config|keras_version", re.ASCII)
 
-_ENTRY_LIMIT = 10**5
+#: Maximum number of groups and datasets, since links can form circles.
+_MAX_ENTRIES = 10**5
 
 
-class Contents:
-    """What is found.
+class Entries:
+    """The groups and datasets that are read so far.
 
     Attributes
     ----------
-    attributes : for each group, by its path, its attributes: text, or a list of texts.
-    arrays : path, number type and shape of each dataset of numbers, in the order of `data`.
-    problems : for what is no such dataset, by its path, why not.
-    data : the numbers.
+    attributes
+        The attributes of each group, by its path: text, or a list of texts.
+    arrays
+        The path, the number type and the shape of each dataset of numbers, in the order of `data`.
+    problems
+        For every other dataset, by its path, why it is not an array of numbers.
+    data
+        The numbers of the datasets.
     """
 
     def __init__(self, number_limit: int) -> None:
@@ -40,7 +50,7 @@ class Contents:
         self._left, self._entries = number_limit, 0
 
     def add(self, group: Any, path: str, roots: list[str] | None) -> None:
-        """A group and what is below it; of the file as a whole only some groups."""
+        """Add a group and everything below it; `roots` are the only subgroups to add, if given."""
         import h5py
 
         self.attributes[path] = {
@@ -52,8 +62,8 @@ class Contents:
             ):
                 continue
             self._entries += 1
-            if self._entries > _ENTRY_LIMIT:  # links may make circles
-                raise ValueError(f"more than {_ENTRY_LIMIT} entries")
+            if self._entries > _MAX_ENTRIES:
+                raise ValueError(f"more than {_MAX_ENTRIES} entries")
             found = group[name]
             below = f"{path}/{name}" if path else name
             if isinstance(found, h5py.Group):
@@ -62,6 +72,7 @@ class Contents:
                 self._add_dataset(found, below)
 
     def _add_dataset(self, found: Any, path: str) -> None:
+        """Add a dataset of numbers, or the reason why it is none."""
         import h5py
         import numpy as np
 
@@ -84,26 +95,26 @@ class Contents:
 
 
 def _texts(value: Any) -> Any:
-    """An attribute as text, or as a list of texts; None if it is neither."""
+    """Return an attribute as text or as a list of texts; None if it is neither."""
     if isinstance(value, (bytes, str)):
         text = value if isinstance(value, str) else value.decode()
-        text.encode()  # h5py hides bytes that are no text in characters that are none
+        text.encode()  # fails for bytes that are no text, which h5py turns into surrogates
         return text
     return [_texts(entry) for entry in value] if getattr(value, "ndim", 0) == 1 else None
 
 
-def contents(source: str | BinaryIO, roots: list[str], number_limit: int) -> Contents:
-    """What is found in a file."""
+def contents(source: str | BinaryIO, roots: list[str], number_limit: int) -> Entries:
+    """Return the groups and datasets of a file."""
     import h5py
 
-    found = Contents(number_limit)
+    found = Entries(number_limit)
     with h5py.File(source, "r") as file:
         found.add(file, "", roots)
     return found
 
 
 def main(path: str, number_limit: str, *roots: str) -> None:
-    """Read, and answer with what was found or with the kind of the error."""
+    """Read the file and write its content, or the class of the error, to standard output."""
     try:
         found = contents(
             io.BytesIO(sys.stdin.buffer.read()) if path == "-" else path,

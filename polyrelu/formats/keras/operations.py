@@ -1,8 +1,13 @@
-"""The layers of Keras 1 to 3, each as a function of a `Call`: what is read from the configuration and the weights.
+"""The supported layers of Keras 1 to 3, each as a function of a `LayerCall`.
 
-Keras puts channels last unless ``data_format`` says otherwise; `tensors.py` wants them after the batch. Layers with
-windows move them there and back, and apply their activation in between. A setting that is not known, and not empty, is
-refused: a layer that looks familiar may do something else.
+Here is one handler for each class of layers, which reads settings and weights and adds operations
+to a graph; the table at the end lists them. The walk through a model calls the handlers with
+`apply`. A setting that no handler has read, and that is not empty, must be refused: a layer with a
+known class may do something else because of it.
+
+Keras puts channels last unless ``data_format`` says otherwise, and `polyrelu.formats.graph.tensors`
+expects them after the batch. Layers with windows move the channels there and back, and apply their
+activation in between.
 """
 
 from __future__ import annotations
@@ -27,21 +32,47 @@ from polyrelu.formats.options import ReadOptions
 from polyrelu.support.limits import WIDTH_LIMIT
 from polyrelu.support.typing import Array
 
-__all__ = ["MOVERS", "Call", "KerasLayer", "Reader", "apply", "check_known"]
+__all__ = ["MOVERS", "KerasLayer", "LayerCall", "ModelReader", "apply", "check_known"]
 
 
 #: Settings that do not change the function at inference.
 _HARMLESS = {
-    "W_constraint", "W_regularizer", "activity_regularizer", "b_constraint", "b_regularizer", "batch_input_shape",
-    "batch_shape", "init", "input_dim", "input_dtype", "input_shape", "momentum", "name", "renorm_clipping",
-    "renorm_momentum", "synchronized", "trainable",
-}  # fmt: skip
+    "W_constraint",
+    "W_regularizer",
+    "activity_regularizer",
+    "b_constraint",
+    "b_regularizer",
+    "batch_input_shape",
+    "batch_shape",
+    "init",
+    "input_dim",
+    "input_dtype",
+    "input_shape",
+    "momentum",
+    "name",
+    "renorm_clipping",
+    "renorm_momentum",
+    "synchronized",
+    "trainable",
+}
 _HARMLESS_ENDINGS = ("_initializer", "_regularizer", "_constraint")
 
 
 @dataclass(frozen=True, slots=True)
 class KerasLayer:
-    """A layer of the configuration: its class, name, settings, and where the class comes from."""
+    """A layer of the configuration.
+
+    Attributes
+    ----------
+    kind
+        The class of the layer.
+    name
+        The name of the layer.
+    config
+        The settings.
+    module
+        The module of the class, for built-in and other classes.
+    """
 
     kind: str
     name: str
@@ -50,7 +81,10 @@ class KerasLayer:
 
     @classmethod
     def of(cls, entry: dict[str, Any], name: str = "") -> KerasLayer:
-        """A layer as Keras writes it; files before Keras 2.13 do not name modules, and hold layers of Keras only."""
+        """Return a layer from its description in a file.
+
+        Files before Keras 2.13 do not name modules, and contain only layers of Keras.
+        """
         kind, config = entry["class_name"], entry["config"]
         if not isinstance(config, dict):  # a function, not a layer
             return cls(str(config), name, {}, f"{entry.get('module')}, a function")
@@ -62,24 +96,37 @@ class KerasLayer:
 
     @property
     def place(self) -> str:
-        """How errors name the layer."""
+        """The description of the layer in errors."""
         return f"layer {self.name[:80]!r} ({shown(self.kind)})"
 
     @property
     def is_of_keras(self) -> bool:
-        """Whether the class is one of Keras's layers, as opposed to its operations and to classes of others."""
+        """Whether the class is a layer of Keras, not an operation or a class from elsewhere."""
         return self.module in ("keras.layers", "tf_keras.layers", "tensorflow.keras.layers")
 
 
 @dataclass(slots=True)
-class Reader:
-    """The walk through one model.
+class ModelReader:
+    """The state of the walk through one model.
 
     Attributes
     ----------
-    major : the first number of the version of Keras, None if unknown.
-    policies : the number types of the layers so far.
-    counted : the arrays that entered the function so far.
+    path
+        The file.
+    draft
+        The network that is read, with its notes.
+    graph
+        The graph that is built.
+    options
+        The options of the user.
+    weights
+        The weights in the file.
+    major
+        The first number of the version of Keras, None if unknown.
+    policies
+        The number types of the layers so far.
+    counted
+        The arrays that entered the function so far, by identity.
     """
 
     path: Path
@@ -92,23 +139,34 @@ class Reader:
     counted: dict[int, Array] = field(default_factory=dict)
 
     def count(self, array: Array) -> None:
-        """Note numbers of the file that enter the function, once each."""
+        """Count numbers of the file that enter the function, once each."""
         if id(array) not in self.counted:
-            self.counted[id(array)] = array  # kept, so that its id stays its own
+            self.counted[id(array)] = array  # kept, so that its id is not used again
             self.draft.dtypes.add(array.dtype.name)
             self.draft.numbers += array.size
 
 
-class Call:
-    """One use of a layer: its settings, its weights and the values that it is applied to.
+class LayerCall:
+    """One use of a layer: its settings, its weights and the values to which it is applied.
 
     Attributes
     ----------
-    is_last : whether only operations that move entries stand between it and an output.
+    reader
+        The state of the walk through the model.
+    layer
+        The layer.
+    inputs
+        The values to which the layer is applied.
+    is_last
+        Whether only operations that move entries stand between this use and an output.
+    graph
+        The graph that is built.
+    label
+        The description of this use in the list of steps.
     """
 
     def __init__(
-        self, reader: Reader, layer: KerasLayer, inputs: Sequence[Value], is_last: bool = False
+        self, reader: ModelReader, layer: KerasLayer, inputs: Sequence[Value], is_last: bool = False
     ) -> None:
         self.reader, self.layer, self.inputs, self.is_last = reader, layer, list(inputs), is_last
         self.graph = reader.graph
@@ -116,7 +174,7 @@ class Call:
         self._used: set[str] = set()
 
     def fail(self, problem: str) -> NetworkFileError:
-        """The error that names this layer."""
+        """Return the error for a problem with this layer."""
         return NetworkFileError(self.reader.path, self.layer.place, problem)
 
     @property
@@ -127,23 +185,23 @@ class Call:
         return self.inputs[0]
 
     def note(self, text: str) -> None:
-        """Say what was done."""
+        """Add a note for the user."""
         self.reader.draft.notes.append(text)
 
-    # -- settings -------------------------------------------------------------------------------------------------
+    # -- settings -----
 
     def setting(self, name: str, default: Any = None) -> Any:
-        """A setting, or the default if it is missing or null."""
+        """Return a setting, or the default if it is missing or null."""
         self._used.add(name)
         found = self.layer.config.get(name)
         return default if found is None else found
 
     def ignore(self, *names: str) -> None:
-        """These settings need not be looked at."""
+        """Mark settings as read that do not matter."""
         self._used |= set(names)
 
     def check_settings(self) -> None:
-        """Every setting must have been looked at, or be harmless or empty."""
+        """Refuse settings that were not read and are neither harmless nor empty."""
         for name, value in self.layer.config.items():
             is_harmless = (
                 name in self._used or name in _HARMLESS or name.endswith(_HARMLESS_ENDINGS)
@@ -152,14 +210,14 @@ class Call:
                 raise self.fail(f"its setting {name[:40]!r} is not known")
 
     def flag(self, name: str, default: bool) -> bool:
-        """A setting that is a truth value."""
+        """Return a setting that is a truth value."""
         found = self.setting(name, default)
         if not isinstance(found, bool):
             raise self.fail(f"{name} is not a truth value")
         return found
 
     def word(self, name: str, default: str, *known: str) -> str:
-        """A setting that is one of some words."""
+        """Return a setting that is one of the known words."""
         found = self.setting(name, default)
         if found not in known:
             raise self.fail(
@@ -168,11 +226,11 @@ class Call:
         return str(found)
 
     def count(self, name: str, default: int | None = None) -> int:
-        """A setting that is a positive size."""
+        """Return a setting that is a positive size."""
         return self.sizes(name, 1, default)[0]
 
     def sizes(self, name: str, rank: int, default: int | Sequence[int] | None = None) -> list[int]:
-        """A setting of so many positive sizes; one number stands for all."""
+        """Return a setting of `rank` positive sizes; a single number stands for all of them."""
         found = self.setting(name, default)
         sizes = [found] * rank if isinstance(found, int) else found
         if not _are_sizes(sizes) or len(sizes) != rank or min(sizes) < 1:
@@ -180,7 +238,10 @@ class Call:
         return list(sizes)
 
     def amounts(self, name: str, rank: int) -> Pads:
-        """A setting of so many pairs of sizes ≥ 0, before and after each axis; one number stands for a pair."""
+        """Return a setting of `rank` pairs of sizes ≥ 0, at the start and the end of each axis.
+
+        A single number stands for a pair of equal numbers, or for all pairs.
+        """
         found = self.setting(name)
         listed = [found] if rank == 1 and _are_sizes(found) and len(found) == 2 else found
         listed = [found] * rank if isinstance(found, int) else listed
@@ -190,15 +251,16 @@ class Call:
         return [(first, second) for first, second in pairs]
 
     def number(self, name: str, default: float | int) -> Fraction:
-        """A setting that is a number, under the rule for attributes."""
+        """Return a setting that is a number exactly, by the rule for attributes."""
         return self.exact(name, self.setting(name, default))
 
     def exact(self, name: str, found: Any) -> Fraction:
-        """A number of the configuration: an integer, or decimal text under the rule for attributes.
+        """Return a number of the configuration exactly: an integer, or decimal text by a rule.
 
-        The rule *stored* means what Keras computes with: the float of the layer that is nearest. The rule *decimal*
-        means the text; but the text of a float32, such as 0.10000000149011612, is that of a float that was stored, and
-        means the shortest decimal of that float.
+        By the rule *stored* the number is the nearest float of the type of the layer, with which
+        Keras computes. By the rule *decimal* it is the number in the text. But if the text has the
+        digits of a float32, such as 0.10000000149011612, a float was stored, and the number is the
+        shortest decimal of this float.
         """
         if isinstance(found, dict) and found.get("class_name") == "__numpy__":
             found = found["config"]["value"]
@@ -216,12 +278,12 @@ class Call:
         stored = Fraction(found if self.policy() == "float64" else single)
         if stored != decimal:
             self.reader.draft.rounding.add(f"attributes: {rounding.attributes}")
-            if self.policy() != "float64":  # a float64 runtime has another number
+            if self.policy() != "float64":  # a float64 runtime computes with another number
                 self.reader.draft.bounded.discard("float64")
         return stored if rounding.attributes == "stored" else decimal
 
     def policy(self) -> str:
-        """The name of the layer's number type."""
+        """Return the name of the number type of the layer."""
         found = self.setting("dtype", "float32")
         if isinstance(found, dict):
             found = (
@@ -240,10 +302,10 @@ class Call:
             raise self.fail("its number type is not one of the float types")
         return str(found)
 
-    # -- weights --------------------------------------------------------------------------------------------------
+    # -- weights -----
 
     def weights(self, **shapes: tuple[int, ...]) -> list[Array]:
-        """The weights with these names and shapes, in this order."""
+        """Return the weights with these names and shapes, in this order."""
         arrays = self.reader.weights.of(self.layer.kind, self.layer.name, list(shapes))
         for (name, shape), array in zip(shapes.items(), arrays, strict=True):
             if array.shape != shape:
@@ -251,16 +313,16 @@ class Call:
         return arrays
 
     def counted(self, *arrays: Array) -> None:
-        """These weights enter the function."""
+        """Count weights that enter the function."""
         for array in arrays:
             self.reader.count(array)
 
 
-Handler: TypeAlias = Callable[[Call], Value]
+Handler: TypeAlias = Callable[[LayerCall], Value]
 
 
 def check_known(path: Path, layer: KerasLayer) -> None:
-    """The class of a layer must be known, and be that of Keras."""
+    """Refuse a layer whose class is not known or not a class of Keras."""
     problem = ""
     if layer.kind in ("Sequential", "Functional", "Model"):
         problem = "a model within the model is not supported; save one model without inner models"
@@ -273,8 +335,8 @@ def check_known(path: Path, layer: KerasLayer) -> None:
         raise NetworkFileError(path, layer.place, problem)
 
 
-def apply(call: Call) -> Value:
-    """The value of a known layer; the error names the layer."""
+def apply(call: LayerCall) -> Value:
+    """Return the value of a known layer; errors name the layer."""
     draft, handler = call.reader.draft, LAYERS[call.layer.kind]
     try:
         call.reader.policies.add(call.policy())
@@ -299,29 +361,32 @@ def apply(call: Call) -> Value:
 
 
 def _are_sizes(found: Any) -> bool:
+    """Whether a setting is a list of integers ≥ 0 that are not too large."""
     return isinstance(found, (list, tuple)) and all(
         isinstance(size, int) and not isinstance(size, bool) and 0 <= size <= WIDTH_LIMIT
         for size in found
     )
 
 
-# --- Activations -----------------------------------------------------------------------------------------
+# --- Activations -----
 
-#: What `--strip-tail` takes away after the last layer.
+#: Activations that `--strip-tail` removes after the last layer.
 _TAILS = {"softmax", "log_softmax", "sigmoid", "tanh", "softplus", "exponential", "swish", "silu"}
 
 
-def _activated(call: Call, x: Value) -> Value:
+def _activated(call: LayerCall, x: Value) -> Value:
+    """Apply the activation in the settings of a layer."""
     return _activation(call, x, call.setting("activation", "linear"))
 
 
-def _activation(call: Call, x: Value, found: Any) -> Value:
-    """An activation by its name, or as a layer."""
+def _activation(call: LayerCall, x: Value, found: Any) -> Value:
+    """Apply an activation that is given by its name, or as a layer."""
     if isinstance(found, dict):
-        inner = Call(call.reader, KerasLayer.of(found, call.layer.name), [x])
+        inner = LayerCall(call.reader, KerasLayer.of(found, call.layer.name), [x])
         if inner.layer.kind not in ("ReLU", "LeakyReLU") or not inner.layer.is_of_keras:
             raise call.fail(
-                f"the activation {inner.layer.kind[:40]!r} of {shown(inner.layer.module)} is not supported"
+                f"the activation {inner.layer.kind[:40]!r} of {shown(inner.layer.module)} is not "
+                "supported"
             )
         result = LAYERS[inner.layer.kind](inner)
         inner.check_settings()
@@ -339,33 +404,36 @@ def _activation(call: Call, x: Value, found: Any) -> Value:
     return x if found == "linear" else _labelled(call, name, ACTIVATIONS[found](call, x))
 
 
-def _labelled(call: Call, name: str, value: Value) -> Value:
+def _labelled(call: LayerCall, name: str, value: Value) -> Value:
+    """Return the value after adding the name of an activation to the description of the layer."""
     call.label += f" ({name})"
     return value
 
 
-def _relu(call: Call, x: Value) -> Value:
+def _relu(call: LayerCall, x: Value) -> Value:
     return tensors.relu(call.graph, x)
 
 
-def _relu6(call: Call, x: Value) -> Value:
+def _relu6(call: LayerCall, x: Value) -> Value:
     return tensors.clip(call.graph, x, Fraction(0), Fraction(6))
 
 
-def _hard_tanh(call: Call, x: Value) -> Value:
+def _hard_tanh(call: LayerCall, x: Value) -> Value:
     return tensors.clip(call.graph, x, Fraction(-1), Fraction(1))
 
 
-def _leaky_relu(call: Call, x: Value) -> Value:
-    """The slope of a negative value is 0.2 in every version that has this name."""
+def _leaky_relu(call: LayerCall, x: Value) -> Value:
+    """Apply a leaky ReLU; its slope is 0.2 in every version that has this name."""
     return tensors.leaky_relu(
         call.graph, x, np.array(call.exact("negative_slope", 0.2), dtype=object)
     )
 
 
-def _hard_sigmoid(call: Call, x: Value) -> Value:
-    """min(max(x/5 + 1/2, 0), 1) before Keras 3, min(max(x/6 + 1/2, 0), 1) since; x is scaled by a float, and divided
-    by 6."""
+def _hard_sigmoid(call: LayerCall, x: Value) -> Value:
+    """Apply min(max(x/5 + 1/2, 0), 1) before Keras 3, and min(max(x/6 + 1/2, 0), 1) since Keras 3.
+
+    Keras multiplies x by the float 0.2 in the first case, and divides x by 6 in the second case.
+    """
     if call.reader.major is None:
         raise call.fail(
             "hard_sigmoid has another slope since Keras 3, and the file does not say its version"
@@ -380,7 +448,7 @@ def _hard_sigmoid(call: Call, x: Value) -> Value:
 
 
 #: Activations by name.
-ACTIVATIONS: dict[str, Callable[[Call, Value], Value]] = {
+ACTIVATIONS: dict[str, Callable[[LayerCall, Value], Value]] = {
     "hard_sigmoid": _hard_sigmoid,
     "hard_tanh": _hard_tanh,
     "leaky_relu": _leaky_relu,
@@ -390,17 +458,17 @@ ACTIVATIONS: dict[str, Callable[[Call, Value], Value]] = {
 }
 
 
-def _activation_layer(call: Call) -> Value:
+def _activation_layer(call: LayerCall) -> Value:
     return _activated(call, call.x)
 
 
-def _softmax_layer(call: Call) -> Value:
+def _softmax_layer(call: LayerCall) -> Value:
     call.ignore("axis")
     return _activation(call, call.x, "softmax")
 
 
-def _relu_layer(call: Call) -> Value:
-    """slope · x for x < 0, else x up to the greatest value."""
+def _relu_layer(call: LayerCall) -> Value:
+    """Apply slope · x for x < 0, and min(x, max_value) for x ≥ 0."""
     slope, threshold = call.number("negative_slope", 0), call.number("threshold", 0)
     greatest = call.setting("max_value")
     high = None if greatest is None else call.exact("max_value", greatest)
@@ -418,12 +486,12 @@ def _relu_layer(call: Call) -> Value:
     return bent if high is None else tensors.clip(call.graph, bent, None, high)
 
 
-def _leaky_relu_layer(call: Call) -> Value:
+def _leaky_relu_layer(call: LayerCall) -> Value:
     name = "alpha" if "alpha" in call.layer.config else "negative_slope"  # before and since Keras 3
     return tensors.leaky_relu(call.graph, call.x, np.array(call.number(name, 0.3), dtype=object))
 
 
-def _prelu(call: Call) -> Value:
+def _prelu(call: LayerCall) -> Value:
     shape = list(call.x.shape[1:])
     for axis in call.setting("shared_axes", []):
         shape[axis - 1] = 1
@@ -432,17 +500,17 @@ def _prelu(call: Call) -> Value:
     return tensors.leaky_relu(call.graph, call.x, slopes)
 
 
-# --- Affine layers ---------------------------------------------------------------------------------------
+# --- Affine layers -----
 
 
-def _uses_bias(call: Call) -> bool:
+def _uses_bias(call: LayerCall) -> bool:
     return call.flag("bias" if "bias" in call.layer.config else "use_bias", True)
 
 
 def _kernel_and_bias(
-    call: Call, name: str, shape: tuple[int, ...], outputs: int
+    call: LayerCall, name: str, shape: tuple[int, ...], outputs: int
 ) -> tuple[Array, Array | None]:
-    """The kernel and, unless the layer has none, the bias."""
+    """Return the kernel, and the bias or None if the layer has no bias."""
     if not _uses_bias(call):
         (kernel,), bias = call.weights(**{name: shape}), None
     else:
@@ -452,24 +520,23 @@ def _kernel_and_bias(
     return kernel, bias
 
 
-def _dense(call: Call) -> Value:
-    units = call.count(
-        "output_dim" if "output_dim" in call.layer.config else "units"
-    )  # before and since Keras 2
+def _dense(call: LayerCall) -> Value:
+    # the names before and since Keras 2
+    units = call.count("output_dim" if "output_dim" in call.layer.config else "units")
     kernel, bias = _kernel_and_bias(call, "kernel", (call.x.shape[-1], units), units)
     return _activated(call, tensors.matmul(call.graph, call.x, kernel, bias))
 
 
-def _is_first(call: Call) -> bool:
-    """Whether channels come first already."""
+def _has_channels_first(call: LayerCall) -> bool:
+    """Whether channels stand after the batch already."""
     return (
         call.word("data_format", "channels_last", "channels_last", "channels_first")
         == "channels_first"
     )
 
 
-def _channels_first(call: Call, rank: int) -> Value:
-    """The input with its channels after the batch."""
+def _channels_first(call: LayerCall, rank: int) -> Value:
+    """Return the input with its channels after the batch."""
     x = call.x
     if len(x.shape) != rank + 2:
         raise call.fail(
@@ -477,23 +544,24 @@ def _channels_first(call: Call, rank: int) -> Value:
         )
     return (
         x
-        if _is_first(call)
+        if _has_channels_first(call)
         else tensors.view(call.graph, x, np.moveaxis(tensors.indices(x.shape), -1, 1))
     )
 
 
-def _moved_back(call: Call, x: Value) -> Value:
-    """Channels where the layer wants them."""
+def _restored_channels(call: LayerCall, x: Value) -> Value:
+    """Return a value with its channels moved to where the layer has them."""
     return (
         x
-        if _is_first(call)
+        if _has_channels_first(call)
         else tensors.view(call.graph, x, np.moveaxis(tensors.indices(x.shape), 1, -1))
     )
 
 
 def _window(
-    call: Call, x: Value, kernel: list[int], strides: list[int], dilations: list[int]
+    call: LayerCall, x: Value, kernel: list[int], strides: list[int], dilations: list[int]
 ) -> Window:
+    """Return the window of a convolution or pooling with the padding in the settings."""
     sizes = x.shape[2:]
     rule = call.word(
         "padding", "valid", "valid", "same", *(["causal"] if call.layer.kind == "Conv1D" else [])
@@ -507,14 +575,15 @@ def _window(
     return Window(kernel, strides, dilations, pads)
 
 
-def _dilated_window(call: Call, x: Value) -> Window:
+def _dilated_window(call: LayerCall, x: Value) -> Window:
+    """Return the window of a convolution."""
     rank = len(x.shape) - 2
     kernel, strides = call.sizes("kernel_size", rank), call.sizes("strides", rank, 1)
     return _window(call, x, kernel, strides, call.sizes("dilation_rate", rank, 1))
 
 
 def _conv(rank: int) -> Handler:
-    def handler(call: Call) -> Value:
+    def handler(call: LayerCall) -> Value:
         x = _channels_first(call, rank)
         window, filters, groups = (
             _dilated_window(call, x),
@@ -530,9 +599,9 @@ def _conv(rank: int) -> Handler:
 
 
 def _depthwise_conv(rank: int) -> Handler:
-    """Each channel by itself, with some filters for each."""
+    """Return the handler of a convolution of each channel by itself, with some filters for each."""
 
-    def handler(call: Call) -> Value:
+    def handler(call: LayerCall) -> Value:
         x = _channels_first(call, rank)
         window, each = _dilated_window(call, x), call.count("depth_multiplier", 1)
         _check_groups(call)
@@ -547,24 +616,28 @@ def _depthwise_conv(rank: int) -> Handler:
     return handler
 
 
-def _check_groups(call: Call) -> None:
-    """TensorFlow writes groups for layers that have none."""
+def _check_groups(call: LayerCall) -> None:
+    """Refuse groups, which TensorFlow also writes for layers that have none."""
     if call.count("groups", 1) != 1:
         raise call.fail("groups are not supported")
 
 
 def _convolved(
-    call: Call, x: Value, kernel: Array, bias: Array | None, window: Window, groups: int
+    call: LayerCall, x: Value, kernel: Array, bias: Array | None, window: Window, groups: int
 ) -> Value:
-    """The convolution and its activation, before the channels move back."""
+    """Return the convolution and its activation, with the channels moved back."""
     found = tensors.conv(call.graph, x, kernel, bias, window, groups)
-    return _moved_back(call, _activated(call, found))
+    return _restored_channels(call, _activated(call, found))
 
 
 def _conv_transpose(rank: int) -> Handler:
-    """The transpose of the convolution that leads from the output's sizes to the input's."""
+    """Return the handler of a transposed convolution.
 
-    def handler(call: Call) -> Value:
+    It is the transpose of the convolution that maps the sizes of the output to the sizes of the
+    input.
+    """
+
+    def handler(call: LayerCall) -> Value:
         x = _channels_first(call, rank)
         sizes, filters, strides = (
             call.sizes("kernel_size", rank),
@@ -591,15 +664,15 @@ def _conv_transpose(rank: int) -> Handler:
         swapped = np.moveaxis(kernel, (-1, -2), (0, 1))
         window = Window(sizes, strides, [1] * rank, pads)
         found = tensors.conv_transpose(call.graph, x, swapped, bias, window, 1, spatial)
-        return _moved_back(call, _activated(call, found))
+        return _restored_channels(call, _activated(call, found))
 
     return handler
 
 
-# --- Normalisation ---------------------------------------------------------------------------------------
+# --- Normalisation -----
 
 
-def _batch_norm(call: Call) -> Value:
+def _batch_norm(call: LayerCall) -> Value:
     axis = call.setting("axis", -1)
     axis = axis[0] if isinstance(axis, list) and len(axis) == 1 else axis
     if call.flag("renorm", False):
@@ -628,7 +701,8 @@ def _batch_norm(call: Call) -> Value:
     return tensors.view(call.graph, normed, np.moveaxis(tensors.indices(normed.shape), 1, axis))
 
 
-def _record_roots(call: Call, rounded: int, count: int) -> None:
+def _record_roots(call: LayerCall, rounded: int, count: int) -> None:
+    """Record that some factors 1/√variance are rounded."""
     if rounded:
         call.reader.draft.rounding.add(f"batchnorm: {call.reader.options.rounding.batchnorm}")
         if call.reader.options.rounding.batchnorm == "float32":
@@ -636,8 +710,11 @@ def _record_roots(call: Call, rounded: int, count: int) -> None:
     call.note(f"{call.layer.kind}: {rounded} of {count} factors 1/√variance are rounded")
 
 
-def _normalization(call: Call) -> Value:
-    """(x - mean) / max(√variance, ε), with the ε of Keras, 10^-7; the entries of the axes have their own numbers."""
+def _normalization(call: LayerCall) -> Value:
+    """Apply (x - mean) / max(√variance, ε), where ε is 10^-7 as in Keras.
+
+    Every entry of the axes in the settings has a mean and a variance of its own.
+    """
     if call.flag("invert", False):
         raise call.fail("invert is not supported")
     x = call.x
@@ -647,9 +724,11 @@ def _normalization(call: Call) -> Value:
         raise call.fail("its axes are not different axes after the batch")
     own = tuple(x.shape[axis] for axis in kept)
     mean, variance = _statistics(call, own)
-    squares = np.array(_squares(call, list(tensors.column(variance).entries())), dtype=object)
+    squares = np.array(
+        _bounded_variances(call, list(tensors.column(variance).entries())), dtype=object
+    )
     count, one = math.prod(own), np.array([1] * math.prod(own), dtype=object)
-    # The kept axes become the channels, the others follow; `batch_norm` does the arithmetic.
+    # the kept axes become the channels of a value to which `batch_norm` applies
     others = [axis for axis in range(1, len(x.shape)) if axis not in kept]
     table = np.transpose(tensors.indices(x.shape), (*kept, *others, 0)).reshape(1, count, -1)
     roots = call.reader.options.rounding.roots
@@ -662,8 +741,8 @@ def _normalization(call: Call) -> Value:
     return tensors.view(call.graph, normed, np.argsort(table.reshape(-1)).reshape(x.shape))
 
 
-def _squares(call: Call, variances: list[Fraction]) -> list[Fraction]:
-    """max(√variance, ε)²."""
+def _bounded_variances(call: LayerCall, variances: list[Fraction]) -> list[Fraction]:
+    """Return max(√variance, ε)² for each variance."""
     if min(variances) < 0:
         raise call.fail("a variance is negative")
     if min(variances) > Fraction(1, 10**13):
@@ -673,8 +752,8 @@ def _squares(call: Call, variances: list[Fraction]) -> list[Fraction]:
     return [max(variance, least) for variance in variances]
 
 
-def _statistics(call: Call, shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """Mean and variance, from the configuration or from the weights."""
+def _statistics(call: LayerCall, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """Return mean and variance, from the configuration or from the weights."""
     mean, variance = call.setting("mean"), call.setting("variance")
     if (mean is None) != (variance is None):
         raise call.fail("mean and variance must be given together")
@@ -685,8 +764,8 @@ def _statistics(call: Call, shape: tuple[int, ...]) -> tuple[Array, Array]:
     return _broadcast(call, "mean", mean, shape), _broadcast(call, "variance", variance, shape)
 
 
-def _broadcast(call: Call, name: str, found: Any, shape: tuple[int, ...]) -> Array:
-    """Numbers of the configuration, nested as a shape that fits the one wanted."""
+def _broadcast(call: LayerCall, name: str, found: Any, shape: tuple[int, ...]) -> Array:
+    """Return nested numbers of the configuration as an array that is broadcast to a shape."""
     nested = np.array(found, dtype=object)
     numbers = np.array([call.exact(name, entry) for entry in nested.reshape(-1)], dtype=object)
     if np.broadcast_shapes(nested.shape, shape) != shape:
@@ -694,8 +773,8 @@ def _broadcast(call: Call, name: str, found: Any, shape: tuple[int, ...]) -> Arr
     return np.broadcast_to(numbers.reshape(nested.shape), shape)
 
 
-def _rescaling(call: Call) -> Value:
-    """scale · x + offset; lists run along the last axis."""
+def _rescaling(call: LayerCall) -> Value:
+    """Apply scale · x + offset; lists of numbers run along the last axis."""
     x = call.x
     last = x.shape[-1:]
     parts = []
@@ -705,11 +784,11 @@ def _rescaling(call: Call) -> Value:
     return tensors.add_constant(call.graph, tensors.multiply(call.graph, x, parts[0]), parts[1])
 
 
-# --- Windows ---------------------------------------------------------------------------------------------
+# --- Windows -----
 
 
 def _pool(rank: int, is_max: bool) -> Handler:
-    def handler(call: Call) -> Value:
+    def handler(call: LayerCall) -> Value:
         x = _channels_first(call, rank)
         sizes = call.sizes("pool_size", rank, 2)
         strides = call.sizes("strides", rank, sizes)
@@ -718,13 +797,13 @@ def _pool(rank: int, is_max: bool) -> Handler:
             found = tensors.max_pool(call.graph, x, window)
         else:
             found = tensors.average_pool(call.graph, x, window, count_padding=False)
-        return _moved_back(call, found)
+        return _restored_channels(call, found)
 
     return handler
 
 
 def _global_pool(rank: int, is_max: bool) -> Handler:
-    def handler(call: Call) -> Value:
+    def handler(call: LayerCall) -> Value:
         x = _channels_first(call, rank)
         sizes = x.shape[2:]
         if is_max:
@@ -733,37 +812,38 @@ def _global_pool(rank: int, is_max: bool) -> Handler:
             factor = Fraction(1, math.prod(sizes))
             found = tensors.sum_over(call.graph, x, range(2, rank + 2), factor, keep=True)
         if call.flag("keepdims", False):
-            return _moved_back(call, found)
+            return _restored_channels(call, found)
         return tensors.reshape(found, found.shape[:2])
 
     return handler
 
 
-# --- Layers that move entries ----------------------------------------------------------------------------
+# --- Layers that move entries -----
 
 
-def _flatten(call: Call) -> Value:
+def _flatten(call: LayerCall) -> Value:
     table = tensors.indices(call.x.shape)
-    if _is_first(call) and table.ndim > 1:
+    if _has_channels_first(call) and table.ndim > 1:
         table = np.moveaxis(
             table, 1, -1
         )  # channels are last in the result, whatever they are before
     return tensors.view(call.graph, call.x, table.reshape(1, -1))
 
 
-def _reshape(call: Call) -> Value:
+def _reshape(call: LayerCall) -> Value:
     wanted = list(call.setting("target_shape"))
     if wanted.count(-1) == 1:
         known = -math.prod(wanted)
         wanted[wanted.index(-1)] = call.x.size // known if known else 0
     if not _are_sizes(wanted) or math.prod(wanted) != call.x.size:
         raise call.fail(
-            f"cannot reshape one sample of shape {list(call.x.shape)} to {call.setting('target_shape')}"
+            f"cannot reshape one sample of shape {list(call.x.shape)} to "
+            f"{call.setting('target_shape')}"
         )
     return tensors.reshape(call.x, (1, *wanted))
 
 
-def _permute(call: Call) -> Value:
+def _permute(call: LayerCall) -> Value:
     dims = list(call.setting("dims"))
     if sorted(dims) != list(range(1, len(call.x.shape))):
         raise call.fail(
@@ -772,17 +852,18 @@ def _permute(call: Call) -> Value:
     return tensors.view(call.graph, call.x, np.transpose(tensors.indices(call.x.shape), (0, *dims)))
 
 
-def _per_axis(call: Call, rank: int, amounts: Pads) -> Pads:
-    """Amounts for all axes, those of the batch and the channels being 0."""
+def _per_axis(call: LayerCall, rank: int, amounts: Pads) -> Pads:
+    """Return the amounts for all axes, which are 0 for the batch and the channels."""
     if len(call.x.shape) != rank + 2:
         raise call.fail(
-            f"its input has shape {list(call.x.shape)}; expected a batch, {rank} dimensions and channels"
+            f"its input has shape {list(call.x.shape)}; expected a batch, {rank} dimensions and "
+            "channels"
         )
-    return [(0, 0), (0, 0), *amounts] if _is_first(call) else [(0, 0), *amounts, (0, 0)]
+    return [(0, 0), (0, 0), *amounts] if _has_channels_first(call) else [(0, 0), *amounts, (0, 0)]
 
 
 def _zero_padding(rank: int) -> Handler:
-    def handler(call: Call) -> Value:
+    def handler(call: LayerCall) -> Value:
         amounts = _per_axis(call, rank, call.amounts("padding", rank))
         tensors.limited(
             [size + sum(pair) for size, pair in zip(call.x.shape, amounts, strict=True)]
@@ -795,7 +876,7 @@ def _zero_padding(rank: int) -> Handler:
 
 
 def _cropping(rank: int) -> Handler:
-    def handler(call: Call) -> Value:
+    def handler(call: LayerCall) -> Value:
         amounts = _per_axis(call, rank, call.amounts("cropping", rank))
         table = tensors.indices(call.x.shape)
         for axis, (first, last) in enumerate(amounts):
@@ -805,17 +886,18 @@ def _cropping(rank: int) -> Handler:
     return handler
 
 
-def _nothing(call: Call) -> Value:
-    """Noise and penalties of training: nothing at inference."""
+def _inference_identity(call: LayerCall) -> Value:
+    """Return x for a layer with effects in training only, such as noise and penalties."""
     call.ignore(*call.layer.config)
     call.note(f"{call.layer.kind} does nothing at inference")
     return call.x
 
 
-# --- Layers of several inputs ----------------------------------------------------------------------------
+# --- Layers of several inputs -----
 
 
-def _several(call: Call) -> list[Value]:
+def _several_inputs(call: LayerCall) -> list[Value]:
+    """Return the inputs of a layer that has at least two, all of one rank."""
     values = call.inputs
     if len(values) < 2 or len({len(value.shape) for value in values}) > 1:
         shapes = ", ".join(str(list(value.shape)) for value in values)
@@ -823,11 +905,13 @@ def _several(call: Call) -> list[Value]:
     return values
 
 
-def _folded(of_two: Callable[[Any, Value, Value], Value], most: int | None = None) -> Handler:
-    """An operation of two values, from left to right on all inputs."""
+def _on_all_inputs(
+    of_two: Callable[[Any, Value, Value], Value], most: int | None = None
+) -> Handler:
+    """Return the handler that applies an operation of two values to all inputs, from the left."""
 
-    def handler(call: Call) -> Value:
-        values = _several(call)
+    def handler(call: LayerCall) -> Value:
+        values = _several_inputs(call)
         if most is not None and len(values) > most:
             raise call.fail(f"{len(values)} inputs; expected {most}")
         total = values[0]
@@ -838,44 +922,54 @@ def _folded(of_two: Callable[[Any, Value, Value], Value], most: int | None = Non
     return handler
 
 
-_sum = _folded(tensors.add)
+_add = _on_all_inputs(tensors.add)
 
 
-def _average(call: Call) -> Value:
+def _average(call: LayerCall) -> Value:
     count = len(call.inputs)
     share = np.array(Fraction(1, count), dtype=object)
-    return tensors.multiply(call.graph, _sum(call), share, extra_roundings=2, stretch=float(count))
+    return tensors.multiply(call.graph, _add(call), share, extra_roundings=2, stretch=float(count))
 
 
-def _concatenate(call: Call) -> Value:
-    values = _several(call)
+def _concatenate(call: LayerCall) -> Value:
+    values = _several_inputs(call)
     axis = call.setting("axis", -1)
     if axis % len(values[0].shape) == 0:
         raise call.fail("axis 0 is the batch")
     return tensors.concat(call.graph, values, axis)
 
 
-# --- The layers by class ---------------------------------------------------------------------------------
+# --- The layers by class -----
 
 _RANKS = {"1D": 1, "2D": 2, "3D": 3}
 
-#: Layers that only move entries, or do nothing.
+#: Classes of layers that only move entries, or do nothing.
 MOVERS = {
-    "ActivityRegularization", "AlphaDropout", "Dropout", "Flatten", "GaussianDropout", "GaussianNoise", "Identity",
-    "Permute", "Reshape", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
-}  # fmt: skip
+    "ActivityRegularization",
+    "AlphaDropout",
+    "Dropout",
+    "Flatten",
+    "GaussianDropout",
+    "GaussianNoise",
+    "Identity",
+    "Permute",
+    "Reshape",
+    "SpatialDropout1D",
+    "SpatialDropout2D",
+    "SpatialDropout3D",
+}
 
 LAYERS: dict[str, Handler] = {
     "Activation": _activation_layer,
-    "Add": _sum,
+    "Add": _add,
     "Average": _average,
     "BatchNormalization": _batch_norm,
     "Concatenate": _concatenate,
     "Dense": _dense,
     "Flatten": _flatten,
     "LeakyReLU": _leaky_relu_layer,
-    "Maximum": _folded(tensors.maximum),
-    "Minimum": _folded(tensors.minimum),
+    "Maximum": _on_all_inputs(tensors.maximum),
+    "Minimum": _on_all_inputs(tensors.minimum),
     "Normalization": _normalization,
     "PReLU": _prelu,
     "Permute": _permute,
@@ -883,8 +977,8 @@ LAYERS: dict[str, Handler] = {
     "Rescaling": _rescaling,
     "Reshape": _reshape,
     "Softmax": _softmax_layer,
-    "Subtract": _folded(lambda graph, x, y: tensors.add(graph, x, y, -1), most=2),
-    **dict.fromkeys(MOVERS - {"Flatten", "Permute", "Reshape"}, _nothing),
+    "Subtract": _on_all_inputs(lambda graph, x, y: tensors.add(graph, x, y, -1), most=2),
+    **dict.fromkeys(MOVERS - {"Flatten", "Permute", "Reshape"}, _inference_identity),
     **{f"Conv{ending}": _conv(rank) for ending, rank in _RANKS.items()},
     **{f"Conv{ending}Transpose": _conv_transpose(rank) for ending, rank in _RANKS.items()},
     **{

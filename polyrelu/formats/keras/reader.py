@@ -1,8 +1,12 @@
-"""Keras models: ``.h5`` files of whole models, and ``.keras`` archives, of Keras 1 to 3; Keras itself is not needed.
+"""Keras models of versions 1 to 3, from ``.h5`` files of complete models and ``.keras`` archives.
 
-Sequential and functional models become a list of uses of layers, each with the uses that it reads; `keras_layers.py`
-turns every use into operations. Several inputs, and several outputs, are put one after the other. Layers that are not
-known are refused by their names, models within models too.
+Here is the walk from the configuration of a model to a `Draft`. Sequential and functional models
+become a list of uses of layers, each with the uses whose results it reads, and
+`polyrelu.formats.keras.operations` translates every use to operations of a graph. Keras itself is
+not needed; whatever this reader does not know, such as other layers and models within models, must
+be refused by name.
+
+Several inputs are put one after the other, and so are several outputs.
 """
 
 from __future__ import annotations
@@ -18,7 +22,14 @@ from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.graph.values import Graph, Value
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.keras.files import Contents, contents_of_archive, contents_of_h5, shown
-from polyrelu.formats.keras.operations import MOVERS, Call, KerasLayer, Reader, apply, check_known
+from polyrelu.formats.keras.operations import (
+    MOVERS,
+    KerasLayer,
+    LayerCall,
+    ModelReader,
+    apply,
+    check_known,
+)
 from polyrelu.formats.options import ReadOptions
 from polyrelu.support.limits import WIDTH_LIMIT
 
@@ -29,16 +40,23 @@ Place: TypeAlias = tuple[str, int]
 
 
 def read_h5(path: Path, options: ReadOptions) -> Draft:
-    """The operations of a whole-model HDF5 file; `NetworkFileError` names the first layer that cannot be taken."""
+    """Return the operations of an HDF5 file of a complete model.
+
+    A `NetworkFileError` names the first layer that cannot be read.
+    """
     return _draft(path, contents_of_h5(path), options)
 
 
 def read_keras(path: Path, options: ReadOptions) -> Draft:
-    """The operations of a .keras file; `NetworkFileError` names the first layer that cannot be taken."""
+    """Return the operations of a .keras file.
+
+    A `NetworkFileError` names the first layer that cannot be read.
+    """
     return _draft(path, contents_of_archive(path), options)
 
 
 def _draft(path: Path, contents: Contents, options: ReadOptions) -> Draft:
+    """Return the operations of a model."""
     try:
         model = _model(path, contents.model)
     except (IndexError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
@@ -46,19 +64,31 @@ def _draft(path: Path, contents: Contents, options: ReadOptions) -> Draft:
             raise
         raise NetworkFileError(path, "model configuration", "not one that Keras writes") from None
     draft = Draft(contents.format, Graph(), runtime="Keras is not used for comparison")
-    reader = Reader(path, draft, draft.graph or Graph(), options, contents.weights, contents.major)
+    reader = ModelReader(
+        path, draft, draft.graph or Graph(), options, contents.weights, contents.major
+    )
     values = _inputs(reader, model)
     _walk(reader, model, values)
     _finish(reader, model, values)
     return draft
 
 
-# --- The configuration -----------------------------------------------------------------------------------
+# --- The configuration -----
 
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """A layer applied to what other uses make."""
+    """A layer applied to the results of other uses.
+
+    Attributes
+    ----------
+    layer
+        The layer.
+    place
+        The name of the layer and the number of this use.
+    reads
+        The uses, or inputs of the model, whose results the layer reads.
+    """
 
     layer: KerasLayer
     place: Place
@@ -67,7 +97,17 @@ class _Use:
 
 @dataclass(frozen=True, slots=True)
 class _Input:
-    """An input of the model: where it is used, its shape with None for what is open, and its number type."""
+    """An input of the model.
+
+    Attributes
+    ----------
+    place
+        The name of the input, and 0.
+    shape
+        The shape with the batch; None for sizes that are not fixed.
+    dtype
+        The name of the number type, or None.
+    """
 
     place: Place
     shape: list[Any] | None
@@ -76,7 +116,7 @@ class _Input:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """What is computed, in the order of the file."""
+    """The inputs, the uses of layers and the outputs of a model, in the order of the file."""
 
     inputs: list[_Input]
     uses: list[_Use]
@@ -84,14 +124,12 @@ class _Model:
 
 
 def _model(path: Path, stored: dict[str, Any]) -> _Model:
+    """Return the model that a configuration describes."""
     kind, config = stored["class_name"], stored["config"]
     if kind == "Sequential":
-        layers = (
-            config if isinstance(config, list) else config["layers"]
-        )  # Keras 1 writes the list alone
-        return _sequential(
-            path, layers, None if isinstance(config, list) else config.get("build_input_shape")
-        )
+        if isinstance(config, list):  # Keras 1 writes only the list of layers
+            return _sequential(path, config, None)
+        return _sequential(path, config["layers"], config.get("build_input_shape"))
     if kind in ("Functional", "Model"):
         return _functional(path, config)
     raise NetworkFileError(
@@ -100,6 +138,7 @@ def _model(path: Path, stored: dict[str, Any]) -> _Model:
 
 
 def _layers(path: Path, entries: list[Any]) -> list[KerasLayer]:
+    """Return the layers of a configuration, all of them known and with different names."""
     layers = [KerasLayer.of(entry, str(entry.get("name", ""))) for entry in entries]
     for layer in layers:
         check_known(path, layer)
@@ -110,6 +149,7 @@ def _layers(path: Path, entries: list[Any]) -> list[KerasLayer]:
 
 
 def _sequential(path: Path, entries: list[Any], built: list[Any] | None) -> _Model:
+    """Return a sequential model; `built` is the shape of its input, if the model was built."""
     layers = _layers(path, entries)
     first = layers[0]
     given = _shape_of_input(first.config)
@@ -129,12 +169,13 @@ def _sequential(path: Path, entries: list[Any], built: list[Any] | None) -> _Mod
 
 
 def _shape_of_input(config: dict[str, Any]) -> list[Any] | None:
-    """The shape that an input has, its batch included; before and since Keras 3."""
+    """Return the shape of an input with its batch, by the keys before and since Keras 3."""
     found = config.get("batch_shape", config.get("batch_input_shape"))
     return None if found is None else list(found)
 
 
 def _functional(path: Path, config: dict[str, Any]) -> _Model:
+    """Return a functional model."""
     layers, uses, inputs = _layers(path, config["layers"]), [], dict[Place, _Input]()
     for layer, entry in zip(layers, config["layers"], strict=True):
         if layer.kind == "InputLayer":
@@ -150,7 +191,7 @@ def _functional(path: Path, config: dict[str, Any]) -> _Model:
 
 
 def _arguments(path: Path, layer: KerasLayer, node: Any) -> Iterator[Place]:
-    """What a use reads: a list of tensors before Keras 3, else an object with args and kwargs."""
+    """Yield the uses that a use reads: a list of tensors before Keras 3, then args and kwargs."""
     is_list = isinstance(node, list)
     keywords = [entry[3] for entry in node if len(entry) > 3] if is_list else [node["kwargs"]]
     for name, value in ((name, value) for entry in keywords for name, value in entry.items()):
@@ -161,7 +202,7 @@ def _arguments(path: Path, layer: KerasLayer, node: Any) -> Iterator[Place]:
 
 
 def _places(found: Any) -> Iterator[Place]:
-    """The places in nested lists: ``[layer, use, tensor]``, or the tensors of Keras 3."""
+    """Yield the places in nested lists of ``[layer, use, tensor]`` or of tensors of Keras 3."""
     if isinstance(found, dict):
         if found["class_name"] != "__keras_tensor__":
             raise ValueError
@@ -178,10 +219,11 @@ def _places(found: Any) -> Iterator[Place]:
             yield from _places(part)
 
 
-# --- The walk --------------------------------------------------------------------------------------------
+# --- The walk -----
 
 
-def _inputs(reader: Reader, model: _Model) -> dict[Place, Value]:
+def _inputs(reader: ModelReader, model: _Model) -> dict[Place, Value]:
+    """Create the inputs of the graph, with a note on each."""
     shapes = [_input_shape(reader, entry, len(model.inputs)) for entry in model.inputs]
     try:
         values = reader.graph.inputs(shapes)
@@ -202,8 +244,11 @@ def _inputs(reader: Reader, model: _Model) -> dict[Place, Value]:
     return {entry.place: value for entry, value in zip(model.inputs, values, strict=True)}
 
 
-def _input_shape(reader: Reader, entry: _Input, count: int) -> tuple[int, ...]:
-    """The shape of one sample: that of the file with its batch as 1; what is open there is given by the user."""
+def _input_shape(reader: ModelReader, entry: _Input, count: int) -> tuple[int, ...]:
+    """Return the shape of one sample: the shape in the file with batch 1, or the user's shape.
+
+    The shape of the user has to agree with all sizes that the file fixes.
+    """
     place, stated = (
         f"input {entry.place[0][:80]!r}" if entry.place[0] else "input",
         shown(str(entry.shape)),
@@ -242,14 +287,18 @@ def _input_shape(reader: Reader, entry: _Input, count: int) -> tuple[int, ...]:
     return shape
 
 
-def _walk(reader: Reader, model: _Model, values: dict[Place, Value]) -> None:
-    """Every use once what it reads is there; a layer that is used twice may stand before what its second use reads."""
+def _walk(reader: ModelReader, model: _Model, values: dict[Place, Value]) -> None:
+    """Translate every use as soon as the values that it reads are known.
+
+    The order of the file is not enough: a layer that is used twice may stand before a layer whose
+    result its second use reads.
+    """
     last, waiting = _last_uses(model), model.uses
     while waiting:
         later = []
         for use in waiting:
             if all(place in values for place in use.reads):
-                call = Call(
+                call = LayerCall(
                     reader, use.layer, [values[place] for place in use.reads], use.place in last
                 )
                 values[use.place] = apply(call)
@@ -263,7 +312,10 @@ def _walk(reader: Reader, model: _Model, values: dict[Place, Value]) -> None:
 
 
 def _last_uses(model: _Model) -> set[Place]:
-    """The uses between which and an output entries are moved only, and nothing else reads them."""
+    """Return the uses whose results reach an output and nothing else.
+
+    Between such a use and the output there are only operations that move entries.
+    """
     makers = {use.place: use for use in model.uses}
     readers = Counter([place for use in model.uses for place in use.reads] + model.outputs)
     found, waiting = set[Place](), list(model.outputs)
@@ -277,7 +329,8 @@ def _last_uses(model: _Model) -> set[Place]:
     return found
 
 
-def _finish(reader: Reader, model: _Model, values: dict[Place, Value]) -> None:
+def _finish(reader: ModelReader, model: _Model, values: dict[Place, Value]) -> None:
+    """Set the outputs of the graph and the number type of the draft."""
     missing = next((place for place in model.outputs if place not in values), None)
     if missing is not None or not model.outputs:
         raise NetworkFileError(

@@ -1,7 +1,12 @@
-"""MAT files of version 5 to 7, as far as networks need them: full matrices of numbers, text, and cell arrays of these.
+"""MAT files of versions 5 to 7: full matrices of numbers, text, and cell arrays of these.
 
-The format is a list of elements, each with a type and a length: "MAT-File Level 5 File Format", MathWorks. It is read
-here and not by scipy, whose reader can crash on a damaged file. Nothing else of a file is looked at.
+Here is a reader for the part of the format that networks need. The reader of networks calls it
+instead of scipy, whose reader can crash on a damaged file. Every length in a file may be wrong, so
+lengths and the number of entries are checked before anything is converted; variables of other kinds
+are not read.
+
+The format is a list of elements, each with a type and a length: "MAT-File Level 5 File Format",
+MathWorks.
 """
 
 from __future__ import annotations
@@ -20,11 +25,12 @@ from numpy.typing import NDArray
 from polyrelu.errors import NetworkFileError
 from polyrelu.support.limits import PARAMETER_LIMIT
 
-__all__ = ["Cells", "Text", "Value", "read_mat5"]
+__all__ = ["Cells", "Text", "Variable", "read_mat5"]
 
-_SIZE_LIMIT = 2**30
+#: Maximum number of bytes of a file, and of an unpacked variable.
+_MAX_BYTES = 2**30
 
-#: Element types of numbers, and those that hold elements.
+#: The types of elements with numbers, as numpy names them.
 _NUMBERS = {
     1: "i1",
     2: "u1",
@@ -37,10 +43,12 @@ _NUMBERS = {
     12: "i8",
     13: "u8",
 }
+#: The types of elements that contain elements.
 _MATRIX, _COMPRESSED = 14, 15
+#: The types of elements with text, and their encodings.
 _ENCODINGS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: "utf-32"}
 
-#: Classes of matrices.
+#: Classes of matrices: cell arrays, text, and the number types of numeric classes.
 _CELL, _CHAR = 1, 4
 _CLASSES = {
     6: "f8",
@@ -54,6 +62,7 @@ _CLASSES = {
     14: "i8",
     15: "u8",
 }
+#: Flags of matrices that are not read.
 _COMPLEX, _LOGICAL = 0x0800, 0x0200
 
 
@@ -62,23 +71,23 @@ class Cells:
     """A cell array: its shape, and its entries column by column."""
 
     shape: tuple[int, ...]
-    entries: list[Value]
+    entries: list[Variable]
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A matrix of characters by its rows, with the blanks that fill them."""
+    """A matrix of characters by its rows, with the blanks that fill the rows."""
 
     rows: list[str]
 
 
-#: What a variable is; None for a kind that is not read.
-Value: TypeAlias = "NDArray[Any] | Cells | Text | None"
+#: The value of a variable; None for a kind that is not read.
+Variable: TypeAlias = "NDArray[Any] | Cells | Text | None"
 
 
-def read_mat5(path: Path, wanted: tuple[str, ...]) -> tuple[list[str], dict[str, Value]]:
-    """The names of all variables, and the values of those that are wanted."""
-    if path.stat().st_size > _SIZE_LIMIT:
+def read_mat5(path: Path, wanted: tuple[str, ...]) -> tuple[list[str], dict[str, Variable]]:
+    """Return the names of all variables, and the values of the wanted variables."""
+    if path.stat().st_size > _MAX_BYTES:
         raise NetworkFileError(path, "", "larger than 1 GiB")
     data = path.read_bytes()
     order = {b"IM": "<", b"MI": ">"}.get(data[126:128], "")
@@ -98,12 +107,13 @@ def read_mat5(path: Path, wanted: tuple[str, ...]) -> tuple[list[str], dict[str,
 
 def _variables(
     reader: _Reader, data: bytes, wanted: tuple[str, ...]
-) -> tuple[list[str], dict[str, Value]]:
-    names, values = list[str](), dict[str, Value]()
+) -> tuple[list[str], dict[str, Variable]]:
+    """Return the names and the wanted values of the variables in the elements of a file."""
+    names, values = list[str](), dict[str, Variable]()
     for kind, content in reader.elements(data):
         compressed = content if kind == _COMPRESSED else b""
-        if compressed:  # the start says what it is
-            kind, content = reader.tag(_inflated(compressed, 4096))
+        if compressed:  # the first bytes contain the type and the name of the variable
+            kind, content = reader.first_element(_inflated(compressed, 4096))
         if kind != _MATRIX:
             raise ValueError(f"an element of type {kind} where a variable was expected")
         name = reader.name(content)
@@ -112,24 +122,33 @@ def _variables(
         names.append(name)
         if name in wanted:
             if compressed:
-                _, content = reader.tag(_inflated(compressed, _SIZE_LIMIT))
+                _, content = reader.first_element(_inflated(compressed, _MAX_BYTES))
             values[name] = reader.value(content)
     return names, values
 
 
 def _inflated(compressed: bytes, limit: int) -> bytes:
+    """Return at most `limit` bytes of the decompressed content."""
     return zlib.decompressobj().decompress(compressed, limit)
 
 
 @dataclass(slots=True)
 class _Reader:
-    """Elements in a byte order ("<" or ">"); all numbers of a file together are limited."""
+    """A reader of elements in a byte order.
+
+    Attributes
+    ----------
+    order
+        The byte order, "<" or ">".
+    numbers
+        The number of entries read so far, which is limited for a file.
+    """
 
     order: str
     numbers: int = 0
 
     def elements(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        """Types and contents of the elements, one after the other."""
+        """Yield the types and contents of the elements, one after the other."""
         position = 0
         while position < len(data):
             kind, length, start, end = self._place(data, position)
@@ -140,13 +159,13 @@ class _Reader:
             yield kind, data[start : start + length]
             position = end
 
-    def tag(self, data: bytes) -> tuple[int, bytes]:
-        """Type and content of the first element, which may be cut."""
+    def first_element(self, data: bytes) -> tuple[int, bytes]:
+        """Return the type and the content of the first element, which may be incomplete."""
         kind, length, start, _ = self._place(data, 0)
         return kind, data[start : start + length]
 
     def _place(self, data: bytes, position: int) -> tuple[int, int, int, int]:
-        """Type, length, start and end of an element; up to four bytes stand in the tag itself."""
+        """Return type, length, start and end of an element; its tag may contain up to 4 bytes."""
         kind, length = struct.unpack_from(f"{self.order}II", data, position)
         if kind >> 16:
             return kind & 0xFFFF, kind >> 16, position + 4, position + 8
@@ -154,20 +173,21 @@ class _Reader:
         return kind, length, position + 8, position + 8 + length + padding
 
     def name(self, content: bytes) -> str:
-        """The name of a matrix."""
+        """Return the name of a matrix."""
         parts = self.elements(content)
         for _ in range(2):
             _next(parts)
         return self._name(*_next(parts))
 
     def _name(self, kind: int, content: bytes) -> str:
+        """Return the name in an element."""
         name = content.decode("ascii")
         if kind != 1 or not (name.isidentifier() or not name):
             raise ValueError("the name of a variable is not readable")
         return name
 
-    def value(self, content: bytes) -> Value:
-        """A matrix."""
+    def value(self, content: bytes) -> Variable:
+        """Return the value of a matrix."""
         if not content:  # an empty cell
             return np.zeros((0, 0))
         parts = self.elements(content)
@@ -185,16 +205,19 @@ class _Reader:
         return self._array(shape, _CLASSES[kind], *_next(parts)) if kind in _CLASSES else None
 
     def _integers(self, kind: int, content: bytes) -> list[int]:
+        """Return the integers in an element."""
         if kind not in (5, 6):
             raise ValueError(f"an element of type {kind} where integers were expected")
         return [int(entry) for entry in np.frombuffer(content, self.order + _NUMBERS[kind])]
 
     def _cells(self, shape: tuple[int, ...], parts: list[tuple[int, bytes]]) -> Cells:
+        """Return a cell array with the matrices in its elements."""
         if len(parts) != math.prod(shape) or any(kind != _MATRIX for kind, _ in parts):
             raise ValueError(f"{len(parts)} cells where {math.prod(shape)} were expected")
         return Cells(shape, [self.value(content) for _, content in parts])
 
     def _text(self, shape: tuple[int, ...], kind: int, content: bytes) -> Text:
+        """Return the rows of a matrix of characters."""
         encoding = _ENCODINGS.get(kind)
         if encoding is None:
             raise ValueError(f"text of type {kind}")
@@ -208,7 +231,7 @@ class _Reader:
     def _array(
         self, shape: tuple[int, ...], number_type: str, kind: int, content: bytes
     ) -> NDArray[Any]:
-        """Numbers, which are stored in the shortest type that holds them."""
+        """Return an array; a file stores its numbers in the shortest type that holds them."""
         if kind not in _NUMBERS:
             raise ValueError(f"numbers of type {kind}")
         stored = np.frombuffer(content, self.order + _NUMBERS[kind])
@@ -225,6 +248,7 @@ class _Reader:
 
 
 def _next(parts: Iterator[tuple[int, bytes]]) -> tuple[int, bytes]:
+    """Return the next element of a matrix, or raise an error if there is none."""
     found = next(parts, None)
     if found is None:
         raise ValueError("a matrix ends early")

@@ -1,6 +1,9 @@
-"""``.mat`` files with the cell arrays W and b, W{i} of shape (out, in), as NNV stores networks.
+"""Networks in ``.mat`` files with the cell arrays W and b, as NNV stores them.
 
-The names of the activations stand in ``act_fcns``, one for each layer, as rows of text or as a cell array.
+Here is the translation of the variables of a MAT file into a `Draft` of a plain stack. W{i} has the
+shape (out, in) and b{i} is a column or a row. The variable ``act_fcns`` contains the name of the
+activation of each layer, as rows of text or as a cell array; without it, the assumption of ReLUs
+must be stated.
 """
 
 from __future__ import annotations
@@ -12,20 +15,22 @@ import numpy as np
 from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats.dense_stack import Affine, draft_of_stack
 from polyrelu.formats.imported import Draft
-from polyrelu.formats.matlab.files import Cells, Text, Value, read_mat5
+from polyrelu.formats.matlab.files import Cells, Text, Variable, read_mat5
 from polyrelu.formats.options import ReadOptions
 from polyrelu.support.typing import Array
 
 __all__ = ["read_mat"]
 
 
+#: The names of the ReLU and of the identity.
 _RELU, _LINEAR = ("relu", "poslin"), ("linear", "purelin")
 
+#: The variables that are read.
 _USED = ("W", "b", "act_fcns")
 
 
 def read_mat(path: Path, options: ReadOptions) -> Draft:
-    """The layers of a .mat file."""
+    """Read the layers of a .mat file."""
     names, variables = read_mat5(path, _USED)
     if options.normalisation != "none":
         raise NetworkFileError(
@@ -60,8 +65,8 @@ def read_mat(path: Path, options: ReadOptions) -> Draft:
     return draft
 
 
-def _cells(path: Path, name: str, found: Value) -> list[Array]:
-    """The matrices of a cell array."""
+def _cells(path: Path, name: str, found: Variable) -> list[Array]:
+    """Return the matrices of a cell array."""
     if not isinstance(found, Cells) or max(found.shape) != len(found.entries):
         raise NetworkFileError(
             path, name, f"expected a cell array of matrices, a row or a column: {name}{{1}}, …"
@@ -80,10 +85,13 @@ def _cells(path: Path, name: str, found: Value) -> list[Array]:
     return cells
 
 
-def _activations(path: Path, found: Value, depth: int) -> tuple[list[bool], list[str]]:
-    """Whether a ReLU follows each layer, and what is to be said about it."""
+def _activations(path: Path, found: Variable, depth: int) -> tuple[list[bool], list[str]]:
+    """Return for each layer whether a ReLU follows it, and caveats."""
     if found is None:
-        assumption = "the file names no activations (act_fcns): a ReLU between consecutive affine maps is assumed"
+        assumption = (
+            "the file names no activations (act_fcns): a ReLU between consecutive affine maps is "
+            "assumed"
+        )
         return [number < depth for number in range(1, depth + 1)], [assumption]
     texts = found.entries if isinstance(found, Cells) else [found]
     names = [row.strip() for text in texts if isinstance(text, Text) for row in text.rows]

@@ -1,1 +1,1 @@
-"""PyTorch: files, state dicts, modules, operations, and PyTorch itself for comparison."""
+"""The reader of PyTorch: its files, state dicts and traced modules, and PyTorch as a runtime."""

@@ -1,9 +1,15 @@
-"""Files of PyTorch (``.pt``, ``.pth``, ``.bin``, ``.zip``) and ``.safetensors`` files, opened without running code.
+"""Files of PyTorch and ``.safetensors`` files, opened without running code from the file.
 
-A file of PyTorch is a pickle. It is read with ``weights_only``, which builds tensors and plain containers and refuses
-everything else; whole modules and TorchScript archives are therefore refused. Releases of torch before 2.10 can be made
-to run a file's code even so (CVE-2025-32434, CVE-2026-24747), so that files are not read with them. An archive of
-Stable-Baselines3 is a zip file with a file of PyTorch in it, ``policy.pth``; its pickled parts are not looked at.
+Here are the functions that open ``.pt``, ``.pth``, ``.bin``, ``.zip`` and ``.safetensors`` files
+and find the named tensors in them; `state_dict` makes a network of these. A file may come from an
+untrusted source, so sizes are checked before anything is unpacked, and nearly every exception of a
+library is caught and reported as an unreadable file.
+
+A file of PyTorch is a pickle. It is read with ``weights_only``, which builds tensors and plain
+containers and refuses everything else, so whole modules and TorchScript archives are refused.
+Releases of torch before 2.10 can run code of a file in spite of ``weights_only`` (CVE-2025-32434,
+CVE-2026-24747), so files are not read with these releases. An archive of Stable-Baselines3 is a zip
+file that contains a file of PyTorch, ``policy.pth``; its pickled parts are not read.
 """
 
 from __future__ import annotations
@@ -22,89 +28,97 @@ import numpy as np
 from polyrelu.errors import NetworkFileError
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
-from polyrelu.formats.torch.state_dict import State, draft_of_state
-from polyrelu.formats.torch.tensors import Stored, stored, widened
+from polyrelu.formats.torch.state_dict import StateDict, draft_of_state
+from polyrelu.formats.torch.tensors import StoredTensor, stored_tensor, widened
 from polyrelu.support.limits import PARAMETER_LIMIT
 
 __all__ = ["read_safetensors", "read_torch"]
 
 #: The first release of torch whose ``weights_only`` is not known to run code.
-_SAFE = (2, 10)
+_FIRST_SAFE_RELEASE = (2, 10)
 
-#: Bytes that a file may have, or unpack to: float64 weights with the two moments of an optimizer, and as much again.
-_BYTES = 32 * PARAMETER_LIMIT
+#: Maximum number of bytes of a file, and of its unpacked content. Float64 weights with the two
+#: moments of an optimizer take 24 bytes for each parameter.
+_MAX_BYTES = 32 * PARAMETER_LIMIT
 
 _REMEDY = (
     "save the weights alone, torch.save(model.state_dict(), …), or export ONNX (torch.onnx.export)"
 )
 
-#: Where checkpoints keep the weights, and how deep they may lie; a damaged file can hold itself.
-_CONTAINERS, _DEPTH = ("state_dict", "model_state_dict", "model"), 3
+#: Keys under which checkpoints keep the weights.
+_CONTAINERS = ("state_dict", "model_state_dict", "model")
+#: Maximum depth of these keys; a damaged file can contain itself.
+_MAX_DEPTH = 3
 
 
-# --- Files of PyTorch ------------------------------------------------------------------------------------
+# --- Files of PyTorch -----
 
 
 def read_torch(path: Path, options: ReadOptions) -> Draft:
-    """The network of a state dict; a file of several networks needs `ReadOptions.prefix`."""
-    torch = _torch(path)
-    data, notes = _bytes(path), []
-    members = _members(path, data)
+    """Read the network of a state dict; a file of several networks needs `ReadOptions.prefix`."""
+    torch = _import_safe_torch(path)
+    data, notes = _file_bytes(path), []
+    members = _checked_member_names(path, data)
     if "policy.pth" in members:
         notes = _notes_of_archive(path, data, members)
-        data = _member(path, data, "policy.pth")
-        members = _members(path, data)
-    _check_members(path, members)
-    return draft_of_state(_state(path, _loaded(path, torch, data), notes), options.prefix)
+        data = _member_bytes(path, data, "policy.pth")
+        members = _checked_member_names(path, data)
+    _check_archive_kind(path, members)
+    return draft_of_state(_state(path, _load(path, torch, data), notes), options.prefix)
 
 
-def _torch(path: Path) -> Any:
+def _import_safe_torch(path: Path) -> Any:
+    """Return the module torch, or raise an error if it is missing or too old to be safe."""
     try:
         import torch
     except ImportError:
-        problem = "reading files of PyTorch needs the package torch (the extra [torch]): pip install torch"
+        problem = (
+            "reading files of PyTorch needs the package torch (the extra [torch]): "
+            "pip install torch"
+        )
         raise NetworkFileError(path, "", problem) from None
     release = tuple(int(part) for part in re.findall(r"[0-9]+", torch.__version__)[:2])
-    if release < _SAFE:
+    if release < _FIRST_SAFE_RELEASE:
         raise NetworkFileError(
             path,
             "",
-            f"torch {torch.__version__} can be made to run code that a file holds; update it (torch 2.10 or later), or "
-            "save the weights as .safetensors",
+            f"torch {torch.__version__} can be made to run code that a file holds; update it "
+            "(torch 2.10 or later), or save the weights as .safetensors",
         )
     return torch
 
 
-def _bytes(path: Path) -> bytes:
+def _file_bytes(path: Path) -> bytes:
+    """Return the content of a file that is not too large."""
     try:
         size = path.stat().st_size
-        data = path.read_bytes() if size <= _BYTES else b""
+        data = path.read_bytes() if size <= _MAX_BYTES else b""
     except OSError as error:
         raise NetworkFileError(path, "", f"cannot read: {error.strerror or error}") from None
-    if size > _BYTES:
-        raise NetworkFileError(path, "", f"it has {size} bytes, more than {_BYTES}; {_REMEDY}")
+    if size > _MAX_BYTES:
+        raise NetworkFileError(path, "", f"it has {size} bytes, more than {_MAX_BYTES}; {_REMEDY}")
     return data
 
 
-def _members(path: Path, data: bytes) -> list[str]:
-    """The names in a zip file, whose sizes and checksums are looked at; none if it is no zip file.
+def _checked_member_names(path: Path, data: bytes) -> list[str]:
+    """Return the names in a zip file after a check of sizes and checksums; [] for other files.
 
-    A few kilobytes can hold gigabytes of zeros, and torch does not look at checksums.
+    A few kilobytes can unpack to gigabytes of zeros, and torch does not verify checksums.
     """
     try:
         if not zipfile.is_zipfile(io.BytesIO(data)):
-            if data.startswith(b"PK"):  # torch may see a zip file where this module sees none
+            if data.startswith(b"PK"):  # torch may take for a zip file what zipfile does not
                 raise zipfile.BadZipFile
             return []
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
             total = sum(entry.file_size for entry in entries)
-            damaged = archive.testzip() if total <= _BYTES else None
+            damaged = archive.testzip() if total <= _MAX_BYTES else None
     except Exception as error:  # zipfile raises nearly anything on damaged files
         raise _unreadable(path, error) from None
-    if total > _BYTES:
+    if total > _MAX_BYTES:
         raise NetworkFileError(
-            path, "", f"it unpacks to {total} bytes, more than {_BYTES}; {_REMEDY}"
+            path, "", f"it unpacks to {total} bytes, more than {_MAX_BYTES}; {_REMEDY}"
         )
     if damaged is not None:
         raise NetworkFileError(
@@ -113,16 +127,17 @@ def _members(path: Path, data: bytes) -> list[str]:
     return [entry.filename for entry in entries]
 
 
-def _member(path: Path, data: bytes, name: str) -> bytes:
+def _member_bytes(path: Path, data: bytes, name: str) -> bytes:
+    """Return the content of one member of a zip file."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return archive.read(name)
-    except Exception as error:  # as above, and unknown compression, passwords, checksums
+    except Exception as error:  # also for unknown compression, passwords and wrong checksums
         raise _unreadable(path, error) from None
 
 
-def _check_members(path: Path, members: list[str]) -> None:
-    """Refuse zip files that are no state dict; torch itself says what is wrong with the others."""
+def _check_archive_kind(path: Path, members: list[str]) -> None:
+    """Refuse zip files that contain no state dict; torch reports what is wrong with other files."""
     if any(name.endswith("constants.pkl") or "/code/" in name for name in members):
         problem = (
             f"a TorchScript archive, which holds code; {_REMEDY} of the module it was made from"
@@ -136,16 +151,20 @@ def _check_members(path: Path, members: list[str]) -> None:
 
 
 def _unreadable(path: Path, error: Exception) -> NetworkFileError:
+    """Return the error for a file that a library cannot read."""
     return NetworkFileError(path, "", f"not a readable file of PyTorch ({type(error).__name__})")
 
 
-def _loaded(path: Path, torch: Any, data: bytes) -> Any:
-    """What the file holds. torch raises nearly anything on damaged files, so nearly anything is caught."""
+def _load(path: Path, torch: Any, data: bytes) -> Any:
+    """Return the unpickled content of a file.
+
+    torch raises nearly any exception on damaged files, so nearly every exception is caught.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-    except Exception as error:  # hostile files: see the docstring
+    except Exception as error:  # see the docstring
         found = re.search(r"GLOBAL ([A-Za-z_]\w{0,40}(\.\w{1,40}){1,5})", str(error))
         if found is None:
             raise _unreadable(path, error) from None
@@ -153,27 +172,27 @@ def _loaded(path: Path, torch: Any, data: bytes) -> Any:
         raise NetworkFileError(path, "", problem) from None
 
 
-# --- Checkpoints -----------------------------------------------------------------------------------------
+# --- Checkpoints -----
 
 
-def _state(path: Path, content: Any, notes: list[str]) -> State:
-    """The named tensors of a checkpoint, and what else it holds."""
+def _state(path: Path, content: Any, notes: list[str]) -> StateDict:
+    """Return the named tensors of a checkpoint and descriptions of its other entries."""
     tensors, others = _named_tensors(content)
     if not tensors:
         kind = type(content).__name__
         held = f"; it holds {', '.join(others[:6])}" if others else ""
         raise NetworkFileError(path, "", f"not a state dict, but {kind}{held}; {_REMEDY}")
     read = {name: _read(path, name, tensor) for name, tensor in tensors.items()}
-    return State(path, "state dict of PyTorch", read, True, tuple(others), tuple(notes))
+    return StateDict(path, "state dict of PyTorch", read, True, tuple(others), tuple(notes))
 
 
 def _named_tensors(content: Any, depth: int = 0) -> tuple[dict[str, Any], list[str]]:
-    """The tensors by name, and descriptions of the other entries."""
+    """Return the tensors of a container by name, and descriptions of its other entries."""
     if isinstance(content, list):
         content = (
             content[0] if len(content) == 1 else {str(i): entry for i, entry in enumerate(content)}
         )
-    if not isinstance(content, Mapping) or depth > _DEPTH:
+    if not isinstance(content, Mapping) or depth > _MAX_DEPTH:
         return {}, []
     known = [key for key in _CONTAINERS if isinstance(content.get(key), (Mapping, list))]
     if len(known) == 1:
@@ -193,93 +212,108 @@ def _named_tensors(content: Any, depth: int = 0) -> tuple[dict[str, Any], list[s
 
 
 def _is_state(entry: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is not empty and contains named tensors only."""
     return bool(entry) and all(
         isinstance(name, str) and _is_tensor(tensor) for name, tensor in entry.items()
     )
 
 
 def _is_tensor(entry: Any) -> bool:
+    """Whether an object is a tensor of PyTorch."""
     import torch
 
     return isinstance(entry, torch.Tensor)
 
 
 def _description(key: object, entry: Any) -> str:
+    """Return the key of an entry with the shape of a tensor or the name of another type."""
     kind = str(list(entry.shape)) if _is_tensor(entry) else type(entry).__name__
     return f"{str(key)[:40]!r} {kind}"
 
 
-def _read(path: Path, name: str, tensor: Any) -> Stored:
+def _read(path: Path, name: str, tensor: Any) -> StoredTensor:
+    """Return a tensor as it is stored, or raise an error that names it."""
     try:
-        return stored(tensor)
-    except Exception as error:  # tensors of a damaged file
+        return stored_tensor(tensor)
+    except Exception as error:  # a damaged file can raise nearly anything here
         raise NetworkFileError(
             path, f"tensor {name[:60]!r}", f"not readable ({type(error).__name__})"
         ) from None
 
 
-# --- Archives of Stable-Baselines3 -----------------------------------------------------------------------
+# --- Archives of Stable-Baselines3 -----
 
-#: The policies whose activation function is Tanh unless the user chose another: A2C and PPO.
+#: The module of the policies A2C and PPO, whose activation function is Tanh by default.
 _TANH_POLICIES = "stable_baselines3.common.policies"
 
 
 def _notes_of_archive(path: Path, data: bytes, members: list[str]) -> list[str]:
-    """What the readable part of ``data`` says of the activation function; another than ReLU is refused."""
+    """Return notes on the activation function named in ``data``; refuse all others than ReLU."""
     notes = ["policy.pth of an archive of Stable-Baselines3"]
     if "data" not in members:
         return notes
     try:
-        said = json.loads(_member(path, data, "data"))
-        choices, policy = str(said.get("policy_kwargs")), said["policy_class"]["__module__"]
+        settings = json.loads(_member_bytes(path, data, "data"))
+        choices, policy = str(settings.get("policy_kwargs")), settings["policy_class"]["__module__"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return notes
     found = re.search(r"activation_fn': [^,]{0,80}\.(\w+)", choices)
     if (found and found[1] != "ReLU") or (not found and policy == _TANH_POLICIES):
         activation = found[1] if found else "Tanh, as this policy's are by default"
-        problem = f"its activation functions are {activation}; only ReLU networks can be taken from weights alone"
+        problem = (
+            f"its activation functions are {activation}; only ReLU networks can be taken from "
+            "weights alone"
+        )
         raise NetworkFileError(path, "data", problem)
     if found:
         notes.append("the archive says that its activation functions are ReLU")
     return notes
 
 
-# --- .safetensors ----------------------------------------------------------------------------------------
+# --- .safetensors -----
 
-#: The number types of the format, which is little-endian; bfloat16 is widened.
+#: The name and the numpy code of each number type of the format, which is little-endian; bfloat16
+#: is read as integers and then widened.
 _TYPES = {
     "F64": ("float64", "<f8"),
     "F32": ("float32", "<f4"),
     "F16": ("float16", "<f2"),
     "BF16": ("bfloat16", "<u2"),
-    **{f"{letter}{8 * size}": (f"{name}{8 * size}", f"<{letter.lower()}{size}")
-       for letter, name in (("I", "int"), ("U", "uint")) for size in (1, 2, 4, 8)},
-}  # fmt: skip
+    **{
+        f"{letter}{8 * size}": (f"{name}{8 * size}", f"<{letter.lower()}{size}")
+        for letter, name in (("I", "int"), ("U", "uint"))
+        for size in (1, 2, 4, 8)
+    },
+}
 
 
 def read_safetensors(path: Path, options: ReadOptions) -> Draft:
-    """The network of a ``.safetensors`` file, whose tensors are named as in a state dict."""
+    """Read the network of a ``.safetensors`` file, whose tensors are named as in a state dict."""
     try:
         import safetensors
     except ImportError:
-        problem = "reading .safetensors needs the package safetensors (the extra [safetensors]): pip install safetensors"
+        problem = (
+            "reading .safetensors needs the package safetensors (the extra [safetensors]): "
+            "pip install safetensors"
+        )
         raise NetworkFileError(path, "", problem) from None
-    data, parsed = _bytes(path), cast(Any, safetensors.deserialize)
+    data, deserialize = _file_bytes(path), cast(Any, safetensors.deserialize)
     try:
         tensors = {
             str(name): _tensor(entry)
-            for name, entry in sorted(parsed(data), key=lambda pair: str(pair[0]))
+            for name, entry in sorted(deserialize(data), key=lambda pair: str(pair[0]))
         }
-    except Exception as error:  # damaged files
+    except Exception as error:  # a damaged file can raise nearly anything here
         reason = "".join(letter if letter.isprintable() else " " for letter in str(error))[:100]
         raise NetworkFileError(path, "", f"not a readable .safetensors file ({reason})") from None
-    return draft_of_state(State(path, "safetensors", tensors, False), options.prefix)
+    return draft_of_state(StateDict(path, "safetensors", tensors, False), options.prefix)
 
 
-def _tensor(entry: Mapping[str, Any]) -> Stored:
+def _tensor(entry: Mapping[str, Any]) -> StoredTensor:
+    """Return a tensor of a ``.safetensors`` file as it is stored."""
     shape, kind = tuple(int(size) for size in entry["shape"]), str(entry["dtype"])
     if kind not in _TYPES:
-        return Stored(shape, kind, f"its type is {kind}, which is not supported")
+        return StoredTensor(shape, kind, f"its type is {kind}, which is not supported")
     name, code = _TYPES[kind]
     array = np.frombuffer(entry["data"], dtype=code).reshape(shape)
-    return Stored(shape, name, widened(array) if kind == "BF16" else array)
+    return StoredTensor(shape, name, widened(array) if kind == "BF16" else array)

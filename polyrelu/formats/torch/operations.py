@@ -1,8 +1,13 @@
-"""The operations of PyTorch, each as a function of a `TorchStep` and of the arguments that PyTorch gives it.
+"""The supported operations of PyTorch, each as a function of a `TorchStep` and its arguments.
 
-An argument is a value of the graph, a constant array, or plain Python: numbers, shapes, slices. Operations that only
-move entries say where each one lands (`_moved`), so that they serve values and constants alike. Arithmetic on constants
-alone is done exactly. The tables at the end name what is known: layers of ``torch.nn``, functions, methods of tensors.
+Here is one handler for each layer of ``torch.nn``, each function and each method of tensors that
+polyrelu knows; the tables at the end list them. The walk through a traced module calls them with
+the arguments that PyTorch would give, by position or by PyTorch's names. A handler must refuse
+every argument whose effect it does not implement.
+
+An argument is a value of the graph, a constant array, or plain Python: numbers, shapes, slices.
+Operations that only move entries compute a table of positions (`_moved`), so they apply to values
+and to constants. Arithmetic on constants alone is exact.
 """
 
 from __future__ import annotations
@@ -25,26 +30,34 @@ from polyrelu.formats.graph.tensors import Pads, Window, plain_window
 from polyrelu.formats.graph.values import Graph, Value
 from polyrelu.formats.imported import Draft
 from polyrelu.formats.options import ReadOptions
-from polyrelu.formats.torch.tensors import stored
+from polyrelu.formats.torch.tensors import stored_tensor
 from polyrelu.support.typing import Array
 
-__all__ = ["FUNCTIONS", "LAYERS", "METHODS", "Handler", "Reader", "StepError", "TorchStep"]
+__all__ = ["FUNCTIONS", "LAYERS", "METHODS", "Handler", "StepError", "TorchStep", "TraceReader"]
 
 Handler: TypeAlias = Callable[..., Any]
 
 
 class StepError(NetworkError):
-    """An error that names its node."""
+    """An error whose message names the node of the trace."""
 
 
 @dataclass(slots=True)
-class Reader:
-    """The walk through one traced module.
+class TraceReader:
+    """The state of the walk through one traced module.
 
     Attributes
     ----------
-    values : what each node stands for so far: a value, an array, or plain Python.
-    counted : the tensors that entered the function so far, by identity.
+    draft
+        The network that is read, with its notes.
+    graph
+        The graph that is built.
+    options
+        The options of the user.
+    values
+        The result of each node so far: a value, an array, or plain Python.
+    counted
+        The tensors that entered the function so far, by identity.
     """
 
     draft: Draft
@@ -56,9 +69,9 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class TorchStep:
-    """One node of the trace: its name and what it does."""
+    """One node of the trace, with its name and the name of its operation."""
 
-    reader: Reader
+    reader: TraceReader
     name: str
     kind: str
 
@@ -68,24 +81,27 @@ class TorchStep:
         return self.reader.graph
 
     def fail(self, problem: str) -> StepError:
-        """The error that names this node."""
+        """Return the error for a problem with this node."""
         return StepError(f"node {self.name!r} ({self.kind}): {problem}")
 
     def tensor(self, tensor: Any) -> Array:
-        """A parameter or buffer as exact numbers, counted once."""
-        found = stored(tensor)
+        """Return the exact numbers of a parameter or buffer, which are counted once."""
+        stored = stored_tensor(tensor)
         try:
-            array = found.numbers()
+            array = stored.numbers()
         except NetworkError as error:
             raise self.fail(f"a tensor of the module cannot be read: {error}") from None
         if id(tensor) not in self.reader.counted:
-            self.reader.counted[id(tensor)] = tensor  # kept, so that its id stays its own
-            self.reader.draft.dtypes.add(found.kind)
+            self.reader.counted[id(tensor)] = tensor  # kept, so that its id is not used again
+            self.reader.draft.dtypes.add(stored.kind)
             self.reader.draft.numbers += array.size
         return array
 
     def number(self, number: Any) -> Fraction:
-        """A number of the program: a float is the float64 that it is, or its shortest decimal (rule ``attributes``)."""
+        """Return a number of the program exactly.
+
+        By the rule ``attributes`` a float is the float64 that it is, or its shortest decimal.
+        """
         if isinstance(number, int):
             return Fraction(number)
         if not isinstance(number, float) or not math.isfinite(number):
@@ -96,11 +112,11 @@ class TorchStep:
         return decimal if rule == "decimal" else Fraction(number)
 
     def limit(self, number: Any) -> Fraction | None:
-        """A limit of a clip; None and infinities are no limit."""
+        """Return a limit of a clip, or None if the argument is None or infinite."""
         return None if number is None or number in (math.inf, -math.inf) else self.number(number)
 
     def constant(self, known: Any) -> Array:
-        """A constant array or number."""
+        """Return a constant array or number as an array; refuse values that depend on the input."""
         if isinstance(known, Value):
             raise self.fail("one of its parameters depends on the input")
         return (
@@ -108,35 +124,34 @@ class TorchStep:
         )
 
     def value(self, known: Any) -> Value:
-        """A value of the graph; constants become one."""
+        """Return a value of the graph; a constant becomes a value."""
         if isinstance(known, Value):
             return known
         array = self.constant(known)
         return self.graph.constant(tensors.column(array), array.shape)
 
 
-# --- Operations that move entries ------------------------------------------------------------------------
+# --- Operations that move entries -----
 
 
 def _moved(step: TorchStep, x: Any, table: NDArray[np.int64]) -> Any:
-    """The entries of x where the table says."""
+    """Return the entries of x at the positions in a table, in the shape of the table."""
     if isinstance(x, Value):
         if not table.size:
             raise step.fail("nothing is left of the value")
         return tensors.view(step.graph, x, table)
-    return np.asarray(
-        x.reshape(-1)[table]
-    )  # numpy gives a bare number for an index without dimensions
+    # numpy returns a bare number for an index without dimensions
+    return np.asarray(x.reshape(-1)[table])
 
 
 def _sizes_given(sizes: Sequence[Any]) -> list[int]:
-    """Sizes or axes as separate arguments or as one sequence."""
+    """Return sizes or axes that are separate arguments or one sequence."""
     given = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
     return [int(size) for size in given]
 
 
 def _completed(step: TorchStep, sizes: list[int], total: int) -> list[int]:
-    """Sizes with the one that is -1 worked out."""
+    """Return the sizes with the number in place of a size -1."""
     known = math.prod(size for size in sizes if size != -1)
     if sizes.count(-1) == 1 and known > 0:
         sizes = [total // known if size == -1 else size for size in sizes]
@@ -213,6 +228,7 @@ def _dim(step: TorchStep, x: Any) -> int:
 
 
 def _getattr(step: TorchStep, x: Any, name: str) -> Any:
+    """Return the shape, the rank or the transpose of a tensor."""
     if name == "T":
         return _moved(step, x, tensors.indices(x.shape).T)
     if name not in ("shape", "ndim"):
@@ -220,16 +236,16 @@ def _getattr(step: TorchStep, x: Any, name: str) -> Any:
     return tuple(x.shape) if name == "shape" else len(x.shape)
 
 
-def _cat(step: TorchStep, tensors_: Sequence[Any], dim: int = 0) -> Any:
-    if all(isinstance(entry, np.ndarray) for entry in tensors_):
-        return np.concatenate([exact(step.constant(entry)) for entry in tensors_], axis=dim)
-    return tensors.concat(step.graph, [step.value(entry) for entry in tensors_], dim)
+def _cat(step: TorchStep, parts: Sequence[Any], dim: int = 0) -> Any:
+    if all(isinstance(entry, np.ndarray) for entry in parts):
+        return np.concatenate([exact(step.constant(entry)) for entry in parts], axis=dim)
+    return tensors.concat(step.graph, [step.value(entry) for entry in parts], dim)
 
 
 def _pad(
     step: TorchStep, x: Any, pad: Sequence[int], mode: str = "constant", value: Any = None
 ) -> Any:
-    """Padding with a constant; the amounts are given for the last dimension first."""
+    """Pad with a constant; the amounts are given for the last dimension first."""
     if mode != "constant":
         raise step.fail(f"mode {mode!r} is not supported")
     if len(pad) % 2 or len(pad) > 2 * len(x.shape) or min(pad, default=0) < 0:
@@ -248,13 +264,14 @@ def _pad(
     )
 
 
-def _same(step: TorchStep, x: Any, *_: Any) -> Any:
+def _identity(step: TorchStep, x: Any, *_: Any) -> Any:
     return x
 
 
 def _dropout(
     step: TorchStep, x: Any, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Any:
+    """Return x, since dropout does nothing at inference."""
     if training:
         raise step.fail(
             "with training=True it is not a function of the input; pass training=self.training"
@@ -263,19 +280,21 @@ def _dropout(
     return x
 
 
-# --- Entry by entry --------------------------------------------------------------------------------------
+# --- Entry by entry -----
 
 
 def _folded(step: TorchStep, operation: Callable[..., Any], *known: Any) -> Array:
-    """An operation on constants alone, exact."""
+    """Apply an operation to constants alone, exactly."""
     return folded(step.reader.draft, operation, *(step.constant(entry) for entry in known))
 
 
 def _both_constant(x: Any, y: Any) -> bool:
+    """Whether neither argument depends on the input."""
     return not isinstance(x, Value) and not isinstance(y, Value)
 
 
 def _check_alpha(step: TorchStep, alpha: Any) -> None:
+    """Refuse a factor of the second summand."""
     if alpha != 1:
         raise step.fail("alpha is not supported")
 
@@ -371,11 +390,13 @@ def _relu6(step: TorchStep, x: Any, inplace: bool = False) -> Any:
 
 
 def _hardsigmoid(step: TorchStep, x: Any, inplace: bool = False) -> Any:
-    """A clip of x + 3 to [0, 6], over 6."""
+    """Clip x + 3 to [0, 6] and divide it by 6."""
     return _div(step, _clamp(step, _add(step, step.value(x), 3), 0, 6), 6)
 
 
-def _extreme(of_two: Callable[[Graph, Value, Value], Value]) -> Handler:
+def _of_two_tensors(of_two: Callable[[Graph, Value, Value], Value]) -> Handler:
+    """Return the handler of the maximum or the minimum of two tensors."""
+
     def handler(step: TorchStep, x: Any, y: Any) -> Any:
         if not all(isinstance(entry, (Value, np.ndarray)) for entry in (x, y)):
             raise step.fail("only the maximum or minimum of two tensors is supported")
@@ -384,7 +405,7 @@ def _extreme(of_two: Callable[[Graph, Value, Value], Value]) -> Handler:
     return handler
 
 
-# --- Products and reductions -----------------------------------------------------------------------------
+# --- Products and reductions -----
 
 
 def _matmul(step: TorchStep, x: Any, y: Any) -> Any:
@@ -402,7 +423,9 @@ def _linear(step: TorchStep, x: Any, weight: Any, bias: Any = None) -> Any:
     return tensors.matmul(step.graph, step.value(x), step.constant(weight).T, offset)
 
 
-def _reduced(mean: bool) -> Handler:
+def _reduction(mean: bool) -> Handler:
+    """Return the handler of the sum, or of the mean, over some axes."""
+
     def handler(step: TorchStep, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
         x = step.value(x)
         rank = len(x.shape)
@@ -419,11 +442,11 @@ def _reduced(mean: bool) -> Handler:
     return handler
 
 
-# --- Windows ---------------------------------------------------------------------------------------------
+# --- Windows -----
 
 
-def _repeated(sizes: Any, rank: int) -> list[int]:
-    """A size for each dimension; one size stands for all of them."""
+def _per_dimension(sizes: Any, rank: int) -> list[int]:
+    """Return a size for each dimension; a single size stands for all of them."""
     given = [int(size) for size in (sizes if isinstance(sizes, (tuple, list)) else [sizes])]
     if len(given) not in (1, rank):
         raise NetworkError(f"sizes {given} for {rank} dimensions")
@@ -431,7 +454,7 @@ def _repeated(sizes: Any, rank: int) -> list[int]:
 
 
 def _on_batch(step: TorchStep, x: Any, rank: int, window: Callable[[Value], Value]) -> Value:
-    """The operation on a batch of one, if x is a single sample (channels, …), as PyTorch allows."""
+    """Apply an operation to a batch, or to a single sample (channels, …) as a batch of one."""
     x = step.value(x)
     if len(x.shape) not in (rank + 1, rank + 2):
         raise step.fail(
@@ -444,12 +467,18 @@ def _on_batch(step: TorchStep, x: Any, rank: int, window: Callable[[Value], Valu
 
 
 def _conv(
-    step: TorchStep, x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    step: TorchStep,
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
     groups: int = 1,
-) -> Any:  # fmt: skip
+) -> Any:
     kernel, offset = step.constant(weight), None if bias is None else step.constant(bias)
     rank = kernel.ndim - 2
-    strides, dilations = _repeated(stride, rank), _repeated(dilation, rank)
+    strides, dilations = _per_dimension(stride, rank), _per_dimension(dilation, rank)
     window = Window(
         kernel.shape[2:], strides, dilations, _pads(step, padding, kernel.shape[2:], dilations)
     )
@@ -459,24 +488,31 @@ def _conv(
 
 
 def _pads(step: TorchStep, padding: Any, kernel: Sequence[int], dilations: Sequence[int]) -> Pads:
+    """Return the padding at both ends of each dimension."""
     if padding == "valid":
         return [(0, 0)] * len(kernel)
-    if padding == "same":  # where the total is odd, the end gets one more
+    if padding == "same":  # if the total is odd, the end gets one more
         totals = [dilation * (size - 1) for size, dilation in zip(kernel, dilations, strict=True)]
         return [(total // 2, total - total // 2) for total in totals]
     if isinstance(padding, str):
         raise step.fail(f"padding {padding!r} is not supported")
-    return [(size, size) for size in _repeated(padding, len(kernel))]
+    return [(size, size) for size in _per_dimension(padding, len(kernel))]
 
 
 def _max_pool(rank: int) -> Handler:
     def handler(
-        step: TorchStep, x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-        ceil_mode: bool = False, return_indices: bool = False,
-    ) -> Any:  # fmt: skip
+        step: TorchStep,
+        x: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
         if return_indices:
             raise step.fail("return_indices is not supported")
-        kernel, dilations = _repeated(kernel_size, rank), _repeated(dilation, rank)
+        kernel, dilations = _per_dimension(kernel_size, rank), _per_dimension(dilation, rank)
         strides, pads = _strides(stride, kernel), _pads(step, padding, kernel, dilations)
         window = Window(kernel, strides, dilations, pads, ceil_mode)
         return _on_batch(step, x, rank, lambda x: tensors.max_pool(step.graph, x, window))
@@ -485,18 +521,28 @@ def _max_pool(rank: int) -> Handler:
 
 
 def _strides(stride: Any, kernel: list[int]) -> list[int]:
-    """The strides of a pooling, its window where none are given."""
-    return list(kernel) if stride is None or stride in ((), []) else _repeated(stride, len(kernel))
+    """Return the strides of a pooling, by default the size of the window."""
+    return (
+        list(kernel)
+        if stride is None or stride in ((), [])
+        else _per_dimension(stride, len(kernel))
+    )
 
 
 def _average_pool(rank: int) -> Handler:
     def handler(
-        step: TorchStep, x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-        count_include_pad: bool = True, divisor_override: int | None = None,
-    ) -> Any:  # fmt: skip
+        step: TorchStep,
+        x: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Any:
         if divisor_override is not None:
             raise step.fail("divisor_override is not supported")
-        kernel = _repeated(kernel_size, rank)
+        kernel = _per_dimension(kernel_size, rank)
         strides, pads = _strides(stride, kernel), _pads(step, padding, kernel, kernel)
         window = Window(kernel, strides, [1] * rank, pads, ceil_mode)
         return _on_batch(
@@ -507,6 +553,8 @@ def _average_pool(rank: int) -> Handler:
 
 
 def _adaptive_average_pool(rank: int) -> Handler:
+    """Return the handler of average pooling to a given size that divides the size of the input."""
+
     def handler(step: TorchStep, x: Any, output_size: Any) -> Any:
         def pool(x: Value) -> Value:
             given = output_size if isinstance(output_size, (tuple, list)) else [output_size] * rank
@@ -527,10 +575,11 @@ def _adaptive_average_pool(rank: int) -> Handler:
     return handler
 
 
-# --- Layers ----------------------------------------------------------------------------------------------
+# --- Layers -----
 
 
 def _bias(step: TorchStep, layer: Any) -> Array | None:
+    """Return the bias of a layer, or None if it has none."""
     return None if layer.bias is None else step.tensor(layer.bias)
 
 
@@ -539,6 +588,7 @@ def _linear_layer(step: TorchStep, layer: Any, x: Any) -> Any:
 
 
 def _check_padding_mode(step: TorchStep, layer: Any) -> None:
+    """Refuse padding by other numbers than zeros."""
     if layer.padding_mode != "zeros":
         raise step.fail(f"padding_mode {layer.padding_mode!r} is not supported")
 
@@ -554,7 +604,7 @@ def _conv_transpose_layer(step: TorchStep, layer: Any, x: Any) -> Any:
     kernel, bias = step.tensor(layer.weight), _bias(step, layer)
     rank = kernel.ndim - 2
     strides, dilations, pads, extra = (
-        _repeated(sizes, rank)
+        _per_dimension(sizes, rank)
         for sizes in (layer.stride, layer.dilation, layer.padding, layer.output_padding)
     )
 
@@ -568,13 +618,14 @@ def _conv_transpose_layer(step: TorchStep, layer: Any, x: Any) -> Any:
 
 
 def _batch_norm_layer(ranks: Sequence[int]) -> Handler:
-    """Batch normalisation of values with so many dimensions, with the statistics of training."""
+    """Return the batch normalisation, with the running statistics, for values with these ranks."""
 
     def handler(step: TorchStep, layer: Any, x: Any) -> Any:
         x = step.value(x)
         if layer.running_mean is None or layer.running_var is None:
             raise step.fail(
-                "without running statistics (track_running_stats=False) it mixes the samples of a batch"
+                "without running statistics (track_running_stats=False) it mixes the samples of a "
+                "batch"
             )
         if len(x.shape) not in ranks:
             raise step.fail(f"its input has shape {list(x.shape)}")
@@ -615,8 +666,16 @@ def _max_pool_layer(rank: int) -> Handler:
     pool = _max_pool(rank)
 
     def handler(step: TorchStep, layer: Any, x: Any) -> Any:
-        return pool(step, x, layer.kernel_size, layer.stride, layer.padding, layer.dilation, layer.ceil_mode,
-                    layer.return_indices)  # fmt: skip
+        return pool(
+            step,
+            x,
+            layer.kernel_size,
+            layer.stride,
+            layer.padding,
+            layer.dilation,
+            layer.ceil_mode,
+            layer.return_indices,
+        )
 
     return handler
 
@@ -626,14 +685,22 @@ def _average_pool_layer(rank: int) -> Handler:
 
     def handler(step: TorchStep, layer: Any, x: Any) -> Any:
         divisor = getattr(layer, "divisor_override", None)  # AvgPool1d has none
-        return pool(step, x, layer.kernel_size, layer.stride, layer.padding, layer.ceil_mode, layer.count_include_pad,
-                    divisor)  # fmt: skip
+        return pool(
+            step,
+            x,
+            layer.kernel_size,
+            layer.stride,
+            layer.padding,
+            layer.ceil_mode,
+            layer.count_include_pad,
+            divisor,
+        )
 
     return handler
 
 
-def _with(function: Handler, *attributes: str) -> Handler:
-    """A layer that is a function of x and some of its attributes."""
+def _layer_handler(function: Handler, *attributes: str) -> Handler:
+    """Return the handler of a layer that is a function of x and of some attributes of the layer."""
 
     def handler(step: TorchStep, layer: Any, x: Any) -> Any:
         return function(step, x, *(getattr(layer, name) for name in attributes))
@@ -642,23 +709,23 @@ def _with(function: Handler, *attributes: str) -> Handler:
 
 
 def _each_rank(name: str, of_rank: Callable[[int], Handler]) -> dict[str, Handler]:
-    """The same operation in one, two and three dimensions."""
+    """Return the handlers of an operation in one, two and three dimensions."""
     return {name.format(rank): of_rank(rank) for rank in (1, 2, 3)}
 
 
-# --- What is known ---------------------------------------------------------------------------------------
+# --- The supported operations -----
 
 #: Layers by their names in ``torch.nn``.
 LAYERS: dict[str, Handler] = {
     "Linear": _linear_layer,
-    "Identity": _with(_same),
-    "ReLU": _with(_relu),
-    "ReLU6": _with(_relu6),
-    "LeakyReLU": _with(_leaky_relu, "negative_slope"),
+    "Identity": _layer_handler(_identity),
+    "ReLU": _layer_handler(_relu),
+    "ReLU6": _layer_handler(_relu6),
+    "LeakyReLU": _layer_handler(_leaky_relu, "negative_slope"),
     "PReLU": _prelu_layer,
-    "Hardtanh": _with(_hardtanh, "min_val", "max_val"),
-    "Hardsigmoid": _with(_hardsigmoid),
-    "Flatten": _with(_flatten, "start_dim", "end_dim"),
+    "Hardtanh": _layer_handler(_hardtanh, "min_val", "max_val"),
+    "Hardsigmoid": _layer_handler(_hardsigmoid),
+    "Flatten": _layer_handler(_flatten, "start_dim", "end_dim"),
     "Unflatten": _unflatten_layer,
     "Dropout": _dropout_layer,
     "AlphaDropout": _dropout_layer,
@@ -672,16 +739,17 @@ LAYERS: dict[str, Handler] = {
     **_each_rank("MaxPool{}d", _max_pool_layer),
     **_each_rank("AvgPool{}d", _average_pool_layer),
     **_each_rank(
-        "AdaptiveAvgPool{}d", lambda rank: _with(_adaptive_average_pool(rank), "output_size")
+        "AdaptiveAvgPool{}d",
+        lambda rank: _layer_handler(_adaptive_average_pool(rank), "output_size"),
     ),
-    **_each_rank("ZeroPad{}d", lambda _: _with(_pad, "padding")),
+    **_each_rank("ZeroPad{}d", lambda _: _layer_handler(_pad, "padding")),
     **_each_rank(
         "ConstantPad{}d",
-        lambda _: _with(lambda s, x, p, v: _pad(s, x, p, value=v), "padding", "value"),
+        lambda _: _layer_handler(lambda s, x, p, v: _pad(s, x, p, value=v), "padding", "value"),
     ),
 }
 
-#: What functions of torch and methods of tensors have in common.
+#: Operations that are functions of torch and methods of tensors.
 _COMMON: dict[str, Handler] = {
     "abs": _abs,
     "add": _add,
@@ -689,14 +757,14 @@ _COMMON: dict[str, Handler] = {
     "clamp_max": _clamp_max,
     "clamp_min": _clamp,
     "clip": _clamp,
-    "clone": _same,
-    "detach": _same,
+    "clone": _identity,
+    "detach": _identity,
     "div": _div,
     "flatten": _flatten,
     "matmul": _matmul,
-    "maximum": _extreme(tensors.maximum),
-    "mean": _reduced(True),
-    "minimum": _extreme(tensors.minimum),
+    "maximum": _of_two_tensors(tensors.maximum),
+    "mean": _reduction(True),
+    "minimum": _of_two_tensors(tensors.minimum),
     "mul": _mul,
     "neg": _neg,
     "permute": _permute,
@@ -705,7 +773,7 @@ _COMMON: dict[str, Handler] = {
     "reshape": _reshape,
     "squeeze": _squeeze,
     "sub": _sub,
-    "sum": _reduced(False),
+    "sum": _reduction(False),
     "t": _t,
     "transpose": _transpose,
     "unflatten": _unflatten,
@@ -715,7 +783,7 @@ _COMMON: dict[str, Handler] = {
 #: Methods of tensors by name.
 METHODS: dict[str, Handler] = {
     **_COMMON,
-    "contiguous": _same,
+    "contiguous": _identity,
     "dim": _dim,
     "size": _size,
     "view": _reshape,
@@ -748,13 +816,13 @@ _OPERATORS: dict[str, Handler] = {
     "truediv": _div,
 }
 
-#: Functions by the places where they are found. One function may stand at several.
+#: Functions by their dotted names. One function may have several names.
 FUNCTIONS: dict[str, Handler] = {
     **{f"torch.{name}": handler for name, handler in _COMMON.items()},
     "torch.cat": _cat,
     "torch.concat": _cat,
-    "torch.max": _extreme(tensors.maximum),
-    "torch.min": _extreme(tensors.minimum),
+    "torch.max": _of_two_tensors(tensors.maximum),
+    "torch.min": _of_two_tensors(tensors.minimum),
     **{f"torch.max_pool{rank}d": _max_pool(rank) for rank in (1, 2, 3)},
     **{f"torch.nn.functional.{name}": handler for name, handler in _FUNCTIONAL.items()},
     **{f"operator.{name}": handler for name, handler in _OPERATORS.items()},

@@ -1,11 +1,18 @@
-"""Modules of PyTorch: traced with torch.fx, and every node becomes operations of `tensors.py` (`torch_operations.py`).
+"""Modules of PyTorch, traced with torch.fx and translated node by node.
 
-What is read is the function that the module is at inference, whether or not it is in training mode. A trace follows
-the layers of ``torch.nn`` and the functions a module calls; a module whose program depends on the numbers in its input
-cannot be traced. Only nodes that the output depends on are looked at. A node that is not known is refused by its name.
+Here is the walk from a module to a `Draft`: the module is checked and traced, and each node of the
+trace becomes operations of a graph (`polyrelu.formats.torch.operations`). The function that is read
+is the function of the module at inference, whether or not it is in training mode. Whatever could
+make the trace a different function must be refused by name; what the walk does not know is never
+skipped.
 
-A trace can be another function than the module: ``y += x`` becomes a sum, even where y is used under another name. So
-the comparison with PyTorch (`compare.py`) also runs the module itself.
+A trace follows the layers of ``torch.nn`` and the functions that a module calls. A module whose
+program depends on the numbers in its input cannot be traced. Only nodes on which the output depends
+are read.
+
+A trace can be another function than the module: ``y += x`` becomes a sum, even if y is also used
+under another name. For this reason the comparison with PyTorch
+(`polyrelu.formats.runtimes.comparison`) also runs the module itself.
 """
 
 from __future__ import annotations
@@ -27,9 +34,9 @@ from polyrelu.formats.torch.operations import (
     LAYERS,
     METHODS,
     Handler,
-    Reader,
     StepError,
     TorchStep,
+    TraceReader,
 )
 from polyrelu.formats.torch.runtime import OUTPUT, TorchRuntime, inference
 
@@ -37,7 +44,7 @@ __all__ = ["draft_of_module"]
 
 _REMEDY = "export it with torch.onnx.export and read the .onnx file"
 
-#: What `strip_tail` takes away after the last layer, and what may stand between; names in small letters.
+#: Functions that `strip_tail` removes after the last layer, in small letters.
 _TAILS = {
     "softmax",
     "softmin",
@@ -49,6 +56,7 @@ _TAILS = {
     "hardswish",
     "softplus",
 }
+#: Operations that may stand between such a function and the output, in small letters.
 _VIEWS = {
     "identity",
     "flatten",
@@ -61,7 +69,7 @@ _VIEWS = {
     "contiguous",
 }
 
-#: Wrappers, and where the module itself is.
+#: Classes that wrap a module, and the attribute that contains it.
 _WRAPPERS = {
     "DataParallel": "module",
     "DistributedDataParallel": "module",
@@ -70,13 +78,16 @@ _WRAPPERS = {
 
 
 def draft_of_module(module: Any, options: ReadOptions) -> Draft:
-    """The operations of a module of PyTorch; `NetworkError` names the first node that cannot be taken exactly."""
+    """Return the operations of a module of PyTorch.
+
+    A `NetworkError` names the first node that cannot be taken exactly.
+    """
     import torch
 
     while (inner := getattr(module, _WRAPPERS.get(type(module).__name__, ""), None)) is not None:
         module = inner
-    _check(module)
-    if torch.fx.Tracer().is_leaf_module(module, ""):  # a layer alone: a trace would go into it
+    _check_module(module)
+    if torch.fx.Tracer().is_leaf_module(module, ""):  # a trace of a single layer would go into it
         training, module = module.training, torch.nn.Sequential(module)
         module.training = training
     graph = Graph()
@@ -86,22 +97,23 @@ def draft_of_module(module: Any, options: ReadOptions) -> Draft:
             "the module is in training mode; what is read is what it computes at inference"
         )
     with inference(module):
-        traced = _traced(module)
-        _Walk(traced, Reader(draft, graph, options)).go()
+        traced = _traced_module(module)
+        _Walk(traced, TraceReader(draft, graph, options)).read_all()
     draft.runtime = _runtime_or_reason(module, traced, graph)
     return draft
 
 
-# --- The module ------------------------------------------------------------------------------------------
+# --- The module -----
 
 
-def _check(module: Any) -> None:
-    """Refuse what would make the trace another function than the module."""
+def _check_module(module: Any) -> None:
+    """Refuse modules whose trace would be another function than the module."""
     import torch
 
     if isinstance(module, torch.jit.ScriptModule):
         raise NetworkError(
-            f"a TorchScript module cannot be traced: pass the nn.Module it was made from, or {_REMEDY}"
+            "a TorchScript module cannot be traced: pass the nn.Module it was made from, or "
+            f"{_REMEDY}"
         )
     for name, part in module.named_modules():
         place = f"module {name or type(module).__name__!r} ({type(part).__name__})"
@@ -113,42 +125,48 @@ def _check(module: Any) -> None:
             )
         if "forward" in vars(part):
             raise NetworkError(
-                f"{place}: its forward was replaced on the object, which a trace does not see; {_REMEDY}"
+                f"{place}: its forward was replaced on the object, which a trace does not see; "
+                f"{_REMEDY}"
             )
         if torch.nn.utils.parametrize.is_parametrized(part):
             remedy = "torch.nn.utils.parametrize.remove_parametrizations makes them plain"
             raise NetworkError(f"{place}: its parameters are computed from others; {remedy}")
 
 
-def _tensors(module: Any) -> list[Any]:
+def _parameters_and_buffers(module: Any) -> list[Any]:
     return [*module.parameters(), *module.buffers()]
 
 
 def _arithmetic(module: Any) -> str:
-    """The float type in which the module computes; empty if its parameters have several."""
+    """Return the float type in which the module computes; empty if its parameters have several."""
     import torch
 
-    types = {str(tensor.dtype) for tensor in _tensors(module) if tensor.is_floating_point()}
+    tensors = _parameters_and_buffers(module)
+    types = {str(tensor.dtype) for tensor in tensors if tensor.is_floating_point()}
     found = types or {str(torch.get_default_dtype())}
     return found.pop().removeprefix("torch.") if len(found) == 1 else ""
 
 
 def _runtime_or_reason(module: Any, traced: Any, graph: Graph) -> TorchRuntime | str:
-    devices = {str(tensor.device) for tensor in _tensors(module)} - {"cpu"}
+    """Return the runtime for comparison, or why the module cannot be compared with PyTorch."""
+    devices = {str(tensor.device) for tensor in _parameters_and_buffers(module)} - {"cpu"}
     if devices:
-        return f"the module is on {', '.join(sorted(devices))}, whose rounding is not known; move it to the CPU"
+        return (
+            f"the module is on {', '.join(sorted(devices))}, whose rounding is not known; move it "
+            "to the CPU"
+        )
     return TorchRuntime(module, traced, graph.names)
 
 
-def _traced(module: Any) -> Any:
-    """The module as a `torch.fx.GraphModule`; what the trace leaves on the module's parts is taken away."""
+def _traced_module(module: Any) -> Any:
+    """Return the module as a `torch.fx.GraphModule`; attributes that the trace adds are removed."""
     import torch
 
     before = [(part, dict(vars(part))) for part in module.modules()]
     try:
         graph = torch.fx.Tracer().trace(module, concrete_args=_defaults(module) or None)
         return torch.fx.GraphModule(module, graph)
-    except Exception as error:  # the module's own code runs here
+    except Exception as error:  # the code of the module runs here and may raise anything
         reason = " ".join(str(error).split())[:160] or type(error).__name__
         raise NetworkError(f"the module cannot be traced ({reason}); {_REMEDY}") from None
     finally:
@@ -158,43 +176,57 @@ def _traced(module: Any) -> Any:
 
 
 def _defaults(module: Any) -> dict[str, Any]:
-    """The simple default values of the arguments after the first, at which the module is traced."""
-    found = {}
+    """Return the simple default values of the arguments after the first one, for the trace."""
+    defaults = {}
     for name, parameter in list(inspect.signature(module.forward).parameters.items())[1:]:
         default = parameter.default
         if default is not parameter.empty and (
             default is None or isinstance(default, (bool, int, float, str))
         ):
-            found[name] = default
-    return found
+            defaults[name] = default
+    return defaults
 
 
-# --- The walk --------------------------------------------------------------------------------------------
+# --- The walk -----
 
 
 class _Walk:
-    """The nodes of a trace, one after the other."""
+    """The translation of the nodes of a trace, one after the other.
 
-    def __init__(self, traced: Any, reader: Reader) -> None:
+    Attributes
+    ----------
+    traced
+        The traced module.
+    reader
+        The state of the translation, which the operations share.
+    nodes
+        The nodes of the trace in order.
+    results
+        The nodes that the module returns.
+    stripped
+        The nodes that `strip_tail` leaves out.
+    """
+
+    def __init__(self, traced: Any, reader: TraceReader) -> None:
         self.traced, self.reader = traced, reader
         self.nodes = list(traced.graph.nodes)
         self.results = self._results()
         self.stripped = _stripped(self, self.results) if reader.options.strip_tail else set()
+        #: Stripped nodes and the nodes that depend on them: their values differ from PyTorch's.
         self._altered: set[Any] = set()
-        self._overwritten: dict[
-            int, str
-        ] = {}  # roots of values that a node wrote into, with that node's name
+        #: The roots of values into which a node wrote in place, with the name of the node.
+        self._overwritten: dict[int, str] = {}
         self._functions = _by_object(FUNCTIONS)
         self._layers = _by_object({f"torch.nn.{name}": handler for name, handler in LAYERS.items()})
 
-    def go(self) -> None:
-        """Read everything that the output depends on."""
+    def read_all(self) -> None:
+        """Translate all nodes on which the output depends."""
         needed = _needed(self.results)
         for node in self.nodes:
             if node.op == "placeholder":
-                self._placeholder(node)
+                self._read_input(node)
             elif node.op != "output" and (node in needed or _writes(node, self.part(node))):
-                self._take(node)
+                self._read_node(node)
         outputs = [self._output(node) for node in self.results]
         if len(outputs) > 1:
             names = ", ".join(
@@ -207,11 +239,11 @@ class _Walk:
             graph.names[OUTPUT] = Value(graph.output, (graph.nodes[graph.output].size,))
 
     def part(self, node: Any) -> Any:
-        """The layer that a node calls, or None."""
+        """Return the layer that a node calls, or None."""
         return self.traced.get_submodule(node.target) if node.op == "call_module" else None
 
     def kind(self, node: Any) -> str:
-        """What a node does, for people."""
+        """Return the name of the operation of a node, for messages."""
         if node.op == "call_module":
             return type(self.part(node)).__name__
         return str(
@@ -220,9 +252,10 @@ class _Walk:
             else getattr(node.target, "__name__", node.target)
         )
 
-    # -- inputs and outputs ---------------------------------------------------------------------------------------
+    # -- inputs and outputs -----
 
-    def _placeholder(self, node: Any) -> None:
+    def _read_input(self, node: Any) -> None:
+        """Translate an argument of forward: the input, or an argument at its default value."""
         reader, is_first = self.reader, not self.reader.draft.input_shapes
         if not is_first and node.args:
             reader.values[node] = node.args[0]
@@ -240,7 +273,10 @@ class _Walk:
         (reader.values[node],) = reader.graph.inputs([shape])
 
     def _guessed_shape(self, node: Any) -> tuple[int, ...]:
-        """One row, if the first layer is linear; before it the row may be renamed, but not reordered."""
+        """Return the shape of one row if the first layer is linear.
+
+        Between the input and this layer only operations that keep the row as it is may stand.
+        """
         while True:
             linear = next((user for user in node.users if self.kind(user) == "Linear"), None)
             if linear is not None:
@@ -257,37 +293,40 @@ class _Walk:
             if kind not in ("identity", "dropout", "flatten") or start != 1:
                 break
         raise NetworkError(
-            "the shape of one sample is not known; say it, batch included: input_shape=(1, 3, 32, 32)"
+            "the shape of one sample is not known; say it, batch included: "
+            "input_shape=(1, 3, 32, 32)"
         )
 
     def _results(self) -> list[Any]:
+        """Return the nodes that the module returns."""
         import torch
 
-        found = self.nodes[-1].args[0]
-        results = [found] if isinstance(found, torch.fx.Node) else found
+        returned = self.nodes[-1].args[0]
+        results = [returned] if isinstance(returned, torch.fx.Node) else returned
         if not isinstance(results, (tuple, list)) or not all(
             isinstance(entry, torch.fx.Node) for entry in results
         ):
-            kind = type(found).__name__.removeprefix(
-                "immutable_"
-            )  # torch.fx has containers of its own
+            # torch.fx has containers of its own, such as immutable_dict
+            kind = type(returned).__name__.removeprefix("immutable_")
             raise NetworkError(f"forward returns {kind}; expected a tensor, or a tuple of tensors")
         if not results:
             raise NetworkError("forward returns nothing")
         return list(results)
 
     def _output(self, node: Any) -> Value:
-        found = self.reader.values[node]
-        self._check_read(TorchStep(self.reader, OUTPUT, "output"), found)
-        if not isinstance(found, (Value, np.ndarray)):
+        """Return the value of a node that the module returns."""
+        known = self.reader.values[node]
+        self._check_not_overwritten(TorchStep(self.reader, OUTPUT, "output"), known)
+        if not isinstance(known, (Value, np.ndarray)):
             raise NetworkError(
-                f"forward returns {type(found).__name__}; expected a tensor, or a tuple of tensors"
+                f"forward returns {type(known).__name__}; expected a tensor, or a tuple of tensors"
             )
-        return TorchStep(self.reader, node.name, "output").value(found)
+        return TorchStep(self.reader, node.name, "output").value(known)
 
-    # -- one node -------------------------------------------------------------------------------------------------
+    # -- one node -----
 
-    def _take(self, node: Any) -> None:
+    def _read_node(self, node: Any) -> None:
+        """Translate one node and record its value."""
         step = TorchStep(self.reader, node.name, self.kind(node))
         args, kwargs = self._arguments(step, node)
         if node in self.stripped:
@@ -304,16 +343,17 @@ class _Walk:
         self.reader.values[node] = result
         if isinstance(result, Value):
             if _writes(node, self.part(node)) and args and isinstance(args[0], Value):
-                self._write(step, args[0], result)
+                self._record_write(step, args[0], result)
             if node not in self._altered:
                 self.reader.graph.names[node.name] = result
             self.reader.draft.steps.append(f"{step.kind} {list(result.shape)}")
 
     def _arguments(self, step: TorchStep, node: Any) -> tuple[list[Any], dict[str, Any]]:
+        """Return the arguments of a node with values in place of nodes."""
         import torch
 
         def known(entry: Any) -> Any:
-            self._check_read(step, self.reader.values[entry])
+            self._check_not_overwritten(step, self.reader.values[entry])
             return self.reader.values[entry]
 
         args = list(torch.fx.map_arg(tuple(node.args), known))
@@ -323,14 +363,16 @@ class _Walk:
         return args, kwargs
 
     def _attribute(self, step: TorchStep, target: str) -> Any:
+        """Return the numbers of a parameter or buffer by its path in the module."""
         import torch
 
-        found = operator.attrgetter(target)(self.traced)
-        if not isinstance(found, torch.Tensor):
-            raise step.fail(f"it is {type(found).__name__}, not a tensor")
-        return step.tensor(found)
+        attribute = operator.attrgetter(target)(self.traced)
+        if not isinstance(attribute, torch.Tensor):
+            raise step.fail(f"it is {type(attribute).__name__}, not a tensor")
+        return step.tensor(attribute)
 
     def _called(self, step: TorchStep, node: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Return the result of a node that calls a layer, a function or a method."""
         is_plain = node.op == "call_function" and _is_plain(node.target, args)
         handler = self._handler(node)
         if handler is None and not is_plain:
@@ -359,10 +401,11 @@ class _Walk:
             AttributeError,
             ZeroDivisionError,
         ):
-            # arguments that the handler does not know, or of another type
+            # arguments that the handler does not know, or arguments of another type
             raise step.fail("it is called with arguments that are not supported") from None
 
     def _handler(self, node: Any) -> Handler | None:
+        """Return the function that translates a node, or None for an unknown operation."""
         if node.op == "call_module":
             return self._layers.get(type(self.part(node)))
         return (
@@ -371,30 +414,33 @@ class _Walk:
             else self._functions.get(node.target)
         )
 
-    # -- in-place operations --------------------------------------------------------------------------------------
+    # -- in-place operations -----
 
     def _root(self, value: Value) -> int:
-        """The value of which this one is a view, as far as can be told: a copy may count as a view."""
+        """Return the node of which a value is a view; a copy may count as a view."""
         nodes, number = self.reader.graph.nodes, value.node
         while isinstance(nodes[number].operation, Take):
             (number,) = nodes[number].inputs
         return number
 
-    def _check_read(self, step: TorchStep, known: Any) -> None:
+    def _check_not_overwritten(self, step: TorchStep, known: Any) -> None:
+        """Refuse a node that reads a value after another node wrote into it in place."""
         for entry in known if isinstance(known, (tuple, list)) else [known]:
             if isinstance(entry, Value) and self._root(entry) in self._overwritten:
                 writer = self._overwritten[self._root(entry)]
                 raise step.fail(
-                    f"it reads a value into which node {writer!r} wrote in place; leave out inplace=True"
+                    f"it reads a value into which node {writer!r} wrote in place; leave out "
+                    "inplace=True"
                 )
 
-    def _write(self, step: TorchStep, before: Value, after: Value) -> None:
+    def _record_write(self, step: TorchStep, before: Value, after: Value) -> None:
+        """Record that a node wrote into a value, unless it returned the value unchanged."""
         if self._root(before) != self._root(after):
             self._overwritten[self._root(before)] = step.name
 
 
 def _is_plain(function: Any, args: list[Any]) -> bool:
-    """Whether this is Python's own arithmetic, on sizes: nothing in it is a tensor."""
+    """Whether a call is Python's own arithmetic on sizes, without tensors."""
     flat = [entry for arg in args for entry in (arg if isinstance(arg, (tuple, list)) else [arg])]
     return getattr(operator, getattr(function, "__name__", ""), None) is function and not any(
         isinstance(entry, (Value, np.ndarray)) for entry in flat
@@ -413,7 +459,7 @@ def _writes(node: Any, layer: Any) -> bool:
 
 
 def _needed(results: list[Any]) -> set[Any]:
-    """The nodes on which the outputs depend."""
+    """Return the nodes on which the outputs depend."""
     needed: set[Any] = set()
     waiting = list(results)
     while waiting:
@@ -425,7 +471,7 @@ def _needed(results: list[Any]) -> set[Any]:
 
 
 def _stripped(walk: _Walk, results: list[Any]) -> set[Any]:
-    """The nodes that `strip_tail` leaves out: between them and an output are only views."""
+    """Return the nodes that `strip_tail` leaves out, with only views between them and an output."""
     found, waiting = set[Any](), list(results)
     while waiting:
         node = waiting.pop()
@@ -440,7 +486,10 @@ def _stripped(walk: _Walk, results: list[Any]) -> set[Any]:
 
 
 def _by_object(handlers: dict[str, Handler]) -> dict[Any, Handler]:
-    """Handlers by the objects that the dotted names stand for; what this release does not have is left out."""
+    """Return handlers by the objects that the dotted names denote.
+
+    Names that this release of PyTorch does not have are left out.
+    """
     import torch
 
     roots = {"torch": torch, "operator": operator, "builtins": builtins}

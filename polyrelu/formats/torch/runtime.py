@@ -1,4 +1,8 @@
-"""PyTorch as the runtime of its modules, with every intermediate value."""
+"""PyTorch as the runtime of its modules, with every intermediate value.
+
+Here are the runtime that compares a network with the module it was read from, and the context in
+which a module is at inference. The module and its training modes must be unchanged afterwards.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ OUTPUT = "forward()"
 
 @contextmanager
 def inference(module: Any) -> Iterator[None]:
-    """The module and all its parts in evaluation mode; afterwards each is as it was."""
+    """Put the module and all its parts into evaluation mode, and restore each mode afterwards."""
     before = [(part, part.training) for part in module.modules()]
     for part, _ in before:
         part.training = False
@@ -30,30 +34,30 @@ def inference(module: Any) -> Iterator[None]:
 
 
 class TorchRuntime:
-    """The traced module, node by node; and the module itself, since a trace can differ from what was traced."""
+    """The traced module node by node, and the module itself, since the two can differ."""
 
     def __init__(self, module: Any, traced: Any, names: Container[str]) -> None:
         self._module, self._traced, self._names = module, traced, names
 
     @property
     def name(self) -> str:
-        """Name and version."""
+        """The name and version of PyTorch."""
         import torch
 
         return f"torch {torch.__version__}"
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """The values by the names of their nodes, for one sample."""
+        """Return the values by the names of their nodes, for one sample."""
         import torch
 
-        found: dict[str, NDArray[Any]] = {}
+        values: dict[str, NDArray[Any]] = {}
         interpreter = torch.fx.Interpreter(self._traced)
         run_node = interpreter.run_node
 
         def recorded(node: Any) -> Any:
             value = run_node(node)
             if node.name in self._names and isinstance(value, torch.Tensor):
-                found[node.name] = value.clone().numpy()  # later nodes may write into it
+                values[node.name] = value.clone().numpy()  # later nodes may write into it
             return value
 
         interpreter.run_node = recorded
@@ -62,18 +66,18 @@ class TorchRuntime:
             if OUTPUT in self._names:
                 result = self._module.forward(*(torch.tensor(x) for x in inputs))
                 parts = [result] if isinstance(result, torch.Tensor) else list(result)
-                found[OUTPUT] = np.concatenate(
+                values[OUTPUT] = np.concatenate(
                     [part.detach().numpy().reshape(-1) for part in parts]
                 )
-        return found
+        return values
 
 
 @contextmanager
 def _without_onednn() -> Iterator[None]:
-    """oneDNN may have been told to compute in shorter formats, which the bound on rounding does not cover."""
+    """Disable oneDNN, which may compute in formats that the rounding bound does not cover."""
     import torch
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it warns of GPUs that are not there
+        warnings.simplefilter("ignore")  # PyTorch warns about missing GPUs
         with torch.backends.mkldnn.flags(enabled=False):
             yield

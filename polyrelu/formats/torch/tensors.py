@@ -1,4 +1,9 @@
-"""Tensors of PyTorch and of ``.safetensors`` files as numpy arrays, without rounding."""
+"""Tensors of PyTorch and of ``.safetensors`` files as numpy arrays, without rounding.
+
+Here is the conversion that both readers of PyTorch files and of modules use. Types shorter than
+float32 are widened, which is exact; tensors without readable real numbers carry the reason instead
+of an array.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +17,21 @@ from polyrelu.errors import NetworkError
 from polyrelu.support.limits import PARAMETER_LIMIT
 from polyrelu.support.typing import Array
 
-__all__ = ["Stored", "stored", "widened"]
+__all__ = ["StoredTensor", "stored_tensor", "widened"]
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredTensor:
     """A tensor as it is stored.
 
     Attributes
     ----------
-    shape : its shape.
-    kind : the name of its number type, such as ``bfloat16``.
-    array : its exact numbers, in a type that holds them all; or why they are not to be had.
+    shape
+        The shape.
+    kind
+        The name of the number type, such as ``bfloat16``.
+    array
+        The exact numbers in a type that holds them all, or the reason why they cannot be read.
     """
 
     shape: tuple[int, ...]
@@ -31,23 +39,23 @@ class Stored:
     array: Array | str
 
     def numbers(self) -> Array:
-        """The exact numbers, or an error."""
+        """Return the exact numbers, or raise a `NetworkError` with the reason."""
         if isinstance(self.array, str):
             raise NetworkError(self.array)
         return self.array
 
 
-def stored(tensor: Any) -> Stored:
-    """A tensor of PyTorch; types shorter than float32 are widened to it."""
+def stored_tensor(tensor: Any) -> StoredTensor:
+    """Return a tensor of PyTorch as it is stored; types shorter than float32 are widened to it."""
     shape, kind = (
         tuple(int(size) for size in tensor.shape),
         str(tensor.dtype).removeprefix("torch."),
     )
-    return Stored(shape, kind, _why_not(tensor, kind) or _numbers(tensor))
+    return StoredTensor(shape, kind, _why_unreadable(tensor, kind) or _numbers(tensor))
 
 
-def _why_not(tensor: Any, kind: str) -> str:
-    """Why a tensor has no numbers to take, or nothing."""
+def _why_unreadable(tensor: Any, kind: str) -> str:
+    """Return why a tensor has no readable real numbers; empty if it has."""
     import torch
 
     if tensor.layout != torch.strided or tensor.is_quantized:
@@ -56,12 +64,13 @@ def _why_not(tensor: Any, kind: str) -> str:
         return "it has a shape, but no numbers (device meta)"
     if tensor.dtype == torch.bool or tensor.is_complex():
         return f"its type is {kind}, not real numbers"
-    if tensor.numel() > PARAMETER_LIMIT:  # a tensor can repeat one number without end
+    if tensor.numel() > PARAMETER_LIMIT:  # a tensor with stride 0 can repeat one number
         return f"it has more than {PARAMETER_LIMIT} entries"
     return ""
 
 
 def _numbers(tensor: Any) -> Array:
+    """Return the numbers of a tensor as an array of float32, float64 or integers."""
     import torch
 
     values = tensor.detach().cpu()
@@ -72,7 +81,7 @@ def _numbers(tensor: Any) -> Array:
 
 
 def widened(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
-    """The float32 numbers whose upper halves are given: bfloat16.
+    """Return the float32 numbers with the given upper halves, which are bfloat16 numbers.
 
     >>> widened(np.array([0x3F80, 0xC049], dtype=np.uint16)).tolist()
     [1.0, -3.140625]

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from polyrelu.exact import RationalMatrix, kernel, primitive, rank, solve
+from polyrelu.exact.vectors import negated
 from polyrelu.network import Block, Layer, Network, layer_from_rows, with_output_at_zero_of
 from polyrelu.support.limits import PAIR_LIMIT, is_affordable
 from polyrelu.support.typing import Vector
@@ -48,6 +49,10 @@ __all__ = [
 @dataclass(frozen=True, slots=True)
 class HyperplaneAssignment:
     """A distribution of neurons over hyperplanes.
+
+    It describes networks on R^n without superfluous neurons, by sets of hyperplanes. For every
+    domain, width and number of neurons on a hyperplane there is
+    `polyrelu.fibers.layer.NeuronAssignment`, which counts neurons.
 
     Attributes
     ----------
@@ -201,7 +206,7 @@ def _realised(network: Network, planes: Hyperplanes, assignment: HyperplaneAssig
     for pair in range(assignment.pairs):
         ray = (*tails.row(pair), Fraction(pair + 1))
         head = tuple(heads[o, pair] for o in range(heads.nrows))
-        neurons += [(ray, head), (_negated(ray), _negated(head))]
+        neurons += [(ray, head), (negated(ray), negated(head))]
     return _with_neurons(network, neurons)
 
 
@@ -244,7 +249,7 @@ def _neurons(
         coefficient = planes.form.terms[planes.normals[k]]
         neurons.append((ray, tuple(c + d for c, d in zip(coefficient, difference, strict=True))))
         neurons.append(
-            (_negated(ray), tuple(c - d for c, d in zip(coefficient, difference, strict=True)))
+            (negated(ray), tuple(c - d for c, d in zip(coefficient, difference, strict=True)))
         )
     return neurons
 
@@ -272,7 +277,3 @@ def _with_neurons(network: Network, neurons: list[tuple[Vector, Vector]]) -> Net
     weight = RationalMatrix.from_rows([column for _, column in neurons]).transpose()
     outgoing = Layer((Block(1, weight),), network.bias(2))
     return with_output_at_zero_of(network.replace_layers({1: hidden, 2: outgoing}), network)
-
-
-def _negated(vector: Vector) -> Vector:
-    return tuple(-entry for entry in vector)

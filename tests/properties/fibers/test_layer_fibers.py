@@ -1,4 +1,4 @@
-"""Components of layers' fibers on random networks: dimension against Jacobian ranks, members, emptiness, smallest."""
+"""Components of the fibers of random layers: dimensions, members, emptiness, smallest layers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def generic_layer(
 
 
 def degenerate_layer(rng: Random, n: int, m: int, width: int) -> LayerNeurons:
-    """Small integers, with rows that are multiples of each other."""
+    """A layer with small integers and rows that are multiples of each other."""
     rows = [tuple(Fraction(rng.randint(-2, 2)) for _ in range(n + 1)) for _ in range(width)]
     for i in range(1, width):
         if rng.random() < 0.3:
@@ -60,8 +60,8 @@ def degenerate_layer(rng: Random, n: int, m: int, width: int) -> LayerNeurons:
     return LayerNeurons(tuple(rows), columns, tuple(Fraction(rng.randint(-2, 2)) for _ in range(m)))
 
 
-def some_domain(rng: Random, n: int) -> LayerDomain:
-    """R^n, the orthant, a box, a half space, or between two hyperplanes that need not be parallel."""
+def random_domain(rng: Random, n: int) -> LayerDomain:
+    """R^n, the orthant, a box, a half space, or the set between two hyperplanes."""
     kind = rng.randint(0, 4)
     if kind == 0:
         return LayerDomain.whole_space(n)
@@ -75,7 +75,7 @@ def some_domain(rng: Random, n: int) -> LayerDomain:
 
 
 def local_dimension(neurons: LayerNeurons, domain: LayerDomain) -> int:
-    """Parameters - rank of the Jacobian of all open cells' affine maps - hidden neurons."""
+    """The number of parameters - the rank of the Jacobian of all affine maps - hidden neurons."""
     n, m, width = domain.dimension, len(neurons.offset), len(neurons.rows)
     weights = [list(row[:-1]) for row in neurons.rows]
     bias = [row[-1] for row in neurons.rows]
@@ -102,7 +102,7 @@ def same_map(first: LayerFiber, second: LayerFiber) -> bool:
 def values_agree(
     first: LayerNeurons, second: LayerNeurons, domain: LayerDomain, rng: Random
 ) -> bool:
-    """At random points of the domain, in plain fractions."""
+    """Whether two layers have equal values at random points of the domain, in fractions."""
     for _ in range(12):
         x = [Fraction(rng.randint(-40, 40), 8) for _ in range(domain.dimension)]
         if domain.kind == "orthant":
@@ -121,8 +121,8 @@ def value(neurons: LayerNeurons, x: list[Fraction]) -> list[Fraction]:
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_dimensions_are_those_of_jacobians(part: int) -> None:
-    """1,000 networks with n, m ≤ 4 and up to 5 linear neurons: all or the first components, at random members."""
+def test_dimensions_agree_with_jacobians(part: int) -> None:
+    """Dimensions equal local dimensions at random members: 250 networks with n, m ≤ 4 per part."""
     rng = Random(part)
     compared = empty = more_than_one = 0
     for _ in range(250):
@@ -150,13 +150,15 @@ def test_dimensions_are_those_of_jacobians(part: int) -> None:
 
 @pytest.mark.parametrize("part", range(3))
 def test_general_components(part: int) -> None:
-    """Groups, doubled hyperplanes, dead and linear neurons on domains of all kinds: members have the map, and the
-    dimension is at most that of the kernel of the Jacobian, and mostly equal to it."""
+    """Components with neurons in all roles, on domains of all kinds, have members with the map.
+
+    The dimension is at most the dimension of the kernel of the Jacobian, and mostly equal to it.
+    """
     rng = Random(f"general {part}")
     equal = members = 0
     for _ in range(24):
         n, m, width = rng.randint(1, 3), rng.randint(1, 2), rng.randint(1, 4)
-        domain = some_domain(rng, n)
+        domain = random_domain(rng, n)
         given = degenerate_layer(rng, n, m, width)
         fiber = LayerFiber(given, domain)
         assert not fiber.component(fiber.own).is_empty
@@ -176,8 +178,8 @@ def test_general_components(part: int) -> None:
                 continue
             found = local_dimension(member, domain)
             assert dimension <= found
-            # several neurons on one hyperplane, and neurons that are constant because of a line in the domain, are
-            # singular points, where the Jacobian has a larger kernel
+            # several neurons on one hyperplane, and neurons that are constant because of a line in
+            # the domain, are singular points, where the Jacobian has a larger kernel
             pairs = (*component.assignment.visible, *component.assignment.groups)
             if not domain.lines and all(sum(pair) == 1 for pair in pairs):
                 assert dimension == found, component.assignment
@@ -194,7 +196,7 @@ def known_dimension(component: Component) -> int | None:
 
 
 def grid(n: int, width: int, bound: int) -> Iterator[LayerNeurons]:
-    """All networks with one output and integers up to the bound, up to permutation, the offset 0."""
+    """All networks with one output, integers up to a bound and offset 0, up to permutation."""
     numbers = range(-bound, bound + 1)
     rows = list(itertools.product(map(Fraction, numbers), repeat=n + 1))
     for chosen in itertools.combinations_with_replacement(rows, width):
@@ -205,7 +207,7 @@ def grid(n: int, width: int, bound: int) -> Iterator[LayerNeurons]:
 @pytest.mark.parametrize(("n", "width", "bound"), [(1, 2, 2), (1, 3, 1), (2, 2, 1)])
 @pytest.mark.parametrize("kind", ["orthant", "space"])
 def test_no_component_of_a_grid_is_called_empty(n: int, width: int, bound: int, kind: str) -> None:
-    """All networks of a grid, grouped by their function: each has an assignment that the first one's fiber knows."""
+    """The assignment of a network is nonempty in the fiber of any network with its function."""
     domain = LayerDomain.orthant(n) if kind == "orthant" else LayerDomain.whole_space(n)
     first: dict[object, LayerFiber] = {}
     seen: set[tuple[object, NeuronAssignment]] = set()
@@ -225,19 +227,19 @@ def test_no_component_of_a_grid_is_called_empty(n: int, width: int, bound: int, 
 
 
 def in_order_of(base: LayerFiber, fiber: LayerFiber) -> NeuronAssignment:
-    """What the neurons of a layer do, its visible hyperplanes in the order of another fiber with the same map."""
+    """The assignment of a layer, visible hyperplanes in the order of a fiber with the same map."""
     places = [fiber.normals.index(normal) for normal in base.normals]
     return replace(fiber.own, visible=tuple(fiber.own.visible[k] for k in places))
 
 
 @pytest.mark.parametrize("part", range(2))
 def test_the_smallest_layer(part: int) -> None:
-    """It has the map; no component of a narrower layer is nonempty, where it is called the smallest."""
+    """It has the map; if it is called the smallest, all components of narrower layers are empty."""
     rng = Random(f"smallest {part}")
     narrower = certain = 0
     for _ in range(60):
         n, m, width = rng.randint(1, 3), rng.randint(1, 2), rng.randint(1, 4)
-        domain = some_domain(rng, n)
+        domain = random_domain(rng, n)
         given = degenerate_layer(rng, n, m, width)
         fiber = LayerFiber(given, domain)
         found = smallest_layer(fiber)
@@ -256,7 +258,7 @@ def test_the_smallest_layer(part: int) -> None:
 
 
 def test_members_satisfy_the_equations() -> None:
-    """And change when they do not: a number of a member moved breaks them."""
+    """Members satisfy their equations, and members with one number changed do not."""
     rng = Random("equations")
     broken = tried = 0
     for _ in range(12):
@@ -274,15 +276,15 @@ def test_members_satisfy_the_equations() -> None:
             assert member is not None
             conditions = conditions_of(component)
             assert conditions.hold_for(member)
-            for damaged in damages(member, component.assignment.dead):
+            for damaged in damaged_copies(member, component.assignment.dead):
                 broken += not conditions.hold_for(damaged)
                 tried += 1
     assert broken == tried > 40
 
 
 @pytest.mark.parametrize("part", range(2))
-def test_dimensions_are_those_of_the_equations(part: int) -> None:
-    """Unknowns less the rank of the equations' Jacobian, at random members of components of all kinds."""
+def test_dimensions_agree_with_the_equations(part: int) -> None:
+    """Dimensions are the number of unknowns less the rank of the Jacobian of the equations."""
     rng = Random(f"equations {part}")
     compared = 0
     for _ in range(24):
@@ -317,8 +319,8 @@ def solution_dimension(conditions: Conditions, member: LayerNeurons) -> int:
     return len(conditions.unknowns) - int(jacobian.rank())
 
 
-def damages(member: LayerNeurons, dead: int) -> Iterator[LayerNeurons]:
-    """The offset moved, one column moved, one row turned over; not of the dead neurons, the last ones."""
+def damaged_copies(member: LayerNeurons, dead: int) -> Iterator[LayerNeurons]:
+    """Copies with another offset, another column or a negated row of a neuron that is not dead."""
     yield replace(member, offset=tuple(entry + 1 for entry in member.offset))
     for k in range(len(member.rows) - dead):
         row, column = member.rows[k], member.columns[k]

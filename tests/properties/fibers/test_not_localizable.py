@@ -1,4 +1,4 @@
-"""Identifiable pairs with a composition that is not: all three claims certified, tiny widths attacked."""
+"""Non-identifiable networks with identifiable parts: all three claims certified and attacked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def admissible(limit: Widths) -> list[Widths]:
 
 
 def certified(network: Network) -> Identifiable | NotIdentifiable:
-    """The verdict, accepted by the checker."""
+    """The verdict of `identify`, whose certificate the checker accepts."""
     outcome = polyrelu.identify(network)
     assert isinstance(outcome, Identifiable | NotIdentifiable), (network.widths, outcome)
     assert checker.check_bytes(certificate_bytes(outcome)).verdict == "accepted", network.widths
@@ -49,9 +49,9 @@ def check_claims(example: NotLocalizable) -> None:
     )
     for outcome, network in ((first, example.first), (second, example.second)):
         assert outcome.membership == "verified" or not can_be_verified(network), widths
-    whole = certified(example.network)
-    assert isinstance(whole, NotIdentifiable)
-    assert whole.theorem == "bounded-replacement", widths
+    composition = certified(example.network)
+    assert isinstance(composition, NotIdentifiable)
+    assert composition.theorem == "bounded-replacement", widths
 
 
 def test_every_third_of_the_widths_up_to_6_6_5_4_3() -> None:
@@ -71,8 +71,12 @@ def test_wide_networks(widths: Widths) -> None:
     "widths", [(2, 2, 2, 1, 1), (3, 2, 2, 1, 2), (2, 2, 1, 2, 1), (2, 2, 2, 2, 1)]
 )
 def test_tiny_widths_withstand_attacks(widths: Widths, seed: int) -> None:
-    """No curve of parameters at the compositions (exact Jacobians), Theorem 5's signs, no move; and by brute force the
-    other network of the whole has the same function and is not related."""
+    """Independent tests agree with the certificates.
+
+    The compositions have no curve of parameters (exact Jacobians), no move and identifiable signs
+    (Theorem 5). The other network that refutes identifiability has the same function by brute
+    force.
+    """
     example = not_localizable(widths, seed)
     for part in (example.first, example.second):
         assert contradictions(plain(part), certified(part)) == []
@@ -132,7 +136,7 @@ def test_one_neuron_in_each_of_two_hidden_layers_is_never_identifiable() -> None
 
 
 def test_the_function_of_one_variable_read_from_the_other_side() -> None:
-    """σ(a + Aσ(s)) = a - σ(a + Aσ(-s - a/A)) for A < 0 < a, as the module says."""
+    """σ(a + Aσ(s)) = a - σ(a + Aσ(-s - a/A)) for A < 0 < a, as the proof uses."""
     for a, slope in product((1, 2, 5), (-1, -3)):
         one = plain(polyrelu.from_arrays([([[1]], [0]), ([[slope]], [a]), ([[1]], [0])]))
         shift = Fraction(a, -slope)

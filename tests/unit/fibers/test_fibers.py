@@ -1,4 +1,4 @@
-"""Fibers: known cases by hand, hidden hyperplanes and their group, the identifiable fraction, simplification."""
+"""Fibers: cases computed by hand, hidden hyperplanes, the identifiable fraction, simplification."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from polyrelu.fibers import (
     smallest_layer,
 )
 from polyrelu.fibers.hidden import HiddenHyperplane
+from polyrelu.fibers.network import ListingSettings
 from polyrelu.fibers.report import fiber_latex, fiber_text
 from polyrelu.network import Network, from_arrays
 from polyrelu.outcomes import Equivalent
@@ -54,7 +55,7 @@ def proved_by_checker(first: Network, second: Network) -> bool:
     return bool(checker.check_bytes(outcome.certificate.to_bytes()).verdict == "accepted")
 
 
-# --- Linear parts ----------------------------------------------------------------------------------------
+# --- Linear parts -----
 
 
 def part(rows: list[list[int]], linear: int, domain: LayerDomain | None = None) -> LinearPart:
@@ -79,17 +80,17 @@ def part(rows: list[list[int]], linear: int, domain: LayerDomain | None = None) 
     ],
 )
 def test_nonnegative_column_rank(rows: list[list[int]], needed: int) -> None:
-    """rank or rank + 1, by whether the columns that are not 0 lie on one side (Propositions 28 and 29)."""
+    """It is the rank if the nonzero columns lie on one side, else one more (Props. 28 and 29)."""
     assert [part(rows, r).is_realisable for r in range(5)] == [r >= needed for r in range(5)]
     found = part(rows, needed).realisation()
     assert found is not None
-    product = found.linear_heads @ found.linear_forms
+    product = found.linear_weights @ found.linear_forms
     assert product == RationalMatrix.from_rows(rows)
     assert all(entry >= 0 for entry in found.linear_forms.entries())
 
 
 def test_certificates_of_nonnegative_rank() -> None:
-    """y or λ, a minor, a factorisation; damaged ones do not verify; the value agrees with the components."""
+    """Certificates verify, damaged ones do not, and the value agrees with `is_realisable`."""
     rng = Random("nonnegative rank")
     seen = set()
     for _ in range(60):
@@ -111,9 +112,11 @@ def test_certificates_of_nonnegative_rank() -> None:
             assert not replace(found, relation=(Fraction(),) * n).verify()
             assert not replace(found, relation=tuple(-entry for entry in found.relation)).verify()
         if not matrix.is_zero():
-            assert not replace(found, heads=found.heads.scale(2)).verify()
+            assert not replace(found, left_factor=found.left_factor.scale(2)).verify()
             assert not replace(
-                found, heads=found.heads.scale(-1), forms=found.forms.scale(-1)
+                found,
+                left_factor=found.left_factor.scale(-1),
+                right_factor=found.right_factor.scale(-1),
             ).verify()
             assert not replace(found, rows=found.rows[1:], columns=found.columns[1:]).verify()
         if m > 1:
@@ -123,7 +126,7 @@ def test_certificates_of_nonnegative_rank() -> None:
 
 
 def test_evidence_of_components() -> None:
-    """Why flips are possible or not."""
+    """The nonnegative rank certifies whether a flip is possible."""
     steep = from_arrays(
         [UNIT, ([[1, -4], [2, 1]], [1, 0]), ([[1, 1]], [0])]
     )  # C_S = (2, 1) and (2, 1) + (1, -4)
@@ -166,7 +169,7 @@ def test_generic_dimensions(m: int, n: int, r: int, dimension: int) -> None:
 
 
 def test_domains_allow_other_forms() -> None:
-    """On a box every form is bounded below; in a strip those along it are not; on R^n none but 0 is."""
+    """A box bounds every form below, a strip only some forms, and R^n only the form 0."""
     box = LayerDomain.of(Polyhedron.box([-1, -1], [1, 1]))
     strip = LayerDomain.of(Polyhedron.from_constraints([[1, 0], [-1, 0]], [1, 1]))
     assert [part([[1, -1]], r, box).is_realisable for r in (0, 1)] == [False, True]
@@ -181,7 +184,7 @@ def test_a_domain_without_interior() -> None:
 
 
 def test_normal_forms_on_a_polyhedron() -> None:
-    """Hyperplanes that miss the interior do not bend; equal forms are equal functions there, and only there."""
+    """Normal forms on a domain are equal if and only if the functions agree on the domain."""
     triangle = LayerDomain.of(Polyhedron.from_constraints([[-1, 0], [0, -1], [1, 1]], [0, 0, 1]))
     first = from_arrays(
         [([[1, 1], [1, -1]], [-1, 0]), ([[5, 1]], [0])]
@@ -199,7 +202,7 @@ def test_normal_forms_on_a_polyhedron() -> None:
     assert equivalent(first, third).status == "refuted"
 
 
-# --- Layers ----------------------------------------------------------------------------------------------
+# --- Layers -----
 
 
 def test_flips_of_a_pointed_cone() -> None:
@@ -231,7 +234,7 @@ def test_twins() -> None:
     assert found.dimension == 1
 
 
-def test_wrong_questions() -> None:
+def test_errors() -> None:
     net = from_arrays([UNIT, ([[1, -1], [2, 1]], [1, 0]), ([[1, 1]], [0])])
     with pytest.raises(NetworkError, match="weights after it"):
         layer_fiber(net, 3)
@@ -248,7 +251,7 @@ def test_wrong_questions() -> None:
 
 
 def test_a_narrow_strip_and_a_tiny_box_have_members() -> None:
-    """Hyperplanes of neurons that cancel lie inside, however small the domain is, and apart from each other."""
+    """Hyperplanes of neurons that cancel are distinct and meet the domain, however small it is."""
     steep = from_arrays(
         [([[1, 0], [1, 0]], [0, 0]), ([["1/100000"] * 2, [-1, -1]], [0, -1]), ([[1, 1]], [0])]
     )
@@ -270,7 +273,7 @@ def test_groups_lie_apart() -> None:
 
 
 def test_a_box_with_many_inputs() -> None:
-    """Its 2^40 vertices are never listed."""
+    """A box in 40 dimensions works, because its 2^40 vertices are never listed."""
     domain = LayerDomain.of(Polyhedron.box([-1] * 40, [1] * 40))
     assert (domain.rays, domain.lines, domain.sign([1] * 40 + [40])) == ((), (), 1)
     half = LayerDomain.of(Polyhedron.from_constraints([[1] + [0] * 39], [1]))
@@ -279,7 +282,7 @@ def test_a_box_with_many_inputs() -> None:
 
 
 def test_many_neurons() -> None:
-    """1,000 neurons, two of which are twins: the first assignments are visited, and it is said."""
+    """With 1,000 neurons, two on one hyperplane, only the first assignments are visited."""
     rows = [[1, k] for k in range(999)] + [[1, 0]]
     found = fiber(from_arrays([(rows, list(range(1000))), ([[1] * 1000], [0])]))
     assert found.complete == "part"
@@ -295,7 +298,7 @@ def test_a_trailing_relu_hides_more() -> None:
 
 
 def test_dimensions_that_are_not_worked_out() -> None:
-    """Pairs and doubled hyperplanes on a half plane: the component is there, with members, without a dimension."""
+    """On a half plane, components with pairs or doubled hyperplanes have members, no dimension."""
     half = Polyhedron.from_constraints([[1, 0]], [1])
     found = fiber(from_arrays([([[0, 1], [0, 1]], [0, 0]), ([[1, 2]], [0])]), half)
     assert found.dimension is None
@@ -305,7 +308,7 @@ def test_dimensions_that_are_not_worked_out() -> None:
     assert "dimension not known" in fiber_text(found)
 
 
-def test_lines_of_the_domain_are_carried_by_pairs() -> None:
+def test_only_pairs_contribute_on_lines_of_the_domain() -> None:
     """In |x| ≤ 1 only a pair can make y; a linear neuron and the pair make x and y."""
     strip = LayerDomain.of(Polyhedron.from_constraints([[1, 0], [-1, 0]], [1, 1]))
     plane = RationalMatrix.identity(2)
@@ -320,7 +323,7 @@ def test_lines_of_the_domain_are_carried_by_pairs() -> None:
         found = LinearPart(plane, Carriers(nothing, pairs, linear), strip).realisation(Random(0))
         assert (found is not None) == possible
         if found is not None:
-            made = found.pair_heads @ found.pair_forms + found.linear_heads @ found.linear_forms
+            made = found.pair_weights @ found.pair_forms + found.linear_weights @ found.linear_forms
             assert made == plane
             assert not any(found.linear_forms[k, 1] for k in range(linear))
 
@@ -336,14 +339,14 @@ def test_dimensions_of_special_parts(r: int, dimension: int) -> None:
 
 
 def test_lists_that_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are parts, and say so."""
+    """A list that reaches a limit is called a part, with the reason."""
     net = from_arrays([UNIT, ([[1, -1], [2, 1], [-1, -2]], [1, 0, 3]), ([[1, 1, 2]], [0])])
-    monkeypatch.setattr("polyrelu.fibers.network._VISITED", 1)
+    monkeypatch.setattr("polyrelu.fibers.network._SETTINGS", ListingSettings(max_visited=1))
     assert (fiber(net).complete, fiber(SINGLE).complete) == ("part", "part")
     assert "only 1 of 4 sets of flips" in fiber(SINGLE).reason
     monkeypatch.undo()
     assert (fiber(net).complete, fiber(SINGLE).complete) == ("generic", "generic")
-    monkeypatch.setattr("polyrelu.fibers.network._WORK", 1)
+    monkeypatch.setattr("polyrelu.fibers.network._SETTINGS", ListingSettings(max_entries=1))
     assert fiber(net).complete == "part"
 
 
@@ -358,7 +361,7 @@ def test_conditions_of_the_theorem() -> None:
     assert fiber(relu).complete == "part"
 
 
-def test_an_identifiable_layer_is_alone_among_all() -> None:
+def test_an_identifiable_layer_has_one_component() -> None:
     wide = from_arrays(
         [([[1, 0], [0, 1], [1, 1], [1, 2], [1, 3]], [0, 1, 2, 3, 4]), ([[1, 2, 4, 8, 16]], [0])]
     )
@@ -366,7 +369,7 @@ def test_an_identifiable_layer_is_alone_among_all() -> None:
     assert (found.complete, len(found.components), found.dimension) == ("all", 1, 0)
 
 
-# --- Hidden hyperplanes ----------------------------------------------------------------------------------
+# --- Hidden hyperplanes -----
 
 
 def hidden_of(network: Network) -> HiddenHyperplane:
@@ -401,7 +404,7 @@ def test_the_half_line_of_translations() -> None:
 
 
 def test_below_the_least_shift_the_function_changes() -> None:
-    """By the formula, with a shift that is too low."""
+    """A shift below the least one, applied by the formula, changes the function."""
     low = Fraction(-5, 4)
     rows = HIDING.layers[0].augmented().rows()
     weights = HIDING.weight(2).rows()
@@ -413,7 +416,7 @@ def test_below_the_least_shift_the_function_changes() -> None:
 
 
 def test_the_group_of_flips() -> None:
-    """M_I M_J = M_{I Δ J}; members are the matrices' products, and equal functions, each proved."""
+    """M_I M_J = M_{I Δ J}, and members are products with these matrices, proved equal."""
     hidden = hidden_of(SINGLE)
     assert (hidden.components, hidden.flippable) == (4, (1, 2))
     weights = SINGLE.weight(2).row(0)
@@ -445,7 +448,7 @@ def test_a_normalised_network_flips_with_ones() -> None:
 
 
 def test_dead_neurons_beside_hiding_ones() -> None:
-    """They stay dead in members, and may change."""
+    """Dead neurons stay dead in members, but their weights may change."""
     net = from_arrays(
         [
             ([[1, 2], [1, -1]], [1, 3]),
@@ -474,12 +477,12 @@ def test_nothing_is_hidden() -> None:
     assert hidden_hyperplane(HIDING, 2) is None
 
 
-# --- Whole fibers with two hidden layers ----------------------------------------------------------------------
+# --- Fibers with two hidden layers -----
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "hiding", "dead", "linear", "n2 = 1"])
 def test_members_of_bottleneck_fibers(kind: str) -> None:
-    """Every member is proved equal to the network; dimension 0 and one component iff the network is identifiable."""
+    """Members have the same function; the fiber is one point iff the network is identifiable."""
     seen = 0
     for seed in range(12):
         network = from_arrays(random_network(kind, Random(f"fiber {kind} {seed}")))
@@ -517,7 +520,7 @@ def test_a_constant_function() -> None:
 
 
 def test_wide_inputs_of_a_hidden_hyperplane() -> None:
-    """Layers of other widths stand in tables of their own."""
+    """Layers of different widths have separate tables in LaTeX."""
     latex = fiber_latex(
         fiber(from_arrays([([[1, 2, 1], [1, -1, 0]], [1, 3]), ([[2, -3]], [-2]), ([[1]], [0])]))
     )
@@ -525,7 +528,7 @@ def test_wide_inputs_of_a_hidden_hyperplane() -> None:
 
 
 def test_groups_without_a_linear_part() -> None:
-    """Two neurons that cancel: the row is free, the columns are 0 if there is nothing to carry (R = 0)."""
+    """Two neurons that cancel have a free row; their columns are 0 if nothing is left over."""
     found = layer_fiber(
         from_arrays([([[1], [1]], [0, 0]), ([[0, 0], [0, 0], [0, 0]], [0, 0, 0])]), 1
     )
@@ -543,7 +546,7 @@ def test_reports() -> None:
     assert r"t \geq - \frac{5}{2}" in latex
 
 
-# --- The identifiable fraction -----------------------------------------------------------------------------
+# --- The identifiable fraction -----
 
 
 @pytest.mark.parametrize(("n1", "n2"), list(itertools.product((2, 3), (1, 2, 3))))
@@ -557,7 +560,7 @@ def test_the_fraction_counts_sign_patterns(n1: int, n2: int) -> None:
 
 
 def test_the_fraction_among_random_networks() -> None:
-    """Monte Carlo: what `identify` proves of Gaussian networks, within four standard deviations."""
+    """The fraction that `identify` proves of Gaussian networks is within four deviations."""
     proved, total, n1, n2 = 0, 600, 2, 2
     rng = Random(7)
 
@@ -586,7 +589,7 @@ def test_the_fraction_needs_two_neurons() -> None:
         identifiable_fraction(1, 2)
 
 
-# --- Simplification ------------------------------------------------------------------------------------------
+# --- Simplification -----
 
 
 def test_simplify_on_a_box() -> None:
@@ -599,7 +602,7 @@ def test_simplify_on_a_box() -> None:
 
 
 def test_simplify_deep() -> None:
-    """Dead, doubled, merged and linear neurons go; the function stays."""
+    """Dead, doubled, merged and linear neurons are removed without changing the function."""
     net = from_arrays(
         [
             ([[1, 0], [0, 1], [2, 0], [1, 1]], [0, 0, 0, -1]),
@@ -613,7 +616,7 @@ def test_simplify_deep() -> None:
 
 
 def test_simplify_beyond_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With few choices that are tried the layer is still right, but not called the smallest without a reason."""
+    """With a low limit the layer still has the map, but is called smallest only with a proof."""
     rng = Random("beyond")
     narrower = 0
     for _ in range(24):
@@ -627,7 +630,7 @@ def test_simplify_beyond_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
         net = from_arrays(layers)
         whole = simplify(net, Polyhedron.orthant(2))
         with monkeypatch.context() as patched:
-            patched.setattr("polyrelu.fibers.minimal_layer._CHOICES", 1)
+            patched.setattr("polyrelu.fibers.minimal_layer._MAX_ASSIGNMENTS", 1)
             cut = simplify(net, Polyhedron.orthant(2))
         assert equivalent(net, cut.network, Polyhedron.orthant(2)).status == "proved"
         assert whole.is_smallest == (True,)
@@ -637,8 +640,8 @@ def test_simplify_beyond_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     assert narrower > 0
 
 
-def test_at_least_so_many() -> None:
-    """x on R: one neuron is not enough, which is known."""
+def test_lower_bound_on_neurons() -> None:
+    """x on R needs two neurons, and the lower bound says so."""
     found = smallest_layer(
         layer_fiber(from_arrays([([[1], [-1], [2]], [0, 0, 7]), ([[1, -1, 0]], [3])]), 1)
     )

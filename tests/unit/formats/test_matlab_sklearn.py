@@ -1,4 +1,4 @@
-"""``.mat`` files, made with scipy or byte by byte, and perceptrons of scikit-learn."""
+"""``.mat`` files that are made with scipy or byte by byte, and perceptrons of scikit-learn."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _good(folder: Path, compressed: bool = False, **more: Any) -> Path:
     return _mat(folder, compressed, **{"W": _cells(_W), "b": _cells(_B), **more})
 
 
-# --- Networks of .mat files ------------------------------------------------------------------------------
+# --- Networks of .mat files -----
 
 
 @pytest.mark.parametrize("compressed", [False, True])
@@ -71,7 +71,8 @@ def test_weights_in_cells(compressed: bool, tmp_path: Path) -> None:
     draft = read_mat(_good(tmp_path, compressed), ReadOptions())
     assert _network(draft) == _expected()
     assert draft.caveats == [
-        "the file names no activations (act_fcns): a ReLU between consecutive affine maps is assumed"
+        "the file names no activations (act_fcns): a ReLU between consecutive affine maps is "
+        "assumed"
     ]
     assert (draft.dtypes, draft.numbers, draft.arithmetic) == ({"float64"}, 13, "float64")
     assert draft.steps == ["affine [1, 3]", "relu [1, 3]", "affine [1, 1]"]
@@ -79,9 +80,13 @@ def test_weights_in_cells(compressed: bool, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "names",
-    [np.array(["relu", "linear"]), np.array(["poslin", "purelin"]), _cells(["relu", "linear"]),
-     _cells(["relu", "purelin"], column=True)],
-)  # fmt: skip
+    [
+        np.array(["relu", "linear"]),
+        np.array(["poslin", "purelin"]),
+        _cells(["relu", "linear"]),
+        _cells(["relu", "purelin"], column=True),
+    ],
+)
 def test_named_activations(names: Any, tmp_path: Path) -> None:
     draft = read_mat(_good(tmp_path, act_fcns=names), ReadOptions())
     assert _network(draft) == _expected()
@@ -100,7 +105,7 @@ def test_linear_layers_and_a_relu_at_the_end(tmp_path: Path) -> None:
 
 
 def test_columns_rows_and_number_types(tmp_path: Path) -> None:
-    """Cells in a column, biases as rows, float32 and integers: the values are the same."""
+    """Cells in a column, biases as rows, float32 and integers give the same network."""
     weights = _cells([_W[0].astype(np.float32), (_W[1] * 8).astype(np.int16)], column=True)
     draft = read_mat(_mat(tmp_path, W=weights, b=_cells([b.T for b in _B])), ReadOptions())
     assert _network(draft) == from_arrays([(_W[0], _B[0][:, 0]), (_W[1] * 8, _B[1][:, 0])])
@@ -117,21 +122,54 @@ _BAD_MAT: dict[str, tuple[dict[str, Any], str]] = {
     "no b": ({"b": None}, "expected the cell arrays W and b; the file holds W"),
     "nothing": ({"W": None, "b": None}, "the file holds nothing"),
     "W a matrix": ({"W": np.eye(2)}, "W: expected a cell array of matrices"),
-    "W of two dimensions": ({"W": np.array([[_W[0], _W[1]], [_W[0], _W[1]]], dtype=object)}, "W: expected a cell"),
-    "a cell of text": ({"W": _cells([_W[0], "abc"])}, r"W\{2\}: expected a full matrix of real numbers"),
-    "a cell of complex numbers": ({"W": _cells([_W[0] + 1j, _W[1]])}, r"W\{1\}: expected a full matrix of real"),
-    "a cell of truth values": ({"W": _cells([_W[0] > 0, _W[1]])}, r"W\{1\}: expected a full matrix"),
-    "a bias that is a matrix": ({"b": _cells([np.eye(3), _B[1]])}, r"b\{1\}: expected a column, got shape \(3, 3\)"),
-    "a bias too few": ({"b": _cells(_B[:1])}, "W has 2 cells and b 1; expected one of each a layer"),
+    "W of two dimensions": (
+        {"W": np.array([[_W[0], _W[1]], [_W[0], _W[1]]], dtype=object)},
+        "W: expected a cell",
+    ),
+    "a cell of text": (
+        {"W": _cells([_W[0], "abc"])},
+        r"W\{2\}: expected a full matrix of real numbers",
+    ),
+    "a cell of complex numbers": (
+        {"W": _cells([_W[0] + 1j, _W[1]])},
+        r"W\{1\}: expected a full matrix of real",
+    ),
+    "a cell of truth values": (
+        {"W": _cells([_W[0] > 0, _W[1]])},
+        r"W\{1\}: expected a full matrix",
+    ),
+    "a bias that is a matrix": (
+        {"b": _cells([np.eye(3), _B[1]])},
+        r"b\{1\}: expected a column, got shape \(3, 3\)",
+    ),
+    "a bias too few": (
+        {"b": _cells(_B[:1])},
+        "W has 2 cells and b 1; expected one of each a layer",
+    ),
     "no layers": ({"W": _cells([]), "b": _cells([])}, "(W has 0 cells|expected a cell array)"),
-    "a bias too long": ({"b": _cells([np.ones((4, 1)), _B[1]])}, r"layer 1: expected shapes \(in, out\) and \(out,\)"),
-    "layers that do not fit": ({"W": _cells([_W[0], np.ones((1, 2))])}, "layer 2: it takes 2 values, the one before"),
+    "a bias too long": (
+        {"b": _cells([np.ones((4, 1)), _B[1]])},
+        r"layer 1: expected shapes \(in, out\) and \(out,\)",
+    ),
+    "layers that do not fit": (
+        {"W": _cells([_W[0], np.ones((1, 2))])},
+        "layer 2: it takes 2 values, the one before",
+    ),
     "an empty matrix": ({"W": _cells([np.zeros((3, 0)), _W[1]])}, "layer 1: expected shapes"),
     "nan": ({"W": _cells([_W[0] * np.nan, _W[1]])}, r"layer 1: entry \[0, 0\] is nan"),
-    "tansig": ({"act_fcns": _cells(["tansig", "purelin"])}, "layer 1: the activation 'tansig' is not supported; supp"),
-    "three activations": ({"act_fcns": _cells(["relu"] * 3)}, "act_fcns: 3 names of activations for 2 layers"),
-    "activations as numbers": ({"act_fcns": np.eye(2)}, "act_fcns: 0 names of activations for 2 layers"),
-}  # fmt: skip
+    "tansig": (
+        {"act_fcns": _cells(["tansig", "purelin"])},
+        "layer 1: the activation 'tansig' is not supported; supp",
+    ),
+    "three activations": (
+        {"act_fcns": _cells(["relu"] * 3)},
+        "act_fcns: 3 names of activations for 2 layers",
+    ),
+    "activations as numbers": (
+        {"act_fcns": np.eye(2)},
+        "act_fcns: 0 names of activations for 2 layers",
+    ),
+}
 
 
 def _refused(says: str, act: Callable[[], object]) -> None:
@@ -150,11 +188,13 @@ def test_mat_files_that_are_refused(name: str, tmp_path: Path) -> None:
 
 
 def test_a_normalisation_of_mat_files_is_refused(tmp_path: Path) -> None:
-    _refused("a normalisation in a .mat file is not read", lambda: read_mat(
-        _good(tmp_path), ReadOptions(normalisation="inputs")))  # fmt: skip
+    _refused(
+        "a normalisation in a .mat file is not read",
+        lambda: read_mat(_good(tmp_path), ReadOptions(normalisation="inputs")),
+    )
 
 
-# --- The format ------------------------------------------------------------------------------------------
+# --- The format -----
 
 
 @pytest.mark.filterwarnings("ignore:Casting complex values")
@@ -163,10 +203,17 @@ def test_a_normalisation_of_mat_files_is_refused(tmp_path: Path) -> None:
 def test_values_are_those_that_scipy_reads(kind: str, compressed: bool, tmp_path: Path) -> None:
     numbers = (np.random.default_rng(4).normal(size=(3, 4)) * 50).astype(kind)
     variables = {
-        "a": numbers, "whole": np.arange(6.0).reshape(2, 3), "text": np.array(["ab", "cde"]), "none": np.zeros((0, 3)),
-        "deep": np.arange(8.0).reshape(2, 2, 2), "cells": _cells([numbers, "word", _cells([1.5])]), "s": {"x": 1},
-        "z": 1 + 2j, "t": True, "letters": np.array("ü∂"),
-    }  # fmt: skip
+        "a": numbers,
+        "whole": np.arange(6.0).reshape(2, 3),
+        "text": np.array(["ab", "cde"]),
+        "none": np.zeros((0, 3)),
+        "deep": np.arange(8.0).reshape(2, 2, 2),
+        "cells": _cells([numbers, "word", _cells([1.5])]),
+        "s": {"x": 1},
+        "z": 1 + 2j,
+        "t": True,
+        "letters": np.array("ü∂"),
+    }
     path = _mat(tmp_path, compressed, **variables)
     names, values = read_mat5(path, tuple(variables))
     assert names == [name for name, _, _ in scipy_io.whosmat(path)]
@@ -190,10 +237,18 @@ def _element(kind: int, content: bytes, order: str = "<") -> bytes:
 
 
 def _matrix(name: bytes, kind: int, shape: Sequence[int], *parts: bytes, order: str = "<") -> bytes:
-    return _element(14, b"".join([
-        _element(6, struct.pack(f"{order}II", kind, 0), order),
-        _element(5, struct.pack(f"{order}{len(shape)}i", *shape), order),
-        _element(1, name, order), *parts]), order)  # fmt: skip
+    return _element(
+        14,
+        b"".join(
+            [
+                _element(6, struct.pack(f"{order}II", kind, 0), order),
+                _element(5, struct.pack(f"{order}{len(shape)}i", *shape), order),
+                _element(1, name, order),
+                *parts,
+            ]
+        ),
+        order,
+    )
 
 
 def _bytes(*elements: bytes, order: str = "<") -> bytes:
@@ -231,29 +286,71 @@ _ONE = _matrix(b"W", 6, (1, 1), _doubles(1.0))
 _BAD_BYTES: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "not a MAT file of version 5 to 7; save it with the option -v7"),
     "text": (b"W = {1}" * 40, "not a MAT file of version 5 to 7"),
-    "version 7.3": (b"MATLAB 7.3 MAT-file, Platform".ljust(512) + b"\x89HDF", "saved as version 7.3; save it again"),
+    "version 7.3": (
+        b"MATLAB 7.3 MAT-file, Platform".ljust(512) + b"\x89HDF",
+        "saved as version 7.3; save it again",
+    ),
     "HDF5": (b"\x89HDF\r\n\x1a\n", "saved as version 7.3"),
     "another version": (_bytes(_ONE)[:124] + b"\0\3IM" + _ONE, "not a MAT file of version 5 to 7"),
     "a number alone": (_bytes(_doubles(1.0)), "an element of type 9 where a variable was expected"),
-    "half an element": (_bytes(_ONE)[:-12], "an element of [0-9]+ bytes, of which [0-9]+ are there"),
+    "half an element": (
+        _bytes(_ONE)[:-12],
+        "an element of [0-9]+ bytes, of which [0-9]+ are there",
+    ),
     "half a tag": (_bytes(_ONE) + b"\1\2\3", "not a readable .mat file"),
-    "half a compressed one": (_bytes(struct.pack("<II", 15, 20) + zlib.compress(_ONE)[:20]), "not a readable .mat"),
-    "compressed nonsense": (_bytes(struct.pack("<II", 15, 4) + b"abcd"), "not a readable .mat file"),
+    "half a compressed one": (
+        _bytes(struct.pack("<II", 15, 20) + zlib.compress(_ONE)[:20]),
+        "not a readable .mat",
+    ),
+    "compressed nonsense": (
+        _bytes(struct.pack("<II", 15, 4) + b"abcd"),
+        "not a readable .mat file",
+    ),
     "two of one name": (_bytes(_ONE, _ONE), "two variables 'W'"),
-    "a name that is none": (_bytes(_matrix(b"\x07", 6, (1, 1), _doubles(1.0))), "the name of a variable is not"),
+    "a name that is none": (
+        _bytes(_matrix(b"\x07", 6, (1, 1), _doubles(1.0))),
+        "the name of a variable is not",
+    ),
     "no shape": (_bytes(_element(14, _element(6, bytes(8)))), "a matrix ends early"),
-    "a negative size": (_bytes(_matrix(b"W", 6, (1, -1), _doubles())), "flags or shape of a matrix are not readable"),
-    "too few numbers": (_bytes(_matrix(b"W", 6, (1, 2), _doubles(1.0))), "1 numbers where 2 were expected"),
-    "half a number": (_bytes(_matrix(b"W", 6, (1, 1), _element(9, b"abc"))), "not a readable .mat file"),
-    "numbers of no type": (_bytes(_matrix(b"W", 6, (1, 1), _element(99, bytes(8)))), "numbers of type 99"),
-    "numbers too large": (_bytes(_matrix(b"W", 8, (1, 1), _doubles(300.0))), "numbers that their type does not hold"),
+    "a negative size": (
+        _bytes(_matrix(b"W", 6, (1, -1), _doubles())),
+        "flags or shape of a matrix are not readable",
+    ),
+    "too few numbers": (
+        _bytes(_matrix(b"W", 6, (1, 2), _doubles(1.0))),
+        "1 numbers where 2 were expected",
+    ),
+    "half a number": (
+        _bytes(_matrix(b"W", 6, (1, 1), _element(9, b"abc"))),
+        "not a readable .mat file",
+    ),
+    "numbers of no type": (
+        _bytes(_matrix(b"W", 6, (1, 1), _element(99, bytes(8)))),
+        "numbers of type 99",
+    ),
+    "numbers too large": (
+        _bytes(_matrix(b"W", 8, (1, 1), _doubles(300.0))),
+        "numbers that their type does not hold",
+    ),
     "no numbers": (_bytes(_matrix(b"W", 6, (1, 1))), "a matrix ends early"),
-    "too few cells": (_bytes(_matrix(b"W", 1, (1, 2), _matrix(b"", 6, (1, 1), _doubles(1.0)))), "1 cells where 2"),
-    "a cell that is none": (_bytes(_matrix(b"W", 1, (1, 1), _doubles(1.0))), "1 cells where 1 were expected"),
-    "too few letters": (_bytes(_matrix(b"W", 4, (1, 3), _element(16, b"ab"))), "2 characters where 3 were expected"),
+    "too few cells": (
+        _bytes(_matrix(b"W", 1, (1, 2), _matrix(b"", 6, (1, 1), _doubles(1.0)))),
+        "1 cells where 2",
+    ),
+    "a cell that is none": (
+        _bytes(_matrix(b"W", 1, (1, 1), _doubles(1.0))),
+        "1 cells where 1 were expected",
+    ),
+    "too few letters": (
+        _bytes(_matrix(b"W", 4, (1, 3), _element(16, b"ab"))),
+        "2 characters where 3 were expected",
+    ),
     "letters of no type": (_bytes(_matrix(b"W", 4, (1, 1), _doubles(1.0))), "text of type 9"),
-    "letters that are none": (_bytes(_matrix(b"W", 4, (1, 1), _element(16, b"\xff"))), "not a readable .mat file"),
-}  # fmt: skip
+    "letters that are none": (
+        _bytes(_matrix(b"W", 4, (1, 1), _element(16, b"\xff"))),
+        "not a readable .mat file",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", _BAD_BYTES)
@@ -298,11 +395,11 @@ def test_damaged_mat_files_give_a_network_or_one_line(compressed: bool, tmp_path
     assert 20 < survived < 1000
 
 
-# --- Files from elsewhere --------------------------------------------------------------------------------
+# --- Files from elsewhere -----
 
 
 def test_vcas_in_four_formats() -> None:
-    """The decimals of .nnet: .mat holds their nearest float64, .h5 their nearest float32."""
+    """The .mat file has the float64 nearest to the decimals of .nnet, the .h5 file the float32."""
     path = _NETS / "vcas_pra01_20hu.mat"
     if not path.is_file():
         pytest.skip("the collection of networks is not here")
@@ -321,7 +418,7 @@ def test_vcas_in_four_formats() -> None:
         assert rounded == list(h5.weight(layer).entries())
 
 
-# --- scikit-learn ----------------------------------------------------------------------------------------
+# --- scikit-learn -----
 
 _TABLE = np.random.default_rng(0).normal(size=(40, 3))
 
@@ -367,8 +464,10 @@ def test_identity_makes_an_affine_map() -> None:
 @pytest.mark.parametrize(("classes", "tail"), [(2, "logistic"), (3, "softmax")])
 def test_classifiers_end_in_a_tail(classes: int, tail: str) -> None:
     mlp = _mlp("MLPClassifier", np.arange(40) % classes)
-    _refused(f"go through {tail}, which is not piecewise linear; strip_tail=True leaves it out",
-             lambda: draft_of_mlp(mlp, ReadOptions()))  # fmt: skip
+    _refused(
+        f"go through {tail}, which is not piecewise linear; strip_tail=True leaves it out",
+        lambda: draft_of_mlp(mlp, ReadOptions()),
+    )
     draft = draft_of_mlp(mlp, ReadOptions(strip_tail=True))
     assert draft.caveats == [
         f"the {tail} after the last layer was stripped: outputs are its inputs"
@@ -381,12 +480,17 @@ def test_classifiers_end_in_a_tail(classes: int, tail: str) -> None:
 
 
 def _stand_in(**changes: Any) -> Any:
-    """The attributes of a fitted perceptron."""
+    """An object with the attributes of a fitted perceptron."""
     attributes = {
-        "hidden_layer_sizes": (2,), "activation": "relu", "solver": "adam", "fit": None, "out_activation_": "identity",
+        "hidden_layer_sizes": (2,),
+        "activation": "relu",
+        "solver": "adam",
+        "fit": None,
+        "out_activation_": "identity",
         "coefs_": [np.ones((2, 2), np.float32), np.ones((2, 1), np.float32)],
-        "intercepts_": [np.zeros(2, np.float32), np.zeros(1, np.float32)], **changes,
-    }  # fmt: skip
+        "intercepts_": [np.zeros(2, np.float32), np.zeros(1, np.float32)],
+        **changes,
+    }
     return SimpleNamespace(
         **{name: value for name, value in attributes.items() if value != "missing"}
     )

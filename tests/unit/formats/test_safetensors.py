@@ -1,4 +1,4 @@
-"""``.safetensors`` files: exact numbers of every type, layers in the order of their numbers, damaged files."""
+"""``.safetensors`` files: exact numbers of every type, the order of layers, damaged files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _saved(folder: Path, arrays: Mapping[str, Array]) -> Path:
 
 
 def _raw(folder: Path, tensors: Mapping[str, tuple[str, list[int], bytes]]) -> Path:
-    """A file written by hand: types by name, shapes, bytes."""
+    """The content of a file from the type, the shape and the bytes of each tensor."""
     header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
     data = b""
     for name, (kind, shape, content) in tensors.items():
@@ -77,7 +77,7 @@ def _refused(path: Path, says: str, prefix: str | None = None) -> None:
 
 
 def test_layers_are_taken_in_the_order_of_their_numbers(tmp_path: Path) -> None:
-    """The format sorts by name, where 10 comes before 2; all layers have one shape, so that any order would fit."""
+    """The format sorts by name, where 10 comes before 2; shapes would allow any order."""
     arrays = _layers(*[3] * 13, step=2)
     draft = _read(_saved(tmp_path, arrays))
     assert draft.network == _network(arrays)
@@ -98,7 +98,8 @@ def test_layers_without_numbers_need_an_order(tmp_path: Path) -> None:
     path = _saved(tmp_path, renamed)
     _refused(
         path,
-        r"does not keep the order.*\('hidden', 'input'\); give the order.*such as 'hidden\.,input\.'",
+        r"does not keep the order.*\('hidden', 'input'\); give the order.*such as "
+        r"'hidden\.,input\.'",
     )
     assert _read(path, "input.,hidden.").network == _network(arrays)
     assert _read(path, "hidden.").network == _network(dict(list(arrays.items())[2:]))
@@ -109,7 +110,8 @@ def test_several_networks(tmp_path: Path) -> None:
     path = _saved(tmp_path, arrays)
     _refused(
         path,
-        r"several networks: prefix 'q\.' \(2-3-1\), prefix 'target\.' \(2-4-1\); choose one with --prefix",
+        r"several networks: prefix 'q\.' \(2-3-1\), prefix 'target\.' \(2-4-1\); "
+        "choose one with --prefix",
     )
     draft = _read(path, "target.")
     assert draft.network == _network(_layers(2, 4, 1))

@@ -1,6 +1,7 @@
-"""PyTorch: state dicts and their containers, modules compared exactly with PyTorch, what must be refused.
+"""PyTorch: state dicts, modules that are compared exactly with PyTorch, and refusals.
 
-Weights and inputs of most modules are multiples of 1/8, so that float32 does not round and equality is exact.
+Weights and inputs of most modules are multiples of 1/8, so float32 does not round and equality is
+exact.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ torch: Any = pytest.importorskip("torch")
 nn: Any = torch.nn
 F: Any = torch.nn.functional
 
-# --- State dicts -----------------------------------------------------------------------------------------
+# --- State dicts -----
 
 
 def _tensor(*shape: int, seed: int = 0, dtype: Any = None) -> Any:
-    """Multiples of 1/8 up to 2."""
+    """A tensor of multiples of 1/8 between -2 and 2."""
     generator = torch.Generator().manual_seed(seed + 100 * sum(shape))
     return (torch.randint(-16, 17, shape, generator=generator) / 8).to(dtype or torch.float32)
 
@@ -159,8 +160,11 @@ def test_a_missing_bias_is_zero(tmp_path: Path) -> None:
 
 
 def test_the_file_order_counts_and_another_one_is_noted(tmp_path: Path) -> None:
-    state = {f"{i}.{last}": _tensor(3, *((3,) if last == "weight" else ()), seed=i)
-             for i in (1, 0) for last in ("weight", "bias")}  # fmt: skip
+    state = {
+        f"{i}.{last}": _tensor(3, *((3,) if last == "weight" else ()), seed=i)
+        for i in (1, 0)
+        for last in ("weight", "bias")
+    }
     draft = _read(_saved(tmp_path, state))
     assert draft.network == _network(state)
     assert "the layers are not in the order of the numbers in their names" in draft.notes
@@ -208,7 +212,7 @@ def test_tensors_that_are_views(tmp_path: Path) -> None:
 
 
 def _relocated(path: Path, device: str) -> None:
-    """Rewrite a file as if its tensors had been on another device."""
+    """Rewrite a file such that its tensors seem to come from another device."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     (name,) = [name for name in members if name.endswith("data.pkl")]
@@ -230,7 +234,7 @@ def test_tensors_saved_on_a_gpu(tmp_path: Path) -> None:
     assert _read(path).network == _network(_NET)
 
 
-# --- Prefixes --------------------------------------------------------------------------------------------
+# --- Prefixes -----
 
 _SEVERAL = {
     **_state(3, 4, 2, start="actor.net.", step=2),
@@ -244,7 +248,8 @@ def test_several_networks_are_listed(tmp_path: Path) -> None:
     path = _saved(tmp_path, _SEVERAL)
     _refused(
         path,
-        r"several networks: prefix 'actor\.' \(3-4-2\), prefix 'critic\.net\.' \(3-5-1\); choose one",
+        r"several networks: prefix 'actor\.' \(3-4-2\), prefix 'critic\.net\.' \(3-5-1\); "
+        "choose one",
     )
     separate = {"policy": _state(3, 4, 2), "value": _state(3, 5, 1)}
     _refused(
@@ -288,7 +293,8 @@ def test_a_prefix_chooses(tmp_path: Path) -> None:
         ("", r"tensor 'critic\.R' \[2, 2\]"),
         (
             "actor,critic.net",
-            r"'actor\.net\.2\.weight' \[2, 4\] cannot be followed by 'critic\.net\.0\.weight' \[5, 3\]",
+            r"'actor\.net\.2\.weight' \[2, 4\] cannot be followed by "
+            r"'critic\.net\.0\.weight' \[5, 3\]",
         ),
         ("actor.net.0,actor", r"chooses the layer 'actor\.net\.0' twice"),
     ],
@@ -297,7 +303,7 @@ def test_prefixes_that_do_not_choose_a_network(prefix: str, says: str, tmp_path:
     _refused(_saved(tmp_path, _SEVERAL), says, prefix)
 
 
-# --- What a state dict does not say ----------------------------------------------------------------------
+# --- What a state dict does not say -----
 
 _CONV = {"features.0.weight": _tensor(4, 3, 2, 2), "features.0.bias": _tensor(4)}
 _NORM = {f"bn.{name}": _tensor(4) for name in ("weight", "bias", "running_mean", "running_var")}
@@ -307,35 +313,65 @@ _EXPANDED = torch.zeros(1).expand(10**5, 10**5)
 @pytest.mark.parametrize(
     ("state", "says"),
     [
-        ({"0.weight": _tensor(4, 3, 2), "3.weight": _tensor(2, 4)}, r"'0\.weight' \[4, 3, 2\] is of a convol.*stride"),
-        (_CONV | _state(4, 2, start="fc."), r"convolution.*; prefix 'fc\.' reads the linear layers there alone"),
+        (
+            {"0.weight": _tensor(4, 3, 2), "3.weight": _tensor(2, 4)},
+            r"'0\.weight' \[4, 3, 2\] is of a convol.*stride",
+        ),
+        (
+            _CONV | _state(4, 2, start="fc."),
+            r"convolution.*; prefix 'fc\.' reads the linear layers there alone",
+        ),
         (_CONV, "convolution, whose stride and padding"),
-        (_NORM | _state(3, 4, 2, start="fc"), r"'bn\.weight' \[4\] belongs to a batch normalisation, whose ε"),
+        (
+            _NORM | _state(3, 4, 2, start="fc"),
+            r"'bn\.weight' \[4\] belongs to a batch normalisation, whose ε",
+        ),
         (_state(3, 4, 2, start="fc.") | _NORM, "batch normalisation"),
-        (_NET | {"net.1.weight": _tensor(4)}, r"'net\.1\.weight' \[4\] is of a normalisation or of PReLU"),
-        (_NET | {"acts.0.weight": _tensor(1)}, r"'acts\.0\.weight' \[1\] is of a normalisation or of PReLU"),
+        (
+            _NET | {"net.1.weight": _tensor(4)},
+            r"'net\.1\.weight' \[4\] is of a normalisation or of PReLU",
+        ),
+        (
+            _NET | {"acts.0.weight": _tensor(1)},
+            r"'acts\.0\.weight' \[1\] is of a normalisation or of PReLU",
+        ),
         (_NET | {"net.scale": _tensor(1)}, r"'net\.scale' \[1\] is not the weight or bias"),
         (_NET | {"net.0.bias": _tensor(3)}, r"'net\.0\.bias' \[3\] does not fit"),
-        (_state(3, 4) | _state(5, 2, start="1"), r"'0\.weight' \[4, 3\] cannot be followed by '10\.weight' \[2, 5\]"),
+        (
+            _state(3, 4) | _state(5, 2, start="1"),
+            r"'0\.weight' \[4, 3\] cannot be followed by '10\.weight' \[2, 5\]",
+        ),
         ({"fc.weight": torch.tensor([[1.0, float("nan")]])}, r"layer 1, W: entry \[0, 1\] is nan"),
         ({"fc.weight": torch.tensor([[1.0, float("-inf")]])}, "is -inf"),
         ({"fc.weight": torch.tensor([[True]])}, r"tensor 'fc\.weight': its type is bool"),
         ({"fc.weight": torch.tensor([[1j]])}, r"tensor 'fc\.weight': its type is complex64"),
         ({"fc.weight": torch.eye(3).to_sparse()}, r"tensor 'fc\.weight': a sparse or quantised"),
-        ({"fc.weight": torch.empty(2, 2, device="meta")}, r"tensor 'fc\.weight': it has a shape, but no numbers"),
+        (
+            {"fc.weight": torch.empty(2, 2, device="meta")},
+            r"tensor 'fc\.weight': it has a shape, but no numbers",
+        ),
         ({"fc.weight": _EXPANDED}, "more than 30000000"),
-        ({f"{i}.weight": torch.zeros(1).expand(4000, 4000) for i in range(2)}, "more than 30000000 weights"),
+        (
+            {f"{i}.weight": torch.zeros(1).expand(4000, 4000) for i in range(2)},
+            "more than 30000000 weights",
+        ),
         ({"fc.weight": torch.zeros(0, 3)}, "layer 1"),
-        ({"lstm.weight_ih_l0": _tensor(4, 3)}, r"it holds no linear layer.*'lstm\.weight_ih_l0' \[4, 3\]"),
+        (
+            {"lstm.weight_ih_l0": _tensor(4, 3)},
+            r"it holds no linear layer.*'lstm\.weight_ih_l0' \[4, 3\]",
+        ),
         ({"x" * 999: _tensor(3)}, "it holds no linear layer"),
         ({}, "not a state dict, but dict"),
         ({"state_dict": {}}, "not a state dict, but dict"),
-        ({"epoch": 3, "loss": 1.5}, "not a state dict, but dict; it holds 'epoch' int, 'loss' float"),
+        (
+            {"epoch": 3, "loss": 1.5},
+            "not a state dict, but dict; it holds 'epoch' int, 'loss' float",
+        ),
         (_tensor(2, 2), "not a state dict, but Tensor"),
         ([1, 2], "not a state dict, but list"),
         (None, "not a state dict, but NoneType"),
     ],
-)  # fmt: skip
+)
 def test_state_dicts_that_are_refused(state: Any, says: str, tmp_path: Path) -> None:
     _refused(_saved(tmp_path, state), says)
 
@@ -351,11 +387,11 @@ def test_a_part_of_a_larger_network_on_request(tmp_path: Path) -> None:
     assert _read(path, "fc.").network == _network(_state(4, 2))
 
 
-# --- Files that hold code, or are damaged ----------------------------------------------------------------
+# --- Files that hold code, or are damaged -----
 
 
 class _Evil:
-    """An object whose pickle makes a folder."""
+    """An object that makes a folder when it is unpickled."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -433,7 +469,7 @@ def test_checksums_are_looked_at(tmp_path: Path) -> None:
 def test_files_that_unpack_to_gigabytes_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(torch_file, "_BYTES", 10**6)
+    monkeypatch.setattr(torch_file, "_MAX_BYTES", 10**6)
     with zipfile.ZipFile(tmp_path / "net.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("net/data.pkl", b"")
         archive.writestr("net/data/0", bytes(10**6 + 1))
@@ -467,7 +503,7 @@ def test_torch_is_needed_and_must_be_new_enough(
     _refused(path, r"needs the package torch \(the extra \[torch\]\): pip install torch")
 
 
-# --- Archives of Stable-Baselines3 -----------------------------------------------------------------------
+# --- Archives of Stable-Baselines3 -----
 
 
 def _archive(folder: Path, said: str | None, state: Mapping[str, Any] = _NET) -> Path:
@@ -505,7 +541,7 @@ def test_activations_that_an_archive_names(tmp_path: Path) -> None:
     assert "the archive says that its activation functions are ReLU" in notes
 
 
-# --- Files from elsewhere --------------------------------------------------------------------------------
+# --- Files from elsewhere -----
 
 
 _ELSEWHERE: list[tuple[str, str | None, str]] = [
@@ -536,11 +572,11 @@ def test_files_from_elsewhere(name: str, prefix: str | None, expected: str) -> N
     assert str(draft.network.architecture) == expected
 
 
-# --- Modules: exact agreement ----------------------------------------------------------------------------
+# --- Modules: exact agreement -----
 
 
 def _module(forward: Callable[..., Any], **parts: Any) -> Any:
-    """A module with this forward; parts are layers, parameters, or tensors, which become buffers."""
+    """A module with a given forward; parts are layers, parameters, or tensors as buffers."""
     made = type("Made", (nn.Module,), {"forward": forward})()
     for name, part in parts.items():
         if isinstance(part, torch.Tensor) and not isinstance(part, nn.Parameter):
@@ -551,7 +587,7 @@ def _module(forward: Callable[..., Any], **parts: Any) -> Any:
 
 
 def _batch_norm(layer: Any) -> Any:
-    """Statistics whose roots are exact, and factors of every sign."""
+    """A batch normalisation with exact roots and factors of every sign."""
     squares = torch.tensor([0.25, 4.0, 1.0, 16.0])[: layer.num_features]
     layer.eps = 1 / 16
     layer.running_var.copy_(squares - layer.eps)
@@ -563,7 +599,7 @@ def _batch_norm(layer: Any) -> Any:
 
 
 def _dyadic(module: Any) -> Any:
-    """The module with parameters that are multiples of 1/8, in evaluation mode."""
+    """The module in evaluation mode, with multiples of 1/8 as parameters."""
     norms = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
     for number, part in enumerate(module.modules()):
         if isinstance(part, norms):
@@ -582,11 +618,17 @@ Case = tuple[Callable[[], Any], tuple[int, ...]]
 
 _LAYERS: dict[str, Case] = {
     "linear": (_chain(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), (1, 3)),
-    "linear without bias": (_chain(nn.Linear(3, 3, bias=False), nn.ReLU(inplace=True), nn.Linear(3, 2)), (1, 3)),
+    "linear without bias": (
+        _chain(nn.Linear(3, 3, bias=False), nn.ReLU(inplace=True), nn.Linear(3, 2)),
+        (1, 3),
+    ),
     "linear on more dimensions": (_chain(nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 2)), (1, 2, 3)),
     "linear on a vector": (_chain(nn.Linear(3, 3), nn.ReLU()), (3,)),
     "a layer used twice": (lambda: nn.Sequential(*[nn.Linear(3, 3), nn.ReLU()] * 2), (1, 3)),
-    "identity and dropout": (_chain(nn.Identity(), nn.Dropout(0.5), nn.Linear(3, 2), nn.AlphaDropout()), (1, 3)),
+    "identity and dropout": (
+        _chain(nn.Identity(), nn.Dropout(0.5), nn.Linear(3, 2), nn.AlphaDropout()),
+        (1, 3),
+    ),
     "leaky relu": (_chain(nn.Linear(3, 4), nn.LeakyReLU(0.25)), (1, 3)),
     "relu6": (_chain(nn.Linear(3, 8), nn.ReLU6()), (1, 3)),
     "hardtanh": (_chain(nn.Linear(3, 8), nn.Hardtanh(-1.5, 0.25), nn.Linear(8, 2)), (1, 3)),
@@ -595,54 +637,114 @@ _LAYERS: dict[str, Case] = {
     "prelu per channel, as many as places": (_chain(nn.Conv1d(2, 3, 2), nn.PReLU(3)), (1, 2, 4)),
     "prelu per feature": (_chain(nn.Linear(3, 4), nn.PReLU(4)), (1, 3)),
     "flatten is in the order of the channels": (
-        _chain(nn.Conv2d(2, 3, 2), nn.ReLU(), nn.Flatten(), nn.Linear(18, 2)), (1, 2, 3, 4)),
-    "flatten of some dimensions": (_chain(nn.Flatten(2), nn.Linear(6, 2), nn.Flatten(-2, -1)), (1, 2, 3, 2)),
+        _chain(nn.Conv2d(2, 3, 2), nn.ReLU(), nn.Flatten(), nn.Linear(18, 2)),
+        (1, 2, 3, 4),
+    ),
+    "flatten of some dimensions": (
+        _chain(nn.Flatten(2), nn.Linear(6, 2), nn.Flatten(-2, -1)),
+        (1, 2, 3, 2),
+    ),
     "flatten of the batch": (_chain(nn.Flatten(0), nn.Linear(12, 2)), (1, 2, 3, 2)),
     "unflatten": (_chain(nn.Linear(3, 12), nn.Unflatten(1, (2, 3, 2)), nn.Conv2d(2, 1, 2)), (1, 3)),
     "conv1d": (_chain(nn.Conv1d(2, 3, 3, stride=2, padding=2, dilation=2)), (1, 2, 6)),
-    "conv2d": (_chain(nn.Conv2d(2, 4, (3, 2), stride=(2, 1), padding=(1, 0), groups=2)), (1, 2, 4, 3)),
+    "conv2d": (
+        _chain(nn.Conv2d(2, 4, (3, 2), stride=(2, 1), padding=(1, 0), groups=2)),
+        (1, 2, 4, 3),
+    ),
     "conv2d of a sample": (_chain(nn.Conv2d(2, 3, 2), nn.MaxPool2d(2)), (2, 3, 4)),
     "conv2d of a batch": (_chain(nn.Conv2d(1, 2, 2)), (2, 1, 3, 3)),
-    "conv2d same, even kernel": (_chain(nn.Conv2d(1, 2, (2, 4), padding="same", dilation=(1, 1))), (1, 1, 3, 4)),
+    "conv2d same, even kernel": (
+        _chain(nn.Conv2d(1, 2, (2, 4), padding="same", dilation=(1, 1))),
+        (1, 1, 3, 4),
+    ),
     "conv2d valid": (_chain(nn.Conv2d(1, 2, 2, padding="valid", bias=False)), (1, 1, 3, 3)),
     "conv3d": (_chain(nn.Conv3d(1, 2, 2, padding=(1, 0, 0))), (1, 1, 2, 3, 2)),
-    "conv transpose 1d": (_chain(nn.ConvTranspose1d(2, 3, 3, stride=3, padding=1, output_padding=2)), (1, 2, 3)),
+    "conv transpose 1d": (
+        _chain(nn.ConvTranspose1d(2, 3, 3, stride=3, padding=1, output_padding=2)),
+        (1, 2, 3),
+    ),
     "conv transpose 2d with groups": (
-        _chain(nn.ConvTranspose2d(4, 6, (2, 3), stride=2, padding=(0, 1), output_padding=1, groups=2, dilation=(2, 1))),
-        (1, 4, 2, 3)),
-    "conv transpose 3d without bias": (_chain(nn.ConvTranspose3d(1, 2, 2, bias=False)), (1, 1, 2, 1, 2)),
+        _chain(
+            nn.ConvTranspose2d(
+                4, 6, (2, 3), stride=2, padding=(0, 1), output_padding=1, groups=2, dilation=(2, 1)
+            )
+        ),
+        (1, 4, 2, 3),
+    ),
+    "conv transpose 3d without bias": (
+        _chain(nn.ConvTranspose3d(1, 2, 2, bias=False)),
+        (1, 1, 2, 1, 2),
+    ),
     "max pool with padding": (_chain(nn.MaxPool2d(3, stride=2, padding=1)), (1, 2, 4, 5)),
     "max pool with padding of what is negative": (
-        lambda: _module(lambda self, x: self.pool(x - 8), pool=nn.MaxPool2d(3, stride=2, padding=1)), (1, 2, 4, 5)),
+        lambda: _module(
+            lambda self, x: self.pool(x - 8), pool=nn.MaxPool2d(3, stride=2, padding=1)
+        ),
+        (1, 2, 4, 5),
+    ),
     "max pool, rounded up": (_chain(nn.MaxPool2d(2, ceil_mode=True)), (1, 1, 3, 5)),
-    "max pool, rounded up, with padding": (_chain(nn.MaxPool2d(2, 2, padding=1, ceil_mode=True)), (1, 1, 3, 4)),
-    "max pool, rounded up, no window in the padding": (_chain(nn.MaxPool1d(2, 3, 1, ceil_mode=True)), (1, 1, 5)),
+    "max pool, rounded up, with padding": (
+        _chain(nn.MaxPool2d(2, 2, padding=1, ceil_mode=True)),
+        (1, 1, 3, 4),
+    ),
+    "max pool, rounded up, no window in the padding": (
+        _chain(nn.MaxPool1d(2, 3, 1, ceil_mode=True)),
+        (1, 1, 5),
+    ),
     "max pool with dilation": (_chain(nn.MaxPool2d(2, stride=1, dilation=2)), (1, 1, 4, 3)),
     "max pool 1d": (_chain(nn.MaxPool1d(3)), (1, 2, 7)),
     "max pool 3d": (_chain(nn.MaxPool3d((1, 2, 2))), (1, 1, 2, 2, 2)),
     "average pool counts its padding": (_chain(nn.AvgPool2d(2, stride=1, padding=1)), (1, 2, 2, 3)),
     "average pool without its padding": (
-        _chain(nn.AvgPool2d(2, stride=1, padding=1, count_include_pad=False)), (1, 1, 2, 3)),
+        _chain(nn.AvgPool2d(2, stride=1, padding=1, count_include_pad=False)),
+        (1, 1, 2, 3),
+    ),
     "average pool, rounded up": (_chain(nn.AvgPool2d(2, padding=1, ceil_mode=True)), (1, 1, 3, 4)),
     "average pool, rounded up, without its padding": (
-        _chain(nn.AvgPool2d(2, padding=1, ceil_mode=True, count_include_pad=False)), (1, 1, 3, 4)),
+        _chain(nn.AvgPool2d(2, padding=1, ceil_mode=True, count_include_pad=False)),
+        (1, 1, 3, 4),
+    ),
     "average pool 1d": (_chain(nn.AvgPool1d(4, 1)), (1, 2, 6)),
     "average pool 3d": (_chain(nn.AvgPool3d(2)), (1, 1, 2, 4, 2)),
-    "adaptive average pool": (_chain(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(3, 2)), (1, 3, 2, 4)),
+    "adaptive average pool": (
+        _chain(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(3, 2)),
+        (1, 3, 2, 4),
+    ),
     "adaptive average pool to more": (_chain(nn.AdaptiveAvgPool2d((None, 2))), (1, 2, 3, 4)),
     "adaptive average pool 1d": (_chain(nn.AdaptiveAvgPool1d(3)), (1, 2, 6)),
     "adaptive average pool 3d": (_chain(nn.AdaptiveAvgPool3d(1)), (1, 1, 2, 1, 2)),
     "zero padding": (_chain(nn.ZeroPad2d((1, 0, 2, 1)), nn.Conv2d(1, 1, 2)), (1, 1, 2, 2)),
-    "zero padding keeps ReLUs": (_chain(nn.Conv1d(1, 2, 2), nn.ReLU(), nn.ZeroPad1d(1), nn.ReLU()), (1, 1, 3)),
-    "constant padding": (_chain(nn.ConstantPad1d((1, 2), -0.5), nn.ReLU(), nn.Conv1d(1, 2, 3)), (1, 1, 3)),
+    "zero padding keeps ReLUs": (
+        _chain(nn.Conv1d(1, 2, 2), nn.ReLU(), nn.ZeroPad1d(1), nn.ReLU()),
+        (1, 1, 3),
+    ),
+    "constant padding": (
+        _chain(nn.ConstantPad1d((1, 2), -0.5), nn.ReLU(), nn.Conv1d(1, 2, 3)),
+        (1, 1, 3),
+    ),
     "constant padding 3d": (_chain(nn.ConstantPad3d((0, 1, 1, 0, 0, 1), 2)), (1, 1, 1, 2, 1)),
-    "batch norm after linear": (_chain(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 2)), (1, 3)),
+    "batch norm after linear": (
+        _chain(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 2)),
+        (1, 3),
+    ),
     "batch norm before linear": (_chain(nn.BatchNorm1d(4), nn.Linear(4, 3), nn.ReLU()), (1, 4)),
-    "batch norm after relu": (_chain(nn.Linear(2, 4), nn.ReLU(), nn.BatchNorm1d(4), nn.ReLU()), (1, 2)),
-    "batch norm 1d on places": (_chain(nn.Conv1d(1, 4, 1), nn.BatchNorm1d(4), nn.ReLU()), (1, 1, 3)),
-    "batch norm 2d": (_chain(nn.Conv2d(1, 3, 2), nn.BatchNorm2d(3), nn.ReLU(), nn.Flatten()), (1, 1, 3, 2)),
-    "batch norm 3d, not affine": (_chain(nn.BatchNorm3d(2, affine=False), nn.ReLU()), (1, 2, 1, 2, 2)),
-}  # fmt: skip
+    "batch norm after relu": (
+        _chain(nn.Linear(2, 4), nn.ReLU(), nn.BatchNorm1d(4), nn.ReLU()),
+        (1, 2),
+    ),
+    "batch norm 1d on places": (
+        _chain(nn.Conv1d(1, 4, 1), nn.BatchNorm1d(4), nn.ReLU()),
+        (1, 1, 3),
+    ),
+    "batch norm 2d": (
+        _chain(nn.Conv2d(1, 3, 2), nn.BatchNorm2d(3), nn.ReLU(), nn.Flatten()),
+        (1, 1, 3, 2),
+    ),
+    "batch norm 3d, not affine": (
+        _chain(nn.BatchNorm3d(2, affine=False), nn.ReLU()),
+        (1, 2, 1, 2, 2),
+    ),
+}
 
 
 def _residual(self: Any, x: Any) -> Any:
@@ -712,34 +814,68 @@ def _in_place(self: Any, x: Any) -> Any:
 
 _FORWARDS: dict[str, Case] = {
     "a residual block and a concatenation": (
-        lambda: _module(_residual, first=nn.Linear(3, 4), second=nn.Linear(4, 3)), (1, 3)),
+        lambda: _module(_residual, first=nn.Linear(3, 4), second=nn.Linear(4, 3)),
+        (1, 3),
+    ),
     "views": (lambda: _module(_views, layer=nn.Linear(6, 2)), (1, 6)),
     "indices": (lambda: _module(_indices, layer=nn.Linear(3, 7)), (1, 3)),
     "extremes": (lambda: _module(_extremes, layer=nn.Linear(3, 3), shift=_tensor(3)), (1, 3)),
     "arithmetic": (
-        lambda: _module(_arithmetic, shift=_tensor(3), weight=nn.Parameter(_tensor(2, 3)), mask=_tensor(2, 3, seed=5)),
-        (1, 3)),
+        lambda: _module(
+            _arithmetic,
+            shift=_tensor(3),
+            weight=nn.Parameter(_tensor(2, 3)),
+            mask=_tensor(2, 3, seed=5),
+        ),
+        (1, 3),
+    ),
     "sums": (lambda: _module(_sums, layer=nn.Conv2d(1, 2, 1)), (1, 1, 2, 4)),
     "functions": (
-        lambda: _module(_functions, kernel=_tensor(2, 1, 3, 3), slope=_tensor(2)), (1, 1, 4, 4)),
+        lambda: _module(_functions, kernel=_tensor(2, 1, 3, 3), slope=_tensor(2)),
+        (1, 1, 4, 4),
+    ),
     "writing in place where it does no harm": (
-        lambda: _module(_in_place, layer=nn.Linear(3, 3), act=nn.ReLU(inplace=True)), (1, 3)),
+        lambda: _module(_in_place, layer=nn.Linear(3, 3), act=nn.ReLU(inplace=True)),
+        (1, 3),
+    ),
     "a tensor made in forward": (
-        lambda: _module(lambda self, x: F.relu(x - torch.tensor([1.0, 0.5]))), (1, 2)),
+        lambda: _module(lambda self, x: F.relu(x - torch.tensor([1.0, 0.5]))),
+        (1, 2),
+    ),
     "several outputs": (
-        lambda: _module(lambda self, x: (self.a(x), self.b(x).relu()), a=nn.Linear(2, 3), b=nn.Linear(2, 1)), (1, 2)),
+        lambda: _module(
+            lambda self, x: (self.a(x), self.b(x).relu()), a=nn.Linear(2, 3), b=nn.Linear(2, 1)
+        ),
+        (1, 2),
+    ),
     "an output that is the input": (lambda: _module(lambda self, x: x), (1, 2)),
     "default arguments": (
-        lambda: _module(lambda self, x, mask=None, times=2: x * times if mask is None else x * mask), (1, 2)),
+        lambda: _module(
+            lambda self, x, mask=None, times=2: x * times if mask is None else x * mask
+        ),
+        (1, 2),
+    ),
     "a constant layer beside": (
-        lambda: _module(lambda self, x: self.a(x) + self.a(self.b), a=nn.Linear(2, 2), b=_tensor(1, 2)), (1, 2)),
+        lambda: _module(
+            lambda self, x: self.a(x) + self.a(self.b), a=nn.Linear(2, 2), b=_tensor(1, 2)
+        ),
+        (1, 2),
+    ),
     "something that is not used": (
-        lambda: _module(lambda self, x: (torch.sigmoid(self.a(x)), self.a(x))[1], a=nn.Linear(2, 2)), (1, 2)),
+        lambda: _module(
+            lambda self, x: (torch.sigmoid(self.a(x)), self.a(x))[1], a=nn.Linear(2, 2)
+        ),
+        (1, 2),
+    ),
     "numbers alone": (lambda: _module(lambda self, x: torch.relu(x) + torch.ones(2).sum()), (1, 2)),
     "a list of layers": (
-        lambda: _module(lambda self, x: self.all[1](self.all[0](x).relu()),
-                        all=nn.ModuleList([nn.Linear(2, 3), nn.Linear(3, 1)])), (1, 2)),
-}  # fmt: skip
+        lambda: _module(
+            lambda self, x: self.all[1](self.all[0](x).relu()),
+            all=nn.ModuleList([nn.Linear(2, 3), nn.Linear(3, 1)]),
+        ),
+        (1, 2),
+    ),
+}
 
 _CASES = _LAYERS | _FORWARDS
 
@@ -807,7 +943,7 @@ def test_modules_with_any_weights_agree_within_the_rounding_bound(name: str, dty
 
 
 def _traced(*calls: tuple[Callable[..., Any], Callable[..., tuple[Any, ...]]]) -> Any:
-    """A module of function calls on the input and the results so far; the last one is the output."""
+    """A module that applies functions to the input and earlier results and returns the last."""
     graph = torch.fx.Graph()
     nodes = [graph.placeholder("x")]
     for function, arguments in calls:
@@ -817,7 +953,7 @@ def _traced(*calls: tuple[Callable[..., Any], Callable[..., tuple[Any, ...]]]) -
 
 
 def test_operators_that_write_in_place() -> None:
-    """They become ordinary ones, and who reads what they wrote gets the new value."""
+    """They become ordinary operations, and later nodes read the new value."""
     halved = (operator.mul, lambda x: (x, 0.5))
     module = _traced(
         halved, (operator.iadd, lambda x, y: (y, x)), (operator.isub, lambda x, y, z: (y, 1))
@@ -904,7 +1040,7 @@ def test_the_input_shape_of_functions() -> None:
     assert _drafted(parallel)[0].input_shapes == [(1, 4)]
 
 
-# --- The module stays as it is ---------------------------------------------------------------------------
+# --- The module stays as it is -----
 
 
 def test_a_module_in_training_mode_is_read_at_inference_and_left_as_it_is() -> None:
@@ -944,7 +1080,7 @@ def test_wrapped_modules() -> None:
     assert _drafted(torch.fx.symbolic_trace(module))[1].network == plain
 
 
-# --- The last layer --------------------------------------------------------------------------------------
+# --- The last layer -----
 
 _TAILS: dict[str, Callable[[], Any]] = {
     "a layer": lambda: nn.Sequential(nn.Linear(2, 3), nn.Softmax(dim=1)),
@@ -980,7 +1116,7 @@ def test_a_softmax_in_the_middle_stays() -> None:
         draft_of_module(module, ReadOptions(strip_tail=True))
 
 
-# --- What is refused -------------------------------------------------------------------------------------
+# --- What is refused -----
 
 
 def _hooked() -> Any:
@@ -1004,65 +1140,164 @@ def _of(forward: Callable[..., Any], **parts: Any) -> Callable[[], Any]:
 
 
 _REFUSED: dict[str, tuple[Callable[[], Any], tuple[int, ...] | None, str]] = {
-    "sigmoid": (_chain(nn.Linear(2, 2), nn.Sigmoid(), nn.Linear(2, 2)), None, r"node '_1' \(Sigmoid\): .*supported"),
+    "sigmoid": (
+        _chain(nn.Linear(2, 2), nn.Sigmoid(), nn.Linear(2, 2)),
+        None,
+        r"node '_1' \(Sigmoid\): .*supported",
+    ),
     "gelu": (_chain(nn.GELU()), (1, 2), r"\(GELU\): this operation is not supported$"),
     "layer norm": (_chain(nn.LayerNorm(2)), (1, 2), r"\(LayerNorm\)"),
     "lstm": (_chain(nn.LSTM(2, 2)), (1, 2), r"\(LSTM\)"),
     "no shape": (_chain(nn.ReLU()), None, r"shape of one sample is not known.*input_shape="),
-    "no shape of a convolution": (_chain(nn.Conv2d(1, 1, 1)), None, "shape of one sample is not known"),
-    "shapes that do not fit": (_chain(nn.Linear(3, 2)), (1, 4), r"node '_0' \(Linear\): cannot multiply shapes"),
-    "channels that do not fit": (_chain(nn.Conv1d(3, 2, 1)), (1, 2, 4), r"\(Conv1d\): a kernel of shape \[2, 3, 1\]"),
-    "too few dimensions": (_chain(nn.Conv2d(3, 2, 1)), (3, 4), r"\(Conv2d\): its input has shape \[3, 4\]"),
-    "padding mode": (_chain(nn.Conv1d(1, 1, 3, padding=1, padding_mode="circular")), (1, 1, 4), "mode 'circular'"),
+    "no shape of a convolution": (
+        _chain(nn.Conv2d(1, 1, 1)),
+        None,
+        "shape of one sample is not known",
+    ),
+    "shapes that do not fit": (
+        _chain(nn.Linear(3, 2)),
+        (1, 4),
+        r"node '_0' \(Linear\): cannot multiply shapes",
+    ),
+    "channels that do not fit": (
+        _chain(nn.Conv1d(3, 2, 1)),
+        (1, 2, 4),
+        r"\(Conv1d\): a kernel of shape \[2, 3, 1\]",
+    ),
+    "too few dimensions": (
+        _chain(nn.Conv2d(3, 2, 1)),
+        (3, 4),
+        r"\(Conv2d\): its input has shape \[3, 4\]",
+    ),
+    "padding mode": (
+        _chain(nn.Conv1d(1, 1, 3, padding=1, padding_mode="circular")),
+        (1, 1, 4),
+        "mode 'circular'",
+    ),
     "reflection": (_chain(nn.ReflectionPad1d(1)), (1, 1, 4), r"\(ReflectionPad1d\)"),
     "negative padding": (_chain(nn.ZeroPad1d(-1)), (1, 1, 4), r"padding \[-1, -1\]"),
     "return_indices": (_chain(nn.MaxPool1d(2, return_indices=True)), (1, 1, 4), "return_indices"),
-    "divisor_override": (_chain(nn.AvgPool2d(2, divisor_override=3)), (1, 1, 4, 4), "divisor_override"),
-    "a window too large": (_chain(nn.MaxPool1d(5)), (1, 1, 4), r"\(MaxPool1d\): a window of size 5"),
-    "adaptive pooling": (_chain(nn.AdaptiveAvgPool1d(3)), (1, 1, 4), r"output size \[3\] does not divide"),
-    "no statistics": (_chain(nn.BatchNorm1d(2, track_running_stats=False)), (1, 2), "track_running_stats=False"),
-    "batch norm of a picture": (_chain(nn.BatchNorm1d(2)), (1, 2, 3, 3), r"\(BatchNorm1d\): its input has shape"),
+    "divisor_override": (
+        _chain(nn.AvgPool2d(2, divisor_override=3)),
+        (1, 1, 4, 4),
+        "divisor_override",
+    ),
+    "a window too large": (
+        _chain(nn.MaxPool1d(5)),
+        (1, 1, 4),
+        r"\(MaxPool1d\): a window of size 5",
+    ),
+    "adaptive pooling": (
+        _chain(nn.AdaptiveAvgPool1d(3)),
+        (1, 1, 4),
+        r"output size \[3\] does not divide",
+    ),
+    "no statistics": (
+        _chain(nn.BatchNorm1d(2, track_running_stats=False)),
+        (1, 2),
+        "track_running_stats=False",
+    ),
+    "batch norm of a picture": (
+        _chain(nn.BatchNorm1d(2)),
+        (1, 2, 3, 3),
+        r"\(BatchNorm1d\): its input has shape",
+    ),
     "slopes": (_chain(nn.PReLU(3)), (1, 2), "3 slopes for 2 channels"),
     "nan": (lambda: _filled(nn.Linear(2, 2), float("nan")), None, r"\(Linear\): .*nan"),
     "infinity": (lambda: _filled(nn.Linear(2, 2), float("inf")), None, r"\(Linear\): .*inf"),
     "hooks": (_hooked, None, r"module '0' \(Linear\): it has forward hooks"),
     "weight norm": (lambda: nn.utils.weight_norm(nn.Linear(2, 2)), None, "forward hooks"),
-    "parametrized": (lambda: nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)), None, "remove_parametrizations"),
+    "parametrized": (
+        lambda: nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)),
+        None,
+        "remove_parametrizations",
+    ),
     "forward on the object": (_replaced, None, r"module '0' \(Linear\): its forward was replaced"),
-    "lazy": (lambda: nn.Sequential(nn.LazyLinear(2)), (1, 2), "no values yet; call the module once"),
+    "lazy": (
+        lambda: nn.Sequential(nn.LazyLinear(2)),
+        (1, 2),
+        "no values yet; call the module once",
+    ),
     "meta": (lambda: nn.Linear(2, 2, device="meta"), (1, 2), "a shape, but no numbers"),
     "a quantised type": (_chain(nn.Embedding(3, 2)), (1, 2), r"\(Embedding\)"),
-    "a branch": (_of(_branch), (1, 2), r"cannot be traced \(symbolically traced variables.*torch\.onnx\.export"),
-    "two inputs": (_of(lambda self, x, y: x + y), (1, 2), r"forward takes more than one input \(y\)"),
+    "a branch": (
+        _of(_branch),
+        (1, 2),
+        r"cannot be traced \(symbolically traced variables.*torch\.onnx\.export",
+    ),
+    "two inputs": (
+        _of(lambda self, x, y: x + y),
+        (1, 2),
+        r"forward takes more than one input \(y\)",
+    ),
     "any inputs": (_of(lambda self, *x: x[0]), (1, 2), "forward takes more than one input"),
     "a dictionary": (_of(lambda self, x: {"y": x}), (1, 2), "forward returns dict"),
     "nothing": (_of(lambda self, x: None), (1, 2), "forward returns NoneType"),
     "a number": (_of(lambda self, x: x.size(1)), (1, 2), "forward returns int"),
-    "a product": (_of(lambda self, x: x * x), (1, 2), r"node 'mul' \(mul\): a product of two values"),
-    "a matrix product": (_of(lambda self, x: x @ x.t()), (1, 2), r"\(matmul\): a product of two values"),
+    "a product": (
+        _of(lambda self, x: x * x),
+        (1, 2),
+        r"node 'mul' \(mul\): a product of two values",
+    ),
+    "a matrix product": (
+        _of(lambda self, x: x @ x.t()),
+        (1, 2),
+        r"\(matmul\): a product of two values",
+    ),
     "a quotient": (_of(lambda self, x: 1 / x), (1, 2), r"\(truediv\): division by a value"),
     "division by zero": (_of(lambda self, x: x / 0), (1, 2), "division by a constant that is 0"),
     "a power": (_of(lambda self, x: x**2), (1, 2), r"\(pow\): this operation is not supported"),
-    "a maximum over a dimension": (_of(lambda self, x: torch.max(x, 1)[0]), (1, 2), r"\(max\): only the maximum or"),
+    "a maximum over a dimension": (
+        _of(lambda self, x: torch.max(x, 1)[0]),
+        (1, 2),
+        r"\(max\): only the maximum or",
+    ),
     "alpha": (_of(lambda self, x: torch.add(x, x, alpha=2)), (1, 2), "alpha is not supported"),
-    "an unknown argument": (_of(lambda self, x: x.sum(dtype=torch.float64)), (1, 2), "called with arguments"),
+    "an unknown argument": (
+        _of(lambda self, x: x.sum(dtype=torch.float64)),
+        (1, 2),
+        "called with arguments",
+    ),
     "an index": (_of(lambda self, x: x[:, [0, 1]]), (1, 2), "only numbers and slices"),
     "an index too large": (_of(lambda self, x: x[5]), (1, 2), "called with arguments"),
     "an empty slice": (_of(lambda self, x: x[:, 2:]), (1, 2), "nothing is left"),
-    "a view of another size": (_of(lambda self, x: x.view(3)), (1, 2), r"\(view\): cannot reshape 2 entries to \[3\]"),
-    "dropout that is always on": (_of(lambda self, x: F.dropout(x)), (1, 2), r"\(dropout\): with training=True"),
+    "a view of another size": (
+        _of(lambda self, x: x.view(3)),
+        (1, 2),
+        r"\(view\): cannot reshape 2 entries to \[3\]",
+    ),
+    "dropout that is always on": (
+        _of(lambda self, x: F.dropout(x)),
+        (1, 2),
+        r"\(dropout\): with training=True",
+    ),
     "a limit that is a tensor": (_of(lambda self, x: torch.clamp(x, x)), (1, 2), r"\(clamp\)"),
-    "the type of a tensor": (_of(lambda self, x: x.to(x.dtype)), (1, 2), "attribute 'dtype' of a tensor"),
+    "the type of a tensor": (
+        _of(lambda self, x: x.to(x.dtype)),
+        (1, 2),
+        "attribute 'dtype' of a tensor",
+    ),
     "a value that is overwritten": (
-        _of(lambda self, x: (lambda y: F.relu(y, inplace=True) + y)(self.a(x)), a=nn.Linear(2, 2)), None,
-        r"node 'add' \(add\): it reads a value into which node 'relu' wrote in place"),
+        _of(lambda self, x: (lambda y: F.relu(y, inplace=True) + y)(self.a(x)), a=nn.Linear(2, 2)),
+        None,
+        r"node 'add' \(add\): it reads a value into which node 'relu' wrote in place",
+    ),
     "a view that is overwritten": (
-        _of(lambda self, x: (lambda y: (y[:, :1], F.relu_(y))[0])(self.a(x)), a=nn.Linear(2, 2)), None, "in place"),
+        _of(lambda self, x: (lambda y: (y[:, :1], F.relu_(y))[0])(self.a(x)), a=nn.Linear(2, 2)),
+        None,
+        "in place",
+    ),
     "an input that is overwritten": (
-        lambda: _module(lambda self, x: self.act(x) + x, act=nn.LeakyReLU(0.5, inplace=True)), (1, 2), "in place"),
+        lambda: _module(lambda self, x: self.act(x) + x, act=nn.LeakyReLU(0.5, inplace=True)),
+        (1, 2),
+        "in place",
+    ),
     "writing that nobody reads": (
-        _of(lambda self, x: (x.tanh_(), x)[1]), (1, 2), r"\(tanh_\): this operation is not supported"),
-}  # fmt: skip
+        _of(lambda self, x: (x.tanh_(), x)[1]),
+        (1, 2),
+        r"\(tanh_\): this operation is not supported",
+    ),
+}
 
 
 def _filled(module: Any, value: float) -> Any:
@@ -1087,7 +1322,7 @@ def test_torchscript_modules_are_refused() -> None:
         draft_of_module(traced, ReadOptions())
 
 
-# --- The comparison finds mistakes -----------------------------------------------------------------------
+# --- The comparison finds mistakes -----
 
 
 def _flatten_channels_last(step: Any, layer: Any, x: Any) -> Any:
@@ -1141,7 +1376,7 @@ def test_the_comparison_finds_a_broken_reader(layer: str, monkeypatch: pytest.Mo
 
 
 def test_the_comparison_finds_a_trace_that_is_another_function() -> None:
-    """``y += 1`` is an ordinary sum in a trace, but writes into what z is, too."""
+    """``y += 1`` is an ordinary sum in a trace, but in the module it also changes z."""
 
     def forward(self: Any, x: Any) -> Any:
         y = z = torch.relu(x)
