@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["CertificateError", "DomainError", "NetworkError", "NetworkFileError", "PolyreluError"]
+__all__ = [
+    "ArgumentError",
+    "CertificateError",
+    "DomainError",
+    "NetworkError",
+    "NetworkFileError",
+    "PolyreluError",
+]
 
 
 class PolyreluError(Exception):
@@ -50,3 +57,7 @@ class NetworkFileError(NetworkError):
         self.path, self.place, self.problem = Path(path), place, problem
         parts = [str(path), place, problem] if place else [str(path), problem]
         super().__init__(": ".join(_plain(part) for part in parts))
+
+
+class ArgumentError(PolyreluError, TypeError):
+    """An argument of a public function that has a wrong type or lies outside its range."""
