@@ -26,8 +26,8 @@ __all__ = ["closed_form_jump", "output_derivative", "vanishing_neuron"]
 
 def vanishing_neuron(cells: PolyhedralComplex, facet: TropicalWeight) -> NeuronId | None:
     """The neuron that vanishes on a cell of codimension 1 and not on both sides of it, if there is only one."""
-    top = cells.all_signs[cells.dimension]
-    zero = cells.all_signs[facet.facet.dimension][facet.facet.index] == 0
+    top = cells.signs(cells.dimension)
+    zero = cells.signs(facet.facet.dimension)[facet.facet.index] == 0
     changing = np.flatnonzero(zero & ((top[facet.plus] != 0) | (top[facet.minus] != 0)))
     return cells.neurons[changing[0]] if len(changing) == 1 else None
 

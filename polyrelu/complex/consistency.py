@@ -9,7 +9,6 @@ import numpy as np
 
 from polyrelu.complex.engine.arrays import all_in_pairs
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
-from polyrelu.complex.region import interior_point
 from polyrelu.exact import LinearProgram, Polyhedron, Unbounded
 
 __all__ = ["failed_checks"]
@@ -65,16 +64,12 @@ def _has_rays(domain: Polyhedron) -> bool:
 
 def _first_wrong_diamond(cells: PolyhedralComplex) -> int | None:
     """The dimension of cells where a face of codimension 2 is not in exactly two facets."""
-    lattice = cells.lattice
+    lattice = cells._arrays.lattice
     for k in range(2, lattice.dimension + 1):
-        facets, counts = lattice.facets[k].gather(np.arange(lattice.size(k)))
-        owner = np.repeat(np.arange(len(counts)), counts)
-        if k == 2:
-            faces, owners = lattice.edges.rows[facets].ravel(), np.repeat(owner, 2)
-        else:
-            faces, face_counts = lattice.facets[k - 1].gather(facets.astype(np.int64))
-            owners = np.repeat(owner, face_counts)
-        codes = owners * np.int64(lattice.size(k - 2)) + faces
+        facets, counts = lattice.facets_of(k, np.arange(lattice.size(k)))
+        owners = np.repeat(np.arange(len(counts)), counts)
+        faces, face_counts = lattice.facets_of(k - 1, facets.astype(np.int64))
+        codes = np.repeat(owners, face_counts) * np.int64(lattice.size(k - 2)) + faces
         codes.sort()
         if not all_in_pairs(codes):
             return k + cells.lineality_dim
@@ -83,7 +78,7 @@ def _first_wrong_diamond(cells: PolyhedralComplex) -> int | None:
 
 def _wrong_at(cells: PolyhedralComplex, index: int) -> str:
     """What the network says about a region otherwise than the complex."""
-    point = interior_point(cells, index)
+    point = cells.interior_point(index)
     signs, expected = cells.network.sign_vector(point), cells.signs_of_region(index)
     for layer, known in zip(signs.layers, expected.layers, strict=True):
         if layer[: len(known)] != known:  # of an incomplete complex some signs are known

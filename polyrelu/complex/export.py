@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import networkx as nx
 
+from polyrelu.complex.cell import Cell
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.complex.interior_points import interior_points
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
@@ -133,7 +134,7 @@ def to_document(cells: PolyhedralComplex, progress: Written | None = None) -> di
         "regions": regions,
         "cells": {
             str(k): {
-                "signs": [_letters(row) for row in cells.all_signs[k].tolist()],
+                "signs": [_letters(row) for row in cells.signs(k).tolist()],
                 "domain_signs": [_letters(row) for row in cells.constraint_signs(k).tolist()],
                 "facets": _lists(cells, k),
             }
@@ -148,7 +149,7 @@ def _region(
     points: dict[tuple[str, ...], int],
     directions: dict[tuple[str, ...], int],
 ) -> dict[str, Any]:
-    vertices, rays = cells.vertices_and_rays(cells.region_cell(index))
+    vertices, rays = cells.vertices_and_rays(Cell(cells.dimension, index))
     found = [
         [table.setdefault(tuple(numbers_text(entries)), len(table)) for entries in rows]
         for table, rows in ((points, vertices), (directions, rays))
@@ -235,7 +236,7 @@ def _csv_lines(cells: PolyhedralComplex) -> Iterator[_CsvLine]:
 
 def _maps(cells: PolyhedralComplex) -> Iterator[list[list[Fraction]]]:
     """[A | c] of all regions, some at a time."""
-    active = cells.all_signs[cells.dimension] > 0
+    active = cells.signs(cells.dimension) > 0
     block = max(1, _BLOCK // (cells.network.outputs * (cells.network.inputs + 1)))
     for start in range(0, cells.regions, block):
         denominator, table = affine_map_table(cells.network, active[start : start + block])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
+from polyrelu.complex.cell import Cell
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 
 __all__ = ["dual_graph", "face_poset", "linear_regions"]
 

@@ -23,7 +23,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.complex.engine.coordinates import Frame, frame_of
+from polyrelu.complex.frame import Frame, frame_of
 from polyrelu.complex.region import Region, polyhedron_in_x
 from polyrelu.exact import (
     InteriorPoint,

@@ -29,9 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex.engine.arrays import Growable, all_in_pairs
-from polyrelu.complex.engine.coordinates import frame_of
 from polyrelu.complex.engine.face_lattice import WORD_BITS, Cut, Lattice
 from polyrelu.complex.engine.subdivision import Chunk, Subdivision, completed, unpacked
+from polyrelu.complex.frame import frame_of
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import Network, NeuronId

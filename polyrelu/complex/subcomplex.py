@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polyrelu.complex.cell import Cell
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.support.typing import Mask
 
-if TYPE_CHECKING:
-    from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
-
-__all__ = ["Subcomplex", "around", "marked_facets"]
+__all__ = ["Subcomplex", "faces_of_regions", "marked_facets"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,8 +84,6 @@ class Subcomplex:
         return np.flatnonzero(self.masks[dimension])
 
     def __iter__(self) -> Iterator[Cell]:
-        from polyrelu.complex.polyhedral_complex import Cell
-
         for k in range(len(self.masks)):
             yield from (Cell(k, int(index)) for index in self.indices(k))
 
@@ -135,7 +131,7 @@ def marked_facets(cells: PolyhedralComplex, dimension: int, marked: Mask) -> Mas
     return below
 
 
-def around(cells: PolyhedralComplex, regions: Mask) -> list[Mask]:
+def faces_of_regions(cells: PolyhedralComplex, regions: Mask) -> list[Mask]:
     """For every dimension k = 0, 1, …: which cells are faces of marked regions; for k = d the regions themselves."""
     found = [np.zeros(cells.size(k), dtype=bool) for k in range(cells.dimension + 1)]
     found[-1] = regions

@@ -132,7 +132,7 @@ def supertransversality(cells: PolyhedralComplex) -> Condition[WrongCell]:
 
 def _zeros(cells: PolyhedralComplex, dimension: int) -> NDArray[np.int64]:
     """How many neurons and constraints are 0 on each cell of a dimension."""
-    neurons = (cells.all_signs[dimension] == 0).sum(axis=1)
+    neurons = (cells.signs(dimension) == 0).sum(axis=1)
     return np.asarray(neurons + (cells.constraint_signs(dimension) == 0).sum(axis=1))
 
 

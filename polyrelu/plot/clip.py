@@ -27,14 +27,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
 
-from polyrelu.complex import PolyhedralComplex
-from polyrelu.complex.region import interior_point, region_polyhedron
+from polyrelu.complex import Cell, PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, column_basis, positive_primitive, solve
 from polyrelu.plot.view import View
 from polyrelu.support.typing import IntegerRow, Point
 
-__all__ = ["Clipped", "cycle_of", "floats"]
+__all__ = ["Clipped", "floats"]
 
 
 #: Parameters of networks whose vertices are all solved for exactly.
@@ -137,13 +136,13 @@ class Clipped:
 
     def meets(self, region: int) -> bool:
         """Whether a region of the complex and the inside of the box have points in common."""
-        point = interior_point(self.cells, region)
+        point = self.cells.interior_point(region)
         axes, lower, upper = self.view.axes, self.view.lower, self.view.upper
         if all(
             low < point[axis] < high for axis, low, high in zip(axes, lower, upper, strict=True)
         ):
             return True
-        closure = region_polyhedron(self.cells, region)
+        closure = self.cells.region_polyhedron(region)
         return (
             closure.intersect(self.view.box_in(closure.ambient_dimension)).dimension
             == self.cells.dimension
@@ -168,14 +167,10 @@ class Clipped:
         )
 
     def _corners(self, dimension: int, index: int) -> Sequence[int]:
-        """The vertices of a cell, by lattice numbers."""
-        inner = self.cells.inner_dimension(dimension)
-        number = int(self.cells.inner[inner][index])
-        return (
-            cycle_of(self.cells, number)
-            if inner == 2
-            else self.cells.lattice_vertices(inner, number)
-        )
+        """The numbers of the generators of a cell."""
+        generators, cell = self.cells.generators, Cell(dimension, index)
+        is_polygon = dimension == self.cells.lineality_dim + 2
+        return generators.cycle(cell) if is_polygon else generators.of(cell)
 
     def _path(self, dimension: int, index: int) -> list[_Corner]:
         """The corners in homogeneous coordinates, before any side has cut; in a strip if there are lines."""
@@ -190,7 +185,7 @@ class Clipped:
         return self._known[vertex]
 
     def _solved(self, vertex: int) -> _Corner:
-        return _Corner(self._embedded(self.cells.vertex_store.exact(vertex)))
+        return _Corner(self._embedded(self.cells.generators.exact(vertex)))
 
     def _embedded(self, y: Sequence[int]) -> IntegerRow:
         return positive_primitive(
@@ -199,9 +194,7 @@ class Clipped:
 
     def _near(self, vertex: int) -> _Corner | None:
         """A point as far as floats know it; None where that is not enough, and of directions."""
-        store = self.cells.vertex_store
-        *y, t = store.coordinates.rows[vertex].tolist()
-        radius = float(store.radii.rows[vertex])
+        (*y, t), radius = self.cells.generators.approximate(vertex)
         if self._scale is None or t != 1 or not math.isfinite(radius):
             return None
         error = self._scale * Fraction(radius)
@@ -231,22 +224,6 @@ class Clipped:
                 moved = [a + step * b for a, b in zip(moved, (*line, Fraction()), strict=True)]
             found.append(_Corner(_integers(moved)))
         return found
-
-
-def cycle_of(cells: PolyhedralComplex, number: int) -> list[int]:
-    """The vertices of a cell of inner dimension 2 in cyclic order, by lattice numbers; those at infinity too."""
-    neighbours: dict[int, list[int]] = {}
-    for edge in cells.lattice_faces(2, number):
-        one, other = cells.lattice_faces(1, edge)
-        neighbours.setdefault(one, []).append(other)
-        neighbours.setdefault(other, []).append(one)
-    start = min(neighbours)
-    cycle = [start, min(neighbours[start])]
-    while len(cycle) < len(neighbours):
-        before, last = cycle[-2:]
-        one, other = neighbours[last]
-        cycle.append(other if one == before else one)
-    return cycle
 
 
 def floats(points: Sequence[Point]) -> list[tuple[float, ...]]:

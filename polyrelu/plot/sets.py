@@ -153,7 +153,7 @@ def _everything(canvas: Canvas) -> bool:
 
 def _signs(part: OutputSet) -> NDArray[np.int8]:
     """The signs of T f - c on all regions."""
-    return part.cells.all_signs[part.cells.dimension][:, -len(part.rows) :]
+    return part.cells.signs(part.cells.dimension)[:, -len(part.rows) :]
 
 
 def _paint(

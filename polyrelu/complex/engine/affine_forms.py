@@ -43,13 +43,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex.engine.arrays import Growable
-from polyrelu.complex.engine.coordinates import Frame
+from polyrelu.complex.frame import Frame
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Layer, Network
 from polyrelu.support.typing import Floats, Indices
 
-__all__ = ["FormTable", "LastLayerQuery", "certain_sign", "largest_and_sum"]
+__all__ = ["INFINITY", "FormTable", "LastLayerQuery", "certain_sign", "largest_and_sum"]
 
+#: The source (layer, index) of the form t, which vanishes at infinity.
+INFINITY = (0, -1)
 
 _UNIT = 2.0**-53
 _TINY = 2.0**-1000

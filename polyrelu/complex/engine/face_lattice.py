@@ -75,6 +75,19 @@ class Lattice:
             return self._vertices
         return self.edges.size if k == 1 else len(self.facets[k])
 
+    def facets_of(self, k: int, cells: Indices) -> tuple[NDArray[np.int32], Indices]:
+        """The facets of cells of dimension k ≥ 1, joined, and the number of facets of each."""
+        if k == 1:
+            return self.edges.rows[cells].ravel(), np.full(len(cells), 2)
+        return self.facets[k].gather(cells)
+
+    def vertices_of(self, k: int, cell: int) -> list[int]:
+        """The vertices of a cell of dimension k, ascending."""
+        cells = np.array([cell], dtype=np.int64)
+        for j in range(k, 0, -1):
+            cells = np.unique(self.facets_of(j, cells)[0]).astype(np.int64)
+        return [int(vertex) for vertex in cells]
+
     def spread(self, vertex_words: Words) -> list[Words]:
         """The words of the cells of every dimension from those of the vertices."""
         words = [vertex_words]
@@ -174,11 +187,8 @@ class Lattice:
 
         Such a face lies in two facets of its cell, one on either side, so that none is found twice.
         """
-        if k == 2:
-            faces, face_owner = self.edges.buffer[facets].ravel(), np.repeat(owner, 2)
-        else:
-            faces, counts = self.facets[k - 1].gather(facets.astype(np.int64))
-            face_owner = np.repeat(owner, counts)
+        faces, counts = self.facets_of(k - 1, facets.astype(np.int64))
+        face_owner = np.repeat(owner, counts)
         mask = np.uint64((1 << bit) | (1 << (bit + WORD_BITS)))
         zero = (self.words[k - 2].buffer[faces] & mask) == 0
         return faces[zero].astype(np.int64), face_owner[zero]
@@ -233,8 +243,7 @@ class Lattice:
         marked[-1][top] = True
         for k in range(self.dimension, 0, -1):
             cells = np.flatnonzero(marked[k])
-            faces = self.edges.rows[cells].ravel() if k == 1 else self.facets[k].gather(cells)[0]
-            marked[k - 1][faces] = True
+            marked[k - 1][self.facets_of(k, cells)[0]] = True
         return marked
 
     def restricted(self, marked: list[NDArray[np.bool_]]) -> Lattice:

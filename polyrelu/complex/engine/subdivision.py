@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from polyrelu.complex.engine.affine_forms import FormTable
 from polyrelu.complex.engine.arrangement import orthants
 from polyrelu.complex.engine.arrays import Growable
-from polyrelu.complex.engine.coordinates import Frame
 from polyrelu.complex.engine.face_lattice import WORD_BITS, Cut
 from polyrelu.complex.engine.vertices import SignTables, Vertices
+from polyrelu.complex.frame import Frame
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, solve
 from polyrelu.network import Network, NeuronId
@@ -267,11 +267,8 @@ class Subdivision:
         self._regions[top] = Growable(regions)
         for k in range(top, 0, -1):
             below = np.zeros(self.lattice.size(k - 1), dtype=np.int64)
-            if k == 1:
-                below[self.lattice.edges.rows.ravel()] = np.repeat(regions, 2)
-            else:
-                facets, counts = self.lattice.facets[k].gather(np.arange(self.lattice.size(k)))
-                below[facets] = np.repeat(regions, counts)
+            facets, counts = self.lattice.facets_of(k, np.arange(self.lattice.size(k)))
+            below[facets] = np.repeat(regions, counts)
             self._regions[k - 1] = Growable(below)
             regions = below
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from polyrelu.complex import PolyhedralComplex, canonical_complex
 from polyrelu.complex.engine.affine_forms import LastLayerQuery
-from polyrelu.complex.engine.coordinates import frame_of
 from polyrelu.complex.engine.face_lattice import WORD_BITS
 from polyrelu.complex.engine.subdivision import Subdivision, completed
 from polyrelu.complex.engine.vertices import Vertices
+from polyrelu.complex.frame import frame_of
 from polyrelu.exact import Polyhedron, dot_sign
 from polyrelu.network import Network, from_arrays
 from tests.generators.quantised_networks import (

@@ -56,7 +56,7 @@ def check_against_the_lattice(found: RegionGraph, cells: PolyhedralComplex) -> N
         assert region.polyhedron.contains(region.interior_point)
     assert (found.dimension, found.lineality_dim) == (cells.dimension, cells.lineality_dim)
     lattice_pairs = [[one, other] for one, other, _ in cells.adjacency().tolist()]
-    lattice_signs = [tuple(row) for row in cells.all_signs[-1].tolist()]
+    lattice_signs = [tuple(row) for row in cells.signs(cells.dimension).tolist()]
     walk_signs = [tuple(row) for row in found.signs.tolist()]
     assert pairs_by_signs(walk_signs, found.adjacency.tolist()) == pairs_by_signs(
         lattice_signs, lattice_pairs

@@ -7,9 +7,8 @@ from random import Random
 
 import pytest
 
-from polyrelu.complex import PolyhedralComplex, canonical_complex
+from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex
 from polyrelu.complex.interior_points import interior_points
-from polyrelu.complex.region import interior_point
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.network import from_arrays
@@ -20,14 +19,14 @@ def check(cells: PolyhedralComplex) -> int:
     points = list(interior_points(cells))
     assert len(points) == cells.regions
     for index, point in enumerate(points):
-        assert point == interior_point(cells, index)
-        assert cells.locate(point) == cells.region_cell(index)
+        assert point == cells.interior_point(index)
+        assert cells.locate(point) == Cell(cells.dimension, index)
     return len(points)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_ways_are_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyrelu.complex.interior_points._BLOCK", 5)
+    monkeypatch.setattr("polyrelu.complex.interior_points._REGIONS_PER_BLOCK", 5)
     count = 0
     for seed in range(4):
         try:
