@@ -71,7 +71,7 @@ class Frame:
     >>> net = from_arrays([([[1, 1]], [-1]), ([[1]], [0])])
     >>> frame = frame_of(net, Polyhedron.universe(2))    # the network only reads x_0 + x_1
     >>> frame.dimension, frame.lineality, frame.first_layer.integer_rows()
-    (1, ((-1, 1),), [[1, -1]])
+    (1, ((1, -1),), [[1, -1]])
     """
 
     dimension: int
