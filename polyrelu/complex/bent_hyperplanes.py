@@ -1,8 +1,8 @@
 """Bent hyperplanes and fold-sets of single neurons, and whether bent hyperplanes meet generically.
 
-Both sets are subcomplexes of cells on which the preactivation of a neuron is 0. They differ in which
-regions around these cells count: regions where the preactivation is not 0, or is positive. Functions
-here read sign tables only, and work on incomplete complexes too.
+Both sets are subcomplexes of cells on which the preactivation of a neuron is 0. They differ in the
+regions that must lie around these cells: regions where the preactivation is not 0, or is positive.
+The functions read sign tables only, and work on incomplete complexes too.
 """
 
 from __future__ import annotations

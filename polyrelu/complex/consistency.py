@@ -1,8 +1,8 @@
 """Cheap checks of a finished complex against identities that hold for every network.
 
-`failed_checks` backs the option `--self-check` of the command line and the tests. The checks share no
-code with the subdivision. They do not prove a complex right, but nearly every mistake that loses,
-duplicates or misplaces a cell violates one of them.
+`failed_checks` backs the option `--self-check` of the command line and the tests. The checks share
+no code with the subdivision. They do not prove a complex right, but nearly every mistake that
+loses, duplicates or misplaces a cell violates one of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A complex as a file: JSON with exact numbers, CSV with a line per region, or a graph.
 
 `save_complex` writes complexes and `save_regions` writes region graphs; both write the file at once
-or not at all. The layout of JSON is fixed by `schemas/complex.schema.json`, and programs read the
-other formats, so that columns and attributes may be added but not changed.
+or not at all. Other programs read the keys of JSON, which `schemas/complex.schema.json` fixes, the
+columns of CSV and the attributes of graphs.
 """
 
 from __future__ import annotations
@@ -226,7 +226,8 @@ def save_regions(regions: RegionGraph, name: str | Path) -> None:
     path = Path(name)
     if path.suffix not in REGION_FORMATS:
         raise DomainError(
-            f"{name}: regions are written as {', '.join(REGION_FORMATS)}; choose one of these endings"
+            f"{name}: regions are written as {', '.join(REGION_FORMATS)}; "
+            "choose one of these endings"
         )
     if path.suffix in (".graphml", ".gexf"):
         text = graph_text(regions.graph, path.suffix, regions.complete)

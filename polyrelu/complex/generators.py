@@ -32,7 +32,7 @@ class Generators:
     Attributes
     ----------
     is_vertex
-        Whether each generator is a vertex; the others are directions. Shape (number of generators,).
+        Whether each generator is a vertex; the others are directions. One entry per generator.
 
     Examples
     --------
@@ -57,11 +57,14 @@ class Generators:
     # -- coordinates -------------------------------------------------------------------------------
 
     def exact(self, number: int) -> list[int]:
-        """Primitive integers (y, t) in the coordinates of the complex's `Frame`, t ≥ 0."""
+        """Return primitive integers (y, t) in the coordinates of the complex's `Frame`, t ≥ 0."""
         return self._arrays.vertices.exact(number)
 
     def in_inputs(self, number: int) -> IntegerRow:
-        """A positive multiple of (x, 1) for a vertex x, of (x, 0) for a direction x, in integers."""
+        """Return a positive multiple of (x, 1) for a vertex x, of (x, 0) for a direction x.
+
+        The entries are integers; x are coordinates of the input space.
+        """
         if number not in self._known:
             y = self.exact(number)
             self._known[number] = tuple(
@@ -70,7 +73,7 @@ class Generators:
         return self._known[number]
 
     def approximate(self, number: int) -> tuple[list[float], float]:
-        """Floats (y, t), and a bound on the distance of every float from its exact number.
+        """Return floats (y, t), and a bound on the distance of every float from its exact number.
 
         The exact numbers are (y, 1) for a vertex and some positive multiple of the row of `exact`
         for a direction. The bound is infinite where floats are not known to be good.
@@ -81,11 +84,13 @@ class Generators:
     # -- generators of cells -----------------------------------------------------------------------
 
     def of(self, cell: Cell) -> list[int]:
-        """The numbers of the generators of a cell, ascending."""
+        """Return the numbers of the generators of a cell, ascending."""
         return self._arrays.vertices_of(self._arrays.inner_dimension_of(cell), cell.index)
 
     def cycle(self, cell: Cell) -> list[int]:
-        """The numbers of the generators of a cell of dimension `lineality_dim` + 2, around it.
+        """Return the numbers of the generators of a polygon in cyclic order.
+
+        A polygon is a cell of dimension `lineality_dim` + 2, bounded or not.
 
         Neighbours in the list, and the last and the first, are joined by an edge of the cell or by
         an edge at infinity.
@@ -114,7 +119,7 @@ class Generators:
         return cycle
 
     def spread(self, marks: Words) -> list[Words]:
-        """For every dimension from 0 on the bitwise or of the marks of each cell's generators.
+        """Return the bitwise or of the marks of each cell's generators, by dimension from 0 on.
 
         `marks` has one unsigned 64-bit integer for each generator; the results have one for each
         cell, shape (f_k,).
@@ -123,7 +128,7 @@ class Generators:
         return none + self._arrays.spread(marks)
 
     def points_inside(self, dimension: int) -> BigIntegers:
-        """A point (y, t) in the relative interior of each cell of a dimension, in integers.
+        """Return a point (y, t) in the relative interior of each cell of a dimension, in integers.
 
         The point is a sum of the exact generators, each with a positive multiplicity; shape
         (f_dimension, d + 1), entries of any size.

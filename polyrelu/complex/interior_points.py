@@ -126,7 +126,7 @@ def _rounded_points(arrays: CellArrays, indices: Indices) -> dict[int, Point]:
 
 
 def _inside(arrays: CellArrays, sides: _Sides, y: Floats, wanted: Mask) -> Indices:
-    """The positions of the wanted regions that contain their points (y, t), which are exact floats."""
+    """The positions of the wanted regions that contain their points (y, t), given as floats."""
     chosen = wanted[sides.owners]
     owners, numbers, inside = sides.owners[chosen], sides.numbers[chosen], sides.inside[chosen]
     rows, errors = arrays.table.rows.buffer[numbers], arrays.table.errors.buffer[numbers]

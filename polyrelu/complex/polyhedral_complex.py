@@ -6,7 +6,7 @@ answers questions about signs, incidences, regions and coordinates. The arrays t
 rooms use nothing but its public members.
 
 Cells are named by their signs: of the constraints of the domain and of the hidden neurons. A cell F
-is a face of a cell C exactly if the signs of F are those of C with some of them replaced by 0. The
+is a face of a cell C exactly if the signs of F are the signs of C, some of them replaced by 0. The
 numbers of the cells are the same in every run. Dimensions are true dimensions: where the complex
 has a lineality space of dimension m, every cell contains translates of that space, and no cell has
 a dimension below m.
@@ -183,7 +183,7 @@ class PolyhedralComplex:
 
     @property
     def f_vector(self) -> tuple[int, ...]:
-        """The numbers of cells of dimension 0, 1, …, cells on the boundary of the domain included."""
+        """The numbers of cells of dimension 0, 1, …, with cells on the boundary of the domain."""
         return (*[0] * self.lineality_dim, *(len(finite) for finite in self._arrays.finite))
 
     @property

@@ -1,4 +1,4 @@
-"""Regions and their neighbours in any dimension, found by walking through facets, without a lattice.
+"""Regions and their neighbours in any dimension, found by walks through facets, without a lattice.
 
 `walk_regions` visits the regions breadth first and `region_graph` collects them. Time and memory
 grow with the number of regions, whereas the face lattice grows with the number of cells of all

@@ -8,18 +8,18 @@ A complex is *simple* if every vertex lies on exactly d of the forms, constraint
 every region at a vertex its d forms are independent: taken one after the other, each of them is
 affine on the least cell so far that contains the vertex and lowers its dimension by at most one,
 and after d of them the dimension is 0. So the cells around the vertex correspond to the ways of
-giving signs to these forms, where a constraint has only one possible sign, and the signs of vertices
-and edges determine the cells of every dimension:
+giving signs to these forms, where a constraint has only one possible sign, and the signs of
+vertices and edges determine the cells of every dimension:
 
 * The 2-faces around an edge are the ways of giving a sign to one of the d - 1 forms that vanish on
   it. A form that cuts a 2-face meets exactly two of its edges; cut edges are paired by their
   2-faces, and every pair consists of the two ends of a new edge.
-* The regions at a vertex are the ways of giving signs to all d forms, and every region has a vertex.
+* The regions at a vertex are the ways of giving signs to its d forms; every region has a vertex.
 
 Sign vectors are compared by 64-bit keys, and collisions do no harm: a key that stands for two
-2-faces has four cut edges instead of two, and regions must have different keys. Where that fails, or
-the complex turns out not to be simple, the whole lattice is built. Simplicity is checked once for
-the vertices of the domain, and after every neuron, cut or not: its form must vanish at the new
+2-faces has four cut edges instead of two, and regions must have different keys. Where that fails,
+or the complex turns out not to be simple, the whole lattice is built. Simplicity is checked once
+for the vertices of the domain, and after every neuron, cut or not: its form must vanish at the new
 vertices and nowhere else. (Unbounded domains are seldom simple at infinity: where one neuron is
 active, the forms of the next layer are parallel.)
 """
@@ -69,8 +69,8 @@ def skeleton(
     Returns
     -------
     Skeleton
-        The vertices and edges. After Ctrl-C they are those of the complex of the neurons whose cuts
-        were done, with `complete` False.
+        The vertices and edges. After Ctrl-C they belong to the complex of the neurons whose cuts
+        were done, and `complete` is False.
 
     Raises
     ------
@@ -115,7 +115,7 @@ class Skeleton:
     complete
         Whether all cuts are done; False after Ctrl-C.
     edges
-        The vertices at the ends of each edge, -1 for an end at infinity; shape (number of edges, 2).
+        The vertices at the ends of each edge, -1 for an end at infinity; two per edge.
     lineality
         A basis, in primitive integers, of the directions along which no sign changes.
     without_lattice
@@ -127,7 +127,7 @@ class Skeleton:
     >>> from polyrelu.network import from_arrays
     >>> found = skeleton(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]))
     >>> found.edges.tolist(), found.signs(0).tolist()
-    ([[0, -1], [0, 1], [1, -1]], [[0, -1], [1, 0]])
+    ([[-1, 1], [-1, 0], [0, 1]], [[0, -1], [1, 0]])
     """
 
     def __init__(
@@ -255,7 +255,7 @@ class _SimpleSubdivision(Subdivision):
         """Not possible: parts are made from regions, which a skeleton does not list."""
         raise AssertionError("a skeleton has no top cells to make parts of")
 
-    # -- overridden steps -----------------------------------------------------------------------------------------
+    # -- overridden steps --------------------------------------------------------------------------
 
     def _cut_with_constraints(self) -> Iterator[tuple[int, int]]:
         """Cut out the domain with the whole lattice, then drop all but vertices and edges."""
@@ -342,7 +342,7 @@ class _SimpleSubdivision(Subdivision):
         ends = self._words_of(self.lattice.edges.rows)
         self._regions = [Growable(self._regions_of(part)) for part in (words, ends)]
 
-    # -- signs as keys --------------------------------------------------------------------------------------------
+    # -- signs as keys -----------------------------------------------------------------------------
 
     def _masks(self) -> list[np.uint64]:
         """For each column of words the bits that belong to forms."""

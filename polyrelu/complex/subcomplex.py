@@ -153,7 +153,7 @@ class Subcomplex:
 
 
 def marked_facets(cells: PolyhedralComplex, dimension: int, marked: Mask) -> Mask:
-    """Whether each cell of dimension `dimension` - 1 is a facet of a marked cell of that dimension."""
+    """Whether each cell is a facet of a marked cell of the given dimension."""
     offsets, entries = cells.facets(dimension)
     is_facet = np.zeros(cells.size(dimension - 1), dtype=bool)
     is_facet[entries[np.repeat(marked, np.diff(offsets))]] = True

@@ -150,7 +150,7 @@ class CellArrays:
     # -- incidence ---------------------------------------------------------------------------------
 
     def facets(self, k: int) -> tuple[Indices, Indices]:
-        """The finite facets of the finite cells of inner dimension k, by index: offsets, entries."""
+        """Offsets and indices of the finite facets of the finite cells of inner dimension k."""
         if k == 0:
             return np.zeros(len(self.finite[0]) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
         entries, counts = self.lattice.facets_of(k, self.finite[k])
