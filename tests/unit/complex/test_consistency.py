@@ -1,4 +1,4 @@
-"""The checks of a complex against itself: they pass on what is right and notice what is not."""
+"""The checks of a complex against itself pass on right complexes and fail on wrong ones."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def forget_the_affine_maps(cells: PolyhedralComplex) -> None:
 
 
 class _Shifted:
-    """A network whose affine maps are those of the opposite patterns."""
+    """A network that returns the affine map of the opposite activation pattern."""
 
     def __init__(self, network: Any) -> None:
         self._network = network

@@ -1,4 +1,4 @@
-"""Points inside regions, one by one and many at a time."""
+"""Points inside regions: all regions at once give the same points as one by one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_both_ways_are_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> N
             count += check(
                 canonical_complex(quantised_network(kind, Random(f"inside {kind} {seed}")))
             )
-        except DomainError:  # a skip connection sees more than the first layer
+        except DomainError:  # a skip connection reads directions that the first layer does not read
             continue
     assert count >= 4
 
