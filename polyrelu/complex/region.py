@@ -1,6 +1,6 @@
 """One region of a complex: its inequalities, a point inside, its volume.
 
-`Region` is what users see. The functions below it compute its parts from the arrays of the complex
+`Region` is the public type. The functions below it compute its parts from the arrays of the complex
 (`CellArrays`); `PolyhedralComplex` and `interior_points` call them.
 
 A point inside a region is the mean of its vertices plus its ray directions, rounded to as few
@@ -145,7 +145,8 @@ def float_bounds(rows: Floats, errors: Floats, points: Floats) -> Floats:
     """Bounds on the errors of values of forms at points (y, t) of exact floats.
 
     For a float form F with error E the bound is |F|₁ (d + 4) u max|y| + 2 E |y|₁, for sums in any
-    order; see `engine.vertices`. The last axis of `rows` and `points` has the coordinates.
+    order; see docs/theory/float_signs.md, section 7. The last axis of `rows` and `points` has the
+    coordinates.
     """
     sizes = np.abs(points)
     unit = (points.shape[-1] + 4) * 2.0**-53 * (1 + 2.0**-20)

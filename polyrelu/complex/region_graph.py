@@ -59,7 +59,7 @@ class RegionVisit:
     Attributes
     ----------
     region
-        The region; regions are numbered in the order in which the walk meets them first.
+        The region; regions are numbered in the order in which the walk finds them.
     neighbours
         For each inequality of the region's polyhedron the number of the region across this facet,
         -1 where the facet lies on the boundary of the domain.
@@ -153,7 +153,7 @@ class RegionGraph:
         seen: int,
         frame: Frame,
     ) -> None:
-        """`seen` is the number of regions that the walk has met; see `region_graph`."""
+        """`seen` is the number of regions that the walk has found; see `region_graph`."""
         self.network, self.domain = network, domain
         self.all_regions = [visit.region for visit in visits]
         signs = [list(chain(*region.signs.layers)) for region in self.all_regions]
@@ -238,7 +238,7 @@ def region_graph(
 
 
 class _Walk:
-    """The regions met so far. Forms are rows [a | b] over (y, 1), y the coordinates of the frame.
+    """The regions found so far. Forms are rows [a | b] over (y, 1), y the coordinates of the frame.
 
     Attributes
     ----------

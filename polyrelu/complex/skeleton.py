@@ -433,7 +433,7 @@ def _pairs(faces: _Faces) -> tuple[Indices, Indices]:
 
 
 def _distinct(cells: Words) -> tuple[Words, Words]:
-    """Keys (ascending) and signs of the distinct cells among some cells."""
+    """Keys (ascending) and signs of the distinct rows of signs."""
     keys, first, same = np.unique(_keys(cells), return_index=True, return_inverse=True)
     if not np.array_equal(cells, cells[first[same]]):
         raise _NotSimpleError

@@ -1,15 +1,16 @@
 """The cells of a finished subdivision as arrays, numbered as the classes of the room show them.
 
-`CellArrays` joins what a subdivision leaves behind: the coordinate frame, the face lattice, the
+`CellArrays` joins the results of a subdivision: the coordinate frame, the face lattice, the
 vertices, the affine forms and the signs. `PolyhedralComplex`, `Generators` and the functions on
 regions are written on top of it, so that none of them has to import another.
 
 **Numbers.** A cell of a complex with a lineality space of dimension m is the sum of that space and
 of a cell without lines; the *inner dimension* of the cell is its dimension minus m. The lattice
-numbers all its cells of an inner dimension k, those at infinity included, where t = 0. Users see
-the finite cells only: cell i of inner dimension k has the lattice number `finite[k][i]`.
+numbers all its cells of an inner dimension k, cells at infinity included, where t = 0. The classes
+of the room show the finite cells only: cell i of inner dimension k has the lattice number
+`finite[k][i]`.
 
-Every array is meant to be read only: cells are shared by everything that is computed from them.
+The arrays are read only: every result that is computed from a complex shares them.
 """
 
 from __future__ import annotations
