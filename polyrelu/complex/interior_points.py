@@ -168,8 +168,12 @@ def _sides(arrays: CellArrays, indices: Indices) -> _Sides:
     owners, forms = np.repeat(np.arange(len(indices)), counts), arrays.facet_forms[facets]
     known, which = np.unique(forms, return_inverse=True)
     which = which.ravel()
-    columns = np.array([arrays.column_of_form(number) for number in known.tolist()])[which]
-    finite = ~np.array([arrays.is_at_infinity(number) for number in known.tolist()])[which]
+    known_columns = [arrays.column_of_form(number) for number in known.tolist()]
+    is_finite = [
+        column >= 0 or not arrays.is_at_infinity(number)
+        for number, column in zip(known.tolist(), known_columns, strict=True)
+    ]
+    columns, finite = np.array(known_columns)[which], np.array(is_finite)[which]
     signs = arrays.signs(size)[indices[owners], columns] if arrays.neurons else 1
     inside = np.where(columns < 0, 1, signs).astype(np.int8)
     return _Sides(owners[finite], forms[finite].astype(np.int64), inside[finite])

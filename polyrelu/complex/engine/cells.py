@@ -185,7 +185,10 @@ class CellArrays:
         """
         exact = [self.vertices.exact(vertex) for vertex in range(self.lattice.size(0))]
         points = np.array(exact, dtype=object)
-        for j in range(1, k + 1):
+        if k >= 1:
+            ends = self.lattice.edges.rows
+            points = points[ends[:, 0]] + points[ends[:, 1]]
+        for j in range(2, k + 1):
             entries, counts = self.lattice.facets_of(j, np.arange(self.lattice.size(j)))
             points = np.add.reduceat(points[entries], np.cumsum(counts) - counts, axis=0)
         return points[self.finite[k]]
