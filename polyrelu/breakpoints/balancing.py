@@ -220,7 +220,8 @@ def _fans(breakpoints: BreakpointComplex, pairs: Indices) -> _Fans:
     # A second hyperplane always exists, because R lies in at least two.
     second = np.repeat(np.minimum.reduceat(others, starts), counts)
     u, v = forms[first], forms[second]
-    points = _points_inside(breakpoints.cells)[pairs[:, 1]]
+    cells = breakpoints.cells
+    points = cells.generators.points_inside(cells.dimension - 1)[pairs[:, 1]]
     i = (u[:, :-1] != 0).argmax(axis=1)
     rows = np.arange(len(forms))
     minors = u[rows, i][:, None] * v[:, :-1] - u[:, :-1] * v[rows, i][:, None]
@@ -237,39 +238,19 @@ def _forms(
 ) -> tuple[BigIntegers, Indices, Indices]:
     """The forms over (y, t), and the arrays `lines` and `sides` of `_Fans`."""
     cells = breakpoints.cells
-    lattice_numbers = cells.inner[cells.frame.dimension - 1][breakpoints.facets[positions]]
-    known, which = np.unique(cells.facet_forms[lattice_numbers], return_inverse=True)
-    rows = [tuple(cells.table.exact_row(number)) for number in known.tolist()]
+    found = cells.facet_forms(breakpoints.facets[positions])
     lines: dict[tuple[int, ...], int] = {}
     numbers, sides = [], []
-    for row in rows:
+    for row in found.rows:
         side = 1 if next(filter(None, row)) > 0 else -1
         numbers.append(lines.setdefault(tuple(side * entry for entry in row), len(lines)))
         sides.append(side)
-    table = np.array(rows, dtype=object).reshape(len(rows), cells.frame.dimension + 1)
+    table = np.array(found.rows, dtype=object).reshape(len(found.rows), cells.frame.dimension + 1)
     return (
-        table[which],
-        np.array(numbers, dtype=np.int64)[which],
-        np.array(sides, dtype=np.int64)[which],
+        table[found.which],
+        np.array(numbers, dtype=np.int64)[found.which],
+        np.array(sides, dtype=np.int64)[found.which],
     )
-
-
-def _points_inside(cells: PolyhedralComplex) -> BigIntegers:
-    """Points (y, t) in the relative interiors of all cells of codimension 1.
-
-    Each is the sum of the vertices and directions of its cell.
-    """
-    points = np.array(
-        [cells.vertex_store.exact(vertex) for vertex in range(cells.lattice.size(0))], dtype=object
-    )
-    for k in range(1, cells.frame.dimension):
-        if k == 1:
-            ends = cells.lattice.edges.rows
-            points = points[ends[:, 0]] + points[ends[:, 1]]
-        else:
-            entries, counts = cells.lattice.facets[k].gather(np.arange(cells.lattice.size(k)))
-            points = np.add.reduceat(points[entries], np.cumsum(counts) - counts, axis=0)
-    return points[cells.inner[cells.frame.dimension - 1]]
 
 
 def _fan_sum(breakpoints: BreakpointComplex, fans: _Fans, members: range) -> list[list[Fraction]]:

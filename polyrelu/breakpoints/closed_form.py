@@ -49,8 +49,8 @@ def vanishing_neuron(cells: PolyhedralComplex, facet: TropicalWeight) -> NeuronI
     >>> vanishing_neuron(cells, breakpoint_complex(cells).weight(0))
     NeuronId(layer=1, index=0)
     """
-    top = cells.all_signs[cells.dimension]
-    zero = cells.all_signs[facet.facet.dimension][facet.facet.index] == 0
+    top = cells.signs(cells.dimension)
+    zero = cells.signs(facet.facet.dimension)[facet.facet.index] == 0
     changing = np.flatnonzero(zero & ((top[facet.plus] != 0) | (top[facet.minus] != 0)))
     return cells.neurons[changing[0]] if len(changing) == 1 else None
 

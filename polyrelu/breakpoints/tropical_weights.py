@@ -327,17 +327,11 @@ def _forms(
         For each pair: whether the form is positive on the first region, the form over (x, 1) in
         primitive integers, and the greatest common divisor of its normal.
     """
-    lattice_numbers = cells.inner[cells.frame.dimension - 1][pairs[:, 2]]
-    known, which = np.unique(cells.facet_forms[lattice_numbers], return_inverse=True)
-    rows = RationalMatrix.from_integers(
-        [cells.table.exact_row(number) for number in known.tolist()]
-    )
+    found = cells.facet_forms(pairs[:, 2])
+    rows, which = RationalMatrix.from_integers(found.rows), found.which
     forms = [positive_primitive(row) for row in (rows @ cells.frame.coordinates).integer_rows()]
     divisors = [math.gcd(*row[:-1]) for row in forms]
-    columns = np.array(
-        [cells.neuron_positions[cells.table.source(number)] for number in known.tolist()]
-    )
-    signs = cells.all_signs[cells.dimension][pairs[:, 0], columns[which]]
+    signs = cells.signs(cells.dimension)[pairs[:, 0], found.columns[which]]
     return signs > 0, np.array(forms, dtype=object)[which], np.array(divisors, dtype=object)[which]
 
 
@@ -381,7 +375,7 @@ def maps_on_hull(
         A common denominator, and integers of shape (regions, m, n_0 + 1).
     """
     denominator, table = affine_map_table(
-        network or cells.network, cells.all_signs[cells.dimension] > 0
+        network or cells.network, cells.signs(cells.dimension) > 0
     )
     if cells.dimension == cells.network.inputs:
         return denominator, table

@@ -1,9 +1,10 @@
 """The canonical polyhedral complex of a network: domain, cells and signs, bent hyperplanes, graphs.
 
-The data flow: `domain` (a polyhedron) → `frame` (coordinates) → `arrangement` (the first cells) → `subdivision`, which
-cuts the cells of the `lattice` along `forms` after deciding signs at `vertices` → `polyhedral_complex` → the rest.
-Beside it, for less: `simple_skeleton`, vertices and edges; for many dimensions: `region_walk`, regions and their
-neighbours by linear programs.
+Data flow of `canonical_complex`: a polyhedron from `domain` gets coordinates in `frame`; the folder
+`engine` cuts it with all neurons; `polyhedral_complex` shows the cells. Functions on finished
+complexes stand in the other modules. Two smaller computations need no face lattice: `skeleton`
+finds vertices and edges only, and `region_graph` finds regions and their neighbours by linear
+programs, in any dimension.
 """
 
 from polyrelu.complex.bent_hyperplanes import (
@@ -11,13 +12,16 @@ from polyrelu.complex.bent_hyperplanes import (
     fold_set,
     supertransversality_violation,
 )
+from polyrelu.complex.cell import Cell
 from polyrelu.complex.consistency import failed_checks
 from polyrelu.complex.domain import Slice, parse_domain, parse_slice
 from polyrelu.complex.export import save_complex, save_regions
+from polyrelu.complex.facet_forms import FacetForms
+from polyrelu.complex.frame import Frame
+from polyrelu.complex.generators import Generators
 from polyrelu.complex.graphs import dual_graph, face_poset, linear_regions
 from polyrelu.complex.interior_points import point_in
 from polyrelu.complex.polyhedral_complex import (
-    Cell,
     PolyhedralComplex,
     canonical_complex,
     stream_complex,
@@ -29,6 +33,9 @@ from polyrelu.complex.subcomplex import Subcomplex
 
 __all__ = [
     "Cell",
+    "FacetForms",
+    "Frame",
+    "Generators",
     "PolyhedralComplex",
     "Region",
     "RegionGraph",

@@ -1,38 +1,46 @@
-"""Is a complex the whole one? Weights, balancing and many conditions look at all regions around a cell."""
+"""`require_complete`, a guard for functions that need a complete complex.
+
+Weights, balancing and many conditions look at all regions around a cell. In an interrupted complex
+or in one of the parts of `stream_complex` some of these regions are missing, and the functions
+would return wrong results without notice.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.errors import DomainError
-
-if TYPE_CHECKING:
-    from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 
 __all__ = ["require_complete"]
 
 
 def require_complete(cells: PolyhedralComplex, what: str) -> None:
-    """Refuse incomplete complexes, and parts of complexes: they do not have all regions around their cells.
+    """Raise an error for an incomplete complex and for a part of a complex.
 
-    In a whole complex every cell of codimension 1 inside the domain lies between two regions; the domain is convex, so
-    that a part has some that do not.
+    In a complete complex every cell of codimension 1 inside the domain lies between two regions.
+    The domain is convex, so that a part has cells of codimension 1 where this fails.
 
     Parameters
     ----------
-    what : what needs a whole complex, for the message.
+    cells
+        The complex in question.
+    what
+        What needs a complete complex, for the message.
 
     Raises
     ------
-    DomainError : Ctrl-C came, so that cuts are missing, or it is one of the parts of `stream_complex`.
+    DomainError
+        Cuts are missing because of Ctrl-C, or the complex is one of the parts of `stream_complex`.
 
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex, stream_complex
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])])
     >>> require_complete(canonical_complex(net), "weights")
     >>> require_complete(next(stream_complex(net, limit=1)), "weights")
     Traceback (most recent call last):
-    polyrelu.errors.DomainError: weights: these cells are a part of a complex; canonical_complex makes the whole one
+    polyrelu.errors.DomainError: weights: these cells are a part of a complex;
+    canonical_complex makes the whole one
     """
     if not cells.complete:
         raise DomainError(f"{what}: the complex is incomplete")

@@ -1,6 +1,8 @@
-"""Cheap checks of a finished complex against itself: what must hold for every network, by other means than its making.
+"""Cheap checks of a finished complex against identities that hold for every network.
 
-They do not prove a complex right, but nearly every mistake that loses, doubles or misplaces a cell breaks one of them.
+`failed_checks` backs the option `--self-check` of the command line and the tests. The checks share
+no code with the subdivision. They do not prove a complex right, but nearly every mistake that
+loses, duplicates or misplaces a cell violates one of them.
 """
 
 from __future__ import annotations
@@ -9,27 +11,41 @@ import numpy as np
 
 from polyrelu.complex.engine.arrays import all_in_pairs
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
-from polyrelu.complex.region import interior_point
 from polyrelu.exact import LinearProgram, Polyhedron, Unbounded
 
 __all__ = ["failed_checks"]
 
-#: Regions at which the network is evaluated, spread over all.
-_SAMPLES = 100
+#: Maximum number of regions at which the network is evaluated, spread evenly over all regions.
+_SAMPLED_REGIONS = 100
 
 
 def failed_checks(cells: PolyhedralComplex) -> list[str]:
-    """What is wrong with a complex, in words; nothing, unless there is a bug.
+    """Return the violated identities of a complex as texts.
 
-    * Euler: Σ (-1)^k f_k is (-1)^m for a domain that is bounded up to its m lines, and 0 for others.
-    * Diamonds: two faces of a cell have dimension k - 1 and contain a given face of dimension k - 2 (faces at infinity
-      included).
-    * Up to 100 regions: the signs of the network at a point inside are those of the region, and the network's value
-      there is that of its affine map (for a complete complex).
+    * Euler's relation: Σ (-1)^k f_k is (-1)^m for a domain that is the sum of a polytope and an
+      m-dimensional linear space, and 0 for other domains.
+    * Diamonds: a face of codimension 2 of a cell lies in exactly two facets of the cell, faces at
+      infinity included.
+    * At a point inside each of up to 100 regions, the signs of the network are the signs of the
+      region, and the value of the network is the value of the affine map of the region (for a
+      complete complex).
 
+    Parameters
+    ----------
+    cells
+        A complex, an incomplete one too.
+
+    Returns
+    -------
+    list of str
+        A text for each violated identity; an empty list unless polyrelu has a bug.
+
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> failed_checks(canonical_complex(from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])))
+    >>> net = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
+    >>> failed_checks(canonical_complex(net))
     []
     """
     found = (
@@ -38,23 +54,26 @@ def failed_checks(cells: PolyhedralComplex) -> list[str]:
     wrong = _first_wrong_diamond(cells)
     if wrong is not None:
         found.append(
-            f"a cell of dimension {wrong} has a face of codimension 2 that is not in two of its facets"
+            f"a cell of dimension {wrong} has a face of codimension 2 "
+            "that is not in two of its facets"
         )
-    step = -(-cells.regions // _SAMPLES)
+    step = -(-cells.regions // _SAMPLED_REGIONS)
     return found + [
         text for index in range(0, cells.regions, step) if (text := _wrong_at(cells, index))
     ]
 
 
 def _euler_holds(cells: PolyhedralComplex) -> bool:
-    expected: int = (
-        0 if _has_rays(cells.domain) else 1 - 2 * (len(cells.domain.lineality_space()) % 2)
-    )
+    is_odd = len(cells.domain.lineality_space()) % 2
+    expected = 0 if _has_rays(cells.domain) else 1 - 2 * is_odd
     return sum(-count if k % 2 else count for k, count in enumerate(cells.f_vector)) == expected
 
 
 def _has_rays(domain: Polyhedron) -> bool:
-    """Whether the domain goes to infinity otherwise than along lines: whether a slack grows in its recession cone."""
+    """Whether the recession cone of the domain has directions that are no lines.
+
+    That is so if and only if the sum of the slacks of the inequalities can grow in the cone.
+    """
     size = domain.ambient_dimension
     cone = LinearProgram(size)
     cone.add_inequalities([row[:-1] for row in domain.inequalities], [0] * len(domain.inequalities))
@@ -65,16 +84,12 @@ def _has_rays(domain: Polyhedron) -> bool:
 
 def _first_wrong_diamond(cells: PolyhedralComplex) -> int | None:
     """The dimension of cells where a face of codimension 2 is not in exactly two facets."""
-    lattice = cells.lattice
+    lattice = cells._arrays.lattice
     for k in range(2, lattice.dimension + 1):
-        facets, counts = lattice.facets[k].gather(np.arange(lattice.size(k)))
-        owner = np.repeat(np.arange(len(counts)), counts)
-        if k == 2:
-            faces, owners = lattice.edges.rows[facets].ravel(), np.repeat(owner, 2)
-        else:
-            faces, face_counts = lattice.facets[k - 1].gather(facets.astype(np.int64))
-            owners = np.repeat(owner, face_counts)
-        codes = owners * np.int64(lattice.size(k - 2)) + faces
+        facets, counts = lattice.facets_of(k, np.arange(lattice.size(k)))
+        owners = np.repeat(np.arange(len(counts)), counts)
+        faces, face_counts = lattice.facets_of(k - 1, facets.astype(np.int64))
+        codes = np.repeat(owners, face_counts) * np.int64(lattice.size(k - 2)) + faces
         codes.sort()
         if not all_in_pairs(codes):
             return k + cells.lineality_dim
@@ -82,11 +97,11 @@ def _first_wrong_diamond(cells: PolyhedralComplex) -> int | None:
 
 
 def _wrong_at(cells: PolyhedralComplex, index: int) -> str:
-    """What the network says about a region otherwise than the complex."""
-    point = interior_point(cells, index)
+    """How the network contradicts the complex at a point inside a region; "" if it does not."""
+    point = cells.interior_point(index)
     signs, expected = cells.network.sign_vector(point), cells.signs_of_region(index)
     for layer, known in zip(signs.layers, expected.layers, strict=True):
-        if layer[: len(known)] != known:  # of an incomplete complex some signs are known
+        if layer[: len(known)] != known:  # an incomplete complex knows the first neurons only
             return f"region {index} has other signs than the network at its point"
     if cells.complete and cells.network.affine_map(expected)(point) != cells.network(point):
         return f"region {index} has another affine map than the network"

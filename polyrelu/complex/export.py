@@ -1,5 +1,9 @@
-"""A complex as a file: JSON with everything exact, CSV with one line for each region, GraphML or GEXF with the dual
-graph."""
+"""A complex as a file: JSON with exact numbers, CSV with a line per region, or a graph.
+
+`save_complex` writes complexes and `save_regions` writes region graphs; both write the file at once
+or not at all. Other programs read the keys of JSON, which `schemas/complex.schema.json` fixes, the
+columns of CSV and the attributes of graphs.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +18,15 @@ from typing import Any, TypeVar
 
 import networkx as nx
 
+from polyrelu.complex.cell import Cell
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.complex.interior_points import interior_points
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
+from polyrelu.complex.region import Region
 from polyrelu.complex.region_graph import RegionGraph
 from polyrelu.errors import DomainError
 from polyrelu.exact import format_rational
-from polyrelu.network import AffineMap, SignVector, affine_map_table
+from polyrelu.network import SignVector, affine_map_table
 from polyrelu.support.text_files import layout, write_all
 
 __all__ = [
@@ -33,31 +39,45 @@ __all__ = [
     "to_document",
 ]
 
+#: Suffixes of the files that `save_complex` writes.
 FORMATS = (".json", ".csv", ".graphml", ".gexf")
+#: Suffixes of the files that `save_regions` writes.
 REGION_FORMATS = (".csv", ".graphml", ".gexf")
 
 _T = TypeVar("_T")
 
-
 #: Called with the number of regions that are ready to be written.
-Written = Callable[[int], None]
+RegionProgress = Callable[[int], None]
 
 
 def save_complex(
-    cells: PolyhedralComplex, name: str | Path, progress: Written | None = None
+    cells: PolyhedralComplex, name: str | Path, progress: RegionProgress | None = None
 ) -> None:
-    """Write a complex in the format of the file's suffix, all of it or nothing.
+    """Write a complex to a file in the format of its suffix, all of it or nothing.
 
-    ``.json`` is described in ``schemas/complex.schema.json``. ``.csv`` has one line for each region: its number, signs,
-    whether it is bounded, the number of facets, a point inside, the rows of [A | c] of its affine map x ↦ A x + c
-    separated by ";", and whether the complex is complete. ``.graphml`` and ``.gexf`` are the
-    dual graph, see `dual_graph`.
+    `.json` is described in `schemas/complex.schema.json`. `.csv` has a line for each region: its
+    number, its signs, whether it is bounded, the number of its facets, a point inside, the rows of
+    [A | c] of its affine map x ↦ A x + c separated by ";", and whether the complex is complete.
+    `.graphml` and `.gexf` contain the dual graph, see `dual_graph`.
+
+    Parameters
+    ----------
+    cells
+        A complex; for an incomplete one the CSV file has no affine maps.
+    name
+        The name of the file; its suffix is one of .json, .csv, .graphml and .gexf.
+    progress
+        Called with the number of regions that are ready to be written.
 
     Raises
     ------
-    DomainError : another suffix.
-    PolyreluError : the file cannot be written.
+    DomainError
+        The file has another suffix.
+    PolyreluError
+        The file cannot be written.
 
+    Examples
+    --------
     >>> from tempfile import TemporaryDirectory
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
@@ -77,7 +97,7 @@ def save_complex(
     write_all([(path, _text(cells, path.suffix, progress))])
 
 
-def _text(cells: PolyhedralComplex, suffix: str, progress: Written | None) -> str:
+def _text(cells: PolyhedralComplex, suffix: str, progress: RegionProgress | None) -> str:
     if suffix == ".json":
         return layout(to_document(cells, progress))
     if suffix == ".csv":
@@ -86,10 +106,11 @@ def _text(cells: PolyhedralComplex, suffix: str, progress: Written | None) -> st
 
 
 def graph_text(graph: nx.Graph, suffix: str, complete: bool) -> str:
-    """Room-internal and for `polyrelu.breakpoints`: a graph as ``.graphml`` or ``.gexf``.
+    """Return the text of a `.graphml` or `.gexf` file of a graph.
 
-    GraphML says of the whole graph whether it is complete. GEXF has no attributes of graphs: there its
-    name is "complete" or "incomplete". Its date is left out, so that equal graphs are equal files.
+    In GraphML the graph has an attribute `complete`. GEXF has no attributes of graphs; there the
+    name of the graph is "complete" or "incomplete". The date is left out, so that equal graphs
+    become equal files.
     """
     if suffix == ".graphml":
         graph.graph["complete"] = complete
@@ -98,18 +119,20 @@ def graph_text(graph: nx.Graph, suffix: str, complete: bool) -> str:
     return re.sub(r' lastmodifieddate="[^"]*"', "", "\n".join(nx.generate_gexf(graph)), count=1)
 
 
-def _counted(items: Iterable[_T], progress: Written | None) -> Iterator[_T]:
+def _counted(items: Iterable[_T], progress: RegionProgress | None) -> Iterator[_T]:
+    """The items; before each of them `progress` is called with its number."""
     for number, item in enumerate(items):
         if progress is not None:
             progress(number)
         yield item
 
 
-def to_document(cells: PolyhedralComplex, progress: Written | None = None) -> dict[str, Any]:
-    """The complex as a JSON document; see ``schemas/complex.schema.json``.
+def to_document(cells: PolyhedralComplex, progress: RegionProgress | None = None) -> dict[str, Any]:
+    """Return the complex as a JSON document; see `schemas/complex.schema.json`.
 
-    Signs are texts of "+", "0" and "-", one letter for each entry of ``neurons`` or inequality of the domain. Vertices
-    and directions are listed once; regions refer to them by number.
+    Signs are texts of "+", "0" and "-", with a letter for each entry of `neurons` or for each
+    inequality of the domain. Vertices and directions are listed once; regions refer to them by
+    number.
     """
     points: dict[tuple[str, ...], int] = {}
     directions: dict[tuple[str, ...], int] = {}
@@ -133,9 +156,9 @@ def to_document(cells: PolyhedralComplex, progress: Written | None = None) -> di
         "regions": regions,
         "cells": {
             str(k): {
-                "signs": [_letters(row) for row in cells.all_signs[k].tolist()],
+                "signs": [_letters(row) for row in cells.signs(k).tolist()],
                 "domain_signs": [_letters(row) for row in cells.constraint_signs(k).tolist()],
-                "facets": _lists(cells, k),
+                "facets": _facet_lists(cells, k),
             }
             for k in dimensions
         },
@@ -148,7 +171,8 @@ def _region(
     points: dict[tuple[str, ...], int],
     directions: dict[tuple[str, ...], int],
 ) -> dict[str, Any]:
-    vertices, rays = cells.vertices_and_rays(cells.region_cell(index))
+    """A region by numbers of vertices and directions; new ones are added to the tables."""
+    vertices, rays = cells.vertices_and_rays(Cell(cells.dimension, index))
     found = [
         [table.setdefault(tuple(numbers_text(entries)), len(table)) for entries in rows]
         for table, rows in ((points, vertices), (directions, rays))
@@ -157,11 +181,11 @@ def _region(
 
 
 def numbers_text(entries: Sequence[Fraction] | Sequence[int]) -> list[str]:
-    """Room-internal and for `polyrelu.breakpoints`: exact numbers as they stand in files."""
+    """Return exact numbers as texts, in the form in which they stand in files."""
     return [format_rational(Fraction(entry)) for entry in entries]
 
 
-def _lists(cells: PolyhedralComplex, dimension: int) -> list[list[int]]:
+def _facet_lists(cells: PolyhedralComplex, dimension: int) -> list[list[int]]:
     offsets, entries = cells.facets(dimension)
     listed = entries.tolist()
     return [listed[start:stop] for start, stop in pairwise(offsets.tolist())]
@@ -172,44 +196,58 @@ def _letters(signs: list[int]) -> str:
 
 
 def save_regions(regions: RegionGraph, name: str | Path) -> None:
-    """Write regions without their faces, as .csv, .graphml or .gexf; see `save_complex`.
+    """Write regions without their faces to a file, in the formats of `save_complex`.
+
+    Parameters
+    ----------
+    regions
+        A region graph, an incomplete one too.
+    name
+        The name of the file; its suffix is .csv, .graphml or .gexf.
 
     Raises
     ------
-    DomainError : another suffix.
-    PolyreluError : the file cannot be written.
+    DomainError
+        The file has another suffix.
+    PolyreluError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from polyrelu.complex import region_graph
+    >>> from polyrelu.network import from_arrays
+    >>> regions = region_graph(from_arrays([([[2]], [-1]), ([["1/3"]], [0])]))
+    >>> with TemporaryDirectory() as folder:
+    ...     save_regions(regions, f"{folder}/regions.csv")
+    ...     print(Path(f"{folder}/regions.csv").read_text().splitlines()[0])
+    region,signs,bounded,facets,interior_point,affine_map,complete
     """
     path = Path(name)
     if path.suffix not in REGION_FORMATS:
         raise DomainError(
-            f"{name}: regions are written as {', '.join(REGION_FORMATS)}; choose one of these endings"
+            f"{name}: regions are written as {', '.join(REGION_FORMATS)}; "
+            "choose one of these endings"
         )
     if path.suffix in (".graphml", ".gexf"):
         text = graph_text(regions.graph, path.suffix, regions.complete)
     else:
-        lines = (
-            (
-                one.signs,
-                one.bounded,
-                len(one.polyhedron.inequalities),
-                one.interior_point,
-                _rows(one.affine_map),
-            )
-            for one in regions.all_regions
-        )
+        lines = map(_csv_line, regions.all_regions)
         text = _csv(lines, regions.complete, None)
     write_all([(path, text)])
 
 
-#: Signs, whether it is bounded, its facets, a point inside, and the rows of [A | c], none if they are not known.
+#: Signs of a region, whether it is bounded, the number of its facets, a point inside, and the rows
+#: of [A | c], which are missing for regions of an incomplete complex.
 _CsvLine = tuple[SignVector, bool, int, Sequence[Fraction], Iterable[Sequence[Fraction]]]
 
-#: Affine maps with about so many numbers are computed at a time: many, for regions share much of the work.
-_BLOCK = 4_000_000
+#: Approximate number of entries of the affine maps that are computed at a time. Large blocks are
+#: faster, because regions share much of the work.
+_ENTRIES_PER_BLOCK = 4_000_000
 
 
-def _csv(regions: Iterable[_CsvLine], complete: bool, progress: Written | None) -> str:
-    """One line for each region, see `save_complex`."""
+def _csv(regions: Iterable[_CsvLine], complete: bool, progress: RegionProgress | None) -> str:
+    """The text of a CSV file with a line for each region, see `save_complex`."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(
@@ -225,7 +263,7 @@ def _csv(regions: Iterable[_CsvLine], complete: bool, progress: Written | None) 
 
 
 def _csv_lines(cells: PolyhedralComplex) -> Iterator[_CsvLine]:
-    """The regions of an incomplete complex have no affine maps."""
+    """The lines of a complex; regions of an incomplete complex have no affine maps."""
     offsets = cells.facets(cells.dimension)[0]
     maps = _maps(cells) if cells.complete else repeat([])
     for index, (point, rows) in enumerate(zip(interior_points(cells), maps, strict=False)):
@@ -234,14 +272,22 @@ def _csv_lines(cells: PolyhedralComplex) -> Iterator[_CsvLine]:
 
 
 def _maps(cells: PolyhedralComplex) -> Iterator[list[list[Fraction]]]:
-    """[A | c] of all regions, some at a time."""
-    active = cells.all_signs[cells.dimension] > 0
-    block = max(1, _BLOCK // (cells.network.outputs * (cells.network.inputs + 1)))
+    """The rows of [A | c] of all regions in order, computed block by block."""
+    active = cells.signs(cells.dimension) > 0
+    block = max(1, _ENTRIES_PER_BLOCK // (cells.network.outputs * (cells.network.inputs + 1)))
     for start in range(0, cells.regions, block):
         denominator, table = affine_map_table(cells.network, active[start : start + block])
         for rows in table.tolist():
             yield [[Fraction(entry, denominator) for entry in row] for row in rows]
 
 
-def _rows(found: AffineMap) -> list[tuple[Fraction, ...]]:
-    return list(found.matrix.beside(found.offset).rows())
+def _csv_line(region: Region) -> _CsvLine:
+    """The line of a region of a region graph."""
+    affine_map = region.affine_map
+    return (
+        region.signs,
+        region.bounded,
+        len(region.polyhedron.inequalities),
+        region.interior_point,
+        list(affine_map.matrix.beside(affine_map.offset).rows()),
+    )

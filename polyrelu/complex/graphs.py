@@ -1,25 +1,41 @@
-"""The complex as graphs: regions and their common facets, all cells and their facets, regions of linearity."""
+"""The complex as graphs: regions and their common facets, cells and their facets, linear regions.
+
+Exports, the command line and the tests use these graphs. They are `networkx` graphs with plain
+Python numbers, so that they can be written to files as they are.
+"""
 
 from __future__ import annotations
 
 import networkx as nx
 import numpy as np
 
-from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
+from polyrelu.complex.cell import Cell
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 
 __all__ = ["dual_graph", "face_poset", "linear_regions"]
 
 
 def dual_graph(cells: PolyhedralComplex) -> nx.Graph:
-    """Regions as nodes 0, 1, …, an edge for every cell of codimension 1 between two of them.
+    """Return the graph of the regions, joined where a cell of codimension 1 lies between them.
 
-    Nodes have the attributes ``signs`` (text, layers separated by "|" as everywhere) and ``bounded``, edges ``facet``,
-    the number of the cell between.
+    Parameters
+    ----------
+    cells
+        A complex, an incomplete one too.
 
+    Returns
+    -------
+    networkx.Graph
+        Nodes 0, 1, … are the regions, with the attributes `signs` (a text with layers separated by
+        "|") and `bounded`. Edges have the attribute `facet`, the index of the cell between the two
+        regions.
+
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> graph = dual_graph(canonical_complex(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])])))
-    >>> sorted(degree for _, degree in graph.degree())
+    >>> net = from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])])
+    >>> sorted(degree for _, degree in dual_graph(canonical_complex(net)).degree())
     [1, 1, 2]
     """
     graph = nx.Graph()
@@ -33,7 +49,27 @@ def dual_graph(cells: PolyhedralComplex) -> nx.Graph:
 
 
 def face_poset(cells: PolyhedralComplex) -> nx.DiGraph:
-    """All cells, with an edge from every cell to each of its facets (the Hasse diagram of the face order)."""
+    """Return the Hasse diagram of the face order: edges lead from cells to their facets.
+
+    Parameters
+    ----------
+    cells
+        A complex, an incomplete one too.
+
+    Returns
+    -------
+    networkx.DiGraph
+        The nodes are all cells, named by `Cell`. Faces at infinity are left out.
+
+    Examples
+    --------
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])])
+    >>> poset = face_poset(canonical_complex(net))
+    >>> len(poset), poset.number_of_edges()
+    (5, 4)
+    """
     graph = nx.DiGraph()
     for dimension in range(cells.lineality_dim, cells.dimension + 1):
         graph.add_nodes_from(cells.cells(dimension))
@@ -46,13 +82,24 @@ def face_poset(cells: PolyhedralComplex) -> nx.DiGraph:
 
 
 def linear_regions(cells: PolyhedralComplex) -> list[list[int]]:
-    """The regions, merged where neighbours have the same affine map: sorted lists of region numbers.
+    """Merge the regions of a complex where neighbours have the same affine map.
 
-    A set of the result is connected through facets, and the network is one affine map on it; it need not be convex.
+    Parameters
+    ----------
+    cells
+        A complete complex.
 
+    Returns
+    -------
+    list of list of int
+        Sorted lists of region indices. The regions of a list are connected through facets, and the
+        network is one affine map on their union, which need not be convex.
+
+    Examples
+    --------
     >>> from polyrelu.complex import canonical_complex
     >>> from polyrelu.network import from_arrays
-    >>> net = from_arrays([([[1], [-1], [1]], [0, 0, -1]), ([[1, -1, 0]], [0])])   # x, with three neurons
+    >>> net = from_arrays([([[1], [-1], [1]], [0, 0, -1]), ([[1, -1, 0]], [0])])   # f(x) = x
     >>> linear_regions(canonical_complex(net))
     [[0, 1, 2]]
     """

@@ -1,63 +1,76 @@
-"""The canonical polyhedral complex of a network on a domain: cells of every dimension, and what can be asked of them.
+"""The canonical polyhedral complex of a network on a domain, with its cells of every dimension.
 
-Cells are named by their signs (of the domain's constraints and of the hidden neurons); F is a face of C exactly if its
-signs are those of C with some of them replaced by 0. Cells are rows of arrays, and their numbers are the same in every
-run. Dimensions are the true ones: where the complex has a lineality space of dimension m, every cell contains
-translates of that space, and there are no cells of dimension below m.
+`canonical_complex` computes it, `stream_complex` computes it in parts, and `PolyhedralComplex`
+answers questions about signs, incidences, regions and coordinates. The arrays themselves stand in
+`engine.cells.CellArrays`; this class only translates dimensions and checks arguments, and other
+rooms use nothing but its public members.
+
+Cells are named by their signs: of the constraints of the domain and of the hidden neurons. A cell F
+is a face of a cell C exactly if the signs of F are the signs of C, some of them replaced by 0. The
+numbers of the cells are the same in every run. Dimensions are true dimensions: where the complex
+has a lineality space of dimension m, every cell contains translates of that space, and no cell has
+a dimension below m.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from polyrelu.complex.engine.coordinates import frame_of
-from polyrelu.complex.engine.subdivision import Subdivision, completed, unpacked
+from polyrelu.complex.cell import Cell
+from polyrelu.complex.engine.cells import CellArrays
+from polyrelu.complex.engine.subdivision import Subdivision, completed
 from polyrelu.complex.engine.vertices import SignStatistics
-from polyrelu.complex.region import Region, region_of, volume_of
+from polyrelu.complex.facet_forms import FacetForms, forms_of_facets
+from polyrelu.complex.frame import Frame, frame_of
+from polyrelu.complex.generators import Generators
+from polyrelu.complex.region import Region, point_inside, region_polyhedron, region_volume
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational, to_fraction
 from polyrelu.network import Network, NeuronId, SignVector
 from polyrelu.support.progress import Progress
-from polyrelu.support.typing import Indices, Point
+from polyrelu.support.typing import Indices, IntegerRow, Mask, Point, Signs
 
 __all__ = ["Cell", "PolyhedralComplex", "canonical_complex", "stream_complex"]
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Cell:
-    """A cell: its dimension, and its number among the cells of that dimension."""
-
-    dimension: int
-    index: int
 
 
 def canonical_complex(
     network: Network, domain: Polyhedron | None = None, progress: Progress | None = None
 ) -> PolyhedralComplex:
-    """All cells of the canonical polyhedral complex.
+    """Compute all cells of the canonical polyhedral complex of a network.
 
     Parameters
     ----------
-    network : any network, degenerate ones included.
-    domain : a nonempty polyhedron in R^{n_0}, of any dimension; None for R^{n_0}.
-    progress : called after every cut with (layer, neuron, number of top cells so far); layer 0 means the domain's
-        constraints.
+    network
+        Any network, degenerate ones included.
+    domain
+        A nonempty polyhedron in R^{n_0}, of any dimension; None for R^{n_0}.
+    progress
+        Called after every cut with (layer, neuron, number of regions so far); layer 0 stands for
+        the constraints of the domain, and then `neuron` is the index of the constraint.
 
     Returns
     -------
-    The complex. After Ctrl-C it is the complex of the neurons done so far, with ``complete`` False.
+    PolyhedralComplex
+        The complex. After Ctrl-C it is the complex of the neurons whose cuts were done, with
+        `complete` False.
 
     Raises
     ------
-    DomainError : the domain is empty or lies in another space; or a skip connection sees a direction in which the cells
-        of the first layer contain lines (`walk_regions` has no such limit); or there are hopelessly many cells.
+    DomainError
+        The domain is empty or lies in another space; or a skip connection reads a direction in
+        which the cells of the first layer contain lines (`walk_regions` has no such limit); or
+        there are too many cells to list.
 
+    Notes
+    -----
+    Source: Grigsby and Lindsey (2022), arXiv 2008.09052.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
     >>> cells = canonical_complex(net)
@@ -67,28 +80,38 @@ def canonical_complex(
     polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
     subdivision = Subdivision(network, frame_of(network, polyhedron))
     neurons, complete = completed(subdivision, progress)
-    return PolyhedralComplex(network, polyhedron, subdivision, neurons, complete)
+    arrays = CellArrays(subdivision, neurons)
+    return PolyhedralComplex(network, polyhedron, arrays, complete)
 
 
 def stream_complex(
     network: Network, domain: Polyhedron | None = None, limit: int = 4096
 ) -> Iterator[PolyhedralComplex]:
-    """The canonical complex in parts, so that it need not be held in memory.
+    """Compute the canonical complex in parts, so that it need not be held in memory.
 
     Parameters
     ----------
-    network, domain : as for `canonical_complex`.
-    limit : parts grow from at most so many top cells, at least 1; smaller parts take less memory and more time.
+    network
+        Any network, as for `canonical_complex`.
+    domain
+        A nonempty polyhedron in R^{n_0}; None for R^{n_0}.
+    limit
+        Maximum number of regions from which a part starts to be cut further, at least 1. Smaller
+        parts take less memory and more time.
 
     Yields
     ------
-    Complexes whose regions are those of the whole one, each of them in exactly one part. Cells of lower dimension on
-    the border of a part belong to several.
+    PolyhedralComplex
+        The parts. Every region of the complex is a region of exactly one part. Cells of lower
+        dimension on the border between parts belong to several of them.
 
     Raises
     ------
-    DomainError : as `canonical_complex`, when the first part is asked for.
+    DomainError
+        As `canonical_complex`, when the first part is asked for; or `limit` is no positive integer.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [1], [1]], [0, -1, -2]), ([[1, 1, 1]], [0])])
     >>> sum(part.regions for part in stream_complex(net, limit=2))
@@ -101,59 +124,67 @@ def stream_complex(
     polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
     neurons = tuple(network.neurons())
     for part in Subdivision(network, frame_of(network, polyhedron)).parts(limit):
-        yield PolyhedralComplex(network, polyhedron, part, neurons, complete=True)
+        yield PolyhedralComplex(network, polyhedron, CellArrays(part, neurons), complete=True)
 
 
 class PolyhedralComplex:
-    """The cells of all dimensions; made by `canonical_complex`.
+    """The cells of all dimensions of a canonical polyhedral complex, made by `canonical_complex`.
+
+    A cell is named by its dimension and its index (`Cell`); tables of cells have a row for each
+    index. Regions are the cells of full dimension. `f_k` is the number of cells of dimension k.
 
     Attributes
     ----------
-    network, domain : of what, on what.
-    neurons : the hidden neurons whose cuts are in, in order; all of them if `complete`.
-    complete : False after Ctrl-C.
-    dimension : of the domain.
-    lineality : primitive integer directions along which nothing changes, a basis.
-    statistics : how many signs were decided, and how many exactly.
+    network
+        The network whose complex it is.
+    domain
+        The polyhedron that the cells subdivide.
+    neurons
+        The hidden neurons whose cuts are done, in order; all hidden neurons if `complete`.
+    complete
+        Whether all cuts are done; False after Ctrl-C.
+    dimension
+        The dimension of the domain.
+    lineality
+        A basis, in primitive integers, of the directions along which no sign changes.
+    frame
+        The coordinates y of the domain in which `facet_forms` and `generators` are given.
+    generators
+        The vertices and ray directions of the cells, in one list.
+    statistics
+        The number of signs that were decided, and how many of them exactly.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
+    >>> cells = canonical_complex(net)
+    >>> cells.f_vector, [str(cells.sign_vector(cell)) for cell in cells.cells(0)]
+    ((3, 9, 7), ['00|-', '0+|0', '+0|0'])
     """
 
     def __init__(
-        self,
-        network: Network,
-        domain: Polyhedron,
-        subdivision: Subdivision,
-        neurons: tuple[NeuronId, ...],
-        complete: bool,
+        self, network: Network, domain: Polyhedron, arrays: CellArrays, complete: bool
     ) -> None:
-        """Room-internal; see `canonical_complex`."""
-        self.network, self.domain, self.neurons, self.complete = network, domain, neurons, complete
-        frame = subdivision.frame
-        self.dimension, self.lineality = frame.true_dimension, frame.lineality
-        self.statistics: SignStatistics = subdivision.vertices.statistics
-        self.frame, self.lattice, self.vertex_store = (
-            frame,
-            subdivision.lattice,
-            subdivision.vertices,
-        )
-        self.table, self._words = subdivision.table, subdivision.signs
-        self.facet_forms = subdivision.facet_forms()
-        at_points = (self.vertex_store.base_signs.rows[:, 0] > 0).astype(np.uint64)
-        #: of each inner dimension: which cells are not at infinity, and their numbers among all
-        finite = [words > 0 for words in self.lattice.spread(at_points)]
-        self.inner = [np.flatnonzero(mark) for mark in finite]
-        self._outer = [np.where(mark, np.cumsum(mark) - 1, -1) for mark in finite]
+        self.network, self.domain, self.complete = network, domain, complete
+        self.neurons: tuple[NeuronId, ...] = arrays.neurons
+        self.frame: Frame = arrays.frame
+        self.dimension, self.lineality = self.frame.true_dimension, self.frame.lineality
+        self.generators = Generators(arrays)
+        self.statistics: SignStatistics = arrays.vertices.statistics
+        self._arrays = arrays  # for the modules of this room
 
-    # -- counts ---------------------------------------------------------------------------------------------------
+    # -- counts ------------------------------------------------------------------------------------
 
     @property
     def lineality_dim(self) -> int:
-        """The dimension of the lineality space."""
+        """The dimension of the lineality space, which is the least dimension of a cell."""
         return len(self.lineality)
 
     @property
     def f_vector(self) -> tuple[int, ...]:
-        """The numbers of cells of dimension 0, 1, …, those on the boundary of the domain included."""
-        return (*[0] * self.lineality_dim, *(len(cells) for cells in self.inner))
+        """The numbers of cells of dimension 0, 1, …, with cells on the boundary of the domain."""
+        return (*[0] * self.lineality_dim, *(len(finite) for finite in self._arrays.finite))
 
     @property
     def regions(self) -> int:
@@ -161,13 +192,11 @@ class PolyhedralComplex:
         return self.f_vector[-1]
 
     @cached_property
-    def bounded(self) -> NDArray[np.bool_]:
-        """Which cells of full dimension are bounded, shape (regions,)."""
+    def bounded(self) -> Mask:
+        """Whether each cell of full dimension is bounded, shape (regions,)."""
         if self.lineality:
             return np.zeros(self.regions, dtype=bool)
-        at_infinity = (self.vertex_store.base_signs.rows[:, 0] == 0).astype(np.uint64)
-        marked: NDArray[np.bool_] = self.lattice.spread(at_infinity)[-1][self.inner[-1]] == 0
-        return marked
+        return self._arrays.bounded()
 
     @property
     def bounded_regions(self) -> int:
@@ -176,81 +205,81 @@ class PolyhedralComplex:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all arrays: of cells, vertices and forms."""
-        arrays = [
-            *self.inner,
-            *self._outer,
-            *self.lattice.arrays(),
-            *self.vertex_store.arrays(),
-            self.facet_forms,
-        ]
-        words = sum(signs.words.rows.nbytes for signs in self._words)
-        return sum(array.nbytes for array in arrays) + words + self.table.nbytes
+        """The number of bytes of all arrays of cells, vertices and forms."""
+        return self._arrays.nbytes
 
     def size(self, dimension: int) -> int:
-        """The number of cells of a dimension."""
+        """Return the number of cells of a dimension, 0 where there are none."""
         return self.f_vector[dimension] if 0 <= dimension <= self.dimension else 0
 
     def cells(self, dimension: int) -> Iterator[Cell]:
-        """The cells of a dimension."""
+        """Iterate over the cells of a dimension."""
         return (Cell(dimension, index) for index in range(self.size(dimension)))
 
-    # -- signs ----------------------------------------------------------------------------------------------------
+    # -- signs -------------------------------------------------------------------------------------
 
-    def signs(self, dimension: int) -> NDArray[np.int8]:
-        """The signs of the neurons on the cells of a dimension, shape (number of cells, number of neurons)."""
-        columns = self._sign_columns(dimension, hidden=True)
-        return columns[:, : len(self.neurons)]
+    def signs(self, dimension: int) -> Signs:
+        """Return the signs of the neurons on the cells of a dimension, in the order of `neurons`.
 
-    def constraint_signs(self, dimension: int) -> NDArray[np.int8]:
-        """The signs of c - a·x for the inequalities of the domain on the cells of a dimension: 1 inside, 0 on it."""
-        return self._sign_columns(dimension, hidden=False)
+        The table has the shape (f_dimension, number of neurons), is computed once, and is read
+        only. Below `lineality_dim` it has no rows.
 
-    def inside(self, dimension: int) -> NDArray[np.bool_]:
-        """Which cells of a dimension lie in the relative interior of the domain, shape (number of cells,).
+        Raises
+        ------
+        DomainError
+            The dimension is negative or above the dimension of the domain.
+        """
+        if 0 <= dimension < self.lineality_dim:
+            return np.zeros((0, len(self.neurons)), dtype=np.int8)
+        return self._arrays.signs(self._arrays.inner_dimension(dimension))
 
+    def constraint_signs(self, dimension: int) -> Signs:
+        """Return the signs of c - a·x for the inequalities of the domain on cells of a dimension.
+
+        1 stands for the open side and 0 for the boundary; shape (f_dimension, number of
+        inequalities).
+
+        Raises
+        ------
+        DomainError
+            No cell has this dimension.
+        """
+        return self._arrays.constraint_signs(self._arrays.inner_dimension(dimension))
+
+    def inside(self, dimension: int) -> Mask:
+        """Return whether each cell of a dimension lies in the relative interior of the domain.
+
+        Examples
+        --------
         >>> from polyrelu.network import from_arrays
-        >>> cells = canonical_complex(from_arrays([([[1]], [0]), ([[1]], [0])]), Polyhedron.box([-1], [1]))
+        >>> net = from_arrays([([[1]], [0]), ([[1]], [0])])
+        >>> cells = canonical_complex(net, Polyhedron.box([-1], [1]))
         >>> int(cells.inside(0).sum()), cells.f_vector
         (1, (3, 2))
         """
-        proper = self.constraint_signs(self.dimension).any(
-            axis=0
-        )  # the others are 0 on the whole domain
-        marked: NDArray[np.bool_] = (self.constraint_signs(dimension)[:, proper] != 0).all(axis=1)
-        return marked
-
-    def _sign_columns(self, dimension: int, hidden: bool) -> NDArray[np.int8]:
-        inner = self.inner_dimension(dimension)
-        parts = [np.zeros((self.size(dimension), 0), dtype=np.int8)]
-        for signs in self._words:
-            if (signs.layer > 0) == hidden:
-                words = self.lattice.spread(signs.words.rows)[inner][self.inner[inner]]
-                parts.append(unpacked(words, len(signs.members)))
-        return np.concatenate(parts, axis=1)
+        # Constraints that are 0 on the whole domain bound nothing.
+        proper = self.constraint_signs(self.dimension).any(axis=0)
+        mask: Mask = (self.constraint_signs(dimension)[:, proper] != 0).all(axis=1)
+        return mask
 
     def sign_vector(self, cell: Cell) -> SignVector:
-        """The signs of the neurons on a cell, layer by layer."""
-        self._check(cell)
-        row = self.all_signs[cell.dimension][cell.index].tolist()
+        """Return the signs of the neurons on a cell, layer by layer."""
+        self._arrays.inner_dimension_of(cell)
+        row = self.signs(cell.dimension)[cell.index].tolist()
         layers: list[list[int]] = [[] for _ in range(self.network.hidden_layers)]
         for neuron, sign in zip(self.neurons, row, strict=True):
             layers[neuron.layer - 1].append(sign)
         return SignVector(tuple(map(tuple, layers)))
 
-    @cached_property
-    def all_signs(self) -> list[NDArray[np.int8]]:
-        """`signs` of every dimension from 0 on, kept."""
-        return [
-            self.signs(k)
-            if k >= self.lineality_dim
-            else np.zeros((0, len(self.neurons)), dtype=np.int8)
-            for k in range(self.dimension + 1)
-        ]
+    def signs_of_region(self, index: int) -> SignVector:
+        """Return the signs of the neurons on a region, layer by layer."""
+        return self.sign_vector(Cell(self.dimension, index))
 
     def locate(self, point: Sequence[Rational]) -> Cell | None:
-        """The cell that contains a point in its relative interior; None outside the domain.
+        """Find the cell whose relative interior contains a point; None outside the domain.
 
+        Examples
+        --------
         >>> from polyrelu.network import from_arrays
         >>> cells = canonical_complex(from_arrays([([[1]], [0]), ([[1]], [0])]))
         >>> cells.locate([0]), cells.locate([-3]).dimension
@@ -263,183 +292,158 @@ class PolyhedralComplex:
         x = [to_fraction(entry) for entry in point]
         for row in self.domain.inequalities:
             key.append(int(sum(a * c for a, c in zip(row[:-1], x, strict=True)) != row[-1]))
-        return self._by_signs[bytes(entry + 1 for entry in key)]
+        return self._cell_by_signs[bytes(entry + 1 for entry in key)]
 
     @cached_property
-    def _by_signs(self) -> dict[bytes, Cell]:
-        found: dict[bytes, Cell] = {}
+    def _cell_by_signs(self) -> dict[bytes, Cell]:
+        """Every cell by its signs plus 1, as bytes; the signs of the constraints come last."""
+        cells: dict[bytes, Cell] = {}
         for k in range(self.lineality_dim, self.dimension + 1):
-            rows = np.concatenate([self.all_signs[k], self.constraint_signs(k)], axis=1) + 1
-            found |= {row.tobytes(): Cell(k, i) for i, row in enumerate(rows.astype(np.uint8))}
-        return found
+            rows = np.concatenate([self.signs(k), self.constraint_signs(k)], axis=1) + 1
+            cells |= {row.tobytes(): Cell(k, i) for i, row in enumerate(rows.astype(np.uint8))}
+        return cells
 
-    # -- incidence ------------------------------------------------------------------------------------------------
+    # -- incidence ---------------------------------------------------------------------------------
 
     def facets(self, dimension: int) -> tuple[Indices, Indices]:
-        """The facets of the cells of a dimension k > 0.
+        """Return the facets of all cells of a dimension k > 0, in two arrays.
 
         Returns
         -------
-        offsets, entries : the facets of cell i are the cells entries[offsets[i]:offsets[i + 1]] of dimension k - 1;
-            faces at infinity are left out.
+        offsets, entries
+            The facets of cell i are the cells entries[offsets[i]:offsets[i + 1]] of dimension
+            k - 1. Faces at infinity are left out.
+
+        Raises
+        ------
+        DomainError
+            No cell has this dimension.
         """
-        k = self.inner_dimension(dimension)
-        if k == 0:
-            return np.zeros(self.size(dimension) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        entries, counts = self._inner_facets(k)
-        numbers = self._outer[k - 1][entries]
-        owner = np.repeat(np.arange(len(counts)), counts)[numbers >= 0]
-        offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(counts)))])
-        return offsets, numbers[numbers >= 0]
+        return self._arrays.facets(self._arrays.inner_dimension(dimension))
 
-    def _inner_facets(self, k: int) -> tuple[Indices, Indices]:
-        """The facets of the finite cells of inner dimension k, by the numbers of the lattice."""
-        cells = self.inner[k]
-        if k == 1:
-            return self.lattice.edges.rows[cells].ravel().astype(np.int64), np.full(len(cells), 2)
-        entries, counts = self.lattice.facets[k].gather(cells)
-        return entries.astype(np.int64), counts
+    def facet_forms(self, indices: Indices) -> FacetForms:
+        """Return the affine forms that vanish on cells of codimension 1, given by their indices."""
+        return forms_of_facets(self._arrays, indices)
 
-    def adjacency(self) -> NDArray[np.int64]:
-        """Pairs of neighbouring regions and the cell of codimension 1 between them, shape (number of pairs, 3)."""
+    def adjacency(self) -> Indices:
+        """Return pairs of neighbouring regions and the cell of codimension 1 between them.
+
+        The columns are the two regions, the smaller index first, and the index of the cell between
+        them; shape (number of pairs, 3).
+        """
         offsets, entries = self.facets(self.dimension)
-        owner = np.repeat(np.arange(self.regions), np.diff(offsets))
+        owners = np.repeat(np.arange(self.regions), np.diff(offsets))
         order = np.argsort(entries, kind="stable")
-        entries, owner = entries[order], owner[order]
+        entries, owners = entries[order], owners[order]
         same = np.flatnonzero(entries[1:] == entries[:-1])
-        return np.stack([owner[same], owner[same + 1], entries[same]], axis=1)
+        return np.stack([owners[same], owners[same + 1], entries[same]], axis=1)
 
     def neighbours(self, index: int) -> list[tuple[int, Cell]]:
-        """The regions next to a region, each with the cell of codimension 1 between.
+        """Return the regions next to a region, each with the cell of codimension 1 between them.
 
+        Examples
+        --------
         >>> from polyrelu.network import from_arrays
         >>> cells = canonical_complex(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]))
         >>> sorted(len(cells.neighbours(index)) for index in range(3))
         [1, 1, 2]
         """
-        self._check(self.region_cell(index))
+        self._arrays.inner_dimension_of(Cell(self.dimension, index))
         return self._neighbours.get(index, [])
 
     @cached_property
     def _neighbours(self) -> dict[int, list[tuple[int, Cell]]]:
-        found: dict[int, list[tuple[int, Cell]]] = {}
+        neighbours: dict[int, list[tuple[int, Cell]]] = {}
         for one, other, facet in self.adjacency().tolist():
             between = Cell(self.dimension - 1, facet)
-            found.setdefault(one, []).append((other, between))
-            found.setdefault(other, []).append((one, between))
-        return found
+            neighbours.setdefault(one, []).append((other, between))
+            neighbours.setdefault(other, []).append((one, between))
+        return neighbours
 
-    # -- regions --------------------------------------------------------------------------------------------------
+    # -- regions -----------------------------------------------------------------------------------
 
     def region(self, index: int) -> Region:
-        """A cell of full dimension: its polyhedron, affine map, a point inside.
+        """Return a cell of full dimension with its polyhedron, affine map and a point inside.
 
+        Raises
+        ------
+        DomainError
+            There is no such region; or the complex is incomplete, and then the network is not
+            affine on its cells.
+
+        Examples
+        --------
         >>> from polyrelu.network import from_arrays
         >>> cells = canonical_complex(from_arrays([([[2, 0], [0, 1]], [-1, 0]), ([[1, 3]], [0])]))
         >>> region = cells.region(cells.locate([1, 1]).index)
         >>> sorted(region.polyhedron.inequalities), str(region.affine_map.matrix)
         ([(-2, 0, -1), (0, -1, 0)], '[2 3]')
         """
-        return region_of(self, index)
+        if not self.complete:
+            raise DomainError("the complex is incomplete: the network is not affine on its cells")
+        polyhedron, point = self.region_polyhedron(index), self.interior_point(index)
+        signs = self.signs_of_region(index)
+        affine_map, bounded = self.network.affine_map(signs), bool(self.bounded[index])
+        return Region(index, signs, polyhedron, affine_map, point, bounded)
+
+    def region_polyhedron(self, index: int) -> Polyhedron:
+        """Return the closure of a region as a polyhedron, of an incomplete complex too."""
+        self._require_region(index)
+        return region_polyhedron(self._arrays, self.domain, index)
+
+    def interior_point(self, index: int) -> Point:
+        """Return a point strictly inside a region, of an incomplete complex too.
+
+        Its coordinates have few binary digits where possible.
+        """
+        self._require_region(index)
+        return point_inside(self._arrays, index)
 
     def volume(self, index: int) -> Fraction:
-        """The exact volume of a bounded region; the domain must have full dimension.
+        """Return the exact volume of a bounded region; the domain must have full dimension.
 
+        Raises
+        ------
+        DomainError
+            There is no such region, the region is unbounded, or the domain has a lower dimension
+            than its space.
+
+        Examples
+        --------
         >>> from polyrelu.network import from_arrays
         >>> net = from_arrays([([[1, 1]], [-1]), ([[1]], [0])])
         >>> cells = canonical_complex(net, Polyhedron.box([0, 0], [1, 1]))
         >>> cells.volume(0), cells.volume(1)
         (Fraction(1, 2), Fraction(1, 2))
         """
-        return volume_of(self, index)
+        if self.dimension != self.network.inputs:
+            raise DomainError("regions of a lower-dimensional domain have no rational volume")
+        self._require_region(index)
+        if not self.bounded[index]:
+            raise DomainError(f"region {index} is unbounded")
+        return region_volume(self._arrays, index)
 
-    def region_cell(self, index: int) -> Cell:
-        """A region as a cell."""
-        return Cell(self.dimension, index)
+    def _require_region(self, index: int) -> None:
+        if not 0 <= index < self.regions:
+            raise DomainError(f"there is no region {index}, only {self.regions} regions")
 
-    def signs_of_region(self, index: int) -> SignVector:
-        """The signs of the neurons on a region."""
-        return self.sign_vector(Cell(self.dimension, index))
-
-    def lattice_facets(self, index: int) -> list[int]:
-        """Room-internal: the lattice numbers of the facets of a region."""
-        return self.lattice_faces(self.frame.dimension, int(self.inner[-1][index]))
-
-    @cached_property
-    def neuron_positions(self) -> dict[tuple[int, int], int]:
-        """Room-internal: the column of each neuron (layer, index) in the arrays of signs."""
-        return {(neuron.layer, neuron.index): i for i, neuron in enumerate(self.neurons)}
-
-    # -- coordinates ----------------------------------------------------------------------------------------------
+    # -- coordinates -------------------------------------------------------------------------------
 
     def vertex(self, index: int) -> Point:
-        """The exact coordinates of a vertex; of a point of the cell of dimension `lineality_dim` in general."""
-        self._check(Cell(self.lineality_dim, index))
-        y = self.vertex_store.exact(int(self.inner[0][index]))
-        return self.frame.embedded(y)
+        """Return the exact coordinates of a vertex.
 
-    def vertices_and_rays(self, cell: Cell) -> tuple[list[Point], list[tuple[int, ...]]]:
-        """The vertices of a cell (points on its minimal faces, if there is a lineality space) and its rays."""
-        self._check(cell)
-        points: list[Point] = []
-        rays: list[tuple[int, ...]] = []
-        for vertex in self.vertices_of(self.inner_dimension(cell.dimension), cell.index):
-            y = self.vertex_store.exact(vertex)
-            if y[-1]:
-                points.append(self.frame.embedded(y))
-            else:
-                rays.append(self.frame.direction(y))
-        return points, rays
+        Where the complex has a lineality space, it is a point of the cell `index` of dimension
+        `lineality_dim`.
+        """
+        (number,) = self.generators.of(Cell(self.lineality_dim, index))
+        return self.frame.embedded(self.generators.exact(number))
 
-    def homogeneous(self, vertex: int) -> tuple[int, ...]:
-        """Room-internal: a positive multiple of (x, 1) at a vertex of the lattice, or of (x, 0) at a direction."""
-        if vertex not in self._homogeneous:
-            y = self.vertex_store.exact(vertex)
-            rows = self._integer_embedding
-            self._homogeneous[vertex] = tuple(
-                sum(a * b for a, b in zip(row, y, strict=True)) for row in rows
-            )
-        return self._homogeneous[vertex]
+    def vertices_and_rays(self, cell: Cell) -> tuple[list[Point], list[IntegerRow]]:
+        """Return the vertices and the ray directions of a cell, its V-representation.
 
-    @cached_property
-    def _integer_embedding(self) -> list[list[int]]:
-        return self.frame.embedding.integer_rows()
-
-    @cached_property
-    def _homogeneous(self) -> dict[int, tuple[int, ...]]:
-        return {}
-
-    def vertices_of(self, k: int, index: int) -> list[int]:
-        """Room-internal: the lattice numbers of the vertices of a finite cell of inner dimension k."""
-        return self.lattice_vertices(k, int(self.inner[k][index]))
-
-    def lattice_vertices(self, k: int, number: int) -> list[int]:
-        """Room-internal: the vertices of a cell of the lattice."""
-        cells = np.array([number], dtype=np.int64)
-        while k > 1:
-            cells = np.unique(self.lattice.facets[k].gather(cells)[0]).astype(np.int64)
-            k -= 1
-        if k == 1:
-            cells = np.unique(self.lattice.edges.rows[cells])
-        return [int(vertex) for vertex in cells]
-
-    def lattice_faces(self, k: int, number: int) -> list[int]:
-        """Room-internal: the facets of a cell of the lattice of inner dimension k > 0."""
-        if k == 1:
-            return [int(vertex) for vertex in self.lattice.edges.rows[number]]
-        return [int(face) for face in self.lattice.facets[k].gather(np.array([number]))[0]]
-
-    def _check(self, cell: Cell) -> None:
-        self.inner_dimension(cell.dimension)
-        if not 0 <= cell.index < self.size(cell.dimension):
-            raise DomainError(
-                f"there is no cell {cell.index} of dimension {cell.dimension}, only {self.size(cell.dimension)}"
-            )
-
-    def inner_dimension(self, dimension: int) -> int:
-        """Room-internal: the dimension of a cell without the lineality space."""
-        if not self.lineality_dim <= dimension <= self.dimension:
-            raise DomainError(
-                f"there are no cells of dimension {dimension}, only of {self.lineality_dim} to {self.dimension}"
-            )
-        return dimension - self.lineality_dim
+        Where the complex has a lineality space, the vertices are points of the minimal faces, and
+        the cell is the hull of vertices and rays plus that space.
+        """
+        rows = [self.generators.exact(number) for number in self.generators.of(cell)]
+        points = [self.frame.embedded(row) for row in rows if row[-1]]
+        return points, [self.frame.direction(row) for row in rows if not row[-1]]

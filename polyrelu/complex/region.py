@@ -1,31 +1,43 @@
-"""One region of a complex: its inequalities, its affine map, a point inside, its volume."""
+"""One region of a complex: its inequalities, a point inside, its volume.
+
+`Region` is the public type. The functions below it compute its parts from the arrays of the complex
+(`CellArrays`); `PolyhedralComplex` and `interior_points` call them.
+
+A point inside a region is the mean of its vertices plus its ray directions, rounded to as few
+binary digits as possible. Whether a rounded point is inside is decided by the signs of the forms of
+the facets: in floats with a rigorous bound, and exactly where floats leave a sign open.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyrelu.complex.engine.affine_forms import certain_sign
-from polyrelu.complex.engine.coordinates import Frame
-from polyrelu.errors import DomainError
+from polyrelu.complex.engine.cells import CellArrays
+from polyrelu.complex.frame import Frame
 from polyrelu.exact import Polyhedron, RationalMatrix, dot_sign, positive_primitive
 from polyrelu.network import AffineMap, SignVector
-from polyrelu.support.typing import Point
+from polyrelu.support.typing import Floats, Point
 
-if TYPE_CHECKING:
-    from polyrelu.complex.polyhedral_complex import PolyhedralComplex
-
-__all__ = ["Region", "interior_point", "polyhedron_in_x", "region_of", "volume_of"]
+__all__ = [
+    "BINARY_DIGITS",
+    "Region",
+    "float_bounds",
+    "point_inside",
+    "polyhedron_in_x",
+    "region_polyhedron",
+    "region_volume",
+]
 
 Row = list[int]
 
-#: Binary digits tried for a point inside before its exact mean of vertices is taken.
-DIGITS = (0, 2, 4, 8, 12, 16, 24, 32, 40, 52)
+#: Numbers of binary digits after the point that are tried for a point inside, in order. Where none
+#: suffices, the exact mean of the vertices is taken.
+BINARY_DIGITS = (0, 2, 4, 8, 12, 16, 24, 32, 40, 52)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +46,28 @@ class Region:
 
     Attributes
     ----------
-    index : its number among the regions.
-    signs : of the hidden neurons.
-    polyhedron : its closure: one inequality for each facet, and the equations of the domain's affine hull.
-    affine_map : of the network on it.
-    interior_point : strictly inside all facets, with few digits where possible.
-    bounded : whether it is bounded.
+    index
+        The number of the region among all regions.
+    signs
+        The signs of the hidden neurons on the region.
+    polyhedron
+        The closure of the region: one inequality for each facet, and the equations of the affine
+        hull of the domain.
+    affine_map
+        The affine map by which the network acts on the region.
+    interior_point
+        A point strictly inside all facets, with few binary digits where possible.
+    bounded
+        Whether the region is bounded.
+
+    Examples
+    --------
+    >>> from polyrelu.complex import canonical_complex
+    >>> from polyrelu.network import from_arrays
+    >>> cells = canonical_complex(from_arrays([([[2]], [-1]), ([[3]], [0])]))
+    >>> region = cells.region(0)
+    >>> str(region.signs), region.polyhedron.inequalities, region.interior_point
+    ('+', ((-2, -1),), (Fraction(2, 1),))
     """
 
     index: int
@@ -50,56 +78,39 @@ class Region:
     bounded: bool
 
 
-def region_of(cells: PolyhedralComplex, index: int) -> Region:
-    """All about a region of a complete complex."""
-    if not cells.complete:
-        raise DomainError("the complex is incomplete: the network is not affine on its cells")
-    _check_index(cells, index)
-    signs = cells.signs_of_region(index)
-    polyhedron, point = region_polyhedron(cells, index), interior_point(cells, index)
-    bounded = bool(cells.bounded[index])
-    return Region(index, signs, polyhedron, cells.network.affine_map(signs), point, bounded)
+# -- inequalities ----------------------------------------------------------------------------------
 
 
-def region_polyhedron(cells: PolyhedralComplex, index: int) -> Polyhedron:
-    """The closure of a region, of an incomplete complex too."""
-    _check_index(cells, index)
-    return polyhedron_in_x(cells.frame, cells.domain, _facet_rows(cells, index))
-
-
-def interior_point(cells: PolyhedralComplex, index: int) -> Point:
-    """The point inside a region, of an incomplete complex too."""
-    _check_index(cells, index)
-    return _point_inside(cells, index)
-
-
-def _check_index(cells: PolyhedralComplex, index: int) -> None:
-    if not 0 <= index < cells.regions:
-        raise DomainError(f"there is no region {index}, only {cells.regions} regions")
-
-
-def _facet_sides(cells: PolyhedralComplex, index: int) -> tuple[list[int], list[int]]:
+def _facet_sides(arrays: CellArrays, index: int) -> tuple[list[int], list[int]]:
     """The numbers of the forms of the facets that are not at infinity, and their signs inside."""
-    if cells.frame.dimension == 0:
+    size = arrays.dimension
+    if size == 0:
         return [], []
-    signs = cells.all_signs[cells.dimension][index]
+    signs = arrays.signs(size)[index]
+    facets, _ = arrays.lattice.facets_of(size, arrays.finite[size][[index]])
     numbers, inside = [], []
-    for number in cells.facet_forms[cells.lattice_facets(index)].tolist():
-        layer, member = cells.table.source(number)
-        if (layer, member) != (0, -1):
+    for number in arrays.facet_forms[facets].tolist():
+        if not arrays.is_at_infinity(number):
+            column = arrays.column_of_form(number)
             numbers.append(number)
-            inside.append(1 if layer == 0 else int(signs[cells.neuron_positions[layer, member]]))
+            inside.append(1 if column < 0 else int(signs[column]))
     return numbers, inside
 
 
-def _facet_rows(cells: PolyhedralComplex, index: int) -> list[Row]:
-    """The forms of the facets over (y, t), positive inside."""
-    sides = zip(*_facet_sides(cells, index), strict=True)
-    return [[inside * entry for entry in cells.table.exact_row(number)] for number, inside in sides]
+def region_polyhedron(arrays: CellArrays, domain: Polyhedron, index: int) -> Polyhedron:
+    """The closure of a region, of an incomplete complex too."""
+    sides = zip(*_facet_sides(arrays, index), strict=True)
+    forms = [
+        [inside * entry for entry in arrays.table.exact_row(number)] for number, inside in sides
+    ]
+    return polyhedron_in_x(arrays.frame, domain, forms)
 
 
 def polyhedron_in_x(frame: Frame, domain: Polyhedron, forms: Sequence[Sequence[int]]) -> Polyhedron:
-    """{x in the affine hull of the domain: all forms over (y, t) are ≥ 0}, an inequality for each form."""
+    """The points x of the affine hull of the domain where all forms over (y, t) are ≥ 0.
+
+    The polyhedron has an inequality for each form.
+    """
     in_x = RationalMatrix.from_integers(forms, ncols=frame.dimension + 1) @ frame.coordinates
     rows = [
         positive_primitive([*(-entry for entry in row[:-1]), row[-1]])
@@ -109,60 +120,61 @@ def polyhedron_in_x(frame: Frame, domain: Polyhedron, forms: Sequence[Sequence[i
     return Polyhedron(domain.ambient_dimension, tuple(rows), () if full else domain.affine_hull())
 
 
-def _point_inside(cells: PolyhedralComplex, index: int) -> Point:
-    """The mean of the vertices plus the directions, rounded if a rounded point is inside too."""
-    numbers = cells.vertices_of(cells.frame.dimension, index)
-    floats = cells.vertex_store.coordinates.buffer[numbers]
+# -- a point inside --------------------------------------------------------------------------------
+
+
+def point_inside(arrays: CellArrays, index: int) -> Point:
+    """A point inside a region: the mean of its generators, rounded if that point is inside too."""
+    numbers = arrays.vertices_of(arrays.dimension, index)
+    floats = arrays.vertices.coordinates.buffer[numbers]
     at_infinity = floats[:, -1] == 0
     points, directions = floats[~at_infinity, :-1], floats[at_infinity, :-1]
     with np.errstate(all="ignore"):
         mean = points.mean(axis=0) + directions.sum(axis=0)
     if np.isfinite(mean).all() and np.abs(mean).max(initial=0.0) < 2.0**60:
-        sides = _facet_sides(cells, index)
-        for digits in DIGITS:
+        sides = _facet_sides(arrays, index)
+        for digits in BINARY_DIGITS:
             rounded = [round(value * 2**digits) for value in mean.tolist()]
-            if _is_inside(cells, *sides, [*rounded, 1 << digits]):
-                return cells.frame.embedded([*rounded, 1 << digits])
-    return cells.frame.embedded(
-        _exact_mean([cells.vertex_store.exact(number) for number in numbers])
-    )
+            if _is_inside(arrays, *sides, [*rounded, 1 << digits]):
+                return arrays.frame.embedded([*rounded, 1 << digits])
+    exact = [arrays.vertices.exact(number) for number in numbers]
+    return arrays.frame.embedded(_exact_mean(exact))
 
 
-def float_bounds(
-    rows: NDArray[np.float64], errors: NDArray[np.float64], y: NDArray[np.float64]
-) -> Any:
-    """How far off the values of float forms F with errors E are at points y of floats, computed in any order:
-    |F|₁ (d + 4) u max|y| + 2 E |y|₁ (see `vertices`)."""
-    sizes = np.abs(y)
-    unit = (y.shape[-1] + 4) * 2.0**-53 * (1 + 2.0**-20)
-    return np.abs(rows).sum(axis=-1) * unit * sizes.max(axis=-1) + 2 * (
-        1 + 2.0**-20
-    ) * errors * sizes.sum(axis=-1)
+def float_bounds(rows: Floats, errors: Floats, points: Floats) -> Floats:
+    """Bounds on the errors of values of forms at points (y, t) of exact floats.
+
+    For a float form F with error E the bound is |F|₁ (d + 4) u max|y| + 2 E |y|₁, for sums in any
+    order; see docs/theory/float_signs.md, section 7. The last axis of `rows` and `points` has the
+    coordinates.
+    """
+    sizes = np.abs(points)
+    unit = (points.shape[-1] + 4) * 2.0**-53 * (1 + 2.0**-20)
+    rounding = np.abs(rows).sum(axis=-1) * unit * sizes.max(axis=-1)
+    return np.asarray(rounding + 2 * (1 + 2.0**-20) * errors * sizes.sum(axis=-1))
 
 
 @np.errstate(all="ignore")
-def _is_inside(
-    cells: PolyhedralComplex, numbers: list[int], inside: list[int], point: list[int]
-) -> bool:
+def _is_inside(arrays: CellArrays, numbers: list[int], inside: list[int], point: list[int]) -> bool:
     """Whether forms have their signs inside at a point (y, t). Floats decide where they can."""
-    unresolved = list(zip(numbers, inside, strict=True))
+    undecided = list(zip(numbers, inside, strict=True))
     if max(map(abs, point)) <= 1 << 53:
-        q = np.array(point, dtype=np.float64)
-        rows, errors = cells.table.rows.buffer[numbers], cells.table.errors.buffer[numbers]
-        signs = certain_sign(rows @ q, float_bounds(rows, errors, q)) * np.array(
-            inside, dtype=np.int8
-        )
+        y = np.array(point, dtype=np.float64)
+        rows, errors = arrays.table.rows.buffer[numbers], arrays.table.errors.buffer[numbers]
+        signs = certain_sign(rows @ y, float_bounds(rows, errors, y))
+        signs = signs * np.array(inside, dtype=np.int8)
         if (signs == -1).any():
             return False
-        unresolved = [
-            pair for pair, sign in zip(unresolved, signs.tolist(), strict=True) if sign != 1
+        undecided = [
+            pair for pair, sign in zip(undecided, signs.tolist(), strict=True) if sign != 1
         ]
     return all(
-        dot_sign(cells.table.exact_row(number), point) * sign > 0 for number, sign in unresolved
+        dot_sign(arrays.table.exact_row(number), point) * sign > 0 for number, sign in undecided
     )
 
 
 def _exact_mean(vertices: list[Row]) -> Row:
+    """The exact mean of the points plus the sum of the directions, in homogeneous coordinates."""
     points = [vertex for vertex in vertices if vertex[-1]]
     directions = [vertex for vertex in vertices if not vertex[-1]]
     total = [Fraction()] * len(vertices[0])
@@ -173,33 +185,33 @@ def _exact_mean(vertices: list[Row]) -> Row:
     return RationalMatrix.from_rows([total]).primitive_rows()[0]
 
 
-def volume_of(cells: PolyhedralComplex, index: int) -> Fraction:
+# -- volume ----------------------------------------------------------------------------------------
+
+
+def region_volume(arrays: CellArrays, index: int) -> Fraction:
     """The exact volume of a bounded region of a domain of full dimension.
 
-    The region is cut into simplices: cones from one of its vertices over the facets that do not contain it, and so on.
+    The region is cut into simplices: cones from one of its vertices over the simplices of the
+    facets that do not contain that vertex.
     """
-    if cells.dimension != cells.network.inputs:
-        raise DomainError("regions of a lower-dimensional domain have no rational volume")
-    _check_index(cells, index)
-    if not cells.bounded[index]:
-        raise DomainError(f"region {index} is unbounded")
-    store, size = cells.vertex_store, cells.frame.dimension
+    size = arrays.dimension
     total = Fraction()
-    for simplex in _simplices(cells, size, cells.inner[size][index]):
-        corners = [[Fraction(entry, row[-1]) for entry in row] for row in map(store.exact, simplex)]
+    for simplex in _simplices(arrays, size, int(arrays.finite[size][index])):
+        rows = map(arrays.vertices.exact, simplex)
+        corners = [[Fraction(entry, row[-1]) for entry in row] for row in rows]
         total += abs(RationalMatrix.from_rows(corners).determinant())
     for k in range(2, size + 1):
         total /= k
     return total
 
 
-def _simplices(cells: PolyhedralComplex, k: int, cell: int) -> list[list[int]]:
-    """The vertex numbers of a triangulation of a bounded cell of inner dimension k, by lattice numbers."""
+def _simplices(arrays: CellArrays, k: int, cell: int) -> list[list[int]]:
+    """The vertices of the simplices of a triangulation of a bounded lattice cell."""
     if k == 0:
-        return [[int(cell)]]
-    apex = cells.lattice_vertices(k, cell)[0]
-    found = []
-    for facet in cells.lattice_faces(k, cell):
-        if apex not in cells.lattice_vertices(k - 1, facet):
-            found += [[apex, *simplex] for simplex in _simplices(cells, k - 1, facet)]
-    return found
+        return [[cell]]
+    apex = arrays.lattice.vertices_of(k, cell)[0]
+    simplices = []
+    for facet in arrays.lattice.facets_of(k, np.array([cell]))[0].tolist():
+        if apex not in arrays.lattice.vertices_of(k - 1, facet):
+            simplices += [[apex, *simplex] for simplex in _simplices(arrays, k - 1, facet)]
+    return simplices

@@ -1,13 +1,22 @@
-"""Regions and their neighbours only, in any dimension: from region to region through facets, no lattice.
+"""Regions and their neighbours in any dimension, found by walks through facets, without a lattice.
 
-A region is known by the signs of the neurons on it. Its facets are the needed ones among the inequalities sign·z ≥ 0
-and those of the domain; linear programs find them, exactly. Behind a facet in a neuron's facet r = 0 (r > 0 inside) lies
-exactly one region, and its signs need no point: a neuron whose form is not a multiple of r keeps its sign, for it is
-not 0 inside the facet; the form of another one is, behind the facet too, a multiple κ r, because forms are continuous,
-and has the sign of -κ there. Layer by layer all is known (neurons that are 0 on one side included).
+`walk_regions` visits the regions breadth first and `region_graph` collects them. Time and memory
+grow with the number of regions, whereas the face lattice grows with the number of cells of all
+dimensions; so this is the way for domains of many dimensions.
 
-Every region is found: the domain is convex, and what separates its regions in codimension 1 are facets. Time and memory
-are those of the regions alone, where the lattice grows with the number of cells of all dimensions.
+A region is determined by the signs of the neurons on it. Its facets lie on the irredundant ones
+among the inequalities sign·z ≥ 0 and the inequalities of the domain; linear programs find them,
+exactly. Across a facet inside the domain lies exactly one region. Let the facet lie on the zero set
+of a form r, r > 0 on the known side. The signs of the neurons across the facet follow layer by
+layer, without a point there:
+
+* A neuron whose form on the known side is not a multiple of r keeps its sign, because the form is
+  not 0 in the relative interior of the facet.
+* A neuron whose form on the known side is a multiple of r (0 included) vanishes on the facet. Forms
+  are continuous, so that its form across the facet is κ r for some κ, and has the sign of -κ there.
+
+Every region is found: the domain is convex, and whatever separates its regions in codimension 1 are
+facets.
 """
 
 from __future__ import annotations
@@ -23,7 +32,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.complex.engine.coordinates import Frame, frame_of
+from polyrelu.complex.frame import Frame, frame_of
 from polyrelu.complex.region import Region, polyhedron_in_x
 from polyrelu.exact import (
     InteriorPoint,
@@ -39,19 +48,28 @@ from polyrelu.support.typing import IntegerRow
 
 __all__ = ["RegionGraph", "RegionVisit", "region_graph", "walk_regions"]
 
-#: Signs of the neurons of a layer, given its number and its forms on the region.
-Decide = Callable[[int, list[IntegerRow]], tuple[int, ...]]
+#: Returns the signs of the neurons of a layer, given its number and its forms on the region.
+SignDecision = Callable[[int, list[IntegerRow]], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class RegionVisit:
-    """A region on the walk.
+    """A region on a walk, with its neighbours.
 
     Attributes
     ----------
-    region : the region; regions are numbered in the order in which they are seen first.
-    neighbours : the numbers of the regions behind its facets, in the order of the inequalities of its polyhedron, -1
-        where the facet lies on the boundary of the domain.
+    region
+        The region; regions are numbered in the order in which the walk finds them.
+    neighbours
+        For each inequality of the region's polyhedron the number of the region across this facet,
+        -1 where the facet lies on the boundary of the domain.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> visit = next(walk_regions(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])])))
+    >>> str(visit.region.signs), visit.region.polyhedron.inequalities, visit.neighbours
+    ('+-', ((1, 1), (-1, 0)), (1, 2))
     """
 
     region: Region
@@ -59,21 +77,29 @@ class RegionVisit:
 
 
 def walk_regions(network: Network, domain: Polyhedron | None = None) -> Iterator[RegionVisit]:
-    """All regions with their neighbours, breadth first, each once; only their signs are kept in memory.
+    """Visit all regions with their neighbours, breadth first, each of them once.
+
+    Only the signs of the regions are kept in memory.
 
     Parameters
     ----------
-    network : any network, degenerate ones and skip connections included.
-    domain : a nonempty polyhedron in R^{n_0}, of any dimension; None for R^{n_0}.
+    network
+        Any network, also a degenerate one or one with skip connections.
+    domain
+        A nonempty polyhedron in R^{n_0}, of any dimension; None for R^{n_0}.
 
     Yields
     ------
-    A `RegionVisit` for every region; neighbours can have numbers that are still to come.
+    RegionVisit
+        The regions in the order of their numbers. Neighbours can be regions that are visited later.
 
     Raises
     ------
-    DomainError : the domain is empty or lies in another space; raised when the first region is asked for.
+    DomainError
+        The domain is empty or lies in another space; raised when the first region is asked for.
 
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
     >>> [(str(visit.region.signs), visit.neighbours) for visit in walk_regions(net)][:2]
@@ -82,23 +108,41 @@ def walk_regions(network: Network, domain: Polyhedron | None = None) -> Iterator
     polyhedron = Polyhedron.universe(network.inputs) if domain is None else domain
     walk = _Walk(network, polyhedron)
     index = 0
-    while index < len(walk.found):
+    while index < len(walk.sign_vectors):
         yield walk.visit(index)
         index += 1
 
 
 class RegionGraph:
-    """Regions and which of them have a facet in common; made by `region_graph`.
+    """Regions and the pairs of them with a common facet, made by `region_graph`.
 
     Attributes
     ----------
-    network, domain : of what, on what.
-    all_regions : the regions themselves.
-    signs : of all hidden neurons, shape (regions, neurons).
-    adjacency : pairs of neighbours i < j, shape (number of pairs, 2).
-    bounded : which regions are bounded, shape (regions,).
-    complete : False after Ctrl-C; then regions are missing, and so are pairs.
-    lineality_dim, dimension : of the complex, and of the domain.
+    network
+        The network whose regions they are.
+    domain
+        The polyhedron that the regions subdivide.
+    all_regions
+        The regions, by their numbers.
+    signs
+        The signs of all hidden neurons on each region, shape (regions, neurons).
+    adjacency
+        The pairs i < j of neighbouring regions, shape (number of pairs, 2).
+    bounded
+        Whether each region is bounded, shape (regions,).
+    complete
+        Whether all regions are listed; False after Ctrl-C, when regions and pairs are missing.
+    lineality_dim
+        The dimension of the lineality space of the complex.
+    dimension
+        The dimension of the domain.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> found = region_graph(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]))
+    >>> found.signs.tolist(), found.adjacency.tolist(), found.bounded_regions
+    ([[1, -1], [1, 1], [-1, -1]], [[0, 1], [0, 2]], 1)
     """
 
     def __init__(
@@ -109,7 +153,7 @@ class RegionGraph:
         seen: int,
         frame: Frame,
     ) -> None:
-        """Room-internal."""
+        """`seen` is the number of regions that the walk has found; see `region_graph`."""
         self.network, self.domain = network, domain
         self.all_regions = [visit.region for visit in visits]
         signs = [list(chain(*region.signs.layers)) for region in self.all_regions]
@@ -137,7 +181,7 @@ class RegionGraph:
 
     @cached_property
     def graph(self) -> nx.Graph:
-        """The regions as nodes with the attributes ``signs`` and ``bounded``, neighbours joined; see `dual_graph`."""
+        """The graph of neighbouring regions; nodes have the attributes of `dual_graph`."""
         graph = nx.Graph()
         for index, (region, bounded) in enumerate(
             zip(self.all_regions, self.bounded.tolist(), strict=True)
@@ -152,15 +196,33 @@ def region_graph(
     domain: Polyhedron | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> RegionGraph:
-    """The regions and their neighbours, without cells of lower dimension: for domains of many dimensions.
+    """List the regions and their neighbours, without cells of lower dimension.
 
     Parameters
     ----------
-    network, domain : see `walk_regions`.
-    progress : called with the numbers of regions visited and seen.
+    network
+        Any network, also a degenerate one or one with skip connections.
+    domain
+        A nonempty polyhedron in R^{n_0}, of any dimension; None for R^{n_0}.
+    progress
+        Called after every visit with the number of visited regions and the number of regions that
+        are known so far.
 
+    Returns
+    -------
+    RegionGraph
+        The regions. After Ctrl-C they are the regions visited so far, with `complete` False.
+
+    Raises
+    ------
+    DomainError
+        The domain is empty or lies in another space.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
-    >>> found = region_graph(from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])]))
+    >>> net = from_arrays([([[1, 0], [0, 1], [1, 1]], [0, 0, -1]), ([[1, 1, 1]], [0])])
+    >>> found = region_graph(net)
     >>> found.regions, found.bounded_regions, len(found.adjacency)
     (7, 1, 9)
     """
@@ -168,19 +230,20 @@ def region_graph(
     walk = _Walk(network, polyhedron)
     visits: list[RegionVisit] = []
     with deferred_interrupt() as interrupt:
-        while len(visits) < len(walk.found) and not (interrupt.requested and visits):
+        while len(visits) < len(walk.sign_vectors) and not (interrupt.requested and visits):
             visits.append(walk.visit(len(visits)))
             if progress is not None:
-                progress(len(visits), len(walk.found))
-    return RegionGraph(network, polyhedron, visits, len(walk.found), walk.frame)
+                progress(len(visits), len(walk.sign_vectors))
+    return RegionGraph(network, polyhedron, visits, len(walk.sign_vectors), walk.frame)
 
 
 class _Walk:
-    """The regions seen so far; y are the coordinates of the frame, forms rows [a | b] over (y, 1).
+    """The regions found so far. Forms are rows [a | b] over (y, 1), y the coordinates of the frame.
 
     Attributes
     ----------
-    found : their signs, in order.
+    sign_vectors
+        The signs of the regions, by their numbers.
     """
 
     def __init__(self, network: Network, domain: Polyhedron) -> None:
@@ -188,42 +251,42 @@ class _Walk:
         self.frame = frame_of(network, domain)
         self._size = self.frame.dimension
         self._inputs = self.frame.embedding.take(rows=range(network.inputs))
-        self._boundary = {row for row in _primitive(self.frame.constraints) if any(row[:-1])}
+        self._boundary = {row for row in _primitive_forms(self.frame.constraints) if any(row[:-1])}
         self._all_bounded = domain.is_bounded()
-        self.found: list[SignVector] = []
+        self.sign_vectors: list[SignVector] = []
         self._numbers: dict[SignVector, int] = {}
         point = _point_inside([_inequality(row) for row in self._boundary], self._size)
-        self._number(self._through(_signs_beside(point))[0])
+        self._number(self._signs_and_forms(_signs_beside(point))[0])
 
     def _number(self, signs: SignVector) -> int:
+        """The number of the region with these signs; a new region gets the next number."""
         if signs not in self._numbers:
-            self._numbers[signs] = len(self.found)
-            self.found.append(signs)
+            self._numbers[signs] = len(self.sign_vectors)
+            self.sign_vectors.append(signs)
         return self._numbers[signs]
 
-    def _through(self, decide: Decide) -> tuple[SignVector, list[list[IntegerRow]]]:
-        """The signs that are decided layer by layer, and the forms that they lead to."""
+    def _signs_and_forms(self, decide: SignDecision) -> tuple[SignVector, list[list[IntegerRow]]]:
+        """Signs decided layer by layer, and the primitive forms of each layer that follow."""
         activations, signs, forms = [self._inputs], [], []
         for number, layer in enumerate(self._network.layers[: self._network.hidden_layers], 1):
             form = RationalMatrix.zeros(layer.width, self._size).beside(layer.bias)
             for block in layer.blocks:
                 form = form + block @ activations[block.source]
-            forms.append(_primitive(form))
+            forms.append(_primitive_forms(form))
             signs.append(decide(number, forms[-1]))
             activations.append(form.scale_rows([int(sign > 0) for sign in signs[-1]]))
         return SignVector(tuple(signs)), forms
 
     def visit(self, index: int) -> RegionVisit:
-        """A region that was seen, and the numbers of its neighbours."""
-        signs = self.found[index]
-        _, forms = self._through(lambda number, _: signs.layers[number - 1])
-        facet_inequalities = {
-            _times(row, sign) for row, sign in zip(chain(*forms), chain(*signs.layers), strict=True)
+        """The region with a number, and the numbers of its neighbours."""
+        signs = self.sign_vectors[index]
+        _, forms = self._signs_and_forms(lambda number, _: signs.layers[number - 1])
+        positive = {
+            _signed(row, sign)
+            for row, sign in zip(chain(*forms), chain(*signs.layers), strict=True)
         }
-        rows = [
-            _inequality(row)
-            for row in sorted(self._boundary | {row for row in facet_inequalities if any(row[:-1])})
-        ]
+        candidates = self._boundary | {row for row in positive if any(row[:-1])}
+        rows = [_inequality(row) for row in sorted(candidates)]
         point = _point_inside(rows, self._size)
         facets = irredundant_rows(rows, tuple(Fraction(entry, point[-1]) for entry in point[:-1]))
         inside = [_inequality(facet) for facet in facets]
@@ -236,12 +299,12 @@ class _Walk:
     def _neighbour_across(
         self, facet: IntegerRow, signs: SignVector, forms: list[list[IntegerRow]]
     ) -> int:
-        """The number of the region behind a facet, facet > 0 on this side."""
+        """The number of the region across a facet; the form `facet` is > 0 on this side."""
         pivot = next(j for j, entry in enumerate(facet) if entry)
-        opposite = _times(facet, -1)
+        opposite = _signed(facet, -1)
 
         def decide(number: int, rows: list[IntegerRow]) -> tuple[int, ...]:
-            """Signs behind the facet, by the rule of the module's text."""
+            """The signs across the facet, by the rule in the text of the module."""
             found = []
             for row, before, sign in zip(
                 rows, forms[number - 1], signs.layers[number - 1], strict=True
@@ -250,10 +313,10 @@ class _Walk:
                 found.append(-_sign(row[pivot] * facet[pivot]) if vanishes else sign)
             return tuple(found)
 
-        return self._number(self._through(decide)[0])
+        return self._number(self._signs_and_forms(decide)[0])
 
     def _region(self, index: int, inside: list[IntegerRow], point: list[int]) -> Region:
-        signs = self.found[index]
+        signs = self.sign_vectors[index]
         polyhedron = polyhedron_in_x(self.frame, self._domain, inside)
         bounded = self._all_bounded or (len(inside) > self._size and polyhedron.is_bounded())
         return Region(
@@ -266,11 +329,11 @@ class _Walk:
         )
 
 
-def _signs_beside(point: list[int]) -> Decide:
-    """Signs in a region at a point (y, t): those at y + (ε, ε², …) for every small ε > 0."""
+def _signs_beside(point: list[int]) -> SignDecision:
+    """Decides the signs at y + (ε, ε², …) for all small ε > 0, beside a point (y, t)."""
 
     def decide(_: int, rows: list[IntegerRow]) -> tuple[int, ...]:
-        """The sign of the first number that is not 0 among the value and the coefficients."""
+        """The sign of the first nonzero number among the value and the coefficients."""
         values = (sum(map(operator.mul, row, point)) for row in rows)
         return tuple(
             _sign(next(filter(None, (value, *row[:-1])), 0))
@@ -290,16 +353,16 @@ def _point_inside(rows: list[IntegerRow], size: int) -> list[int]:
     return RationalMatrix.column([*found.point, 1]).transpose().integer_rows()[0]
 
 
-def _primitive(forms: RationalMatrix) -> list[IntegerRow]:
+def _primitive_forms(forms: RationalMatrix) -> list[IntegerRow]:
     return [positive_primitive(row) for row in forms.integer_rows()]
 
 
 def _inequality(row: IntegerRow) -> IntegerRow:
-    """The form [a | b], meaning a·y + b ≥ 0, as the inequality [-a | b], and back."""
+    """The inequality [-a | b] that means a·y + b ≥ 0, from the form [a | b]; its own inverse."""
     return (*(-entry for entry in row[:-1]), row[-1])
 
 
-def _times(row: IntegerRow, sign: int) -> IntegerRow:
+def _signed(row: IntegerRow, sign: int) -> IntegerRow:
     return tuple(sign * entry for entry in row)
 
 

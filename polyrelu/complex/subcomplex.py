@@ -1,36 +1,46 @@
-"""Subcomplexes: sets of cells of a complex that contain the faces of their cells, so that their union is closed."""
+"""Subcomplexes: sets of cells that contain all faces of their cells, so that their union is closed.
+
+Bent hyperplanes, level sets and decision boundaries are subcomplexes; homology, meshes and pictures
+take them. A subcomplex stores a mask of cells for every dimension and keeps the complex alive.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polyrelu.complex.cell import Cell
+from polyrelu.complex.polyhedral_complex import PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.support.typing import Mask
 
-if TYPE_CHECKING:
-    from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
-
-__all__ = ["Subcomplex", "around", "marked_facets"]
+__all__ = ["Subcomplex", "faces_of_regions", "marked_facets"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subcomplex:
-    """Some cells of a complex, their faces among them.
+    """A set of cells of a complex that contains the faces of its cells.
+
+    Subcomplexes of the same complex can be joined (`|`), intersected (`&`) and compared; cells can
+    be tested for membership (`in`) and iterated over, by dimension and index.
 
     Attributes
     ----------
-    cells : the whole complex.
-    masks : for every dimension k = 0, 1, … of the complex which cells belong to it, shape (f_k,).
+    cells
+        The complex.
+    masks
+        For every dimension k = 0, 1, … of the complex, whether each cell belongs to the subcomplex;
+        shape (f_k,).
 
+    Examples
+    --------
     >>> from polyrelu.complex import bent_hyperplane, canonical_complex
     >>> from polyrelu.network import NeuronId, from_arrays
-    >>> cells = canonical_complex(from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])]))
-    >>> bent = bent_hyperplane(cells, NeuronId(2, 0))
+    >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1]), ([[1]], [0])])
+    >>> bent = bent_hyperplane(canonical_complex(net), NeuronId(2, 0))
     >>> bent, bent.dimension, (bent | bent) == bent
     (<Subcomplex, cells by dimension (2, 3, 0)>, 1, True)
     """
@@ -40,12 +50,27 @@ class Subcomplex:
 
     @classmethod
     def closure(cls, cells: PolyhedralComplex, masks: Mapping[int, Mask]) -> Subcomplex:
-        """Marked cells and all their faces; dimensions that are not mentioned have no marked cells.
+        """Return the smallest subcomplex that contains some marked cells.
+
+        Parameters
+        ----------
+        cells
+            The complex.
+        masks
+            For some dimensions whether each cell is marked; in other dimensions no cell is.
+
+        Returns
+        -------
+        Subcomplex
+            The marked cells and all their faces.
 
         Raises
         ------
-        DomainError : a mask of another length, or for a dimension that there is not.
+        DomainError
+            A mask has a wrong length, or the complex has no cells of its dimension.
 
+        Examples
+        --------
         >>> from polyrelu.complex import canonical_complex
         >>> from polyrelu.network import from_arrays
         >>> cells = canonical_complex(from_arrays([([[1], [1]], [0, -1]), ([[1, 1]], [0])]))
@@ -55,14 +80,16 @@ class Subcomplex:
         found = [np.zeros(cells.size(k), dtype=bool) for k in range(cells.dimension + 1)]
         for k in masks.keys() - range(cells.dimension + 1):
             raise DomainError(
-                f"a mask for cells of dimension {k}, but the complex has dimension {cells.dimension}"
+                f"a mask for cells of dimension {k}, "
+                f"but the complex has dimension {cells.dimension}"
             )
         for k in range(cells.dimension, -1, -1):
             mask = masks.get(k)
             if mask is not None:
                 if mask.shape != found[k].shape:
                     raise DomainError(
-                        f"a mask of shape {mask.shape} for the {len(found[k])} cells of dimension {k}"
+                        f"a mask of shape {mask.shape} for the {len(found[k])} cells "
+                        f"of dimension {k}"
                     )
                 found[k] |= mask
             if k > cells.lineality_dim:
@@ -71,23 +98,21 @@ class Subcomplex:
 
     @property
     def f_vector(self) -> tuple[int, ...]:
-        """The numbers of its cells of dimension 0, 1, …, up to the dimension of the whole complex."""
+        """The numbers of cells of dimension 0, 1, …, up to the dimension of the complex."""
         return tuple(int(mask.sum()) for mask in self.masks)
 
     @property
     def dimension(self) -> int:
-        """The largest dimension of its cells; -1 if there are none."""
+        """The largest dimension of a cell of the subcomplex; -1 if it is empty."""
         return max((k for k, mask in enumerate(self.masks) if mask.any()), default=-1)
 
     def indices(self, dimension: int) -> NDArray[np.int64]:
-        """The numbers of its cells of a dimension."""
+        """Return the indices of the cells of a dimension that belong to the subcomplex."""
         if not 0 <= dimension < len(self.masks):
             return np.zeros(0, dtype=np.int64)
         return np.flatnonzero(self.masks[dimension])
 
     def __iter__(self) -> Iterator[Cell]:
-        from polyrelu.complex.polyhedral_complex import Cell
-
         for k in range(len(self.masks)):
             yield from (Cell(k, int(index)) for index in self.indices(k))
 
@@ -128,17 +153,20 @@ class Subcomplex:
 
 
 def marked_facets(cells: PolyhedralComplex, dimension: int, marked: Mask) -> Mask:
-    """Which cells of dimension k - 1 are facets of marked cells of dimension k."""
+    """Whether each cell is a facet of a marked cell of the given dimension."""
     offsets, entries = cells.facets(dimension)
-    below = np.zeros(cells.size(dimension - 1), dtype=bool)
-    below[entries[np.repeat(marked, np.diff(offsets))]] = True
-    return below
+    is_facet = np.zeros(cells.size(dimension - 1), dtype=bool)
+    is_facet[entries[np.repeat(marked, np.diff(offsets))]] = True
+    return is_facet
 
 
-def around(cells: PolyhedralComplex, regions: Mask) -> list[Mask]:
-    """For every dimension k = 0, 1, …: which cells are faces of marked regions; for k = d the regions themselves."""
-    found = [np.zeros(cells.size(k), dtype=bool) for k in range(cells.dimension + 1)]
-    found[-1] = regions
+def faces_of_regions(cells: PolyhedralComplex, regions: Mask) -> list[Mask]:
+    """For every dimension k = 0, 1, … whether each cell is a face of a marked region.
+
+    Regions count as faces of themselves.
+    """
+    masks = [np.zeros(cells.size(k), dtype=bool) for k in range(cells.dimension + 1)]
+    masks[-1] = regions
     for k in range(cells.dimension, cells.lineality_dim, -1):
-        found[k - 1] = marked_facets(cells, k, found[k])
-    return found
+        masks[k - 1] = marked_facets(cells, k, masks[k])
+    return masks

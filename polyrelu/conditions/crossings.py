@@ -178,7 +178,7 @@ def _two_ends(cells: PolyhedralComplex) -> list[_Ends]:
     order = np.argsort(ridges, kind="stable")
     order = order[cells.inside(k - 1)[ridges[order]]]
     ridges, facets = ridges[order], facets[order]
-    zero = cells.all_signs[k] == 0
+    zero = cells.signs(k) == 0
     return [_pairs(ridges[chosen], facets[chosen]) for chosen in zero[facets].T]
 
 
@@ -196,7 +196,7 @@ def _first_crossing(cells: PolyhedralComplex, ends: list[_Ends], u: int, v: int)
     )
     if not len(common):
         return None
-    signs = cells.all_signs[cells.dimension - 1]
+    signs = cells.signs(cells.dimension - 1)
     along_u, along_v = signs[ends[u].facets[at_u], v], signs[ends[v].facets[at_v], u]
     crossing = np.flatnonzero((along_u.prod(axis=1) == -1) & (along_v.prod(axis=1) == -1))
     return int(common[crossing[0]]) if len(crossing) else None

@@ -165,7 +165,7 @@ def supertransversality(cells: PolyhedralComplex) -> Condition[WrongCell]:
 
 def _zeros(cells: PolyhedralComplex, dimension: int) -> NDArray[np.int64]:
     """The number of neurons and constraints that are 0 on each cell of a dimension."""
-    neurons = (cells.all_signs[dimension] == 0).sum(axis=1)
+    neurons = (cells.signs(dimension) == 0).sum(axis=1)
     return np.asarray(neurons + (cells.constraint_signs(dimension) == 0).sum(axis=1))
 
 

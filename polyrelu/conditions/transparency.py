@@ -16,7 +16,6 @@ import numpy as np
 
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.polyhedral_complex import PolyhedralComplex
-from polyrelu.complex.region import interior_point
 from polyrelu.conditions.condition import Condition, point_text
 
 __all__ = ["OpaqueRegion", "transparency"]
@@ -85,7 +84,7 @@ def transparency(cells: PolyhedralComplex) -> Condition[OpaqueRegion]:
     all neurons of layer 1 are negative on region 2, at (-1)
     """
     require_complete(cells, "transparency")
-    signs = cells.all_signs[cells.dimension]
+    signs = cells.signs(cells.dimension)
     layer_of = np.array([neuron.layer for neuron in cells.neurons], dtype=np.int64)
     layers = range(1, cells.network.hidden_layers + 1)
     opaque = np.zeros((cells.regions, len(layers)), dtype=bool)
@@ -95,5 +94,5 @@ def transparency(cells: PolyhedralComplex) -> Condition[OpaqueRegion]:
     if clear == cells.regions:
         return Condition("transparent", "holds", clear, "regions")
     region, layer = np.argwhere(opaque)[0].tolist()
-    evidence = OpaqueRegion(region, layer + 1, interior_point(cells, region))
+    evidence = OpaqueRegion(region, layer + 1, cells.interior_point(region))
     return Condition("transparent", "fails", clear, "regions", evidence)

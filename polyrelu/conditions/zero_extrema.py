@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from polyrelu.complex.completeness import require_complete
 from polyrelu.complex.interior_points import point_in
 from polyrelu.complex.polyhedral_complex import Cell, PolyhedralComplex
-from polyrelu.complex.subcomplex import around
+from polyrelu.complex.subcomplex import faces_of_regions
 from polyrelu.conditions.condition import Condition, neuron_text, point_text
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Network, NeuronId
@@ -149,14 +149,16 @@ class _Unit:
         self, cells: PolyhedralComplex, inside: Mapping[int, Mask]
     ) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Generate the cells inside the domain with extrema, by descending dimension."""
-        positive, negative = around(cells, self.positive), around(cells, self.negative)
+        positive, negative = (
+            faces_of_regions(cells, mask) for mask in (self.positive, self.negative)
+        )
         for k, mask in inside.items():
             yield k, np.flatnonzero(self.zero[k] & mask & ~(positive[k] & negative[k]))
 
     def evidence(self, cells: PolyhedralComplex, cell: Cell) -> ZeroExtremum:
         """Return the extremum on a cell."""
         above, below = (
-            bool(around(cells, mask)[cell.dimension][cell.index])
+            bool(faces_of_regions(cells, mask)[cell.dimension][cell.index])
             for mask in (self.positive, self.negative)
         )
         kind: Kind = "minimum" if above else "maximum" if below else "constant"
@@ -166,10 +168,10 @@ class _Unit:
 def _units(cells: PolyhedralComplex, outputs: bool) -> Iterator[_Unit]:
     """Generate the hidden neurons and, if asked for, the outputs that may have extrema."""
     for column, neuron in enumerate(cells.neurons):
-        top = cells.all_signs[-1][:, column]
-        yield _Unit(neuron, [signs[:, column] == 0 for signs in cells.all_signs], top > 0, top < 0)
+        signs = [cells.signs(k)[:, column] for k in range(cells.dimension + 1)]
+        yield _Unit(neuron, [part == 0 for part in signs], signs[-1] > 0, signs[-1] < 0)
     if outputs and cells.network.last == "affine":
-        rows = [cells.homogeneous(vertex) for vertex in range(cells.vertex_store.base_signs.size)]
+        rows = [cells.generators.in_inputs(number) for number in range(len(cells.generators))]
         at_vertices = _output_signs(cells.network, rows)
         along_lines = _output_signs(cells.network, [(*line, 0) for line in cells.lineality])
         for index, signs in enumerate(at_vertices):
@@ -178,15 +180,12 @@ def _units(cells: PolyhedralComplex, outputs: bool) -> Iterator[_Unit]:
 
 
 def _output_unit(cells: PolyhedralComplex, name: NeuronId, signs: NDArray[np.int8]) -> _Unit:
-    """An output as a unit, from its signs at the vertices of the lattice."""
+    """An output as a unit, from its signs at the generators of the complex."""
     marks = np.where(signs > 0, 1, np.where(signs < 0, 2, 0)).astype(np.uint64)
-    met = [
-        words[inner] for words, inner in zip(cells.lattice.spread(marks), cells.inner, strict=True)
-    ]
-    zero = [np.zeros(0, dtype=bool) for _ in range(cells.lineality_dim)] + [
-        words == 0 for words in met
-    ]
-    return _Unit(name, zero, np.isin(met[-1], (1, 3)), np.isin(met[-1], (2, 3)))
+    met = cells.generators.spread(marks)
+    return _Unit(
+        name, [words == 0 for words in met], np.isin(met[-1], (1, 3)), np.isin(met[-1], (2, 3))
+    )
 
 
 def _output_signs(network: Network, rows: Sequence[Sequence[int]]) -> NDArray[np.int8]:

@@ -37,14 +37,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
 
-from polyrelu.complex import PolyhedralComplex
-from polyrelu.complex.region import interior_point, region_polyhedron
+from polyrelu.complex import Cell, PolyhedralComplex
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, column_basis, positive_primitive, solve
 from polyrelu.plot.view import View
 from polyrelu.support.typing import IntegerRow, Point
 
-__all__ = ["Clipped", "cycle_of", "floats"]
+__all__ = ["Clipped", "floats"]
 
 
 #: Maximum number of parameters of networks whose vertices are all solved for exactly.
@@ -162,13 +161,13 @@ class Clipped:
 
     def meets(self, region: int) -> bool:
         """Return whether a region of the complex meets the interior of the box."""
-        point = interior_point(self.cells, region)
+        point = self.cells.interior_point(region)
         axes, lower, upper = self.view.axes, self.view.lower, self.view.upper
         if all(
             low < point[axis] < high for axis, low, high in zip(axes, lower, upper, strict=True)
         ):
             return True
-        closure = region_polyhedron(self.cells, region)
+        closure = self.cells.region_polyhedron(region)
         return (
             closure.intersect(self.view.box_in(closure.ambient_dimension)).dimension
             == self.cells.dimension
@@ -193,14 +192,10 @@ class Clipped:
         )
 
     def _corners(self, dimension: int, index: int) -> Sequence[int]:
-        """Return the vertices of a cell, by their numbers in the face lattice."""
-        inner = self.cells.inner_dimension(dimension)
-        number = int(self.cells.inner[inner][index])
-        return (
-            cycle_of(self.cells, number)
-            if inner == 2
-            else self.cells.lattice_vertices(inner, number)
-        )
+        """Return the generators of a cell, by their numbers; those of a polygon in cyclic order."""
+        generators, cell = self.cells.generators, Cell(dimension, index)
+        is_polygon = dimension == self.cells.lineality_dim + 2
+        return generators.cycle(cell) if is_polygon else generators.of(cell)
 
     def _path(self, dimension: int, index: int) -> list[_Corner]:
         """Return the corners before any side has cut; within the strip if there are lines."""
@@ -217,7 +212,7 @@ class Clipped:
         return self._known[vertex]
 
     def _solved(self, vertex: int) -> _Corner:
-        return _Corner(self._embedded(self.cells.vertex_store.exact(vertex)))
+        return _Corner(self._embedded(self.cells.generators.exact(vertex)))
 
     def _embedded(self, y: Sequence[int]) -> IntegerRow:
         return positive_primitive(
@@ -230,9 +225,7 @@ class Clipped:
         It is None for directions, where the error is too large, and where the error leaves open on
         which side of the frame the vertex lies; then the vertex is solved for exactly.
         """
-        store = self.cells.vertex_store
-        *y, t = store.coordinates.rows[vertex].tolist()
-        radius = float(store.radii.rows[vertex])
+        (*y, t), radius = self.cells.generators.approximate(vertex)
         if self._error_scale is None or t != 1 or not math.isfinite(radius):
             return None
         error = self._error_scale * Fraction(radius)
@@ -264,25 +257,6 @@ class Clipped:
                 moved = [a + step * b for a, b in zip(moved, (*line, Fraction()), strict=True)]
             found.append(_Corner(_integers(moved)))
         return found
-
-
-def cycle_of(cells: PolyhedralComplex, number: int) -> list[int]:
-    """Return the vertices of a cell of inner dimension 2 in cyclic order, by their lattice numbers.
-
-    Vertices at infinity belong to the cycle.
-    """
-    neighbours: dict[int, list[int]] = {}
-    for edge in cells.lattice_faces(2, number):
-        one, other = cells.lattice_faces(1, edge)
-        neighbours.setdefault(one, []).append(other)
-        neighbours.setdefault(other, []).append(one)
-    start = min(neighbours)
-    cycle = [start, min(neighbours[start])]
-    while len(cycle) < len(neighbours):
-        before, last = cycle[-2:]
-        one, other = neighbours[last]
-        cycle.append(other if one == before else one)
-    return cycle
 
 
 def floats(points: Sequence[Point]) -> list[tuple[float, ...]]:

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
-from polyrelu.complex import Subcomplex
+from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex
 from polyrelu.errors import DomainError
-from polyrelu.plot.clip import cycle_of, floats
+from polyrelu.plot.clip import floats
 from polyrelu.plot.parts import maximal
 from polyrelu.plot.view import Name, free_axes
 from polyrelu.support.text_files import write_all
-from polyrelu.support.typing import Point
+from polyrelu.support.typing import Indices, Point
 
 __all__ = ["MESH_FORMATS", "Mesh", "mesh_of", "save_mesh"]
 
@@ -108,21 +108,30 @@ def mesh_of(part: Subcomplex, names: tuple[Name, ...] | None = None) -> Mesh:
             "the set contains open regions, so that it is no surface; choose another level"
         )
     _check_bounded(part)
-    numbers = {int(cells.inner[0][index]): place for place, index in enumerate(part.indices(0))}
+    chosen = part.indices(0)
+    numbers = np.full(cells.size(0), -1)
+    numbers[chosen] = np.arange(len(chosen))
     axes = free_axes(cells.domain)
-    vertices = [cells.vertex(int(index)) for index in part.indices(0)]
+    vertices = [cells.vertex(index) for index in chosen.tolist()]
     points = tuple(tuple(vertex[axis] for axis in axes) for vertex in vertices)
-    faces = [
-        tuple(numbers[vertex] for vertex in cycle_of(cells, int(cells.inner[2][i])))
-        for i in part.indices(2)
-    ]
-    edges = (cells.lattice_faces(1, int(cells.inner[1][i])) for i in maximal(part, 1))
+    vertex_of_generator = np.cumsum(cells.generators.is_vertex) - 1
+    cycles = (cells.generators.cycle(Cell(2, index)) for index in part.indices(2).tolist())
+    faces = [tuple(numbers[vertex_of_generator[cycle]].tolist()) for cycle in cycles]
+    edges = numbers[_ends(cells, maximal(part, 1))].tolist()
     return Mesh(
         names or axes,
         points,
         _oriented(points, faces),
-        tuple((numbers[a], numbers[b]) for a, b in edges),
+        tuple((one, other) for one, other in edges),
     )
+
+
+def _ends(cells: PolyhedralComplex, edges: Indices) -> Indices:
+    """The vertices at the ends of bounded edges, shape (number of edges, 2)."""
+    if not len(edges):
+        return np.zeros((0, 2), dtype=np.int64)
+    offsets, vertices = cells.facets(1)
+    return np.stack([vertices[offsets[edges]], vertices[offsets[edges] + 1]], axis=1)
 
 
 def save_mesh(part: Subcomplex, name: str | Path, names: tuple[Name, ...] | None = None) -> Mesh:
@@ -191,11 +200,10 @@ def _check_bounded(part: Subcomplex) -> None:
     A cell without lines is bounded if its edges are.
     """
     cells = part.cells
-    finite = cells.vertex_store.base_signs.rows[:, 0] > 0
     unbounded = bool(cells.lineality) and part.dimension >= 0
-    if not unbounded:
-        ends = cells.lattice.edges.rows[cells.inner[1][part.indices(1)]]
-        unbounded = not finite[ends].all()
+    if not unbounded and part.dimension >= 1:
+        offsets, _ = cells.facets(1)
+        unbounded = bool((np.diff(offsets)[part.indices(1)] < 2).any())
     if unbounded:
         raise DomainError(
             "the surface has unbounded cells, which no mesh can hold: give a bounded domain, "

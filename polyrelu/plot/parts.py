@@ -408,7 +408,7 @@ def vanishing_regions(cells: PolyhedralComplex, layer: int) -> NDArray[np.int64]
     [0, 1]
     """
     columns = [column for column, neuron in enumerate(cells.neurons) if neuron.layer == layer]
-    return np.flatnonzero((cells.all_signs[cells.dimension][:, columns] == 0).any(axis=1))
+    return np.flatnonzero((cells.signs(cells.dimension)[:, columns] == 0).any(axis=1))
 
 
 def edge_layers(cells: PolyhedralComplex) -> NDArray[np.int64]:
@@ -429,8 +429,8 @@ def edge_layers(cells: PolyhedralComplex) -> NDArray[np.int64]:
     layers = np.array([neuron.layer for neuron in cells.neurons], dtype=np.int64)
     for layer in range(cells.network.hidden_layers, 0, -1):
         columns = layers == layer
-        zero = cells.all_signs[cells.dimension - 1][:, columns][facets] == 0
-        bends = zero & (cells.all_signs[cells.dimension][:, columns][owners] != 0)
+        zero = cells.signs(cells.dimension - 1)[:, columns][facets] == 0
+        bends = zero & (cells.signs(cells.dimension)[:, columns][owners] != 0)
         found[facets[bends.any(axis=1)]] = layer
     return found
 

@@ -204,7 +204,7 @@ def _fills_box(canvas: Canvas) -> bool:
 
 def _signs(part: OutputSet) -> NDArray[np.int8]:
     """Return the signs of T f - c on all regions."""
-    return part.cells.all_signs[part.cells.dimension][:, -len(part.rows) :]
+    return part.cells.signs(part.cells.dimension)[:, -len(part.rows) :]
 
 
 def _paint_set(

@@ -23,7 +23,6 @@ import numpy as np
 from polyrelu.certificate import NodeRecord, RegionsCertificate, RegionsClaim, SignRecord, TreeLog
 from polyrelu.complex import PolyhedralComplex, RegionGraph
 from polyrelu.complex.completeness import require_complete
-from polyrelu.complex.region import interior_point
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Block, Layer, Network, from_arrays
@@ -122,7 +121,7 @@ def _region_signs(cells: PolyhedralComplex | RegionGraph) -> Signs:
 def _points(cells: PolyhedralComplex | RegionGraph) -> PointOf:
     """The function that computes a point inside each region."""
     if isinstance(cells, PolyhedralComplex):
-        return lambda index: interior_point(cells, index)
+        return cells.interior_point
     return lambda index: cells.all_regions[index].interior_point
 
 

@@ -232,7 +232,7 @@ def _at_vertices(cells: PolyhedralComplex, output: int) -> list[Fraction]:
         below = np.zeros(cells.size(k - 1), dtype=np.int64)
         below[facets] = np.repeat(regions, np.diff(offsets))
         regions = below
-    denominator, maps = affine_map_table(cells.network, cells.all_signs[cells.dimension] > 0)
+    denominator, maps = affine_map_table(cells.network, cells.signs(cells.dimension) > 0)
     values = []
     for index, (*row, constant) in enumerate(maps[regions, output].tolist()):
         total = sum(

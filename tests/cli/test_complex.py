@@ -1,4 +1,4 @@
-"""`polyrelu complex`: what it prints and writes, errors, Ctrl-C."""
+"""The command `polyrelu complex`: output, files, errors, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SMALL = from_arrays([([[1, 0], [0, 1]], [0, "1/3"]), ([[1, -2]], ["-1/7"]), ([[3
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the small network, to work in."""
+    """A working directory that contains the small network."""
     monkeypatch.chdir(tmp_path)
     save(SMALL, tmp_path / "net.json")
     return tmp_path
@@ -59,7 +59,7 @@ def validate(schema: str, document: object) -> None:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    """What --json prints; the command must succeed and say nothing else."""
+    """The object that --json prints; the command must succeed and print nothing else."""
     assert main(["complex", *arguments, "--json"]) == 0
     captured = capsys.readouterr()
     assert captured.err == ""
@@ -68,7 +68,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     return found
 
 
-# --- Printing --------------------------------------------------------------------------------------------
+# -- Printing --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_network_with_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(x + y == 0 for x, y, _ in lines)
 
 
-# --- Files -----------------------------------------------------------------------------------------------
+# -- Files -----------------------------------------------------------------------------------------
 
 
 def samples() -> Iterator[tuple[Network, str]]:
@@ -157,7 +157,7 @@ def letters(row: list[int]) -> str:
 
 
 def check_document(cells: PolyhedralComplex, document: dict[str, Any]) -> None:
-    """Everything in the JSON file against the library."""
+    """Compare everything in the JSON file with the library."""
     validate("complex", document)
     assert document["network"] == cells.network.sha256
     assert document["complete"] is cells.complete
@@ -187,7 +187,7 @@ def check_document(cells: PolyhedralComplex, document: dict[str, Any]) -> None:
 
 
 def check_csv(cells: PolyhedralComplex, name: str) -> None:
-    """One line for each region, with a point inside and, in a complete complex, the map there."""
+    """Check the line of each region: a point inside and, if complete, the affine map there."""
     with Path(name).open(newline="") as file:
         rows = list(csv.DictReader(file))
     facets = np.diff(cells.facets(cells.dimension)[0]).tolist()
@@ -223,7 +223,7 @@ def check_graph(cells: PolyhedralComplex, name: str) -> None:
 
 
 def test_signs_are_written_in_one_form(capsys: pytest.CaptureFixture[str]) -> None:
-    """In tables and in graphs, with faces and without."""
+    """Tables and graphs have the same texts of signs, with and without the lattice."""
     forms = []
     for options in ([], ["--regions-only"]):
         run(capsys, "net.json", "-o", "cells.csv", *options)
@@ -262,7 +262,7 @@ def test_domains_from_files(capsys: pytest.CaptureFixture[str]) -> None:
         check_document(cells, json.loads(Path("cells.json").read_text()))
 
 
-# --- Errors ----------------------------------------------------------------------------------------------
+# -- Errors ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -346,11 +346,11 @@ def test_a_full_disk_leaves_nothing_behind(
     assert Path(f"cells.{suffix}").read_text() == "old"
 
 
-# --- Ctrl-C ----------------------------------------------------------------------------------------------
+# -- Ctrl-C ----------------------------------------------------------------------------------------
 
 
 class Session:
-    """The command in a process of its own, with a terminal as stderr, so that it shows its progress there."""
+    """The command in a process of its own; stderr is a terminal, so that progress is shown."""
 
     def __init__(self, program: tuple[str, ...], arguments: tuple[str, ...]) -> None:
         self._terminal, other = pty.openpty()
@@ -360,13 +360,14 @@ class Session:
             env=environment,
             stdout=subprocess.PIPE,
             stderr=other,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - ignored in the background
+            # Tests in the background ignore Ctrl-C, and the command would inherit that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
         )
         os.close(other)
         self.shown = ""
 
     def wait_for(self, neurons: int) -> None:
-        """Until so many neurons are done."""
+        """Wait until a given number of neurons is done."""
         self._wait_until(
             lambda: max(map(int, re.findall(r"neuron (\d+) of", self.shown)), default=0) >= neurons
         )
@@ -382,7 +383,7 @@ class Session:
             self._read(0.2)
 
     def finish(self) -> tuple[int, Any]:
-        """Exit status and the object on stdout."""
+        """Wait for the end; return the exit status and the object on stdout."""
         assert self.process.stdout is not None
         out = self.process.stdout.read()
         status = self.process.wait(timeout=60)
@@ -402,7 +403,7 @@ class Session:
             return False
         try:
             text = os.read(self._terminal, 1 << 16)
-        except OSError:  # the other side is closed
+        except OSError:  # the process has closed its side
             return False
         self.shown += text.decode()
         return bool(text)
@@ -486,7 +487,7 @@ def test_ctrl_c_with_files(
 
 
 def interrupting(monkeypatch: pytest.MonkeyPatch, neurons: int) -> list[tuple[object, ...]]:
-    """Press Ctrl-C when so many neurons are done; collects them."""
+    """Press Ctrl-C when a given number of neurons is done; return a list that collects them."""
     done: list[tuple[object, ...]] = []
 
     def press(self: object, text: str) -> None:
@@ -501,7 +502,7 @@ def interrupting(monkeypatch: pytest.MonkeyPatch, neurons: int) -> list[tuple[ob
 
 
 def check_interrupted_file(name: str, expected: PolyhedralComplex) -> None:
-    """It has the cells of the truncated network, under the names that they have in the whole one."""
+    """Compare an interrupted file with the complex of the truncated network."""
     if name.endswith(".graphml"):
         check_graph(expected, name)
     elif name.endswith(".json"):
@@ -528,7 +529,8 @@ from polyrelu.complex.engine.subdivision import Subdivision
 
 def asleep(*_):
     print("asleep", file=sys.stderr, flush=True)
-    for _ in range(12_000):  # in small steps: a signal just before a long sleep would wait for its end
+    # In small steps: a signal just before a long sleep would wait until the sleep ends.
+    for _ in range(12_000):
         time.sleep(0.01)
 
 Subdivision._signs_at_vertices = asleep
@@ -537,7 +539,7 @@ sys.exit(main(["complex", *sys.argv[1:]]))
 
 
 def test_a_second_ctrl_c_stops_at_once(folder: Path) -> None:
-    """In one step of two minutes, during which the first Ctrl-C is only noted."""
+    """During one step of two minutes the first Ctrl-C is noted and the second one stops."""
     with session("net.json", "-o", "cells.json", program=("-c", _SLEEPY)) as running:
         running.wait_for_text("asleep")
         running.process.send_signal(signal.SIGINT)
@@ -551,12 +553,12 @@ def test_a_second_ctrl_c_stops_at_once(folder: Path) -> None:
     assert names(folder) == {"net.json"}
 
 
-# --- Regions only ------------------------------------------------------------------------------------------
+# -- Regions only ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("domain", ["R^n", "box:-1,1"])
 def test_regions_only(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same numbers and the same lines and nodes as with the lattice, in another order."""
+    """Numbers, lines and nodes are the same as with the lattice, in another order."""
     whole = run(capsys, "net.json", "--domain", domain, "-o", "cells.csv")
     found = run(capsys, "net.json", "--domain", domain, "--regions-only", "-o", "regions.csv")
     for key in ("dimension", "regions", "bounded_regions", "lineality_dim", "complete", "neurons"):
@@ -614,7 +616,7 @@ def test_interrupted_regions(
 
 
 def interrupted_while_writing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C when the second region is written."""
+    """Press Ctrl-C when the second region is written."""
 
     def press(self: object, text: str) -> None:
         if text == "writing region 1 of 6":
@@ -626,7 +628,7 @@ def interrupted_while_writing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ctrl_c_while_writing_is_only_noted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The complex is complete, and so is the file."""
+    """A complete complex is written completely."""
     interrupted_while_writing(monkeypatch)
     assert main(["complex", "net.json", "-o", "cells.csv", "--json"]) == 0
     captured = capsys.readouterr()
@@ -671,7 +673,7 @@ def test_graphml_says_whether_it_is_complete(
     ] == [True, False]
 
 
-# --- Weights and certificates --------------------------------------------------------------------------------
+# -- Weights and certificates ----------------------------------------------------------------------
 
 
 def test_weights_of_large_complexes_are_computed_on_request(
@@ -689,7 +691,7 @@ def test_weights_of_large_complexes_are_computed_on_request(
 def test_weights_as_a_file(
     suffix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many regions there are; the same file as from Python."""
+    """The file is the same as from Python, for any number of regions."""
     monkeypatch.setattr("polyrelu.cli.complex._MAX_WEIGHED_REGIONS", 3)
     found = run(capsys, "net.json", "--weights", f"weights{suffix}")
     assert (found["weights"], found["balanced"]) == (f"weights{suffix}", True)
@@ -700,7 +702,7 @@ def test_weights_as_a_file(
 def test_weights_that_do_not_cancel_are_a_bug(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are checked before they are written, and never told as if nothing was wrong."""
+    """Weights are checked before they are written, and a failed check is an error."""
     wrong = breakpoint_complex(canonical_complex(SMALL))
     wrong.weights[0] += 1
     monkeypatch.setattr("polyrelu.breakpoints.breakpoint_complex", lambda cells: wrong)

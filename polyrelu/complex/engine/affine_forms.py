@@ -1,36 +1,20 @@
-"""The affine forms that cut the cells: in floats with an error bound, and exactly on demand.
+"""The affine forms that cut the cells: in floats with error bounds, and exactly on demand.
 
-A form is a row [a | b] over (y, t). Group 0 holds the forms that are the same everywhere: infinity (t itself), then
-the domain's constraints. Group ℓ holds the preactivations of the n neurons of layer ℓ on each of the R top cells that
-the layers before have cut out (its *regions*), a table of shape (R, n, d + 1); layer 1 has one region. The last hidden
-layer (from the second on) has the largest table and nothing above it that needs all of it, so its forms are computed
-where something is cut, and its signs at vertices without them (`signs_at`). A form is known by its number, its row in
-all tables joined.
+`FormTable` computes the preactivations of all neurons on all regions as rows [a | b] over (y, t),
+which stand for a·y + b t. The subdivision asks for their float rows and errors, and for exact rows
+where floats leave a sign open. A change of the arithmetic here must keep the error bounds valid;
+they are derived in docs/theory/float_signs.md, sections 1 to 3.
 
-**Error bound.** For every float row F there is an E with |F* - F| ≤ E in every entry, F* the exact row; u = 2^-53.
-Groups 0 and 1 are rounded from exact numbers: E = u max|F| + 2^-1000, or 0 if nothing was rounded. On a region of a
-later layer z_j = Σ_i w_ji a_i + b_j t, the a_i being forms of earlier layers, only those that are on. Let A_i ≥ |a_i|
-in every entry, and N the number of products in a sum. Products and sums round by at most (N + 1) u (Σ|w_ji| A_i +
-|b_j|), rounding w and b adds u times the same, the errors of the a_i add Σ|w_ji| E_i. Doubling the first two pays for
-terms of second order and for the rounding of the bound itself, as long as N < 2^40:
+**Groups.** Group 0 holds the forms that are the same everywhere: infinity (the form t), then the
+constraints of the domain. Group ℓ ≥ 1 holds the preactivations of the n neurons of layer ℓ on each
+of the R top cells that the layers before have cut out, which are called its *regions*; they form a
+table of shape (R, n, d + 1), and layer 1 has one region. The last hidden layer (if it is not the
+first) has the largest table, and no later layer reads all of it. So its forms are computed only
+where something is cut, and its signs at vertices without them (`signs_at`). A form is named by its
+number, which is its row in all tables joined.
 
-    E_j = Σ|w_ji| (2 (N + 4) u A_i + (1 + 2^-20) E_i) + 2 (N + 4) u |b_j| + 2^-1000.
-
-Only active neurons count, each with its own error: with norms instead, 20 layers need thousands of exact decisions.
-Beyond the range of floats: |w_ji| is counted as 2^-1000 more than it is, which pays for what rounds to 0 or to a
-subnormal number, and as infinite where it was cut to the largest float. Where E is not finite, all is decided exactly.
-
-A form is 0, and E = 0, where no neuron that it reads is on and its bias is 0, or where its weights and bias are all 0.
-Where all weights and all forms so far are exact and multiples of 2^-q, q ≤ 1000, and Σ|w_ji| A_i + |b_j| < 2^(53-q),
-nothing rounds: E = 0. So networks of small integers stay exact.
-
-**Signs of the last layer at a vertex** (ŷ, radius r, see `vertices`): its form z_j is Σ_i w_ji a_i + b_j t, and the a_i
-that are on have values â_i with known errors ε_i ≥ |a_i* - â_i|. As above, with the rounding of t (|t* - t̂| ≤ r),
-
-    |z_j* - ẑ_j| ≤ Σ|w_ji| (2 (N + 4) u |â_i| + (1 + 2^-20) ε_i) + |b_j| (2 (N + 4) u |t̂| + (1 + 2^-20) r) + 2^-900,
-
-|w_ji| and |b_j| counted as above. Products that underflow, in the values or in this bound, are off by 2^-1074 each, for
-which 2^-900 pays. Signs that this leaves open are decided with the form, whose bound is finer.
+**Errors.** For every float row F the table knows a number E with |F* - F| ≤ E in every entry, where
+F* is the exact row. E is 0 where nothing was rounded, as in networks of small integers.
 """
 
 from __future__ import annotations
@@ -43,33 +27,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyrelu.complex.engine.arrays import Growable
-from polyrelu.complex.engine.coordinates import Frame
+from polyrelu.complex.frame import Frame
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import Layer, Network
 from polyrelu.support.typing import Floats, Indices
 
-__all__ = ["FormTable", "LastLayerQuery", "certain_sign", "largest_and_sum"]
+__all__ = ["INFINITY", "FormTable", "LastLayerQuery", "certain_sign", "largest_and_sum"]
 
+#: The source (layer, index) of the form t, which vanishes at infinity.
+INFINITY = (0, -1)
 
+#: The unit roundoff u of floats.
 _UNIT = 2.0**-53
+#: Pays in error bounds for numbers that round to 0 or to subnormal numbers.
 _TINY = 2.0**-1000
-_GRID_LIMIT = 1000
-_LARGEST = float(np.finfo(np.float64).max)
-#: Forms computed at a time.
-_BLOCK = 1 << 14
+#: Largest q for which forms that are multiples of 2^-q are recognised as exact.
+_LARGEST_GRID = 1000
+_LARGEST_FLOAT = float(np.finfo(np.float64).max)
+#: Number of forms that are computed at a time.
+_FORMS_PER_BLOCK = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The forms of one layer.
+    """The forms of one layer on its R regions.
 
     Attributes
     ----------
-    first : number of the first form.
-    width : n.
-    parents : for each region the region of the layer before that contains it, shape (R,).
-    active : which neurons of the layer before are on there, shape (R, n of the layer before).
-    is_dense : whether all R n forms have a row; else see `FormTable.add_forms`.
+    first
+        The number of the first form.
+    width
+        The number n of neurons of the layer.
+    parents
+        For each region the region of the layer before that contains it, shape (R,).
+    active
+        Whether each neuron of the layer before is active there, shape (R, n of the layer before).
+    is_dense
+        Whether all R n forms have a row; otherwise `FormTable.add_forms` adds rows one by one.
     """
 
     first: int
@@ -85,11 +79,18 @@ class _FloatLayer:
 
     Attributes
     ----------
-    blocks : (source, weights) for every block.
-    magnitudes : |weights| as they are counted in bounds, of every block.
-    bias : shape (n,).
-    grid : the least q for which weights and bias are exact multiples of 2^-q, None if there is none.
-    no_bias, no_form : neurons whose bias is 0; whose weights are 0 as well. Exactly.
+    blocks
+        The source layer and the weights of every block.
+    magnitudes
+        The absolute values of the weights of every block, as error bounds count them.
+    bias
+        The biases, shape (n,).
+    grid
+        The least q for which weights and biases are exact multiples of 2^-q, None if there is none.
+    no_bias
+        Whether the exact bias of each neuron is 0.
+    no_form
+        Whether the exact weights of each neuron are 0 too.
     """
 
     blocks: list[tuple[int, Floats]]
@@ -100,20 +101,30 @@ class _FloatLayer:
     no_form: NDArray[np.bool_]
 
     def uncertainty(self, sizes: Floats, errors: Floats | float) -> Floats:
-        """2 (N + 4) u (size) + (1 + 2^-20) (error): what a number read by this layer adds to its bounds."""
+        """What a number that the layer reads adds to its error bounds, per unit of the weight.
+
+        The value is 2 (N + 4) u (size) + (1 + 2^-20) (error), for N products in a sum.
+        """
         products = sum(weights.shape[1] for _, weights in self.blocks)
         return np.asarray(2 * (products + 4) * _UNIT * sizes + (1 + 2.0**-20) * errors)
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """What R regions read from an earlier layer of width n.
+class _SourceForms:
+    """The forms that R regions read from an earlier layer of width n.
 
     Attributes
     ----------
-    rows : shape (R, n, d + 1), or (n, d + 1) if they are the same everywhere.
-    sizes, norms, errors : their largest entries, 1-norms and E, shape (R, n) or (n,).
-    active : which neurons are on, shape (R, n).
+    rows
+        The float rows, shape (R, n, d + 1), or (n, d + 1) if they are the same everywhere.
+    sizes
+        The largest entries of the rows, shape (R, n) or (n,).
+    norms
+        The 1-norms of the rows, shape (R, n) or (n,).
+    errors
+        The errors E of the rows, shape (R, n) or (n,).
+    active
+        Whether each neuron is active, shape (R, n).
     """
 
     rows: Floats
@@ -125,13 +136,20 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class LastLayerQuery:
-    """Vertices at which the last layer is asked for signs.
+    """Vertices at which the signs of the last layer are wanted.
 
     Attributes
     ----------
-    coordinates, radii : see `vertices`, shapes (m, d + 1) and (m,).
-    spread, sums : a form F with error E is known there up to |F|₁ spread + E sums, shape (m,).
-    regions : regions of the last layer that contain them, shape (m,).
+    coordinates
+        Float coordinates (y, t), shape (m, d + 1).
+    radii
+        The radii of the vertices, see `Vertices`; shape (m,).
+    spread
+        The factor of |F|₁ in the error bound |F|₁ spread + E sums of a form's value, shape (m,).
+    sums
+        The factor of E in this bound, shape (m,).
+    regions
+        Regions of the last layer whose closures contain the vertices, shape (m,).
     """
 
     coordinates: Floats
@@ -142,11 +160,14 @@ class LastLayerQuery:
 
 
 class FormTable:
-    """All forms met so far.
+    """All forms that have been computed so far.
 
     Attributes
     ----------
-    rows, errors : float rows, shape (number of forms, d + 1), and the E of each.
+    rows
+        The float rows, shape (number of forms, d + 1).
+    errors
+        The error E of each row, shape (number of forms,).
     """
 
     def __init__(self, network: Network, frame: Frame) -> None:
@@ -157,14 +178,15 @@ class FormTable:
         self.rows, self.errors = Growable(rows), Growable(errors)
         self._groups: list[_Group] = []
         self._inputs = _rounded(frame.embedding.take(rows=range(network.inputs)))
-        self._grid: int | None = None  # q of all layers so far, None if something was rounded
+        #: the q of all layers so far, None if something was rounded
+        self._grid: int | None = None
         self._exact_layers: dict[tuple[int, int], RationalMatrix] = {}
         self._exact_rows: dict[int, list[int]] = {}
         self._known_sizes: dict[int, tuple[Floats, Floats]] = {}
-        self._last: _FloatLayer | None = None  # the layer whose forms are added one by one
-        self._last_pairs = Growable(
-            np.zeros((0, 2), dtype=np.int64)
-        )  # (region, neuron) of each of them
+        #: the last hidden layer, whose forms are added one by one
+        self._last: _FloatLayer | None = None
+        #: the region and the neuron of each form of the last hidden layer
+        self._last_pairs = Growable(np.zeros((0, 2), dtype=np.int64))
 
     def copy(self) -> FormTable:
         """A copy to which other layers can be added."""
@@ -183,13 +205,13 @@ class FormTable:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of rows, errors and what is known of the forms of the last layer."""
+        """The number of bytes of the rows, the errors and the list of forms of the last layer."""
         return int(
             self.rows.buffer.nbytes + self.errors.buffer.nbytes + self._last_pairs.buffer.nbytes
         )
 
     def is_dense(self, layer: int) -> bool:
-        """Whether all forms of a layer have rows; if not, use `signs_at` and `add_forms`."""
+        """Whether all forms of a layer have rows; otherwise use `signs_at` and `add_forms`."""
         return self._groups[layer - 1].is_dense
 
     def regions(self, layer: int) -> int:
@@ -204,8 +226,10 @@ class FormTable:
         )
 
     def first_number(self, layer: int) -> int:
-        """The number of the form of neuron 0 on region 0 of a dense layer; the form of neuron j on region r comes j +
-        r·width later."""
+        """The number of the form of neuron 0 on region 0 of a dense layer.
+
+        The number of the form of neuron j on region r is larger by r·width + j.
+        """
         return self._groups[layer - 1].first
 
     def layer_rows(self, layer: int) -> Floats:
@@ -216,7 +240,7 @@ class FormTable:
         return rows.reshape(len(group.parents), group.width, self._frame.dimension + 1)
 
     def layer_errors(self, layer: int) -> Floats:
-        """The E of the forms of a dense layer, shape (R, n); a view."""
+        """The errors E of the forms of a dense layer, shape (R, n); a view."""
         group = self._groups[layer - 1]
         errors: Floats = self.errors.rows[
             group.first : group.first + len(group.parents) * group.width
@@ -227,7 +251,7 @@ class FormTable:
         """The 1-norms of the forms of a dense layer, shape (R, n)."""
         return self._sizes(layer)[1]
 
-    # -- adding layers --------------------------------------------------------------------------------------------
+    # -- adding layers -----------------------------------------------------------------------------
 
     def add_first_layer(self) -> None:
         """Append the forms of layer 1, the same on the whole domain."""
@@ -241,12 +265,14 @@ class FormTable:
         self.errors.append(errors)
 
     def add_layer(self, parents: Indices, active: NDArray[np.bool_]) -> None:
-        """Append the next layer on its R regions: its forms, unless it is the last one.
+        """Append the next layer on its R regions, with its forms unless it is the last one.
 
         Parameters
         ----------
-        parents : for each region the region of the layer before that contains it, shape (R,).
-        active : which neurons of the layer before are on there, shape (R, n of the layer before).
+        parents
+            For each region the region of the layer before that contains it, shape (R,).
+        active
+            Whether each neuron of the layer before is active there, shape (R, n of that layer).
         """
         layer = _in_floats(self._network.layers[self.layers])
         width = len(layer.bias)
@@ -258,13 +284,13 @@ class FormTable:
             return
         rows = self.rows.extend(len(parents) * width).reshape(len(parents), width, -1)
         errors = self.errors.extend(len(parents) * width).reshape(len(parents), width)
-        step = max(1, _BLOCK // max(width, 1))
+        step = max(1, _FORMS_PER_BLOCK // max(width, 1))
         for start in range(0, len(parents), step):
             part = slice(start, min(start + step, len(parents)))
             self._fill(layer, np.arange(part.start, part.stop), rows[part], errors[part])
 
     def _next_grid(self, layer: _FloatLayer) -> int | None:
-        """The q of the newest layer, if it is exact."""
+        """The q of the newest layer if it is exact, None otherwise."""
         grids = [self._grid, *(self._inputs[2] for source, _ in layer.blocks if source == 0)]
         known = [grid for grid in grids if grid is not None]
         if layer.grid is None or len(known) < len(grids):
@@ -276,20 +302,19 @@ class FormTable:
             largest += float(sizes.max(initial=0.0)) * float(
                 magnitudes.sum(axis=1).max(initial=0.0)
             )
-        return grid if grid <= _GRID_LIMIT and largest < 2.0 ** (53 - grid) else None
+        return grid if grid <= _LARGEST_GRID and largest < 2.0 ** (53 - grid) else None
 
     @np.errstate(all="ignore")
     def _fill(self, layer: _FloatLayer, regions: Indices, rows: Floats, errors: Floats) -> None:
-        """Write the rows on some regions of the newest layer, shape (R, n, d + 1), and their E, shape (R, n)."""
+        """Write rows, shape (R, n, d + 1), and errors, shape (R, n), of the newest layer."""
         errors[:] = layer.uncertainty(_magnitudes(layer.bias), 0.0) + _TINY
         is_on = np.zeros(len(regions), dtype=bool)
         for number, (source, weights) in enumerate(layer.blocks):
-            read = self._read(source, regions)
+            read = self._source_forms(source, regions)
             is_on |= read.active.any(axis=1)
             activations = read.rows * read.active[:, :, None]
-            products = np.tensordot(activations, weights, axes=(1, 1)).transpose(
-                0, 2, 1
-            )  # one for all regions
+            # One matrix product for all regions.
+            products = np.tensordot(activations, weights, axes=(1, 1)).transpose(0, 2, 1)
             rows[:] = products if number == 0 else rows + products
             errors += (layer.uncertainty(read.sizes, read.errors) * read.active) @ layer.magnitudes[
                 number
@@ -300,15 +325,15 @@ class FormTable:
         errors[:, layer.no_form] = 0.0
         errors[np.ix_(~is_on, layer.no_bias)] = 0.0
 
-    # -- the last layer -------------------------------------------------------------------------------------------
+    # -- the last layer ----------------------------------------------------------------------------
 
     @np.errstate(all="ignore")
     def add_forms(self, regions: Indices, neurons: Indices) -> Indices:
-        """Append the forms of neurons of the last layer on its regions, pair by pair; their numbers."""
+        """Append forms of the last layer for pairs (region, neuron); return their numbers."""
         layer, first, count = self._last, self.rows.size, len(regions)
         assert layer is not None
         rows, errors = self.rows.append_empty(count), self.errors.append_empty(count)
-        step = max(1, _BLOCK // max(weights.shape[1] for _, weights in layer.blocks))
+        step = max(1, _FORMS_PER_BLOCK // max(weights.shape[1] for _, weights in layer.blocks))
         for start in range(0, count, step):
             part = slice(start, start + step)
             self._fill_pairs(layer, regions[part], neurons[part], rows[part], errors[part])
@@ -322,7 +347,7 @@ class FormTable:
         errors[:] = layer.uncertainty(_magnitudes(layer.bias[neurons]), 0.0) + _TINY
         is_on = np.zeros(len(regions), dtype=bool)
         for (source, weights), magnitudes in zip(layer.blocks, layer.magnitudes, strict=True):
-            read = self._read(source, regions)
+            read = self._source_forms(source, regions)
             is_on |= read.active.any(axis=1)
             rows += np.matmul((weights[neurons] * read.active)[:, None, :], read.rows)[:, 0]
             errors += (
@@ -335,7 +360,7 @@ class FormTable:
 
     @np.errstate(all="ignore")
     def signs_at(self, at: LastLayerQuery) -> NDArray[np.int8]:
-        """Signs of the last layer at vertices, shape (m, n), 2 where floats do not decide."""
+        """The signs of the last layer at vertices, shape (m, n), 2 where floats do not decide."""
         layer = self._last
         assert layer is not None
         t, bias = at.coordinates[:, -1:], _magnitudes(layer.bias) + _TINY
@@ -348,8 +373,8 @@ class FormTable:
         return certain_sign(values, bounds)
 
     def _values_at(self, source: int, at: LastLayerQuery) -> tuple[Floats, Floats]:
-        """The values at vertices of the neurons of a layer that are on in given regions, and their errors."""
-        read = self._read(source, at.regions)
+        """The activations of a layer at vertices in the given regions, and their error bounds."""
+        read = self._source_forms(source, at.regions)
         rows = read.rows
         product = (
             at.coordinates @ rows.T
@@ -359,13 +384,13 @@ class FormTable:
         bounds = read.norms * at.spread[:, None] + read.errors * at.sums[:, None]
         return product * read.active, bounds * read.active
 
-    # -- reading earlier layers -----------------------------------------------------------------------------------
+    # -- reading earlier layers --------------------------------------------------------------------
 
-    def _read(self, source: int, regions: Indices) -> _Read:
-        """What regions of the newest layer read from a layer, or from the input (source 0)."""
+    def _source_forms(self, source: int, regions: Indices) -> _SourceForms:
+        """The forms that regions of the newest layer read from a layer; source 0 is the input."""
         if source == 0:
             rows, errors, _ = self._inputs
-            return _Read(
+            return _SourceForms(
                 rows, *largest_and_sum(rows), errors, np.ones((len(regions), len(rows)), dtype=bool)
             )
         ancestors, active = self._ancestors(source, regions)
@@ -375,8 +400,10 @@ class FormTable:
             self._sizes(source),
         )
         if len(rows) == 1:
-            return _Read(rows[0], sizes[0], norms[0], errors[0], active)
-        return _Read(rows[ancestors], sizes[ancestors], norms[ancestors], errors[ancestors], active)
+            return _SourceForms(rows[0], sizes[0], norms[0], errors[0], active)
+        return _SourceForms(
+            rows[ancestors], sizes[ancestors], norms[ancestors], errors[ancestors], active
+        )
 
     def _sizes(self, layer: int) -> tuple[Floats, Floats]:
         """The largest entry and the 1-norm of each form of a layer, shape (R, n)."""
@@ -385,7 +412,7 @@ class FormTable:
         return self._known_sizes[layer]
 
     def _ancestors(self, source: int, regions: Indices) -> tuple[Indices, NDArray[np.bool_]]:
-        """The regions of layer `source` around regions of the newest layer, and its active neurons there."""
+        """The regions of layer `source` around regions of the newest layer, and active neurons."""
         regions, group = self.ancestors(source + 1, regions), self._groups[source]
         return group.parents[regions], group.active[regions]
 
@@ -396,7 +423,7 @@ class FormTable:
         return regions
 
     def source(self, number: int) -> tuple[int, int]:
-        """(layer, neuron) of a form; (0, i) for constraint i of the domain, (0, -1) for infinity."""
+        """(layer, neuron) of a form, (0, i) for constraint i of the domain, or `INFINITY`."""
         if number < self._global.nrows:
             return 0, number - 1
         layer, _, neuron = self._located(number)
@@ -411,10 +438,10 @@ class FormTable:
             return layer, int(region), int(neuron)
         return layer, *divmod(number - group.first, group.width)
 
-    # -- exact rows -----------------------------------------------------------------------------------------------
+    # -- exact rows --------------------------------------------------------------------------------
 
     def exact_row(self, number: int) -> list[int]:
-        """A positive multiple of a form, in integers."""
+        """A positive multiple of a form, in primitive integers."""
         if number not in self._exact_rows:
             self._exact_rows[number] = self._exact_row(number)
         return self._exact_rows[number]
@@ -452,10 +479,9 @@ class FormTable:
 
 
 def certain_sign(values: Floats, bounds: Floats) -> NDArray[np.int8]:
-    """The signs of values that are off by at most the bounds, 2 where that leaves them open."""
-    certain = (np.abs(values) > bounds) & np.isfinite(
-        values
-    )  # where a product has overflowed, even the sign is wrong
+    """The signs of values with given error bounds, 2 where the bounds leave the sign open."""
+    # Where a product has overflowed, even the sign can be wrong.
+    certain = (np.abs(values) > bounds) & np.isfinite(values)
     return np.where(certain, np.sign(values), 2).astype(np.int8)
 
 
@@ -464,7 +490,7 @@ def _bias_form(layer: Layer, dimension: int) -> RationalMatrix:
 
 
 def _rounded(matrix: RationalMatrix) -> tuple[Floats, Floats, int | None]:
-    """The nearest floats, the E of each row, and the grid if nothing was rounded."""
+    """The nearest floats, the error E of each row, and q if nothing was rounded (see `_grid`)."""
     floats = matrix.to_floats()
     grid = _grid(matrix)
     if grid is not None:
@@ -474,19 +500,22 @@ def _rounded(matrix: RationalMatrix) -> tuple[Floats, Floats, int | None]:
 
 @np.errstate(over="ignore")
 def largest_and_sum(rows: Floats) -> tuple[Floats, Floats]:
-    """max |F| and |F|₁ over the last, short axis; column by column that is much faster."""
+    """max |F| and |F|₁ over the last axis, which is short.
+
+    Column by column the computation is much faster than numpy's reduction along that axis.
+    """
     columns, zero = np.abs(np.moveaxis(rows, -1, 0)), np.zeros(rows.shape[:-1])
     return np.asarray(reduce(np.maximum, columns, zero)), np.asarray(reduce(np.add, columns, zero))
 
 
 def _magnitudes(floats: Floats) -> Floats:
-    """Absolute values, infinite for numbers that were cut to the largest float."""
+    """Absolute values, infinite where an entry was cut to the largest float."""
     sizes = np.abs(floats)
-    return np.where(sizes >= _LARGEST, np.inf, sizes)
+    return np.where(sizes >= _LARGEST_FLOAT, np.inf, sizes)
 
 
 def _grid(matrix: RationalMatrix) -> int | None:
-    """The least q ≥ 0 such that all entries are multiples of 2^-q, if they then fit into 53 bits; else None."""
+    """The least q ≥ 0 such that all entries are multiples of 2^-q with at most 53 bits, or None."""
     denominator = matrix.denominator
     if denominator & (denominator - 1) or denominator.bit_length() > 500 or matrix.bits > 53:
         return None

@@ -1,8 +1,10 @@
 """The cells that d independent affine forms cut out of R^d, points at infinity included.
 
-Where the forms take the signs g ∈ {-1, 0, 1}^d there is exactly one cell, an orthant in suitable coordinates: the hull
-of the apex, where all forms are 0, and of one direction for every nonzero sign. Without the apex the same signs name
-the face of that cell at infinity. These are the faces of a cone over a cross-polytope.
+A subdivision starts from these cells, and cuts them with all other forms. For all signs
+g ∈ {-1, 0, 1}^d there is exactly one cell where the forms have these signs, an orthant in suitable
+coordinates: the hull of the apex, where all forms are 0, and of one direction for every nonzero
+sign. Without the apex the same signs name the face of that cell at infinity. Together the cells are
+the faces of a cone over a cross-polytope.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from polyrelu.complex.engine.face_lattice import Lattice
 
 __all__ = ["orthants"]
 
-_Cell = tuple[int, tuple[int, ...]]  # whether the apex belongs to it, and the signs
+#: Whether the apex belongs to a cell (1 or 0), and the signs of the forms on it.
+_Orthant = tuple[int, tuple[int, ...]]
 
 
 def orthants(
@@ -26,15 +29,21 @@ def orthants(
 
     Parameters
     ----------
-    sides : for each form the nonzero signs that are wanted: (1, -1), or (1,) for one side only.
+    sides
+        For each form the nonzero signs that are wanted: (1, -1), or (1,) for one side only.
 
     Returns
     -------
-    The lattice; signs of t and of the forms at the vertices, shape (f_0, d + 1); for every k the d - k forms on which
-    each cell of dimension k lies, shape (f_k, d - k), 0 meaning infinity and i the i-th form.
+    lattice
+        The face lattice of the cells.
+    signs
+        The signs of t and of the forms at the vertices, shape (f_0, d + 1).
+    forms
+        For every k the d - k forms that vanish on each cell of dimension k, shape (f_k, d - k);
+        0 stands for t, and i for the i-th form, counted from 1.
     """
     dimension = len(sides)
-    cells: list[list[_Cell]] = [[] for _ in range(dimension + 1)]
+    cells: list[list[_Orthant]] = [[] for _ in range(dimension + 1)]
     for signs in itertools.product(*((0, *side) for side in sides)):
         rays = sum(sign != 0 for sign in signs)
         cells[rays].append((1, signs))
@@ -55,14 +64,14 @@ def orthants(
     )
 
 
-def _facets(cell: _Cell) -> list[_Cell]:
+def _facets(cell: _Orthant) -> list[_Orthant]:
     apex, signs = cell
     smaller = [(*signs[:i], 0, *signs[i + 1 :]) for i, sign in enumerate(signs) if sign]
     facets = [(apex, face) for face in smaller if apex or any(face)]
     return [(0, signs), *facets] if apex and any(signs) else facets
 
 
-def _forms(level: list[_Cell], count: int) -> NDArray[np.int32]:
+def _forms(level: list[_Orthant], count: int) -> NDArray[np.int32]:
     forms = [
         [*([] if apex else [0]), *(i for i, sign in enumerate(signs, 1) if not sign)]
         for apex, signs in level

@@ -1,4 +1,9 @@
-"""Arrays that grow at the end, and lists of lists stored in one array."""
+"""Arrays that grow at the end, and lists of integers stored in one array.
+
+A subdivision appends cells, vertices and forms thousands of times; `Growable` and `Ragged` make
+that take time proportional to what is appended. Their buffers have room for more rows than are in
+use, and views of them are invalid after the next `append`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,10 @@ class Growable:
 
     Attributes
     ----------
-    buffer : the rows, and room for more; only the first `size` are meant.
+    buffer
+        The rows, followed by unused room for more.
+    size
+        The number of rows in use.
     """
 
     __slots__ = ("buffer", "size")
@@ -27,7 +35,7 @@ class Growable:
 
     @property
     def rows(self) -> NDArray[Any]:
-        """A view of the rows; it must not be kept over an `append`."""
+        """A view of the rows in use; it is invalid after the next `append`."""
         return self.buffer[: self.size]
 
     def append(self, rows: NDArray[Any]) -> None:
@@ -35,7 +43,7 @@ class Growable:
         self.append_empty(len(rows))[:] = rows
 
     def append_empty(self, count: int) -> NDArray[Any]:
-        """Add rows at the end, to be filled by the caller; a view that must not be kept over an `append`."""
+        """Add rows at the end for the caller to fill; a view, invalid after the next `append`."""
         size = self.size + count
         if size > len(self.buffer):
             self._move_to(size + size // 2 + 16)
@@ -43,7 +51,7 @@ class Growable:
         return self.buffer[size - count : size]
 
     def extend(self, count: int) -> NDArray[Any]:
-        """`append_empty` of many rows at once, with no room for more."""
+        """Add many rows for the caller to fill, and leave no unused room; a view."""
         self._move_to(self.size + count)
         self.size += count
         return self.buffer[self.size - count :]
@@ -59,7 +67,19 @@ class Growable:
 
 
 class Ragged:
-    """Lists of integers in one heap. Rewritten lists go to its end; `compact` drops what they left behind."""
+    """Lists of integers in one heap.
+
+    A rewritten list goes to the end of the heap; `compact` drops the entries that are out of use.
+
+    Attributes
+    ----------
+    heap
+        The entries of all lists.
+    starts
+        The position in the heap where each list begins.
+    counts
+        The number of entries of each list.
+    """
 
     __slots__ = ("counts", "heap", "starts")
 
@@ -75,24 +95,24 @@ class Ragged:
         return self.counts.size
 
     def gather(self, indices: Indices) -> tuple[NDArray[np.int32], Indices]:
-        """The lists with these indices, joined, and the number of entries of each."""
+        """The lists with given indices, joined, and the number of entries of each."""
         counts = self.counts.buffer[indices]
         return self.heap.buffer[concatenated_ranges(self.starts.buffer[indices], counts)], counts
 
     def append(self, entries: NDArray[np.int32], counts: Indices) -> None:
-        """Append lists, given joined."""
+        """Append lists, which are given joined together."""
         self.starts.append(np.cumsum(counts) - counts + self.heap.size)
         self.counts.append(counts)
         self.heap.append(entries)
 
     def rewrite(self, indices: Indices, entries: NDArray[np.int32], counts: Indices) -> None:
-        """Replace the lists with these indices by others, given joined."""
+        """Replace the lists with given indices by others, which are given joined together."""
         self.starts.buffer[indices] = np.cumsum(counts) - counts + self.heap.size
         self.counts.buffer[indices] = counts
         self.heap.append(entries)
 
     def compact(self) -> None:
-        """Put the lists in order, without gaps."""
+        """Rewrite the heap so that it has the lists in order, without gaps."""
         counts = self.counts.rows
         self.heap = Growable(self.heap.buffer[concatenated_ranges(self.starts.rows, counts)])
         self.starts = Growable(np.cumsum(counts) - counts)

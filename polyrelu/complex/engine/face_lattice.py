@@ -1,12 +1,18 @@
-"""The face lattice of a complex of polyhedra, and how a hyperplane splits all its cells at once.
+"""The face lattice of a complex of polyhedra, and how a form splits all its cells at once.
 
-A cell of dimension k ≥ 2 is the list of its facets (cells of dimension k - 1), an edge a pair of vertices. Points at
-infinity (directions of rays) are vertices like any other, so every cell is the hull of its vertices.
+`Lattice` stores which cells are facets of which; where the vertices lie and which signs forms have
+there is known to `Vertices`. A subdivision packs the signs of the vertices into words and calls
+`split` for one form after the other; the order in which new cells are numbered is part of the
+contract (see `Cut`), because regions and forms of cells are kept in arrays beside the lattice.
 
-The signs of up to 32 affine forms are packed into one 64-bit word per cell: bit j is set if form j is positive
-somewhere on the cell, bit 32 + j if it is negative somewhere. The word of a cell is the or of the words of its facets,
-and a cell is cut by form j iff both its bits are set. A form is affine on every cell, but need not be the same affine
-function on different cells.
+A cell of dimension k ≥ 2 is the list of its facets, which are cells of dimension k - 1; an edge is
+a pair of vertices. Points at infinity, the directions of rays, are vertices like all others, so
+that every cell is the hull of its vertices.
+
+The signs of up to 32 affine forms are packed into a 64-bit word for each cell: bit j is set if form
+j is positive somewhere on the cell, and bit 32 + j if it is negative somewhere. The word of a cell
+is the bitwise or of the words of its facets, and form j cuts a cell if and only if both its bits
+are set. A form is affine on every cell, but need not be the same affine function on all cells.
 """
 
 from __future__ import annotations
@@ -23,21 +29,26 @@ from polyrelu.support.typing import Indices, Words
 
 __all__ = ["WORD_BITS", "Cut", "Lattice"]
 
-#: Forms per word: a positive and a negative bit each.
+#: Number of forms per word; each of them has a bit for "positive" and a bit for "negative".
 WORD_BITS = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What one form cut, before anything is renumbered.
+    """The cells that one form cuts, and the numbers that new cells get.
 
     Attributes
     ----------
-    cells : cells[k], k = 1..d: the cut cells of dimension k. Its positive part keeps the number of a cut cell; the
-        negative parts get the numbers sizes[k], sizes[k] + 1, …, followed by the cells where the form is 0 on the cut
-        cells of dimension k + 1, in the same order.
-    sizes : sizes[k], k = 0..d: the numbers of cells before the cut.
-    ends : shape (number of cut edges, 2): the end of each cut edge where the form is positive, and the other one.
+    cells
+        For k = 1, …, d the numbers cells[k] of the cut cells of dimension k. The positive part of a
+        cut cell keeps its number. The negative parts get the numbers sizes[k], sizes[k] + 1, …;
+        after them come, in the same order, the cells of dimension k where the form is 0 on the cut
+        cells of dimension k + 1.
+    sizes
+        For k = 0, …, d the number of cells of dimension k before the cut.
+    ends
+        For each cut edge the end where the form is positive, and the other end; shape (number of
+        cut edges, 2).
     """
 
     cells: list[Indices]
@@ -50,10 +61,15 @@ class Lattice:
 
     Attributes
     ----------
-    dimension : d.
-    edges : vertex pairs, shape (f_1, 2).
-    facets : facets[k] for k = 2..d (facets[0] and facets[1] are unused).
-    words : words[k], shape (f_k,), k = 0..d.
+    dimension
+        The largest dimension d of a cell.
+    edges
+        The vertices at the ends of each edge, shape (f_1, 2).
+    facets
+        For k = 2, …, d the facets facets[k] of the cells of dimension k. The entries 0 and 1 of the
+        list are not used.
+    words
+        For k = 0, …, d the words words[k] of the cells of dimension k, shape (f_k,).
     """
 
     def __init__(
@@ -75,8 +91,21 @@ class Lattice:
             return self._vertices
         return self.edges.size if k == 1 else len(self.facets[k])
 
+    def facets_of(self, k: int, cells: Indices) -> tuple[NDArray[np.int32], Indices]:
+        """The facets of cells of dimension k ≥ 1, joined, and the number of facets of each."""
+        if k == 1:
+            return self.edges.rows[cells].ravel(), np.full(len(cells), 2)
+        return self.facets[k].gather(cells)
+
+    def vertices_of(self, k: int, cell: int) -> list[int]:
+        """The vertices of a cell of dimension k, ascending."""
+        cells = np.array([cell], dtype=np.int64)
+        for j in range(k, 0, -1):
+            cells = np.unique(self.facets_of(j, cells)[0]).astype(np.int64)
+        return [int(vertex) for vertex in cells]
+
     def spread(self, vertex_words: Words) -> list[Words]:
-        """The words of the cells of every dimension from those of the vertices."""
+        """The words of the cells of every dimension from the words of the vertices."""
         words = [vertex_words]
         for k in range(1, self.dimension + 1):
             if k == 1:
@@ -88,7 +117,7 @@ class Lattice:
         return words
 
     def set_words(self, vertex_words: Words) -> None:
-        """Start with new forms, given their signs at the vertices."""
+        """Take new forms in place of the current ones, given their signs at the vertices."""
         for ragged in self.facets[2:]:
             ragged.compact()
         self.words = [Growable(words) for words in self.spread(vertex_words)]
@@ -98,12 +127,13 @@ class Lattice:
         self.edges.append(ends.astype(np.int32))
         self.words[1].append(self.words[0].buffer[ends[:, 0]] | self.words[0].buffer[ends[:, 1]])
 
-    # -- splitting ------------------------------------------------------------------------------------------------
+    # -- splitting ---------------------------------------------------------------------------------
 
     def split(self, bit: int, add_vertices: Callable[[Cut], Words]) -> Cut | None:
-        """Split all cells on which form `bit` of the words has both signs.
+        """Split all cells on which form `bit` of the words has both signs; None if there are none.
 
-        `add_vertices` is told what is cut and returns the words of the new vertices, one for each cut edge.
+        `add_vertices` takes the cut and returns the words of the new vertices, one for each cut
+        edge.
         """
         mask = np.uint64((1 << bit) | (1 << (bit + WORD_BITS)))
         both = [(words.rows & mask) == mask for words in self.words[1:]]
@@ -111,7 +141,7 @@ class Lattice:
         if not len(cells[-1]):
             return None
         sizes = [self.size(k) for k in range(self.dimension + 1)]
-        cut = Cut(cells, sizes, self._oriented(cells[1], np.uint64(1 << bit)))
+        cut = Cut(cells, sizes, self._ends_by_sign(cells[1], np.uint64(1 << bit)))
         self._split_edges(cut, add_vertices(cut))
         touches = bool(((self.words[0].rows[: sizes[0]] & mask) == 0).any())
         for k in range(2, self.dimension + 1):
@@ -120,7 +150,8 @@ class Lattice:
             self._slots[k][cells[k]] = -1
         return cut
 
-    def _oriented(self, edges: Indices, positive: np.uint64) -> NDArray[np.int32]:
+    def _ends_by_sign(self, edges: Indices, positive: np.uint64) -> NDArray[np.int32]:
+        """The ends of cut edges, the one with the bit `positive` first."""
         ends: NDArray[np.int32] = self.edges.buffer[edges]
         swapped = (self.words[0].buffer[ends[:, 0]] & positive) == 0
         ends[swapped] = ends[swapped, ::-1]
@@ -138,7 +169,11 @@ class Lattice:
         self._number(1, edges)
 
     def _split_cells(self, k: int, cut: Cut, bit: int, touches: bool) -> None:
-        """Cells of dimension k: first the cells where the form is 0, of dimension k - 1, then the two parts."""
+        """Split the cut cells of dimension k.
+
+        First the cells of dimension k - 1 where the form is 0 are appended, then the two parts of
+        each cut cell are written. `touches` tells whether the form is 0 at old vertices.
+        """
         cells = cut.cells[k]
         if not len(cells):
             self._number(k, cells)
@@ -164,21 +199,21 @@ class Lattice:
     def _zero_facets(
         self, k: int, cut: Cut, slots: Indices, owner: Indices, is_cut: NDArray[np.bool_]
     ) -> tuple[Indices, Indices]:
-        """Where the form is 0 on the cut facets of the cut cells of dimension k: cells of dimension k - 2."""
+        """Cells of dimension k - 2 where the form is 0 on cut facets, with their owners.
+
+        An owner is the position of a cell in the list of the cut cells of dimension k.
+        """
         return slots[is_cut] + (cut.sizes[k - 2] + len(cut.cells[k - 2])), owner[is_cut]
 
     def _zero_faces(
         self, k: int, facets: NDArray[np.int32], owner: Indices, bit: int
     ) -> tuple[Indices, Indices]:
-        """Faces of dimension k - 2 of uncut facets on the positive side, on which the form is 0.
+        """Faces of dimension k - 2 of uncut positive facets, on which the form is 0, with owners.
 
         Such a face lies in two facets of its cell, one on either side, so that none is found twice.
         """
-        if k == 2:
-            faces, face_owner = self.edges.buffer[facets].ravel(), np.repeat(owner, 2)
-        else:
-            faces, counts = self.facets[k - 1].gather(facets.astype(np.int64))
-            face_owner = np.repeat(owner, counts)
+        faces, counts = self.facets_of(k - 1, facets.astype(np.int64))
+        face_owner = np.repeat(owner, counts)
         mask = np.uint64((1 << bit) | (1 << (bit + WORD_BITS)))
         zero = (self.words[k - 2].buffer[faces] & mask) == 0
         return faces[zero].astype(np.int64), face_owner[zero]
@@ -200,7 +235,7 @@ class Lattice:
         owner: Indices,
         separators: Indices,
     ) -> None:
-        """The positive parts in the place of the cut cells, the negative parts at the end."""
+        """Write the positive parts in the place of the cut cells, and append the negative parts."""
         lower = self.words[k - 1].buffer
         entries, counts = _with_last(*positive, owner, separators)
         self.facets[k].rewrite(cells, entries, counts)
@@ -210,14 +245,14 @@ class Lattice:
         self.words[k].append(segment_or(lower[entries], counts))
 
     def _number(self, k: int, cells: Indices) -> None:
-        """Make the position of a cell in the list of cut cells known to the cells above."""
+        """Store the position of each cut cell in their list, for the cells of dimension k + 1."""
         if len(self._slots[k]) < self.size(k):
             grown = np.full(self.size(k) * 2, -1, dtype=np.int64)
             self._slots[k] = grown
         self._slots[k][cells] = np.arange(len(cells))
 
     def arrays(self) -> list[NDArray[Any]]:
-        """All arrays, for counting bytes."""
+        """All arrays; their bytes are counted."""
         ragged = [
             part.buffer
             for facets in self.facets[2:]
@@ -225,20 +260,19 @@ class Lattice:
         ]
         return [self.edges.buffer, *ragged, *(words.buffer for words in self.words)]
 
-    # -- parts ----------------------------------------------------------------------------------------------------
+    # -- parts -------------------------------------------------------------------------------------
 
     def closure(self, top: Indices) -> list[NDArray[np.bool_]]:
-        """For every dimension, which cells are the given ones of dimension d or faces of them."""
+        """For every dimension whether each cell is a face of a given cell of dimension d."""
         marked = [np.zeros(self.size(k), dtype=bool) for k in range(self.dimension + 1)]
         marked[-1][top] = True
         for k in range(self.dimension, 0, -1):
             cells = np.flatnonzero(marked[k])
-            faces = self.edges.rows[cells].ravel() if k == 1 else self.facets[k].gather(cells)[0]
-            marked[k - 1][faces] = True
+            marked[k - 1][self.facets_of(k, cells)[0]] = True
         return marked
 
     def restricted(self, marked: list[NDArray[np.bool_]]) -> Lattice:
-        """A copy of the marked cells, renumbered; every face of a marked cell must be marked."""
+        """A copy with the marked cells only, renumbered; faces of marked cells must be marked."""
         numbers = [np.cumsum(mark) - 1 for mark in marked]
         edges = self.edges.rows[marked[1]] if self.dimension else self.edges.rows
         part = Lattice(
@@ -259,7 +293,7 @@ class Lattice:
 def _merged(
     first: Indices, first_owner: Indices, second: Indices, second_owner: Indices
 ) -> tuple[Indices, Indices]:
-    """Both lists together, ordered by owner."""
+    """Two lists merged into one that is ordered by owner."""
     owner = np.concatenate([first_owner, second_owner])
     order = np.argsort(owner, kind="stable")
     return np.concatenate([first, second])[order], owner[order]
@@ -268,7 +302,7 @@ def _merged(
 def _with_last(
     entries: NDArray[np.int32] | Indices, chosen: NDArray[np.bool_], owner: Indices, last: Indices
 ) -> tuple[NDArray[np.int32], Indices]:
-    """The chosen entries by owner, and after those of each owner one more."""
+    """The chosen entries, grouped by owner, and at the end of each group the owner's last entry."""
     index = np.flatnonzero(chosen)
     owners = owner[index]
     counts = np.bincount(owners, minlength=len(last)) + 1

@@ -1,4 +1,20 @@
-"""From a network and a domain to all cells: cut by the domain's constraints, then layer by layer, neuron by neuron."""
+"""The subdivision of a domain by all neurons: constraint by constraint, then neuron by neuron.
+
+`Subdivision` joins lattice, vertices and forms and does the cuts in order; `completed` runs it to
+the end or to Ctrl-C. `skeleton` overrides the steps that touch cells of dimension 2 and more.
+
+First, d independent constraints and neurons of layer 1 cut out the first cells (`arrangement`).
+Then every constraint and every neuron makes one cut: signs at the vertices, new vertices on the cut
+edges, new cells (`Lattice.split`). Signs are packed into words of up to 32 forms, and the lattice
+holds one word at a time. The signs of all forms of a layer at the vertices so far are decided
+together, when the first word of the layer begins. A vertex that is made later takes over the signs
+of its edge; where a form changes its sign on the edge, the sign at the vertex is decided when the
+word of that form begins.
+
+Each cell also knows a region of the newest layer that contains it, and the d - k forms on which it
+lies; both are arrays in the order of the lattice, and every change of the lattice must change them
+alike.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +30,9 @@ from numpy.typing import NDArray
 from polyrelu.complex.engine.affine_forms import FormTable
 from polyrelu.complex.engine.arrangement import orthants
 from polyrelu.complex.engine.arrays import Growable
-from polyrelu.complex.engine.coordinates import Frame
 from polyrelu.complex.engine.face_lattice import WORD_BITS, Cut
 from polyrelu.complex.engine.vertices import SignTables, Vertices
+from polyrelu.complex.frame import Frame
 from polyrelu.errors import DomainError
 from polyrelu.exact import RationalMatrix, solve
 from polyrelu.network import Network, NeuronId
@@ -31,7 +47,7 @@ _LOW = np.uint64((1 << WORD_BITS) - 1)
 _SHIFT = np.uint64(WORD_BITS)
 _BITS = np.arange(WORD_BITS, dtype=np.uint64)
 _BIT = np.uint64(1) << _BITS
-#: More cells than this are not even begun.
+#: Maximum number of cells of the first arrangement; larger complexes are refused.
 _CELL_LIMIT = 10**7
 
 
@@ -41,9 +57,12 @@ class SignWords:
 
     Attributes
     ----------
-    layer : 0 for constraints of the domain, else the layer of the neurons.
-    members : indices of the constraints or neurons, bit by bit.
-    words : see `Lattice`, shape (f_0,).
+    layer
+        The layer of the neurons; 0 for constraints of the domain.
+    members
+        The indices of the neurons or constraints, in the order of the bits.
+    words
+        The words of the vertices, see `Lattice`; shape (f_0,).
     """
 
     layer: int
@@ -52,18 +71,26 @@ class SignWords:
 
 
 class Chunk(Protocol):
-    """The forms that are being cut with, up to 32 of them."""
+    """The forms that belong to the bits of a word: up to 32 neurons or constraints."""
 
     def numbers(self, regions: Indices, bits: Indices | int) -> Indices:
-        """The numbers of the forms `bits` of the chunk on regions."""
+        """The numbers of the forms of the given bits on the given regions, pair by pair."""
 
     def copy(self, table: FormTable) -> Chunk:
-        """The same for a copy of the table."""
+        """A copy that reads, and adds forms to, a copy of the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class _DenseChunk:
-    """Bit b on region r has the number first + b + r·stride."""
+    """Forms that all have rows: the form of bit b on region r has the number first + b + r·stride.
+
+    Attributes
+    ----------
+    first
+        The number of the form of bit 0 on region 0.
+    stride
+        The number of forms per region; 0 for forms that are the same everywhere.
+    """
 
     first: int
     stride: int
@@ -79,10 +106,10 @@ class _DenseChunk:
 
 
 class _SparseChunk:
-    """Neurons of the last layer: their forms are computed when they are asked for."""
+    """Neurons of the last layer, whose forms are computed when they are asked for."""
 
     def __init__(self, table: FormTable, first: int, known: NDArray[np.int32]) -> None:
-        """`known` has the number of the form of neuron first + b on region r at [r, b], -1 if it has none yet."""
+        """`known[r, b]` is the number of the form of neuron first + b on region r, or -1."""
         self._table, self._first, self._known = table, first, known
 
     def numbers(self, regions: Indices, bits: Indices | int) -> Indices:
@@ -91,8 +118,8 @@ class _SparseChunk:
         missing = np.flatnonzero(found < 0)
         if len(missing):
             bits = np.broadcast_to(bits, regions.shape)
-            places = np.unique(regions[missing] * WORD_BITS + bits[missing])
-            new_regions, new_bits = np.divmod(places, WORD_BITS)
+            pairs = np.unique(regions[missing] * WORD_BITS + bits[missing])
+            new_regions, new_bits = np.divmod(pairs, WORD_BITS)
             self._known[new_regions, new_bits] = self._table.add_forms(
                 new_regions, new_bits + self._first
             )
@@ -106,12 +133,22 @@ class _SparseChunk:
 
 
 class Subdivision:
-    """The complex while it grows.
+    """A complex that is being subdivided.
 
     Attributes
     ----------
-    lattice, vertices, table : cells, vertices, forms.
-    signs : signs of all constraints and neurons so far, at the vertices.
+    network
+        The network whose neurons cut.
+    frame
+        The coordinates of the domain.
+    lattice
+        The cells, those at infinity included.
+    vertices
+        The vertices of the lattice.
+    table
+        The forms of all layers that have been entered.
+    signs
+        The signs, at the vertices, of all constraints and of the neurons of these layers.
     """
 
     def __init__(self, network: Network, frame: Frame) -> None:
@@ -126,48 +163,56 @@ class Subdivision:
         )
         numbers = np.array([0, *(1 + index for index in frame.base)], dtype=np.int32)
         base = frame.constraints.over(frame.first_layer).take(rows=frame.base)
+        infinity = [0] * frame.dimension + [1]
         self.vertices = Vertices(
             self.table,
-            [
-                [0] * frame.dimension + [1],
-                *(base.take(rows=[i]).primitive_rows()[0] for i in range(base.nrows)),
-            ],
+            [infinity, *(base.take(rows=[i]).primitive_rows()[0] for i in range(base.nrows))],
             _orthant_vertices(base, base_signs),
             numbers[cell_forms[0]],
             base_signs,
         )
+        #: for every k the numbers of the d - k forms that vanish on each cell of dimension k
         self._cell_forms = [
             self.vertices.forms,
             *(Growable(numbers[forms]) for forms in cell_forms[1:]),
         ]
+        #: for every k a region of the newest layer that contains each cell of dimension k
         self._regions = [
             Growable(np.zeros(self.lattice.size(k), dtype=np.int64))
             for k in range(frame.dimension + 1)
         ]
         self.signs: list[SignWords] = []
-        self._chunks: list[Chunk] = []  # the forms of each of the words
-        self._current = 0  # the words that are in the lattice
+        #: the forms of each entry of `signs`
+        self._chunks: list[Chunk] = []
+        #: the entry of `signs` whose words are in the lattice
+        self._current = 0
 
-    # -- steps ----------------------------------------------------------------------------------------------------
+    # -- steps -------------------------------------------------------------------------------------
 
     @property
     def least_neurons(self) -> int:
-        """How many neurons must be done before the work can be left: those of the base cut from the start."""
+        """Number of neurons after which the subdivision may be left.
+
+        Neurons of the base cut from the start, so that they must be done.
+        """
         return max(self.frame.base, default=-1) + 1 - self.frame.constraints.nrows
 
     def steps(self) -> Iterator[tuple[int, int]]:
-        """Do all the work; after each form yields (layer, its index), layer 0 for the domain's constraints.
+        """Do all cuts; yield (layer, index) after each, layer 0 for constraints of the domain.
 
-        At a yield the lattice is consistent, so that the work can be left there, once `least_neurons` are done.
+        At a yield the lattice is consistent, so that the subdivision can be left there once
+        `least_neurons` neurons are done.
         """
         yield from self._cut_with_constraints()
         for layer, members in self._tasks():
             yield from self._cut_with(layer, members)
 
     def parts(self, limit: int) -> Iterator[Subdivision]:
-        """Do all the work in parts, finished one after the other, each started from at most `limit` top cells.
+        """Do all cuts in parts; yield the finished parts one after the other.
 
-        Together they have the top cells of the whole complex, each of them once; other cells can belong to several.
+        A part that has more than `limit` top cells before a word of forms is divided into parts
+        with at most `limit` of them. Every top cell of the complex belongs to exactly one part;
+        other cells can belong to several.
         """
         for _ in self._cut_with_constraints():
             pass
@@ -186,7 +231,7 @@ class Subdivision:
         yield self
 
     def _tasks(self) -> list[tuple[int, range]]:
-        """Up to 32 neurons at a time, layer by layer."""
+        """The words of neurons in order: layers, and ranges of up to 32 neurons."""
         widths = self.network.widths[1 : self.network.hidden_layers + 1]
         return [
             (layer, range(start, min(start + WORD_BITS, width)))
@@ -202,7 +247,7 @@ class Subdivision:
                 yield layer, member
 
     def _cut_with(self, layer: int, members: range) -> Iterator[tuple[int, int]]:
-        """Cut with up to 32 constraints or neurons."""
+        """Cut with the constraints or neurons of one word; yield after each of them."""
         if layer > self.table.layers:
             self._enter_layer()
         self._current = self._position(layer, members)
@@ -219,7 +264,7 @@ class Subdivision:
             yield layer, member
 
     def _position(self, layer: int, members: range) -> int:
-        """Where the words of these forms are; at the first of a layer the signs of the whole layer are decided."""
+        """The entry of `signs` for these forms; the first call for a layer decides its signs."""
         if all(signs.layer != layer for signs in self.signs):
             self._decide(layer)
         return next(
@@ -229,13 +274,16 @@ class Subdivision:
         )
 
     def _share_words(self) -> None:
-        """The words at the vertices are those of the lattice, which goes on with them."""
+        """Let the current entry of `signs` use the words of the lattice, which grow with it."""
         if not self.signs:
             return
         self.signs[self._current] = replace(self.signs[self._current], words=self.lattice.words[0])
 
     def _decide(self, layer: int) -> None:
-        """The signs of all forms of a layer at the vertices so far; see `_new_vertices` for later ones."""
+        """Decide the signs of all forms of a layer at the vertices so far.
+
+        Vertices that are made later get their signs in `_new_vertices`.
+        """
         width = self.network.widths[layer] if layer else self.frame.constraints.nrows
         ranges = [
             range(start, min(start + WORD_BITS, width)) for start in range(0, width, WORD_BITS)
@@ -248,6 +296,7 @@ class Subdivision:
         self._chunks += chunks
 
     def _chunk(self, layer: int, members: range) -> Chunk:
+        """The forms of one word of a layer."""
         if layer == 0:  # the constraints follow infinity in the table
             return _DenseChunk(1 + members.start, 0)
         if self.table.is_dense(layer):
@@ -258,7 +307,7 @@ class Subdivision:
         return _SparseChunk(self.table, members.start, unknown)
 
     def _enter_layer(self) -> None:
-        """The top cells become the regions of the next layer."""
+        """Append the next layer to the table of forms, with the top cells as its regions."""
         top = self.frame.dimension
         layer = self.table.layers
         active = self.positive(layer, top)
@@ -267,16 +316,13 @@ class Subdivision:
         self._regions[top] = Growable(regions)
         for k in range(top, 0, -1):
             below = np.zeros(self.lattice.size(k - 1), dtype=np.int64)
-            if k == 1:
-                below[self.lattice.edges.rows.ravel()] = np.repeat(regions, 2)
-            else:
-                facets, counts = self.lattice.facets[k].gather(np.arange(self.lattice.size(k)))
-                below[facets] = np.repeat(regions, counts)
+            facets, counts = self.lattice.facets_of(k, np.arange(self.lattice.size(k)))
+            below[facets] = np.repeat(regions, counts)
             self._regions[k - 1] = Growable(below)
             regions = below
 
     def positive(self, layer: int, k: int) -> NDArray[np.bool_]:
-        """Which neurons of a layer are positive on the cells of dimension k, shape (f_k, n)."""
+        """Whether neurons of a layer are positive on the cells of dimension k, shape (f_k, n)."""
         parts = []
         for signs in self.signs:
             if signs.layer == layer:
@@ -292,16 +338,16 @@ class Subdivision:
         return np.concatenate(parts, axis=1).astype(bool)
 
     def facet_forms(self) -> NDArray[np.int32]:
-        """The form that vanishes on each cell of codimension 1, shape (f_{d-1},)."""
+        """The number of the form that vanishes on each cell of codimension 1."""
         if self.frame.dimension == 0:
             return np.zeros(0, dtype=np.int32)
         forms: NDArray[np.int32] = self._cell_forms[self.frame.dimension - 1].rows[:, 0]
         return forms
 
-    # -- signs ----------------------------------------------------------------------------------------------------
+    # -- signs -------------------------------------------------------------------------------------
 
     def _signs_at_vertices(self, layer: int, chunks: list[Chunk], width: int) -> NDArray[np.int8]:
-        """Signs of all forms of a layer, shape (f_0, width)."""
+        """The signs of all forms of a layer at the vertices, shape (f_0, width)."""
         regions = self._regions[0].rows
         if layer == 0 or self.table.is_dense(layer):
             signs = self.vertices.certain_sign_table(self._sign_tables(layer), regions)
@@ -314,7 +360,7 @@ class Subdivision:
                     vertices, chunk.numbers(regions[vertices], bits)
                 )
         first = 0 if layer == 0 else self.frame.constraints.nrows
-        if layer <= 1:  # the signs of the base were known from the start
+        if layer <= 1:  # the signs of the base are known from the start
             for position, index in enumerate(self.frame.base, 1):
                 if first <= index < first + width:
                     signs[:, index - first] = self.vertices.base_signs.rows[:, position]
@@ -340,10 +386,12 @@ class Subdivision:
 
     @np.errstate(all="ignore")
     def _new_vertices(self, bit: int, cut: Cut) -> Words:
-        """Append the points where a form vanishes on the cut edges; the words of their signs.
+        """Append the points where a form vanishes on the cut edges; return their words.
 
-        Signs of earlier forms are those of the edge. What can change its sign on the edge keeps both signs at the new
-        vertex, until it is settled when its turn comes.
+        A form of an earlier cut has the same sign on the whole edge, which the new vertex takes
+        over. A form whose cut is still to come can have both signs on the edge; then the new vertex
+        gets both, until `_settled` decides: at once for forms of the current word, and for others
+        when their word begins.
         """
         edges, (positive, negative) = cut.cells[1], cut.ends.T
         regions = self._regions[1].buffer[edges]
@@ -352,13 +400,12 @@ class Subdivision:
         ends = coordinates[positive], coordinates[negative]
         values = [np.abs(np.einsum("mi,mi->m", rows, end))[:, None] for end in ends]
         base_signs = self.vertices.base_signs.buffer
+        lies_on = [self._cell_forms[1].buffer[edges], forms[:, None].astype(np.int32)]
         self.vertices.append(
             values[1] * ends[0] + values[0] * ends[1],
-            np.concatenate(
-                [self._cell_forms[1].buffer[edges], forms[:, None].astype(np.int32)], axis=1
-            ),
-            base_signs[positive]
-            | base_signs[negative],  # 0 | s = s | s = s; the ends never have opposite signs
+            np.concatenate(lies_on, axis=1),
+            # 0 | s = s | s = s; the ends never have opposite signs.
+            base_signs[positive] | base_signs[negative],
         )
         self._regions[0].append(regions)
         bits = np.uint64(1 << bit | 1 << (bit + WORD_BITS))
@@ -366,18 +413,24 @@ class Subdivision:
             words = signs.words.buffer[positive] | signs.words.buffer[negative]
             if position == self._current:
                 first = len(self.vertices) - len(words)
-                found = self._settled(words & ~bits, first, self._chunks[position], regions)
+                new_words = self._settled(words & ~bits, first, self._chunks[position], regions)
             else:
                 signs.words.append(words)
-        return found
+        return new_words
 
     def _settled(self, words: Words, first: int, chunk: Chunk, regions: Indices) -> Words:
-        """Words of the vertices from `first` on, with one sign at most of every form.
+        """Words of the vertices from `first` on, with at most one sign for every form.
 
         Parameters
         ----------
-        words : with both signs where the sign must be looked at.
-        regions : that contain the vertices.
+        words
+            Words that have both signs where the sign must be decided.
+        first
+            The number of the vertex of the first word.
+        chunk
+            The forms of the words.
+        regions
+            Regions that contain the vertices.
         """
         both = words & (words >> _SHIFT) & _LOW
         if not both.any():
@@ -390,16 +443,16 @@ class Subdivision:
                 first + int(rows[position]), int(forms[position])
             )
         words = words & ~(both | (both << _SHIFT))
-        found = np.where(
+        decided = np.where(
             signs > 0, _BIT[bits], np.where(signs < 0, _BIT[bits] << _SHIFT, np.uint64(0))
         )
-        np.bitwise_or.at(words, rows, found)
+        np.bitwise_or.at(words, rows, decided)
         return words
 
-    # -- cells ----------------------------------------------------------------------------------------------------
+    # -- cells -------------------------------------------------------------------------------------
 
     def _extend_cells(self, chunk: Chunk, bit: int, cut: Cut) -> None:
-        """Regions and forms of the new cells of dimension 1 and more, in the order of their numbers (see `Cut`)."""
+        """Append regions and forms of the new cells of dimension ≥ 1, in the order of `Cut`."""
         top = self.frame.dimension
         parents = [
             None,
@@ -421,7 +474,7 @@ class Subdivision:
                 self._cell_forms[k].append(np.concatenate([above[1], forms], axis=1))
 
     def _drop_negative(self, bit: int) -> None:
-        """Drop the cells outside a constraint."""
+        """Drop the cells on which the constraint of a bit is violated."""
         negative = np.uint64(1 << (bit + WORD_BITS))
         marked = [(words.rows & negative) == 0 for words in self.lattice.words]
         if all(mark.all() for mark in marked):
@@ -429,7 +482,7 @@ class Subdivision:
         self._restrict(marked)
 
     def _restrict(self, marked: list[NDArray[np.bool_]]) -> None:
-        """Go on with the marked cells only; nothing that was there before is changed."""
+        """Keep the marked cells only, in new arrays; the old arrays stay as they are."""
         self.lattice = self.lattice.restricted(marked)
         self.vertices = self.vertices.restricted(marked[0])
         self._regions = [
@@ -446,7 +499,7 @@ class Subdivision:
         self._share_words()
 
     def part(self, top: Indices) -> Subdivision:
-        """An independent copy with the given top cells and their faces only."""
+        """An independent copy that has the given top cells and their faces only."""
         part = copy.copy(self)
         part.table = self.table.copy()
         part._chunks = [chunk.copy(part.table) for chunk in self._chunks]
@@ -458,7 +511,15 @@ class Subdivision:
 def completed(
     subdivision: Subdivision, progress: Progress | None
 ) -> tuple[tuple[NeuronId, ...], bool]:
-    """Do all the steps, or those until Ctrl-C; the neurons whose cuts are in, and whether these are all."""
+    """Do all cuts, or the cuts until Ctrl-C.
+
+    Returns
+    -------
+    neurons
+        The neurons whose cuts are done, in order.
+    complete
+        Whether these are all hidden neurons.
+    """
     network = subdivision.network
     neurons: list[NeuronId] = []
     with deferred_interrupt() as interrupt:
@@ -473,28 +534,29 @@ def completed(
 
 
 def _need_vertices(frame: Frame) -> None:
-    """Cells are built on the vertices of the first cuts."""
+    """Raise an error if the cells of the first cuts have no vertices to build on."""
     if len(frame.base) < frame.dimension:
         raise DomainError(
-            "a skip connection reads the input in a direction that layer 1 does not see, so that the cells of the "
-            "first layers contain lines; use a bounded domain such as box:-1000,1000, or list regions only "
-            "(--regions-only, walk_regions)"
+            "a skip connection reads the input in a direction that layer 1 does not see, so that "
+            "the cells of the first layers contain lines; use a bounded domain such as "
+            "box:-1000,1000, or list regions only (--regions-only, walk_regions)"
         )
 
 
 def _need_few_cells(frame: Frame) -> None:
-    """Refuse at once what would end with all memory gone."""
+    """Raise an error where the first cells alone would take all memory."""
     one_sided = sum(index < frame.constraints.nrows for index in frame.base)
     two_sided = frame.dimension - one_sided
     if 2**one_sided * 3**two_sided > _CELL_LIMIT:
         raise DomainError(
-            f"the complex has at least {2**one_sided * 3**two_sided:.0e} cells, too many to list; choose a domain with "
-            "fewer dimensions, such as slice:FILE, or list regions only (--regions-only, walk_regions)"
+            f"the complex has at least {2**one_sided * 3**two_sided:.0e} cells, too many to list; "
+            "choose a domain with fewer dimensions, such as slice:FILE, or list regions only "
+            "(--regions-only, walk_regions)"
         )
 
 
 def _orthant_vertices(base: RationalMatrix, signs: NDArray[np.int8]) -> Floats:
-    """Approximate (y, t) of the apex and the directions of `orthants`."""
+    """Approximate coordinates (y, t) of the apex and the directions of `orthants`."""
     dimension = base.nrows
     columns = range(dimension)
     right = (-base.take(columns=[dimension])).beside(RationalMatrix.identity(dimension))
@@ -507,7 +569,7 @@ def _orthant_vertices(base: RationalMatrix, signs: NDArray[np.int8]) -> Floats:
 
 
 def packed(signs: NDArray[np.int8]) -> Words:
-    """The words of signs of shape (m, c), c ≤ 32."""
+    """The words of m rows of c ≤ 32 signs each."""
     bits = np.zeros((len(signs), 2 * WORD_BITS), dtype=bool)
     bits[:, : signs.shape[1]] = signs > 0
     bits[:, WORD_BITS : WORD_BITS + signs.shape[1]] = signs < 0
@@ -516,7 +578,7 @@ def packed(signs: NDArray[np.int8]) -> Words:
 
 
 def unpacked(words: Words, count: int) -> NDArray[np.int8]:
-    """The signs of the first forms of words, shape (m, count)."""
+    """The signs of the first `count` forms of m words, shape (m, count)."""
     bits = np.arange(count, dtype=np.uint64)
     positive = (words[:, None] >> bits) & np.uint64(1)
     negative = (words[:, None] >> (bits + _SHIFT)) & np.uint64(1)

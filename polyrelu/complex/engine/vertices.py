@@ -1,26 +1,14 @@
-"""The vertices: homogeneous float coordinates with a radius, exact ones on demand, and signs of forms at them.
+"""The vertices: float coordinates with error radii, exact ones on demand, and signs of forms.
 
-A vertex (y, t), t = 1 at a point and t = 0 at a direction, lies on d independent forms. It is always computed from
-those d, never from its neighbours, so that errors do not add up from layer to layer.
+`Vertices` decides the signs of forms at vertices for the subdivision: in floats where a rigorous
+bound allows it, and otherwise in integers. A change of the arithmetic here must keep the bounds
+valid; docs/theory/float_signs.md derives them in sections 4 (radius), 5 (sign) and 6 (orientation).
 
-**Radius.** Let J be the float rows of the d forms, each divided by a power of two so that its largest entry lies in
-[1/2, 1], and E (divided alike) the largest of their error bounds, |J* - J| ≤ E. Let ŷ be an approximate vertex and p a
-coordinate: t for a point, the largest one for a direction. The exact vertex y*, scaled so that y*_p = ŷ_p, solves
-J* y* = 0. With M = [J; e_p], M* = [J*; e_p], any Q, and δ = ‖I - Q M*‖∞ < 1,
-
-    y* - ŷ = Q M* (y* - ŷ) + (I - Q M*)(y* - ŷ),   M* (y* - ŷ) = (-J* ŷ, 0),
-
-so ‖y* - ŷ‖∞ ≤ ‖|Q| ρ‖∞ / (1 - δ) for any ρ ≥ |J* ŷ|; and M* is nonsingular, so that there is only one such y*. In
-floats, u = 2^-53: ρ = |fl(J ŷ)| + ((d + 4) u + E) |ŷ|₁, and
-δ = ‖fl(I - Q M)‖∞ + (d + 1) ‖Q‖∞ (2 (d + 4) u + E). Radii beyond max|ŷ| / (4 (d + 1)) are called infinite, so that
-|y*|₁ ≤ 2 |ŷ|₁. All bounds are multiplied by 1 + 2^-20 for the rounding of these few operations themselves.
-
-**Sign.** A form F with error E at a vertex with radius r: |F*·y* - fl(F·ŷ)| ≤
-|F|₁ (r + (d + 3) u max|ŷ|) + 2 E |ŷ|₁.
-
-**Orientation** of a direction: the float ŷ is a positive combination of two vertices of an edge, but only its line is
-certain. The d base forms and t do not vanish together, and their signs at a new vertex are known from the ends of its
-edge; the sign of one of them, certain in floats, settles which of y* and -y* is meant.
+A vertex is a row (y, t), with t = 1 at a point and t = 0 at a direction, and lies on d independent
+forms. It is always computed from these d forms and never from other vertices, so that errors do not
+add up from layer to layer. Its *radius* r bounds the error of every float coordinate: there is an
+exact vertex y*, suitably scaled, with ‖y* - ŷ‖∞ ≤ r. For a form F with error E it follows that
+|F*·y* - fl(F·ŷ)| ≤ |F|₁ (r + (d + 3) u max|ŷ|) + 2 E |ŷ|₁, with u = 2^-53.
 """
 
 from __future__ import annotations
@@ -45,15 +33,27 @@ from polyrelu.support.typing import Floats, Indices
 __all__ = ["SignStatistics", "SignTables", "Vertices"]
 
 
+#: The unit roundoff u of floats.
 _UNIT = 2.0**-53
+#: Factor of error bounds that pays for rounding in their own computation.
 _SLACK = 1 + 2.0**-20
-#: Values computed at a time.
-_BLOCK = 1 << 17
+#: Approximate number of float entries that are processed at a time.
+_ENTRIES_PER_BLOCK = 1 << 17
 
 
 @dataclass(slots=True)
 class SignStatistics:
-    """How many signs were decided, how many of them exactly, and how many vertices were solved for exactly."""
+    """Counts of decided signs.
+
+    Attributes
+    ----------
+    decisions
+        Number of signs that were decided, in floats or exactly.
+    exact_decisions
+        Number of signs that were decided exactly.
+    exact_vertices
+        Number of vertices that were computed exactly.
+    """
 
     decisions: int = 0
     exact_decisions: int = 0
@@ -62,7 +62,17 @@ class SignStatistics:
 
 @dataclass(frozen=True, slots=True)
 class SignTables:
-    """c forms on every region: rows, shape (R, c, d + 1), their E and |rows|₁, shape (R, c)."""
+    """The same c neurons or constraints as forms on each of R regions.
+
+    Attributes
+    ----------
+    rows
+        Float rows, shape (R, c, d + 1).
+    errors
+        The errors E of the rows, shape (R, c).
+    norms
+        The 1-norms of the rows, shape (R, c).
+    """
 
     rows: Floats
     errors: Floats
@@ -70,14 +80,20 @@ class SignTables:
 
 
 class Vertices:
-    """All vertices.
+    """All vertices of a lattice, in its order.
 
     Attributes
     ----------
-    coordinates : float (y, t), shape (f_0, d + 1).
-    radii : ‖y* - ŷ‖∞ is at most this, shape (f_0,).
-    forms : the d forms that each lies on, shape (f_0, d).
-    base_signs : signs of t and of the d base forms, shape (f_0, d + 1).
+    coordinates
+        Float coordinates (y, t), shape (f_0, d + 1).
+    radii
+        Bounds on ‖y* - ŷ‖∞, infinite where floats are of no use; shape (f_0,).
+    forms
+        The numbers of the d forms that determine each vertex, shape (f_0, d).
+    base_signs
+        The signs of t and of the d base forms, shape (f_0, d + 1).
+    statistics
+        Counts of decided signs.
     """
 
     def __init__(
@@ -88,7 +104,7 @@ class Vertices:
         forms: NDArray[np.int32],
         base_signs: NDArray[np.int8],
     ) -> None:
-        """`base_forms` are exact rows: t, then the base."""
+        """`base_forms` are exact rows, first t and then the base; the rest is as for `append`."""
         self._table, self._base_forms = table, base_forms
         self._base_rows = _unit_rows(np.array(base_forms, dtype=object))
         self.statistics = SignStatistics()
@@ -103,12 +119,12 @@ class Vertices:
     def __len__(self) -> int:
         return self.coordinates.size
 
-    # -- new vertices ---------------------------------------------------------------------------------------------
+    # -- new vertices ------------------------------------------------------------------------------
 
     def append(
         self, guesses: Floats, forms: NDArray[np.int32], base_signs: NDArray[np.int8]
     ) -> None:
-        """Append vertices on d forms each, from approximate coordinates."""
+        """Append vertices with approximate coordinates, on d forms each, with given base signs."""
         coordinates, radii = self._solved(guesses, forms, base_signs)
         self.coordinates.append(coordinates)
         self.radii.append(radii)
@@ -119,7 +135,7 @@ class Vertices:
     def _solved(
         self, guesses: Floats, forms: NDArray[np.int32], base_signs: NDArray[np.int8]
     ) -> tuple[Floats, Floats]:
-        """Coordinates after one Newton step, and their radii."""
+        """The coordinates after a Newton step from the guesses, and their radii."""
         count, width = guesses.shape
         pivots = np.where(base_signs[:, 0] > 0, width - 1, np.abs(guesses).argmax(axis=1))
         rows = np.arange(count)
@@ -136,7 +152,7 @@ class Vertices:
         return coordinates, self._radii(coordinates, jacobian, errors, matrix, inverse, base_signs)
 
     def _scaled_forms(self, forms: NDArray[np.int32]) -> tuple[Floats, Floats]:
-        """The float rows of forms divided by powers of two, and the largest error of each vertex's rows."""
+        """The float rows of forms, scaled by powers of two, and the largest error per vertex."""
         rows, errors = self._table.rows.buffer[forms], self._table.errors.buffer[forms]
         exponents = np.frexp(largest_and_sum(rows)[0])[1]
         return np.ldexp(rows, -exponents[:, :, None]), np.ldexp(errors, -exponents).max(
@@ -170,9 +186,9 @@ class Vertices:
     def _certainly_oriented(
         self, coordinates: Floats, radii: Floats, base_signs: NDArray[np.int8]
     ) -> NDArray[np.bool_]:
-        """Whether the sign of a base form at the float direction is certain and the one that it should have.
+        """Whether a base form has, with certainty, its known sign at each float direction.
 
-        The base rows are float roundings (relative u) with largest entry at most 1.
+        The base rows are rounded to floats (relative error u), with largest entries at most 1.
         """
         width = coordinates.shape[1]
         values = coordinates @ self._base_rows.T
@@ -181,11 +197,11 @@ class Vertices:
         result: NDArray[np.bool_] = agree.any(axis=1)
         return result
 
-    # -- signs ----------------------------------------------------------------------------------------------------
+    # -- signs -------------------------------------------------------------------------------------
 
     @np.errstate(all="ignore")
     def certain_signs(self, vertices: Indices, forms: Indices) -> NDArray[np.int8]:
-        """Signs of forms at vertices, pair by pair, 2 where floats do not decide."""
+        """The sign of forms[i] at vertices[i] for each i, 2 where floats do not decide."""
         rows, coordinates = self._table.rows.buffer[forms], self.coordinates.buffer[vertices]
         norms, errors = np.abs(rows).sum(axis=1), self._table.errors.buffer[forms]
         signs = certain_sign(
@@ -197,10 +213,13 @@ class Vertices:
 
     @np.errstate(all="ignore")
     def certain_sign_table(self, tables: SignTables, regions: Indices) -> NDArray[np.int8]:
-        """Signs of c forms at all vertices, shape (f_0, c), 2 where floats do not decide."""
+        """The signs of c forms at all vertices, shape (f_0, c), 2 where floats do not decide.
+
+        `regions` has a region for each vertex; the forms of this region are used.
+        """
         count, forms = len(self), tables.rows.shape[1]
         signs = np.empty((count, forms), dtype=np.int8)
-        step = max(1, _BLOCK // max(1, forms * tables.rows.shape[2]))
+        step = max(1, _ENTRIES_PER_BLOCK // max(1, forms * tables.rows.shape[2]))
         for start in range(0, count, step):
             part = np.arange(start, min(start + step, count))
             coordinates, here = self.coordinates.buffer[part], regions[part]
@@ -216,11 +235,13 @@ class Vertices:
         return signs
 
     def certain_signs_of_last_layer(self, width: int, regions: Indices) -> NDArray[np.int8]:
-        """Signs of the last layer at all vertices, shape (f_0, width), 2 where floats do not decide."""
+        """The signs of the last layer at all vertices, shape (f_0, width), 2 if not decided."""
         count = len(self)
         signs = np.empty((count, width), dtype=np.int8)
         step = max(
-            1, _BLOCK // max(1, self._table.width_before_last * self.coordinates.buffer.shape[1])
+            1,
+            _ENTRIES_PER_BLOCK
+            // max(1, self._table.width_before_last * self.coordinates.buffer.shape[1]),
         )
         for start in range(0, count, step):
             part = np.arange(start, min(start + step, count))
@@ -229,11 +250,12 @@ class Vertices:
             signs[part] = self._table.signs_at(
                 LastLayerQuery(coordinates, radii, spread, sums, regions[part])
             )
-        self.statistics.decisions += int((signs != 2).sum())  # the others will be asked for again
+        # Undecided signs are asked for again, with forms, and are counted then.
+        self.statistics.decisions += int((signs != 2).sum())
         return signs
 
     def _uncertainty(self, vertices: Indices) -> tuple[Floats, Floats]:
-        """What |F|₁ and E are multiplied with in the bound of the module's text."""
+        """The factors of |F|₁ and of E in the bound in the text of the module."""
         largest, sums = largest_and_sum(self.coordinates.buffer[vertices])
         width = self.coordinates.buffer.shape[1]
         return (
@@ -241,14 +263,14 @@ class Vertices:
         ) * _SLACK, 2 * _SLACK * sums
 
     def _bounds(self, vertices: Indices, norms: Floats, errors: Floats) -> Floats:
-        """The bound of the module's text; one form for each vertex, or a row of forms."""
+        """The bound in the text of the module, for a form or a row of forms for each vertex."""
         spread, sums = self._uncertainty(vertices)
         if norms.ndim == 2:
             spread, sums = spread[:, None], sums[:, None]
         return np.asarray(norms * spread + errors * sums)
 
     def exact_sign(self, vertex: int, form: int) -> int:
-        """The sign of a form at a vertex, in integers."""
+        """The sign of a form at a vertex, computed in integers."""
         self.statistics.exact_decisions += 1
         return dot_sign(self._table.exact_row(form), self.exact(vertex))
 
@@ -261,6 +283,7 @@ class Vertices:
         return self._exact[vertex]
 
     def _oriented(self, direction: list[int], vertex: int) -> list[int]:
+        """A direction or its negative, whichever has the base signs of the vertex."""
         for row, sign in zip(
             self._base_forms, self.base_signs.buffer[vertex].tolist(), strict=True
         ):
@@ -273,15 +296,15 @@ class Vertices:
         raise AssertionError("the base forms and t do not vanish together")
 
     def arrays(self) -> list[NDArray[Any]]:
-        """All arrays, for counting bytes."""
+        """All arrays; their bytes are counted."""
         return [rows.buffer for rows in (self.coordinates, self.radii, self.forms, self.base_signs)]
 
     def use(self, table: FormTable) -> None:
-        """Go on with a copy of the table of forms."""
+        """Use a copy of the table of forms from now on."""
         self._table = table
 
     def restricted(self, marked: NDArray[np.bool_]) -> Vertices:
-        """A copy of the marked vertices; the statistics go on together."""
+        """A copy with the marked vertices only; both copies count in the same statistics."""
         part = copy.copy(self)
         numbers = np.cumsum(marked) - 1
         part._exact = {int(numbers[i]): value for i, value in self._exact.items() if marked[i]}
@@ -297,12 +320,12 @@ class Vertices:
 
 
 def _row_sum_norm(magnitudes: Floats) -> Floats:
-    """The largest row sums of matrices, shape (m, k, k)."""
+    """The largest row sum of each of m matrices, shape (m, k, k)."""
     return largest_and_sum(magnitudes @ np.ones(magnitudes.shape[2]))[0]
 
 
 def _inverses(matrices: Floats) -> Floats:
-    """Approximate inverses; anything at all for matrices that are singular in floats."""
+    """Approximate inverses; the result is arbitrary for matrices that are singular in floats."""
     try:
         return np.asarray(np.linalg.inv(matrices), dtype=np.float64)
     except np.linalg.LinAlgError:

@@ -1,4 +1,4 @@
-"""The complex against brute force on random networks and domains, most of them degenerate, and against itself."""
+"""The complex against brute force, on random networks and domains, most of them degenerate."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def all_signs(cells: PolyhedralComplex, dimension: int) -> NDArray[np.int8]:
 
 
 def keys(cells: PolyhedralComplex) -> dict[brute.Key, Cell]:
-    """All cells by the signs that the brute-force enumeration uses."""
+    """All cells, by the signs with which the brute-force enumeration names them."""
     return {
         tuple(row): Cell(k, i)
         for k in range(cells.lineality_dim, cells.dimension + 1)
@@ -73,14 +73,14 @@ def keys(cells: PolyhedralComplex) -> dict[brute.Key, Cell]:
 
 
 def is_face(faces: NDArray[np.int8], cells: NDArray[np.int8]) -> Marks:
-    """The order of signs, shape (cells, faces)."""
+    """Whether the signs of each face arise from the signs of each cell, shape (cells, faces)."""
     lower, upper = faces[None], cells[:, None]
     below: Marks = ((lower == 0) | (lower == upper)).all(axis=2)
     return below
 
 
 def facet_matrix(cells: PolyhedralComplex, dimension: int) -> Marks:
-    """Which cells of a dimension have which facets, shape (cells, facets)."""
+    """Whether each cell of a dimension has each facet, shape (cells, facets)."""
     offsets, entries = cells.facets(dimension)
     matrix = np.zeros((cells.size(dimension), cells.size(dimension - 1)), dtype=bool)
     matrix[np.repeat(np.arange(len(matrix)), np.diff(offsets)), entries] = True
@@ -88,11 +88,11 @@ def facet_matrix(cells: PolyhedralComplex, dimension: int) -> Marks:
     return matrix
 
 
-# --- Brute force -----------------------------------------------------------------------------------------
+# -- Brute force -----------------------------------------------------------------------------------
 
 
 def check_cells(cells: PolyhedralComplex, expected: dict[brute.Key, brute.Cell]) -> None:
-    """The same signs, dimensions, vertices and rays; counts; bounded flags; `locate`."""
+    """Compare signs, dimensions, vertices, rays, counts, bounded flags and `locate`."""
     assert dimensions_by_signs(cells) == {signs: cell.dimension for signs, cell in expected.items()}
     count = Counter(cell.dimension for cell in expected.values())
     assert cells.f_vector == tuple(count[k] for k in range(cells.dimension + 1))
@@ -119,7 +119,7 @@ def check_cells(cells: PolyhedralComplex, expected: dict[brute.Key, brute.Cell])
 
 
 def check_order(cells: PolyhedralComplex) -> None:
-    """The facets generate exactly the order of signs."""
+    """Compare the order that facets generate with the face order of signs."""
     reached: dict[tuple[int, int], Marks] = {}
     for upper in range(cells.lineality_dim + 1, cells.dimension + 1):
         facets = facet_matrix(cells, upper)
@@ -130,7 +130,7 @@ def check_order(cells: PolyhedralComplex) -> None:
 
 
 def check_adjacency(cells: PolyhedralComplex) -> None:
-    """Two regions are neighbours through every cell of codimension 1 that is a face of both."""
+    """Compare neighbours with pairs of regions that have a common face of codimension 1."""
     if cells.dimension == cells.lineality_dim:
         assert len(cells.adjacency()) == 0
         return
@@ -146,7 +146,7 @@ def check_adjacency(cells: PolyhedralComplex) -> None:
 
 
 def check_euler(cells: PolyhedralComplex) -> None:
-    """Σ (-1)^k f_k is that of the domain: 1 if it is bounded, up to the sign of its lines, and 0 else."""
+    """Check Σ (-1)^k f_k: ±1 if the domain is bounded modulo lines, and 0 otherwise."""
     lines = cells.domain.lineality_space()
     cone = cells.domain.generators()
     expected = 0 if cone.rays else (-1) ** len(lines)
@@ -154,7 +154,7 @@ def check_euler(cells: PolyhedralComplex) -> None:
 
 
 def check_subcomplexes(cells: PolyhedralComplex) -> None:
-    """Bent hyperplanes and fold-sets from the order of signs alone."""
+    """Compare bent hyperplanes and fold-sets with the face order of signs."""
     dimensions = range(cells.lineality_dim, cells.dimension + 1)
     for column, neuron in enumerate(cells.neurons):
         bent, fold = bent_hyperplane(cells, neuron), fold_set(cells, neuron)
@@ -177,7 +177,7 @@ def check_subcomplexes(cells: PolyhedralComplex) -> None:
 
 
 def check(network: Network, domain: Polyhedron) -> PolyhedralComplex:
-    """Everything above."""
+    """Run all checks above on a complex."""
     cells = canonical_complex(network, domain)
     check_cells(cells, brute.cells_on_domain(brute_layers(network), brute_domain(domain)))
     check_order(cells)
@@ -203,9 +203,10 @@ def test_brute_force_on_the_whole_space(kind: str) -> None:
 
 
 def wide(rng: Random) -> tuple[Network, Polyhedron]:
-    """More than 32 neurons in both layers and more than 32 constraints; the base is spread over the words of signs.
+    """More than 32 neurons in both layers and more than 32 constraints.
 
-    Only the last rows leave the direction of the first ones.
+    Only the last rows are no multiples of the first ones, so that the base is spread over several
+    words of signs.
     """
     rows = [[rng.choice([0, 1, -1, 2]), 0] for _ in range(34)] + [[1, 1], [rng.randint(0, 1), 1]]
     second = [[rng.randint(-1, 1) * (rng.random() < 0.02) for _ in rows] for _ in range(33)]
@@ -227,7 +228,7 @@ def test_more_than_one_word_of_signs() -> None:
         check(*wide(rng))
 
 
-# --- Points ----------------------------------------------------------------------------------------------
+# -- Points ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS[::3])
@@ -254,11 +255,11 @@ def test_locate_agrees_with_signs(kind: str) -> None:
                 assert cells.sign_vector(found) == network.sign_vector(point)
 
 
-# --- Regions ---------------------------------------------------------------------------------------------
+# -- Regions ---------------------------------------------------------------------------------------
 
 
 def check_region(cells: PolyhedralComplex, index: int) -> None:
-    """The polyhedron is irredundant and has the vertices and rays of the cell; the map is that of the network."""
+    """Compare polyhedron, vertices, rays and affine map of a region with the network."""
     region = cells.region(index)
     points, rays = cells.vertices_and_rays(Cell(cells.dimension, index))
     generators = region.polyhedron.generators()
@@ -327,7 +328,7 @@ def test_graphs_are_those_of_facets_and_neighbours(kind: str) -> None:
             assert {edge for edge in poset.edges if edge[0].dimension == k} == pairs
 
 
-# --- Parts -----------------------------------------------------------------------------------------------
+# -- Parts -----------------------------------------------------------------------------------------
 
 
 def ends(cells: PolyhedralComplex, index: int) -> tuple[list[Point], list[tuple[int, ...]]]:
@@ -345,7 +346,9 @@ def test_parts_have_the_regions_of_the_whole(kind: str, limit: int) -> None:
         for part in stream_complex(network, domain, limit):
             check_order(part)
             for index in range(part.regions):
-                other = places.pop(part.signs_of_region(index))  # a second time it would be missing
+                other = places.pop(
+                    part.signs_of_region(index)
+                )  # raises an error if a region occurs twice
                 assert part.bounded[index] == whole.bounded[other]
                 assert ends(part, index) == ends(whole, other)
             if part.regions:
@@ -353,7 +356,7 @@ def test_parts_have_the_regions_of_the_whole(kind: str, limit: int) -> None:
         assert not places
 
 
-# --- Invariance ------------------------------------------------------------------------------------------
+# -- Invariance ------------------------------------------------------------------------------------
 
 
 def shape(cells: PolyhedralComplex) -> tuple[object, ...]:
@@ -383,7 +386,7 @@ def test_permutations_and_positive_scalings(stack: Stack, data: st.DataObject) -
 @settings(max_examples=25)
 @given(plain_stacks(widths=[2, 4, 2, 1]), st.integers(-3, 3), st.integers(1, 3))
 def test_boxes_seen_as_polyhedra(stack: Stack, corner: int, size: int) -> None:
-    """The same set by other rows: more cells' signs, the same cells."""
+    """The same box with other inequalities has other constraint signs and the same cells."""
     network = exact_network(stack)
     box = Polyhedron.box([corner, corner], [corner + size, corner + size])
     points = box.generators().points
@@ -393,7 +396,7 @@ def test_boxes_seen_as_polyhedra(stack: Stack, corner: int, size: int) -> None:
     assert shape(canonical_complex(network, box)) == shape(canonical_complex(network, loose))
 
 
-# --- Order -----------------------------------------------------------------------------------------------
+# -- Order -----------------------------------------------------------------------------------------
 
 _DIGEST = """
 import hashlib

@@ -1,6 +1,7 @@
-"""Floats only ever save time: wrong or useless ones change nothing, and where they decide a sign it is the exact one.
+"""Floats save time and change no result: wrong or useless floats lead to the same complex.
 
-Ill-conditioned networks are compared with brute force, and every sign that floats decided with the exact sign.
+Ill-conditioned networks are compared with brute force, and every sign that floats decide is
+compared with the exact sign.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from numpy.typing import NDArray
 
 from polyrelu.complex import PolyhedralComplex, canonical_complex
 from polyrelu.complex.engine.affine_forms import LastLayerQuery
-from polyrelu.complex.engine.coordinates import frame_of
 from polyrelu.complex.engine.face_lattice import WORD_BITS
 from polyrelu.complex.engine.subdivision import Subdivision, completed
 from polyrelu.complex.engine.vertices import Vertices
+from polyrelu.complex.frame import frame_of
 from polyrelu.exact import Polyhedron, dot_sign
 from polyrelu.network import Network, from_arrays
 from tests.generators.quantised_networks import (
@@ -50,7 +51,7 @@ def samples(seed: int, count: int) -> list[tuple[Network, Polyhedron]]:
 
 
 def contents(cells: PolyhedralComplex) -> list[object]:
-    """Cells, signs, facets and regions, in their order."""
+    """All cells, signs, facets and regions of a complex, in their order."""
     dimensions = range(cells.lineality_dim, cells.dimension + 1)
     arrays = [(cells.signs(k), cells.constraint_signs(k), *cells.facets(k)) for k in dimensions]
     points = [cells.vertices_and_rays(cell) for k in dimensions for cell in cells.cells(k)]
@@ -62,7 +63,7 @@ def contents(cells: PolyhedralComplex) -> list[object]:
     ]
 
 
-# --- Useless floats --------------------------------------------------------------------------------------
+# -- Useless floats --------------------------------------------------------------------------------
 
 
 def test_with_infinite_radii_everything_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +84,7 @@ def test_with_infinite_radii_everything_is_exact(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("size", [2.0**-40, 2.0**-10, 2.0**40])
 def test_with_wrong_coordinates(size: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Radii belong to the coordinates, however wrong these are."""
+    """Radii bound the error of coordinates, however wrong the coordinates are."""
     before = [(case, contents(canonical_complex(*case))) for case in samples(1, 28)]
     original, rng = Vertices._radii, np.random.default_rng(0)
 
@@ -97,7 +98,7 @@ def test_with_wrong_coordinates(size: float, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_with_wrong_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even reversed directions."""
+    """Wrong first guesses, reversed directions among them, change nothing."""
     before = [(case, contents(canonical_complex(*case))) for case in samples(2, 28)]
     original, rng = Vertices._solved, np.random.default_rng(0)
 
@@ -130,11 +131,11 @@ def test_with_no_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
         assert contents(canonical_complex(*case)) == usual
 
 
-# --- Ill-conditioned networks ----------------------------------------------------------------------------
+# -- Ill-conditioned networks ----------------------------------------------------------------------
 
 
 def _nearly_concurrent(rng: Random, exponent: int) -> Network:
-    """Hyperplanes through a point, each moved by 0 or ±2^-exponent; the next layer too passes by there."""
+    """Hyperplanes of two layers through a point, each moved by 0 or ±2^-exponent."""
     inputs = rng.choice([2, 2, 3])
     point = [Fraction(rng.randint(-3, 3), 2) for _ in range(inputs)]
     shift = [Fraction(sign, 2**exponent) for sign in (-1, 0, 1)]
@@ -147,7 +148,7 @@ def _nearly_concurrent(rng: Random, exponent: int) -> Network:
 
 
 def _nearly_parallel(rng: Random, exponent: int) -> Network:
-    """Rows that differ by 2^-exponent from each other or from the negatives of each other."""
+    """Rows that differ by 2^-exponent from a common row or from its negative."""
     row = [Fraction(rng.randint(1, 9), 8) for _ in range(2)]
     first = [
         [sign * entry + Fraction(rng.randint(-1, 1), 2**exponent) for entry in row]
@@ -158,7 +159,7 @@ def _nearly_parallel(rng: Random, exponent: int) -> Network:
 
 
 def _scaled(rng: Random, exponent: int) -> Network:
-    """Every row and layer times a power of two, biases along, so that sizes differ from neuron to neuron."""
+    """A random network whose rows, biases included, are scaled by different powers of two."""
     widths, layers = (2, 3, 3, 2, 1), []
     for columns, rows in pairwise(widths):
         powers = [Fraction(2) ** rng.choice([-exponent, 0, exponent]) for _ in range(rows)]
@@ -194,10 +195,11 @@ def _wide_first(rng: Random, width: int) -> Network:
 
 
 def _cancelling(rng: Random, exponent: int) -> Network:
-    """Two forms that differ by 2^-exponent are equal at a vertex; the next layer takes their difference, as small as
-    its rounding errors are not, and one more layer the difference of such differences.
+    """Networks with differences that are smaller than the rounding errors of their terms.
 
-    In half of the networks a layer goes before that changes nothing near the vertex.
+    Two forms that differ by 2^-exponent are equal at a vertex. The next layer computes their
+    difference, and one more layer the difference of two such differences. In half of the networks
+    another layer comes first, which is affine near the vertex.
     """
 
     def number() -> Fraction:
@@ -223,7 +225,7 @@ def _cancelling(rng: Random, exponent: int) -> Network:
 
 
 def _large_integers(rng: Random, bits: int) -> Network:
-    """Products of integers that are no floats and nearly cancel; their sum is 0 at an integer vertex."""
+    """Nearly cancelling products of integers beyond 53 bits; the sum is 0 at an integer vertex."""
     p, q = rng.getrandbits(bits) | 1, rng.getrandbits(bits) | 1
     vertex = [Fraction(rng.randint(-9, 9)) for _ in range(2)]
     common = [Fraction(rng.randint(-9, 9)) for _ in range(2)]
@@ -254,7 +256,7 @@ FAMILIES: dict[str, tuple[Callable[[Random, int], Network], list[int]]] = {
 
 
 def distrustful(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Compare every sign with the exact one from now on; collects how many there were."""
+    """Compare every sign with the exact sign from now on; return a list of their counts."""
     table, pairs = Subdivision._signs_at_vertices, Vertices.certain_signs
     checked: list[int] = []
 
@@ -321,7 +323,7 @@ def test_every_sign_of_degenerate_networks(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_floats_decide_nearly_everything_in_generic_networks() -> None:
-    """Else all of this would be true and useless."""
+    """Without this, the other tests would pass for floats that decide nothing."""
     cells = canonical_complex(_wide_first(Random(1), 20))
     assert cells.statistics.decisions > 1000
     assert cells.statistics.exact_decisions == 0
@@ -329,11 +331,11 @@ def test_floats_decide_nearly_everything_in_generic_networks() -> None:
     assert deep.statistics.exact_decisions < deep.statistics.decisions / 10
 
 
-# --- The last layer ----------------------------------------------------------------------------------------
+# -- The last layer --------------------------------------------------------------------------------
 
 
 def queries(subdivision: Subdivision, rng: Random, count: int) -> LastLayerQuery:
-    """Points anywhere, with radii, said to be in regions of the last layer."""
+    """Random points with radii and random regions of the last layer."""
     width = subdivision.frame.dimension + 1
     coordinates = np.array(
         [[rng.gauss(0, 1) * 2.0 ** rng.randint(-9, 9) for _ in range(width)] for _ in range(count)]
@@ -349,8 +351,8 @@ def queries(subdivision: Subdivision, rng: Random, count: int) -> LastLayerQuery
 
 
 def test_signs_of_the_last_layer_hold_in_the_whole_ball() -> None:
-    """At every point that the radius allows, t included, which vertices never use up."""
-    decided = open_ = 0
+    """Signs hold at every point that the radius allows, with t moved as well."""
+    decided = undecided = 0
     for seed in range(12):
         rng = Random(f"ball {seed}")
         size = 2.0 ** rng.choice([0, 0, 5, 60])
@@ -368,7 +370,7 @@ def test_signs_of_the_last_layer_hold_in_the_whole_ball() -> None:
         asked = queries(subdivision, rng, 60)
         for (point, neuron), sign in np.ndenumerate(subdivision.table.signs_at(asked)):
             if sign == 2:
-                open_ += 1
+                undecided += 1
                 continue
             decided += 1
             number = subdivision.table.add_forms(
@@ -383,4 +385,4 @@ def test_signs_of_the_last_layer_hold_in_the_whole_ball() -> None:
                 )
                 assert (value > 0) - (value < 0) == sign
     assert decided > 500
-    assert open_ > 100
+    assert undecided > 100

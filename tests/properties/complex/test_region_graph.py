@@ -1,4 +1,4 @@
-"""Regions from facet to facet, against the lattice and against brute force."""
+"""Region graphs against the face lattice and against brute force."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def pairs_by_signs(signs: list[Signs], pairs: list[list[int]]) -> set[frozenset[
 
 
 def check_against_the_lattice(found: RegionGraph, cells: PolyhedralComplex) -> None:
-    """The same regions with the same facets, neighbours and bounded flags."""
+    """Compare regions, facets, neighbours and bounded flags with the complex."""
     expected = {
         str(cells.signs_of_region(index)): cells.region(index) for index in range(cells.regions)
     }
@@ -56,7 +56,7 @@ def check_against_the_lattice(found: RegionGraph, cells: PolyhedralComplex) -> N
         assert region.polyhedron.contains(region.interior_point)
     assert (found.dimension, found.lineality_dim) == (cells.dimension, cells.lineality_dim)
     lattice_pairs = [[one, other] for one, other, _ in cells.adjacency().tolist()]
-    lattice_signs = [tuple(row) for row in cells.all_signs[-1].tolist()]
+    lattice_signs = [tuple(row) for row in cells.signs(cells.dimension).tolist()]
     walk_signs = [tuple(row) for row in found.signs.tolist()]
     assert pairs_by_signs(walk_signs, found.adjacency.tolist()) == pairs_by_signs(
         lattice_signs, lattice_pairs
@@ -64,7 +64,7 @@ def check_against_the_lattice(found: RegionGraph, cells: PolyhedralComplex) -> N
 
 
 def check_against_brute_force(found: RegionGraph, network: Network, domain: Polyhedron) -> None:
-    """The same regions, neighbours and bounded flags, also where there is no lattice to compare with."""
+    """Compare regions, neighbours and bounded flags with brute force, which needs no lattice."""
     constraints = len(domain.inequalities)
     expected = brute.cells_on_domain(brute_layers(network), brute_domain(domain))
     top = max(cell.dimension for cell in expected.values())
@@ -117,8 +117,8 @@ def test_stacks_on_the_whole_space(kind: str) -> None:
         check_against_the_lattice(region_graph(network), canonical_complex(network))
 
 
-def test_skip_connections_that_see_more_than_the_first_layer() -> None:
-    """The cells of the first layer contain lines; the regions are found all the same."""
+def test_skip_connections_that_read_more_than_the_first_layer() -> None:
+    """Regions are found although the cells of the first layer contain lines."""
     rng, without_lattice = Random("blind first layers"), 0
     for _ in range(60):
         network = quantised_network("skip connections", rng)
@@ -132,7 +132,7 @@ def test_skip_connections_that_see_more_than_the_first_layer() -> None:
 
 
 def test_many_dimensions() -> None:
-    """Four hyperplanes in general position in R^16; with sixteen of them the lattice gives up."""
+    """Four hyperplanes in general position in R^16; the lattice refuses sixteen of them."""
     rng = Random("many dimensions")
     rows = [[rng.randint(-99, 99) for _ in range(16)] for _ in range(4)]
     network = from_arrays([(rows, [rng.randint(-9, 9) for _ in rows]), ([[1] * 4], [0])])
@@ -148,7 +148,7 @@ def test_many_dimensions() -> None:
 
 
 def test_bounded_and_unbounded_regions() -> None:
-    """x + y = 1 in the quadrant: a triangle, and the rest."""
+    """The line x + y = 1 cuts the quadrant into a triangle and an unbounded region."""
     network = from_arrays([([[1, 1]], [-1]), ([[1]], [0])])
     found = region_graph(network, Polyhedron.orthant(2))
     assert dict(zip(found.signs[:, 0].tolist(), found.bounded.tolist(), strict=True)) == {

@@ -1,4 +1,4 @@
-"""Vertices and edges alone, against the lattice."""
+"""Skeletons against the vertices and edges of the face lattice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def keys(cells: Skeleton | PolyhedralComplex, first: int) -> list[list[Key]]:
 
 
 def check(network: Network, domain: Polyhedron) -> Skeleton:
-    """The same vertices, edges and ends as in the lattice."""
+    """Compare vertices, edges and their ends with the complex; return the skeleton."""
     cells, found = canonical_complex(network, domain), skeleton(network, domain)
     first = cells.lineality_dim
     vertices, edges = keys(found, 0)
@@ -81,7 +81,7 @@ def test_generic_networks_are_simple(widths: tuple[int, ...]) -> None:
 
 
 def test_more_than_32_neurons_in_a_layer() -> None:
-    """Signs in two words, and layers that follow."""
+    """The signs of a layer take two words, and more layers follow."""
     rng = Random("wide")
     found = check(
         gaussian(rng, 3, 34, 3, 1), Polyhedron.box([-1, -1, -1], ["-1/2", "-1/2", "-1/2"])
@@ -94,7 +94,7 @@ def test_more_than_32_neurons_in_a_layer() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_kinds_of_networks_and_domains(kind: str) -> None:
-    """Most are not simple, or the domain is not bounded."""
+    """Most of these complexes are not simple, or their domains are not bounded."""
     for domain_kind in DOMAINS:
         rng = Random(f"skeleton {kind} {domain_kind}")
         network = quantised_network(kind, rng)
@@ -105,7 +105,7 @@ def test_all_kinds_of_networks_and_domains(kind: str) -> None:
 
 
 def test_nearly_simple_networks() -> None:
-    """Small integers in three and four dimensions: many complexes are simple up to a few vertices."""
+    """Small integers in R^3 and R^4: many complexes are simple except at a few vertices."""
     simple = 0
     for seed in range(60):
         rng = Random(f"nearly {seed}")
@@ -136,14 +136,14 @@ def test_forms_that_vanish_at_old_vertices(
     box: tuple[list[int], list[int]],
     f_vector: tuple[int, int],
 ) -> None:
-    """A plane through edges of a cube cuts faces of it without cutting an edge."""
+    """A plane through edges of a cube cuts faces of the cube without cutting an edge."""
     found = check(from_arrays([(rows, bias), ([[1] * len(rows)], [0])]), Polyhedron.box(*box))
     assert (found.f_vector, found.without_lattice) == (f_vector, False)
 
 
 @pytest.mark.parametrize("function", ["_pairs", "_distinct"])
 def test_equal_keys_do_no_harm(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With keys of two bits, in the pairing of edges or in the list of regions only, the lattice takes over."""
+    """With keys of two bits, in pairs of edges or in lists of regions, the lattice takes over."""
     rng = Random("keys")
     network, box = gaussian(rng, 3, 5, 4, 1), Polyhedron.box([-1, -1, -1], [1, 1, 1])
     assert check(network, box).without_lattice
@@ -190,8 +190,12 @@ def test_rays_and_errors() -> None:
     assert corner.edges.min() == -1
     square = skeleton(corner.network, Polyhedron.box([1, 1], [2, 2]))
     for act in (
-        lambda: corner.vertex(1), lambda: corner.vertex(-1), lambda: corner.signs(2), lambda: corner.ray(4),
-        lambda: corner.ray(-1), lambda: square.ray(0),
-    ):  # fmt: skip
+        lambda: corner.vertex(1),
+        lambda: corner.vertex(-1),
+        lambda: corner.signs(2),
+        lambda: corner.ray(4),
+        lambda: corner.ray(-1),
+        lambda: square.ray(0),
+    ):
         with pytest.raises(DomainError):
             act()

@@ -1,4 +1,4 @@
-"""The complex in cases that are known without it: minimal networks, arrangements, domains, real files; and errors."""
+"""The canonical complex in cases known by hand: small networks, arrangements, domains; errors."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ EPSILON = Fraction(1, 2**30)
 
 
 def network(*hidden: Hidden) -> Network:
-    """The network with these hidden layers and the sum of the last one's neurons as output."""
+    """The network with given hidden layers whose output sums the neurons of the last of them."""
     return from_arrays([*hidden, ([[1] * len(hidden[-1][1])], [0])])
 
 
 def skipping(
     inputs: int, *layers: tuple[dict[int, Sequence[Sequence[int]]], Sequence[int]]
 ) -> Network:
-    """A network from the weights of each layer on earlier layers, and its bias."""
+    """A network, given for each layer its weights on earlier layers and its bias."""
     built = [
         Layer(
             tuple(
@@ -58,7 +58,7 @@ def points(*coordinates: tuple[Number, ...]) -> set[tuple[Fraction, ...]]:
     return {tuple(map(Fraction, point)) for point in coordinates}
 
 
-# --- Counts ----------------------------------------------------------------------------------------------
+# -- Counts ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_line_that_touches_a_box_or_misses_it(bias: int, signs: list[int]) -> 
 
 
 def test_more_than_32_neurons_and_constraints() -> None:
-    """Signs come in words of 32: 70 points on the line, 40 of them again as bounds that are not tight."""
+    """Signs come in words of 32: 70 points on the line; 40 of them are loose bounds as well."""
     neurons = [[1]] * 70, [-t for t in range(70)]
     rows = [[1] for t in range(100, 140)]
     domain = Polyhedron.from_constraints([*rows, [-1]], [*range(100, 140), 5])
@@ -170,7 +170,7 @@ def test_more_than_32_neurons_and_constraints() -> None:
     assert cells.constraint_signs(0).shape == (len(positions), 41)
 
 
-# --- Shapes of networks ----------------------------------------------------------------------------------
+# -- Shapes of networks ----------------------------------------------------------------------------
 
 
 def test_a_first_layer_of_low_rank_has_no_vertices() -> None:
@@ -255,7 +255,9 @@ def test_a_skip_connection_that_sees_more_than_the_first_layer() -> None:
     cells = canonical_complex(net, Polyhedron.box([-2, -2], [2, 2]))
     assert cells.f_vector == (8, 11, 4)
     assert cells.regions == 4
-    half = Polyhedron.from_constraints([[0, 1]], [2])  # the domain sees that direction
+    half = Polyhedron.from_constraints(
+        [[0, 1]], [2]
+    )  # the constraints of the domain read that direction
     assert canonical_complex(net, half).regions == 4
 
 
@@ -266,12 +268,12 @@ def test_output_layers_may_see_everything() -> None:
     assert {cells.region(index).affine_map([3, 5]) for index in (0, 1)} == points((8,), (5,))
 
 
-# --- Ctrl-C ----------------------------------------------------------------------------------------------
+# -- Ctrl-C ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def _python_handler() -> Iterator[None]:
-    """Python's own handler, also where the tests run in the background, which ignores Ctrl-C."""
+    """Install Python's handler of Ctrl-C, as tests in the background ignore the signal."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -290,7 +292,7 @@ def truncated(net: Network, last: NeuronId) -> Network:
 
 
 def interrupting(done: list[NeuronId], stop: int) -> Progress:
-    """Collects the neurons done, and presses Ctrl-C once, when there are as many as told."""
+    """Return a `progress` that collects neurons and presses Ctrl-C once, at a given number."""
     pressed: list[bool] = []
 
     def progress(layer: int, neuron: int, regions: int) -> None:
@@ -316,7 +318,7 @@ def test_an_interrupted_complex_is_that_of_the_neurons_done(domain: Polyhedron |
         assert cells.neurons == tuple(done)
         assert len(done) == max(
             stop, 2 if domain is None else 1
-        )  # the base: the first two neurons, or the box
+        )  # the base: the first two neurons, or two sides of the box
         assert cells.complete == (len(done) == 7)
         expected = canonical_complex(truncated(net, done[-1]), domain)
         assert dimensions_by_signs(cells) == dimensions_by_signs(expected)
@@ -358,7 +360,7 @@ def test_progress() -> None:
     assert calls[-1][2] == cells.regions
 
 
-# --- Errors ----------------------------------------------------------------------------------------------
+# -- Errors ----------------------------------------------------------------------------------------
 
 
 def square(*_: object) -> PolyhedralComplex:
@@ -400,7 +402,7 @@ def test_vertices_have_no_facets() -> None:
     assert (offsets.tolist(), entries.tolist()) == ([0] * 10, [])
 
 
-# --- Real files ------------------------------------------------------------------------------------------
+# -- Real files ------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not _NETS.is_dir(), reason="the real networks are not here")

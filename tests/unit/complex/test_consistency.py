@@ -1,4 +1,4 @@
-"""The checks of a complex against itself: they pass on what is right and notice what is not."""
+"""The checks of a complex against itself pass on right complexes and fail on wrong ones."""
 
 from __future__ import annotations
 
@@ -30,24 +30,26 @@ def test_right_complexes_pass(kind: str) -> None:
 
 
 def lose_a_vertex(cells: PolyhedralComplex) -> None:
-    cells.inner[0] = cells.inner[0][1:]
+    finite = cells._arrays.finite
+    finite[0] = finite[0][1:]
 
 
 def join_edges_wrongly(cells: PolyhedralComplex) -> None:
-    edges = cells.lattice.edges.rows
-    edges[0, 0] = next(v for v in range(cells.lattice.size(0)) if v not in edges[0])
+    edges = cells._arrays.lattice.edges.rows
+    edges[0, 0] = next(v for v in range(cells._arrays.lattice.size(0)) if v not in edges[0])
 
 
 def give_a_region_a_facet_of_another(cells: PolyhedralComplex) -> None:
-    facets, first = cells.lattice.facets[2], np.zeros(1, dtype=np.int64)
+    facets, first = cells._arrays.lattice.facets[2], np.zeros(1, dtype=np.int64)
     own = set(facets.gather(first)[0].tolist())
     facets.heap.rows[facets.starts.rows[0]] = next(
-        edge for edge in range(cells.lattice.size(1)) if edge not in own
+        edge for edge in range(cells._arrays.lattice.size(1)) if edge not in own
     )
 
 
 def swap_two_regions(cells: PolyhedralComplex) -> None:
-    signs = cells.all_signs[cells.dimension]
+    signs = cells.signs(cells.dimension)
+    signs.flags.writeable = True
     signs[[0, 1]] = signs[[1, 0]]
 
 
@@ -56,7 +58,7 @@ def forget_the_affine_maps(cells: PolyhedralComplex) -> None:
 
 
 class _Shifted:
-    """A network whose affine maps are those of the opposite patterns."""
+    """A network that returns the affine map of the opposite activation pattern."""
 
     def __init__(self, network: Any) -> None:
         self._network = network

@@ -1,4 +1,4 @@
-"""Domains as users write them: every form, exact decimals, and one line about whatever is wrong."""
+"""Domains as users write them: all forms, exact decimals, and one-line errors."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from polyrelu.exact import Polyhedron
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of one's own to work in."""
+    """An empty working directory."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def write(text: object) -> str:
-    """A JSON file with this text, or with this document."""
+    """Write a JSON file with a given text or document."""
     Path("domain.json").write_text(text if isinstance(text, str) else json.dumps(text))
     return "domain.json"
 
 
-# --- Forms -----------------------------------------------------------------------------------------------
+# -- Forms -----------------------------------------------------------------------------------------
 
 
 def test_names() -> None:
@@ -50,7 +50,10 @@ def test_boxes(text: str, low: list[Fraction], high: list[Fraction]) -> None:
 
 
 def test_inequalities_and_equations() -> None:
-    document = '{"A": [[1, 0.1], ["-1/3", 0]], "c": [0.30, "2"], "E": [[0, 1]], "e": [-12345678901234567890]}'
+    document = (
+        '{"A": [[1, 0.1], ["-1/3", 0]], "c": [0.30, "2"], '
+        '"E": [[0, 1]], "e": [-12345678901234567890]}'
+    )
     expected = Polyhedron.from_constraints(
         [[1, "1/10"], ["-1/3", 0]], ["3/10", 2], [[0, 1]], [-12345678901234567890]
     )
@@ -63,9 +66,8 @@ def test_inequalities_and_equations() -> None:
 
 def test_points_rays_and_lines() -> None:
     triangle = {"vertices": [[0, 0], [0.5, 0], [0, "1/2"]]}
-    assert parse_domain(write(triangle), 2).generators().points == Polyhedron.from_constraints(
-        [[-1, 0], [0, -1], [1, 1]], [0, 0, "1/2"]
-    ).generators().points  # fmt: skip
+    expected = Polyhedron.from_constraints([[-1, 0], [0, -1], [1, 1]], [0, 0, "1/2"])
+    assert parse_domain(write(triangle), 2).generators().points == expected.generators().points
     assert parse_domain(write({"vertices": [[0, 0]], "rays": [[1, 0], [0, 1]]}), 2).equals(
         Polyhedron.orthant(2)
     )
@@ -115,11 +117,11 @@ def test_slices_in_a_range_of_their_coordinates() -> None:
     ).equals(Polyhedron.from_generators([[1, 1], [3, 5]], (), (), 2))
 
 
-# --- Errors ----------------------------------------------------------------------------------------------
+# -- Errors ----------------------------------------------------------------------------------------
 
 
 def refused(text: str, inputs: int = 2) -> str:
-    """The message of the error, which is one line."""
+    """The message of the error, which must be one line."""
     with pytest.raises(DomainError) as caught:
         parse_domain(text, inputs)
     message = str(caught.value)
@@ -158,10 +160,32 @@ def test_boxes_that_are_none(text: str, message: str) -> None:
 
 @pytest.mark.parametrize(
     "number",
-    ["", "1e", "1e1000", "1/2e3", "e5",
-     "+1", ".5", "1.", "1/0", "1/-2", "1/2/3", "0x10", "1_000", "nan", "inf", "-", "--1", "١", "１",
-     "1 000", "1/02", "9" * 401, "1." + "0" * 401],
-)  # fmt: skip
+    [
+        "",
+        "1e",
+        "1e1000",
+        "1/2e3",
+        "e5",
+        "+1",
+        ".5",
+        "1.",
+        "1/0",
+        "1/-2",
+        "1/2/3",
+        "0x10",
+        "1_000",
+        "nan",
+        "inf",
+        "-",
+        "--1",
+        "١",
+        "１",
+        "1 000",
+        "1/02",
+        "9" * 401,
+        "1." + "0" * 401,
+    ],
+)
 def test_numbers_that_are_none(number: str) -> None:
     assert f"{number[:40]!r} is not a number" in refused(f"box:{number},{10**400}")
     path = write({"A": [[number, 0]], "c": [0]})
@@ -212,7 +236,7 @@ def test_json_entries_that_are_no_numbers(entry: str) -> None:
         ({"vertices": [[1]]}, 'row 0 of "vertices" has 1 entries, the network 2 inputs'),
         ({"vertices": [], "rays": [[1, 0]]}, "rays and lines without a point generate nothing"),
     ],
-)  # fmt: skip
+)
 def test_json_that_is_no_polyhedron(document: object, message: str) -> None:
     assert message in refused(write("tru" if document == "text" else document))
 

@@ -1,4 +1,4 @@
-"""Graphs as GEXF, breakpoint facets as JSON, CSV and graphs: other programs read what was meant."""
+"""Files of graphs and of breakpoints are read by other programs as they are meant."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NET = from_arrays([([[2, 0], [0, 1], [2, 0]], [-1, 0, -1]), ([[1, "1/3", -1], [0
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in."""
+    """An empty working directory."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -47,7 +47,7 @@ def edges(graph: nx.Graph, *keys: str) -> dict[frozenset[int], tuple[Any, ...]]:
     }
 
 
-# --- GEXF ------------------------------------------------------------------------------------------------
+# -- GEXF ------------------------------------------------------------------------------------------
 
 
 def test_the_dual_graph_as_gexf() -> None:
@@ -76,7 +76,7 @@ def test_gexf_says_whether_it_is_complete(complete: bool) -> None:
 
 
 def test_gexf_has_no_date() -> None:
-    """The day on which a file was written is no part of it."""
+    """Equal graphs become equal files, on whatever day they are written."""
     cells = canonical_complex(NET)
     save_complex(cells, "cells.gexf")
     assert "date" not in Path("cells.gexf").read_text()
@@ -103,7 +103,7 @@ def test_gexf_from_the_command_line(
     assert len(nx.read_gexf("cells.gexf")) == found["regions"] == 4
 
 
-# --- Breakpoints -----------------------------------------------------------------------------------------
+# -- Breakpoints -----------------------------------------------------------------------------------
 
 
 def samples() -> Iterator[BreakpointComplex]:
@@ -201,7 +201,7 @@ def test_csv() -> None:
 
 @pytest.mark.parametrize("suffix", [".graphml", ".gexf"])
 def test_weighted_graphs(suffix: str) -> None:
-    """Every edge of the dual graph has the weight of its facet, as text, and whether it is visible."""
+    """Edges of the dual graph have the weight of their facet, as text, and its visibility."""
     seen = set()
     for breakpoints in samples():
         save_breakpoints(breakpoints, f"graph{suffix}")

@@ -1,4 +1,4 @@
-"""Bent hyperplanes, fold-sets, supertransversality, and the complex as graphs, in cases known by hand."""
+"""Bent hyperplanes, fold-sets, supertransversality and graphs, in cases known by hand."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ UNIT = [[1, 0], [0, 1]]
 def complex_of(
     *layers: tuple[list[list[int]], list[int]], domain: Polyhedron | None = None
 ) -> PolyhedralComplex:
-    """The complex of the network with these hidden layers and the sum of the last one's neurons as output."""
+    """The complex of a network with given hidden layers; the output sums the last of them."""
     return canonical_complex(from_arrays([*layers, ([[1] * len(layers[-1][1])], [0])]), domain)
 
 
 def counts(part: Subcomplex) -> list[int]:
-    """How many cells of every dimension."""
+    """The numbers of cells by dimension."""
     return list(part.f_vector)
 
 
-# --- Bent hyperplanes and fold-sets ----------------------------------------------------------------------
+# -- Bent hyperplanes and fold-sets ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,8 @@ def counts(part: Subcomplex) -> list[int]:
         ([(UNIT, [0, 0]), ([[1, 1]], [0])], [1, 2, 0], [1, 2, 0]),
         # dead, 0 on the quadrant and negative elsewhere: no fold
         ([(UNIT, [0, 0]), ([[-1, -1]], [0])], [1, 2, 0], [0, 0, 0]),
-        # 0 on the quadrant, x - y elsewhere: its boundary and the diagonal; positive only below the diagonal
+        # 0 on the quadrant, x - y elsewhere: the boundary of the quadrant and the diagonal;
+        # positive only below the diagonal
         ([(UNIT, [0, 0]), ([[1, -1]], [0])], [1, 3, 0], [1, 2, 0]),
         # identically 0, and never 0
         ([(UNIT, [0, 0]), ([[0, 0]], [0])], [0, 0, 0], [0, 0, 0]),
@@ -93,7 +94,7 @@ def test_neurons_that_do_not_exist(neuron: NeuronId) -> None:
             find(complex_of((UNIT, [0, 0])), neuron)
 
 
-# --- Supertransversality ---------------------------------------------------------------------------------
+# -- Supertransversality ---------------------------------------------------------------------------
 
 
 def test_generic_hyperplanes_are_supertransversal() -> None:
@@ -138,7 +139,7 @@ def test_violations(
     assert signs.count(0) == zeros != cells.dimension - dimension
 
 
-# --- Graphs ----------------------------------------------------------------------------------------------
+# -- Graphs ----------------------------------------------------------------------------------------
 
 
 def test_dual_graph_of_points_on_a_line() -> None:

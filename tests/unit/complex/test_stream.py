@@ -1,4 +1,4 @@
-"""The parts of `stream_complex` are refused where all regions around a cell are needed."""
+"""Functions that need all regions around a cell refuse the parts of `stream_complex`."""
 
 from __future__ import annotations
 

@@ -251,7 +251,7 @@ def test_four_pairs_of_signs_are_not_enough() -> None:
     cells = cells_of(
         [([[1, 0], [-1, 0], [0, 1], [0, -1]], [0] * 4), ([[-2, -2, 1, 1]], [0]), ([[1]], [0])]
     )
-    signs = cells.all_signs[2][:, [0, 4]].tolist()
+    signs = cells.signs(2)[:, [0, 4]].tolist()
     assert {tuple(row) for row in signs} == {(1, 1), (1, -1), (-1, 1), (-1, -1)}
     found = pairwise_crossings(cells)
     assert found.evidence is not None
@@ -306,7 +306,7 @@ def test_a_bent_hyperplane_with_more_ends_does_not_cross(x: int, y: int) -> None
     rows = [[x, 0], [0, y], [0, -y], [-x, 2 * y], [x, -2 * y], [x, 2 * y], [-x, -2 * y]]
     layers: Layers = [(rows, [0] * 7), ([[0, 2, -2, -1, -1, 1, 1]], [0]), ([[1]], [0])]
     cells = cells_of(layers)
-    zero = cells.all_signs[1][cells.all_signs[1][:, 7] == 0]
+    zero = cells.signs(1)[cells.signs(1)[:, 7] == 0]
     assert sorted(zero[:, 0].tolist()) == [-1, -1, -1, 1]
     assert ((1, 0), (2, 0)) not in crossing_pairs(layers)
 

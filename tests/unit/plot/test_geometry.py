@@ -16,7 +16,6 @@ from mpl_toolkits.mplot3d import art3d  # type: ignore[import-untyped,unused-ign
 
 from polyrelu.breakpoints import breakpoint_complex
 from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex, canonical_complex, parse_slice
-from polyrelu.complex.region import interior_point
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
 from polyrelu.formats import save
@@ -168,10 +167,10 @@ def test_certain_floats_in_place_of_exact_vertices() -> None:
         network = random_network(2, 3, seed)
         box = Polyhedron.box([BOX[0]] * 2, [BOX[1]] * 2)
         rounded, exact = canonical_complex(network, box), canonical_complex(network, box)
-        before = rounded.vertex_store.statistics.exact_vertices
+        before = rounded.statistics.exact_vertices
         near = Clipped(rounded, view_of(rounded, BOX), exact=False)
         all_near = [near.cell(1, index) for index in range(rounded.size(1))]
-        solved = rounded.vertex_store.statistics.exact_vertices - before
+        solved = rounded.statistics.exact_vertices - before
         assert (
             0
             < solved
@@ -558,7 +557,7 @@ def test_classes_are_those_of_the_network() -> None:
             boundary = decision_boundary(network)
             labels = classes_of(boundary, outputs)
             for index in range(boundary.cells.regions):
-                values = network(interior_point(boundary.cells, index))
+                values = network(boundary.cells.interior_point(index))
                 scores = [-values[0], values[0]] if outputs == 1 else list(values)
                 best = [label for label, score in enumerate(scores) if score == max(scores)]
                 assert labels[index] == (best[0] if len(best) == 1 else -1)
@@ -643,8 +642,8 @@ def test_zero_sets_are_bent_hyperplanes() -> None:
     cells = canonical_complex(random_network(2, 2, 0))
     columns = [i for i, neuron in enumerate(cells.neurons) if neuron.layer == 2]
     for cell in zero_set(cells, 2):
-        assert (cells.all_signs[cell.dimension][cell.index, columns] == 0).any()
+        assert (cells.signs(cell.dimension)[cell.index, columns] == 0).any()
     edges = {int(index) for index in zero_set(cells, 2).indices(1)}
     for index in range(cells.size(1)):
-        assert (index in edges) == bool((cells.all_signs[1][index, columns] == 0).any())
+        assert (index in edges) == bool((cells.signs(1)[index, columns] == 0).any())
     assert Cell(2, 0) not in zero_set(cells, 2)

@@ -1,9 +1,14 @@
-"""Coordinates in which a domain is full-dimensional and no cell contains a line.
+"""Coordinates in which a domain has full dimension and no cell contains a line.
 
-The affine hull of the domain is parametrised, x = p + K v. Directions along which neither the domain's constraints nor
-any layer that reads the input change (the lineality space of the complex) are divided out: among the coordinates of v
-enough are kept to tell the forms apart, and the others are put to 0. What is left is y ∈ Q^d with x = origin + basis y,
-and every form becomes a row [a | b] that means a·y + b t, with t = 1 at points and t = 0 at directions.
+The whole engine computes in these coordinates y of a `Frame`; `PolyhedralComplex`, weights and
+pictures translate its results to the coordinates x of the inputs. Nothing here depends on layers
+after the first, except through skip connections that read the input.
+
+The affine hull of the domain is parametrised as x = p + K v. Directions along which neither the
+constraints of the domain nor any layer that reads the input change form the lineality space of the
+complex; they are divided out: enough coordinates of v are kept to tell the forms apart, and the
+others are set to 0. The kept coordinates are y ∈ Q^d, with x = origin + basis y. Every form becomes
+a row [a | b], which means a·y + b t, with t = 1 at points and t = 0 at directions.
 """
 
 from __future__ import annotations
@@ -29,20 +34,44 @@ __all__ = ["Frame", "frame_of"]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The coordinates y of a domain.
+    """The coordinates y of a domain, in which cells have full dimension and contain no lines.
+
+    Points x of the domain and rows over (x, 1) are translated with exact matrices. Forms and
+    vertices in these coordinates are homogeneous: rows [a | b] mean a·y + b t.
 
     Attributes
     ----------
-    dimension : d, the number of coordinates y.
-    embedding : homogeneous, shape (n_0 + 1, d + 1): (x, 1) = embedding (y, 1).
-    coordinates : shape (d + 1, n_0 + 1): (y, 1) = coordinates (x, 1) for x in the domain.
-    on_hull : shape (n_0 + 1, n_0 + 1): a row r over (x, 1) and r on_hull agree on the domain, and rows that agree there
-        become equal; only the coordinates of x that the equations of its affine hull leave free are read.
-    lineality : primitive integer directions of R^{n_0} that were divided out.
-    constraints : the form c - a·x of each inequality a·x ≤ c of the domain in (y, t), shape (m, d + 1).
-    first_layer : the preactivations of the first layer in (y, t), shape (n_1, d + 1).
-    base : rows of [constraints; first_layer] with independent linear parts; d of them, unless a skip connection reads
-        the input in a direction that neither sees, so that the cells of the first layers contain lines.
+    dimension
+        The number d of coordinates y.
+    embedding
+        The matrix of y ↦ x in homogeneous coordinates, (x, 1) = embedding (y, 1); shape
+        (n_0 + 1, d + 1).
+    coordinates
+        The matrix of x ↦ y, (y, 1) = coordinates (x, 1) for points x of the domain; shape
+        (d + 1, n_0 + 1).
+    on_hull
+        A projection of rows r over (x, 1): r and r on_hull have equal values on the domain, and
+        rows with equal values on the domain become equal. Only coordinates of x that the equations
+        of the affine hull leave free are read. Shape (n_0 + 1, n_0 + 1).
+    lineality
+        Primitive integer directions of R^{n_0} that were divided out, a basis of the lineality
+        space.
+    constraints
+        The form c - a·x of each inequality a·x ≤ c of the domain over (y, t), shape (m, d + 1).
+    first_layer
+        The preactivations of the first layer over (y, t), shape (n_1, d + 1).
+    base
+        Rows of [constraints; first_layer] with independent linear parts. There are d of them,
+        unless a skip connection reads the input in a direction in which all of these rows are
+        constant, so that the cells of the first layer contain lines.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1, 1]], [-1]), ([[1]], [0])])
+    >>> frame = frame_of(net, Polyhedron.universe(2))    # the network only reads x_0 + x_1
+    >>> frame.dimension, frame.lineality, frame.first_layer.integer_rows()
+    (1, ((1, -1),), [[1, -1]])
     """
 
     dimension: int
@@ -56,30 +85,32 @@ class Frame:
 
     @property
     def true_dimension(self) -> int:
-        """The dimension of the domain."""
+        """The dimension of the domain, its lineality space included."""
         return self.dimension + len(self.lineality)
 
     def embedded(self, y: Sequence[int]) -> tuple[Fraction, ...]:
-        """The point x of homogeneous coordinates (y, t), t > 0."""
+        """Return the point x with homogeneous coordinates (y, t), t > 0."""
         *x, t = (self.embedding @ RationalMatrix.column(y)).entries()
         return tuple(entry / t for entry in x)
 
     def direction(self, y: Sequence[int]) -> tuple[int, ...]:
-        """The primitive direction in R^{n_0} of homogeneous coordinates (y, 0)."""
+        """Return the primitive direction in R^{n_0} with homogeneous coordinates (y, 0)."""
         column = self.embedding @ RationalMatrix.column(y)
         return tuple(row[0] for row in column.primitive_rows()[:-1])
 
 
 def frame_of(network: Network, domain: Polyhedron) -> Frame:
-    """The coordinates of a domain for a network.
+    """Return the coordinates of a domain for a network.
 
     Raises
     ------
-    DomainError : the domain is empty or lies in another space, or is no polyhedron.
+    DomainError
+        The domain is empty, lies in another space, or is no `Polyhedron`.
     """
     if not isinstance(domain, Polyhedron):
         raise DomainError(
-            f"a domain is a Polyhedron, not {str(domain)[:40]!r}; parse_domain(text, inputs) makes one"
+            f"a domain is a Polyhedron, not {str(domain)[:40]!r}; "
+            "parse_domain(text, inputs) makes one"
         )
     size = network.inputs
     if domain.ambient_dimension != size:
@@ -108,7 +139,7 @@ def frame_of(network: Network, domain: Polyhedron) -> Frame:
     return Frame(
         dimension=len(kept) - 1,
         embedding=hull.take(columns=kept),
-        coordinates=_along(directions, kept) @ free,
+        coordinates=_projection(directions, kept) @ free,
         on_hull=hull @ free,
         lineality=tuple(primitive(column)[0] for column in lines.transpose().rows()),
         constraints=forms.take(rows=range(constraints.nrows)),
@@ -118,7 +149,10 @@ def frame_of(network: Network, domain: Polyhedron) -> Frame:
 
 
 def _affine_hull(domain: Polyhedron) -> RationalMatrix:
-    """[K p; 0 1] with p + K v the affine hull of the domain, v the coordinates that its equations leave free."""
+    """The matrix [K p; 0 1], where p + K v is the affine hull of the domain.
+
+    The parameters v are those coordinates of x that the equations of the hull leave free.
+    """
     if domain.is_empty():
         raise DomainError("the domain is empty")
     size, equations = domain.ambient_dimension, domain.affine_hull()
@@ -135,18 +169,23 @@ def _affine_hull(domain: Polyhedron) -> RationalMatrix:
 
 
 def _free_coordinates(hull: RationalMatrix) -> RationalMatrix:
-    """(v, 1) from (x, 1): the coordinates of x that are those of v.
+    """The matrix of (x, 1) ↦ (v, 1), which selects the free coordinates of x.
 
-    Others may be equal to them, or to 1, on the hull: those that are solved for come before those that are free.
+    Several rows of the hull can be the same unit vector, as coordinates of x can be equal on the
+    hull, or equal to 1. The last of them is taken: coordinates that are solved for have smaller
+    indices than the free coordinates to which they are equal.
     """
-    places = {row: j for j, row in enumerate(hull.rows())}
+    row_numbers = {row: j for j, row in enumerate(hull.rows())}
     units = [[int(i == j) for i in range(hull.ncols)] for j in range(hull.ncols)]
-    where = [places[tuple(map(Fraction, unit))] for unit in units]
-    return RationalMatrix.from_integers([[int(i == j) for i in range(hull.nrows)] for j in where])
+    chosen = [row_numbers[tuple(map(Fraction, unit))] for unit in units]
+    return RationalMatrix.from_integers([[int(i == j) for i in range(hull.nrows)] for j in chosen])
 
 
-def _along(directions: RationalMatrix, kept: list[int]) -> RationalMatrix:
-    """(y, 1) from (v, 1): go along the directions until all coordinates that are not kept are 0."""
+def _projection(directions: RationalMatrix, kept: list[int]) -> RationalMatrix:
+    """The matrix of (v, 1) ↦ (y, 1).
+
+    It moves a point along the directions until all coordinates that are not kept are 0.
+    """
     size = directions.nrows + 1
     unit = RationalMatrix.identity(size)
     dropped = [j for j in range(size) if j not in kept]
@@ -160,6 +199,6 @@ def _along(directions: RationalMatrix, kept: list[int]) -> RationalMatrix:
 
 
 def _skips_from_input(network: Network) -> list[RationalMatrix]:
-    """The weights on the input of the hidden layers after the first."""
+    """The weights with which hidden layers after the first read the input."""
     hidden = network.layers[1 : network.hidden_layers]
     return [block.weight for layer in hidden for block in layer.blocks if block.source == 0]

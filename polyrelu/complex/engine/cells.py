@@ -1,0 +1,205 @@
+"""The cells of a finished subdivision as arrays, numbered as the classes of the room show them.
+
+`CellArrays` joins the results of a subdivision: the coordinate frame, the face lattice, the
+vertices, the affine forms and the signs. `PolyhedralComplex`, `Generators` and the functions on
+regions are written on top of it, so that none of them has to import another.
+
+**Numbers.** A cell of a complex with a lineality space of dimension m is the sum of that space and
+of a cell without lines; the *inner dimension* of the cell is its dimension minus m. The lattice
+numbers all its cells of an inner dimension k, cells at infinity included, where t = 0. The classes
+of the room show the finite cells only: cell i of inner dimension k has the lattice number
+`finite[k][i]`.
+
+The arrays are read only: every result that is computed from a complex shares them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polyrelu.complex.cell import Cell
+from polyrelu.complex.engine.affine_forms import INFINITY
+from polyrelu.complex.engine.subdivision import Subdivision, unpacked
+from polyrelu.errors import DomainError
+from polyrelu.network import NeuronId
+from polyrelu.support.typing import BigIntegers, Indices, Mask, Signs, Words
+
+__all__ = ["CellArrays"]
+
+
+class CellArrays:
+    """All arrays of a finished subdivision.
+
+    Attributes
+    ----------
+    frame
+        The coordinates y in which vertices and forms are given.
+    lattice
+        The face lattice; vertices at infinity belong to it.
+    vertices
+        The vertices of the lattice, in the same order.
+    table
+        The affine forms, by their numbers.
+    neurons
+        The hidden neurons whose signs are known, in the order of the columns of `signs`.
+    columns
+        The column of the neuron with a given (layer, index) in `signs`.
+    facet_forms
+        The number of the form that vanishes on each lattice cell of codimension 1.
+    finite
+        For every inner dimension the lattice numbers of the cells that are not at infinity.
+    """
+
+    def __init__(self, subdivision: Subdivision, neurons: tuple[NeuronId, ...]) -> None:
+        self.frame, self.lattice = subdivision.frame, subdivision.lattice
+        self.vertices, self.table = subdivision.vertices, subdivision.table
+        self.neurons = neurons
+        self.columns = {(neuron.layer, neuron.index): i for i, neuron in enumerate(neurons)}
+        self.facet_forms = subdivision.facet_forms()
+        self._sign_words = subdivision.signs
+        is_finite = [words > 0 for words in self.lattice.spread(self.is_point.astype(np.uint64))]
+        self.finite = [np.flatnonzero(mark) for mark in is_finite]
+        #: for every inner dimension the index of each lattice cell, -1 at infinity
+        self._indices = [np.where(mark, np.cumsum(mark) - 1, -1) for mark in is_finite]
+        self._known_signs: dict[int, Signs] = {}
+
+    @property
+    def dimension(self) -> int:
+        """The inner dimension of the regions."""
+        return self.frame.dimension
+
+    @property
+    def lineality_dim(self) -> int:
+        """The dimension of the lineality space."""
+        return len(self.frame.lineality)
+
+    @property
+    def is_point(self) -> Mask:
+        """Whether each vertex of the lattice is a point; the others are directions."""
+        mask: Mask = self.vertices.base_signs.rows[:, 0] > 0
+        return mask
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes of the arrays of cells, vertices and forms."""
+        arrays: list[np.ndarray[Any, Any]] = [
+            *self.finite,
+            *self._indices,
+            *self.lattice.arrays(),
+            *self.vertices.arrays(),
+            self.facet_forms,
+        ]
+        words = sum(signs.words.rows.nbytes for signs in self._sign_words)
+        return sum(array.nbytes for array in arrays) + words + self.table.nbytes
+
+    def inner_dimension(self, dimension: int) -> int:
+        """The inner dimension of the cells of a dimension.
+
+        Raises
+        ------
+        DomainError
+            No cell has this dimension.
+        """
+        lowest, highest = self.lineality_dim, self.frame.true_dimension
+        if not lowest <= dimension <= highest:
+            raise DomainError(
+                f"there are no cells of dimension {dimension}, only of {lowest} to {highest}"
+            )
+        return dimension - lowest
+
+    def inner_dimension_of(self, cell: Cell) -> int:
+        """The inner dimension of a cell.
+
+        Raises
+        ------
+        DomainError
+            The complex has no such cell.
+        """
+        k = self.inner_dimension(cell.dimension)
+        if not 0 <= cell.index < len(self.finite[k]):
+            raise DomainError(
+                f"there is no cell {cell.index} of dimension {cell.dimension}, "
+                f"only {len(self.finite[k])}"
+            )
+        return k
+
+    # -- signs -------------------------------------------------------------------------------------
+
+    def signs(self, k: int) -> Signs:
+        """The signs of the neurons on the finite cells of inner dimension k, computed once."""
+        if k not in self._known_signs:
+            signs = self._sign_columns(k, hidden=True)[:, : len(self.neurons)]
+            signs.flags.writeable = False
+            self._known_signs[k] = signs
+        return self._known_signs[k]
+
+    def constraint_signs(self, k: int) -> Signs:
+        """The signs of the domain's inequalities on the finite cells of inner dimension k."""
+        return self._sign_columns(k, hidden=False)
+
+    def _sign_columns(self, k: int, hidden: bool) -> Signs:
+        """The signs of all hidden neurons, or of all constraints of the domain."""
+        parts: list[Signs] = [np.zeros((len(self.finite[k]), 0), dtype=np.int8)]
+        for signs in self._sign_words:
+            if (signs.layer > 0) == hidden:
+                words = self.lattice.spread(signs.words.rows)[k][self.finite[k]]
+                parts.append(unpacked(words, len(signs.members)))
+        return np.concatenate(parts, axis=1)
+
+    # -- incidence ---------------------------------------------------------------------------------
+
+    def facets(self, k: int) -> tuple[Indices, Indices]:
+        """Offsets and indices of the finite facets of the finite cells of inner dimension k."""
+        if k == 0:
+            return np.zeros(len(self.finite[0]) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        entries, counts = self.lattice.facets_of(k, self.finite[k])
+        facets = self._indices[k - 1][entries]
+        owners = np.repeat(np.arange(len(counts)), counts)[facets >= 0]
+        ends = np.cumsum(np.bincount(owners, minlength=len(counts)))
+        return np.concatenate([[0], ends]), facets[facets >= 0]
+
+    def bounded(self) -> Mask:
+        """Which regions have no vertex at infinity, shape (regions,)."""
+        at_infinity = self.lattice.spread((~self.is_point).astype(np.uint64))
+        mask: Mask = at_infinity[-1][self.finite[-1]] == 0
+        return mask
+
+    def vertices_of(self, k: int, index: int) -> list[int]:
+        """The lattice numbers of the vertices of a finite cell, ascending."""
+        return self.lattice.vertices_of(k, int(self.finite[k][index]))
+
+    # -- vertices, spread to cells -----------------------------------------------------------------
+
+    def spread(self, marks: Words) -> list[Words]:
+        """For every inner dimension the bitwise or of the marks of the vertices of each cell."""
+        every = self.lattice.spread(marks)
+        return [words[finite] for words, finite in zip(every, self.finite, strict=True)]
+
+    def points_inside(self, k: int) -> BigIntegers:
+        """A point (y, t) in the relative interior of each finite cell of inner dimension k.
+
+        The point is a sum of the exact vertices and directions of the cell, each of which occurs
+        at least once, shape (number of cells, d + 1).
+        """
+        exact = [self.vertices.exact(vertex) for vertex in range(self.lattice.size(0))]
+        points = np.array(exact, dtype=object)
+        if k >= 1:
+            ends = self.lattice.edges.rows
+            points = points[ends[:, 0]] + points[ends[:, 1]]
+        for j in range(2, k + 1):
+            entries, counts = self.lattice.facets_of(j, np.arange(self.lattice.size(j)))
+            points = np.add.reduceat(points[entries], np.cumsum(counts) - counts, axis=0)
+        return points[self.finite[k]]
+
+    # -- forms -------------------------------------------------------------------------------------
+
+    def column_of_form(self, number: int) -> int:
+        """The column in `signs` of the neuron of a form, -1 for a constraint of the domain."""
+        layer, member = self.table.source(number)
+        return -1 if layer == 0 else self.columns[layer, member]
+
+    def is_at_infinity(self, number: int) -> bool:
+        """Whether a form is t, which vanishes at infinity."""
+        return self.table.source(number) == INFINITY
