@@ -39,7 +39,6 @@ from .complex import (
     canonical_complex as canonical_complex,
 )
 from .complex import (
-    parse_domain as parse_domain,
 )
 from .complex import (
     region_graph as region_graph,
@@ -73,6 +72,7 @@ from .fibers import fiber as fiber
 from .fibers import simplify as simplify
 from .formats import (
     load as load,
+    parse_domain as parse_domain,
 )
 from .formats import (
     read as read,

@@ -98,7 +98,7 @@ def _add_derived(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.complex import parse_domain
+    from polyrelu.formats import parse_domain
     from polyrelu.support.interrupts import deferred_interrupt
 
     _check_options(options)

@@ -68,7 +68,7 @@ def add_equivalent(subparsers: Any) -> None:
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.complex import parse_domain
+    from polyrelu.formats import parse_domain
     from polyrelu.proofs import equivalent
     from polyrelu.support.interrupts import deferred_interrupt
 

@@ -68,8 +68,8 @@ def add_fiber(subparsers: Any) -> None:
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.complex import parse_domain
     from polyrelu.fibers import fiber as compute_fiber
+    from polyrelu.formats import parse_domain
     from polyrelu.support.interrupts import deferred_interrupt
 
     _check_options(options)

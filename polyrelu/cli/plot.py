@@ -15,8 +15,8 @@ from polyrelu.support.limits import NUMBER
 from polyrelu.support.progress import ProgressLine, neuron_progress
 
 if TYPE_CHECKING:
-    from polyrelu.complex import Slice
     from polyrelu.exact import Polyhedron
+    from polyrelu.formats import Slice
     from polyrelu.network import Network
     from polyrelu.support.progress import Progress
 
@@ -70,7 +70,7 @@ def add_plot(subparsers: Any) -> None:
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.complex import parse_domain, parse_slice
+    from polyrelu.formats import parse_domain, parse_slice
     from polyrelu.topology import UnfinishedError
 
     suffix = _check_options(options)
@@ -135,7 +135,7 @@ def _write_mesh(
     progress: Progress,
 ) -> dict[str, object]:
     """Compute and write a mesh, and return the entries of the JSON object."""
-    from polyrelu.complex import Slice
+    from polyrelu.formats import Slice
     from polyrelu.plot import save_mesh, surface
     from polyrelu.plot.slices import on_axes
     from polyrelu.plot.view import sides_of

@@ -69,8 +69,7 @@ def _run(options: argparse.Namespace, started: float) -> int:
 
 def _bound(options: argparse.Namespace, imported: Imported) -> RuntimeErrorBound:
     """Return the bound on the box around the domain."""
-    from polyrelu.complex import parse_domain
-    from polyrelu.formats import runtime_error
+    from polyrelu.formats import parse_domain, runtime_error
 
     box = parse_domain(options.domain, imported.network.inputs).bounding_box()
     if box is None:

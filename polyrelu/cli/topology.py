@@ -62,7 +62,7 @@ def add_topology(subparsers: Any) -> None:
 
 
 def _run(options: argparse.Namespace, started: float) -> int:
-    from polyrelu.complex import parse_domain
+    from polyrelu.formats import parse_domain
     from polyrelu.support.interrupts import deferred_interrupt
     from polyrelu.topology import UnfinishedError
 

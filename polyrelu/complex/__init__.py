@@ -14,7 +14,6 @@ from polyrelu.complex.bent_hyperplanes import (
 )
 from polyrelu.complex.cell import Cell
 from polyrelu.complex.consistency import failed_checks
-from polyrelu.complex.domain import Slice, parse_domain, parse_slice
 from polyrelu.complex.export import save_complex, save_regions
 from polyrelu.complex.facet_forms import FacetForms
 from polyrelu.complex.frame import Frame
@@ -41,7 +40,6 @@ __all__ = [
     "RegionGraph",
     "RegionVisit",
     "Skeleton",
-    "Slice",
     "Subcomplex",
     "bent_hyperplane",
     "canonical_complex",
@@ -50,8 +48,6 @@ __all__ = [
     "failed_checks",
     "fold_set",
     "linear_regions",
-    "parse_domain",
-    "parse_slice",
     "point_in",
     "region_graph",
     "save_complex",

@@ -6,6 +6,8 @@ skipped in silence: what a reader cannot take exactly it refuses with a `Network
 every rounding rule, merge or omission that it applies is recorded in the `Imported` result.
 """
 
+from polyrelu.formats.arguments import DomainLike, NetworkLike, as_domain, as_network
+from polyrelu.formats.domain import Slice, parse_domain, parse_slice
 from polyrelu.formats.imported import Comparison, Imported
 from polyrelu.formats.load import FORMATS, choices_of, load, read
 from polyrelu.formats.native import save
@@ -17,14 +19,21 @@ from polyrelu.formats.runtimes.runtime_error import RuntimeErrorBound, runtime_e
 __all__ = [
     "FORMATS",
     "Comparison",
+    "DomainLike",
     "FloatOutputs",
     "Imported",
+    "NetworkLike",
     "OnnxExport",
     "Rounding",
     "RuntimeErrorBound",
+    "Slice",
+    "as_domain",
+    "as_network",
     "choices_of",
     "float_outputs",
     "load",
+    "parse_domain",
+    "parse_slice",
     "read",
     "runtime_error",
     "save",

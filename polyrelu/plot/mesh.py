@@ -164,7 +164,7 @@ def save_mesh(part: Subcomplex, name: str | Path, names: tuple[Name, ...] | None
     Examples
     --------
     >>> import tempfile
-    >>> from polyrelu.complex import parse_domain
+    >>> from polyrelu.formats import parse_domain
     >>> from polyrelu.network import from_arrays
     >>> from polyrelu.topology import level_set
     >>> cube = parse_domain("box:-1,1", 3)

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 from polyrelu.breakpoints import breakpoint_complex
 from polyrelu.breakpoints.hull import Hull
-from polyrelu.complex import PolyhedralComplex, Slice, Subcomplex, canonical_complex
+from polyrelu.complex import PolyhedralComplex, Subcomplex, canonical_complex
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, Rational
+from polyrelu.formats import Slice
 from polyrelu.network import Network
 from polyrelu.plot.canvas import Canvas, check_view, count_text, new_figure, save_figure
 from polyrelu.plot.parts import (
@@ -109,7 +110,7 @@ def picture(
         classes) or `level` in 2 or 3. By default `graph`, `complex` or `layers`.
     domain
         A polyhedron or slice of dimension 1 to 3; None for R^n. The axes are inputs, or the
-        coordinates of a slice (see `polyrelu.complex.parse_slice`); the frame is in these.
+        coordinates of a slice (see `polyrelu.formats.parse_slice`); the frame is in these.
     box
         The frame, see `view_of`.
     output

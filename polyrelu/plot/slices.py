@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from polyrelu.complex import Slice
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix
+from polyrelu.formats import Slice
 from polyrelu.network import Block, Layer, Network
 from polyrelu.plot.view import Name, free_coordinates
 

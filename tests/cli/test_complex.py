@@ -27,10 +27,10 @@ import pytest
 
 from polyrelu.breakpoints import breakpoint_complex, save_breakpoints
 from polyrelu.cli.main import main
-from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex, parse_domain
+from polyrelu.complex import Cell, PolyhedralComplex, canonical_complex
 from polyrelu.complex.graphs import dual_graph
 from polyrelu.conditions import conditions
-from polyrelu.formats import save
+from polyrelu.formats import parse_domain, save
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.outcomes import Undecided
 from tests.generators.files import ROOT as _ROOT

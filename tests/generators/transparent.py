@@ -14,8 +14,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from polyrelu.complex import PolyhedralComplex, canonical_complex, parse_domain
+from polyrelu.complex import PolyhedralComplex, canonical_complex
 from polyrelu.conditions import pl_general, transparency
+from polyrelu.formats import parse_domain
 from polyrelu.network import Network, from_arrays
 
 __all__ = ["WIDTHS", "has_hypotheses", "has_paths", "transparent_network"]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from polyrelu.complex import parse_domain
 from polyrelu.errors import DomainError
+from polyrelu.formats import parse_domain
 
 
 def test_they_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

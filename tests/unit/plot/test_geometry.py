@@ -15,10 +15,10 @@ import pytest
 from mpl_toolkits.mplot3d import art3d  # type: ignore[import-untyped,unused-ignore]
 
 from polyrelu.breakpoints import breakpoint_complex
-from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex, canonical_complex, parse_slice
+from polyrelu.complex import Cell, PolyhedralComplex, Subcomplex, canonical_complex
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
-from polyrelu.formats import save
+from polyrelu.formats import parse_slice, save
 from polyrelu.network import Block, Layer, Network, from_arrays
 from polyrelu.plot import (
     draw_boundary,

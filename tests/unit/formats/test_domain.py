@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from polyrelu.complex import parse_domain, parse_slice
 from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron
+from polyrelu.formats import parse_domain, parse_slice
 
 
 @pytest.fixture(autouse=True)
@@ -301,7 +301,7 @@ def test_text_that_is_no_json(text: str, message: str) -> None:
 
 
 def test_tables_that_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyrelu.complex.domain._ENTRY_LIMIT", 4)
+    monkeypatch.setattr("polyrelu.formats.domain._ENTRY_LIMIT", 4)
     parse_domain(write({"A": [[1, 0], [0, 1]], "c": [1, 1]}), 2)
     message = refused(write({"A": [[1, 0], [0, 1], [1, 1]], "c": [1, 1, 1]}))
     assert message == 'domain.json: "A" has more than 4 entries'

@@ -46,7 +46,7 @@ def parse_domain(text: str, inputs: int) -> Polyhedron:
     ----------
     text
         `R^n`, `orthant`, `box:…`, `slice:FILE`, or the name of a JSON file of a polyhedron; the
-        text of the module `polyrelu.complex.domain` describes them.
+        text of the module `polyrelu.formats.domain` describes them.
     inputs
         The number of inputs of the network, which is the dimension of the space.
 

@@ -1,0 +1,99 @@
+"""Networks and domains as users hand them to functions: in any form that can be read.
+
+Every public function that takes a network or a domain calls these first, so that a file name, a
+model of PyTorch or the text of a domain is as good as the exact object, and a wrong argument is one
+clear error.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TypeAlias
+
+from polyrelu.errors import ArgumentError, DomainError
+from polyrelu.exact import Polyhedron
+from polyrelu.formats.domain import parse_domain
+from polyrelu.network import Network
+
+__all__ = ["DomainLike", "NetworkLike", "as_domain", "as_network"]
+
+#: An exact network, the name of a file or of a shipped example, a module of PyTorch, a fitted
+#: perceptron of scikit-learn, or pairs (W, b), W of shape (out, in).
+NetworkLike: TypeAlias = object
+#: A polyhedron, the text of a domain as on the command line, or None for the whole space.
+DomainLike: TypeAlias = Polyhedron | str | None
+
+
+def as_network(source: NetworkLike) -> Network:
+    """Return the exact network that an argument stands for.
+
+    Parameters
+    ----------
+    source
+        A `Network`, or whatever `polyrelu.load` takes.
+
+    Returns
+    -------
+    Network
+        The network itself, or the one that was read.
+
+    Raises
+    ------
+    NetworkError
+        The argument is not a network that can be taken exactly.
+
+    Examples
+    --------
+    >>> as_network([([[1, 2]], [3])]).widths
+    (2, 1)
+    """
+    if isinstance(source, Network):
+        return source
+    from polyrelu.formats.load import load
+
+    return load(os.fspath(source) if isinstance(source, os.PathLike) else source)
+
+
+def as_domain(domain: DomainLike, num_inputs: int) -> Polyhedron:
+    """Return the polyhedron that an argument stands for.
+
+    Parameters
+    ----------
+    domain
+        A polyhedron in the input space; the text of a domain, such as ``"box:-1,1"`` (see
+        `parse_domain`); or None for the whole space.
+    num_inputs
+        The dimension of the input space.
+
+    Returns
+    -------
+    Polyhedron
+        The polyhedron, of ambient dimension `num_inputs`.
+
+    Raises
+    ------
+    DomainError
+        The text is not understood, or the polyhedron lies in another space.
+    ArgumentError
+        The argument is neither a polyhedron nor a text nor None.
+
+    Examples
+    --------
+    >>> as_domain("box:-1,1", 2).bounding_box()[0]
+    (Fraction(-1, 1), Fraction(-1, 1))
+    """
+    if domain is None:
+        return Polyhedron.universe(num_inputs)
+    if isinstance(domain, str):
+        return parse_domain(domain, num_inputs)
+    if not isinstance(domain, Polyhedron):
+        kind = type(domain).__name__
+        raise ArgumentError(
+            f"domain: expected a Polyhedron, a text such as 'box:-1,1', or None, got {kind}"
+        )
+    if domain.ambient_dimension != num_inputs:
+        raise DomainError(
+            f"domain: a polyhedron in R^{domain.ambient_dimension}, but the network has "
+            f"{num_inputs} inputs"
+        )
+    return domain
