@@ -10,11 +10,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Literal
 
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 
-from polyrelu.network import Network as ExactNetwork
-from polyrelu.network import from_arrays
+from polyrelu.network import Network as ExactNetwork, from_arrays
 from tests.oracles.plain import Matrix, Network, Vector
 
 settings.register_profile("polyrelu", deadline=None, derandomize=True)

@@ -24,8 +24,7 @@ from polyrelu.errors import DomainError
 from polyrelu.exact import Polyhedron, RationalMatrix, rank
 from polyrelu.network import AffineMap, Network, from_arrays
 from tests.generators.quantised_networks import DOMAINS, KINDS, quantised_network, random_domain
-from tests.generators.random_networks import KINDS as GAUSSIAN_KINDS
-from tests.generators.random_networks import random_network
+from tests.generators.random_networks import KINDS as GAUSSIAN_KINDS, random_network
 from tests.oracles import tropical as brute
 
 #: 2,035 networks in all.

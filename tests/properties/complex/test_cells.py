@@ -13,8 +13,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
 from polyrelu.complex import (
@@ -40,8 +39,7 @@ from tests.generators.quantised_networks import (
     quantised_network,
     random_domain,
 )
-from tests.generators.random_networks import KINDS as STACKS
-from tests.generators.random_networks import random_network
+from tests.generators.random_networks import KINDS as STACKS, random_network
 from tests.generators.strategies import exact_network, plain_stacks
 from tests.oracles import cells_on_domain as brute
 from tests.oracles.plain import Network as Stack

@@ -27,8 +27,7 @@ from tests.generators.quantised_networks import (
     quantised_network,
     random_domain,
 )
-from tests.generators.random_networks import KINDS as STACKS
-from tests.generators.random_networks import random_network
+from tests.generators.random_networks import KINDS as STACKS, random_network
 from tests.generators.strategies import exact_network
 from tests.oracles import cells_on_domain as brute
 

@@ -34,8 +34,7 @@ from tests.generators.quantised_networks import (
     quantised_network,
     random_domain,
 )
-from tests.generators.random_networks import KINDS as STACKS
-from tests.generators.random_networks import random_network
+from tests.generators.random_networks import KINDS as STACKS, random_network
 from tests.oracles import conditions as brute
 from tests.oracles.cells_on_domain import Key, Layer, sign_key
 

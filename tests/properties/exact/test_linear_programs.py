@@ -11,8 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from polyrelu.exact.lp import FlatSet, Infeasible, InteriorPoint, LinearProgram, Optimal, Unbounded
 from tests.generators.lp_families import FAMILIES, Instance, Number, Row, built, make

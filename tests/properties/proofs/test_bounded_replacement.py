@@ -28,8 +28,7 @@ from tests.generators.moves import (
 )
 from tests.oracles.grid import related, same_function
 from tests.oracles.judge import contradictions, plain
-from tests.oracles.plain import Network as Plain
-from tests.oracles.plain import evaluate, preactivations
+from tests.oracles.plain import Network as Plain, evaluate, preactivations
 
 COUNT = 25
 

@@ -30,8 +30,7 @@ from tests.generators.moves import (
     verdict,
 )
 from tests.oracles.judge import plain
-from tests.oracles.plain import Network as Plain
-from tests.oracles.plain import evaluate, preactivations
+from tests.oracles.plain import Network as Plain, evaluate, preactivations
 
 Kind = tuple[int, int, int | None]  # layer, sign, guard
 

@@ -35,10 +35,8 @@ from tests.generators.quantised_networks import (
     quantised_network,
     random_domain,
 )
-from tests.generators.random_networks import KINDS as GAUSSIAN_KINDS
-from tests.generators.random_networks import random_network
-from tests.oracles import cells_on_domain as brute
-from tests.oracles import order_complex
+from tests.generators.random_networks import KINDS as GAUSSIAN_KINDS, random_network
+from tests.oracles import cells_on_domain as brute, order_complex
 
 #: Networks per kind of network on R^n, and per kind of domain.
 COUNT = 8

@@ -26,8 +26,7 @@ from polyrelu.walks import (
     zero_in_plane,
 )
 from tests.generators.quantised_networks import KINDS, quantised_network
-from tests.generators.random_networks import KINDS as STACKS
-from tests.generators.random_networks import random_network
+from tests.generators.random_networks import KINDS as STACKS, random_network
 from tests.generators.strategies import exact_network
 
 Vector = list[Fraction]

@@ -16,8 +16,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import sympy
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import (

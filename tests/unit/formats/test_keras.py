@@ -29,8 +29,7 @@ from polyrelu.errors import NetworkError, NetworkFileError
 from polyrelu.formats import read
 from polyrelu.formats.graph.lowering import lower
 from polyrelu.formats.imported import Draft
-from polyrelu.formats.keras import files as keras_files
-from polyrelu.formats.keras import hdf5, hdf5_worker
+from polyrelu.formats.keras import files as keras_files, hdf5, hdf5_worker
 from polyrelu.formats.keras.reader import read_h5, read_keras
 from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.network import Network

@@ -29,8 +29,7 @@ from polyrelu.formats.graph.lowering import Lowered, lower
 from polyrelu.formats.imported import Comparison, Draft
 from polyrelu.formats.options import ReadOptions, Rounding
 from polyrelu.formats.runtimes.comparison import compare_with_runtime
-from polyrelu.formats.torch import files as torch_file
-from polyrelu.formats.torch import operations as torch_operations
+from polyrelu.formats.torch import files as torch_file, operations as torch_operations
 from polyrelu.formats.torch.files import read_torch
 from polyrelu.formats.torch.reader import draft_of_module
 from polyrelu.network import Network, from_arrays

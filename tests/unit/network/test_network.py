@@ -15,8 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix
