@@ -51,7 +51,7 @@ class RationalMatrix:
                 denominator //= common
         self._numerators, self._denominator = numerators, denominator
 
-    # -- construction ---------------------------------------------------------------------------------------------
+    # -- construction -----------------------------------------------------------------------------
 
     @classmethod
     def from_integers(
@@ -113,7 +113,7 @@ class RationalMatrix:
             [[int(i == j) for j in range(size)] for i in range(size)], ncols=size
         )
 
-    # -- reading --------------------------------------------------------------------------------------------------
+    # -- reading ----------------------------------------------------------------------------------
 
     @property
     def nrows(self) -> int:
@@ -191,7 +191,7 @@ class RationalMatrix:
         """The number of entries that are not 0."""
         return sum(entry != 0 for entry in self._numerators.entries())
 
-    # -- arithmetic -----------------------------------------------------------------------------------------------
+    # -- arithmetic -------------------------------------------------------------------------------
 
     def __add__(self, other: RationalMatrix) -> RationalMatrix:
         self._need(self.shape == other.shape, "add", other)
@@ -247,7 +247,7 @@ class RationalMatrix:
         self._need(self.nrows == self.ncols, "take a determinant of", self)
         return Fraction(int(self._numerators.det()), self._denominator**self.nrows)
 
-    # -- shape ----------------------------------------------------------------------------------------------------
+    # -- shape ------------------------------------------------------------------------------------
 
     def transpose(self) -> RationalMatrix:
         """The transposed matrix."""
@@ -285,7 +285,7 @@ class RationalMatrix:
         rows += [[entry * lower for entry in row] for row in other.integer_rows()]
         return RationalMatrix.from_integers(rows, common, self.ncols)
 
-    # -- out ------------------------------------------------------------------------------------------------------
+    # -- out --------------------------------------------------------------------------------------
 
     def to_numpy(self) -> NDArray[np.object_]:
         """An object array of fractions."""

@@ -85,7 +85,7 @@ class Polyhedron:
                     "Polyhedron.from_constraints takes any numbers"
                 )
 
-    # -- construction ---------------------------------------------------------------------------------------------
+    # -- construction -----------------------------------------------------------------------------
 
     @classmethod
     def from_constraints(
@@ -173,7 +173,7 @@ class Polyhedron:
         )
         return cls(size, _as_rows(inequalities), _as_rows(equations))
 
-    # -- points and directions ------------------------------------------------------------------------------------
+    # -- points and directions --------------------------------------------------------------------
 
     def program(self) -> LinearProgram:
         """A new linear program over this polyhedron: first its inequalities, then its equations."""
@@ -333,7 +333,7 @@ class Polyhedron:
                 sides[j, sign] = sign * min(sign * best, sign * bound)
         return sides
 
-    # -- other descriptions ---------------------------------------------------------------------------------------
+    # -- other descriptions -----------------------------------------------------------------------
 
     def irredundant(self) -> Polyhedron:
         """The same set by its canonical constraints: equal sets give equal rows.
@@ -401,7 +401,7 @@ class Polyhedron:
             tuple(dict.fromkeys(self.equations + other.equations)),
         )
 
-    # -- maps -----------------------------------------------------------------------------------------------------
+    # -- maps -------------------------------------------------------------------------------------
 
     def project(self, columns: Sequence[int]) -> Polyhedron:
         """The image under x ↦ (x_j for j in columns).

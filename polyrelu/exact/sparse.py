@@ -75,7 +75,7 @@ class SparseMatrix:
         self.numerators, self.denominator = numerators, denominator
         self._dense: RationalMatrix | None = None
 
-    # -- construction ---------------------------------------------------------------------------------------------
+    # -- construction -----------------------------------------------------------------------------
 
     @classmethod
     def from_entries(
@@ -134,7 +134,7 @@ class SparseMatrix:
             matrix.shape, places // width, places % width, values, matrix.denominator
         )
 
-    # -- reading --------------------------------------------------------------------------------------------------
+    # -- reading ----------------------------------------------------------------------------------
 
     @property
     def nrows(self) -> int:
@@ -206,7 +206,7 @@ class SparseMatrix:
             [nearest_float(int(n), self.denominator) for n in self.numerators], dtype=np.float64
         )
 
-    # -- arithmetic -----------------------------------------------------------------------------------------------
+    # -- arithmetic -------------------------------------------------------------------------------
 
     def __neg__(self) -> SparseMatrix:
         return SparseMatrix(

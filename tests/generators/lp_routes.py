@@ -1,4 +1,4 @@
-"""Linear programs have two engines, a table of integers for small ones and guesses for the others; tests use both."""
+"""The two engines of linear programs, a tableau for small ones and guesses: tests use both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random polyhedra of chosen kinds, most of them degenerate, as integer rows; reproducible from a `random.Random`."""
+"""Random polyhedra as integer rows, mostly degenerate, reproducible from a `random.Random`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def random_description(kind: str, rng: Random, columns: int | None = None) -> De
 
 
 def redescribed(old: Description, rng: Random) -> Description:
-    """The same set by other rows: multiples, consequences, split equations, other bases of them, another order."""
+    """The same set by other rows: multiples, consequences, split equations, in another order."""
     inequalities, equations = list(old.inequalities), list(old.equations)
     for _ in range(rng.randint(0, 2) if equations else 0):  # a row operation
         i, k = rng.randrange(len(equations)), rng.randrange(len(equations))
@@ -70,7 +70,7 @@ def _sum(*terms: tuple[int, Row]) -> Row:
     )
 
 
-# -- kinds --------------------------------------------------------------------------------------------------------
+# -- kinds ---------------------------------------------------------------------------------------
 
 
 def _small(rng: Random) -> int:

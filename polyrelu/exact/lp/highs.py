@@ -83,9 +83,22 @@ class FloatSolver:
         self._all_columns = np.arange(columns, dtype=np.int32)
         starts, index, values = _row_wise(matrix)
         self._solver.passModel(
-            columns, rows, index.size, 2, 1, 0.0, np.zeros(columns), lower, upper, row_lower, row_upper,
-            starts, index, values, np.zeros(columns, dtype=np.int32),
-        )  # fmt: skip
+            columns,
+            rows,
+            index.size,
+            2,
+            1,
+            0.0,
+            np.zeros(columns),
+            lower,
+            upper,
+            row_lower,
+            row_upper,
+            starts,
+            index,
+            values,
+            np.zeros(columns, dtype=np.int32),
+        )
 
     def __del__(self) -> None:
         if hasattr(self, "_solver") and len(_idle) < _MOST_IDLE:

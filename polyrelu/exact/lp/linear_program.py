@@ -89,7 +89,7 @@ class LinearProgram:
         self._lower, self._upper = read_bounds(lower, columns), read_bounds(upper, columns)
         self._model = Model(self._lower, self._upper)
 
-    # -- building -------------------------------------------------------------------------------------------------
+    # -- building ---------------------------------------------------------------------------------
 
     def add_inequalities(self, rows: Sequence[Numbers] | RationalMatrix, right: Numbers) -> None:
         """Append the inequalities rows x ≤ right, with one number in `right` for each row."""
@@ -125,7 +125,7 @@ class LinearProgram:
         """A program without rows is a program too."""
         return True
 
-    # -- questions ------------------------------------------------------------------------------------------------
+    # -- questions --------------------------------------------------------------------------------
 
     def maximize(self, objective: Numbers) -> Optimal | Unbounded | Infeasible:
         """The maximum of objective·x, with a point and multipliers; or why there is none.
@@ -211,7 +211,7 @@ class LinearProgram:
         answer = self.interior_point()
         return answer if isinstance(answer, Infeasible) else answer.point
 
-    # -- behind the questions -------------------------------------------------------------------------------------
+    # -- behind the questions ---------------------------------------------------------------------
 
     def _contradiction(self) -> Infeasible | None:
         """What is wrong at first sight: bounds that cross, a zero row that does not hold."""

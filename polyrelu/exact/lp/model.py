@@ -103,7 +103,7 @@ class Model:
         yield
         self._stale = False  # not reached if the change was interrupted
 
-    # -- changes --------------------------------------------------------------------------------------------------
+    # -- changes ----------------------------------------------------------------------------------
 
     def append(self, rows: list[list[int]], scales: list[int], is_equation: bool) -> None:
         """Append integer rows [a | c]; takes them over."""
@@ -179,7 +179,7 @@ class Model:
         """The rows without coefficients."""
         return [i for i, source in enumerate(self._sources) if not source.exponent]
 
-    # -- guesses --------------------------------------------------------------------------------------------------
+    # -- guesses ----------------------------------------------------------------------------------
 
     def table(self) -> NDArray[np.float64]:
         """The rows [a | s | c] as floats, each divided by a power of two, s by itself; made when they are needed."""

@@ -80,7 +80,7 @@ class Simplex:
         """The objective's coordinates at the start if they are of the right sign: an upper bound without a point."""
         return None if self._wrong(self._coordinates) else self._coordinates
 
-    # -- signs ----------------------------------------------------------------------------------------------------
+    # -- signs ------------------------------------------------------------------------------------
 
     def _wrong(self, coordinates: BasisCoordinates) -> list[tuple[int, fmpz]]:
         """Constraints whose coordinate has the wrong sign, ordered, with that coordinate."""
@@ -104,7 +104,7 @@ class Simplex:
                 target[index - len(self._rows)] -= value
         return target
 
-    # -- dual steps -----------------------------------------------------------------------------------------------
+    # -- dual steps -------------------------------------------------------------------------------
 
     def _dual_steps(self, objective: Sequence[int | fmpz]) -> RationalVector | Infeasibility:
         """Bring violated constraints in until there is none; the coordinates of `objective` keep their signs."""
@@ -200,7 +200,7 @@ class Simplex:
         best, value, _ = candidates[least_ratio(candidates)]
         return best, value != 0
 
-    # -- primal steps ---------------------------------------------------------------------------------------------
+    # -- primal steps -----------------------------------------------------------------------------
 
     def _primal_steps(self, point: RationalVector) -> ExactOptimum | ExactRay:
         """From a feasible active set along improving edges."""
@@ -273,7 +273,7 @@ class Simplex:
         best, value, _ = candidates[least_ratio(candidates)]
         return best, sides.get(best, Side.FIXED), value != 0
 
-    # -- exchange -------------------------------------------------------------------------------------------------
+    # -- exchange ---------------------------------------------------------------------------------
 
     def _exchange(
         self, leaving: int, row: int | None, column: int, side: Side, progress: bool

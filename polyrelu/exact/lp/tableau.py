@@ -131,7 +131,7 @@ class Tableau:
             column.pop()
         return self._primal_steps()
 
-    # -- signs ----------------------------------------------------------------------------------------------------
+    # -- signs ------------------------------------------------------------------------------------
 
     def _wrong(self) -> list[int]:
         """The positions of nonbasic variables that would improve the last objective."""
@@ -144,7 +144,7 @@ class Tableau:
             return 0, 0 if label in self._equations else None
         return self._bounds.lower[label - self._count], self._bounds.upper[label - self._count]
 
-    # -- dual steps -----------------------------------------------------------------------------------------------
+    # -- dual steps -------------------------------------------------------------------------------
 
     def _dual_steps(self) -> Infeasibility | None:
         """Bring violated variables to their bounds until there is none."""
@@ -201,7 +201,7 @@ class Tableau:
         best = least_ratio(candidates)
         return positions[best], candidates[best][1] != 0
 
-    # -- primal steps ---------------------------------------------------------------------------------------------
+    # -- primal steps -----------------------------------------------------------------------------
 
     def _primal_steps(self) -> ExactOptimum | ExactRay:
         """From a feasible point along improving edges."""
@@ -269,7 +269,7 @@ class Tableau:
             value + rate * distance for value, rate in zip(self._values, column, strict=False)
         ]
 
-    # -- exchange -------------------------------------------------------------------------------------------------
+    # -- exchange ---------------------------------------------------------------------------------
 
     def _exchange(self, row: int, k: int, side: Side, bound: int) -> None:
         """The basic variable of a row becomes nonbasic, at its bound on that side."""
@@ -304,7 +304,7 @@ class Tableau:
         self.pivots += 1
         self._idle = 0 if progress else self._idle + 1
 
-    # -- answers --------------------------------------------------------------------------------------------------
+    # -- answers ----------------------------------------------------------------------------------
 
     def _point(self) -> RationalVector:
         numerators: list[int] = [0] * self._width

@@ -51,7 +51,7 @@ def instance_of(family: str, seed: int) -> Instance:
 
 
 def verified(instance: Instance, program: LinearProgram | None = None) -> tuple[Maximum, Shape]:
-    """Both questions, asked of a program that is or should be the instance; the answers pass their verification.
+    """Ask a program both questions and verify the answers against the instance.
 
     Both engines answer, and agree.
     """
@@ -67,7 +67,7 @@ def verified(instance: Instance, program: LinearProgram | None = None) -> tuple[
     return answers[0]
 
 
-# --- Families against other solvers ----------------------------------------------------------------------
+# --- Families against other solvers -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_the_families_reach_every_answer() -> None:
         assert sum(lp_ppl.shape(instance) == shape for instance in instances) > least
 
 
-# --- The verification itself -----------------------------------------------------------------------------
+# --- The verification itself --------------------------------------------------------------------
 
 
 def tampered(answer: Optimal | Unbounded | Infeasible | FlatSet, instance: Instance) -> list[Any]:
@@ -142,7 +142,7 @@ def test_the_verification_refuses_points_on_a_facet() -> None:
         assert (interior_objections(square, point) == []) == right
 
 
-# --- One program, many questions -------------------------------------------------------------------------
+# --- One program, many questions ----------------------------------------------------------------
 
 
 class Mirror:
@@ -155,8 +155,15 @@ class Mirror:
     def step(self) -> None:
         """One random change or question."""
         operations: list[Callable[[], None]] = [
-            self.add, self.add, self.remove, self.remove, self.change, self.aim, self.ask, self.ask_twice,
-        ]  # fmt: skip
+            self.add,
+            self.add,
+            self.remove,
+            self.remove,
+            self.change,
+            self.aim,
+            self.ask,
+            self.ask_twice,
+        ]
         self.rng.choice(operations)()
 
     def add(self) -> None:
@@ -255,12 +262,12 @@ def test_many_objectives_from_one_start() -> None:
         assert as_maximum(answer) == lp_ppl.maximum(aimed)
 
 
-# --- Invariance ------------------------------------------------------------------------------------------
+# --- Invariance ---------------------------------------------------------------------------------
 
 
 @st.composite
 def instances(draw: st.DrawFn, numbers: st.SearchStrategy[Fraction]) -> Instance:
-    """Up to three columns and six rows of given numbers, few of them equations, with or without bounds."""
+    """Up to three columns and six rows, few of them equations, with or without bounds."""
     n = draw(st.integers(1, 3))
     vector = st.lists(numbers | st.just(Fraction(0)), min_size=n, max_size=n).map(tuple)
     kinds = st.sampled_from([False, False, False, True])

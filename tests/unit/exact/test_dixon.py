@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 from flint import fmpq_mat, fmpz, fmpz_mat
@@ -12,7 +13,7 @@ from polyrelu.exact.dixon import solve_integer
 
 
 def random_matrix(rng: Random, rows: int, columns: int, bits: int) -> fmpz_mat:
-    """Entries of up to so many bits, of both signs."""
+    """A matrix whose entries have up to `bits` bits and both signs."""
     entries = [rng.getrandbits(bits) - (1 << bits >> 1) for _ in range(rows * columns)]
     return fmpz_mat(rows, columns, entries)
 
@@ -62,7 +63,12 @@ def test_a_system_over_the_limit_is_lifted(monkeypatch: pytest.MonkeyPatch) -> N
     """At least once with the limits as they are."""
     lifted = []
     lift = dixon._lift
-    monkeypatch.setattr(dixon, "_lift", lambda *arguments: lifted.append(1) or lift(*arguments))  # type: ignore[func-returns-value]
+
+    def counted(*arguments: Any) -> tuple[fmpz_mat, fmpz]:
+        lifted.append(1)
+        return lift(*arguments)
+
+    monkeypatch.setattr(dixon, "_lift", counted)
     rng = Random(7)
     matrix, right = random_matrix(rng, 40, 40, 1800), random_matrix(rng, 40, 1, 20)
     check(matrix, right)

@@ -22,7 +22,7 @@ Point = Sequence[Fraction]
 
 
 def exact_signs(rows: Sequence[Sequence[int]], point: Point) -> list[int]:
-    """Signs of a·x + s t - c with the s that belongs to the float table: a power of two of the size of a."""
+    """Exact signs of a·x + s t - c with the float table's s, a power of two of the size of a."""
     found = []
     for *a, c in rows:
         slack = 1 << exponent_of([*a, c]) if any(a) else 0
@@ -56,7 +56,7 @@ def wrong(signs: NDArray[np.float64], exact: list[int]) -> int:
 
 
 def hard_case(rng: Random, columns: int, bits: int) -> tuple[list[list[int]], list[Fraction]]:
-    """Rows that vanish at the point up to a relative error of 2^-40 to 2^-70: cancellation of everything."""
+    """Rows that vanish at the point up to a relative error of 2^-40 to 2^-70, by cancellation."""
     point = [
         Fraction(rng.getrandbits(60) - 2**59, 1 << rng.randint(50, 62)) for _ in range(columns)
     ]

@@ -61,7 +61,7 @@ def assert_right(instance: Instance) -> None:
         )
 
 
-# --- Inputs and errors -----------------------------------------------------------------------------------
+# --- Inputs and errors --------------------------------------------------------------------------
 
 
 def with_a_row() -> LinearProgram:
@@ -157,7 +157,7 @@ def test_the_caller_keeps_his_lists() -> None:
     assert (best.value, best.multipliers) == (Fraction(1, 3), Multipliers({0: Fraction(1)}))
 
 
-# --- Small programs --------------------------------------------------------------------------------------
+# --- Small programs -----------------------------------------------------------------------------
 
 
 def test_no_columns() -> None:
@@ -244,7 +244,7 @@ def test_feasible_point() -> None:
 
 
 def pivots_of(route: str, instance: Instance, most: int) -> int:
-    """How many exchanges an interior point takes from the start without a guess; at most so many are made."""
+    """The number of pivots that an interior point takes without a guess; more than `most` fail."""
     method = Simplex if route == "guesses" else Tableau
     exchange, count = method._exchange, 0
 
@@ -285,7 +285,7 @@ def test_bland_s_rule_from_the_first_step(family: str, monkeypatch: pytest.Monke
         assert_right(make(family, rng, rng.randint(1, 8), rng.randint(1, 4)))
 
 
-# --- Guesses that are wrong ------------------------------------------------------------------------------
+# --- Guesses that are wrong ---------------------------------------------------------------------
 
 
 Sides = Sequence[list[Side]]  # of each column, those that its bounds allow
@@ -407,7 +407,7 @@ def test_bounds_beyond_the_floats(size: int) -> None:
         assert_right(Instance(2, (Row((1, 1), 0),), (low, None), (None, up), (1, 0)))
 
 
-# --- The float twin follows the rows ---------------------------------------------------------------------
+# --- The float twin follows the rows ------------------------------------------------------------
 
 
 def test_the_float_twin_follows_a_change_of_the_right_hand_side() -> None:
@@ -424,7 +424,7 @@ def test_the_float_twin_follows_a_change_of_the_right_hand_side() -> None:
 
 
 def test_the_float_table_follows_a_row_that_was_set_aside() -> None:
-    """2^60 - 1 rounds up to the next power of two, where the slack variable's coefficient must follow."""
+    """2^60 - 1 rounds up to a power of two; the slack variable's coefficient must follow."""
     program = LinearProgram(1)
     program.add_inequalities([[2**60 - 1]], [0])
     program.add_equations([[1]], [0])
@@ -445,7 +445,7 @@ def test_many_changes_of_a_right_hand_side_do_not_make_the_row_longer() -> None:
     assert program._model.scales[0] < 1000
 
 
-# --- The process around ----------------------------------------------------------------------------------
+# --- The process around -------------------------------------------------------------------------
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
@@ -524,7 +524,7 @@ def test_highs_of_the_caller_and_of_the_package_get_along() -> None:
 
 
 def test_highs_of_the_caller_keeps_its_threads() -> None:
-    """HiGHS has one pool of threads for the process; whoever wants another number of them must reset it."""
+    """HiGHS has one pool of threads for the process; another number of threads needs a reset."""
     done = python(
         """
         from polyrelu.exact.lp import LinearProgram
