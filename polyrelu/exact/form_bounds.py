@@ -1,4 +1,7 @@
-"""Bounds of an affine form on a set, and the slopes of affine bounds of max(h, 0)."""
+"""Bounds of an affine form on a set, and the slopes of affine bounds of max(h, 0).
+
+Several rooms of provers exchange these two types; the computation of the bounds is theirs.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,34 @@ __all__ = ["FormBounds", "RelaxationSlopes"]
 
 
 class FormBounds(NamedTuple):
-    """lower ≤ form ≤ upper on a polyhedron; None where nothing is known."""
+    """Bounds lower ≤ form ≤ upper on a polyhedron.
+
+    Attributes
+    ----------
+    lower
+        A lower bound; None if none is known.
+    upper
+        An upper bound; None if none is known.
+    """
 
     lower: Fraction | None = None
     upper: Fraction | None = None
 
     def scaled(self, factor: Fraction) -> FormBounds:
-        """Bounds of factor · form, factor > 0."""
+        """Return the bounds of factor · form for a factor > 0."""
         return FormBounds(*(None if end is None else end * factor for end in self))
 
 
 class RelaxationSlopes(NamedTuple):
-    """The slopes of the two sides of a relaxed atom."""
+    """The slopes of an affine lower and an affine upper bound of max(h, 0).
+
+    Attributes
+    ----------
+    lower
+        Slope of the lower bound in h.
+    upper
+        Slope of the upper bound in h.
+    """
 
     lower: Fraction
     upper: Fraction

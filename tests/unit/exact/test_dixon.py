@@ -37,8 +37,8 @@ def check(matrix: fmpz_mat, right: fmpz_mat) -> None:
 @pytest.fixture
 def always_lifted(monkeypatch: pytest.MonkeyPatch) -> None:
     """No system is left to FLINT."""
-    monkeypatch.setattr(dixon, "_SMALL", 0)
-    monkeypatch.setattr(dixon, "_PATIENCE", -1.0)
+    monkeypatch.setattr(dixon, "_FLINT_UNKNOWNS", 0)
+    monkeypatch.setattr(dixon, "_FLINT_SECONDS", -1.0)
 
 
 @pytest.mark.parametrize("size", [1, 2, 11, 12, 13, 40])
@@ -104,7 +104,7 @@ def test_singular_matrices(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     right = random_matrix(rng, size, 1, 20)
     with pytest.raises(ZeroDivisionError):
         solve_integer(fmpz_mat(table), right)
-    monkeypatch.setattr(dixon, "_SMALL", 0)
-    monkeypatch.setattr(dixon, "_PATIENCE", -1.0)
+    monkeypatch.setattr(dixon, "_FLINT_UNKNOWNS", 0)
+    monkeypatch.setattr(dixon, "_FLINT_SECONDS", -1.0)
     with pytest.raises(ZeroDivisionError):
         solve_integer(fmpz_mat(table), right)
