@@ -320,7 +320,10 @@ def dot(left: Sequence[Fraction | int], right: Sequence[Fraction | int]) -> Frac
     >>> dot([1, Fraction(1, 2)], [3, 4])
     Fraction(5, 1)
     """
-    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction())
+    total = Fraction()
+    for a, b in zip(left, right, strict=True):
+        total += a * b
+    return total
 
 
 def _quote(text: str) -> str:

@@ -130,7 +130,7 @@ class InteriorPoint:
     --------
     >>> from polyrelu.exact import LinearProgram
     >>> LinearProgram(1, lower=[1], upper=[2]).interior_point()
-    InteriorPoint(point=(Fraction(3, 2),))
+    InteriorPoint(point=(Fraction(5, 4),))
     """
 
     point: Point

@@ -246,7 +246,7 @@ def test_feasible_point() -> None:
 def pivots_of(route: str, instance: Instance, most: int) -> int:
     """The number of pivots that an interior point takes without a guess; more than `most` fail."""
     method = Simplex if route == "guesses" else Tableau
-    exchange, count = method._exchange, 0
+    exchange, count = method._pivot, 0
 
     def counted(self: Any, *arguments: Any) -> None:
         nonlocal count
@@ -257,7 +257,7 @@ def pivots_of(route: str, instance: Instance, most: int) -> int:
 
     with (
         engine(route),
-        patch.object(method, "_exchange", counted),
+        patch.object(method, "_pivot", counted),
         patch.object(FloatSolver, "maximize", no_guess),
     ):
         built(LinearProgram, instance).interior_point()
@@ -271,7 +271,7 @@ def test_cycles_end(route: str, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = make("huge", rng, rng.randint(1, 10), rng.randint(1, 5))
     assert pivots_of(route, instance, 1000) < 200
     for module in (simplex, tableau):
-        monkeypatch.setattr(module, "PATIENCE", 10**9)
+        monkeypatch.setattr(module, "STALL_LIMIT", 10**9)
     with pytest.raises(TimeoutError):
         pivots_of(route, instance, 1000)
 
@@ -279,7 +279,7 @@ def test_cycles_end(route: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("family", list(FAMILIES))
 def test_bland_s_rule_from_the_first_step(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (simplex, tableau):
-        monkeypatch.setattr(module, "PATIENCE", -1)
+        monkeypatch.setattr(module, "STALL_LIMIT", -1)
     for seed in range(6):
         rng = Random(f"bland {seed} {family}")
         assert_right(make(family, rng, rng.randint(1, 8), rng.randint(1, 4)))
