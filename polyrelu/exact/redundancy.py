@@ -155,7 +155,7 @@ def _maximum(program: LinearProgram, row: IntegerRow) -> Optimal:
 def _without_redundant(
     rows: list[IntegerRow], order: list[int], certain: set[int], columns: int
 ) -> set[int]:
-    """The indices of the facet-defining rows among those of `order`.
+    """The indices of the facet-defining rows in `order`.
 
     A row that was the only one to meet a ray first is certain; rows that met a ray together need
     not define facets. Each of these is relaxed in turn, and is redundant if its left side does not
