@@ -668,16 +668,16 @@ def _implicit_equations(polyhedron: Polyhedron) -> tuple[tuple[IntegerRow, ...],
     """
     inequalities, equations = polyhedron.inequalities, list(polyhedron.equations)
     while True:
-        answer = (
+        result = (
             Polyhedron(polyhedron.ambient_dimension, inequalities, tuple(equations))
             .program()
             .interior_point()
         )
-        if isinstance(answer, Infeasible):
+        if isinstance(result, Infeasible):
             return None
-        if not isinstance(answer, FlatSet):
-            return reduced_equations(equations, polyhedron.ambient_dimension), answer.point
-        tight = {row for row in answer.multipliers.rows if row < len(inequalities)}
+        if not isinstance(result, FlatSet):
+            return reduced_equations(equations, polyhedron.ambient_dimension), result.point
+        tight = {row for row in result.multipliers.rows if row < len(inequalities)}
         equations += [inequalities[row] for row in sorted(tight)]
         inequalities = tuple(row for i, row in enumerate(inequalities) if i not in tight)
 

@@ -59,7 +59,7 @@ class ActivationPattern:
 
     A neuron is active where its preactivation is positive. A pattern names an affine piece of the
     network's function: active neurons pass their preactivation on, the others give 0. A
-    `SignVector` is finer, since it tells the preactivation 0 from a negative one.
+    `SignVector` is finer, since it distinguishes the preactivation 0 from a negative one.
 
     Attributes
     ----------

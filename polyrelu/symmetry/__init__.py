@@ -1,4 +1,4 @@
-"""Symmetries of networks: moves along the fiber, normal forms, and invariants that tell them apart.
+"""Symmetries of networks: moves along the fiber, normal forms and invariants.
 
 Every move keeps the function of a network exactly. Layers are numbered from 1 and neurons from 0,
 as in `polyrelu.network`.

@@ -33,8 +33,8 @@ def first_difference(first: Network, second: Network) -> int | None:
     Returns
     -------
     int or None
-        Number of the layer, from 1; None if all invariants are equal, or if those of the layer
-        exceed the cost limit of the checker.
+        Number of the layer, from 1; None if all invariants are equal, or if the checker could not
+        compute the invariants of that layer within its cost limit.
 
     Examples
     --------

@@ -19,10 +19,8 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import Rational, to_fraction
-from polyrelu.exact.matrix import RationalMatrix
-from polyrelu.network.layers import Block, Layer
-from polyrelu.network.network import Network
+from polyrelu.exact import Rational, RationalMatrix, to_fraction
+from polyrelu.network import Block, Layer, Network
 
 __all__ = ["canonical_form", "permute", "related", "rescale"]
 

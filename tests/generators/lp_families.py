@@ -83,7 +83,7 @@ class Instance:
 
 
 class Program(Protocol):
-    """What an instance can be poured into."""
+    """A program that takes the rows of an instance."""
 
     def add_inequalities(self, rows: Sequence[Sequence[object]], right: Sequence[object]) -> None:
         """Append rows x ≤ right."""
@@ -195,7 +195,7 @@ def _gaussian(rng: Random, m: int, n: int) -> Instance:
 
 
 def _gaussian_dyadic(rng: Random, m: int, n: int) -> Instance:
-    """The same as fractions over 2^30, in a box half of the time."""
+    """Gaussian rows as fractions over 2^30, in a box half of the time."""
     instance = _gaussian(rng, m, n)
     rows = tuple(
         Row(

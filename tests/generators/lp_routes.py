@@ -15,6 +15,6 @@ ROUTES = ("tableau", "guesses")
 
 @contextmanager
 def engine(route: str) -> Iterator[None]:
-    """Within the block programs of every size are answered by one engine."""
+    """Solve programs of every size by one engine within a block."""
     with patch.object(linear_program, "is_small", return_value=route == "tableau"):
         yield

@@ -146,5 +146,5 @@ def _degrade(draw: st.DrawFn, layers: Network) -> None:
 
 
 def exact_network(layers: Network, last: Literal["affine", "relu"] = "affine") -> ExactNetwork:
-    """The product's network for an oracle's."""
+    """Convert an oracle's network into the package's."""
     return from_arrays(layers, last)

@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 from polyrelu.exact.floats import nearest_float
 from polyrelu.exact.lp.bounds import Side
 
-__all__ = ["CLAMP", "FloatSolver", "Guess", "clamped", "exponent_of", "scaled", "to_floats"]
+__all__ = [
+    "CLAMP",
+    "FloatSolver",
+    "Guess",
+    "SilentHighs",
+    "clamped",
+    "exponent_of",
+    "scaled",
+    "to_floats",
+]
 
 #: The largest number that HiGHS is given: it ignores right-hand sides of 1e20 and more.
 CLAMP = 1e19
@@ -103,7 +112,7 @@ class FloatSolver:
         upper: NDArray[np.float64],
     ) -> None:
         """Load a matrix of shape (m, n) with entries in [-1, 1]; missing bounds are infinite."""
-        self._solver = _idle.pop() if _idle else _SilentHighs()
+        self._solver = _idle.pop() if _idle else SilentHighs()
         lower, upper = _clamped_if_finite(lower), _clamped_if_finite(upper)
         self._lower, self._upper = lower, upper
         self._row_lower, self._row_upper = row_lower, row_upper
@@ -244,7 +253,7 @@ def _full(rows: int, columns: int) -> tuple[NDArray[np.int32], NDArray[np.int32]
     return starts, np.tile(np.arange(columns, dtype=np.int32), rows)
 
 
-class _SilentHighs(highspy.Highs):
+class SilentHighs(highspy.Highs):
     """A solver without banner and callbacks, which `Highs.__init__` prints and sets up slowly."""
 
     def __init__(self) -> None:

@@ -218,17 +218,17 @@ class LinearProgram:
         *integers, scale = read_vector(objective, self.columns, "the objective")
         if (contradiction := self._contradiction()) is not None:
             return contradiction
-        answer = self._maximum([*integers, 0])
-        if isinstance(answer, Infeasible):
-            return answer
-        if isinstance(answer, Infeasibility):
-            return Infeasible(farkas_multipliers(model, answer))
-        point = rational_point(answer.point)
-        if isinstance(answer, ExactRay):
-            return Unbounded(point, rational_point(answer.ray))
-        value = sum(c * x for c, x in zip(integers, answer.point.numerators[:-1], strict=True))
-        exact = Fraction(int(value), int(answer.point.denominator) * scale)
-        return Optimal(exact, point, dual_multipliers(model, answer.coordinates, scale))
+        result = self._maximum([*integers, 0])
+        if isinstance(result, Infeasible):
+            return result
+        if isinstance(result, Infeasibility):
+            return Infeasible(farkas_multipliers(model, result))
+        point = rational_point(result.point)
+        if isinstance(result, ExactRay):
+            return Unbounded(point, rational_point(result.ray))
+        value = sum(c * x for c, x in zip(integers, result.point.numerators[:-1], strict=True))
+        exact = Fraction(int(value), int(result.point.denominator) * scale)
+        return Optimal(exact, point, dual_multipliers(model, result.coordinates, scale))
 
     def minimize(self, objective: Numbers) -> Optimal | Unbounded | Infeasible:
         """Minimise objective·x.
@@ -244,8 +244,8 @@ class LinearProgram:
             As for `maximize`; the multipliers of an optimum add up to -objective·x ≤ -value.
         """
         *integers, scale = read_vector(objective, self.columns, "the objective")
-        answer = self.maximize([Fraction(-entry, scale) for entry in integers])
-        return replace(answer, value=-answer.value) if isinstance(answer, Optimal) else answer
+        result = self.maximize([Fraction(-entry, scale) for entry in integers])
+        return replace(result, value=-result.value) if isinstance(result, Optimal) else result
 
     def try_minimize(self, objective: Numbers) -> Optimal | None:
         """Minimise objective·x unless floats suggest that there is no feasible point.
@@ -274,8 +274,8 @@ class LinearProgram:
             guess = self._model.guess([*(-entry for entry in integers), 0])
             if guess is None or not guess.feasible:
                 return None
-        answer = self.minimize([Fraction(entry, scale) for entry in integers])
-        return answer if isinstance(answer, Optimal) else None
+        result = self.minimize([Fraction(entry, scale) for entry in integers])
+        return result if isinstance(result, Optimal) else None
 
     def maximize_each(
         self, objectives: Iterable[Numbers]
@@ -362,20 +362,20 @@ class LinearProgram:
     def _interior_point(self) -> InteriorPoint | FlatSet | Infeasible:
         """The result that the maximum of the slack variable t proves."""
         model = self._model
-        answer = self._maximize_slack([*[0] * self.columns, 1])
-        if isinstance(answer, InteriorPoint | Infeasible):
-            return answer
-        if isinstance(answer, Infeasibility):
-            return Infeasible(farkas_multipliers(model, answer))
-        if isinstance(answer, ExactRay):
+        result = self._maximize_slack([*[0] * self.columns, 1])
+        if isinstance(result, InteriorPoint | Infeasible):
+            return result
+        if isinstance(result, Infeasibility):
+            return Infeasible(farkas_multipliers(model, result))
+        if isinstance(result, ExactRay):
             raise AssertionError("t is at most 1")
-        slack = answer.point.numerators[-1]
+        slack = result.point.numerators[-1]
         if slack > 0:
-            point = rounded_point(model, float_point(answer.point))
-            point = point or shortened_point(model, answer.point)
-            return InteriorPoint(point or point_off_bounds(model, answer.point))
-        proof = integer_multipliers(model, answer.coordinates)
-        return Infeasible(proof) if slack < 0 else FlatSet(rational_point(answer.point), proof)
+            point = rounded_point(model, float_point(result.point))
+            point = point or shortened_point(model, result.point)
+            return InteriorPoint(point or point_off_bounds(model, result.point))
+        proof = integer_multipliers(model, result.coordinates)
+        return Infeasible(proof) if slack < 0 else FlatSet(rational_point(result.point), proof)
 
     def _maximize_slack(
         self, target: list[int]

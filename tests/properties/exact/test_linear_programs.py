@@ -87,7 +87,7 @@ def test_answers_agree_with_other_exact_solvers(family: str) -> None:
 
 
 def test_the_families_reach_every_answer() -> None:
-    """Otherwise the comparisons above would compare little."""
+    """The families above contain programs of every kind of result."""
     instances = [instance_of(family, seed) for family in FAMILIES for seed in range(SEEDS)]
     for status in ("optimal", "unbounded", "infeasible"):
         assert sum(lp_ppl.maximum(instance).status == status for instance in instances) > 50
@@ -99,7 +99,7 @@ def test_the_families_reach_every_answer() -> None:
 
 
 def tampered(answer: Optimal | Unbounded | Infeasible | FlatSet, instance: Instance) -> list[Any]:
-    """The same answer with something in it that is no longer right."""
+    """The same result with one number changed, so that it is wrong."""
     if isinstance(answer, Unbounded):
         return [
             replace(answer, ray=tuple(-step for step in answer.ray)),
@@ -146,7 +146,7 @@ def test_the_verification_refuses_points_on_a_facet() -> None:
 
 
 class Mirror:
-    """A program that lives through many changes, and its rows kept by hand."""
+    """A program that is changed many times, and a list of its current rows."""
 
     def __init__(self, rng: Random, instance: Instance) -> None:
         self.rng, self.instance = rng, instance
@@ -231,7 +231,7 @@ class Mirror:
         )
 
     def ask_twice(self) -> None:
-        """The same question once more, from where the first ended."""
+        """The same question twice, the second time from the basis of the first."""
         first, second = (self.program.maximize(self.instance.objective) for _ in range(2))
         assert as_maximum(first) == as_maximum(second)
         assert maximum_objections(self.instance, second) == []

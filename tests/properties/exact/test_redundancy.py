@@ -145,7 +145,7 @@ FAMILIES: dict[str, Callable[[Random, int, int], Case]] = {
 
 
 def _needed_one_by_one(rows: list[Row], columns: int) -> list[Row]:
-    """From the last row to the first, drop what the others imply."""
+    """The rows that remain if, from last to first, each row that the others imply is dropped."""
     kept = list(rows)
     for row in reversed(rows):
         others = list(kept)

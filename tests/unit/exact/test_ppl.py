@@ -38,7 +38,7 @@ pid = client._worker._process.pid
 
 
 def _pid() -> int:
-    """The process that answers at the moment."""
+    """The identifier of the current worker process."""
     assert generators_of(1, [], []) == ([[0, 1]], [], [[1]])
     return int(client._worker._process.pid)
 
@@ -62,7 +62,7 @@ def _ends(pid: int, seconds: float = 5) -> bool:
 
 
 def _run(program: str, *options: str) -> str:
-    """Standard output of a program that must succeed and complain of nothing."""
+    """The standard output of a program that must succeed and write nothing to stderr."""
     found = subprocess.run(
         [sys.executable, *options, "-c", program],
         cwd=_ROOT,

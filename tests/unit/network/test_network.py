@@ -408,7 +408,7 @@ def _spelled(number: int) -> str:
 
 
 def _bytes_by_the_book(network: Network) -> bytes:
-    """The canonical bytes, written down from FORMAT.md §2."""
+    """The canonical bytes, written from the text of FORMAT.md §2 alone."""
     text = f"polyrelu-network 1\ninputs {network.inputs}\n"
     for layer in network.layers:
         bias = [layer.bias[i, 0] for i in range(layer.width)]
@@ -738,7 +738,7 @@ def test_regular_graphs_that_colours_cannot_tell_apart() -> None:
 
 
 def test_many_twins() -> None:
-    """A thousand equal neurons are told apart at once."""
+    """A thousand equal neurons need no search."""
     rows, heads = [[1, 2]] * 1000 + [[3, 1]], [[1] * 1000 + [5]]
     net = from_arrays([(rows, [1] * 1001), (heads, [0])])
     turned = permute(rescale(net, 1, [3] * 1001), 1, range(1000, -1, -1))
