@@ -1,6 +1,6 @@
 """Bounds of an affine form on a set, and the slopes of affine bounds of max(h, 0).
 
-Several rooms of provers exchange these two types; the computation of the bounds is theirs.
+Several rooms exchange these two types; they compute the bounds themselves.
 """
 
 from __future__ import annotations

@@ -336,7 +336,7 @@ class RationalMatrix:
         Parameters
         ----------
         rows
-            Indices of rows, in the order in which they are wanted; None for all rows.
+            Indices of rows, from 0, in the order in which they are wanted; None for all rows.
         columns
             Indices of columns, in the same way.
 
@@ -344,7 +344,14 @@ class RationalMatrix:
         -------
         RationalMatrix
             The submatrix.
+
+        Raises
+        ------
+        IndexError
+            An index is negative or too large.
         """
+        if any(min(chosen, default=0) < 0 for chosen in (rows, columns) if chosen is not None):
+            raise IndexError("rows and columns are numbered from 0")
         table = self.integer_rows()
         chosen = table if rows is None else [table[i] for i in rows]
         if columns is None:

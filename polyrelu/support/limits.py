@@ -43,7 +43,8 @@ PAIR_LIMIT = 2**16
 #: Maximum numbers of minors, of sums, and of bits of all sums in the evidence `membership`.
 MINOR_LIMIT, SUM_LIMIT, SUM_BIT_LIMIT = 5_000, 2**16, 2**26
 
-#: Maximum number of bits of a neuron's scale in the evidence of §3.5.
+#: Maximum number of bits of numbers that a check carries from layer to layer, such as the scales of
+#: §3.5 over their common denominator.
 SCALE_BIT_LIMIT = 2**16
 
 #: Maximum number of levels of a split tree, and half of the cost that its check may have

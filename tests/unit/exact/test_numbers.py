@@ -566,6 +566,19 @@ def _primitive(rows: list[list[int]]) -> list[list[int]]:
     return [[entry // content for entry in row] for row in rows]
 
 
+def test_submatrices_count_from_0() -> None:
+    """Python's indices would read -1 as the last row, which `take_rows` reads as a zero row."""
+    matrix = RationalMatrix.from_rows([[1, 2], [3, 4]])
+    assert matrix.take(rows=[1], columns=[1, 0]).row(0) == (4, 3)
+    for wrong in (-1, 2):
+        with pytest.raises(IndexError):
+            matrix.take(rows=[0, wrong])
+        with pytest.raises(IndexError):
+            matrix.take(columns=[wrong])
+        with pytest.raises(IndexError):
+            matrix[wrong, 0]
+
+
 def _products(left: list[list[int]], right: list[list[int]]) -> list[list[int]]:
     """X_i = left[:, i] right[i, :] as flat lists."""
     return [[row[i] * a for row in left for a in right[i]] for i in range(len(right))]
