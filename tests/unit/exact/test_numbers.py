@@ -569,7 +569,7 @@ def _primitive(rows: list[list[int]]) -> list[list[int]]:
 def test_submatrices_count_from_0() -> None:
     """Python's indices would read -1 as the last row, which `take_rows` reads as a zero row."""
     matrix = RationalMatrix.from_rows([[1, 2], [3, 4]])
-    assert matrix.take(rows=[1], columns=[1, 0]).row(0) == (4, 3)
+    assert matrix.take(rows=[1], columns=[1, 0]).integer_rows() == [[4, 3]]
     for wrong in (-1, 2):
         with pytest.raises(IndexError):
             matrix.take(rows=[0, wrong])
