@@ -138,7 +138,7 @@ def _metered() -> Iterator[type[_Meter]]:
 
     _Meter.pivots = _Meter.missing_guesses = _Meter.needed_pivots = 0
     _Meter.float_seconds = 0.0
-    guess, run = highs.FloatSolver.maximize, highs._Quiet.run
+    guess, run = highs.FloatSolver.maximize, highs.SilentHighs.run
 
     def counting(method: Any) -> Any:
         solve = method.solve
@@ -166,7 +166,7 @@ def _metered() -> Iterator[type[_Meter]]:
         counting(simplex.Simplex),
         counting(tableau.Tableau),
         patch.object(highs.FloatSolver, "maximize", counted_guess),
-        patch.object(highs._Quiet, "run", timed_run),
+        patch.object(highs.SilentHighs, "run", timed_run),
     ):
         yield _Meter
 

@@ -1,7 +1,9 @@
 """Errors that a user can act on.
 
-Every error of the package is a `PolyreluError`; its text is one line that names the file, the place in it and the
-remedy, as far as they are known. The command line prints that line and ends with exit status 2.
+Every error that the package raises on purpose is a `PolyreluError`; its text is one line that names
+the file, the place in it and the remedy, as far as they are known. The command line prints that
+line and ends with exit status 2. An index out of range is an IndexError, as everywhere in Python:
+it is a mistake of the calling program, which no message to a user could mend.
 """
 
 from __future__ import annotations
@@ -23,11 +25,11 @@ class PolyreluError(Exception):
 
 
 class NetworkError(PolyreluError, ValueError):
-    """Weights that are not a network: shapes that do not fit, values that are not finite, no layers."""
+    """Weights that do not form a network, such as shapes that do not fit or numbers not finite."""
 
 
 class DomainError(PolyreluError, ValueError):
-    """A domain that is not understood, or on which the command proves nothing."""
+    """A domain, point, row or bound that cannot be read, or on which a function is not defined."""
 
 
 class CertificateError(PolyreluError, ValueError):
@@ -35,7 +37,7 @@ class CertificateError(PolyreluError, ValueError):
 
 
 def _plain(text: str) -> str:
-    """One line of printable characters, and not too long: names come from files."""
+    """The text as one line of at most 1,000 printable characters: names come from files."""
     line = " ".join(text[:4000].split())
     return "".join(c if c.isprintable() else "?" for c in line)[:1000]
 
@@ -45,12 +47,17 @@ class NetworkFileError(NetworkError):
 
     Attributes
     ----------
-    path : the file.
-    place : the part of the file, such as ``node 3 (Sigmoid)``; empty if the file as a whole is meant.
-    problem : what is wrong and, if known, the remedy.
+    path
+        The file.
+    place
+        The part of the file, such as ``node 3 (Sigmoid)``; empty if the whole file is meant.
+    problem
+        What is wrong and, if known, the remedy.
 
-    >>> print(NetworkFileError("net.onnx", "node 'act' (Sigmoid)", "only ReLU networks are supported"))
-    net.onnx: node 'act' (Sigmoid): only ReLU networks are supported
+    Examples
+    --------
+    >>> print(NetworkFileError("net.onnx", "node 'act'", "only ReLU networks are supported"))
+    net.onnx: node 'act': only ReLU networks are supported
     """
 
     def __init__(self, path: str | Path, place: str, problem: str) -> None:

@@ -1,3 +1,3 @@
-"""The version, in one place."""
+"""The version of the package, read by the build as well."""
 
 __version__ = "0.1.0"

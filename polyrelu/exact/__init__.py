@@ -1,8 +1,9 @@
-"""Exact numbers, linear algebra, linear programs and polyhedra: the only room with FLINT, PPL or an LP solver.
+"""Exact numbers, linear algebra, linear programs and polyhedra.
 
-One rational matrix type (`RationalMatrix`), one door for scalars (`to_fraction`), one for float arrays
-(`RationalMatrix.from_array`). The other rooms see `fractions.Fraction`, Python integers and `RationalMatrix`, never
-a FLINT object: `fmpq(1, 2) == Fraction(1, 2)` is False although the hashes agree, and FLINT matrices are mutable.
+This is the only room that imports FLINT, PPL or an LP solver. Scalars enter through `to_fraction`
+and float arrays through `RationalMatrix.from_array`, both exactly. The other rooms receive
+`fractions.Fraction`, Python integers and `RationalMatrix`, never a FLINT object: `fmpq(1, 2) ==
+Fraction(1, 2)` is False although the hashes agree, and FLINT matrices are mutable.
 """
 
 from polyrelu.exact.floats import nearest_float
@@ -40,6 +41,7 @@ from polyrelu.exact.rational import (
     Rational,
     decimal_above,
     decimal_below,
+    dot,
     format_integer,
     format_rational,
     parse_rational,
@@ -89,6 +91,7 @@ __all__ = [
     "decimal_above",
     "decimal_below",
     "determinant",
+    "dot",
     "dot_sign",
     "eliminate_mod",
     "exact_root",

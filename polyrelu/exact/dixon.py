@@ -1,9 +1,14 @@
 """Square integer systems, solved exactly in steps that are short enough for Ctrl-C.
 
-FLINT solves systems of moderate size in one call. That call ignores signals and takes minutes at a thousand unknowns,
-so larger systems are lifted here, digit by digit in base p (Dixon's method): x ≡ x_0 + x_1 p + … modulo a growing
-power of p, each digit one product modulo p. Now and then a rational vector is read off and believed only if it
-satisfies the system. Stopping at the first that does is also faster than going on to the a-priori bound.
+FLINT solves systems of moderate size in one call. That call ignores signals and takes minutes at a
+thousand unknowns, so that larger systems are solved here by Dixon's (1982) p-adic lifting,
+DOI 10.1007/BF01459082. Whatever the lifting proposes is compared with the system before it is
+returned.
+
+The solution is computed digit by digit in base p: x ≡ x_0 + x_1 p + … modulo a growing power of p,
+where each digit takes one product modulo p. At growing numbers of digits a rational vector is
+reconstructed and accepted if it satisfies the system. To stop at the first such vector is also
+faster than to continue up to the a-priori bound on the number of digits.
 """
 
 from __future__ import annotations
@@ -12,35 +17,50 @@ from flint import fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
 __all__ = ["solve_integer"]
 
-#: FLINT's own solver, two to three times as fast, is used where it takes less than about this many seconds.
-_PATIENCE = 0.25
-_SMALL = 12  # with so few unknowns the estimate would cost as much as the solution
+#: Maximum estimated time of FLINT's own solver, in seconds; it is two to three times as fast as
+#: lifting, but cannot be interrupted.
+_FLINT_SECONDS = 0.25
+#: Maximum number of unknowns for which FLINT is used without an estimate, which would cost as much
+#: as the solution.
+_FLINT_UNKNOWNS = 12
+#: Primes to try in turn, since the matrix may be singular modulo one of them.
 _PRIMES = (2**61 - 1, 2**63 - 25, 2**62 - 57, 2**31 - 1)
+#: Number of digits before the first reconstruction.
 _FIRST_DIGITS = 16
 
 
 def solve_integer(matrix: fmpz_mat, right: fmpz_mat) -> tuple[fmpz_mat, fmpz]:
-    """X and d > 0 with matrix · X = d · right.
+    """Solve matrix · X = d · right for X and d > 0.
 
     Parameters
     ----------
-    matrix, right : shapes (k, k) and (k, c), c ≥ 1.
+    matrix
+        A square integer matrix, shape (k, k).
+    right
+        The right-hand sides, shape (k, c) with c ≥ 1.
+
+    Returns
+    -------
+    tuple of fmpz_mat and fmpz
+        X, shape (k, c), and d.
 
     Raises
     ------
-    ZeroDivisionError : the matrix is singular.
+    ZeroDivisionError
+        The matrix is singular.
     """
-    if matrix.nrows() > _SMALL and _estimate(matrix) > _PATIENCE:
+    if matrix.nrows() > _FLINT_UNKNOWNS and _estimate(matrix) > _FLINT_SECONDS:
         for prime in _PRIMES:
             modular = nmod_mat(matrix, prime)
             if modular.rank() == matrix.nrows():
                 return _lift(matrix, right, modular.inv(), prime)
-    quotient: fmpq_mat = matrix.solve(right)  # type: ignore[assignment]  # the stubs name the base class
+    # The stubs declare the base class of what FLINT returns.
+    quotient: fmpq_mat = matrix.solve(right)  # type: ignore[assignment]
     return quotient.numer_denom()
 
 
 def _estimate(matrix: fmpz_mat) -> float:
-    """The seconds that FLINT takes, roughly: digits × entries × words, fitted on a current machine."""
+    """An estimate of FLINT's time in seconds: digits × entries × words, fitted on one machine."""
     size = matrix.nrows()
     bits = max(entry.bit_length() for entry in matrix.entries())
     return 6e-9 * size**2 * (2 * size * bits / 61) * (bits / 64 + 1)
@@ -49,33 +69,34 @@ def _estimate(matrix: fmpz_mat) -> float:
 def _lift(
     matrix: fmpz_mat, right: fmpz_mat, inverse: nmod_mat, prime: int
 ) -> tuple[fmpz_mat, fmpz]:
+    """Solve by lifting, given the inverse of the matrix modulo the prime."""
     size, columns = right.nrows(), right.ncols()
-    residue, sum_, power = right, fmpz_mat(size, columns), fmpz(1)
+    residue, solution, power = right, fmpz_mat(size, columns), fmpz(1)
     digits, goal = 0, _FIRST_DIGITS
     while True:
         digit = _lifted(inverse * nmod_mat(residue, prime), prime)
-        sum_ = sum_ + digit * power
+        solution = solution + digit * power
         residue = fmpz_mat(
             size, columns, [entry // prime for entry in (residue - matrix * digit).entries()]
         )
         power *= prime
         digits += 1
         if digits == goal:
-            candidate = _reconstructed(sum_, power)
+            candidate = _reconstructed(solution, power)
             if candidate is not None and matrix * candidate[0] == right * candidate[1]:
                 return candidate
             goal = goal + goal // 2
 
 
 def _lifted(matrix: nmod_mat, prime: int) -> fmpz_mat:
-    """The representatives between -p/2 and p/2: half a digit less to compute for small solutions."""
+    """The representatives between -p/2 and p/2, which save half a digit for small solutions."""
     half = prime // 2
     entries = [int(entry) for entry in matrix.entries()]
     return fmpz_mat(matrix.nrows(), matrix.ncols(), [e - prime if e > half else e for e in entries])
 
 
 def _reconstructed(residues: fmpz_mat, modulus: fmpz) -> tuple[fmpz_mat, fmpz] | None:
-    """Numerators over a common denominator with the given residues, all of them small; None if there are none."""
+    """Small numerators over a common denominator with the given residues, or None."""
     bound = (modulus // 2).isqrt()
     denominator = fmpz(1)
     entries = residues.entries()
@@ -93,12 +114,13 @@ def _reconstructed(residues: fmpz_mat, modulus: fmpz) -> tuple[fmpz_mat, fmpz] |
 
 
 def _centred(number: fmpz, modulus: fmpz) -> fmpz:
+    """The representative between -modulus/2 and modulus/2."""
     rest = number % modulus
     return rest - modulus if 2 * rest > modulus else rest
 
 
 def _denominator(residue: fmpz, modulus: fmpz, bound: fmpz) -> fmpz | None:
-    """The denominator q of the rational p/q ≡ residue with |p|, q ≤ bound, by Euclid's algorithm."""
+    """The denominator q of p/q ≡ residue with |p|, q ≤ bound, by Euclid's algorithm; or None."""
     previous, current = modulus, residue
     before, factor = fmpz(0), fmpz(1)
     while current > bound:

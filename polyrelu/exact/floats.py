@@ -1,8 +1,11 @@
-"""Float arrays to exact integers in bulk: numpy shifts the mantissas, no Python loop per weight.
+"""Float arrays as exact integers over a power of two, and exact quotients as nearest floats.
 
-A finite IEEE number is m·2^e with an integer m. For an array with least exponent e_min the integers m·2^(e - e_min)
-over the common denominator 2^(-e_min) are exact. They fit int64 when the spread of the exponents is small, which is
-the ordinary case; Python integers take over otherwise.
+Networks have millions of float weights, so that numpy shifts the mantissas of whole arrays instead
+of a Python loop over the weights. The conversion is exact, subnormal numbers included.
+
+A finite IEEE number is m·2^e with an integer m. For an array with least exponent e_min the integers
+m·2^(e - e_min) over the common denominator 2^(-e_min) are exact. They fit int64 if the exponents
+differ by little, which is the ordinary case; otherwise they are Python integers.
 """
 
 from __future__ import annotations
@@ -17,28 +20,41 @@ from polyrelu.errors import NetworkError
 
 __all__ = ["integers_from_floats", "nearest_float"]
 
+#: Bits of the significand of a float64.
 _MANTISSA_BITS = 53
+#: The least positive float64, a subnormal number.
 _LEAST = np.array([5e-324])
 
 
 def integers_from_floats(array: NDArray[Any]) -> tuple[list[int], int]:
-    """Exact integers and the power of two they stand over.
+    """Convert an array of floats to exact integers over a power of two.
 
     Parameters
     ----------
-    array : floats of 16, 32 or 64 bits or bfloat16, any shape, finite.
+    array
+        Finite floats of 16, 32 or 64 bits or bfloat16, any shape.
 
     Returns
     -------
-    The integers in row-major order and a denominator 2^k, k ≥ 0, with ``array.ravel()[i] == integers[i] /
-    denominator``.
+    tuple of list of int and int
+        The integers in row-major order and the least denominator 2^k, k ≥ 0, with
+        ``array.ravel()[i] == integers[i] / denominator``.
 
+    Raises
+    ------
+    NetworkError
+        The entries are of another type or not finite, or the process flushes subnormal numbers
+        to 0.
+
+    Examples
+    --------
     >>> integers_from_floats(np.array([0.75, -3.0]))
     ([3, -12], 4)
     """
     if np.multiply(_LEAST, 1.0) == 0:  # some runtimes switch this on for the whole process
         raise NetworkError(
-            "this process takes subnormal numbers for 0 (flush to zero); switch that off to read weights"
+            "this process takes subnormal numbers for 0 (flush to zero); "
+            "switch that off to read weights"
         )
     values = _as_float64(array).ravel()
     finite = np.isfinite(values)
@@ -58,8 +74,22 @@ def integers_from_floats(array: NDArray[Any]) -> tuple[list[int], int]:
 
 
 def nearest_float(numerator: int, denominator: int) -> float:
-    """The nearest float to a quotient of integers, the largest finite one if it is beyond the range.
+    """Return the float that is nearest to a quotient of integers.
 
+    Parameters
+    ----------
+    numerator
+        Any integer.
+    denominator
+        A positive integer.
+
+    Returns
+    -------
+    float
+        The nearest float; beyond the range of floats, the largest finite one with the sign.
+
+    Examples
+    --------
     >>> nearest_float(1, 3), nearest_float(-(10**400), 1)
     (0.3333333333333333, -1.7976931348623157e+308)
     """
@@ -70,17 +100,18 @@ def nearest_float(numerator: int, denominator: int) -> float:
 
 
 def _as_float64(array: NDArray[Any]) -> NDArray[np.float64]:
-    """Widening is exact; `longdouble` would have to be narrowed and is refused."""
+    """The array as float64; `longdouble` is refused, since its conversion is not exact."""
     if array.dtype.name not in ("float16", "float32", "float64", "bfloat16"):
         raise NetworkError(
-            f"weights of type {array.dtype.name} are not supported; use float16, bfloat16, float32 or float64"
+            f"weights of type {array.dtype.name} are not supported; "
+            "use float16, bfloat16, float32 or float64"
         )
     with np.errstate(invalid="ignore"):  # signalling NaNs are reported by the caller
         return array.astype(np.float64)
 
 
 def _odd_mantissas(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Write each value as an odd integer (or 0) times a power of two, so that the common denominator is the least."""
+    """Odd integers (or 0) and exponents, so that the common denominator is the least."""
     fractions, exponents = np.frexp(values)
     mantissas = np.ldexp(fractions, _MANTISSA_BITS).astype(np.int64)
     low_bit = np.where(mantissas == 0, 1, mantissas & -mantissas)
@@ -89,6 +120,7 @@ def _odd_mantissas(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDAr
 
 
 def _shifted(mantissas: NDArray[np.int64], shifts: NDArray[np.int64]) -> list[int]:
+    """The integers mantissa · 2^shift."""
     bits = np.frexp(np.abs(mantissas).astype(np.float64))[1] + shifts
     if int(bits.max()) <= 62:
         integers: list[int] = (mantissas << shifts).tolist()

@@ -1,8 +1,10 @@
-"""Exact rank, kernel and solutions of linear systems over the rationals.
+"""Exact rank, kernel, determinant and solutions of linear systems over the rationals.
 
-FLINT's exact rank of a 256 × 784 matrix of 40-bit integers takes minutes, modulo a prime milliseconds. So the
-pivots come from a prime (a guess), the kernel is solved for on them exactly, and the product with the matrix is
-compared with zero: the rank is then bounded from below by the minor modulo p and from above by the kernel.
+FLINT's exact rank of a 256 × 784 matrix of 40-bit integers takes minutes, the rank modulo a prime
+milliseconds. Therefore a prime proposes the pivots, and exact arithmetic confirms them: the kernel
+is solved for on these pivots, and its product with the matrix is compared with zero. The rank is
+then bounded from below by the minor modulo p and from above by the kernel. If all primes are
+unlucky, slow elimination over the rationals decides.
 """
 
 from __future__ import annotations
@@ -19,38 +21,76 @@ from polyrelu.exact.rational import to_fraction
 
 __all__ = ["column_basis", "determinant", "kernel", "left_kernel", "rank", "row_basis", "solve"]
 
+#: The primes of the certificates, and two more in case these are unlucky.
 _MORE_PRIMES = (*PRIMES, 2**63 - 25, 2**62 - 57)
 
 
 def rank(matrix: RationalMatrix) -> int:
-    """The exact rank.
+    """Compute the exact rank.
 
+    Parameters
+    ----------
+    matrix
+        Any matrix.
+
+    Returns
+    -------
+    int
+        The rank.
+
+    Examples
+    --------
     >>> rank(RationalMatrix.from_rows([[1, 2, 3], [2, 4, 6], [0, 0, 1]]))
     2
     """
-    lower = max(int(nmod_mat(matrix.numerators, prime).rank()) for prime in _MORE_PRIMES)
+    lower = max(int(nmod_mat(matrix.flint_numerators, prime).rank()) for prime in _MORE_PRIMES)
     if lower == min(matrix.shape):
         return lower
     return matrix.ncols - kernel(matrix).ncols
 
 
 def column_basis(matrix: RationalMatrix) -> tuple[int, ...]:
-    """The indices of a maximal set of independent columns, ascending; mostly the first ones.
+    """Choose a maximal set of independent columns.
 
+    Parameters
+    ----------
+    matrix
+        Any matrix.
+
+    Returns
+    -------
+    tuple of int
+        The indices of the columns, ascending. They are the first possible ones unless a prime is
+        unlucky.
+
+    Examples
+    --------
     >>> column_basis(RationalMatrix.from_rows([[0, 1, 2, 0], [0, 2, 4, 1]]))
     (1, 3)
     """
     needed = rank(matrix)
     for prime in _MORE_PRIMES:
-        pivots = pivot_columns(matrix.numerators, prime)
+        pivots = pivot_columns(matrix.flint_numerators, prime)
         if len(pivots) == needed:  # independent modulo a prime, hence independent
             return tuple(pivots)
     return _first_independent_columns(matrix)
 
 
 def row_basis(matrix: RationalMatrix) -> tuple[int, ...]:
-    """The indices of a maximal set of independent rows, ascending.
+    """Choose a maximal set of independent rows.
 
+    Parameters
+    ----------
+    matrix
+        Any matrix.
+
+    Returns
+    -------
+    tuple of int
+        The indices of the rows, ascending.
+
+    Examples
+    --------
     >>> row_basis(RationalMatrix.from_rows([[1, 1], [2, 2], [0, 1]]))
     (0, 2)
     """
@@ -58,8 +98,20 @@ def row_basis(matrix: RationalMatrix) -> tuple[int, ...]:
 
 
 def determinant(rows: Sequence[Sequence[int]]) -> int:
-    """The determinant of a square integer matrix.
+    """Compute the determinant of a square integer matrix.
 
+    Parameters
+    ----------
+    rows
+        The rows, shape (k, k).
+
+    Returns
+    -------
+    int
+        The determinant.
+
+    Examples
+    --------
     >>> determinant([[1, 2], [3, 4]])
     -2
     """
@@ -67,15 +119,27 @@ def determinant(rows: Sequence[Sequence[int]]) -> int:
 
 
 def kernel(matrix: RationalMatrix) -> RationalMatrix:
-    """A basis of {x : matrix x = 0} as the columns of an n × k matrix.
+    """Compute a basis of {x : matrix x = 0}.
 
+    Parameters
+    ----------
+    matrix
+        Any matrix, shape (m, n).
+
+    Returns
+    -------
+    RationalMatrix
+        The basis vectors as columns, shape (n, n - rank).
+
+    Examples
+    --------
     >>> print(kernel(RationalMatrix.from_rows([[1, 2, 0]])).transpose())
     [-2 1 0]
     [0 0 1]
     """
     for prime in _MORE_PRIMES:
-        columns = pivot_columns(matrix.numerators, prime)
-        rows = pivot_columns(matrix.numerators.transpose(), prime)
+        columns = pivot_columns(matrix.flint_numerators, prime)
+        rows = pivot_columns(matrix.flint_numerators.transpose(), prime)
         candidate = _kernel_on(matrix, rows, columns)
         if (matrix @ candidate).is_zero():
             return candidate
@@ -83,8 +147,20 @@ def kernel(matrix: RationalMatrix) -> RationalMatrix:
 
 
 def left_kernel(matrix: RationalMatrix) -> RationalMatrix:
-    """A basis of {y : yᵀ matrix = 0} as the columns of an m × k matrix.
+    """Compute a basis of {y : yᵀ matrix = 0}.
 
+    Parameters
+    ----------
+    matrix
+        Any matrix, shape (m, n).
+
+    Returns
+    -------
+    RationalMatrix
+        The basis vectors as columns, shape (m, m - rank).
+
+    Examples
+    --------
     >>> print(left_kernel(RationalMatrix.from_rows([[1], [2]])).transpose())
     [-2 1]
     """
@@ -92,15 +168,29 @@ def left_kernel(matrix: RationalMatrix) -> RationalMatrix:
 
 
 def solve(matrix: RationalMatrix, right: RationalMatrix) -> RationalMatrix | None:
-    """Some X with matrix X = right, or None if there is none; any shapes, any rank.
+    """Find a solution X of matrix · X = right.
 
+    Parameters
+    ----------
+    matrix
+        Any matrix of any rank, shape (m, n).
+    right
+        The right-hand sides, shape (m, k).
+
+    Returns
+    -------
+    RationalMatrix or None
+        A solution, shape (n, k); None if there is none.
+
+    Examples
+    --------
     >>> print(solve(RationalMatrix.from_rows([[2, 1], [4, 2]]), RationalMatrix.column([1, 2])))
     [1/2]
     [0]
     """
     for prime in _MORE_PRIMES:
-        columns = pivot_columns(matrix.numerators, prime)
-        rows = pivot_columns(matrix.numerators.transpose(), prime)
+        columns = pivot_columns(matrix.flint_numerators, prime)
+        rows = pivot_columns(matrix.flint_numerators.transpose(), prime)
         part = _solve_square(matrix.take(rows, columns), right.take(rows))
         solution = _scattered(part, columns, matrix.ncols)
         if matrix @ solution == right:
@@ -111,7 +201,7 @@ def solve(matrix: RationalMatrix, right: RationalMatrix) -> RationalMatrix | Non
 
 
 def _kernel_on(matrix: RationalMatrix, rows: list[int], columns: list[int]) -> RationalMatrix:
-    """The kernel if the block (rows, columns) is nonsingular and carries the whole rank."""
+    """The kernel, if the block of these rows and columns is nonsingular and has the full rank."""
     taken = set(columns)
     free = [j for j in range(matrix.ncols) if j not in taken]
     bound = _solve_square(matrix.take(rows, columns), matrix.take(rows, free))
@@ -124,15 +214,16 @@ def _kernel_on(matrix: RationalMatrix, rows: list[int], columns: list[int]) -> R
 
 
 def _solve_square(block: RationalMatrix, right: RationalMatrix) -> RationalMatrix:
-    """Solve with a nonsingular square matrix."""
+    """The solution of block · X = right for a nonsingular square block."""
     if block.nrows == 0 or right.ncols == 0:
         return RationalMatrix.zeros(block.nrows, right.ncols)
-    quotient: fmpq_mat = fmpq_mat(block.numerators).solve(fmpq_mat(right.numerators))
+    quotient: fmpq_mat = fmpq_mat(block.flint_numerators).solve(fmpq_mat(right.flint_numerators))
     integers, common = quotient.numer_denom()
     return RationalMatrix(integers * block.denominator, int(common) * right.denominator)
 
 
 def _scattered(part: RationalMatrix, columns: list[int], size: int) -> RationalMatrix:
+    """The matrix with `size` rows that has the rows of `part` at the given places, else zeros."""
     table = [[0] * part.ncols for _ in range(size)]
     for i, row in zip(columns, part.integer_rows(), strict=True):
         table[i] = row
@@ -140,9 +231,9 @@ def _scattered(part: RationalMatrix, columns: list[int], size: int) -> RationalM
 
 
 def _solve_by_elimination(matrix: RationalMatrix, right: RationalMatrix) -> RationalMatrix | None:
-    """Slow and certain: the reduced row echelon form of [matrix | right] over the rationals."""
+    """Solve by the reduced row echelon form of [matrix | right], if all primes are unlucky."""
     joined = matrix.beside(right)
-    echelon, rank_ = fmpq_mat(joined.numerators).rref()
+    echelon, rank_ = fmpq_mat(joined.flint_numerators).rref()
     table = [[to_fraction(echelon[i, j]) for j in range(joined.ncols)] for i in range(rank_)]
     pivots = [next(j for j, entry in enumerate(row) if entry) for row in table]
     if any(pivot >= matrix.ncols for pivot in pivots):
@@ -154,14 +245,14 @@ def _solve_by_elimination(matrix: RationalMatrix, right: RationalMatrix) -> Rati
 
 
 def _first_independent_columns(matrix: RationalMatrix) -> tuple[int, ...]:
-    """Slow and certain, for matrices on which all primes are unlucky."""
-    echelon, _, rank_ = matrix.numerators.rref()
+    """The first maximal set of independent columns, if all primes are unlucky."""
+    echelon, _, rank_ = matrix.flint_numerators.rref()
     return tuple(next(j for j in range(matrix.ncols) if echelon[i, j] != 0) for i in range(rank_))
 
 
 def _kernel_by_fraction_free_elimination(matrix: RationalMatrix) -> RationalMatrix:
-    """Slow and certain: FLINT's own null space."""
-    basis, nullity = matrix.numerators.nullspace()
+    """The kernel by FLINT's own elimination, if all primes are unlucky."""
+    basis, nullity = matrix.flint_numerators.nullspace()
     columns = [[int(basis[i, j]) for j in range(nullity)] for i in range(matrix.ncols)]
     content = math.gcd(*(entry for row in columns for entry in row)) or 1
     return RationalMatrix(

@@ -1,8 +1,9 @@
 """Immutable rational matrices: a FLINT integer matrix over one common denominator, in lowest terms.
 
-`fmpq_mat` keeps a denominator per entry, cannot be hashed or pickled and is mutable. One denominator per matrix
-makes products, comparisons and reductions modulo a prime integer operations, and networks made of floats have such
-a denominator anyway.
+One denominator for the matrix makes products, comparisons and reductions modulo a prime integer
+operations, and networks made of floats have such a denominator anyway. FLINT's own `fmpq_mat` keeps
+a denominator for each entry, is mutable, and cannot be hashed or pickled. No method may change
+`_numerators` in place: matrices are keys of dictionaries.
 """
 
 from __future__ import annotations
@@ -22,14 +23,18 @@ from polyrelu.exact.rational import to_fraction
 
 __all__ = ["RationalMatrix", "integer_product"]
 
-_EXACT = 1 << 53  # integers up to here are floats
+#: All integers up to this one are floats.
+_EXACT_FLOAT_LIMIT = 1 << 53
 
 
 class RationalMatrix:
-    """A matrix of rational numbers with exact arithmetic.
+    """An immutable matrix of rational numbers with exact arithmetic.
 
-    Entries come out as `fractions.Fraction`. Equal matrices have equal hashes; matrices can be pickled.
+    The `from_…` methods build matrices. Entries are read as `fractions.Fraction`, or as integers
+    over the common `denominator`. Equal matrices have equal hashes; matrices can be pickled.
 
+    Examples
+    --------
     >>> a = RationalMatrix.from_rows([[1, "1/2"], [0, 0.25]])
     >>> a.shape, a.denominator, a[0, 1]
     ((2, 2), 4, Fraction(1, 2))
@@ -41,7 +46,7 @@ class RationalMatrix:
     __slots__ = ("_denominator", "_numerators")
 
     def __init__(self, numerators: fmpz_mat, denominator: int) -> None:
-        """Room-internal: other rooms use the `from_…` constructors. Takes ownership of `numerators`."""
+        """Make a matrix of FLINT integers, which it takes over; for use inside `exact` only."""
         if denominator != 1:
             common = _common_divisor(denominator, numerators)
             if denominator < 0:
@@ -51,13 +56,33 @@ class RationalMatrix:
                 denominator //= common
         self._numerators, self._denominator = numerators, denominator
 
-    # -- construction ---------------------------------------------------------------------------------------------
+    # -- construction -----------------------------------------------------------------------------
 
     @classmethod
     def from_integers(
         cls, rows: Sequence[Sequence[int]], denominator: int = 1, ncols: int | None = None
     ) -> RationalMatrix:
-        """The matrix with entries ``rows[i][j] / denominator``; `ncols` is needed only if there are no rows."""
+        """Build the matrix with entries ``rows[i][j] / denominator``.
+
+        Parameters
+        ----------
+        rows
+            Integer numerators, shape (m, n).
+        denominator
+            An integer that is not 0.
+        ncols
+            The number n of columns, needed only if there are no rows.
+
+        Returns
+        -------
+        RationalMatrix
+            The matrix, shape (m, n).
+
+        Raises
+        ------
+        NetworkError
+            The denominator is 0, or the rows have different lengths.
+        """
         if denominator == 0:
             raise NetworkError("the denominator is 0")
         width = len(rows[0]) if rows else (ncols or 0)
@@ -70,7 +95,25 @@ class RationalMatrix:
     def from_rows(
         cls, rows: Iterable[Iterable[object]], ncols: int | None = None
     ) -> RationalMatrix:
-        """The matrix of any mixture of exact numbers (see `to_fraction`)."""
+        """Build a matrix of any mixture of exact numbers (see `to_fraction`).
+
+        Parameters
+        ----------
+        rows
+            The rows, shape (m, n).
+        ncols
+            The number n of columns, needed only if there are no rows.
+
+        Returns
+        -------
+        RationalMatrix
+            The matrix, shape (m, n).
+
+        Raises
+        ------
+        NetworkError
+            An entry is not an exact number, or the rows have different lengths.
+        """
         entries = [[to_fraction(entry) for entry in row] for row in rows]
         denominator = math.lcm(*(entry.denominator for row in entries for entry in row))
         return cls.from_integers(
@@ -84,7 +127,23 @@ class RationalMatrix:
 
     @classmethod
     def from_array(cls, array: NDArray[Any]) -> RationalMatrix:
-        """The exact values of a numpy array of dimension 1 (a column) or 2: floats, integers or objects."""
+        """Build the matrix of the exact values of a numpy array.
+
+        Parameters
+        ----------
+        array
+            Floats, integers or objects that are exact numbers, shape (m, n), or (m,) for a column.
+
+        Returns
+        -------
+        RationalMatrix
+            The matrix, shape (m, n) or (m, 1).
+
+        Raises
+        ------
+        NetworkError
+            The array has another dimension, or entries that are not finite or not exact numbers.
+        """
         matrix = array.reshape(-1, 1) if array.ndim == 1 else array
         if matrix.ndim != 2:
             raise NetworkError(f"expected an array of dimension 1 or 2, got shape {array.shape}")
@@ -98,22 +157,22 @@ class RationalMatrix:
 
     @classmethod
     def column(cls, entries: Iterable[object]) -> RationalMatrix:
-        """The n × 1 matrix of the entries."""
+        """Build a column of exact numbers, shape (n, 1)."""
         return cls.from_rows([[entry] for entry in entries], ncols=1)
 
     @classmethod
     def zeros(cls, nrows: int, ncols: int) -> RationalMatrix:
-        """The zero matrix."""
+        """Build the zero matrix."""
         return cls(fmpz_mat(nrows, ncols), 1)
 
     @classmethod
     def identity(cls, size: int) -> RationalMatrix:
-        """The identity matrix."""
+        """Build the identity matrix."""
         return cls.from_integers(
             [[int(i == j) for j in range(size)] for i in range(size)], ncols=size
         )
 
-    # -- reading --------------------------------------------------------------------------------------------------
+    # -- reading ----------------------------------------------------------------------------------
 
     @property
     def nrows(self) -> int:
@@ -127,7 +186,7 @@ class RationalMatrix:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """``(nrows, ncols)``."""
+        """The pair (nrows, ncols)."""
         return self.nrows, self.ncols
 
     @property
@@ -136,18 +195,33 @@ class RationalMatrix:
         return self._denominator
 
     @property
-    def numerators(self) -> fmpz_mat:
-        """The integer matrix over `denominator`. Room-internal, not to be changed."""
+    def flint_numerators(self) -> fmpz_mat:
+        """The numerators over `denominator` as a FLINT matrix, which nobody may change.
+
+        For use inside `exact` only; other rooms read `integer_rows`.
+        """
         return self._numerators
 
     def primitive_rows(self) -> list[list[int]]:
-        """The positive multiple of the matrix whose entries are integers without a common divisor (0 stays 0)."""
+        """Return the positive multiple of the matrix with integer entries without a common divisor.
+
+        Returns
+        -------
+        list of list of int
+            The rows, shape (nrows, ncols); a zero matrix stays 0.
+        """
         rows = self.integer_rows()
         content = math.gcd(*(entry for row in rows for entry in row))
         return rows if content in (0, 1) else [[entry // content for entry in row] for row in rows]
 
     def integer_rows(self) -> list[list[int]]:
-        """The numerators over the common denominator, row by row."""
+        """Return the numerators over the common `denominator`.
+
+        Returns
+        -------
+        list of list of int
+            The rows, shape (nrows, ncols).
+        """
         width, flat = self.ncols, [int(entry) for entry in self._numerators.entries()]
         return (
             [flat[start : start + width] for start in range(0, width * self.nrows, width)]
@@ -156,42 +230,43 @@ class RationalMatrix:
         )
 
     def __getitem__(self, position: tuple[int, int]) -> Fraction:
+        """The entry at (row, column), both from 0; negative indices raise IndexError."""
         return Fraction(int(self._numerators[position]), self._denominator)
 
     def row(self, index: int) -> tuple[Fraction, ...]:
-        """Row `index` as fractions."""
+        """Return the row of an index, from 0, as fractions."""
         return tuple(self[index, j] for j in range(self.ncols))
 
     def rows(self) -> list[tuple[Fraction, ...]]:
-        """All rows as fractions."""
+        """Return all rows as fractions."""
         return [
             tuple(Fraction(entry, self._denominator) for entry in row)
             for row in self.integer_rows()
         ]
 
     def entries(self) -> Iterator[Fraction]:
-        """All entries in row-major order."""
+        """Return an iterator over all entries in row-major order."""
         return (Fraction(int(entry), self._denominator) for entry in self._numerators.entries())
 
     def signs(self) -> NDArray[np.int8]:
-        """The signs -1, 0, 1 of the entries, an array of the same shape."""
+        """Return the signs -1, 0, 1 of the entries as an array of the same shape."""
         flat = [(entry > 0) - (entry < 0) for entry in self._numerators.entries()]
         return np.array(flat, dtype=np.int8).reshape(self.shape)
 
     @property
     def bits(self) -> int:
-        """The bits of the longest numerator."""
+        """The bit length of the longest numerator."""
         return max((int(entry).bit_length() for entry in self._numerators.entries()), default=0)
 
     def is_zero(self) -> bool:
-        """Whether every entry is 0."""
+        """Return whether every entry is 0."""
         return bool(self._numerators.is_zero())
 
     def count_nonzero(self) -> int:
-        """The number of entries that are not 0."""
+        """Return the number of entries that are not 0."""
         return sum(entry != 0 for entry in self._numerators.entries())
 
-    # -- arithmetic -----------------------------------------------------------------------------------------------
+    # -- arithmetic -------------------------------------------------------------------------------
 
     def __add__(self, other: RationalMatrix) -> RationalMatrix:
         self._need(self.shape == other.shape, "add", other)
@@ -212,14 +287,14 @@ class RationalMatrix:
         )
 
     def scale(self, factor: object) -> RationalMatrix:
-        """The matrix times a number."""
+        """Return the matrix times an exact number."""
         quotient = to_fraction(factor)
         return RationalMatrix(
             self._numerators * quotient.numerator, self._denominator * quotient.denominator
         )
 
     def scale_rows(self, factors: Sequence[object]) -> RationalMatrix:
-        """Row i times ``factors[i]``."""
+        """Return the matrix with row i multiplied by ``factors[i]``."""
         numerators, denominator = _common(factors)
         if len(numerators) != self.nrows:
             raise NetworkError(f"{len(numerators)} factors for {self.nrows} rows")
@@ -230,7 +305,7 @@ class RationalMatrix:
         return RationalMatrix(fmpz_mat(self.nrows, width, scaled), self._denominator * denominator)
 
     def scale_columns(self, factors: Sequence[object]) -> RationalMatrix:
-        """Column j times ``factors[j]``."""
+        """Return the matrix with column j multiplied by ``factors[j]``."""
         numerators, denominator = _common(factors)
         rows = [
             [e * f for e, f in zip(row, numerators, strict=True)] for row in self.integer_rows()
@@ -238,25 +313,45 @@ class RationalMatrix:
         return RationalMatrix.from_integers(rows, self._denominator * denominator, self.ncols)
 
     def relu(self) -> RationalMatrix:
-        """Every entry replaced by its positive part."""
+        """Return the matrix with every entry replaced by its positive part."""
         flat = [entry if entry > 0 else 0 for entry in self._numerators.entries()]
         return RationalMatrix(fmpz_mat(*self.shape, flat), self._denominator)
 
     def determinant(self) -> Fraction:
-        """The determinant of a square matrix."""
+        """Return the determinant of a square matrix."""
         self._need(self.nrows == self.ncols, "take a determinant of", self)
         return Fraction(int(self._numerators.det()), self._denominator**self.nrows)
 
-    # -- shape ----------------------------------------------------------------------------------------------------
+    # -- shape ------------------------------------------------------------------------------------
 
     def transpose(self) -> RationalMatrix:
-        """The transposed matrix."""
+        """Return the transposed matrix."""
         return RationalMatrix(self._numerators.transpose(), self._denominator)
 
     def take(
         self, rows: Sequence[int] | None = None, columns: Sequence[int] | None = None
     ) -> RationalMatrix:
-        """The submatrix of the rows and columns with the given indices, in the given order; None means all."""
+        """Return a submatrix.
+
+        Parameters
+        ----------
+        rows
+            Indices of rows, from 0, in the order in which they are wanted; None for all rows.
+        columns
+            Indices of columns, in the same way.
+
+        Returns
+        -------
+        RationalMatrix
+            The submatrix.
+
+        Raises
+        ------
+        IndexError
+            An index is negative or too large.
+        """
+        if any(min(chosen, default=0) < 0 for chosen in (rows, columns) if chosen is not None):
+            raise IndexError("rows and columns are numbered from 0")
         table = self.integer_rows()
         chosen = table if rows is None else [table[i] for i in rows]
         if columns is None:
@@ -266,7 +361,7 @@ class RationalMatrix:
         )
 
     def beside(self, other: RationalMatrix) -> RationalMatrix:
-        """The block matrix [self | other]."""
+        """Return the block matrix [self | other]."""
         self._need(self.nrows == other.nrows, "put side by side", other)
         common = math.lcm(self._denominator, other._denominator)
         left, right = common // self._denominator, common // other._denominator
@@ -277,7 +372,7 @@ class RationalMatrix:
         return RationalMatrix.from_integers(rows, common, self.ncols + other.ncols)
 
     def over(self, other: RationalMatrix) -> RationalMatrix:
-        """The block matrix with `self` above `other`."""
+        """Return the block matrix with `self` above `other`."""
         self._need(self.ncols == other.ncols, "put on top of each other", other)
         common = math.lcm(self._denominator, other._denominator)
         upper, lower = common // self._denominator, common // other._denominator
@@ -285,10 +380,10 @@ class RationalMatrix:
         rows += [[entry * lower for entry in row] for row in other.integer_rows()]
         return RationalMatrix.from_integers(rows, common, self.ncols)
 
-    # -- out ------------------------------------------------------------------------------------------------------
+    # -- out --------------------------------------------------------------------------------------
 
     def to_numpy(self) -> NDArray[np.object_]:
-        """An object array of fractions."""
+        """Return an object array of fractions of the same shape."""
         out = np.empty(self.shape, dtype=object)
         for i, row in enumerate(self.rows()):
             for j, entry in enumerate(row):
@@ -296,20 +391,25 @@ class RationalMatrix:
         return out
 
     def to_floats(self) -> NDArray[np.float64]:
-        """The nearest float64 of every entry, the largest finite one beyond the range; error bounds rely on both."""
-        denominator, integers = (
-            self._denominator,
-            [int(entry) for entry in self._numerators.entries()],
-        )
-        if (
-            denominator < _EXACT and max(map(abs, integers), default=0) < _EXACT
-        ):  # then one division rounds right
+        """Return the nearest float64 of every entry, the largest finite one beyond the range.
+
+        Error bounds of other rooms rely on both properties.
+
+        Returns
+        -------
+        NDArray[float64]
+            Floats, shape (nrows, ncols).
+        """
+        denominator = self._denominator
+        integers = [int(entry) for entry in self._numerators.entries()]
+        longest = max(map(abs, integers), default=0)
+        if max(denominator, longest) < _EXACT_FLOAT_LIMIT:  # one division rounds correctly
             return (np.array(integers, dtype=np.float64) / denominator).reshape(self.shape)
         floats = [nearest_float(entry, denominator) for entry in integers]
         return np.array(floats, dtype=np.float64).reshape(self.shape)
 
     def to_sympy(self) -> Any:
-        """A SymPy matrix of rationals."""
+        """Return a SymPy matrix of rationals."""
         import sympy
 
         return sympy.Matrix(
@@ -345,6 +445,7 @@ class RationalMatrix:
         return RationalMatrix.from_integers, (self.integer_rows(), self._denominator, self.ncols)
 
     def _need(self, holds: bool, verb: str, other: RationalMatrix) -> None:
+        """Raise `NetworkError` about the shapes of two matrices unless a condition holds."""
         if not holds:
             raise NetworkError(f"cannot {verb} matrices of shapes {self.shape} and {other.shape}")
 
@@ -352,8 +453,22 @@ class RationalMatrix:
 def integer_product(
     left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]
 ) -> list[list[int]]:
-    """left · right for integer matrices given by rows, neither of them empty.
+    """Multiply two integer matrices.
 
+    Parameters
+    ----------
+    left
+        The rows of a matrix with entries, shape (m, k).
+    right
+        The rows of a matrix with entries, shape (k, n).
+
+    Returns
+    -------
+    list of list of int
+        The rows of the product, shape (m, n).
+
+    Examples
+    --------
     >>> integer_product([[1, 2]], [[3, 4], [5, 6]])
     [[13, 16]]
     """
@@ -363,8 +478,9 @@ def integer_product(
 
 
 def _common_divisor(denominator: int, numerators: fmpz_mat) -> int:
-    """The greatest common divisor of all; one odd entry settles it where the denominator is a power of two."""
+    """The greatest common divisor of the denominator and all numerators."""
     common = abs(denominator)
+    # Where the denominator is a power of two, one odd entry ends the loop.
     for entry in numerators.entries():
         common = math.gcd(common, int(entry))
         if common == 1:
@@ -373,6 +489,7 @@ def _common_divisor(denominator: int, numerators: fmpz_mat) -> int:
 
 
 def _common(factors: Sequence[object]) -> tuple[list[int], int]:
+    """Exact numbers as integers over one denominator."""
     if all(type(factor) is int for factor in factors):
         return list(factors), 1  # type: ignore[arg-type]
     fractions = [to_fraction(factor) for factor in factors]
@@ -381,6 +498,7 @@ def _common(factors: Sequence[object]) -> tuple[list[int], int]:
 
 
 def _divided(numerators: fmpz_mat, divisor: int) -> fmpz_mat:
+    """The matrix with every entry divided by a common divisor."""
     return fmpz_mat(
         numerators.nrows(), numerators.ncols(), [int(e) // divisor for e in numerators.entries()]
     )

@@ -1,7 +1,8 @@
-"""Linear algebra modulo a prime: cheap lower bounds for exact ranks, with a minor as evidence.
+"""Linear algebra modulo a prime: fast lower bounds for exact ranks, with a minor as evidence.
 
-If a minor of an integer matrix is nonzero modulo p, it is nonzero. So a rank modulo p is a lower bound for the
-rank, for any prime; only an unlucky prime makes the bound weak, and then another one is tried.
+A minor of an integer matrix that is nonzero modulo p is nonzero. Therefore the rank modulo any
+prime is a lower bound for the rank; an unlucky prime makes the bound weak, and then another one is
+tried. The primes and the form of the evidence are fixed by FORMAT.md §3.3.
 """
 
 from __future__ import annotations
@@ -25,40 +26,79 @@ __all__ = [
     "rank_mod",
 ]
 
-#: The primes of the certificates (FORMAT.md §3.3): 2^31 - 1 keeps the checker fast, 2^61 - 1 is the second try.
+#: The primes of the certificates (FORMAT.md §3.3): 2^31 - 1 keeps the checker fast, 2^61 - 1 is
+#: tried second.
 PRIMES = (2**31 - 1, 2**61 - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Minor:
-    """All rows of a matrix and the listed columns have a determinant that is nonzero modulo `prime`."""
+    """A minor of all rows of a matrix that is nonzero modulo a prime.
+
+    Attributes
+    ----------
+    prime
+        The prime, one of `PRIMES`.
+    columns
+        The columns of the minor, ascending, as many as the matrix has rows.
+
+    Examples
+    --------
+    >>> nonzero_minor(RationalMatrix.from_rows([[0, 1, 2], [0, 2, 5]])).columns
+    (1, 2)
+    """
 
     prime: int
     columns: tuple[int, ...]
 
 
 def rank_mod(matrix: RationalMatrix, prime: int = PRIMES[-1]) -> int:
-    """The rank of the numerators modulo a prime below 2^63, a lower bound for the rank.
+    """Compute the rank of the numerators modulo a prime, a lower bound for the rank.
 
+    Parameters
+    ----------
+    matrix
+        Any matrix.
+    prime
+        A prime below 2^63.
+
+    Returns
+    -------
+    int
+        The rank modulo the prime.
+
+    Examples
+    --------
     >>> rank_mod(RationalMatrix.from_rows([[1, 2], [2, 4]]))
     1
     """
-    return int(nmod_mat(matrix.numerators, prime).rank())
+    return int(nmod_mat(matrix.flint_numerators, prime).rank())
 
 
 def nonzero_minor(matrix: RationalMatrix) -> Minor | None:
-    """Columns on which the full set of rows has a determinant that is nonzero modulo one of `PRIMES`, or None.
+    """Find columns on which the rows have a nonzero determinant modulo one of `PRIMES`.
 
-    What is reduced is the primitive integer multiple of the matrix, as in the certificates.
+    The determinant is of the primitive integer multiple of the matrix, as in the certificates.
 
-    None does not mean that the rank is deficient, only that no prime shows that it is not.
+    Parameters
+    ----------
+    matrix
+        A matrix of independent rows, shape (m, n).
 
+    Returns
+    -------
+    Minor or None
+        The prime and the columns. None does not mean that the rows are dependent, only that no
+        prime shows their independence, or that the determinant is too large for a certificate.
+
+    Examples
+    --------
     >>> nonzero_minor(RationalMatrix.from_rows([[0, 1, 2], [0, 2, 5]]))
     Minor(prime=2147483647, columns=(1, 2))
     """
     if matrix.nrows > DETERMINANT_LIMIT:
         return None
-    primitive = fmpz_mat(matrix.primitive_rows()) if matrix.nrows else matrix.numerators
+    primitive = fmpz_mat(matrix.primitive_rows()) if matrix.nrows else matrix.flint_numerators
     for prime in PRIMES:
         pivots = pivot_columns(primitive, prime)
         if len(pivots) == matrix.nrows:
@@ -67,7 +107,7 @@ def nonzero_minor(matrix: RationalMatrix) -> Minor | None:
 
 
 def pivot_columns(numerators: fmpz_mat, prime: int) -> list[int]:
-    """The pivot columns of the row echelon form modulo a prime, ascending."""
+    """Return the pivot columns of the row echelon form modulo a prime, ascending."""
     echelon, rank = nmod_mat(numerators, prime).rref()
     table = echelon.table()
     pivots: list[int] = []
@@ -83,18 +123,26 @@ def pivot_columns(numerators: fmpz_mat, prime: int) -> list[int]:
 def independent_entries(
     left: RationalMatrix, right: RationalMatrix
 ) -> tuple[int, tuple[tuple[int, int], ...]] | None:
-    """Evidence that the matrices left[:, i] right[i, :] are linearly independent, or None if no prime shows it.
+    """Find evidence that the matrices left[:, i] right[i, :] are linearly independent.
 
     Parameters
     ----------
-    left, right : shapes (m, q) and (q, n).
+    left
+        The left factors as columns, shape (m, q).
+    right
+        The right factors as rows, shape (q, n).
 
     Returns
     -------
-    A prime p and q entries (o, k), in ascending order, on which the q matrices form a nonsingular q × q matrix
-    modulo p.
+    tuple or None
+        A prime p and q entries (o, k), in ascending order, on which the q matrices form a
+        nonsingular q × q matrix modulo p. None if no prime shows the independence, or if the
+        determinant is too large for a certificate.
 
-    >>> independent_entries(RationalMatrix.from_rows([[1, 1]]), RationalMatrix.from_rows([[1, 2], [2, 1]]))
+    Examples
+    --------
+    >>> rows = RationalMatrix.from_rows([[1, 2], [2, 1]])
+    >>> independent_entries(RationalMatrix.from_rows([[1, 1]]), rows)
     (2147483647, ((0, 0), (0, 1)))
     """
     if right.nrows > min(left.nrows * right.ncols, DETERMINANT_LIMIT):
@@ -108,8 +156,11 @@ def independent_entries(
 def _independent_mod(
     left: RationalMatrix, right: RationalMatrix, prime: int
 ) -> tuple[int, tuple[tuple[int, int], ...]] | None:
-    """Take the outputs by and by, 1, 2, 4, …: the first ones usually suffice, and all of them can be a very large
-    matrix."""
+    """`independent_entries` for one prime.
+
+    The entries of the first outputs usually suffice, and the entries of all outputs can be a very
+    large matrix; so the number of outputs grows until the evidence exists.
+    """
     q, m, n = right.nrows, left.nrows, right.ncols
     columns, rows = left.transpose().primitive_rows(), right.primitive_rows()
     taken = -(-q // n)
@@ -131,19 +182,30 @@ def _independent_mod(
 def eliminate_mod(
     rows: Sequence[Sequence[int]], first: int, prime: int = PRIMES[-1]
 ) -> tuple[int, list[list[int]]]:
-    """Gaussian elimination of the first columns of an integer matrix, modulo a prime.
+    """Eliminate the first columns of an integer matrix modulo a prime.
 
     Parameters
     ----------
-    rows : integers, equally many in each row.
-    first : how many columns are eliminated.
+    rows
+        Rows of equal length.
+    first
+        Number of columns to eliminate.
+    prime
+        A prime below 2^63.
 
     Returns
     -------
-    The rank of the first columns; and independent rows that span what the rows modulo the prime contain with zeros in
-    all of the first columns, without these. So the columns are independent modulo the prime, and then independent, if
-    and only if the rank is `first` and the columns of the rows returned are independent.
+    tuple of int and list of list of int
+        The rank r of the first columns; and a basis, modulo the prime, of the vectors of the row
+        space that are 0 in all of the first columns, written without these columns.
 
+    Notes
+    -----
+    All columns together are independent modulo the prime, and therefore independent, if and only if
+    r = `first` and the columns of the basis are independent.
+
+    Examples
+    --------
     >>> eliminate_mod([[1, 1, 2], [2, 2, 5], [3, 3, 7]], 1)
     (1, [[0, 1]])
     """
@@ -156,8 +218,21 @@ def eliminate_mod(
 
 
 def float_prime(terms: int) -> int:
-    """The largest prime p for which so many products of numbers below p add up to less than 2^53, exactly in floats.
+    """Find the largest prime for which sums of products modulo it are exact in floats.
 
+    Parameters
+    ----------
+    terms
+        Number of products in a sum.
+
+    Returns
+    -------
+    int
+        The largest prime p for which the sum of `terms` products of numbers below p is less than
+        2^53.
+
+    Examples
+    --------
     >>> float_prime(4), float_prime(784) ** 2 * 784 < 2**53
     (47453111, True)
     """

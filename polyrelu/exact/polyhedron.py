@@ -1,6 +1,8 @@
-"""Rational polyhedra {x : A x ≤ c, E x = e}, bounded or not, of any dimension, with lines or without, empty or not.
+"""Rational polyhedra {x : A x ≤ c, E x = e} by their constraints.
 
-Questions about one point or one direction are linear programs; vertices, projections and images go through PPL.
+Polyhedra may be unbounded, empty, of any dimension, and contain lines. Questions about one point or
+one direction are linear programs. Vertices, projections and images are conversions between the
+H-representation and the V-representation by PPL, whose cost is exponential in the worst case.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from polyrelu.exact.lp.parsing import Numbers, read_bounds, read_index, read_num
 from polyrelu.exact.lp.results import Point
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.ppl.client import constraints_of, generators_of
-from polyrelu.exact.rational import primitive, to_fraction
+from polyrelu.exact.rational import dot, primitive, to_fraction
 from polyrelu.exact.redundancy import (
     irredundant_rows,
     positive_primitive,
@@ -30,12 +32,22 @@ __all__ = ["Generators", "Polyhedron"]
 
 @dataclass(frozen=True, slots=True)
 class Generators:
-    """conv(points) + cone(rays) + span(lines), none of them superfluous; no points if the set is empty.
+    """A minimal V-representation conv(points) + cone(rays) + span(lines).
 
     Attributes
     ----------
-    points : the vertices, if there are no lines; otherwise one point of each minimal face.
-    rays, lines : primitive integer vectors; rays are unique up to the lines.
+    points
+        The vertices, if there are no lines; otherwise one point of each minimal face. The empty set
+        has no points.
+    rays
+        Primitive integer vectors, unique up to the lines.
+    lines
+        Primitive integer vectors, a basis of the lineality space.
+
+    Examples
+    --------
+    >>> Polyhedron.orthant(1).generators()
+    Generators(points=((Fraction(0, 1),),), rays=((1,),), lines=())
     """
 
     points: tuple[Point, ...]
@@ -45,20 +57,31 @@ class Generators:
 
 @dataclass(frozen=True, slots=True)
 class Polyhedron:
-    """{x ∈ R^n : A x ≤ c, E x = e}.
+    """The set {x ∈ R^n : A x ≤ c, E x = e} by its constraints.
 
     Polyhedra are equal (==) if their rows are; `equals` compares the sets.
 
     Attributes
     ----------
-    ambient_dimension : n.
-    inequalities, equations : primitive integer rows [a | c] for a·x ≤ c and a·x = c, in the order given.
+    ambient_dimension
+        The dimension n of the space.
+    inequalities
+        Primitive integer rows [a | c], meaning a·x ≤ c, in the given order.
+    equations
+        Primitive integer rows [a | c], meaning a·x = c, in the given order.
 
+    Raises
+    ------
+    DomainError
+        A row is not a tuple of n + 1 integers; `from_constraints` takes other numbers and lists.
+
+    Examples
+    --------
     >>> triangle = Polyhedron.from_constraints([[-1, 0], [0, -1], [1, 1]], [0, 0, "1/2"])
     >>> triangle.inequalities
     ((-1, 0, 0), (0, -1, 0), (2, 2, 1))
-    >>> triangle.generators().points
-    ((Fraction(0, 1), Fraction(0, 1)), (Fraction(0, 1), Fraction(1, 2)), (Fraction(1, 2), Fraction(0, 1)))
+    >>> triangle.generators().points[1:]
+    ((Fraction(0, 1), Fraction(1, 2)), (Fraction(1, 2), Fraction(0, 1)))
     """
 
     ambient_dimension: int
@@ -72,7 +95,8 @@ class Polyhedron:
             )
         if not (isinstance(self.inequalities, tuple) and isinstance(self.equations, tuple)):
             raise DomainError(
-                "inequalities and equations must be tuples; Polyhedron.from_constraints takes any lists"
+                "inequalities and equations must be tuples; "
+                "Polyhedron.from_constraints takes any lists"
             )
         for row in (*self.inequalities, *self.equations):
             if (
@@ -81,11 +105,11 @@ class Polyhedron:
                 or not set(map(type, row)) <= {int}
             ):
                 raise DomainError(
-                    f"a row must be a tuple of {self.ambient_dimension + 1} integers (a, c), not {str(row)[:60]}; "
-                    "Polyhedron.from_constraints takes any numbers"
+                    f"a row must be a tuple of {self.ambient_dimension + 1} integers (a, c), "
+                    f"not {str(row)[:60]}; Polyhedron.from_constraints takes any numbers"
                 )
 
-    # -- construction ---------------------------------------------------------------------------------------------
+    # -- construction -----------------------------------------------------------------------------
 
     @classmethod
     def from_constraints(
@@ -96,17 +120,30 @@ class Polyhedron:
         equations_right: Numbers = (),
         ambient_dimension: int | None = None,
     ) -> Polyhedron:
-        """{x : matrix x ≤ right, equations x = equations_right}.
+        """Build the polyhedron {x : matrix x ≤ right, equations x = equations_right}.
 
         Parameters
         ----------
-        matrix, right : shapes (m, n) and (m,).
-        equations, equations_right : shapes (k, n) and (k,).
-        ambient_dimension : n, needed only if there are no rows.
+        matrix
+            Coefficients of the inequalities, exact numbers, shape (m, n).
+        right
+            Right-hand sides of the inequalities, shape (m,).
+        equations
+            Coefficients of the equations, shape (k, n).
+        equations_right
+            Right-hand sides of the equations, shape (k,).
+        ambient_dimension
+            The dimension n, needed only if there are no rows.
+
+        Returns
+        -------
+        Polyhedron
+            The polyhedron.
 
         Raises
         ------
-        DomainError : shapes that do not fit.
+        DomainError
+            The shapes do not fit, or an entry is not an exact number.
         """
         size = ambient_dimension if ambient_dimension is not None else _width(matrix, equations)
         return cls(
@@ -117,18 +154,32 @@ class Polyhedron:
 
     @classmethod
     def universe(cls, ambient_dimension: int) -> Polyhedron:
-        """R^n."""
+        """Return the space R^n."""
         return cls(ambient_dimension)
 
     @classmethod
     def orthant(cls, ambient_dimension: int) -> Polyhedron:
-        """{x : x ≥ 0}."""
+        """Return the orthant {x : x ≥ 0}."""
         return cls.box([0] * ambient_dimension, [None] * ambient_dimension)
 
     @classmethod
     def box(cls, lower: Sequence[object], upper: Sequence[object]) -> Polyhedron:
-        """{x : lower ≤ x ≤ upper}; None where there is no bound.
+        """Build the box {x : lower ≤ x ≤ upper}.
 
+        Parameters
+        ----------
+        lower
+            Lower bounds, None where there is no bound, shape (n,).
+        upper
+            Upper bounds, None where there is no bound, shape (n,).
+
+        Returns
+        -------
+        Polyhedron
+            The box; it may be empty or unbounded.
+
+        Examples
+        --------
         >>> Polyhedron.box([0, None], [1, 3]).inequalities
         ((-1, 0, 0), (1, 0, 1), (0, 1, 3))
         """
@@ -152,8 +203,31 @@ class Polyhedron:
         lines: Sequence[Numbers] = (),
         ambient_dimension: int | None = None,
     ) -> Polyhedron:
-        """conv(points) + cone(rays) + span(lines) by minimal constraints; empty without points.
+        """Build the polyhedron conv(points) + cone(rays) + span(lines).
 
+        Parameters
+        ----------
+        points
+            Points, shape (p, n); without points the set is empty.
+        rays
+            Directions, shape (r, n); zero rows are ignored.
+        lines
+            Directions of lines, shape (l, n); zero rows are ignored.
+        ambient_dimension
+            The dimension n, needed only if there are no rows.
+
+        Returns
+        -------
+        Polyhedron
+            The polyhedron with a minimal set of constraints.
+
+        Raises
+        ------
+        DomainError
+            The shapes do not fit, or there are rays or lines without a point.
+
+        Examples
+        --------
         >>> Polyhedron.from_generators([[0, 0]], rays=[[1, 0], [1, 1]]).inequalities
         ((-1, 1, 0), (0, -1, 0))
         """
@@ -163,7 +237,8 @@ class Polyhedron:
         if not len(points):
             if len(rays) or len(lines):
                 raise DomainError(
-                    "rays and lines without a point generate nothing; add a point, such as the origin"
+                    "rays and lines without a point generate nothing; "
+                    "add a point, such as the origin"
                 )
             return _empty(size)
         vertices, scales = read_rows(points, [0] * len(points), size)
@@ -173,24 +248,25 @@ class Polyhedron:
         )
         return cls(size, _as_rows(inequalities), _as_rows(equations))
 
-    # -- points and directions ------------------------------------------------------------------------------------
+    # -- points and directions --------------------------------------------------------------------
 
     def program(self) -> LinearProgram:
-        """A new linear program over this polyhedron: first its inequalities, then its equations."""
+        """Return a new linear program with the inequalities first, then the equations."""
         program = LinearProgram(self.ambient_dimension)
         program.add_inequalities(*_split(self.inequalities))
         program.add_equations(*_split(self.equations))
         return program
 
     def contains(self, point: Numbers) -> bool:
-        """Whether a point satisfies all constraints.
+        """Return whether a point satisfies all constraints.
 
         >>> Polyhedron.orthant(2).contains([0, "1/3"])
         True
         """
         if len(point) != self.ambient_dimension:
             raise DomainError(
-                f"the point has {len(point)} coordinates, the polyhedron lies in R^{self.ambient_dimension}"
+                f"the point has {len(point)} coordinates, "
+                f"the polyhedron lies in R^{self.ambient_dimension}"
             )
         x = [read_number(entry, f"coordinate {j}") for j, entry in enumerate(point)]
         return all(_excess(row, x) <= 0 for row in self.inequalities) and not any(
@@ -198,26 +274,38 @@ class Polyhedron:
         )
 
     def maximize(self, objective: Numbers) -> Optimal | Unbounded | Infeasible:
-        """See `LinearProgram.maximize`."""
+        """Maximise a linear form over the polyhedron: see `LinearProgram.maximize`."""
         return self.program().maximize(objective)
 
     def is_empty(self) -> bool:
-        """Whether there is no point."""
+        """Return whether the polyhedron has no point."""
         return isinstance(self.program().feasible_point(), Infeasible)
 
     def interior_point(self) -> Point | None:
-        """A point with a ball around it inside the polyhedron, or None if there is none."""
+        """Return a point of the interior in R^n, or None if the interior is empty."""
         found = self.relative_interior()
         return None if found is None or found[0] else found[1]
 
     def relative_interior_point(self) -> Point | None:
-        """A point of the relative interior, or None if the polyhedron is empty."""
+        """Return a point of the relative interior, or None if the polyhedron is empty."""
         found = self.relative_interior()
         return None if found is None else found[1]
 
     def affine_hull(self) -> tuple[IntegerRow, ...]:
-        """Equations [a | c] of the smallest affine space around a polyhedron that is not empty, in echelon form.
+        """Return the affine hull of a polyhedron that is not empty.
 
+        Returns
+        -------
+        tuple of IntegerRow
+            Equations [a | c] in reduced echelon form.
+
+        Raises
+        ------
+        DomainError
+            The polyhedron is empty.
+
+        Examples
+        --------
         >>> Polyhedron.box([0, 1], [2, 1]).affine_hull()
         ((0, 1, 1),)
         """
@@ -227,7 +315,7 @@ class Polyhedron:
         return found[0]
 
     def relative_interior(self) -> tuple[tuple[IntegerRow, ...], Point] | None:
-        """The affine hull and a point of the interior relative to it; None for the empty set.
+        """Return the affine hull and a point of the relative interior; None for the empty set.
 
         >>> Polyhedron.box([0, 1], [2, 1]).relative_interior()[1]
         (Fraction(1, 1), Fraction(1, 1))
@@ -236,8 +324,10 @@ class Polyhedron:
         return _implicit_equations(self) if middle is None else ((), middle)
 
     def _middle(self) -> Point | None:
-        """A point strictly inside, without linear programs, if there are no equations and every inequality bounds a
-        single coordinate."""
+        """A point strictly inside, without linear programs; None if that method does not apply.
+
+        It applies if there are no equations and every inequality bounds a single coordinate.
+        """
         sides = None if self.equations else self._sides()
         if sides is None:
             return None
@@ -258,8 +348,20 @@ class Polyhedron:
         return -1 if found is None else self.ambient_dimension - len(found[0])
 
     def lineality_space(self) -> tuple[IntegerRow, ...]:
-        """A basis of the directions d with x + R d inside for every point x; of a set that is not empty.
+        """Return a basis of the lineality space {d : x + R d inside for every point x inside}.
 
+        Returns
+        -------
+        tuple of IntegerRow
+            Primitive integer vectors.
+
+        Raises
+        ------
+        DomainError
+            The polyhedron is empty.
+
+        Examples
+        --------
         >>> Polyhedron.from_constraints([[1, 1]], [0]).lineality_space()
         ((1, -1),)
         """
@@ -268,12 +370,13 @@ class Polyhedron:
         return self._lines()
 
     def _lines(self) -> tuple[IntegerRow, ...]:
+        """The lineality space of a set that is not empty: the kernel of all normals."""
         rows = [row[:-1] for row in (*self.inequalities, *self.equations)]
         basis = kernel(RationalMatrix.from_integers(rows, ncols=self.ambient_dimension)).transpose()
         return tuple(primitive(row)[0] for row in basis.rows())
 
     def is_bounded(self) -> bool:
-        """Whether the polyhedron is bounded: whether its recession cone {d : A d ≤ 0, E d = 0} is {0}; or empty."""
+        """Return whether the polyhedron is bounded; the empty set is."""
         if self.is_empty():
             return True
         if self._lines():
@@ -283,15 +386,28 @@ class Polyhedron:
             tuple((*row[:-1], 0) for row in self.inequalities),
             tuple((*row[:-1], 0) for row in self.equations),
         )
-        # A pointed cone is {0} iff the sum of its slacks cannot grow.
+        # The recession cone {d : A d ≤ 0, E d = 0}, which is pointed, is {0} if and only if the sum
+        # of its slacks cannot grow.
         objective = [
             -sum(column) for column in zip(*(row[:-1] for row in self.inequalities), strict=True)
         ]
         return isinstance(cone.maximize(objective or [0] * self.ambient_dimension), Optimal)
 
     def bounding_box(self) -> tuple[Point, Point] | None:
-        """The corners of the smallest box around the polyhedron; None if it is unbounded. The empty set has none.
+        """Compute the smallest box around a polyhedron that is not empty.
 
+        Returns
+        -------
+        tuple of two points, or None
+            The least and the greatest corner; None if the polyhedron is unbounded.
+
+        Raises
+        ------
+        DomainError
+            The polyhedron is empty.
+
+        Examples
+        --------
         >>> Polyhedron.from_constraints([[-1, 0], [0, -1], [1, 2]], [0, 0, 1]).bounding_box()
         ((Fraction(0, 1), Fraction(0, 1)), (Fraction(1, 1), Fraction(1, 2)))
         """
@@ -316,7 +432,7 @@ class Polyhedron:
         return lower, upper
 
     def _sides(self) -> dict[tuple[int, int], Fraction] | None:
-        """The sides of a nonempty set whose every constraint bounds a single coordinate, without linear programs."""
+        """The tightest bounds by column and sign, if each constraint bounds a single coordinate."""
         sides: dict[tuple[int, int], Fraction] = {}
         rows = [(row, (1,)) for row in self.inequalities] + [
             (row, (1, -1)) for row in self.equations
@@ -333,14 +449,22 @@ class Polyhedron:
                 sides[j, sign] = sign * min(sign * best, sign * bound)
         return sides
 
-    # -- other descriptions ---------------------------------------------------------------------------------------
+    # -- other descriptions -----------------------------------------------------------------------
 
     def irredundant(self) -> Polyhedron:
-        """The same set by its canonical constraints: equal sets give equal rows.
+        """Return the same set by its canonical constraints: equal sets have equal canonical rows.
 
-        The equations of the affine hull in reduced echelon form; one inequality for each facet, with zeros in the
-        pivot columns; sorted. The empty set is 0 ≤ -1.
+        The canonical constraints are the equations of the affine hull in reduced echelon form, and
+        one inequality for each facet with zeros in the pivot columns, in lexicographic order. The
+        canonical constraint of the empty set is 0 ≤ -1.
 
+        Returns
+        -------
+        Polyhedron
+            The polyhedron with its canonical constraints.
+
+        Examples
+        --------
         >>> Polyhedron.from_constraints([[1], [1], [-2]], [1, 5, 0]).irredundant().inequalities
         ((-1, 0), (1, 1))
         """
@@ -353,11 +477,11 @@ class Polyhedron:
         return Polyhedron(self.ambient_dimension, tuple(sorted(facets)), equations)
 
     def equals(self, other: Polyhedron) -> bool:
-        """Whether two polyhedra are the same set."""
+        """Return whether two polyhedra are the same set."""
         return self.irredundant() == other.irredundant()
 
     def includes(self, other: Polyhedron) -> bool:
-        """Whether every point of the other polyhedron belongs to this one.
+        """Return whether every point of another polyhedron belongs to this one.
 
         >>> Polyhedron.orthant(2).includes(Polyhedron.box([1, 0], [2, 3]))
         True
@@ -378,8 +502,15 @@ class Polyhedron:
         return True
 
     def generators(self) -> Generators:
-        """Vertices (or points of the minimal faces), rays and lines; exponentially many in the worst case.
+        """Compute the V-representation, which is exponentially long in the worst case.
 
+        Returns
+        -------
+        Generators
+            Vertices (or points of the minimal faces), rays and lines, in lexicographic order.
+
+        Examples
+        --------
         >>> Polyhedron.orthant(2).generators().rays
         ((0, 1), (1, 0))
         """
@@ -393,7 +524,7 @@ class Polyhedron:
         )
 
     def intersect(self, other: Polyhedron) -> Polyhedron:
-        """The common points, by the rows of both."""
+        """Return the intersection with another polyhedron, given by the rows of both."""
         self._need_dimension(other.ambient_dimension)
         return Polyhedron(
             self.ambient_dimension,
@@ -401,12 +532,30 @@ class Polyhedron:
             tuple(dict.fromkeys(self.equations + other.equations)),
         )
 
-    # -- maps -----------------------------------------------------------------------------------------------------
+    # -- maps -------------------------------------------------------------------------------------
 
     def project(self, columns: Sequence[int]) -> Polyhedron:
-        """The image under x ↦ (x_j for j in columns).
+        """Return the image under the projection to some coordinates.
 
-        >>> Polyhedron.from_constraints([[1, 1], [-1, 0], [0, -1]], [3, 0, -1]).project([0]).inequalities
+        Parameters
+        ----------
+        columns
+            Indices of coordinates, from 0, in the order in which they are wanted.
+
+        Returns
+        -------
+        Polyhedron
+            The image, by minimal constraints.
+
+        Raises
+        ------
+        DomainError
+            There is no coordinate of an index.
+
+        Examples
+        --------
+        >>> triangle = Polyhedron.from_constraints([[1, 1], [-1, 0], [0, -1]], [3, 0, -1])
+        >>> triangle.project([0]).inequalities
         ((-1, 0), (1, 2))
         """
         size = self.ambient_dimension
@@ -419,27 +568,64 @@ class Polyhedron:
     def image(
         self, matrix: RationalMatrix | Sequence[Numbers], offset: Numbers | None = None
     ) -> Polyhedron:
-        """{matrix x + offset : x in the polyhedron}, by minimal constraints; matrix of shape (k, n), offset (k,)."""
+        """Return the image {matrix x + offset : x in the polyhedron}.
+
+        Parameters
+        ----------
+        matrix
+            The linear part, shape (k, n).
+        offset
+            The constant part, shape (k,); None for 0.
+
+        Returns
+        -------
+        Polyhedron
+            The image in R^k, by minimal constraints.
+
+        Raises
+        ------
+        DomainError
+            The shapes do not fit.
+        """
         matrix = _as_matrix(matrix)
         self._need_dimension(matrix.ncols)
         shift = _offset(offset, matrix)
         old = self.generators()
         rows = matrix.rows()
         points = [
-            [_dot(row, point) + s for row, s in zip(rows, shift, strict=True)]
+            [dot(row, point) + s for row, s in zip(rows, shift, strict=True)]
             for point in old.points
         ]
         if not points:
             return _empty(matrix.nrows)
-        rays = [[_dot(row, ray) for row in rows] for ray in old.rays]
-        lines = [[_dot(row, line) for row in rows] for line in old.lines]
+        rays = [[dot(row, ray) for row in rows] for ray in old.rays]
+        lines = [[dot(row, line) for row in rows] for line in old.lines]
         return Polyhedron.from_generators(points, rays, lines, matrix.nrows)
 
     def preimage(
         self, matrix: RationalMatrix | Sequence[Numbers], offset: Numbers | None = None
     ) -> Polyhedron:
-        """{x : matrix x + offset in the polyhedron}; matrix of shape (n, k), offset (n,).
+        """Return the preimage {x : matrix x + offset in the polyhedron}.
 
+        Parameters
+        ----------
+        matrix
+            The linear part, shape (n, k).
+        offset
+            The constant part, shape (n,); None for 0.
+
+        Returns
+        -------
+        Polyhedron
+            The preimage in R^k.
+
+        Raises
+        ------
+        DomainError
+            The shapes do not fit.
+
+        Examples
+        --------
         >>> Polyhedron.orthant(1).preimage([[1, -1]], [2]).inequalities
         ((-1, 1, 2),)
         """
@@ -447,9 +633,8 @@ class Polyhedron:
         self._need_dimension(matrix.nrows)
         shift = RationalMatrix.column(_offset(offset, matrix))
 
-        def pulled(
-            rows: tuple[IntegerRow, ...],
-        ) -> tuple[IntegerRow, ...]:  # a·(M x + s) ≤ c as (a M) x ≤ c - a·s
+        def pulled(rows: tuple[IntegerRow, ...]) -> tuple[IntegerRow, ...]:
+            """The rows a·(M x + s) ≤ c as (a M) x ≤ c - a·s."""
             coefficients = RationalMatrix.from_integers(
                 [row[:-1] for row in rows], ncols=self.ambient_dimension
             )
@@ -466,6 +651,7 @@ class Polyhedron:
 
 
 def _as_matrix(matrix: RationalMatrix | Sequence[Numbers]) -> RationalMatrix:
+    """The matrix of exact numbers; other input raises `DomainError`."""
     if isinstance(matrix, RationalMatrix):
         return matrix
     try:
@@ -475,23 +661,23 @@ def _as_matrix(matrix: RationalMatrix | Sequence[Numbers]) -> RationalMatrix:
 
 
 def _implicit_equations(polyhedron: Polyhedron) -> tuple[tuple[IntegerRow, ...], Point] | None:
-    """The affine hull in reduced echelon form and a point of the relative interior; None for the empty set.
+    """The affine hull and a point of the relative interior; None for the empty set.
 
-    While a proof of flatness is found, the inequalities in it hold with equality and join the equations. Each round
-    lowers the dimension.
+    As long as the linear program proves that the set is flat, the inequalities with multipliers in
+    that proof hold with equality and join the equations. Each round lowers the dimension.
     """
     inequalities, equations = polyhedron.inequalities, list(polyhedron.equations)
     while True:
-        answer = (
+        result = (
             Polyhedron(polyhedron.ambient_dimension, inequalities, tuple(equations))
             .program()
             .interior_point()
         )
-        if isinstance(answer, Infeasible):
+        if isinstance(result, Infeasible):
             return None
-        if not isinstance(answer, FlatSet):
-            return reduced_equations(equations, polyhedron.ambient_dimension), answer.point
-        tight = {row for row in answer.multipliers.rows if row < len(inequalities)}
+        if not isinstance(result, FlatSet):
+            return reduced_equations(equations, polyhedron.ambient_dimension), result.point
+        tight = {row for row in result.multipliers.rows if row < len(inequalities)}
         equations += [inequalities[row] for row in sorted(tight)]
         inequalities = tuple(row for i, row in enumerate(inequalities) if i not in tight)
 
@@ -501,6 +687,7 @@ def _empty(size: int) -> Polyhedron:
 
 
 def _width(*tables: Sequence[Numbers] | RationalMatrix) -> int:
+    """The length of the rows of the first table that has rows."""
     for table in tables:
         if isinstance(table, RationalMatrix):
             return table.ncols
@@ -517,11 +704,13 @@ def _primitive_rows(
 
 
 def _directions(vectors: Sequence[Numbers], size: int) -> list[list[int]]:
+    """Positive integer multiples of the vectors that are not 0."""
     rows, _ = read_rows(vectors, [0] * len(vectors), size)
     return [row[:-1] for row in rows if any(row)]
 
 
 def _split(rows: Iterable[IntegerRow]) -> tuple[list[IntegerRow], list[int]]:
+    """The coefficients a and the right-hand sides c of rows [a | c]."""
     listed = list(rows)
     return [row[:-1] for row in listed], [row[-1] for row in listed]
 
@@ -538,9 +727,6 @@ def _as_rows(rows: Iterable[Sequence[int]]) -> tuple[IntegerRow, ...]:
     return tuple(tuple(row) for row in rows)
 
 
-def _dot(left: Sequence[Fraction], right: Sequence[Fraction | int]) -> Fraction:
-    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction())
-
-
 def _excess(row: IntegerRow, point: Sequence[Fraction]) -> Fraction:
-    return _dot(point, row[:-1]) - row[-1]
+    """The left side of a row minus its right side."""
+    return dot(point, row[:-1]) - row[-1]

@@ -1,4 +1,8 @@
-"""Exact decisions about a few integer rows, made many times: where hyperplanes meet, on which side a point lies."""
+"""Exact decisions about a few integer rows: where hyperplanes meet, on which side a point lies.
+
+Complexes make these decisions millions of times, so that they work on plain lists of integers and
+build no matrix type.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,25 @@ __all__ = ["dot_sign", "meeting_direction"]
 
 
 def meeting_direction(rows: Sequence[Sequence[int]]) -> list[int]:
-    """The primitive integer vector, up to sign, that is orthogonal to d independent rows of length d + 1.
+    """Compute a primitive integer vector that is orthogonal to d independent rows.
+
+    Parameters
+    ----------
+    rows
+        Integer rows, shape (d, d + 1).
+
+    Returns
+    -------
+    list of int
+        The vector of d + 1 entries, unique up to its sign.
 
     Raises
     ------
-    ValueError : the rows are dependent.
+    ValueError
+        The rows are dependent.
 
+    Examples
+    --------
     >>> meeting_direction([[2, 0, -1], [0, 1, 1]])
     [-1, 2, -2]
     """
@@ -33,8 +50,22 @@ def meeting_direction(rows: Sequence[Sequence[int]]) -> list[int]:
 
 
 def dot_sign(left: Sequence[int], right: Sequence[int]) -> int:
-    """The sign of a scalar product.
+    """Compute the sign of a scalar product.
 
+    Parameters
+    ----------
+    left
+        Integers.
+    right
+        As many integers.
+
+    Returns
+    -------
+    int
+        The sign -1, 0 or 1.
+
+    Examples
+    --------
     >>> dot_sign([1, -2], [2, 1])
     0
     """

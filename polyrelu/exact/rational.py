@@ -1,7 +1,8 @@
-"""Rational scalars: the one door between Python numbers, numpy scalars, FLINT numbers and text.
+"""Rational scalars: conversions between Python, numpy and FLINT numbers and text, all exact.
 
-Inside the package a scalar is a `fractions.Fraction`. Text follows the grammar of ``certificate/FORMAT.md`` §1: one
-spelling for every number, decimal below 10^1000, hexadecimal from there on because reading long decimals takes
+Inside the package a scalar is a `fractions.Fraction`; whatever a user hands in goes through
+`to_fraction`. Text follows the grammar of ``certificate/FORMAT.md`` §1, which has one spelling for
+every number: decimal below 10^1000, hexadecimal from there on, because reading long decimals takes
 quadratic time (and Python refuses more than 4,300 digits).
 """
 
@@ -25,6 +26,7 @@ __all__ = [
     "Rational",
     "decimal_above",
     "decimal_below",
+    "dot",
     "format_integer",
     "format_rational",
     "parse_integer",
@@ -33,25 +35,35 @@ __all__ = [
     "to_fraction",
 ]
 
-#: What the public functions take as an exact number. A float means the dyadic rational it is.
+#: The exact numbers that public functions take. A float means the dyadic rational that it is.
 Rational: TypeAlias = "int | float | str | Fraction | np.integer[Any] | np.floating[Any]"
 
+#: Integers from here on are written in hexadecimal digits (FORMAT.md §1).
 _DECIMAL_LIMIT = 10**1000
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}|-?0x[1-9a-f][0-9a-f]{0,4095}", re.ASCII)
 
 
 def to_fraction(value: object) -> Fraction:
-    """The exact rational value of a number, without rounding.
+    """Convert a number to the fraction that it is, without rounding.
 
     Parameters
     ----------
-    value : an int, Fraction, finite float (the dyadic it is), numpy scalar, FLINT integer or rational, or text
-        ``p`` or ``p/q``.
+    value
+        An int, Fraction, finite float (the dyadic rational that it is), numpy scalar, FLINT integer
+        or rational, or text of the form ``p`` or ``p/q``.
+
+    Returns
+    -------
+    Fraction
+        The exact value.
 
     Raises
     ------
-    NetworkError : NaN, infinities, booleans, text of another form, and other types.
+    NetworkError
+        The value is not finite, a truth value, text of another form, or of another type.
 
+    Examples
+    --------
     >>> to_fraction(0.1)
     Fraction(3602879701896397, 36028797018963968)
     >>> to_fraction("-2/3")
@@ -73,7 +85,8 @@ def to_fraction(value: object) -> Fraction:
     if isinstance(value, RationalNumber):
         return Fraction(int(value.numerator), int(value.denominator))
     raise NetworkError(
-        f"{type(value).__name__} is not an exact number; use int, float, Fraction or text like '2/3'"
+        f"{type(value).__name__} is not an exact number; "
+        "use int, float, Fraction or text like '2/3'"
     )
 
 
@@ -82,8 +95,8 @@ def _of_text(text: str) -> Fraction:
         return parse_rational(text)
     except NetworkError:
         raise NetworkError(
-            f"{_quote(text)} is not exact text: write an integer or a fraction in lowest terms such as '-2/3', or a "
-            "number without quotes"
+            f"{_quote(text)} is not exact text: write an integer or a fraction in lowest terms "
+            "such as '-2/3', or a number without quotes"
         ) from None
 
 
@@ -95,8 +108,25 @@ def _dyadic(value: float | np.floating[Any]) -> Fraction:
 
 
 def format_integer(number: int) -> str:
-    """The one spelling of an integer in network and certificate files.
+    """Write an integer in the one spelling of network and certificate files (FORMAT.md §1).
 
+    Parameters
+    ----------
+    number
+        Any integer.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    NetworkError
+        The integer has more bits than the files may hold.
+
+    Examples
+    --------
     >>> format_integer(-12), format_integer(10**1000)[:12]
     ('-12', '0x3ce36c7e77')
     """
@@ -104,14 +134,32 @@ def format_integer(number: int) -> str:
         return str(number)
     if number.bit_length() > BIT_LIMIT:
         raise NetworkError(
-            f"a number of {number.bit_length()} bits; network and certificate files hold {BIT_LIMIT} at most"
+            f"a number of {number.bit_length()} bits; "
+            f"network and certificate files hold {BIT_LIMIT} at most"
         )
     return ("-" if number < 0 else "") + hex(abs(number))
 
 
 def format_rational(value: Fraction) -> str:
-    """The one spelling of a rational: ``p`` or ``p/q`` in lowest terms.
+    """Write a rational in the one spelling of the files, ``p`` or ``p/q`` in lowest terms.
 
+    Parameters
+    ----------
+    value
+        Any fraction.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    NetworkError
+        The numerator or denominator has more bits than the files may hold.
+
+    Examples
+    --------
     >>> format_rational(Fraction(4, -6))
     '-2/3'
     """
@@ -121,7 +169,7 @@ def format_rational(value: Fraction) -> str:
 
 
 def parse_integer(text: str) -> int:
-    """Read an integer in the files' grammar; anything else is a `NetworkError`.
+    """Read an integer in the grammar of the files; other text raises `NetworkError`.
 
     >>> parse_integer("-43")
     -43
@@ -139,8 +187,25 @@ def parse_integer(text: str) -> int:
 
 
 def parse_rational(text: str) -> Fraction:
-    """Read ``p`` or ``p/q`` (lowest terms, q ≥ 2); anything else is a `NetworkError`.
+    """Read a rational in the grammar of the files (FORMAT.md §1).
 
+    Parameters
+    ----------
+    text
+        An integer ``p``, or ``p/q`` in lowest terms with q ≥ 2.
+
+    Returns
+    -------
+    Fraction
+        The number.
+
+    Raises
+    ------
+    NetworkError
+        The text has another form.
+
+    Examples
+    --------
     >>> parse_rational("3/4")
     Fraction(3, 4)
     """
@@ -156,16 +221,50 @@ def parse_rational(text: str) -> Fraction:
 
 
 def decimal_above(value: Fraction, digits: int = 6) -> str:
-    """A decimal number of so many digits that is not smaller than the value.
+    """Write the least decimal number of a given length that is not smaller than the value.
 
-    >>> decimal_above(Fraction(1, 3)), decimal_above(Fraction(-1, 3)), decimal_above(Fraction(10**900 + 1))
-    ('0.333334', '-0.333333', '1.00001e+900')
+    Parameters
+    ----------
+    value
+        Any fraction.
+    digits
+        Number of significant digits.
+
+    Returns
+    -------
+    str
+        The decimal number.
+
+    Examples
+    --------
+    >>> decimal_above(Fraction(1, 3)), decimal_above(Fraction(-1, 3))
+    ('0.333334', '-0.333333')
+    >>> decimal_above(Fraction(10**900 + 1))
+    '1.00001e+900'
     """
     return _decimal(value, digits, decimal.ROUND_CEILING)
 
 
 def decimal_below(value: Fraction, digits: int = 6) -> str:
-    """A decimal number of so many digits that is not larger than the value."""
+    """Write the largest decimal number of a given length that is not larger than the value.
+
+    Parameters
+    ----------
+    value
+        Any fraction.
+    digits
+        Number of significant digits.
+
+    Returns
+    -------
+    str
+        The decimal number.
+
+    Examples
+    --------
+    >>> decimal_below(Fraction(2, 3), digits=3)
+    '0.666'
+    """
     return _decimal(value, digits, decimal.ROUND_FLOOR)
 
 
@@ -176,8 +275,20 @@ def _decimal(value: Fraction, digits: int, rounding: str) -> str:
 
 
 def primitive(row: Sequence[Fraction] | Sequence[int]) -> tuple[tuple[int, ...], Fraction]:
-    """A nonzero row as (h, s): h integer, primitive, its first nonzero entry positive, and row = s·h.
+    """Write a nonzero row as a multiple of a primitive integer row.
 
+    Parameters
+    ----------
+    row
+        Rational entries, one of them not 0.
+
+    Returns
+    -------
+    tuple of IntegerRow and Fraction
+        The primitive row h, whose first nonzero entry is positive, and the factor s with row = s·h.
+
+    Examples
+    --------
     >>> primitive([Fraction(-1, 2), Fraction(3)])
     ((1, -6), Fraction(-1, 2))
     """
@@ -189,5 +300,32 @@ def primitive(row: Sequence[Fraction] | Sequence[int]) -> tuple[tuple[int, ...],
     return tuple(entry // content for entry in integers), Fraction(content, common)
 
 
+def dot(left: Sequence[Fraction | int], right: Sequence[Fraction | int]) -> Fraction:
+    """Compute the scalar product of two exact vectors.
+
+    Parameters
+    ----------
+    left
+        Fractions or integers.
+    right
+        As many fractions or integers.
+
+    Returns
+    -------
+    Fraction
+        The scalar product.
+
+    Examples
+    --------
+    >>> dot([1, Fraction(1, 2)], [3, 4])
+    Fraction(5, 1)
+    """
+    total = Fraction()
+    for a, b in zip(left, right, strict=True):
+        total += a * b
+    return total
+
+
 def _quote(text: str) -> str:
+    """The text in quotes, shortened for a message."""
     return repr(text if len(text) <= 40 else text[:37] + "...")

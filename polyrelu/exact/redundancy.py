@@ -1,8 +1,10 @@
-"""Which inequalities of a polyhedron are needed, and canonical forms of its rows [a | c].
+"""Redundancy among the inequalities of a polyhedron, and canonical forms of its rows [a | c].
 
-Clarkson's method (1994): an inequality is tested against the needed ones found so far; if it is not redundant among
-them, a ray from an interior point towards the violating point meets a needed one first. The linear programs are thus
-as small as the answer, not as the question.
+`irredundant_rows` finds the inequalities that define facets by Clarkson's (1994) method, DOI
+10.1109/SFCS.1994.365723. Each inequality is tested against the facet-defining inequalities found so
+far. If it is not redundant among them, some point satisfies them and violates it, and a ray from an
+interior point towards that point meets a facet-defining inequality first. The linear programs have
+therefore as many rows as the polyhedron has facets, however many inequalities are given.
 """
 
 from __future__ import annotations
@@ -22,8 +24,20 @@ __all__ = ["irredundant_rows", "positive_primitive", "reduced_equations", "reduc
 
 
 def positive_primitive(row: Sequence[int]) -> IntegerRow:
-    """The row divided by the greatest common divisor of its entries.
+    """Divide an integer row by the greatest common divisor of its entries.
 
+    Parameters
+    ----------
+    row
+        Integers.
+
+    Returns
+    -------
+    tuple of int
+        The primitive row, with the signs of the given one; a zero row stays 0.
+
+    Examples
+    --------
     >>> positive_primitive([-2, 4, 0])
     (-1, 2, 0)
     """
@@ -32,7 +46,7 @@ def positive_primitive(row: Sequence[int]) -> IntegerRow:
 
 
 def reduced_equations(equations: Sequence[IntegerRow], columns: int) -> tuple[IntegerRow, ...]:
-    """The reduced row echelon form of rows [a | c], primitive, with positive pivots.
+    """Return the reduced row echelon form of rows [a | c], primitive, with positive pivots.
 
     >>> reduced_equations([(2, 0, 4), (1, 1, 1), (0, 1, -1)], 2)
     ((1, 0, 2), (0, 1, -1))
@@ -47,7 +61,7 @@ def reduced_equations(equations: Sequence[IntegerRow], columns: int) -> tuple[In
 
 
 def reduced_inequality(row: IntegerRow, equations: Sequence[IntegerRow]) -> IntegerRow:
-    """An inequality modulo equations in reduced echelon form: zeros in the pivot columns, primitive.
+    """Return an inequality with zeros in the pivot columns of equations in reduced echelon form.
 
     >>> reduced_inequality((1, 1, 3), [(2, 0, 4)])
     (0, 1, 1)
@@ -63,38 +77,55 @@ def reduced_inequality(row: IntegerRow, equations: Sequence[IntegerRow]) -> Inte
 
 
 def _pivot(row: IntegerRow) -> int:
+    """The first column with an entry that is not 0."""
     return next(j for j, entry in enumerate(row) if entry)
 
 
 def irredundant_rows(rows: Sequence[IntegerRow], inside: Point) -> list[IntegerRow]:
-    """The inequalities [a | c] that define facets, one for each, in the given order.
+    """Select the inequalities of a full-dimensional polyhedron that define its facets.
 
     Parameters
     ----------
-    rows : inequalities with a ≠ 0.
-    inside : a point that satisfies all of them strictly.
+    rows
+        Inequalities [a | c] with a ≠ 0, meaning a·x ≤ c, shape (m, n + 1).
+    inside
+        A point that satisfies all of them strictly.
+
+    Returns
+    -------
+    list of tuple of int
+        One inequality for each facet, in the given order.
+
+    Notes
+    -----
+    Source: Clarkson (1994), DOI 10.1109/SFCS.1994.365723.
+
+    Examples
+    --------
+    >>> irredundant_rows([(1, 1), (1, 5), (-2, 0)], [Fraction(1, 2)])
+    [(1, 1), (-2, 0)]
     """
     tightest = _tightest(rows)
-    shooter = _Shooter(tightest, inside)
+    caster = _RayCaster(tightest, inside)
     columns = len(inside)
-    kept = LinearProgram(columns)
-    order: list[int] = []  # rows of `kept`
+    program = LinearProgram(columns)
+    order: list[int] = []  # the rows of the program, by their indices in `tightest`
     certain: set[int] = set()
     for index, row in enumerate(tightest):
-        while index not in order and (beyond := _violating_point(kept, row)) is not None:
-            hit = shooter.first_hit(beyond)
+        while index not in order and (beyond := _violating_point(program, row)) is not None:
+            hit = caster.first_hit(beyond)
             if len(hit) == 1:
                 certain.add(hit[0])
             for new in hit:
                 if new not in order:
                     order.append(new)
-                    kept.add_inequalities([tightest[new][:-1]], [tightest[new][-1]])
+                    program.add_inequalities([tightest[new][:-1]], [tightest[new][-1]])
     needed = _without_redundant(tightest, order, certain, columns)
     return [row for index, row in enumerate(tightest) if index in needed]
 
 
 def _tightest(rows: Sequence[IntegerRow]) -> list[IntegerRow]:
-    """One row for each direction of a normal."""
+    """The tightest row of each direction of a normal, in the given order."""
     best: dict[IntegerRow, tuple[Fraction, IntegerRow]] = {}
     for row in rows:
         content = math.gcd(*row[:-1])
@@ -106,15 +137,15 @@ def _tightest(rows: Sequence[IntegerRow]) -> list[IntegerRow]:
 
 
 def _violating_point(program: LinearProgram, row: IntegerRow) -> Point | None:
-    """A point of the program beyond an inequality, but not too far; None if there is none."""
-    program.add_inequalities([row[:-1]], [row[-1] + 1])
-    best = _most(program, row)
+    """A point of the program that violates an inequality; None if there is none."""
+    program.add_inequalities([row[:-1]], [row[-1] + 1])  # keeps the program bounded
+    best = _maximum(program, row)
     program.remove_last()
     return best.point if best.value > row[-1] else None
 
 
-def _most(program: LinearProgram, row: IntegerRow) -> Optimal:
-    """How far a program goes in the direction of a row that bounds it."""
+def _maximum(program: LinearProgram, row: IntegerRow) -> Optimal:
+    """The maximum of the left side of a row that a row of the program bounds."""
     best = program.maximize(row[:-1])
     if not isinstance(best, Optimal):
         raise AssertionError("the objective is bounded and the program feasible")
@@ -124,10 +155,13 @@ def _most(program: LinearProgram, row: IntegerRow) -> Optimal:
 def _without_redundant(
     rows: list[IntegerRow], order: list[int], certain: set[int], columns: int
 ) -> set[int]:
-    """Rows that met a ray together with others need not be facets: relax one after the other.
+    """The indices of the facet-defining rows in `order`.
 
-    A row that turns out to be redundant stays relaxed, which is the same as without it: where the others leave the
-    polyhedron on the way out from a point inside, it still has room, so it never is what ends the way.
+    A row that was the only one to meet a ray first is certain; rows that met a ray together need
+    not define facets. Each of these is relaxed in turn, and is redundant if its left side does not
+    grow beyond its right side. A redundant row stays relaxed, which is as good as removed: a ray
+    from an interior point leaves the polyhedron through another row while the relaxed row still has
+    slack, so that the relaxed row is never the first one that the ray meets.
     """
     program = LinearProgram(columns)
     program.add_inequalities(
@@ -139,15 +173,15 @@ def _without_redundant(
             continue
         side = rows[index][-1]
         program.change_right(position, side + 1)
-        if _most(program, rows[index]).value > side:
+        if _maximum(program, rows[index]).value > side:
             program.change_right(position, side)
         else:
             needed.remove(index)
     return needed
 
 
-class _Shooter:
-    """Rays from a point strictly inside."""
+class _RayCaster:
+    """Rays from a point strictly inside all inequalities."""
 
     def __init__(self, rows: list[IntegerRow], inside: Point) -> None:
         self._matrix = RationalMatrix.from_integers([row[:-1] for row in rows], ncols=len(inside))
@@ -155,7 +189,7 @@ class _Shooter:
         self._room = RationalMatrix.column([row[-1] for row in rows]) - self._matrix @ self._inside
 
     def first_hit(self, beyond: Point) -> list[int]:
-        """All inequalities that the ray through a point outside meets first."""
+        """Return the indices of all rows that the ray through a point outside meets first."""
         rates = self._matrix @ (RationalMatrix.column(beyond) - self._inside)
         rooms = list(self._room.entries())
         ratios = [

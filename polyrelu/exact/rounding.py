@@ -1,7 +1,9 @@
-"""Rounding of exact numbers to the float formats, to nearest, ties to even: for import steps that cannot be exact.
+"""Rounding of exact numbers to float formats, to nearest with ties to even.
 
-numpy and Python round to float64 only, and a float32 reached through a float64 may be rounded twice; here every format
-is reached in one step, from a rational or from an inverse square root.
+Some import steps cannot be exact, such as the inverse square root of a batch normalisation, and are
+rounded as the float runtime would. numpy and Python round to float64 only, and a float32 that is
+rounded through a float64 may be rounded twice; here every format is reached in one step, from a
+rational or from an inverse square root.
 """
 
 from __future__ import annotations
@@ -17,7 +19,24 @@ __all__ = ["FLOAT32", "FLOAT64", "FloatFormat", "exact_root", "inverse_root"]
 
 @dataclass(frozen=True, slots=True)
 class FloatFormat:
-    """A binary float format: bits of precision, least exponent of a subnormal's last bit, largest finite number."""
+    """A binary float format.
+
+    Attributes
+    ----------
+    name
+        The name that messages use.
+    precision
+        Number of bits of the significand.
+    least
+        Exponent e of the least positive (subnormal) number 2^e.
+    largest
+        The largest finite number.
+
+    Examples
+    --------
+    >>> FLOAT32.holds(Fraction(1, 2)), FLOAT32.holds(Fraction(1, 10))
+    (True, False)
+    """
 
     name: str
     precision: int
@@ -25,8 +44,25 @@ class FloatFormat:
     largest: Fraction
 
     def nearest(self, value: Fraction) -> Fraction:
-        """The nearest number of the format, ties to even; beyond its range an error.
+        """Return the nearest number of the format, ties to even.
 
+        Parameters
+        ----------
+        value
+            Any fraction.
+
+        Returns
+        -------
+        Fraction
+            The rounded number.
+
+        Raises
+        ------
+        NetworkError
+            The rounded number is beyond the range of the format.
+
+        Examples
+        --------
         >>> FLOAT32.nearest(Fraction(1, 10))
         Fraction(13421773, 134217728)
         """
@@ -39,7 +75,7 @@ class FloatFormat:
         return rounded
 
     def holds(self, value: Fraction) -> bool:
-        """Whether the number is one of the format's."""
+        """Return whether a number is a number of the format."""
         power = value.denominator
         if power & (power - 1) or abs(value) > self.largest:
             return False
@@ -47,19 +83,32 @@ class FloatFormat:
         return (value / step).denominator == 1
 
     def _step(self, size: Fraction) -> Fraction:
-        """The distance between neighbouring numbers around `size` > 0, below a power of two that it is not."""
+        """The distance between the neighbouring numbers low ≤ size < high of the format."""
         exponent = size.numerator.bit_length() - size.denominator.bit_length()
         exponent -= size < Fraction(2) ** exponent  # now 2^exponent <= size < 2^(exponent + 1)
         return Fraction(2) ** max(exponent - self.precision + 1, self.least)
 
 
+#: IEEE 754 binary32 and binary64.
 FLOAT32 = FloatFormat("float32", 24, -149, Fraction((2**24 - 1) * 2**104))
 FLOAT64 = FloatFormat("float64", 53, -1074, Fraction((2**53 - 1) * 2**971))
 
 
 def exact_root(value: Fraction) -> Fraction | None:
-    """The square root of a rational number ≥ 0, if it is rational.
+    """Compute the square root of a rational number if it is rational.
 
+    Parameters
+    ----------
+    value
+        A number ≥ 0.
+
+    Returns
+    -------
+    Fraction or None
+        The root; None if it is irrational.
+
+    Examples
+    --------
     >>> exact_root(Fraction(9, 4)), exact_root(Fraction(2))
     (Fraction(3, 2), None)
     """
@@ -68,16 +117,33 @@ def exact_root(value: Fraction) -> Fraction | None:
 
 
 def inverse_root(value: Fraction, format_: FloatFormat) -> Fraction:
-    """1/√value for a rational value > 0: exact if it is rational, else the nearest number of the format.
+    """Compute 1/√value, exactly if it is rational, otherwise rounded once.
 
-    >>> inverse_root(Fraction(1, 4), FLOAT32), inverse_root(Fraction(2), FLOAT64) == Fraction(0.5**0.5)
-    (Fraction(2, 1), True)
+    Parameters
+    ----------
+    value
+        A rational number > 0.
+    format_
+        The format to which an irrational number is rounded.
+
+    Returns
+    -------
+    Fraction
+        The exact value, or the nearest number of the format.
+
+    Examples
+    --------
+    >>> inverse_root(Fraction(1, 4), FLOAT32)
+    Fraction(2, 1)
+    >>> inverse_root(Fraction(2), FLOAT64) == Fraction(0.5**0.5)
+    True
     """
     root = exact_root(value)
     if root is not None:
         return 1 / root
     square = 1 / value
-    # An integer s with s < 2^shift/√value < s + 1, long enough to round; the middle stands for the irrational number.
+    # The integer s with s < 2^shift/√value < s + 1 is long enough to round: the irrational number
+    # and the middle of the interval have the same nearest number.
     size = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
     shift = max(0, format_.precision + 4 - size)
     below = math.isqrt((square.numerator << 2 * shift) // square.denominator)

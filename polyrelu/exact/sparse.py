@@ -1,11 +1,13 @@
-"""Sparse rational matrices, for convolutions and whatever else a network wires by index.
+"""Sparse rational matrices, for convolutions and other layers whose weights are mostly zeros.
 
-A convolution of a 28×28 image has a hundred times more zeros than weights, and so has the matrix that picks the
-entries of a pooling window. `SparseMatrix` keeps the nonzero entries by rows (compressed sparse rows), Python integers
-over one common denominator, in numpy arrays of objects: numpy moves the integers, Python multiplies them.
+A convolution of a 28×28 image has a hundred times more zeros than weights, and so has the matrix
+that selects the entries of a pooling window. `SparseMatrix` keeps the nonzero entries by rows
+(compressed sparse rows) as Python integers over one common denominator, in numpy arrays of objects:
+numpy moves the integers, Python multiplies them.
 
-There are two ways to hold a matrix, `RationalMatrix` and this one. The functions below take both (`AnyMatrix`), and
-`canonical` decides between them by the entries alone, so that equal matrices end up in equal containers.
+A matrix is either a `RationalMatrix` or a `SparseMatrix`. The functions below take both
+(`AnyMatrix`), and `canonical` decides between them by the entries alone, so that equal matrices are
+in equal containers.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from polyrelu.errors import NetworkError
 from polyrelu.exact.floats import nearest_float
 from polyrelu.exact.matrix import RationalMatrix
 from polyrelu.exact.rational import to_fraction
-from polyrelu.support.typing import Indices
+from polyrelu.support.typing import BigIntegers, Indices
 
 __all__ = [
     "AnyMatrix",
@@ -36,18 +38,34 @@ __all__ = [
     "take_rows",
 ]
 
-Objects: TypeAlias = NDArray[np.object_]
-
-#: A matrix counts as sparse from this many entries on, if at most one in so many is not zero.
-_SIZE, _SHARE = 1 << 14, 8
+#: Minimum number of entries, zeros included, of a matrix that is kept sparse.
+_SPARSE_SIZE = 1 << 14
+#: A matrix is kept sparse if at most one in this number of entries is not 0.
+_SPARSE_SHARE = 8
 
 
 class SparseMatrix:
-    """A rational matrix by its nonzero entries.
+    """An immutable rational matrix that is given by its nonzero entries.
 
-    Rows are in compressed form: row i has the entries ``starts[i]:starts[i + 1]`` of `columns` (ascending) and
-    `numerators`. Equal matrices are equal objects; they are immutable by convention and can be pickled.
+    Rows are in compressed form: row i has the entries ``starts[i]:starts[i + 1]`` of `columns` and
+    `numerators`. Equal matrices have equal arrays, which nobody may change; matrices can be
+    pickled.
 
+    Attributes
+    ----------
+    shape
+        The pair (nrows, ncols).
+    starts
+        Place of the first entry of each row, and last the number of entries, shape (nrows + 1,).
+    columns
+        The column of each nonzero entry, ascending in a row.
+    numerators
+        The Python integer of each nonzero entry, over `denominator`.
+    denominator
+        The least positive common denominator of the entries.
+
+    Examples
+    --------
     >>> a = SparseMatrix.from_entries((2, 3), [0, 1, 1], [2, 0, 0], [1, 3, 1], 2)
     >>> a.count, a.denominator, a.to_dense().rows()[1][0]
     (2, 2, Fraction(2, 1))
@@ -60,10 +78,13 @@ class SparseMatrix:
         shape: tuple[int, int],
         starts: Indices,
         columns: Indices,
-        numerators: Objects,
+        numerators: BigIntegers,
         denominator: int,
     ) -> None:
-        """Room-internal: entries sorted by row and column, none of them zero; brought to lowest terms here."""
+        """Make a matrix of sorted nonzero entries, for use inside `exact` only.
+
+        It reduces the entries to lowest terms.
+        """
         common = denominator
         for entry in numerators:
             if common == 1:
@@ -75,7 +96,7 @@ class SparseMatrix:
         self.numerators, self.denominator = numerators, denominator
         self._dense: RationalMatrix | None = None
 
-    # -- construction ---------------------------------------------------------------------------------------------
+    # -- construction -----------------------------------------------------------------------------
 
     @classmethod
     def from_entries(
@@ -86,7 +107,26 @@ class SparseMatrix:
         numerators: Sequence[int] | NDArray[Any],
         denominator: int = 1,
     ) -> SparseMatrix:
-        """The matrix with ``numerators[i] / denominator`` at each (row, column); entries at one place add up."""
+        """Build a matrix from its entries; entries at one place are added.
+
+        Parameters
+        ----------
+        shape
+            The pair (nrows, ncols).
+        rows
+            The row of each entry.
+        columns
+            The column of each entry.
+        numerators
+            The integer of each entry, over the denominator.
+        denominator
+            A positive integer.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix.
+        """
         keys = np.asarray(rows, dtype=np.int64) * max(shape[1], 1) + np.asarray(
             columns, dtype=np.int64
         )
@@ -105,18 +145,31 @@ class SparseMatrix:
 
     @classmethod
     def identity(cls, size: int) -> SparseMatrix:
-        """The identity matrix."""
+        """Build the identity matrix."""
         return cls.selection(np.arange(size), size)
 
     @classmethod
     def selection(cls, chosen: Indices, size: int) -> SparseMatrix:
-        """Row i is the unit vector ``chosen[i]`` of the given size; -1 stands for a zero row."""
+        """Build the matrix whose product with another one selects rows of the latter.
+
+        Parameters
+        ----------
+        chosen
+            Row i is the unit vector of index ``chosen[i]``, or a zero row where that is -1.
+        size
+            Number of columns.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix, shape (len(chosen), size).
+        """
         rows = np.flatnonzero(chosen >= 0)
         return cls.from_entries((len(chosen), size), rows, chosen[rows], [1] * len(rows))
 
     @classmethod
     def diagonal(cls, factors: RationalMatrix) -> SparseMatrix:
-        """The diagonal matrix of a column."""
+        """Build the diagonal matrix whose diagonal is a given column."""
         places = np.arange(factors.nrows)
         values = [row[0] for row in factors.integer_rows()]
         return cls.from_entries(
@@ -125,7 +178,7 @@ class SparseMatrix:
 
     @classmethod
     def from_dense(cls, matrix: RationalMatrix) -> SparseMatrix:
-        """The same matrix by its nonzero entries."""
+        """Build the sparse form of a dense matrix."""
         flat = [entry for row in matrix.integer_rows() for entry in row]
         places = np.fromiter((i for i, entry in enumerate(flat) if entry), dtype=np.int64)
         values = [flat[i] for i in places]
@@ -134,7 +187,7 @@ class SparseMatrix:
             matrix.shape, places // width, places % width, values, matrix.denominator
         )
 
-    # -- reading --------------------------------------------------------------------------------------------------
+    # -- reading ----------------------------------------------------------------------------------
 
     @property
     def nrows(self) -> int:
@@ -153,15 +206,15 @@ class SparseMatrix:
 
     @property
     def bits(self) -> int:
-        """The bits of the longest numerator."""
+        """The bit length of the longest numerator."""
         return max((int(entry).bit_length() for entry in self.numerators), default=0)
 
     def is_zero(self) -> bool:
-        """Whether every entry is 0."""
+        """Return whether every entry is 0."""
         return not self.count
 
     def is_identity(self) -> bool:
-        """Whether this is the identity matrix."""
+        """Return whether this is the identity matrix."""
         size = self.nrows
         return (
             self.shape == (size, size)
@@ -173,17 +226,17 @@ class SparseMatrix:
         )
 
     def row_of_entries(self) -> Indices:
-        """The row of each entry."""
+        """Return the row of each nonzero entry, in the order of `columns`."""
         return np.repeat(np.arange(self.nrows, dtype=np.int64), np.diff(self.starts))
 
     def rows_of_entries(self) -> Iterator[tuple[list[int], list[int]]]:
-        """For each row the columns and the numerators of its nonzero entries."""
+        """Yield for each row the columns and the numerators of its nonzero entries."""
         columns, numerators = self.columns.tolist(), self.numerators.tolist()
         for start, end in pairwise(self.starts.tolist()):
             yield columns[start:end], numerators[start:end]
 
     def integer_rows(self) -> list[list[int]]:
-        """The numerators over the common denominator, row by row, zeros included."""
+        """Return the numerators over the common denominator, row by row, zeros included."""
         table = []
         for columns, numerators in self.rows_of_entries():
             row = [0] * self.ncols
@@ -193,7 +246,7 @@ class SparseMatrix:
         return table
 
     def to_dense(self) -> RationalMatrix:
-        """The same matrix with its zeros; kept once made."""
+        """Return the dense form, which the matrix keeps once it is made."""
         if self._dense is None:
             self._dense = RationalMatrix.from_integers(
                 self.integer_rows(), self.denominator, self.ncols
@@ -201,12 +254,12 @@ class SparseMatrix:
         return self._dense
 
     def to_floats(self) -> NDArray[np.float64]:
-        """The nearest float64 of every nonzero entry."""
+        """Return the nearest float64 of every nonzero entry, in the order of `numerators`."""
         return np.array(
             [nearest_float(int(n), self.denominator) for n in self.numerators], dtype=np.float64
         )
 
-    # -- arithmetic -----------------------------------------------------------------------------------------------
+    # -- arithmetic -------------------------------------------------------------------------------
 
     def __neg__(self) -> SparseMatrix:
         return SparseMatrix(
@@ -214,7 +267,7 @@ class SparseMatrix:
         )
 
     def scale_rows(self, factors: Sequence[object]) -> SparseMatrix:
-        """Row i times ``factors[i]``."""
+        """Return the matrix with row i multiplied by ``factors[i]``."""
         fractions = [to_fraction(factor) for factor in factors]
         if len(fractions) != self.nrows:
             raise NetworkError(f"{len(fractions)} factors for {self.nrows} rows")
@@ -231,7 +284,7 @@ class SparseMatrix:
         )
 
     def times_dense(self, other: RationalMatrix) -> RationalMatrix:
-        """self · other, dense."""
+        """Return the product self · other with a dense matrix, a dense matrix."""
         if self.ncols != other.nrows:
             raise NetworkError(f"cannot multiply matrices of shapes {self.shape} and {other.shape}")
         table = np.empty(other.shape, dtype=object)
@@ -247,7 +300,7 @@ class SparseMatrix:
         )
 
     def times_sparse(self, other: SparseMatrix) -> SparseMatrix:
-        """self · other, sparse."""
+        """Return the product self · other with a sparse matrix, a sparse matrix."""
         if self.ncols != other.nrows:
             raise NetworkError(f"cannot multiply matrices of shapes {self.shape} and {other.shape}")
         if self.is_identity():
@@ -267,7 +320,7 @@ class SparseMatrix:
         )
 
     def transpose(self) -> SparseMatrix:
-        """The transposed matrix."""
+        """Return the transposed matrix."""
         shape = (self.ncols, self.nrows)
         return SparseMatrix.from_entries(
             shape, self.columns, self.row_of_entries(), self.numerators, self.denominator
@@ -300,34 +353,107 @@ class SparseMatrix:
         return f"<SparseMatrix {self.nrows}×{self.ncols}, {self.count} entries>"
 
 
+#: A rational matrix in either container.
 AnyMatrix: TypeAlias = RationalMatrix | SparseMatrix
 
 
 def as_dense(matrix: AnyMatrix) -> RationalMatrix:
-    """The matrix with its zeros."""
+    """Return a matrix in dense form.
+
+    Parameters
+    ----------
+    matrix
+        A matrix in either form.
+
+    Returns
+    -------
+    RationalMatrix
+        The same entries.
+
+    Examples
+    --------
+    >>> as_dense(SparseMatrix.identity(2)) == RationalMatrix.identity(2)
+    True
+    """
     return matrix if isinstance(matrix, RationalMatrix) else matrix.to_dense()
 
 
 def as_sparse(matrix: AnyMatrix) -> SparseMatrix:
-    """The matrix by its nonzero entries."""
+    """Return a matrix in sparse form.
+
+    Parameters
+    ----------
+    matrix
+        A matrix in either form.
+
+    Returns
+    -------
+    SparseMatrix
+        The same entries.
+
+    Examples
+    --------
+    >>> as_sparse(RationalMatrix.identity(2)) == SparseMatrix.identity(2)
+    True
+    """
     return matrix if isinstance(matrix, SparseMatrix) else SparseMatrix.from_dense(matrix)
 
 
 def canonical(matrix: AnyMatrix) -> AnyMatrix:
-    """The container that the entries alone decide: sparse if it is large and at most one entry in eight is not 0."""
+    """Return a matrix in the form that its shape and entries determine.
+
+    Parameters
+    ----------
+    matrix
+        A matrix in either form.
+
+    Returns
+    -------
+    AnyMatrix
+        The sparse form if the matrix is large and at most one entry in eight is not 0, otherwise
+        the dense form. Equal matrices give equal results.
+
+    Examples
+    --------
+    >>> isinstance(canonical(SparseMatrix.identity(2)), RationalMatrix)
+    True
+    >>> isinstance(canonical(RationalMatrix.zeros(128, 128)), SparseMatrix)
+    True
+    """
     size = matrix.nrows * matrix.ncols
     if isinstance(matrix, SparseMatrix):
-        return matrix if size >= _SIZE and matrix.count * _SHARE <= size else matrix.to_dense()
-    if size < _SIZE or matrix.count_nonzero() * _SHARE > size:
+        is_sparse = size >= _SPARSE_SIZE and matrix.count * _SPARSE_SHARE <= size
+        return matrix if is_sparse else matrix.to_dense()
+    if size < _SPARSE_SIZE or matrix.count_nonzero() * _SPARSE_SHARE > size:
         return matrix
     return SparseMatrix.from_dense(matrix)
 
 
 def multiply(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
-    """left · right; sparse only if both are.
+    """Multiply two matrices in any forms.
 
-    >>> multiply(RationalMatrix.identity(2), SparseMatrix.selection(np.array([1, 1]), 3)).to_numpy().tolist()[0]
-    [Fraction(0, 1), Fraction(1, 1), Fraction(0, 1)]
+    Parameters
+    ----------
+    left
+        A matrix, shape (m, k).
+    right
+        A matrix, shape (k, n).
+
+    Returns
+    -------
+    AnyMatrix
+        The product, shape (m, n), in sparse form only if both factors are.
+
+    Raises
+    ------
+    NetworkError
+        The shapes do not fit.
+
+    Examples
+    --------
+    >>> selection = SparseMatrix.selection(np.array([1, 1]), 3)
+    >>> multiply(RationalMatrix.identity(2), selection).row(0)
+    (Fraction(0, 1), Fraction(1, 1), Fraction(0, 1))
     """
     if isinstance(left, RationalMatrix) and isinstance(right, RationalMatrix):
         return left @ right
@@ -344,7 +470,30 @@ def multiply(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
 
 
 def add(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
-    """left + right; sparse only if both are."""
+    """Add two matrices in any forms.
+
+    Parameters
+    ----------
+    left
+        A matrix, shape (m, n).
+    right
+        A matrix of the same shape.
+
+    Returns
+    -------
+    AnyMatrix
+        The sum, in sparse form only if both summands are.
+
+    Raises
+    ------
+    NetworkError
+        The shapes differ.
+
+    Examples
+    --------
+    >>> add(SparseMatrix.identity(2), RationalMatrix.identity(2)).row(0)
+    (Fraction(2, 1), Fraction(0, 1))
+    """
     if left.shape != right.shape:
         raise NetworkError(f"cannot add matrices of shapes {left.shape} and {right.shape}")
     if isinstance(left, SparseMatrix) and isinstance(right, SparseMatrix):
@@ -361,14 +510,53 @@ def add(left: AnyMatrix, right: AnyMatrix) -> AnyMatrix:
 
 
 def take_rows(matrix: AnyMatrix, chosen: Indices) -> AnyMatrix:
-    """The rows with the given indices, repeated where an index is; -1 stands for a zero row."""
+    """Select rows of a matrix in either form.
+
+    Parameters
+    ----------
+    matrix
+        A matrix, shape (m, n).
+    chosen
+        Indices of rows, in the order in which they are wanted; -1 stands for a zero row.
+
+    Returns
+    -------
+    AnyMatrix
+        The selected rows, shape (len(chosen), n), in the form of the given matrix.
+
+    Examples
+    --------
+    >>> print(take_rows(RationalMatrix.from_rows([[1], [2]]), np.array([1, -1])).transpose())
+    [2 0]
+    """
     if np.array_equal(chosen, np.arange(matrix.nrows)):
         return matrix
     return multiply(SparseMatrix.selection(chosen, matrix.nrows), matrix)
 
 
 def stack(matrices: Sequence[AnyMatrix]) -> AnyMatrix:
-    """The matrices on top of each other; sparse only if all are."""
+    """Stack matrices on top of each other.
+
+    Parameters
+    ----------
+    matrices
+        At least one matrix, all with the same number of columns.
+
+    Returns
+    -------
+    AnyMatrix
+        The stacked matrix, in sparse form only if all given ones are.
+
+    Raises
+    ------
+    NetworkError
+        The numbers of columns differ.
+
+    Examples
+    --------
+    >>> stack([SparseMatrix.identity(2), RationalMatrix.zeros(1, 2)]).shape
+    (3, 2)
+    """
     if len(matrices) == 1:
         return matrices[0]
     if len({matrix.ncols for matrix in matrices}) > 1:

@@ -1,10 +1,14 @@
-"""Is there a nonempty set S with Σ_{i∈S} X_i = 0? (X_i = left[:, i] right[i, :], matrices of rank at most 1.)
+"""Subsets of matrices of rank at most 1 whose sum vanishes.
 
-NP-hard in general, so the work is bounded: linear independence settles most cases at once; otherwise all subset
-sums of the two halves are compared (meet in the middle) for at most 40 matrices; beyond that the answer is open.
+The question is whether there is a nonempty set S with Σ_{i∈S} X_i = 0, where X_i = left[:, i]
+right[i, :]. It is NP-hard in general, so that the work is bounded: linear independence settles most
+cases at once; otherwise all subset sums of the two halves are compared (meet in the middle) for at
+most 40 matrices; beyond that the question stays open. The evidence is a part of certificates, whose
+method and multipliers must not change (FORMAT.md §3.3).
 
-The sums are taken modulo p = 2^61 - 1 of the scalars x_i = (Σ_o left_oi r^o)(Σ_k right_ik r^(mk)): a sum that does
-not vanish modulo p does not vanish, and a set whose scalars do is verified exactly before it is believed.
+The sums are sums modulo p = 2^61 - 1 of the scalars x_i = (Σ_o left_oi r^o)(Σ_k right_ik r^(mk)). A
+sum of matrices whose scalars do not vanish modulo p does not vanish. A set whose scalars vanish is
+verified exactly before it is returned.
 """
 
 from __future__ import annotations
@@ -18,18 +22,27 @@ from polyrelu.support.limits import SUBSET_LIMIT
 
 __all__ = ["SubsetSumSearch", "vanishing_subset"]
 
+#: The modulus p of the scalars.
 _PRIME = 2**61 - 1
+#: The numbers r to try in turn, in case scalars vanish by accident.
 _MULTIPLIERS = (1_000_003, 2_147_483_659, 998_244_353_987)
 
 
 @dataclass(frozen=True, slots=True)
 class SubsetSumSearch:
-    """What the search found.
+    """The result of `vanishing_subset`; if both fields are None, the question is open.
 
     Attributes
     ----------
-    subset : a nonempty set with vanishing sum, or None.
-    evidence : the certificate's evidence that there is none, or None. Both None: open.
+    subset
+        A nonempty set of indices with vanishing sum, or None.
+    evidence
+        The evidence for a certificate that there is no such set, or None.
+
+    Examples
+    --------
+    >>> SubsetSumSearch(subset=(0, 2)).evidence is None
+    True
     """
 
     subset: tuple[int, ...] | None = None
@@ -37,11 +50,26 @@ class SubsetSumSearch:
 
 
 def vanishing_subset(left: RationalMatrix, right: RationalMatrix) -> SubsetSumSearch:
-    """Look for a nonempty S with Σ_{i∈S} left[:, i] right[i, :] = 0, left of shape (m, q), right of shape (q, n).
+    """Search a nonempty set S with Σ_{i∈S} left[:, i] right[i, :] = 0.
 
-    >>> vanishing_subset(RationalMatrix.from_rows([[1, 1, 1]]), RationalMatrix.from_rows([[1], [2], [-3]])).subset
+    Parameters
+    ----------
+    left
+        The left factors as columns, shape (m, q).
+    right
+        The right factors as rows, shape (q, n).
+
+    Returns
+    -------
+    SubsetSumSearch
+        A set, or evidence that there is none, or neither if the bounded search does not decide.
+
+    Examples
+    --------
+    >>> column = RationalMatrix.column([1, 2, -3])
+    >>> vanishing_subset(RationalMatrix.from_rows([[1, 1, 1]]), column).subset
     (0, 1, 2)
-    >>> vanishing_subset(RationalMatrix.from_rows([[1, 1]]), RationalMatrix.from_rows([[1], [2]])).evidence
+    >>> vanishing_subset(RationalMatrix.from_rows([[1, 1]]), column.take(rows=[0, 1])).evidence
     {'method': 'subset-sums', 'multiplier': '1000003'}
     """
     single = _vanishing_single(left, right)
@@ -60,6 +88,7 @@ def vanishing_subset(left: RationalMatrix, right: RationalMatrix) -> SubsetSumSe
 
 
 def _vanishing_single(left: RationalMatrix, right: RationalMatrix) -> int | None:
+    """The index of a matrix that is 0, or None."""
     columns = left.transpose().integer_rows()
     for i, (v, a) in enumerate(zip(columns, right.integer_rows(), strict=True)):
         if not any(v) or not any(a):
@@ -68,6 +97,7 @@ def _vanishing_single(left: RationalMatrix, right: RationalMatrix) -> int | None
 
 
 def _meet_in_the_middle(left: RationalMatrix, right: RationalMatrix) -> SubsetSumSearch:
+    """The result of comparing all subset sums of the scalars."""
     for multiplier in _MULTIPLIERS:
         scalars = _scalars(left, right, multiplier)
         subset = _vanishing_scalars(scalars)
@@ -81,6 +111,7 @@ def _meet_in_the_middle(left: RationalMatrix, right: RationalMatrix) -> SubsetSu
 
 
 def _scalars(left: RationalMatrix, right: RationalMatrix, multiplier: int) -> list[int]:
+    """The scalars x_i modulo p for a multiplier r."""
     step = pow(multiplier, left.nrows, _PRIME)
     heads = [_horner(column, multiplier) for column in left.transpose().primitive_rows()]
     tails = [_horner(row, step) for row in right.primitive_rows()]
@@ -88,6 +119,7 @@ def _scalars(left: RationalMatrix, right: RationalMatrix, multiplier: int) -> li
 
 
 def _horner(coefficients: Sequence[int], point: int) -> int:
+    """The value modulo p of a polynomial, its constant coefficient first."""
     value = 0
     for coefficient in reversed(coefficients):
         value = (value * point + coefficient) % _PRIME
@@ -95,6 +127,7 @@ def _horner(coefficients: Sequence[int], point: int) -> int:
 
 
 def _vanishing_scalars(scalars: Sequence[int]) -> tuple[int, ...] | None:
+    """A nonempty set of indices whose scalars add up to 0 modulo p, or None."""
     half = len(scalars) // 2
     low, high = _all_sums(scalars[:half]), _all_sums(scalars[half:])
     where = {value: mask for mask, value in reversed(list(enumerate(low)))}
@@ -115,8 +148,10 @@ def _all_sums(scalars: Sequence[int]) -> list[int]:
 
 
 def _members(mask: int) -> tuple[int, ...]:
+    """The indices of the bits of a mask."""
     return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
 
 
 def _sum_vanishes(left: RationalMatrix, right: RationalMatrix, subset: tuple[int, ...]) -> bool:
+    """Whether the matrices of a set add up to 0, exactly."""
     return (left.take(columns=subset) @ right.take(rows=subset)).is_zero()

@@ -1,4 +1,8 @@
-"""Networks with exact rational weights: the type, evaluation, normal forms, canonical bytes."""
+"""Networks with exact rational weights: the type, evaluation, affine maps, canonical bytes.
+
+The room holds what every other room needs to know about a network, and no geometry. Layers are
+numbered from 1 and neurons of a layer from 0 everywhere; layer 0 is the input.
+"""
 
 from polyrelu.network.affine_maps import affine_map_table, output_derivative
 from polyrelu.network.build import layer_from_rows, with_output_at_zero_of

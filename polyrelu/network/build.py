@@ -13,8 +13,22 @@ __all__ = ["layer_from_rows", "with_output_at_zero_of"]
 
 
 def layer_from_rows(rows: Sequence[Sequence[Fraction]], source: int) -> Layer:
-    """A layer of a plain stack from its rows [w | b]; `source` is the layer before (0: the input).
+    """Build a layer of a plain stack from its rows [w | b].
 
+    Parameters
+    ----------
+    rows
+        Weights and bias of each neuron, shape (n_ℓ, n_source + 1).
+    source
+        Number of the layer before; 0 is the input.
+
+    Returns
+    -------
+    Layer
+        The layer with one block.
+
+    Examples
+    --------
     >>> layer_from_rows([(Fraction(1), Fraction(2), Fraction(3))], 0).weight.shape
     (1, 2)
     """
@@ -23,7 +37,27 @@ def layer_from_rows(rows: Sequence[Sequence[Fraction]], source: int) -> Layer:
 
 
 def with_output_at_zero_of(network: Network, model: Network) -> Network:
-    """The network with its output bias changed so that it takes the same value at 0 as `model`."""
+    """Change the output bias of a network so that its value at 0 is the value of `model` there.
+
+    Parameters
+    ----------
+    network
+        The network to change.
+    model
+        A network with the same numbers of inputs and outputs.
+
+    Returns
+    -------
+    Network
+        The network with the new output bias.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net, model = from_arrays([([[1]], [5])]), from_arrays([([[2]], [3])])
+    >>> with_output_at_zero_of(net, model)([0])
+    (Fraction(3, 1),)
+    """
     zero = [0] * network.inputs
     correction = RationalMatrix.column(
         [a - b for a, b in zip(model(zero), network(zero), strict=True)]

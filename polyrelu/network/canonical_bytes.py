@@ -1,4 +1,9 @@
-"""The canonical bytes of a network, whose SHA-256 identifies it (FORMAT.md §2)."""
+"""The canonical bytes of a network, whose SHA-256 identifies it (FORMAT.md §2).
+
+The bytes are lines of ASCII text with the shapes and exact weights. Certificates name a network by
+the hash of these bytes, and the checker computes them with code of its own: the text must not
+change.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +19,12 @@ FORMAT, VERSION = "polyrelu-network", 1
 
 
 def canonical_lines(inputs: int, layers: Sequence[Layer], last: Last) -> Iterator[bytes]:
-    """The lines of the canonical bytes."""
+    """Yield the lines of the canonical bytes, each with its newline."""
     return (f"{line}\n".encode("ascii") for line in _canonical_texts(inputs, layers, last))
 
 
 def _canonical_texts(inputs: int, layers: Sequence[Layer], last: Last) -> Iterator[str]:
+    """The lines as text without newlines."""
     yield f"{FORMAT} {VERSION}"
     yield f"inputs {inputs}"
     for layer in layers:
@@ -32,11 +38,15 @@ def _canonical_texts(inputs: int, layers: Sequence[Layer], last: Last) -> Iterat
 
 
 def common_denominator(layer: Layer) -> int:
+    """Return the least common denominator of all weights and biases of a layer."""
     return math.lcm(layer.bias.denominator, *(block.entries.denominator for block in layer.blocks))
 
 
 def row_texts(matrix: AnyMatrix, denominator: int) -> Iterator[str]:
-    """The rows as text, over a multiple of the matrix's own denominator; one at a time, since zeros can be many."""
+    """Yield the rows as text, over a multiple of the matrix's own denominator.
+
+    A large sparse matrix is text of many zeros, so that only one row exists at a time.
+    """
     factor = denominator // matrix.denominator
     if isinstance(matrix, SparseMatrix):
         for columns, numerators in matrix.rows_of_entries():
@@ -49,7 +59,7 @@ def row_texts(matrix: AnyMatrix, denominator: int) -> Iterator[str]:
 def _sparse_row_text(
     columns: Sequence[int], numerators: Sequence[int], factor: int, width: int
 ) -> str:
-    """A row of given nonzero entries: runs of zeros are repeated text."""
+    """The text of a row that is given by its nonzero entries; runs of zeros are repeated text."""
     parts, filled = [], 0
     for column, numerator in zip(columns, numerators, strict=True):
         parts.append("0 " * (column - filled) + format_integer(numerator * factor) + " ")
@@ -58,4 +68,5 @@ def _sparse_row_text(
 
 
 def bias_text(layer: Layer, denominator: int) -> str:
+    """Return the bias of a layer as one row of text, over a multiple of its denominator."""
     return " ".join(row_texts(layer.bias, denominator))

@@ -1,4 +1,9 @@
-"""Layers of a network: blocks of weights by their source, and a bias."""
+"""Layers of a network: blocks of weights by their source, and a bias.
+
+A layer reads the input and any earlier layers, each through one block of weights; in a plain stack
+it reads the layer before only. `Network` checks that blocks and layers fit together, these types do
+not.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +21,23 @@ Last: TypeAlias = Literal["affine", "relu"]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The weights of a layer on the activations of layer `source` (0: the input), shape (n_ℓ, n_source).
+    """The weights of a layer on the activations of one earlier layer.
 
-    Large weights that are mostly zeros, as those of a convolution, are kept by their nonzero entries. The entries
-    alone decide (`exact.canonical`), so that equal weights are equal blocks however they were made.
+    Large weight matrices that are mostly zeros, such as a convolution's, are kept by their nonzero
+    entries. The entries alone decide on the container (`exact.canonical`), so that equal weights
+    are equal blocks however they were made.
+
+    Attributes
+    ----------
+    source
+        Number of the earlier layer; 0 is the input.
+    entries
+        The weights, shape (n_ℓ, n_source), dense or sparse.
+
+    Examples
+    --------
+    >>> Block(0, RationalMatrix.from_rows([[1, 2, 3]])).shape
+    (1, 3)
     """
 
     source: int
@@ -30,12 +48,12 @@ class Block:
 
     @property
     def weight(self) -> RationalMatrix:
-        """The weights with their zeros (made on first use where they are kept sparse)."""
+        """The weights as a dense matrix, made on first use where they are kept sparse."""
         return as_dense(self.entries)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """``(n_ℓ, n_source)``."""
+        """The shape (n_ℓ, n_source) of the weights."""
         return self.entries.shape
 
     def __matmul__(self, other: RationalMatrix) -> RationalMatrix:
@@ -48,8 +66,21 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Blocks in ascending order of their source, the last of them from the layer before, and the bias, shape (n_ℓ,
-    1)."""
+    """The weights and the bias of a layer.
+
+    Attributes
+    ----------
+    blocks
+        Blocks in ascending order of their source; the last one reads the layer before.
+    bias
+        The bias as a column, shape (n_ℓ, 1).
+
+    Examples
+    --------
+    >>> block = Block(0, RationalMatrix.from_rows([[1, 2, 3]]))
+    >>> Layer((block,), RationalMatrix.column(["1/2"])).width
+    1
+    """
 
     blocks: tuple[Block, ...]
     bias: RationalMatrix
@@ -66,7 +97,7 @@ class Layer:
 
     @property
     def bits(self) -> int:
-        """A bound on the bits of the layer's numerators and denominator, brought to one denominator."""
+        """A bound on the bit lengths of all numerators and the denominator over one denominator."""
         parts = [*(block.entries for block in self.blocks), self.bias]
         common = math.lcm(*(part.denominator for part in parts))
         factors = [common // part.denominator for part in parts]
@@ -76,5 +107,5 @@ class Layer:
         return max(common.bit_length(), *longest)
 
     def augmented(self) -> RationalMatrix:
-        """[W | b] for the weights on the layer before."""
+        """Return [W | b], shape (n_ℓ, n + 1), where W are the weights on the layer before."""
         return self.weight.beside(self.bias)

@@ -1,14 +1,19 @@
 """The network type: layers of ReLU neurons with exact rational weights, and an affine output.
 
+Everything the package proves is about this type, so that its methods are exact and its instances
+immutable. Claims about a network are claims about this real-arithmetic function of the exact
+weights, not about the computations of a float runtime. Layers count from 1: a method that takes the
+number of a layer raises IndexError for 0, which Python's indices would silently read as the last
+layer.
+
 In general the preactivation of layer ℓ is affine in the input and in all earlier activations,
-z[ℓ] = Σ_{k<ℓ} W[ℓ,k] a[k] + b[ℓ], a[0] = x, a[k] = max(z[k], 0): residual adds, concatenations, leaky ReLUs and
-maxima fit without artificial neurons. The *plain stack*, only W[ℓ,ℓ-1], is the common case and what most theorems
-ask for; `Network.weight` is its simple face.
+z[ℓ] = Σ_{k<ℓ} W[ℓ,k] a[k] + b[ℓ], where a[0] = x and a[k] = max(z[k], 0). Residual additions,
+concatenations, leaky ReLUs and maxima have this form without artificial neurons. In a *plain stack*
+only W[ℓ,ℓ-1] occurs; this is the common case and the hypothesis of most theorems, and
+`Network.weight` gives the weights of such a layer.
 
-A network ends in an affine layer. One that ends in a ReLU (`last="relu"`) has all its layers hidden, followed by a
-fixed identity that is no parameter.
-
-Claims about a network are claims about this real-arithmetic function of the exact weights, not about a float runtime.
+A network ends in an affine layer. In a network that ends in a ReLU (`last="relu"`) all layers are
+hidden, followed by a fixed identity that is no parameter.
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ from polyrelu.errors import NetworkError
 from polyrelu.exact import Rational, RationalMatrix, SparseMatrix
 from polyrelu.network.canonical_bytes import canonical_lines
 from polyrelu.network.layers import Block, Last, Layer
-from polyrelu.network.patterns import NeuronId, SignVector
+from polyrelu.network.patterns import ActivationPattern, NeuronId, SignVector
 from polyrelu.support.limits import BIT_LIMIT, DEPTH_LIMIT, PARAMETER_LIMIT, WIDTH_LIMIT
 
 __all__ = ["AffineMap", "Architecture", "Network", "from_arrays"]
@@ -34,18 +39,46 @@ __all__ = ["AffineMap", "Architecture", "Network", "from_arrays"]
 
 @dataclass(frozen=True, slots=True)
 class AffineMap:
-    """x ↦ matrix x + offset, shapes (m, n) and (m, 1)."""
+    """The affine map x ↦ matrix x + offset.
+
+    Attributes
+    ----------
+    matrix
+        The linear part, shape (m, n).
+    offset
+        The value at 0 as a column, shape (m, 1).
+
+    Examples
+    --------
+    >>> square = AffineMap(RationalMatrix.from_rows([[2, 3]]), RationalMatrix.column([1]))
+    >>> square([1, "1/3"])
+    (Fraction(4, 1),)
+    """
 
     matrix: RationalMatrix
     offset: RationalMatrix
 
     def __call__(self, x: Sequence[Rational]) -> tuple[Fraction, ...]:
+        """Return the exact value at a point of n coordinates."""
         return tuple((self.matrix @ RationalMatrix.column(x) + self.offset).entries())
 
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """Inputs and layer widths n_0, …, n_L of a plain stack, and how it ends."""
+    """The layer widths of a plain stack, and how it ends.
+
+    Attributes
+    ----------
+    widths
+        The number of inputs and the widths of the layers, n_0, …, n_L.
+    last
+        Either "affine" or, if a ReLU follows the last layer, "relu".
+
+    Examples
+    --------
+    >>> print(Architecture((2, 3, 1)))
+    2-3-1
+    """
 
     widths: tuple[int, ...]
     last: Last = "affine"
@@ -60,10 +93,20 @@ class Network:
 
     Attributes
     ----------
-    inputs : n_0.
-    layers : L layers; with ``last="affine"`` the final one is the affine output.
-    last : ``"affine"``, or ``"relu"`` if a ReLU follows the final layer too.
+    inputs
+        The number of inputs n_0.
+    layers
+        The L layers; with ``last="affine"`` the final one is the affine output.
+    last
+        Either "affine" or, if a ReLU follows the last layer, "relu".
 
+    Raises
+    ------
+    NetworkError
+        The shapes of the layers do not fit together, or a limit of network files is exceeded.
+
+    Examples
+    --------
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, "1/2"]), ([[1, -1]], [0])])
     >>> net.architecture.widths, net([1, 2])
     ((2, 2, 1), (Fraction(-3, 2),))
@@ -90,21 +133,21 @@ class Network:
         for number, layer in enumerate(self.layers, 1):
             _check_layer(number, layer, widths)
 
-    # -- shape ----------------------------------------------------------------------------------------------------
+    # -- shape ------------------------------------------------------------------------------------
 
     @property
     def depth(self) -> int:
-        """L, the number of affine layers."""
+        """The number L of layers, the affine output included."""
         return len(self.layers)
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """n_0, …, n_L."""
+        """The number of inputs and the widths of the layers, n_0, …, n_L."""
         return (self.inputs, *(layer.width for layer in self.layers))
 
     @property
     def outputs(self) -> int:
-        """n_L."""
+        """The number of outputs n_L."""
         return self.layers[-1].width
 
     @property
@@ -119,7 +162,13 @@ class Network:
 
     @property
     def architecture(self) -> Architecture:
-        """The architecture of a plain stack; other networks raise `NetworkError`."""
+        """The architecture of a plain stack.
+
+        Raises
+        ------
+        NetworkError
+            The network has skip connections.
+        """
         if not self.is_plain:
             raise NetworkError(
                 "the network has skip connections, so its architecture is not a list of widths"
@@ -128,37 +177,84 @@ class Network:
 
     @property
     def parameters(self) -> int:
-        """The number of weights and biases, zeros of the blocks included."""
+        """The number of weights and biases, the zeros of the blocks included."""
         return sum(
             layer.width * (1 + sum(block.shape[1] for block in layer.blocks))
             for layer in self.layers
         )
 
     def neurons(self) -> Iterator[NeuronId]:
-        """All hidden neurons, layer by layer."""
+        """Yield all hidden neurons, layer by layer: the order of sign and pattern arrays."""
         for number in range(1, self.hidden_layers + 1):
             yield from (NeuronId(number, i) for i in range(self.layers[number - 1].width))
 
     def weight(self, layer: int) -> RationalMatrix:
-        """W[ℓ] on the layer before, ℓ from 1."""
-        return self.layers[layer - 1].weight
+        """Return the weights W[ℓ] of a layer on the layer before.
+
+        Parameters
+        ----------
+        layer
+            Number of the layer, from 1 to L.
+
+        Returns
+        -------
+        RationalMatrix
+            The weights, shape (n_ℓ, n_{ℓ-1}).
+
+        Raises
+        ------
+        IndexError
+            There is no layer of that number.
+        """
+        return self._layer(layer).weight
 
     def bias(self, layer: int) -> RationalMatrix:
-        """b[ℓ] as a column, ℓ from 1."""
-        return self.layers[layer - 1].bias
+        """Return the bias b[ℓ] of a layer.
 
-    # -- the function ---------------------------------------------------------------------------------------------
+        Parameters
+        ----------
+        layer
+            Number of the layer, from 1 to L.
+
+        Returns
+        -------
+        RationalMatrix
+            The bias as a column, shape (n_ℓ, 1).
+
+        Raises
+        ------
+        IndexError
+            There is no layer of that number.
+        """
+        return self._layer(layer).bias
+
+    def _layer(self, number: int) -> Layer:
+        """The layer of that number, from 1."""
+        if not 1 <= number <= self.depth:
+            raise IndexError(f"there is no layer {number}: layers count from 1 to {self.depth}")
+        return self.layers[number - 1]
+
+    # -- the function -----------------------------------------------------------------------------
 
     def __call__(self, x: Sequence[Rational]) -> tuple[Fraction, ...]:
-        """The exact outputs at one point."""
+        """Return the exact outputs at one point of n_0 coordinates."""
         return self.evaluate([x])[0]
 
     def evaluate(self, points: Sequence[Sequence[Rational]]) -> list[tuple[Fraction, ...]]:
-        """The exact outputs at several points, in one product per layer.
+        """Return the exact outputs at several points, computed with one product for each layer.
 
-        Every point keeps a denominator of its own: a common one of many points is very long. The network of t x with
-        biases times t, t > 0, is t times the network of x.
+        Parameters
+        ----------
+        points
+            Points of n_0 coordinates each.
+
+        Returns
+        -------
+        list of tuple of Fraction
+            The n_L outputs at each point.
         """
+        # Every point keeps a denominator t of its own, since a common one of many points is very
+        # long: with biases times t the network maps t·x to t times its value at x.
         columns, scales = _homogeneous(
             RationalMatrix.from_rows([x], ncols=self.inputs) for x in points
         )
@@ -171,16 +267,40 @@ class Network:
         return [tuple(entry / t for entry in row) for row, t in zip(rows, scales, strict=True)]
 
     def preactivations(self, points: Sequence[Sequence[Rational]]) -> list[RationalMatrix]:
-        """z[1], …, z[L] as matrices of shape (n_ℓ, number of points)."""
+        """Return the preactivations z[1], …, z[L] at several points.
+
+        Parameters
+        ----------
+        points
+            Points of n_0 coordinates each.
+
+        Returns
+        -------
+        list of RationalMatrix
+            A matrix of shape (n_ℓ, number of points) for each layer.
+        """
         return self._at(points)[0]
 
     def activations(self, points: Sequence[Sequence[Rational]]) -> list[RationalMatrix]:
-        """a[0] (the points), a[1], … of the hidden layers, as matrices of shape (n_ℓ, number of points)."""
+        """Return the activations a[0], a[1], … of input and hidden layers at several points.
+
+        Parameters
+        ----------
+        points
+            Points of n_0 coordinates each.
+
+        Returns
+        -------
+        list of RationalMatrix
+            First the points themselves, then a matrix of shape (n_ℓ, number of points) for each
+            hidden layer.
+        """
         return self._at(points)[1][: self.hidden_layers + 1]
 
     def _at(
         self, points: Sequence[Sequence[Rational]]
     ) -> tuple[list[RationalMatrix], list[RationalMatrix]]:
+        """Preactivations and activations at points."""
         return self._forward(
             RationalMatrix.from_rows(points, ncols=self.inputs).transpose(), [1] * len(points)
         )
@@ -188,7 +308,11 @@ class Network:
     def _forward(
         self, columns: RationalMatrix, scales: Sequence[int]
     ) -> tuple[list[RationalMatrix], list[RationalMatrix]]:
-        """z[1], … and a[0], …, at points given as columns; each is multiplied by its scale, and so is what is found."""
+        """Preactivations z[1], … and activations a[0], … at t·x, with all biases times t.
+
+        The points t·x are the columns, the numbers t > 0 the scales. The result is t times the
+        preactivations and activations at x.
+        """
         if columns.nrows != self.inputs:
             raise NetworkError(f"a point needs {self.inputs} coordinates, got {columns.nrows}")
         activations, preactivations = [columns], list[RationalMatrix]()
@@ -202,60 +326,160 @@ class Network:
         return preactivations, activations
 
     def sign_vector(self, x: Sequence[Rational]) -> SignVector:
-        """The signs of the hidden neurons at a point."""
+        """Return the signs of all hidden neurons at a point.
+
+        Parameters
+        ----------
+        x
+            A point of n_0 coordinates.
+
+        Returns
+        -------
+        SignVector
+            The signs of the preactivations.
+        """
         columns = self.preactivations([x])[: self.hidden_layers]
         return SignVector(tuple(tuple(int(s) for s in z.signs()[:, 0]) for z in columns))
 
-    def affine_map(self, signs: SignVector) -> AffineMap:
-        """The affine map of an activation pattern: neurons of sign 1 pass, the others give 0.
+    def affine_map(self, signs: ActivationPattern | SignVector) -> AffineMap:
+        """Compute the affine map of an activation pattern, realised at a point or not.
 
-        Whether any point has that pattern is another question.
+        Parameters
+        ----------
+        signs
+            Active neurons (sign 1 in a sign vector) pass their preactivation on, the others give
+            0.
+
+        Returns
+        -------
+        AffineMap
+            The outputs as an affine map of the input, shapes (n_L, n_0) and (n_L, 1).
+
+        Raises
+        ------
+        NetworkError
+            The pattern has other layers or widths than the network.
         """
         return next(self.affine_maps([signs]))
 
-    def affine_maps(self, patterns: Iterable[SignVector]) -> Iterator[AffineMap]:
-        """`affine_map` of many patterns; what patterns with the same first layers have in common is computed once."""
+    def affine_maps(
+        self, patterns: Iterable[ActivationPattern | SignVector]
+    ) -> Iterator[AffineMap]:
+        """Yield `affine_map` of many patterns.
+
+        Patterns with the same first layers share the computation of these layers. For all regions
+        of a complex `affine_map_table` is faster; it takes the patterns as a boolean array.
+
+        Parameters
+        ----------
+        patterns
+            Activation patterns or sign vectors.
+
+        Yields
+        ------
+        AffineMap
+            The map of each pattern, in the given order.
+
+        Raises
+        ------
+        NetworkError
+            A pattern has other layers or widths than the network.
+        """
+        hidden = self.widths[1 : self.hidden_layers + 1]
         source = RationalMatrix.identity(self.inputs).beside(RationalMatrix.zeros(self.inputs, 1))
         known: dict[tuple[tuple[int, ...], ...], RationalMatrix] = {}
         for signs in patterns:
-            activations, on = (
-                [source],
-                tuple(tuple(int(s > 0) for s in layer) for layer in signs.layers),
-            )
+            activations = [source]
+            on = tuple(tuple(int(s > 0) for s in layer) for layer in signs.layers)
+            if tuple(map(len, on)) != hidden:
+                raise NetworkError(
+                    f"a pattern of layers of {list(map(len, on))} neurons does not fit a network "
+                    f"with hidden layers of {list(hidden)}"
+                )
             for number in range(1, self.depth + 1):
                 prefix = on[:number]
-                found = known.get(prefix) if number < self.hidden_layers else None
-                if found is None:
-                    found = self.layer_forms(number, activations)
+                forms = known.get(prefix) if number < self.hidden_layers else None
+                if forms is None:
+                    forms = self.layer_forms(number, activations)
                     if number <= self.hidden_layers:
-                        found = found.scale_rows(prefix[-1])
+                        forms = forms.scale_rows(prefix[-1])
                     if number < self.hidden_layers:
-                        known[prefix] = found
-                activations.append(found)
+                        known[prefix] = forms
+                activations.append(forms)
             last = activations[-1]
             yield AffineMap(last.take(columns=range(self.inputs)), last.take(columns=[self.inputs]))
 
     def layer_forms(self, number: int, activations: Sequence[RationalMatrix]) -> RationalMatrix:
-        """The preactivations [A | c] of a layer (from 1), given the activations of the input and all layers before."""
-        layer = self.layers[number - 1]
+        """Compute the preactivations of a layer as affine forms in the input.
+
+        Parameters
+        ----------
+        number
+            Number of the layer, from 1 to L.
+        activations
+            The activations of the input and of all layers before as affine forms [A | c], shapes
+            (n_k, n_0 + 1) for k = 0, …, ℓ-1.
+
+        Returns
+        -------
+        RationalMatrix
+            The preactivations as affine forms [A | c], shape (n_ℓ, n_0 + 1).
+
+        Raises
+        ------
+        IndexError
+            There is no layer of that number.
+        """
+        layer = self._layer(number)
         z = RationalMatrix.zeros(layer.width, self.inputs).beside(layer.bias)
         for block in layer.blocks:
             z = z + block @ activations[block.source]
         return z
 
     def affine_map_at(self, x: Sequence[Rational]) -> AffineMap:
-        """The affine map of the cell of x (an inactive neuron and one at 0 both give 0)."""
+        """Compute the affine map of the cell that contains a point.
+
+        Neurons whose preactivation is 0 at the point count as inactive.
+
+        Parameters
+        ----------
+        x
+            A point of n_0 coordinates.
+
+        Returns
+        -------
+        AffineMap
+            The affine map, equal to the network on the closure of the cell.
+        """
         return self.affine_map(self.sign_vector(x))
 
-    # -- identity -------------------------------------------------------------------------------------------------
+    # -- identity ---------------------------------------------------------------------------------
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the canonical bytes (FORMAT.md §2): shapes and exact weights as given."""
+        """The SHA-256 of the canonical bytes (FORMAT.md §2), in hexadecimal digits."""
         return _sha256(self)
 
     def replace_layers(self, changed: dict[int, Layer]) -> Network:
-        """The network with the layers at the given positions (from 1) replaced."""
+        """Return the network with some layers replaced.
+
+        Parameters
+        ----------
+        changed
+            New layers by their numbers, from 1 to L.
+
+        Returns
+        -------
+        Network
+            The changed network.
+
+        Raises
+        ------
+        IndexError
+            There is no layer of a number.
+        """
+        for number in changed:
+            self._layer(number)
         layers = tuple(changed.get(number, layer) for number, layer in enumerate(self.layers, 1))
         return Network(self.inputs, layers, self.last)
 
@@ -271,6 +495,7 @@ class Network:
 
 
 def _named(name: str, values: Any, dimension: int) -> RationalMatrix:
+    """The matrix of the values; errors begin with the name of the array."""
     try:
         return _matrix(values, dimension)
     except (NetworkError, TypeError) as error:
@@ -280,11 +505,29 @@ def _named(name: str, values: Any, dimension: int) -> RationalMatrix:
 
 
 def from_arrays(layers: Iterable[tuple[Any, Any]], last: Last = "affine") -> Network:
-    """A plain stack from pairs (W, b), W of shape (out, in) and b of shape (out,).
+    """Build a plain stack from the weights and biases of its layers.
 
-    Numpy arrays of floats are taken as the exact dyadic numbers they hold; lists may mix ints, floats, fractions
-    and text like ``"2/3"``.
+    Parameters
+    ----------
+    layers
+        Pairs (W, b) with W of shape (out, in) and b of shape (out,). Numpy arrays of floats are the
+        exact dyadic numbers that they hold; lists may mix ints, floats, fractions and text such as
+        "2/3".
+    last
+        Either "affine" or, if a ReLU follows the last layer, "relu".
 
+    Returns
+    -------
+    Network
+        The network.
+
+    Raises
+    ------
+    NetworkError
+        An array cannot be read exactly, or the shapes do not fit together.
+
+    Examples
+    --------
     >>> from_arrays([([[1.0, 2.0]], [0.5])]).sha256[:8]
     'affa715d'
     """
@@ -298,6 +541,7 @@ def from_arrays(layers: Iterable[tuple[Any, Any]], last: Last = "affine") -> Net
 
 
 def _matrix(values: Any, dimension: int) -> RationalMatrix:
+    """The exact matrix of values: its rows (dimension 2), or a column of entries (dimension 1)."""
     if isinstance(values, RationalMatrix):
         return values
     if isinstance(values, np.ndarray):
@@ -310,6 +554,7 @@ def _matrix(values: Any, dimension: int) -> RationalMatrix:
 
 
 def _check_layer(number: int, layer: Layer, widths: tuple[int, ...]) -> None:
+    """Raise `NetworkError` if a layer does not fit into a network of these widths."""
     if layer.width < 1 or layer.bias.ncols != 1:
         raise NetworkError(
             f"layer {number}: the bias must be a nonempty column, got shape {layer.bias.shape}"
@@ -326,7 +571,8 @@ def _check_layer(number: int, layer: Layer, widths: tuple[int, ...]) -> None:
         )
     if (bits := layer.bits) > BIT_LIMIT:
         raise NetworkError(
-            f"layer {number}: over a common denominator it has numbers of {bits} bits; network files hold {BIT_LIMIT}"
+            f"layer {number}: over a common denominator it has numbers of {bits} bits; "
+            f"network files hold {BIT_LIMIT}"
         )
     if any(block.entries.is_zero() for block in layer.blocks[:-1]):
         raise NetworkError(f"layer {number}: a block of skipping weights is zero; leave it out")
@@ -340,7 +586,7 @@ def _check_layer(number: int, layer: Layer, widths: tuple[int, ...]) -> None:
 
 
 def _stored(layer: Layer) -> int:
-    """The numbers of a layer that are kept: all of a dense block, the nonzero ones of a sparse one."""
+    """The count of stored numbers: all entries of dense blocks, nonzero entries of sparse ones."""
     blocks = (block.entries for block in layer.blocks)
     return layer.width + sum(
         e.count if isinstance(e, SparseMatrix) else e.nrows * e.ncols for e in blocks
@@ -348,7 +594,7 @@ def _stored(layer: Layer) -> int:
 
 
 def _homogeneous(points: Iterable[RationalMatrix]) -> tuple[list[list[int]], list[int]]:
-    """Integer points and their denominators, from points as rows."""
+    """The integer vectors t·x and the denominators t of points x given as matrices of one row."""
     rows, scales = list[list[int]](), list[int]()
     for point in points:
         rows += point.integer_rows()

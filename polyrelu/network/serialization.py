@@ -1,7 +1,8 @@
-"""Networks as JSON documents and canonical bytes: the writing side of FORMAT.md §2.
+"""Networks as JSON documents and canonical bytes: the package's side of FORMAT.md §2.
 
-A document holds each layer as integers over one denominator, a row of integers as one string. The canonical bytes
-are the same numbers line by line; their SHA-256 identifies a network.
+A document holds each layer as integers over one denominator, a row of integers as one string. The
+canonical bytes are the same numbers line by line; their SHA-256 identifies a network. The checker
+reads documents with code of its own, so that every change here needs a change of FORMAT.md.
 """
 
 from __future__ import annotations
@@ -28,11 +29,33 @@ __all__ = ["FORMAT", "VERSION", "canonical_bytes", "from_document", "to_document
 
 
 def to_document(network: Network) -> dict[str, Any]:
-    """The network as a JSON document (FORMAT.md §2), with all zeros; one beyond its limit is a `NetworkError`."""
+    """Write a network as a JSON document (FORMAT.md §2), zeros included.
+
+    Parameters
+    ----------
+    network
+        Any network.
+
+    Returns
+    -------
+    dict
+        The document, ready for `json.dumps`.
+
+    Raises
+    ------
+    NetworkError
+        With its zeros the network has more weights and biases than a network file may hold.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> to_document(from_arrays([([["1/2", 1]], [0])]))["layers"][0]["weights"]
+    [{'from': 0, 'rows': ['1 2']}]
+    """
     if network.parameters > PARAMETER_LIMIT:
         raise NetworkError(
-            f"{network.parameters} weights and biases with the zeros of convolutions, which a network file spells out; "
-            f"it holds {PARAMETER_LIMIT}"
+            f"{network.parameters} weights and biases with the zeros of convolutions, "
+            f"which a network file spells out; it holds {PARAMETER_LIMIT}"
         )
     return {
         "format": FORMAT,
@@ -44,8 +67,20 @@ def to_document(network: Network) -> dict[str, Any]:
 
 
 def canonical_bytes(network: Network) -> bytes:
-    """The bytes whose SHA-256 identifies the network (FORMAT.md §2).
+    """Return the bytes whose SHA-256 identifies the network (FORMAT.md §2).
 
+    Parameters
+    ----------
+    network
+        Any network.
+
+    Returns
+    -------
+    bytes
+        ASCII text with a newline at the end of each line.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> canonical_bytes(from_arrays([([["1/2", 1]], [0])])).decode().split("\\n")[1:5]
     ['inputs 2', 'layer 1 2', 'bias 0', 'from 0']
@@ -54,8 +89,30 @@ def canonical_bytes(network: Network) -> bytes:
 
 
 def from_document(document: object) -> Network:
-    """The network of a JSON document; a document that does not follow FORMAT.md §2 is a `NetworkError` naming the
-    place."""
+    """Read a network from a JSON document (FORMAT.md §2).
+
+    Parameters
+    ----------
+    document
+        A parsed JSON value.
+
+    Returns
+    -------
+    Network
+        The network.
+
+    Raises
+    ------
+    NetworkError
+        The document does not follow the format; the message names the place.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([["1/2", 1]], [0])])
+    >>> from_document(to_document(net)) == net
+    True
+    """
     if isinstance(document, dict) and document.get("format") == "polyrelu-certificate":
         raise NetworkError(
             "this is a certificate, not a network; use `polyrelu check` or `polyrelu show`"

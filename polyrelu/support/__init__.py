@@ -1,1 +1,1 @@
-"""Services without mathematics: limits, budgets, Ctrl-C, text files, progress."""
+"""Services without mathematics: limits, budgets, Ctrl-C, text files, progress, names of types."""

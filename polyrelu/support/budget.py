@@ -1,4 +1,9 @@
-"""Time, memory and Ctrl-C for long searches: looked at between two steps, so that what was reached can be told."""
+"""Limits of time and memory, and Ctrl-C, for long searches.
+
+A search calls `Budget.check` between two of its steps, so that it stops in a consistent state and
+can report what it has found. `LimitReached` is a control flow, not an error: the search answers
+"undecided".
+"""
 
 from __future__ import annotations
 
@@ -16,22 +21,27 @@ _MIB = 1 << 20
 
 
 class LimitReached(Exception):  # noqa: N818 - not an error: the search answers undecided
-    """A search cannot go on; the message is a sentence that says why."""
+    """Raised when a search has to stop; the message is a sentence that says why."""
 
 
 class CertificateLimit(LimitReached):
-    """What was found cannot be written: it is beyond the limits of certificate files."""
+    """Raised when a proof exists but exceeds the limits of certificate files."""
 
 
 class Budget:
-    """What a search may use.
+    """The time and memory that a search may use.
 
     Parameters
     ----------
-    seconds : from now on; None for no limit.
-    megabytes : resident memory of the whole process (in units of 2^20 bytes); None for no limit.
-    interrupt : noted Ctrl-C.
+    seconds
+        Time from now on; None for no limit.
+    megabytes
+        Resident memory of the whole process, in units of 2^20 bytes; None for no limit.
+    interrupt
+        Record of Ctrl-C, which stops the search as a limit does.
 
+    Examples
+    --------
     >>> Budget(seconds=0).check()
     Traceback (most recent call last):
     polyrelu.support.budget.LimitReached: the time limit of 0 seconds was reached
@@ -50,7 +60,18 @@ class Budget:
         self._started = time.monotonic()
 
     def trial(self, share: float) -> Budget:
-        """A budget for an attempt that may be given up: a share of the time that is left."""
+        """Return a budget for an attempt that may fail: a share of the time that is left.
+
+        Parameters
+        ----------
+        share
+            Part of the remaining time, between 0 and 1; the memory limit stays.
+
+        Returns
+        -------
+        Budget
+            The new budget, counted from now on.
+        """
         left = (
             None
             if self._seconds is None
@@ -69,10 +90,10 @@ class Budget:
 
 
 def _resident() -> int:
-    """Bytes of resident memory now; where the system does not say, the most so far."""
+    """Bytes of resident memory now; on systems without /proc, the largest number so far."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return most if sys.platform == "darwin" else most * 1024
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024

@@ -1,4 +1,8 @@
-"""Ctrl-C at a moment of one's own choosing."""
+"""Ctrl-C handled when a long computation can stop in a consistent state.
+
+Within `deferred_interrupt` the first Ctrl-C only sets a flag, which a `Budget` reads between two
+steps. A second Ctrl-C raises KeyboardInterrupt at once, so that a user is never locked in.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,13 @@ __all__ = ["Interrupt", "deferred_interrupt"]
 
 
 class Interrupt:
-    """Whether Ctrl-C was pressed."""
+    """The record of a deferred Ctrl-C.
+
+    Attributes
+    ----------
+    requested
+        Whether Ctrl-C was pressed.
+    """
 
     __slots__ = ("requested",)
 
@@ -21,9 +31,9 @@ class Interrupt:
 
 
 class _Note:
-    """A handler that notes the first Ctrl-C and passes on what follows.
+    """A signal handler that records the first Ctrl-C and passes later ones to the previous handler.
 
-    Within another block of this kind the first one is noted there as well.
+    Inside another `deferred_interrupt` block the first Ctrl-C goes to the outer handler as well.
     """
 
     def __init__(
@@ -44,13 +54,20 @@ class _Note:
 
 @contextmanager
 def deferred_interrupt(notice: Callable[[], None] | None = None) -> Iterator[Interrupt]:
-    """Within the block the first Ctrl-C is only noted; the second one raises `KeyboardInterrupt` as always.
+    """Record the first Ctrl-C within a block instead of raising `KeyboardInterrupt`.
 
-    Off the main thread, or where the user has no Python handler, nothing changes.
+    The second Ctrl-C raises `KeyboardInterrupt` as usual. Outside the main thread, or where the
+    signal has no Python handler, nothing changes.
 
     Parameters
     ----------
-    notice : called when Ctrl-C is noted.
+    notice
+        Called when Ctrl-C is recorded.
+
+    Yields
+    ------
+    Interrupt
+        The record of Ctrl-C.
     """
     interrupt = Interrupt()
     previous = signal.getsignal(signal.SIGINT)

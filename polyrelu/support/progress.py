@@ -1,4 +1,8 @@
-"""Progress of long work: a line on stderr."""
+"""Progress of long computations, as a line on stderr.
+
+Rooms that compute report through a callback of the type `Progress` and know nothing of terminals;
+the command line passes a callback that writes to a `ProgressLine`.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,13 @@ from typing import TypeAlias
 
 __all__ = ["Progress", "ProgressLine", "neuron_progress"]
 
-#: Called after each neuron: its layer (0: a constraint of the domain), its index, and the number of regions so far.
+#: Called after each neuron with its layer (0: a constraint of the domain), its index in the layer,
+#: and the number of regions so far.
 Progress: TypeAlias = Callable[[int, int, int], None]
 
 
 class ProgressLine:
-    """A line on stderr that is written over and over, if stderr is a terminal."""
+    """A line on stderr that is overwritten by every report; silent if stderr is no terminal."""
 
     def __init__(self) -> None:
         self._shown = 0.0
@@ -24,7 +29,7 @@ class ProgressLine:
         return self
 
     def show(self, text: str) -> None:
-        """Write another text, at most ten times a second."""
+        """Replace the line by another text, at most ten times a second."""
         now = time.monotonic()
         if self._visible and now - self._shown > 0.1:
             self._shown = now
@@ -36,7 +41,7 @@ class ProgressLine:
 
 
 def neuron_progress(line: ProgressLine) -> Progress:
-    """Shows how many neurons a complex has been cut along."""
+    """Return a callback that shows by how many neurons a complex has been cut."""
     done = 0
 
     def show(layer: int, _: int, regions: int) -> None:

@@ -1,4 +1,8 @@
-"""Text files that appear whole or not at all, a readable layout for JSON, and lines of a readable length."""
+"""Text files that are written completely or not at all, and readable layouts of JSON and prose.
+
+Certificates and the networks they name must never exist half written or one without the other, so
+that all files of a command go through `write_all`.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +21,24 @@ __all__ = ["layout", "wrapped", "write_all"]
 
 
 def layout(value: Any, indent: str = "", room: int = 110) -> str:
-    """JSON text in which whatever fits stands on one line.
+    """Return JSON text in which every value that fits on one line stands on one line.
 
+    Parameters
+    ----------
+    value
+        A value that `json.dumps` takes.
+    indent
+        Blanks before the value's own lines.
+    room
+        Maximum number of characters of a value on one line.
+
+    Returns
+    -------
+    str
+        The text, without a newline at its end.
+
+    Examples
+    --------
     >>> print(layout({"a": [1, 2], "b": "x" * 120})[:22])
     {
      "a": [1, 2],
@@ -40,25 +60,56 @@ def layout(value: Any, indent: str = "", room: int = 110) -> str:
 
 
 def wrapped(line: str, width: int = 100) -> str:
-    """A line of prose broken at blanks, the rest indented by four more.
+    """Break a line of prose at blanks; continuation lines are indented by four more characters.
 
+    Parameters
+    ----------
+    line
+        The text, whose leading blanks are its indentation.
+    width
+        Maximum number of columns.
+
+    Returns
+    -------
+    str
+        The lines. A word that is longer than `width` is not broken.
+
+    Examples
+    --------
     >>> print(wrapped("  one two three", width=9))
       one two
           three
     """
     indent = " " * (len(line) - len(line.lstrip()))
     return textwrap.fill(
-        line.strip(), width, initial_indent=indent, subsequent_indent=f"{indent}    ",
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
+        line.strip(),
+        width,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def write_all(contents: Sequence[tuple[Path, str | Iterable[bytes]]]) -> list[Path]:
-    """Write all files under temporary names, then rename them: all of them appear, or none.
+    """Write all files under temporary names, then rename them, so that all of them appear or none.
 
-    A text gets a newline at its end; pieces of bytes are written as they come. Where a name ends in .gz, the file is
-    packed, with the same bytes every time. Raises `PolyreluError`, naming the file, if one cannot be written or two
-    have one path.
+    Parameters
+    ----------
+    contents
+        Pairs of a path and its content. A text gets a newline at its end; pieces of bytes are
+        written unchanged. If the name ends in .gz, the file is compressed, with the same bytes
+        every time.
+
+    Returns
+    -------
+    list of Path
+        The paths, in the given order.
+
+    Raises
+    ------
+    PolyreluError
+        A file cannot be written, or two contents have one path; the message names the file.
     """
     paths = [path for path, _ in contents]
     resolved = [path.resolve() for path in paths]
@@ -89,7 +140,7 @@ def write_all(contents: Sequence[tuple[Path, str | Iterable[bytes]]]) -> list[Pa
 
 
 def _temporary(path: Path) -> Path:
-    """A new empty file in the path's folder, with the permissions that the user's mask leaves."""
+    """A new empty file in the path's folder, with the permissions of an ordinary new file."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".polyrelu-", suffix=".tmp")
     os.close(handle)
     mask = os.umask(0)
@@ -99,7 +150,7 @@ def _temporary(path: Path) -> Path:
 
 
 def _write(file: Path, pieces: Iterable[bytes], path: Path) -> None:
-    """Write pieces to a file that will have the name `path`."""
+    """Write pieces to a file that will be renamed to `path`, compressed if `path` ends in .gz."""
     with file.open("wb") as plain:
         if path.suffix != ".gz":
             plain.writelines(pieces)

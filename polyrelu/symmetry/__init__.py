@@ -1,4 +1,8 @@
-"""Other networks with the same function: moves along the fiber, and invariants that tell networks apart."""
+"""Symmetries of networks: moves along the fiber, normal forms and invariants.
+
+Every move keeps the function of a network exactly. Layers are numbered from 1 and neurons from 0,
+as in `polyrelu.network`.
+"""
 
 from polyrelu.symmetry.absolute_value import (
     AbsoluteValueForm,

@@ -1,12 +1,15 @@
 """The absolute-value normal form of a network with one hidden layer.
 
-σ(t) = (t + |t|)/2, so u ↦ V σ(W u + b) + c equals Σ_h C_h |h·(u,1)| + M u + m on a domain with interior, the sum
-over the distinct hyperplanes h that meet the interior; neurons whose hyperplane does not are affine there. Terms
-with C_h = 0 are dropped. Functions of two such networks, of any widths, agree on the domain iff their normal forms
-are equal: each |h·(u,1)| with C_h ≠ 0 is the only term that is not smooth at a general point of its hyperplane. No
-genericity is needed. (Three-layer symmetries, Definition 2, without a base region.)
+Two networks with one hidden layer, of any widths, have the same function on a domain if and only if
+their normal forms on it are equal. The domain is the whole space, the orthant u ≥ 0 on which the
+later layers of a network act, or a polyhedron with interior.
 
-The domain is the whole space, the orthant u ≥ 0 on which the later layers of a network act, or a polyhedron.
+Since σ(t) = (t + |t|)/2, the function u ↦ V σ(W u + b) + c equals Σ_h C_h |h·(u,1)| + M u + m on a
+domain with interior, where the sum is over the distinct hyperplanes h that meet the interior;
+neurons whose hyperplane does not meet the interior are affine there. Terms with C_h = 0 are
+dropped. Each |h·(u,1)| with C_h ≠ 0 is the only term that is not smooth at a general point of its
+hyperplane, so that the function determines the normal form. No genericity is needed. This is
+Definition 2 of the three-layer paper (arXiv 2605.18319) without a base region.
 """
 
 from __future__ import annotations
@@ -24,12 +27,29 @@ __all__ = ["AbsoluteValueForm", "absolute_value_form", "absolute_value_form_on"]
 
 @dataclass(frozen=True, slots=True)
 class AbsoluteValueForm:
-    """Σ_h C_h |h·(u,1)| + M u + m.
+    """The function Σ_h C_h |h·(u,1)| + M u + m of n variables with m values.
 
     Attributes
     ----------
-    terms : C_h ∈ Q^m for each primitive integer row h, its first nonzero entry positive.
-    matrix, offset : M of shape (m, n) and m as rows of fractions.
+    terms
+        The vector C_h ≠ 0, shape (m,), for each primitive integer row h, shape (n + 1,), whose
+        first nonzero entry is positive.
+    matrix
+        The linear part M as rows of fractions, shape (m, n).
+    offset
+        The constant part m, shape (m,).
+
+    Notes
+    -----
+    Source: the three-layer paper (2026), Definition 2, arXiv 2605.18319.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [3])])
+    >>> form = absolute_value_form(*net.layers)
+    >>> form.terms, form.offset
+    ({(1, 0): (Fraction(1, 1),)}, (Fraction(3, 1),))
     """
 
     terms: dict[tuple[int, ...], Vector]
@@ -38,8 +58,22 @@ class AbsoluteValueForm:
 
 
 def absolute_value_form(hidden: Layer, outgoing: Layer) -> AbsoluteValueForm:
-    """The normal form of u ↦ V σ(W u + b) + c on R^n.
+    """Compute the normal form of u ↦ V σ(W u + b) + c on R^n.
 
+    Parameters
+    ----------
+    hidden
+        The layer with weights W, shape (n_1, n), and bias b.
+    outgoing
+        The layer with weights V, shape (m, n_1), and bias c.
+
+    Returns
+    -------
+    AbsoluteValueForm
+        The normal form; networks with the same function have equal ones.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [-1]], [0, 0]), ([[1, 1]], [0])])
     >>> absolute_value_form(*net.layers).terms
@@ -51,8 +85,24 @@ def absolute_value_form(hidden: Layer, outgoing: Layer) -> AbsoluteValueForm:
 def absolute_value_form_on(
     hidden: Layer, outgoing: Layer, domain: LayerDomain
 ) -> AbsoluteValueForm:
-    """The normal form on any domain with interior.
+    """Compute the normal form of u ↦ V σ(W u + b) + c on a domain with interior.
 
+    Parameters
+    ----------
+    hidden
+        The layer with weights W, shape (n_1, n), and bias b.
+    outgoing
+        The layer with weights V, shape (m, n_1), and bias c.
+    domain
+        The domain, of dimension n.
+
+    Returns
+    -------
+    AbsoluteValueForm
+        The normal form; networks with the same function on the domain have equal ones.
+
+    Examples
+    --------
     >>> from polyrelu.exact import Polyhedron
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [1]], [0, -2]), ([[1, 1]], [0])])

@@ -1,23 +1,14 @@
 """Hidden hyperplanes between two consecutive hidden layers: translation and flips.
 
-Neuron j of layer ℓ is *hidden* by layer ℓ+1 when every row i there has W_ij ≥ 0, W_ik ≤ 0 for k ≠ j and b_i ≤ 0,
-and some W_ij > 0 (with strict signs in the source; weak signs suffice for both symmetries, for any number of inputs
-and any weights).
+A neuron whose hyperplane the next layer hides can be moved, and in some cases its neighbours can be
+flipped, without a change of the function. The fiber of a network with such a neuron is larger than
+permutation and scaling explain, so that the network is not identifiable.
 
-*Translation*: for every t with b_i ≤ t W_ij for all i, replacing b[ℓ]_j by b[ℓ]_j + t and b_i by b_i - t W_ij keeps
-the function on all of R^n. *Proof.* Let s be the value of z[ℓ]_j and r = Σ_{k≠j} W_ik a_k + b_i ≤ b_i ≤ 0. Before:
-σ(W_ij σ(s) + r), which is 0 for s ≤ 0. After: σ(W_ij σ(s+t) + r - t W_ij). If s + t ≥ 0 this is σ(W_ij s + r), the
-same for s ≥ 0, and 0 for s < 0. If s + t < 0 it is σ(r - t W_ij) = 0, as r ≤ b_i ≤ t W_ij; and before, either s ≤
-0, or s < -t with W_ij s + r ≤ -t W_ij + b_i ≤ 0: also 0. ∎
-
-*Flip*, layer ℓ+1 a single neuron with row w, w_j > 0, w_k ≤ 0 for k ≠ j, b ≤ 0: negating row k of layer ℓ and
-subtracting μ = |w_k|/w_j times row k from row j keeps the function. *Proof.* With z_k = y: s becomes s - μy, and
-the sum inside the outer σ is w_j σ(s - μy) - |w_k| σ(-y) + r' with r' ≤ 0. If s > μy: w_j s - |w_k|(y + σ(-y)) + r'
-= w_j s - |w_k| σ(y) + r', what stood there before if s > 0; if s ≤ 0 it is ≤ 0, and before it was ≤ 0. If s ≤ μy it
-is ≤ 0; before, for s > 0, w_j s ≤ |w_k| y ≤ |w_k| σ(y), so ≤ 0 too. ∎ Flips of different k commute (row k of the
-others is untouched), and each is its own inverse.
-
-Source: three-layer symmetries, §5, with corrections (weak signs; explicit half-line of t).
+Neuron j of layer ℓ is *hidden* by layer ℓ+1 if every row i of that layer has W_ij ≥ 0, W_ik ≤ 0 for
+k ≠ j and b_i ≤ 0, and some row has W_ij > 0. Weak signs suffice for both symmetries, for any number
+of inputs and any weights. Certificates name this file as the place of the proofs; they are on the
+page docs/theory/hidden_hyperplanes.md. Source: the three-layer paper (2026), section 5, arXiv
+2605.18319, which requires strict signs.
 """
 
 from __future__ import annotations
@@ -33,8 +24,23 @@ __all__ = ["flip", "hidden_neurons", "least_shift", "translate"]
 
 
 def hidden_neurons(network: Network, layer: int) -> tuple[int, ...]:
-    """The neurons of hidden layer `layer` (from 1) that hidden layer `layer` + 1 hides.
+    """Find the neurons of a hidden layer that the next hidden layer hides.
 
+    Parameters
+    ----------
+    network
+        Any network; if it is not a plain stack, no neuron counts as hidden.
+    layer
+        Number of the hidden layer, from 1.
+
+    Returns
+    -------
+    tuple of int
+        The index of the hidden neuron, at most one; empty also if there is no such layer or no
+        hidden layer after it.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-1]), ([[1]], [0])])
     >>> hidden_neurons(net, 1)
@@ -53,16 +59,42 @@ def hidden_neurons(network: Network, layer: int) -> tuple[int, ...]:
 
 
 def least_shift(network: Network, layer: int, neuron: int) -> Fraction:
-    """The least admissible t of the translation, a number ≤ 0: the maximum of b_i / W_ij over rows with W_ij > 0."""
+    """Return the least admissible translation of a hidden neuron, a number ≤ 0."""
     bias, weight = network.bias(layer + 1), network.weight(layer + 1)
     return max(bias[i, 0] / weight[i, neuron] for i in range(weight.nrows) if weight[i, neuron] > 0)
 
 
 def translate(network: Network, layer: int, neuron: int, shift: Rational) -> Network:
-    """The network with the hidden neuron's bias raised by `shift`; the same function.
+    """Translate the hyperplane of a hidden neuron; the function stays the same.
 
-    Raises `NetworkError` if the neuron is not hidden or the shift is below `least_shift`.
+    Parameters
+    ----------
+    network
+        A plain stack.
+    layer
+        Number of the hidden layer, from 1.
+    neuron
+        Index of a neuron that the next layer hides, from 0.
+    shift
+        The number that is added to the neuron's bias; the biases of the next layer make up for it.
 
+    Returns
+    -------
+    Network
+        The changed network.
+
+    Raises
+    ------
+    NetworkError
+        The neuron is not hidden, or the shift is less than the least admissible one.
+
+    Notes
+    -----
+    Source: the three-layer paper (2026), section 5, arXiv 2605.18319. Proof:
+    docs/theory/hidden_hyperplanes.md, "Translation".
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-1]), ([[1]], [0])])
     >>> translate(net, 1, 0, 3)([5, 1]) == net([5, 1])
@@ -72,7 +104,8 @@ def translate(network: Network, layer: int, neuron: int, shift: Rational) -> Net
     _need_hidden(network, layer, neuron)
     if t < least_shift(network, layer, neuron):
         raise NetworkError(
-            f"the shift {t} is below the least admissible one, {least_shift(network, layer, neuron)}"
+            f"the shift {t} is below the least admissible one, "
+            f"{least_shift(network, layer, neuron)}"
         )
     own, after = network.layers[layer - 1], network.layers[layer]
     raised = [b + (t if i == neuron else 0) for i, b in enumerate(own.bias.entries())]
@@ -86,10 +119,38 @@ def translate(network: Network, layer: int, neuron: int, shift: Rational) -> Net
 
 
 def flip(network: Network, layer: int, neuron: int, flipped: Sequence[int]) -> Network:
-    """The network with the listed other neurons of the layer flipped; the same function.
+    """Flip neurons beside a hidden one whose next layer is a single neuron; the function stays.
 
-    Raises `NetworkError` if layer + 1 has more than one neuron or does not hide the neuron.
+    Parameters
+    ----------
+    network
+        A plain stack whose layer `layer` + 1 is a single hidden neuron.
+    layer
+        Number of the hidden layer, from 1.
+    neuron
+        Index of the neuron that the next layer hides, from 0.
+    flipped
+        Distinct indices of other neurons of the layer, whose rows are negated; the hidden neuron's
+        row makes up for it.
 
+    Returns
+    -------
+    Network
+        The changed network.
+
+    Raises
+    ------
+    NetworkError
+        Layer `layer` + 1 has more than one neuron or does not hide the neuron, or an index is
+        wrong.
+
+    Notes
+    -----
+    Source: the three-layer paper (2026), section 5, arXiv 2605.18319. Proof:
+    docs/theory/hidden_hyperplanes.md, "Flips".
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1, 0], [0, 1]], [0, 0]), ([[1, -1]], [-1]), ([[1]], [0])])
     >>> flip(net, 1, 0, [1]).weight(1).rows() == [(1, -1), (0, -1)]
@@ -103,7 +164,8 @@ def flip(network: Network, layer: int, neuron: int, flipped: Sequence[int]) -> N
         or len(set(flipped)) < len(flipped)
     ):
         raise NetworkError(
-            "a flip needs a single neuron in the next layer, and distinct neurons beside the hidden one"
+            "a flip needs a single neuron in the next layer, "
+            "and distinct neurons beside the hidden one"
         )
     own, weights = network.layers[layer - 1], network.weight(layer + 1).row(0)
     rows = own.augmented().rows()
@@ -115,5 +177,6 @@ def flip(network: Network, layer: int, neuron: int, flipped: Sequence[int]) -> N
 
 
 def _need_hidden(network: Network, layer: int, neuron: int) -> None:
+    """Raise `NetworkError` if the next layer does not hide the neuron."""
     if neuron not in hidden_neurons(network, layer):
         raise NetworkError(f"layer {layer + 1} does not hide neuron {neuron} of layer {layer}")

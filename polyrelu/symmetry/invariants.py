@@ -1,9 +1,12 @@
-"""Invariants of a plain stack under permutation and positive scaling of its hidden neurons (FORMAT.md §3.5).
+"""Invariants of a plain stack under permutation and positive scaling of its hidden neurons.
 
-Layer by layer, a neuron gets a colour: its scaled bias and the multiset of its scaled weights, each with the colour
-of the neuron it comes from. Related networks have the same colours, so different colours prove that two networks
-are not related. The converse fails for look-alike neurons, where `network.related` decides; here one layer is
-evidence that is easy to check.
+Different invariants prove that two networks are not related, and the number of a layer is all the
+evidence that a checker needs (FORMAT.md §3.5). Equal invariants prove nothing: neurons of the same
+colours may be connected in different ways, which `symmetry.related` decides.
+
+Layer by layer, a neuron gets a colour, which stands for its scaled bias and the multiset of its
+scaled weights, each with the colour of the neuron from which it comes. Related networks have the
+same colours.
 """
 
 from __future__ import annotations
@@ -18,12 +21,26 @@ __all__ = ["first_difference"]
 
 
 def first_difference(first: Network, second: Network) -> int | None:
-    """The first layer (from 1) whose invariants differ, or None (also if no checker could compute them).
+    """Find the first layer whose invariants differ.
 
-    Both must be plain stacks of one architecture.
+    Parameters
+    ----------
+    first
+        A plain stack.
+    second
+        A plain stack of the same architecture.
 
+    Returns
+    -------
+    int or None
+        Number of the layer, from 1; None if all invariants are equal, or if the checker could not
+        compute the invariants of that layer within its cost limit.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
-    >>> first_difference(from_arrays([([[1]], [0]), ([[1]], [0])]), from_arrays([([[1]], [1]), ([[1]], [0])]))
+    >>> zero = from_arrays([([[1]], [0]), ([[1]], [0])])
+    >>> first_difference(zero, from_arrays([([[1]], [1]), ([[1]], [0])]))
     1
     """
     names: dict[object, int] = {}
@@ -43,7 +60,10 @@ def first_difference(first: Network, second: Network) -> int | None:
 
 
 def _checkable_depth(network: Network) -> int:
-    """The last layer up to which the checker computes invariants (FORMAT.md §3.6): scales grow by a layer's bits."""
+    """The last layer up to which the checker computes invariants (FORMAT.md §3.6).
+
+    The scales of the neurons grow by the bits of each layer.
+    """
     bits = 1
     for number, layer in enumerate(network.layers, 1):
         before = network.widths[number - 1]
@@ -55,7 +75,17 @@ def _checkable_depth(network: Network) -> int:
 
 
 class _State(NamedTuple):
-    """Of the neurons of a layer: the colours, and the scales as integers over a common denominator."""
+    """The colours of the neurons of a layer, and their scales.
+
+    Attributes
+    ----------
+    colours
+        The colour of each neuron.
+    scales
+        The scale of each neuron, an integer over `common`.
+    common
+        The common denominator of the scales.
+    """
 
     colours: list[int]
     scales: list[int]
@@ -63,10 +93,12 @@ class _State(NamedTuple):
 
 
 def _inputs(network: Network) -> _State:
+    """The state of the input layer, whose colours are all different."""
     return _State([-1 - i for i in range(network.inputs)], [1] * network.inputs, 1)
 
 
 def _next(network: Network, layer: int, before: _State, names: dict[object, int]) -> _State:
+    """The state of a layer; `names` maps the keys of both networks to colours."""
     table = network.layers[layer - 1].augmented()
     common = before.common * table.denominator
     colours, scales = [], []
@@ -88,7 +120,10 @@ def _next(network: Network, layer: int, before: _State, names: dict[object, int]
 
 
 def _key(layer: int, bias: int, entries: list[tuple[int, int]], denominator: int) -> object:
-    """Equal for equal vectors (bias, entries) up to positive scale; with a denominator, for equal vectors over it."""
+    """A key that is equal for equal vectors (bias, entries) up to positive scale.
+
+    With a denominator, it is equal for equal vectors over that denominator only.
+    """
     divisor = math.gcd(denominator, bias, *(e for _, e in entries)) or 1
     reduced = sorted((colour, e // divisor) for colour, e in entries)
     return layer, denominator // divisor, bias // divisor, tuple(reduced)

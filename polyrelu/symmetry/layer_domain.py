@@ -1,8 +1,11 @@
-"""The set that a hidden layer acts on: R^n for the first one, the orthant u ≥ 0 for later ones, or a polyhedron.
+"""The domain of a hidden layer: R^n for the first layer, the orthant for later ones, or another.
 
-What a neuron [w | b] does there depends on the sign of w·u + b: if it has both signs, its hyperplane meets the
-interior, and the neuron bends. Which linear forms w can be made ≥ 0 by a bias is told by the recession cone, generated
-by rays and lines: w·u is bounded below iff w·ray ≥ 0 for all rays and w·line = 0 for all lines.
+A neuron [w | b] with both signs on the domain has its hyperplane meet the interior and is nonlinear
+there; a neuron with one sign is affine. Provers of statements about one layer ask a `LayerDomain`
+which case holds, and which linear forms a bias can make nonnegative.
+
+A linear form w·u is bounded below on the domain if and only if it is nonnegative on the recession
+cone: w·ray ≥ 0 for all of its rays and w·line = 0 for all of its lines.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from polyrelu.exact import (
     Optimal,
     Polyhedron,
     RationalMatrix,
+    dot,
     kernel,
     row_basis,
 )
@@ -32,10 +36,17 @@ class LayerDomain:
 
     Attributes
     ----------
-    polyhedron : the set.
-    rays, lines : of its recession cone.
-    kind : ``"space"``, ``"orthant"`` or ``"polyhedron"``; the first two need no linear programs.
+    polyhedron
+        The set.
+    rays
+        Rays of its recession cone, primitive integer vectors.
+    lines
+        A basis of its lineality space, primitive integer vectors.
+    kind
+        One of "space", "orthant" and "polyhedron"; the first two need no linear programs.
 
+    Examples
+    --------
     >>> LayerDomain.orthant(2).sign((1, 0, 3)), LayerDomain.whole_space(2).sign((1, 0, 3))
     (1, 0)
     """
@@ -47,23 +58,37 @@ class LayerDomain:
 
     @classmethod
     def whole_space(cls, dimension: int) -> LayerDomain:
-        """R^n."""
+        """Return the domain R^n."""
         return cls(Polyhedron.universe(dimension), (), _units(dimension), "space")
 
     @classmethod
     def orthant(cls, dimension: int) -> LayerDomain:
-        """{u : u ≥ 0}."""
+        """Return the domain {u : u ≥ 0}."""
         return cls(Polyhedron.orthant(dimension), _units(dimension), (), "orthant")
 
     @classmethod
     def of(cls, polyhedron: Polyhedron) -> LayerDomain:
-        """A polyhedron with interior.
+        """Return the domain of a polyhedron with interior.
+
+        Parameters
+        ----------
+        polyhedron
+            A full-dimensional polyhedron.
+
+        Returns
+        -------
+        LayerDomain
+            The domain.
 
         Raises
         ------
-        DomainError : it is empty or flat.
+        DomainError
+            The polyhedron is empty or flat.
 
-        >>> LayerDomain.of(Polyhedron.box([0], [2])).sign((1, -1)), LayerDomain.of(Polyhedron.box([0], [2])).rays
+        Examples
+        --------
+        >>> domain = LayerDomain.of(Polyhedron.box([0], [2]))
+        >>> domain.sign((1, -1)), domain.rays
         (0, ())
         """
         size = polyhedron.ambient_dimension
@@ -75,25 +100,35 @@ class LayerDomain:
             raise DomainError("the domain has no interior; give one of full dimension")
         if polyhedron.is_bounded():
             return cls(polyhedron, (), (), "polyhedron")
-        found = _recession_cone(
-            polyhedron
-        ).generators()  # of the polyhedron itself there may be very many
-        kind = "polyhedron" if len(found.lines) < size else "space"
-        return cls(polyhedron, found.rays, found.lines, kind)
+        # The polyhedron itself may have very many vertices.
+        cone = _recession_cone(polyhedron).generators()
+        kind = "polyhedron" if len(cone.lines) < size else "space"
+        return cls(polyhedron, cone.rays, cone.lines, kind)
 
     @property
     def dimension(self) -> int:
-        """n."""
+        """The dimension n of the space and of the domain."""
         return self.polyhedron.ambient_dimension
 
     @property
     def bounded_dimension(self) -> int:
-        """The dimension of the space of the linear forms that are bounded below."""
+        """The dimension of the cone of linear forms that are bounded below."""
         return self.dimension - len(self.lines)
 
     def sign(self, row: Sequence[int | Fraction]) -> int:
-        """The sign of w·u + b on the domain for a row [w | b]: 1 if it is ≥ 0 everywhere, and > 0 somewhere; -1 if it
-        is ≤ 0 everywhere; 0 if it takes both signs."""
+        """Return the sign of an affine form on the domain.
+
+        Parameters
+        ----------
+        row
+            The form w·u + b as [w | b], shape (n + 1,).
+
+        Returns
+        -------
+        int
+            1 if the form is ≥ 0 everywhere and > 0 somewhere; -1 if it is ≤ 0 everywhere; 0 if it
+            takes both signs.
+        """
         if not any(row[:-1]):
             return 1 if row[-1] > 0 else -1
         if self.kind == "space":
@@ -107,7 +142,7 @@ class LayerDomain:
         return -1 if least is not None and -row[-1] >= least else 0
 
     def least_bias(self, form: Sequence[int | Fraction]) -> Fraction | None:
-        """The least b with form·u + b ≥ 0 everywhere, or None if there is none.
+        """Return the least b with form·u + b ≥ 0 everywhere, or None if there is none.
 
         >>> LayerDomain.of(Polyhedron.box([-1, 0], [2, 1])).least_bias([1, -1])
         Fraction(2, 1)
@@ -124,13 +159,15 @@ class LayerDomain:
         return best.value
 
     def allows(self, form: Sequence[int | Fraction]) -> bool:
-        """Whether form·u is bounded below."""
-        return all(_dot(form, ray) >= 0 for ray in self.rays) and not any(
-            _dot(form, line) for line in self.lines
+        """Return whether the linear form form·u is bounded below."""
+        return all(dot(form, ray) >= 0 for ray in self.rays) and not any(
+            dot(form, line) for line in self.lines
         )
 
     def positive_form(self) -> Vector:
-        """A form that is > 0 on all rays and 0 on all lines: inside the cone of the forms that are bounded below.
+        """Return a linear form that is > 0 on all rays and 0 on all lines.
+
+        It lies in the relative interior of the cone of forms that are bounded below.
 
         >>> LayerDomain.orthant(2).positive_form()
         (Fraction(1, 1), Fraction(1, 1))
@@ -145,43 +182,58 @@ class LayerDomain:
             [[-entry for entry in ray] for ray in self.rays], [-1] * len(self.rays)
         )
         program.add_equations(self.lines, [0] * len(self.lines))
-        found = program.feasible_point()
-        if isinstance(found, Infeasible):
+        form = program.feasible_point()
+        if isinstance(form, Infeasible):
             raise ArithmeticError("a pointed cone has no positive form")  # pragma: no cover
-        return found
+        return form
 
     def forms_within(self, rows: RationalMatrix) -> tuple[RationalMatrix, Vector]:
-        """The forms y·rows, for independent rows, that are bounded below: a basis, of forms like that, of the space
-        that they span, and one of them from the relative interior.
+        """Describe the cone of the forms y·rows that are bounded below on the domain.
 
+        Parameters
+        ----------
+        rows
+            Independent linear forms, shape (k, n).
+
+        Returns
+        -------
+        tuple of RationalMatrix and Vector
+            Forms of the cone that are a basis of its linear span, as rows; and a form in the
+            relative interior of the cone.
+
+        Examples
+        --------
         >>> basis, inside = LayerDomain.orthant(2).forms_within(RationalMatrix.from_rows([[1, -1]]))
         >>> basis.shape, inside
         ((0, 2), (Fraction(0, 1), Fraction(0, 1)))
         """
         count = rows.nrows
-        on_rays = [tuple(-_dot(row, ray) for row in rows.rows()) for ray in self.rays]
-        on_lines = [tuple(_dot(row, line) for row in rows.rows()) for line in self.lines]
+        on_rays = [tuple(-dot(row, ray) for row in rows.rows()) for ray in self.rays]
+        on_lines = [tuple(dot(row, line) for row in rows.rows()) for line in self.lines]
         cone = Polyhedron.from_constraints(
             on_rays, [0] * len(on_rays), on_lines, [0] * len(on_lines), count
         )
-        found = cone.relative_interior()
-        if found is None:  # pragma: no cover - it contains 0
+        interior = cone.relative_interior()
+        if interior is None:  # pragma: no cover - the cone contains 0
             raise ArithmeticError("a cone is empty")
-        equations, inside = found
-        multipliers = _around(cone, equations, inside)
+        equations, inside = interior
+        multipliers = _spanning_points(cone, equations, inside)
         forms = RationalMatrix.from_rows(multipliers, ncols=count) @ rows
         return forms, (RationalMatrix.from_rows([inside], ncols=count) @ rows).row(0)
 
 
 def _recession_cone(polyhedron: Polyhedron) -> Polyhedron:
+    """The cone of the directions in which the polyhedron is unbounded."""
     rows = [
         [(*row[:-1], 0) for row in part] for part in (polyhedron.inequalities, polyhedron.equations)
     ]
     return Polyhedron(polyhedron.ambient_dimension, tuple(rows[0]), tuple(rows[1]))
 
 
-def _around(cone: Polyhedron, equations: Sequence[IntegerRow], inside: Vector) -> list[Vector]:
-    """Independent points of a cone near a point of its relative interior, as many as its dimension."""
+def _spanning_points(
+    cone: Polyhedron, equations: Sequence[IntegerRow], inside: Vector
+) -> list[Vector]:
+    """Independent points of a cone, as many as its dimension, near a relative interior point."""
     size = len(inside)
     hull = RationalMatrix.from_integers([list(row[:-1]) for row in equations], ncols=size)
     points: list[Vector] = []
@@ -196,18 +248,15 @@ def _around(cone: Polyhedron, equations: Sequence[IntegerRow], inside: Vector) -
 
 
 def _safe_step(cone: Polyhedron, inside: Vector, direction: Vector) -> Fraction:
-    """A step along a direction of the affine hull that stays inside, both ways."""
+    """A step along a direction of the affine hull that stays inside the cone in both senses."""
     step = Fraction(1)
     for row in cone.inequalities:
-        slope = abs(_dot(direction, row[:-1]))
+        slope = abs(dot(direction, row[:-1]))
         if slope:
-            step = min(step, (row[-1] - _dot(inside, row[:-1])) / slope / 2)
+            step = min(step, (row[-1] - dot(inside, row[:-1])) / slope / 2)
     return step
 
 
 def _units(size: int) -> tuple[IntegerRow, ...]:
+    """The unit vectors."""
     return tuple(tuple(int(i == j) for j in range(size)) for i in range(size))
-
-
-def _dot(left: Sequence[int | Fraction], right: Sequence[int | Fraction]) -> Fraction:
-    return sum((Fraction(a) * b for a, b in zip(left, right, strict=True)), Fraction())

@@ -1,14 +1,16 @@
 """Permutation and positive scaling of hidden neurons, and the canonical form under both.
 
-Two parameters are *related* (θ ~ θ') when one comes from the other by permuting the neurons of hidden layers and
-scaling hidden neurons: incoming row and bias times λ > 0, outgoing weights divided by λ. The canonical form is the
-same for related parameters and different for others, degenerate ones included.
+Two networks are *related* (θ ~ θ') if one comes from the other by permuting the neurons of hidden
+layers and scaling hidden neurons: incoming row and bias times λ > 0, outgoing weights divided by λ.
+The canonical form is the same for related networks and different for others, degenerate ones
+included.
 
-Scaling comes first: walking forward, every neuron is scaled so that the absolute values of its incoming weights and
-bias sum to 1; neurons whose incoming weights and bias vanish are constantly 0 and are scaled by their outgoing
-weights instead. What remains is a graph-canonisation problem: neurons are coloured by their weights, colours are
-refined over incoming and outgoing weights until they are stable, and neurons that still share a colour are told
-apart by trying each of them first. Random weights need no trying at all.
+Scaling comes first. From the first layer to the last, every neuron is scaled so that the absolute
+values of its incoming weights and bias sum to 1. A neuron whose incoming weights and bias vanish is
+constantly 0 and is scaled by its outgoing weights instead. What remains is a graph canonisation
+problem: neurons are coloured by their weights, colours are refined by incoming and outgoing weights
+until they are stable, and neurons that still share a colour are distinguished by trying each of
+them as the first one. Random weights leave no neurons of the same colour.
 """
 
 from __future__ import annotations
@@ -17,24 +19,47 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from polyrelu.errors import NetworkError
-from polyrelu.exact import Rational, to_fraction
-from polyrelu.exact.matrix import RationalMatrix
-from polyrelu.network.layers import Block, Layer
-from polyrelu.network.network import Network
+from polyrelu.exact import Rational, RationalMatrix, to_fraction
+from polyrelu.network import Block, Layer, Network
 
 __all__ = ["canonical_form", "permute", "related", "rescale"]
 
+#: Maximum number of orderings of neurons of the same colour that are compared.
 _LEAF_LIMIT = 1_000
 
+#: The colour of each neuron, layer by layer, the input first.
 _Colours = list[list[int]]
+#: A change of a matrix of weights.
 _OnMatrix = Callable[[RationalMatrix], RationalMatrix]
 #: A block as (target layer, source layer, rows, columns).
 _Table = tuple[int, int, list[tuple[Fraction, ...]], list[tuple[Fraction, ...]]]
 
 
 def permute(network: Network, layer: int, order: Sequence[int]) -> Network:
-    """The network whose hidden layer `layer` (from 1) lists the neurons in the given order.
+    """Permute the neurons of a hidden layer; the function stays the same.
 
+    Parameters
+    ----------
+    network
+        Any network.
+    layer
+        Number of the hidden layer, from 1; the last layer of a network that ends in a ReLU cannot
+        be permuted.
+    order
+        The indices of all neurons of the layer, in the order in which they are wanted.
+
+    Returns
+    -------
+    Network
+        The changed network.
+
+    Raises
+    ------
+    NetworkError
+        There is no such layer, or the order is not a permutation.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [2]], [0, 1]), ([[3, 4]], [0])])
     >>> permute(net, 1, [1, 0]).weight(1).rows()
@@ -43,7 +68,8 @@ def permute(network: Network, layer: int, order: Sequence[int]) -> Network:
     _check_hidden(network, layer)
     if sorted(order) != list(range(network.widths[layer])):
         raise NetworkError(
-            f"{list(order)} is not a permutation of the {network.widths[layer]} neurons of layer {layer}"
+            f"{list(order)} is not a permutation of the {network.widths[layer]} neurons "
+            f"of layer {layer}"
         )
     return _transformed(
         network, layer, lambda rows: rows.take(rows=order), lambda w: w.take(columns=order)
@@ -51,8 +77,31 @@ def permute(network: Network, layer: int, order: Sequence[int]) -> Network:
 
 
 def rescale(network: Network, layer: int, factors: Sequence[Rational]) -> Network:
-    """The network whose hidden layer `layer` has neuron i scaled by ``factors[i]`` > 0; the function stays the same.
+    """Scale the neurons of a hidden layer by positive factors; the function stays the same.
 
+    Parameters
+    ----------
+    network
+        Any network.
+    layer
+        Number of the hidden layer, from 1; the last layer of a network that ends in a ReLU cannot
+        be scaled.
+    factors
+        A factor > 0 for each neuron of the layer: its incoming weights and bias are multiplied, its
+        outgoing weights are divided by it.
+
+    Returns
+    -------
+    Network
+        The changed network.
+
+    Raises
+    ------
+    NetworkError
+        There is no such layer, or the number or a sign of the factors is wrong.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> net = from_arrays([([[1], [2]], [0, 1]), ([[3, 4]], [0])])
     >>> rescale(net, 1, [2, "1/2"]).weight(2).rows()
@@ -69,9 +118,31 @@ def rescale(network: Network, layer: int, factors: Sequence[Rational]) -> Networ
 
 
 def related(first: Network, second: Network) -> bool:
-    """Whether the two come from each other by permuting and positively scaling hidden neurons.
+    """Decide whether two networks differ by permuting and positively scaling hidden neurons.
 
-    Raises `NetworkError` where `canonical_form` does.
+    Parameters
+    ----------
+    first
+        Any network.
+    second
+        Any network.
+
+    Returns
+    -------
+    bool
+        Whether the networks are related.
+
+    Raises
+    ------
+    NetworkError
+        The canonical form of a network cannot be computed, see `canonical_form`.
+
+    Examples
+    --------
+    >>> from polyrelu.network import from_arrays
+    >>> net = from_arrays([([[1], [2]], [0, 1]), ([[3, 4]], [0])])
+    >>> related(net, rescale(net, 1, [5, 7]))
+    True
     """
     if first.widths != second.widths or first.last != second.last:
         return False
@@ -79,11 +150,26 @@ def related(first: Network, second: Network) -> bool:
 
 
 def canonical_form(network: Network) -> Network:
-    """The representative of the network's class under permutation and positive scaling of hidden neurons.
+    """Compute the canonical form under permutation and positive scaling of hidden neurons.
 
-    Raises `NetworkError` if more than 1,000 orderings of look-alike neurons would have to be compared, or if constantly
-    zero neurons that reach no output weigh on each other.
+    Parameters
+    ----------
+    network
+        Any network.
 
+    Returns
+    -------
+    Network
+        The representative of all networks related to this one.
+
+    Raises
+    ------
+    NetworkError
+        More than 1,000 orderings of neurons of the same colour would have to be compared, or
+        neurons that are constantly 0 and reach no output have weights on each other.
+
+    Examples
+    --------
     >>> from polyrelu.network import from_arrays
     >>> a = from_arrays([([[1], [2]], [0, 1]), ([[3, 4]], [0])])
     >>> canonical_form(a) == canonical_form(permute(rescale(a, 1, [5, 7]), 1, [1, 0]))
@@ -96,12 +182,16 @@ def canonical_form(network: Network) -> Network:
 
 
 def _scaled(network: Network) -> Network:
+    """The network with every free neuron in its canonical scale."""
     network, live = _live_scaled(network)
     return _inert_scaled(network, live)
 
 
 def _live_scaled(network: Network) -> tuple[Network, list[set[int]]]:
-    """Scale the *live* neurons, those with a bias or a weight on the input or on a live neuron; say which they are."""
+    """The network with its live neurons scaled, and the live neurons of each layer.
+
+    A neuron is *live* if it has a bias, or a weight on the input or on a live neuron.
+    """
     live = [set(range(network.inputs))]
     for layer in range(1, network.depth + 1):
         sizes = [_incoming_size(network, layer, i, live) for i in range(network.widths[layer])]
@@ -113,9 +203,10 @@ def _live_scaled(network: Network) -> tuple[Network, list[set[int]]]:
 
 
 def _inert_scaled(network: Network, fixed: list[set[int]]) -> Network:
-    """Scale the other neurons, which are constantly 0, by their weights to and from neurons whose scale is fixed.
+    """The network with the other neurons scaled, which are constantly 0.
 
-    Each sweep fixes the neurons next to the ones already fixed, until nothing changes.
+    Their scale comes from their weights to and from neurons of a fixed scale. Each sweep fixes the
+    scales of the neurons next to those neurons, until nothing changes.
     """
     while True:
         scales = {
@@ -135,13 +226,17 @@ def _inert_scaled(network: Network, fixed: list[set[int]]) -> Network:
 
 
 def _size_beside(network: Network, layer: int, neuron: int, fixed: list[set[int]]) -> Fraction:
-    """The factor that brings a neuron's weights on fixed neurons to size 1; if it has none, its weights from them."""
+    """The factor that scales a neuron by its weights to fixed neurons, or else from them.
+
+    It is 0 if the neuron has no such weights.
+    """
     outgoing = _outgoing_size(network, layer, neuron, fixed)
     incoming = _incoming_size(network, layer, neuron, fixed)
     return outgoing or (1 / incoming if incoming else Fraction())
 
 
 def _refuse_loose_weights(network: Network, fixed: list[set[int]]) -> None:
+    """Raise `NetworkError` if a neuron without a fixed scale has weights on others."""
     everything = [set(range(width)) for width in network.widths]
     for layer in range(1, _free_layers(network) + 1):
         for i in everything[layer] - fixed[layer]:
@@ -149,11 +244,13 @@ def _refuse_loose_weights(network: Network, fixed: list[set[int]]) -> None:
                 network, layer, i, everything
             ):
                 raise NetworkError(
-                    "neurons that are 0 and reach no output weigh on each other; no canonical form for these"
+                    "neurons that are 0 and reach no output weigh on each other; "
+                    "no canonical form for these"
                 )
 
 
 def _incoming_size(network: Network, layer: int, neuron: int, live: list[set[int]]) -> Fraction:
+    """The sum of the absolute bias and the absolute weights of a neuron from live neurons."""
     own = network.layers[layer - 1]
     weights = ((block.source, block.weight.row(neuron)) for block in own.blocks)
     return sum(
@@ -162,7 +259,7 @@ def _incoming_size(network: Network, layer: int, neuron: int, live: list[set[int
 
 
 def _outgoing_size(network: Network, layer: int, neuron: int, fixed: list[set[int]]) -> Fraction:
-    """The absolute weights of a neuron on fixed neurons and outputs, summed."""
+    """The sum of the absolute weights of a neuron to fixed neurons and outputs."""
     blocks = [
         (target, b)
         for target, later in enumerate(network.layers, 1)
@@ -176,7 +273,7 @@ def _outgoing_size(network: Network, layer: int, neuron: int, fixed: list[set[in
 
 
 def _first_colours(network: Network) -> _Colours:
-    """Inputs and outputs are told apart by their place; the neurons of a hidden layer are not, yet."""
+    """Different colours for all inputs and outputs, one colour for the neurons of a free layer."""
     free = _free_layers(network)
     return [
         [0] * width if 1 <= number <= free else list(range(width))
@@ -185,7 +282,7 @@ def _first_colours(network: Network) -> _Colours:
 
 
 def _refined(network: Network, colours: _Colours) -> _Colours:
-    """Split colours by bias, incoming and outgoing weights, until nothing splits."""
+    """The stable refinement of colours by bias, incoming and outgoing weights."""
     tables = _weight_tables(network)
     while True:
         finer = [_layer_colours(network, tables, colours, number) for number in range(len(colours))]
@@ -195,7 +292,7 @@ def _refined(network: Network, colours: _Colours) -> _Colours:
 
 
 def _weight_tables(network: Network) -> list[_Table]:
-    """Every block as (target layer, source layer, rows, columns)."""
+    """All blocks of the network."""
     return [
         (number, block.source, block.weight.rows(), block.weight.transpose().rows())
         for number, layer in enumerate(network.layers, 1)
@@ -206,6 +303,7 @@ def _weight_tables(network: Network) -> list[_Table]:
 def _layer_colours(
     network: Network, tables: Sequence[_Table], colours: _Colours, number: int
 ) -> list[int]:
+    """The colours of a layer refined once."""
     keys: list[tuple[int, Fraction, tuple[tuple[tuple[int, Fraction], ...], ...]]] = []
     for i, colour in enumerate(colours[number]):
         around: list[tuple[tuple[int, Fraction], ...]] = []
@@ -220,7 +318,10 @@ def _layer_colours(
 
 
 def _orderings(network: Network, colours: _Colours, budget: list[int]) -> Iterator[Network]:
-    """The networks sorted by colour, one for each way of telling look-alike neurons apart."""
+    """The networks sorted by colour, one for each choice of an order among equal colours.
+
+    Raises `NetworkError` if `budget`, the number of networks that are left, falls below 0.
+    """
     tied = next(
         (
             (number, [i for i, c in enumerate(layer) if c == colour])
@@ -234,7 +335,8 @@ def _orderings(network: Network, colours: _Colours, budget: list[int]) -> Iterat
         budget[0] -= 1
         if budget[0] < 0:
             raise NetworkError(
-                f"more than {_LEAF_LIMIT} orderings of look-alike neurons: no canonical form within the bound"
+                f"more than {_LEAF_LIMIT} orderings of look-alike neurons: "
+                "no canonical form within the bound"
             )
         yield _sorted_by(network, colours)
         return
@@ -254,7 +356,7 @@ def _orderings(network: Network, colours: _Colours, budget: list[int]) -> Iterat
 
 
 def _are_twins(network: Network, layer: int, members: Sequence[int]) -> bool:
-    """Whether the neurons have the same incoming and outgoing weights, so that exchanging them changes nothing."""
+    """Whether the neurons have the same bias, incoming and outgoing weights."""
     own = network.layers[layer - 1]
     parts = (
         [block.weight for block in own.blocks]
@@ -265,6 +367,7 @@ def _are_twins(network: Network, layer: int, members: Sequence[int]) -> bool:
 
 
 def _sorted_by(network: Network, colours: _Colours) -> Network:
+    """The network with the neurons of each free layer in the order of their colours."""
     for layer in range(1, _free_layers(network) + 1):
         network = permute(
             network, layer, sorted(range(network.widths[layer]), key=colours[layer].__getitem__)
@@ -273,6 +376,7 @@ def _sorted_by(network: Network, colours: _Colours) -> Network:
 
 
 def _sort_key(network: Network) -> list[Fraction]:
+    """All weights and biases in a fixed order."""
     parts = [
         part
         for layer in network.layers
@@ -282,12 +386,15 @@ def _sort_key(network: Network) -> list[Fraction]:
 
 
 def _free_layers(network: Network) -> int:
-    """The layers whose neurons may be permuted and scaled; not the last one, since a fixed identity follows a
-    trailing ReLU."""
+    """The number of layers whose neurons may be permuted and scaled.
+
+    The last layer is not free: after a trailing ReLU follows a fixed identity.
+    """
     return network.depth - 1
 
 
 def _check_hidden(network: Network, layer: int) -> None:
+    """Raise `NetworkError` if a layer is not free."""
     if not 1 <= layer <= _free_layers(network):
         raise NetworkError(
             f"layer {layer} is not a hidden layer with free neurons (1 to {_free_layers(network)})"
@@ -295,12 +402,14 @@ def _check_hidden(network: Network, layer: int) -> None:
 
 
 def _outgoing(network: Network, layer: int) -> list[RationalMatrix]:
+    """The weights of all later layers on a layer."""
     return [
         block.weight for later in network.layers for block in later.blocks if block.source == layer
     ]
 
 
 def _transformed(network: Network, layer: int, incoming: _OnMatrix, outgoing: _OnMatrix) -> Network:
+    """The network with changed incoming weights, bias and outgoing weights of a layer."""
     changed: dict[int, Layer] = {}
     for number, own in enumerate(network.layers, 1):
         blocks = tuple(

@@ -1,6 +1,7 @@
-"""Linear programs of chosen families and sizes, reproducible from a `random.Random`; shared by tests and benchmarks.
+"""Linear programs of chosen families and sizes, reproducible from a `random.Random`.
 
-Nothing of the product is imported: the oracles read the same instances, in plain integers and fractions.
+Tests and benchmarks share them. The package is not imported: the oracles read the same instances,
+in plain integers and fractions.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Instance:
         return [row for row in self.rows if row.is_equation]
 
     def without_bounds(self) -> Instance:
-        """The same constraints with further rows in the place of the bounds, equations where two bounds are equal."""
+        """The same constraints with rows instead of bounds, equations where bounds are equal."""
         rows = list(self.rows)
         for j, (low, up) in enumerate(zip(self.lower, self.upper, strict=True)):
             unit = tuple(int(i == j) for i in range(self.columns))
@@ -82,7 +83,7 @@ class Instance:
 
 
 class Program(Protocol):
-    """What an instance can be poured into."""
+    """A program that takes the rows of an instance."""
 
     def add_inequalities(self, rows: Sequence[Sequence[object]], right: Sequence[object]) -> None:
         """Append rows x ≤ right."""
@@ -111,7 +112,7 @@ def built(
 
 
 def make(family: str, rng: Random, rows: int, columns: int) -> Instance:
-    """A random instance of a family with about as many rows (at least 1) and exactly as many columns (at least 1)."""
+    """Make a random instance of a family with about `rows` rows and exactly `columns` columns."""
     return FAMILIES[family](rng, rows, columns)
 
 
@@ -120,7 +121,7 @@ def boxed(instance: Instance, size: Number) -> Instance:
     return replace(instance, lower=(-size,) * instance.columns, upper=(size,) * instance.columns)
 
 
-# --- Parts -----------------------------------------------------------------------------------------------
+# --- Parts --------------------------------------------------------------------------------------
 
 
 def _integer(rng: Random, bits: int = _BITS) -> int:
@@ -179,7 +180,7 @@ def _around(
     return [int(_dot(row, point)) + rng.randint(0, room) for row in table]
 
 
-# --- Ordinary families -----------------------------------------------------------------------------------
+# --- Ordinary families --------------------------------------------------------------------------
 
 
 def _gaussian(rng: Random, m: int, n: int) -> Instance:
@@ -194,7 +195,7 @@ def _gaussian(rng: Random, m: int, n: int) -> Instance:
 
 
 def _gaussian_dyadic(rng: Random, m: int, n: int) -> Instance:
-    """The same as fractions over 2^30, in a box half of the time."""
+    """Gaussian rows as fractions over 2^30, in a box half of the time."""
     instance = _gaussian(rng, m, n)
     rows = tuple(
         Row(
@@ -210,7 +211,7 @@ def _gaussian_dyadic(rng: Random, m: int, n: int) -> Instance:
 
 
 def _deep_network(rng: Random, m: int, n: int) -> Instance:
-    """Signs of the preactivations of a random four-layer network: those at a point, or with some of them changed."""
+    """Sign conditions of a random four-layer network: at a point, or with some signs changed."""
     layers = min(_LAYERS, m)
     width = -(-m // layers)
     point, scale = _vector(rng, n, 20), 1 << 20
@@ -221,9 +222,8 @@ def _deep_network(rng: Random, m: int, n: int) -> Instance:
     for _ in range(layers):
         weights = [_vector(rng, len(activations), _WEIGHT_BITS) for _ in range(width)]
         preactivations = [
-            [int(_dot(row, column)) for column in zip(*activations, strict=True)]
-            for row in weights
-        ]  # fmt: skip
+            [int(_dot(row, column)) for column in zip(*activations, strict=True)] for row in weights
+        ]
         activations = []
         for row in preactivations:
             row[-1] += unit * _integer(rng, _WEIGHT_BITS)
@@ -260,7 +260,7 @@ def _bounds(rng: Random, m: int, n: int) -> Instance:
     return replace(instance, lower=tuple(lower), upper=tuple(upper))
 
 
-# --- Adversarial families --------------------------------------------------------------------------------
+# --- Adversarial families -----------------------------------------------------------------------
 
 
 def _small_integers(rng: Random, m: int, n: int) -> Instance:
@@ -275,7 +275,7 @@ def _small_integers(rng: Random, m: int, n: int) -> Instance:
 
 
 def _sliver(width: int) -> Callable[[Random, int, int], Instance]:
-    """Two opposite rows that leave room for a slab of width about 2^-width, or miss each other by as much."""
+    """Two opposite rows that leave a slab of width about 2^-width, or contradict by as much."""
 
     def maker(rng: Random, m: int, n: int) -> Instance:
         point = _small(rng, n)
@@ -316,7 +316,7 @@ def _unbounded(rng: Random, m: int, n: int) -> Instance:
 
 
 def _empty(rng: Random, m: int, n: int) -> Instance:
-    """Rows around a point, and one more that contradicts a positive combination of a few of them, by very little."""
+    """Rows around a point, and a row that contradicts a positive combination of them by little."""
     table = [_vector(rng, n, 12) for _ in range(max(1, m - 1))]
     right = _around(rng, table, _small(rng, n), 1 << 12)
     chosen = rng.sample(range(len(table)), rng.randint(1, min(len(table), n + 1)))
@@ -406,7 +406,7 @@ def _odd_bounds(rng: Random, m: int, n: int) -> Instance:
 
 
 def _tight_bounds(rng: Random, m: int, n: int) -> Instance:
-    """Bounds that floats cannot tell apart, and bounds beyond what floats, or HiGHS, take for finite."""
+    """Bounds that floats cannot tell apart, and bounds that floats or HiGHS take for infinite."""
     instance = _small_integers(rng, m, n)
     lower: list[Bound] = []
     upper: list[Bound] = []
@@ -435,7 +435,7 @@ def _tight_bounds(rng: Random, m: int, n: int) -> Instance:
 
 
 def _klee_minty(rng: Random, m: int, n: int) -> Instance:
-    """The cube that sends simplex methods around all its corners, with some redundant sums of its rows."""
+    """A Klee-Minty cube, which makes simplex methods visit all corners, with redundant sums."""
     table = [[2 << (j - i) if i < j else int(i == j) for i in range(n)] for j in range(n)]
     right = [5 ** (j + 1) for j in range(n)]
     for _ in range(max(0, m - n)):

@@ -1,4 +1,4 @@
-"""Linear programs have two engines, a table of integers for small ones and guesses for the others; tests use both."""
+"""The two engines of linear programs, a tableau for small ones and guesses: tests use both."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ ROUTES = ("tableau", "guesses")
 
 @contextmanager
 def engine(route: str) -> Iterator[None]:
-    """Within the block programs of every size are answered by one engine."""
+    """Solve programs of every size by one engine within a block."""
     with patch.object(linear_program, "is_small", return_value=route == "tableau"):
         yield

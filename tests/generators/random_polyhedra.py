@@ -1,4 +1,4 @@
-"""Random polyhedra of chosen kinds, most of them degenerate, as integer rows; reproducible from a `random.Random`."""
+"""Random polyhedra as integer rows, mostly degenerate, reproducible from a `random.Random`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Description(NamedTuple):
     equations: list[Row]
 
     def polyhedron(self) -> Polyhedron:
-        """The product's polyhedron, through its public constructor."""
+        """The polyhedron, by the public constructor."""
         matrix, right = (
             [row[:-1] for row in self.inequalities],
             [row[-1] for row in self.inequalities],
@@ -39,7 +39,7 @@ def random_description(kind: str, rng: Random, columns: int | None = None) -> De
 
 
 def redescribed(old: Description, rng: Random) -> Description:
-    """The same set by other rows: multiples, consequences, split equations, other bases of them, another order."""
+    """The same set by other rows: multiples, consequences, split equations, in another order."""
     inequalities, equations = list(old.inequalities), list(old.equations)
     for _ in range(rng.randint(0, 2) if equations else 0):  # a row operation
         i, k = rng.randrange(len(equations)), rng.randrange(len(equations))
@@ -70,7 +70,7 @@ def _sum(*terms: tuple[int, Row]) -> Row:
     )
 
 
-# -- kinds --------------------------------------------------------------------------------------------------------
+# -- kinds ---------------------------------------------------------------------------------------
 
 
 def _small(rng: Random) -> int:
@@ -82,7 +82,7 @@ def _huge(rng: Random) -> int:
 
 
 def _through(rng: Random, normals: Sequence[Sequence[int]], rooms: Sequence[int]) -> list[Row]:
-    """Rows with these normals that leave some random point so much room."""
+    """Rows with these normals and the given slack at a random point."""
     centre = [rng.randint(-3, 3) for _ in range(4)]
     return [
         (*normal, sum(a * x for a, x in zip(normal, centre, strict=False)) + room)
@@ -108,7 +108,7 @@ def _large(rng: Random, columns: int) -> Description:
 
 
 def _nearly_parallel(rng: Random, columns: int) -> Description:
-    """Pairs of 60-bit rows, with and against each other, that floats cannot tell apart."""
+    """Pairs of 60-bit rows, parallel or opposite, that are equal in floats."""
     normals: list[list[int]] = []
     for _ in range(rng.randint(1, 4)):
         normal = [_huge(rng) for _ in range(columns)]

@@ -1,6 +1,7 @@
-"""Shared hypothesis strategies: exact numbers, rational matrices, plain stacks from generic to degenerate, points.
+"""Shared hypothesis strategies: exact numbers, rational matrices, plain stacks, points.
 
-Importing this module loads a hypothesis profile: no deadlines (the machine may be busy), always the same examples.
+Importing this module loads a hypothesis profile: no deadlines (the machine may be busy), always the
+same examples.
 """
 
 from __future__ import annotations
@@ -70,10 +71,20 @@ def ranked_rows(draw: st.DrawFn, largest: int = 5) -> Matrix:
     elif inner == min(nrows, ncols):
         rows = draw(shaped_rows(nrows, ncols))
     else:
-        rows = [[sum((a * b for a, b in zip(row, column, strict=True)), Fraction(0))
-                 for column in zip(*right, strict=True)] for row in left]  # fmt: skip
-    factors = draw(st.lists(st.sampled_from([1, 1, 1, AWKWARD[0], AWKWARD[1], AWKWARD[0] * AWKWARD[1]]),
-                            min_size=nrows, max_size=nrows))  # fmt: skip
+        rows = [
+            [
+                sum((a * b for a, b in zip(row, column, strict=True)), Fraction(0))
+                for column in zip(*right, strict=True)
+            ]
+            for row in left
+        ]
+    factors = draw(
+        st.lists(
+            st.sampled_from([1, 1, 1, AWKWARD[0], AWKWARD[1], AWKWARD[0] * AWKWARD[1]]),
+            min_size=nrows,
+            max_size=nrows,
+        )
+    )
     return [[entry * factor for entry in row] for row, factor in zip(rows, factors, strict=True)]
 
 
@@ -92,7 +103,7 @@ def architectures(largest: int = 3, depth: int = 3) -> st.SearchStrategy[list[in
 def plain_stacks(
     draw: st.DrawFn, widths: Sequence[int] | None = None, kind: Kind | None = None
 ) -> Network:
-    """Plain stacks: generic ones (floats), small integers with many zeros, and stacks degraded on purpose."""
+    """Plain stacks: generic floats, small integers with many zeros, and degenerate stacks."""
     chosen = draw(architectures()) if widths is None else widths
     sort = kind or draw(st.sampled_from(["gaussian", "integers", "degenerate"]))
     entries = (
@@ -100,8 +111,10 @@ def plain_stacks(
         if sort == "gaussian"
         else st.integers(-2, 2).map(Fraction)
     )
-    layers = [(draw(shaped_rows(rows, columns, entries)), draw(shaped_rows(1, rows, entries))[0])
-              for columns, rows in pairwise(chosen)]  # fmt: skip
+    layers = [
+        (draw(shaped_rows(rows, columns, entries)), draw(shaped_rows(1, rows, entries))[0])
+        for columns, rows in pairwise(chosen)
+    ]
     if sort == "degenerate":
         for _ in range(draw(st.integers(1, 3))):
             _degrade(draw, layers)
@@ -109,7 +122,7 @@ def plain_stacks(
 
 
 def _degrade(draw: st.DrawFn, layers: Network) -> None:
-    """Make one neuron unused, constant, dead, linear, or a positive or negative multiple of another one."""
+    """Make a neuron unused, constant, dead, linear, or a multiple of another neuron."""
     number = draw(st.integers(0, len(layers) - 1))
     weights, bias = layers[number]
     i, k = draw(st.integers(0, len(bias) - 1)), draw(st.integers(0, len(bias) - 1))
@@ -131,5 +144,5 @@ def _degrade(draw: st.DrawFn, layers: Network) -> None:
 
 
 def exact_network(layers: Network, last: Literal["affine", "relu"] = "affine") -> ExactNetwork:
-    """The product's network for an oracle's."""
+    """Convert an oracle's network into the package's."""
     return from_arrays(layers, last)

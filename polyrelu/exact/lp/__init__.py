@@ -1,10 +1,13 @@
-"""Linear programs over the rationals, answered exactly and with certificates.
+"""Linear programs over the rationals, solved exactly and with dual certificates.
 
-Small programs are solved on a table of integers (`tableau`). For the others HiGHS guesses in floating point which
-constraints are tight, and an exact simplex method (`simplex`) starts there: a right guess is verified in two linear
-solves, a wrong one is repaired by exact pivots. So every answer is exact, and none depends on how good a guess was. The
-data flow: `reading` → `rows` (integers) → `tableau`, or `highs` (guess) → `active_set` (solves) → `simplex`; then
-`answers` → `evidence` → `outcomes`.
+Small programs are solved on a table of integers (`tableau`). For the others HiGHS guesses an
+optimal basis in floating point, and an exact simplex method (`simplex`) starts from it: an optimal
+basis is verified by two linear solves, another one is improved by exact pivots. Every result is
+therefore exact, whatever the quality of the guess.
+
+Data flow: `parsing` → `rows` (integers) in a `model` → `tableau`, or `highs` (guess) → `basis`
+(linear solves) → `simplex`; then the exact results of `pivoting` → `dual_certificates` → `results`.
+`linear_program` is the interface to the other rooms.
 """
 
 from polyrelu.exact.lp.linear_program import LinearProgram

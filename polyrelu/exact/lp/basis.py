@@ -1,10 +1,13 @@
-"""As many independent tight constraints as there are columns, and what linear algebra says at their common point.
+"""Bases of a linear program: basic solution, dual multipliers and edges, by exact linear solves.
 
-Tight rows R and columns N fixed at a bound (or pinned, see below) leave a square system in the other columns C, with
-|R| = |C|. Only that system is solved: with bounds on most columns, as in a box of 784 pixels, it stays small.
+A basis consists of as many independent active constraints as there are columns: tight rows R, and
+nonbasic columns N that are fixed at a bound (or pinned, see `Side`). They leave a square system in
+the basic columns C, with |R| = |C|. Only that system is solved: with bounds on most columns, as in
+a box of 784 pixels, it stays small.
 
-The normals of the active constraints (rows a_r, r ∈ R, and unit vectors e_j, j ∈ N) form a basis of the space. The
-coordinates of the objective in it are the dual multipliers, its dual basis are the edges leaving the point.
+The normals of the active constraints (rows a_r, r ∈ R, and unit vectors e_j, j ∈ N) form a basis of
+the space. The coordinates of the objective in this basis are the dual multipliers; the dual basis
+consists of the edges that leave the basic solution.
 """
 
 from __future__ import annotations
@@ -19,14 +22,23 @@ from polyrelu.exact.lp.bounds import ColumnBounds, Side
 from polyrelu.exact.lp.rows import Rows
 from polyrelu.exact.modular import pivot_columns
 
-__all__ = ["Basis", "BasisCoordinates", "RationalVector", "default_basis", "repaired"]
+__all__ = ["Basis", "BasisCoordinates", "RationalVector", "repair_basis", "slack_basis"]
 
+#: The prime modulo which independence is tested.
 _PRIME = 2**61 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class RationalVector:
-    """The rational vector numerators / denominator, denominator > 0."""
+    """The rational vector numerators / denominator.
+
+    Attributes
+    ----------
+    numerators
+        FLINT integers.
+    denominator
+        A positive FLINT integer.
+    """
 
     numerators: list[fmpz]
     denominator: fmpz
@@ -34,7 +46,17 @@ class RationalVector:
 
 @dataclass(frozen=True, slots=True)
 class BasisCoordinates:
-    """A vector as (Σ rows_r a_r + Σ columns_j e_j) / denominator over the active constraints, denominator > 0."""
+    """The coordinates of a vector (Σ rows_r a_r + Σ columns_j e_j) / denominator in a basis.
+
+    Attributes
+    ----------
+    rows
+        Coordinate of the normal of each tight row, by the row.
+    columns
+        Coordinate of the unit vector of each nonbasic column, by the column.
+    denominator
+        A positive FLINT integer.
+    """
 
     rows: Mapping[int, fmpz]
     columns: Mapping[int, fmpz]
@@ -42,11 +64,21 @@ class BasisCoordinates:
 
 
 class Basis:
-    """Rows R and fixed columns N whose normals are a basis.
+    """Tight rows R and nonbasic columns N whose normals are a basis of the space.
+
+    Attributes
+    ----------
+    rows
+        The tight rows R.
+    fixed
+        The nonbasic columns N, each with the side where it is fixed.
+    columns
+        The basic columns C, ascending.
 
     Raises
     ------
-    ZeroDivisionError : from any method, if the normals are not a basis.
+    ZeroDivisionError
+        From any method, if the normals are not a basis.
     """
 
     __slots__ = (
@@ -73,12 +105,13 @@ class Basis:
         self._full_rows: fmpz_mat | None = None
 
     def _full(self) -> fmpz_mat:
-        """[A_R | s_R | c_R], all columns."""
+        """The matrix [A_R | s_R | c_R] of all columns."""
         if self._full_rows is None:
             self._full_rows = fmpz_mat(self._entries)
         return self._full_rows
 
     def _block(self, entries: list[list[int]]) -> fmpz_mat:
+        """The square matrix of the tight rows and the basic columns."""
         if not self.columns:
             return fmpz_mat(0, 0)
         if not self.fixed:
@@ -86,11 +119,11 @@ class Basis:
         return fmpz_mat([[row[j] for j in self.columns] for row in entries])
 
     def is_independent(self) -> bool:
-        """Whether a prime shows that the normals are a basis."""
+        """Return whether a prime shows that the normals are a basis."""
         return not self.columns or int(nmod_mat(self._matrix, _PRIME).rank()) == len(self.columns)
 
     def point(self) -> RationalVector:
-        """The point where every active constraint is tight."""
+        """Compute the basic solution: the point where every active constraint is tight."""
         common = self._bounds.denominator
         values = {j: self._bounds.at(j, side) for j, side in self.fixed.items()}
         size = len(self.columns) + len(self.fixed)
@@ -110,7 +143,7 @@ class Basis:
         return RationalVector(numerators, denominator)
 
     def coordinates(self, *vectors: Sequence[int | fmpz]) -> list[BasisCoordinates]:
-        """Integer vectors in the basis of the active normals."""
+        """Compute the coordinates of integer vectors in the basis."""
         if not self.columns:
             return [
                 BasisCoordinates({}, {j: fmpz(vector[j]) for j in self.fixed}, fmpz(1))
@@ -131,14 +164,15 @@ class Basis:
         ]
 
     def edge_from_row(self, row: int) -> RationalVector:
-        """The direction along which only `row` stops being tight, its slack growing."""
+        """Compute the edge along which only `row` stops being tight, its slack growing."""
         return self._edge(None, 0, [-1 if r == row else 0 for r in self.rows])
 
     def edge_from_column(self, column: int, step: int) -> RationalVector:
-        """The direction along which only the fixed `column` moves, by the sign `step`."""
+        """Compute the edge along which only the nonbasic `column` moves, by `step` = ±1."""
         return self._edge(column, step, [-step * row[column] for row in self._entries])
 
     def _edge(self, column: int | None, step: int, right: list[int]) -> RationalVector:
+        """The direction in which tight rows change by `right` and a nonbasic column by `step`."""
         numerators = [fmpz(0)] * (len(self.columns) + len(self.fixed))
         denominator = fmpz(1)
         if self.columns:
@@ -150,18 +184,18 @@ class Basis:
         return RationalVector(numerators, denominator)
 
 
-def default_basis(program: Rows, bounds: ColumnBounds) -> Basis:
-    """No row, every column at a bound or pinned: a start without a guess."""
+def slack_basis(program: Rows, bounds: ColumnBounds) -> Basis:
+    """Return the basis of no rows, with every column at a bound or pinned."""
     return Basis(program, bounds, [], {j: bounds.side(j) for j in range(program.columns)})
 
 
-def repaired(
+def repair_basis(
     program: Rows, bounds: ColumnBounds, rows: Sequence[int], fixed: Mapping[int, Side]
 ) -> Basis:
-    """An active set close to a guess, whose normals need not be independent.
+    """Return a basis close to a guess, whose normals need not be independent.
 
-    Independent modulo a prime implies independent. Rows that depend on the others are dropped, columns without a row
-    to determine them are fixed.
+    Rows that depend on the others are dropped, and columns that the rows do not determine become
+    nonbasic. Independence is tested modulo a prime, which implies independence.
     """
     columns = [j for j in range(program.columns) if j not in fixed]
     flat = [program.entries[r][j] for r in rows for j in columns]

@@ -1,4 +1,8 @@
-"""From coordinates in an active set to multipliers of the rows and bounds as the user gave them."""
+"""Multipliers of the rows and bounds as the user gave them, from coordinates in a basis.
+
+The simplex methods work with integer rows that are positive multiples of the user's rows; the
+multipliers of a certificate refer to the user's rows.
+"""
 
 from __future__ import annotations
 
@@ -16,22 +20,22 @@ from polyrelu.exact.lp.results import Multipliers, Point
 
 __all__ = [
     "crossing_bounds",
-    "farkas",
+    "dual_multipliers",
+    "dual_upper_bound",
+    "farkas_multipliers",
     "integer_multipliers",
-    "multipliers",
-    "point_of",
-    "upper_bound",
+    "rational_point",
 ]
 
 
-def point_of(vector: RationalVector) -> Point:
-    """The x part of an exact vector."""
+def rational_point(vector: RationalVector) -> Point:
+    """Return the coordinates x of an exact vector (x, t)."""
     denominator = int(vector.denominator)
     return tuple(Fraction(int(entry), denominator) for entry in vector.numerators[:-1])
 
 
-def multipliers(model: Model, coordinates: BasisCoordinates, scale: int) -> Multipliers:
-    """Multipliers that add up to (the vector with these coordinates) / scale."""
+def dual_multipliers(model: Model, coordinates: BasisCoordinates, scale: int) -> Multipliers:
+    """Return multipliers whose normals add up to (the vector with these coordinates) / scale."""
     denominator = int(coordinates.denominator) * scale
     rows = {
         r: Fraction(int(y) * model.scales[r], denominator) for r, y in coordinates.rows.items() if y
@@ -45,14 +49,17 @@ def multipliers(model: Model, coordinates: BasisCoordinates, scale: int) -> Mult
 
 
 def integer_multipliers(model: Model, coordinates: BasisCoordinates) -> Multipliers:
-    """Multipliers without a common divisor that add up to a positive multiple of the vector."""
-    return _primitive(
+    """Return integer multipliers whose normals add up to a positive multiple of the vector.
+
+    They have no common divisor.
+    """
+    return _without_common_divisor(
         _scaled_rows(model, coordinates.rows), _without_slack(model, coordinates.columns)
     )
 
 
-def farkas(model: Model, proof: Infeasibility) -> Multipliers:
-    """Integer multipliers that add up to 0·x ≤ (something negative)."""
+def farkas_multipliers(model: Model, proof: Infeasibility) -> Multipliers:
+    """Return integer multipliers with which the constraints add up to 0·x ≤ γ, γ < 0."""
     rows = {r: -y for r, y in proof.coordinates.rows.items()}
     columns = {j: -d for j, d in proof.coordinates.columns.items()}
     violation, scale = proof.violation, proof.coordinates.denominator
@@ -60,16 +67,19 @@ def farkas(model: Model, proof: Infeasibility) -> Multipliers:
         columns[violation.column] = scale * int(violation.side)
     else:
         rows[violation.row] = scale * violation.sign
-    return _primitive(_scaled_rows(model, rows), _without_slack(model, columns))
+    return _without_common_divisor(_scaled_rows(model, rows), _without_slack(model, columns))
 
 
 def crossing_bounds(column: int) -> Multipliers:
-    """The multipliers of l_j > u_j."""
+    """Return the Farkas multipliers of a column whose bounds contradict: l_j > u_j."""
     return Multipliers({}, {column: Fraction(1)}, {column: Fraction(1)})
 
 
-def upper_bound(model: Model, coordinates: BasisCoordinates) -> fmpz:
-    """A positive multiple of Σ rows_r c_r + Σ columns_j (bound of j): the bound that right signs prove."""
+def dual_upper_bound(model: Model, coordinates: BasisCoordinates) -> fmpz:
+    """Return a positive multiple of Σ rows_r c_r + Σ columns_j (bound of column j).
+
+    If the coordinates are dual feasible, this sum is an upper bound for the maximum.
+    """
     bounds = model.bounds
     rows = sum((y * model.rows.entries[r][-1] for r, y in coordinates.rows.items()), fmpz(0))
     columns = sum(
@@ -84,15 +94,17 @@ def upper_bound(model: Model, coordinates: BasisCoordinates) -> fmpz:
 
 
 def _scaled_rows(model: Model, rows: Mapping[int, fmpz]) -> dict[int, int]:
+    """Multipliers of the user's rows from multipliers of the integer rows."""
     return {r: int(y) * model.scales[r] for r, y in rows.items() if y}
 
 
 def _without_slack(model: Model, columns: Mapping[int, fmpz]) -> dict[int, int]:
-    """Without the bound t ≤ 1, which a proof that t ≤ 0 does not need: it only makes the bound larger."""
+    """The multipliers of the bounds without t ≤ 1, which only weakens a proof that t ≤ 0."""
     return {j: int(d) for j, d in columns.items() if d and j < model.columns}
 
 
-def _primitive(rows: dict[int, int], columns: dict[int, int]) -> Multipliers:
+def _without_common_divisor(rows: dict[int, int], columns: dict[int, int]) -> Multipliers:
+    """The multipliers divided by the greatest common divisor of all."""
     content = math.gcd(*rows.values(), *columns.values()) or 1
     return _by_side(
         {r: Fraction(y // content) for r, y in rows.items()},
@@ -101,6 +113,7 @@ def _primitive(rows: dict[int, int], columns: dict[int, int]) -> Multipliers:
 
 
 def _by_side(rows: Mapping[int, Fraction], columns: Mapping[int, Fraction]) -> Multipliers:
+    """The multipliers with the columns sorted into upper (> 0) and lower bounds (< 0)."""
     return Multipliers(
         dict(sorted(rows.items())),
         {j: d for j, d in sorted(columns.items()) if d > 0},

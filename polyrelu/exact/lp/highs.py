@@ -1,7 +1,8 @@
-"""Guesses in floating point, by HiGHS: which rows are tight, which columns sit at a bound, and roughly where.
+"""Guesses of an optimal basis in floating point, by HiGHS.
 
-Nothing here is believed. Numbers that floats cannot hold are clamped, HiGHS drops coefficients below 1e-12 and takes
-1e20 for infinity; the guess is then a bad one and costs exact pivots, not correctness.
+A guess names tight rows and nonbasic columns, and a point. The exact methods verify it, so that a
+bad guess costs pivots, not correctness: numbers that floats cannot hold are clamped, and HiGHS
+drops coefficients below 1e-12 and takes 1e20 for infinity.
 """
 
 from __future__ import annotations
@@ -19,16 +20,49 @@ from numpy.typing import NDArray
 from polyrelu.exact.floats import nearest_float
 from polyrelu.exact.lp.bounds import Side
 
-__all__ = ["CLAMP", "FloatSolver", "Guess", "clamped", "exponent_of", "scaled", "to_floats"]
+__all__ = [
+    "CLAMP",
+    "FloatSolver",
+    "Guess",
+    "SilentHighs",
+    "clamped",
+    "exponent_of",
+    "scaled",
+    "to_floats",
+]
 
-_INFINITY = float(highspy.kHighsInf)
-#: HiGHS ignores right-hand sides of 1e20 and more.
+#: The largest number that HiGHS is given: it ignores right-hand sides of 1e20 and more.
 CLAMP = 1e19
-#: HiGHS cannot be interrupted from Python within a run. It is run for as many iterations at a time as take a fraction
-#: of a second, at some 5 ns for each entry of the matrix, and for so many iterations for each row and column in all.
-_ENTRIES_PER_RUN = 5e7
-_MOST_PER_RUN, _LEAST_PER_RUN = 2000, 10
-_ITERATIONS_PER_LINE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class FloatSolverSettings:
+    """Limits on the work of HiGHS, which cannot be interrupted from Python within a run.
+
+    Attributes
+    ----------
+    entries_per_run
+        Number of iterations of a run times entries of the matrix: a fraction of a second, at some
+        5 ns for an entry.
+    longest_run
+        Maximum number of iterations of a run.
+    shortest_run
+        Minimum number of iterations of a run.
+    iterations_per_line
+        Maximum number of iterations of all runs together, for each row and each column.
+    idle_solvers
+        Maximum number of solvers that are kept for later programs, since making a solver costs as
+        much as a small program.
+    """
+
+    entries_per_run: float = 5e7
+    longest_run: int = 2000
+    shortest_run: int = 10
+    iterations_per_line: int = 50
+    idle_solvers: int = 8
+
+
+_SETTINGS = FloatSolverSettings()
 _OPTIONS: tuple[tuple[str, bool | int | float | str], ...] = (
     ("output_flag", False),
     ("presolve", "off"),  # postsolved bases are not always bases of the original rows
@@ -38,22 +72,26 @@ _OPTIONS: tuple[tuple[str, bool | int | float | str], ...] = (
     ("primal_feasibility_tolerance", 1e-9),
     ("dual_feasibility_tolerance", 1e-9),
 )
+#: The values of HiGHS's option simplex_strategy.
 _PRIMAL, _DUAL = 4, 1
 _BASIC = highspy.HighsBasisStatus.kBasic
-_MOST_IDLE = 8
-_idle: list[Any] = []  # making a solver costs as much as a small program
+_idle: list[Any] = []
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What HiGHS ended with.
+    """The basis and the point with which HiGHS ended.
 
     Attributes
     ----------
-    rows : tight rows.
-    fixed : columns at a bound, or pinned at 0.
-    point : values of the columns.
-    feasible : False if HiGHS thinks that there is no feasible point.
+    rows
+        The tight rows.
+    fixed
+        The nonbasic columns, each with its bound, or pinned at 0.
+    point
+        The value of each column.
+    feasible
+        False if HiGHS reports that there is no feasible point.
     """
 
     rows: list[int]
@@ -63,7 +101,7 @@ class Guess:
 
 
 class FloatSolver:
-    """One program inside HiGHS, kept for warm starts."""
+    """A linear program inside HiGHS, which keeps its basis for warm starts."""
 
     def __init__(
         self,
@@ -73,9 +111,9 @@ class FloatSolver:
         lower: NDArray[np.float64],
         upper: NDArray[np.float64],
     ) -> None:
-        """Takes a matrix (m, n) with entries in [-1, 1] and infinite bounds as numpy infinities."""
-        self._solver = _idle.pop() if _idle else _Quiet()
-        lower, upper = _within_reach(lower), _within_reach(upper)
+        """Load a matrix of shape (m, n) with entries in [-1, 1]; missing bounds are infinite."""
+        self._solver = _idle.pop() if _idle else SilentHighs()
+        lower, upper = _clamped_if_finite(lower), _clamped_if_finite(upper)
         self._lower, self._upper = lower, upper
         self._row_lower, self._row_upper = row_lower, row_upper
         self._strategy = _DUAL
@@ -83,12 +121,25 @@ class FloatSolver:
         self._all_columns = np.arange(columns, dtype=np.int32)
         starts, index, values = _row_wise(matrix)
         self._solver.passModel(
-            columns, rows, index.size, 2, 1, 0.0, np.zeros(columns), lower, upper, row_lower, row_upper,
-            starts, index, values, np.zeros(columns, dtype=np.int32),
-        )  # fmt: skip
+            columns,
+            rows,
+            index.size,
+            2,
+            1,
+            0.0,
+            np.zeros(columns),
+            lower,
+            upper,
+            row_lower,
+            row_upper,
+            starts,
+            index,
+            values,
+            np.zeros(columns, dtype=np.int32),
+        )
 
     def __del__(self) -> None:
-        if hasattr(self, "_solver") and len(_idle) < _MOST_IDLE:
+        if hasattr(self, "_solver") and len(_idle) < _SETTINGS.idle_solvers:
             self._solver.clearModel()
             _idle.append(self._solver)
 
@@ -96,10 +147,8 @@ class FloatSolver:
         """Append a row."""
         index = np.flatnonzero(coefficients).astype(np.int32)
         self._solver.addRow(lower, upper, index.size, index, coefficients[index])
-        self._row_lower, self._row_upper = (
-            np.append(self._row_lower, lower),
-            np.append(self._row_upper, upper),
-        )
+        self._row_lower = np.append(self._row_lower, lower)
+        self._row_upper = np.append(self._row_upper, upper)
         self._strategy = _DUAL
 
     def delete_last_row(self) -> None:
@@ -110,7 +159,7 @@ class FloatSolver:
         self._strategy = _DUAL
 
     def change_row(self, row: int, lower: float, upper: float) -> None:
-        """Change the sides of a row."""
+        """Change the lower and upper side of a row."""
         self._solver.changeRowBounds(row, lower, upper)
         self._row_lower[row], self._row_upper[row] = lower, upper
         self._strategy = _DUAL
@@ -125,15 +174,14 @@ class FloatSolver:
         self._lower[column], self._upper[column] = lower, upper
 
     def maximize(self, objective: NDArray[np.float64]) -> Guess | None:
-        """The basis of a maximum, roughly; None if HiGHS has none to offer."""
+        """Return the basis that HiGHS takes for optimal, or None if it has no basis."""
         solver = self._solver
         solver.changeColsCost(self._all_columns.size, self._all_columns, -objective)
         solver.setOptionValue("simplex_strategy", self._strategy)
         self._strategy = _PRIMAL  # next time, unless a row changes
         status = self._run()
-        basis = (
-            solver.getBasis()
-        )  # getBasicVariables is faster, and crashes where the simplex method did not run
+        # getBasicVariables is faster, but crashes where the simplex method did not run.
+        basis = solver.getBasis()
         if not basis.valid:
             return None
         solution = solver.getSolution()
@@ -144,10 +192,12 @@ class FloatSolver:
         return Guess(rows, fixed, point, status != highspy.HighsModelStatus.kInfeasible)
 
     def _run(self) -> highspy.HighsModelStatus:
+        """Solve in short runs, between which Ctrl-C is noticed; return the last status."""
         rows, columns = self._solver.getNumRow(), self._all_columns.size
-        step = int(min(max(_ENTRIES_PER_RUN / (rows * columns + 1), _LEAST_PER_RUN), _MOST_PER_RUN))
+        wanted = _SETTINGS.entries_per_run / (rows * columns + 1)
+        step = int(min(max(wanted, _SETTINGS.shortest_run), _SETTINGS.longest_run))
         self._solver.setOptionValue("simplex_iteration_limit", step)
-        for _ in range(1 + _ITERATIONS_PER_LINE * (rows + columns) // step):
+        for _ in range(1 + _SETTINGS.iterations_per_line * (rows + columns) // step):
             self._solver.run()
             status = self._solver.getModelStatus()
             if status != highspy.HighsModelStatus.kIterationLimit:
@@ -155,10 +205,10 @@ class FloatSolver:
         return status
 
     def _tight_rows(self, solution: Any, count: int, basis: Any) -> list[int]:
-        """The nonbasic rows, `count` of them.
+        """The `count` nonbasic rows.
 
-        Their values equal a side exactly. Reading the statuses instead costs a tenth of a small program, and is only
-        needed if basic rows happen to be tight as well.
+        The value of a nonbasic row equals one of its sides exactly. Only if basic rows are tight as
+        well, the statuses of the rows are read, which costs a tenth of the time of a small program.
         """
         values = np.array(solution.row_value)
         tight: list[int] = np.flatnonzero(
@@ -169,6 +219,7 @@ class FloatSolver:
         return [i for i, state in enumerate(basis.row_status) if state != _BASIC]
 
     def _side(self, column: int, value: float) -> Side:
+        """The side on which a nonbasic column with this value is fixed."""
         lower, upper = self._lower[column], self._upper[column]
         if lower == upper:
             return Side.FIXED
@@ -180,7 +231,7 @@ class FloatSolver:
 def _row_wise(
     matrix: NDArray[np.float64],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-    """Starts, column indices and values of the nonzero entries, row by row."""
+    """The nonzero entries by rows: starts of the rows, column indices, values."""
     rows, columns = matrix.shape
     used = matrix != 0
     if used.all():  # the ordinary case
@@ -190,20 +241,20 @@ def _row_wise(
     return starts, np.nonzero(used)[1].astype(np.int32), matrix[used]
 
 
-def _within_reach(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Finite bounds that HiGHS would take for infinite, cut down."""
+def _clamped_if_finite(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The bounds, where finite ones that HiGHS would take for infinite are clamped."""
     return np.where(np.isinf(bounds), bounds, _clamped(bounds))
 
 
 @lru_cache(maxsize=64)
 def _full(rows: int, columns: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Starts and column indices of a matrix without zeros. HiGHS copies them."""
+    """The starts and column indices of a matrix without zeros; HiGHS copies them."""
     starts = np.arange(0, rows * columns + 1, columns, dtype=np.int32)
     return starts, np.tile(np.arange(columns, dtype=np.int32), rows)
 
 
-class _Quiet(highspy.Highs):
-    """`Highs.__init__` prints a banner and sets up callbacks, which also cost time; it is passed over."""
+class SilentHighs(highspy.Highs):
+    """A solver without banner and callbacks, which `Highs.__init__` prints and sets up slowly."""
 
     def __init__(self) -> None:
         super(highspy.Highs, self).__init__()
@@ -212,14 +263,14 @@ class _Quiet(highspy.Highs):
 
 
 def exponent_of(row: Sequence[int]) -> int:
-    """The e with 2^(e-1) ≤ max |a_j| < 2^e for an integer row [a | c], 0 for a zero row."""
+    """Return e with 2^(e-1) ≤ max |a_j| < 2^e for an integer row [a | c], and 0 if a = 0."""
     return max(map(abs, row[:-1]), default=0).bit_length()
 
 
 def to_floats(rows: Sequence[Sequence[int]], exponents: Sequence[int]) -> NDArray[np.float64]:
-    """Integer rows [a | c] as float rows, row i divided by 2^exponents[i], so that all |a_j| ≤ 1.
+    """Return integer rows [a | c] as float rows, row i divided by 2^exponents[i].
 
-    A right-hand side may be much larger than the coefficients; it is clamped.
+    All |a_j| ≤ 1 then. A right-hand side may be much larger than the coefficients; it is clamped.
     """
     try:
         raw = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * len(rows[0])).reshape(
@@ -238,16 +289,17 @@ def to_floats(rows: Sequence[Sequence[int]], exponents: Sequence[int]) -> NDArra
 
 
 def _clamped(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cut down to what HiGHS takes for finite; np.clip costs three times as much."""
+    """The values, clamped to numbers that HiGHS takes for finite."""
+    # np.clip takes three times as long.
     return np.minimum(np.maximum(values, -CLAMP), CLAMP)
 
 
 def clamped(value: float) -> float:
-    """`_clamped` of one number."""
+    """Return a number, clamped to numbers that HiGHS takes for finite."""
     return min(max(value, -CLAMP), CLAMP)
 
 
 def scaled(vector: Sequence[int]) -> NDArray[np.float64]:
-    """An integer vector as floats in [-1, 1], up to a power of two."""
+    """Return an integer vector divided by a power of two, as floats in [-1, 1]."""
     row = [*vector, 0]
     return to_floats([row], [exponent_of(row)])[0, :-1]

@@ -1,13 +1,19 @@
-"""The linear program that the other rooms use: add rows, ask, add or remove rows, ask again.
+"""The linear program that other rooms use: rows can be added and removed between questions.
 
-One formulation serves every question. Each inequality a·x ≤ c carries a slack variable t, a·x + s t ≤ c with s > 0 of
-the size of a. With t fixed at 0 this is the program itself. With t ≤ 1 to be maximised, the maximum is positive if
-there is a point strictly inside, negative if there is no point at all, and 0 if the feasible set is flat but not empty.
-Zero rows carry no t, and neither do inequalities that turn out to be constant on the equations: they must hold, and say
-nothing about the interior.
+`LinearProgram` chooses the method for every question and translates exact results into results with
+certificates. Whatever it keeps from one question to the next only saves time; it never changes a
+result's correctness.
 
-Bounds stay hard: whatever satisfies the rows strictly can be moved off the bounds without leaving a row. That needs
-room around the point, so with equations (or fixed columns, which are equations) bounds become rows first.
+One formulation serves every question. Each inequality a·x ≤ c contains a slack variable t, a·x + s
+t ≤ c with s > 0 of the size of a. With t fixed at 0 this is the program itself. Otherwise t ≤ 1 is
+maximised: the maximum is positive if there is a point strictly inside, negative if there is no
+feasible point, and 0 if the feasible set is flat but not empty. Zero rows do not contain t, and
+neither do inequalities that turn out to be constant on the equations: they must hold, but the
+interior does not depend on them.
+
+Bounds do not contain t, since a point that satisfies the rows strictly can be moved off the bounds
+without leaving a row. That needs room around the point; with equations (or fixed columns, which are
+equations) the bounds become rows first.
 """
 
 from __future__ import annotations
@@ -20,13 +26,13 @@ from polyrelu.errors import DomainError
 from polyrelu.exact.linalg import solve
 from polyrelu.exact.lp.dual_certificates import (
     crossing_bounds,
-    farkas,
+    dual_multipliers,
+    dual_upper_bound,
+    farkas_multipliers,
     integer_multipliers,
-    multipliers,
-    point_of,
-    upper_bound,
+    rational_point,
 )
-from polyrelu.exact.lp.interior import floats_of, moved_inside, rounded, shortened
+from polyrelu.exact.lp.interior import float_point, point_off_bounds, rounded_point, shortened_point
 from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.parsing import (
     Numbers,
@@ -56,18 +62,31 @@ __all__ = ["LinearProgram"]
 class LinearProgram:
     """Inequalities A x ≤ c, equations E x = e and bounds l ≤ x ≤ u in exact rational numbers.
 
-    Rows are numbered in the order in which they are added, equations and inequalities together. A program can be asked
-    any number of questions; unless it is small, what the last one left behind makes the next one faster.
+    Rows are numbered from 0 in the order in which they are added, equations and inequalities
+    together. A program can be asked any number of questions; unless it is small, the basis of the
+    last question makes the next one faster.
 
     Parameters
     ----------
-    columns : number of variables.
-    lower, upper : one number or None (no bound) for each variable; None for no bounds at all.
+    columns
+        Number n of variables.
+    lower
+        A lower bound or None (no bound) for each variable, shape (n,); None for no lower bounds.
+    upper
+        An upper bound or None (no bound) for each variable, shape (n,); None for no upper bounds.
+
+    Attributes
+    ----------
+    columns
+        Number n of variables.
 
     Raises
     ------
-    DomainError : numbers of rows, right-hand sides or columns that do not fit.
+    DomainError
+        The number of bounds does not fit, or a bound is not an exact number.
 
+    Examples
+    --------
     >>> square = LinearProgram(2, lower=[0, 0], upper=[1, 1])
     >>> square.add_inequalities([[1, 1]], ["3/2"])
     >>> best = square.maximize([1, 2])
@@ -89,28 +108,72 @@ class LinearProgram:
         self._lower, self._upper = read_bounds(lower, columns), read_bounds(upper, columns)
         self._model = Model(self._lower, self._upper)
 
-    # -- building -------------------------------------------------------------------------------------------------
+    # -- building ---------------------------------------------------------------------------------
 
     def add_inequalities(self, rows: Sequence[Numbers] | RationalMatrix, right: Numbers) -> None:
-        """Append the inequalities rows x ≤ right, with one number in `right` for each row."""
+        """Append inequalities rows · x ≤ right.
+
+        Parameters
+        ----------
+        rows
+            Exact coefficients, shape (m, n).
+        right
+            Exact right-hand sides, shape (m,).
+
+        Raises
+        ------
+        DomainError
+            The shapes do not fit, or an entry is not an exact number.
+        """
         self._model.append(*read_rows(rows, right, self.columns), is_equation=False)
 
     def add_equations(self, rows: Sequence[Numbers] | RationalMatrix, right: Numbers) -> None:
-        """Append the equations rows x = right."""
+        """Append equations rows · x = right.
+
+        Parameters
+        ----------
+        rows
+            Exact coefficients, shape (m, n).
+        right
+            Exact right-hand sides, shape (m,).
+
+        Raises
+        ------
+        DomainError
+            The shapes do not fit, or an entry is not an exact number.
+        """
         self._model.append(*read_rows(rows, right, self.columns), is_equation=True)
 
     def remove_last(self) -> None:
-        """Remove the row that was added last."""
+        """Remove the row that was added last.
+
+        Raises
+        ------
+        DomainError
+            There is no row.
+        """
         if not len(self):
             raise DomainError("there is no row to remove")
-        if self._model.rows.is_equation[
-            -1
-        ]:  # what was constant on the equations need not be any more
+        if self._model.rows.is_equation[-1]:
+            # Rows that were constant on the equations may not be constant without this one.
             self._model.set_all_slacks()
         self._model.remove_last()
 
     def change_right(self, row: int, right: object) -> None:
-        """Replace the right-hand side of a row."""
+        """Replace the right-hand side of a row.
+
+        Parameters
+        ----------
+        row
+            Number of the row, from 0.
+        right
+            The new right-hand side.
+
+        Raises
+        ------
+        DomainError
+            There is no such row, or the right-hand side is not an exact number.
+        """
         number = read_index(row, "row")
         if not 0 <= number < len(self):
             raise DomainError(f"there is no row {row}, only {len(self)} rows")
@@ -118,73 +181,122 @@ class LinearProgram:
 
     def __len__(self) -> int:
         """The number of rows."""
-        self._model.refresh()
+        self._model.rewrite_if_needed()
         return len(self._model.rows)
 
     def __bool__(self) -> bool:
-        """A program without rows is a program too."""
+        """True, also for a program without rows."""
         return True
 
-    # -- questions ------------------------------------------------------------------------------------------------
+    # -- questions --------------------------------------------------------------------------------
 
     def maximize(self, objective: Numbers) -> Optimal | Unbounded | Infeasible:
-        """The maximum of objective·x, with a point and multipliers; or why there is none.
+        """Maximise objective·x.
 
+        Parameters
+        ----------
+        objective
+            Exact coefficients, shape (n,).
+
+        Returns
+        -------
+        Optimal, Unbounded or Infeasible
+            The maximum with a point and dual multipliers, or a proof that there is none.
+
+        Raises
+        ------
+        DomainError
+            The number of coefficients does not fit, or one is not an exact number.
+
+        Examples
+        --------
         >>> LinearProgram(1, lower=[0]).maximize([1])
         Unbounded(point=(Fraction(0, 1),), ray=(Fraction(1, 1),))
         """
         model = self._model
-        model.refresh()
+        model.rewrite_if_needed()
         *integers, scale = read_vector(objective, self.columns, "the objective")
         if (contradiction := self._contradiction()) is not None:
             return contradiction
-        answer = self._maximum([*integers, 0])
-        if isinstance(answer, Infeasible):
-            return answer
-        if isinstance(answer, Infeasibility):
-            return Infeasible(farkas(model, answer))
-        point = point_of(answer.point)
-        if isinstance(answer, ExactRay):
-            return Unbounded(point, point_of(answer.ray))
-        value = sum(c * x for c, x in zip(integers, answer.point.numerators[:-1], strict=True))
-        exact = Fraction(int(value), int(answer.point.denominator) * scale)
-        return Optimal(exact, point, multipliers(model, answer.coordinates, scale))
+        result = self._maximum([*integers, 0])
+        if isinstance(result, Infeasible):
+            return result
+        if isinstance(result, Infeasibility):
+            return Infeasible(farkas_multipliers(model, result))
+        point = rational_point(result.point)
+        if isinstance(result, ExactRay):
+            return Unbounded(point, rational_point(result.ray))
+        value = sum(c * x for c, x in zip(integers, result.point.numerators[:-1], strict=True))
+        exact = Fraction(int(value), int(result.point.denominator) * scale)
+        return Optimal(exact, point, dual_multipliers(model, result.coordinates, scale))
 
     def minimize(self, objective: Numbers) -> Optimal | Unbounded | Infeasible:
-        """The minimum of objective·x; the multipliers add up to -objective·x ≤ -value."""
+        """Minimise objective·x.
+
+        Parameters
+        ----------
+        objective
+            Exact coefficients, shape (n,).
+
+        Returns
+        -------
+        Optimal, Unbounded or Infeasible
+            As for `maximize`; the multipliers of an optimum add up to -objective·x ≤ -value.
+        """
         *integers, scale = read_vector(objective, self.columns, "the objective")
-        answer = self.maximize([Fraction(-entry, scale) for entry in integers])
-        return replace(answer, value=-answer.value) if isinstance(answer, Optimal) else answer
+        result = self.maximize([Fraction(-entry, scale) for entry in integers])
+        return replace(result, value=-result.value) if isinstance(result, Optimal) else result
 
     def try_minimize(self, objective: Numbers) -> Optimal | None:
-        """`minimize` where floats see a feasible point and the minimum is finite, otherwise None: no proof that there
-        is no point, which takes much longer.
+        """Minimise objective·x unless floats suggest that there is no feasible point.
 
+        A proof that there is no feasible point takes much longer than an optimum, and is not tried.
+
+        Parameters
+        ----------
+        objective
+            Exact coefficients, shape (n,).
+
+        Returns
+        -------
+        Optimal or None
+            The exact minimum; None if it is not finite, or if HiGHS finds no feasible point.
+
+        Examples
+        --------
         >>> LinearProgram(1, lower=[0]).try_minimize([2]).value
         Fraction(0, 1)
         """
         *integers, scale = read_vector(objective, self.columns, "the objective")
-        self._model.refresh()
+        self._model.rewrite_if_needed()
         self._model.set_slack_range(0, 0)
         if self._contradiction() is None and not is_small(self._model):
             guess = self._model.guess([*(-entry for entry in integers), 0])
             if guess is None or not guess.feasible:
                 return None
-        answer = self.minimize([Fraction(entry, scale) for entry in integers])
-        return answer if isinstance(answer, Optimal) else None
+        result = self.minimize([Fraction(entry, scale) for entry in integers])
+        return result if isinstance(result, Optimal) else None
 
     def maximize_each(
         self, objectives: Iterable[Numbers]
     ) -> Iterator[Optimal | Unbounded | Infeasible]:
-        """`maximize` for one objective after the other, each when it is asked for."""
+        """Return an iterator that maximises each objective when its result is asked for."""
         return (self.maximize(objective) for objective in objectives)
 
     def interior_point(self) -> InteriorPoint | FlatSet | Infeasible:
-        """A point inside all inequalities and bounds, relative to the equations, or a proof that there is none.
+        """Find a point strictly inside all inequalities and bounds, relative to the equations.
 
-        Columns with equal bounds count as equations. Inequalities and bounds that are constant on the equations (zero
-        rows, if there are none) must hold, but not strictly. (`Polyhedron.interior_point` means the interior in R^n.)
+        Columns with equal bounds count as equations. Inequalities and bounds that are constant on
+        the equations must hold, but not strictly; without equations these are the zero rows.
+        (`Polyhedron.interior_point` means the interior in R^n.)
 
+        Returns
+        -------
+        InteriorPoint, FlatSet or Infeasible
+            A point, or a proof that there is none.
+
+        Examples
+        --------
         >>> interval = LinearProgram(1)
         >>> interval.add_inequalities([[1], [-1]], [1, 0])
         >>> interval.interior_point()
@@ -193,28 +305,34 @@ class LinearProgram:
         >>> interval.interior_point().multipliers.rows
         {1: Fraction(2, 1), 2: Fraction(1, 1)}
         """
-        self._model.refresh()
+        self._model.rewrite_if_needed()
         if (contradiction := self._contradiction()) is not None:
             return contradiction
         if self._bounds_meet_equations():
             return self._with_bounds_as_rows()
         while True:
             self._model.set_slack_range(None, 1)
-            answer = self._interior_point()
-            if not isinstance(answer, FlatSet) or not self._set_constant_rows_aside(
-                answer.multipliers
-            ):
-                return answer
+            result = self._interior_point()
+            if not isinstance(result, FlatSet):
+                return result
+            if not self._drop_slack_of_constant_rows(result.multipliers):
+                return result
 
     def feasible_point(self) -> Point | Infeasible:
-        """A point that satisfies all constraints, strictly inside if possible, or a proof that there is none."""
-        answer = self.interior_point()
-        return answer if isinstance(answer, Infeasible) else answer.point
+        """Find a point that satisfies all constraints, strictly inside if possible.
 
-    # -- behind the questions -------------------------------------------------------------------------------------
+        Returns
+        -------
+        Point or Infeasible
+            A point, or a proof that there is none.
+        """
+        result = self.interior_point()
+        return result if isinstance(result, Infeasible) else result.point
+
+    # -- methods of solution ----------------------------------------------------------------------
 
     def _contradiction(self) -> Infeasible | None:
-        """What is wrong at first sight: bounds that cross, a zero row that does not hold."""
+        """A proof of infeasibility by a single column or row: crossing bounds, a false zero row."""
         model = self._model
         if (column := model.bounds.crossing()) is not None:
             return Infeasible(crossing_bounds(column))
@@ -225,52 +343,58 @@ class LinearProgram:
         return None
 
     def _maximum(self, target: list[int]) -> ExactOptimum | ExactRay | Infeasibility | Infeasible:
-        """The maximum with t = 0; what HiGHS calls infeasible is settled with the slack variable."""
+        """The exact maximum of x and t = 0.
+
+        If HiGHS reports that there is no feasible point, the slack variable decides on that first.
+        """
         model = self._model
         model.set_slack_range(0, 0)
         if is_small(model):
             return Tableau(model, target).solve()
         guess = model.guess(target)
         if guess is not None and not guess.feasible:
-            found = self.interior_point()
-            if isinstance(found, Infeasible):
-                return found
+            result = self.interior_point()
+            if isinstance(result, Infeasible):
+                return result
             model.set_slack_range(0, 0)
         return Simplex(model, target, guess).solve()
 
     def _interior_point(self) -> InteriorPoint | FlatSet | Infeasible:
+        """The result that the maximum of the slack variable t proves."""
         model = self._model
-        answer = self._most_slack([*[0] * self.columns, 1])
-        if isinstance(answer, InteriorPoint | Infeasible):
-            return answer
-        if isinstance(answer, Infeasibility):
-            return Infeasible(farkas(model, answer))
-        if isinstance(answer, ExactRay):
+        result = self._maximize_slack([*[0] * self.columns, 1])
+        if isinstance(result, InteriorPoint | Infeasible):
+            return result
+        if isinstance(result, Infeasibility):
+            return Infeasible(farkas_multipliers(model, result))
+        if isinstance(result, ExactRay):
             raise AssertionError("t is at most 1")
-        slack = answer.point.numerators[-1]
+        slack = result.point.numerators[-1]
         if slack > 0:
-            point = rounded(model, floats_of(answer.point)) or shortened(model, answer.point)
-            return InteriorPoint(point or moved_inside(model, answer.point))
-        evidence = integer_multipliers(model, answer.coordinates)
-        return Infeasible(evidence) if slack < 0 else FlatSet(point_of(answer.point), evidence)
+            point = rounded_point(model, float_point(result.point))
+            point = point or shortened_point(model, result.point)
+            return InteriorPoint(point or point_off_bounds(model, result.point))
+        proof = integer_multipliers(model, result.coordinates)
+        return Infeasible(proof) if slack < 0 else FlatSet(rational_point(result.point), proof)
 
-    def _most_slack(
+    def _maximize_slack(
         self, target: list[int]
     ) -> ExactOptimum | ExactRay | Infeasibility | InteriorPoint | Infeasible:
-        """The maximum of t, or an answer that can be read off a guess."""
+        """The exact maximum of t, or a result that a guess proves without it."""
         model = self._model
         if is_small(model):
             return Tableau(model, target).solve()
         guess = model.guess_slack()
-        if guess is not None and (point := rounded(model, guess.point)) is not None:
+        if guess is not None and (point := rounded_point(model, guess.point)) is not None:
             return InteriorPoint(point)
         simplex = Simplex(model, target, guess)
         bound = simplex.dual_bound()
-        if bound is not None and upper_bound(model, bound) < 0:
+        if bound is not None and dual_upper_bound(model, bound) < 0:
             return Infeasible(integer_multipliers(model, bound))
         return simplex.solve()
 
     def _bounds_meet_equations(self) -> bool:
+        """Whether there are bounds together with equations or fixed columns."""
         bounds = list(zip(self._lower, self._upper, strict=True))
         fixed = any(low is not None and low == up for low, up in bounds)
         return fixed or (
@@ -279,13 +403,13 @@ class LinearProgram:
         )
 
     def _with_bounds_as_rows(self) -> InteriorPoint | FlatSet | Infeasible:
-        """`interior_point` of the same constraints without bounds, its multipliers translated back."""
+        """`interior_point` of the same constraints with the bounds as rows."""
         model, program = self._model, LinearProgram(self.columns)
         for row, scale, is_equation in zip(
             model.rows.entries, model.scales, model.rows.is_equation, strict=True
         ):
             program._model.append([[*row[: self.columns], row[-1]]], [scale], is_equation)
-        # of each further row: the column, and 1 for the upper, -1 for the lower bound
+        # The column of each additional row, and 1 for its upper, -1 for its lower bound.
         origin: list[tuple[int, int]] = []
         for j, (low, up) in enumerate(zip(self._lower, self._upper, strict=True)):
             unit = [int(i == j) for i in range(self.columns)]
@@ -299,41 +423,45 @@ class LinearProgram:
             if low is not None:
                 program.add_inequalities([[-entry for entry in unit]], [-low])
                 origin.append((j, -1))
-        answer = program.interior_point()
-        if isinstance(answer, InteriorPoint):
-            return answer
-        return replace(answer, multipliers=_as_bounds(answer.multipliers, len(self), origin))
+        result = program.interior_point()
+        if isinstance(result, InteriorPoint):
+            return result
+        multipliers = _bound_multipliers(result.multipliers, len(self), origin)
+        return replace(result, multipliers=multipliers)
 
-    def _set_constant_rows_aside(self, evidence: Multipliers) -> bool:
-        """Take t out of the inequalities in a proof of flatness, if all of them are constant on the equations."""
+    def _drop_slack_of_constant_rows(self, proof: Multipliers) -> bool:
+        """Remove t from the inequalities of a proof of flatness if all are constant on equations.
+
+        The result says whether t was removed, so that the proof says nothing about the interior.
+        """
         model = self._model
         equations = [
             row[: self.columns]
             for row, is_eq in zip(model.rows.entries, model.rows.is_equation, strict=True)
             if is_eq
         ]
-        found = [row for row in evidence.rows if not model.rows.is_equation[row]]
-        if not equations or not found:
+        inequalities = [row for row in proof.rows if not model.rows.is_equation[row]]
+        if not equations or not inequalities:
             return False
         span = RationalMatrix.from_integers(equations).transpose()
         normals = RationalMatrix.from_integers(
-            [model.rows.entries[row][: self.columns] for row in found]
+            [model.rows.entries[row][: self.columns] for row in inequalities]
         )
         if solve(span, normals.transpose()) is None:
             return False
-        for row in found:
+        for row in inequalities:
             model.set_slack(row, False)
         return True
 
 
-def _as_bounds(evidence: Multipliers, rows: int, origin: list[tuple[int, int]]) -> Multipliers:
-    """Multipliers of rows that stand for bounds as multipliers of those bounds."""
+def _bound_multipliers(proof: Multipliers, rows: int, origin: list[tuple[int, int]]) -> Multipliers:
+    """The multipliers, where the rows from number `rows` on are translated into bounds."""
     upper: dict[int, Fraction] = {}
     lower: dict[int, Fraction] = {}
-    for row, value in evidence.rows.items():
+    for row, value in proof.rows.items():
         if row >= rows:
             column, side = origin[row - rows]
             (upper if side * value > 0 else lower)[column] = abs(value)
     return Multipliers(
-        {row: value for row, value in evidence.rows.items() if row < rows}, upper, lower
+        {row: value for row, value in proof.rows.items() if row < rows}, upper, lower
     )

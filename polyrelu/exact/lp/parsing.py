@@ -1,4 +1,7 @@
-"""What users hand in, as integer rows."""
+"""User input as integer rows, fractions and indices; other input raises `DomainError`.
+
+Rows become integers here, once, so that the solvers never see a denominator.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,34 @@ from polyrelu.exact.rational import to_fraction
 
 __all__ = ["Numbers", "read_bounds", "read_rows"]
 
+#: Numbers of any exact kinds, see `to_fraction`.
 Numbers = Sequence[object]
 
 
 def read_rows(
     rows: Sequence[Numbers] | RationalMatrix, right: Numbers, columns: int
 ) -> tuple[list[list[int]], list[int]]:
-    """Integer rows [a | c] and the positive number by which each was multiplied.
+    """Read rows as integer rows [a | c].
+
+    Parameters
+    ----------
+    rows
+        Coefficients, shape (m, columns).
+    right
+        Right-hand sides, shape (m,).
+    columns
+        Number of variables.
+
+    Returns
+    -------
+    tuple of list of list of int and list of int
+        The integer rows, and the positive integer by which each row was multiplied.
 
     Raises
     ------
-    DomainError : the number of right-hand sides or the length of a row does not fit.
+    DomainError
+        The number of right-hand sides or the length of a row does not fit, or an entry is not an
+        exact number.
     """
     if isinstance(rows, RationalMatrix):
         rows = rows.rows()
@@ -38,24 +58,24 @@ def read_rows(
         ) from None
     if set(map(type, chain.from_iterable(table))) == {int}:
         return cast("list[list[int]]", table), [1] * len(table)
-    cleared = [_cleared(row) for row in table]
-    return [row for row, _ in cleared], [scale for _, scale in cleared]
+    integers = [_without_denominators(row) for row in table]
+    return [row for row, _ in integers], [scale for _, scale in integers]
 
 
 def read_vector(vector: Numbers, columns: int, what: str) -> list[int]:
-    """Integers, and last the positive number by which the entries were multiplied."""
+    """Return the entries as integers, and last the positive integer that multiplied them."""
     try:
         length = len(vector)
     except TypeError:
         raise DomainError(f"{what} must be a list of {columns} numbers") from None
     if length != columns or isinstance(vector, str):
         raise DomainError(f"{what} has {length} entries, but there are {columns} variables")
-    integers, scale = _cleared(list(vector))
+    integers, scale = _without_denominators(list(vector))
     return [*integers, scale]
 
 
 def read_number(value: object, what: str) -> Fraction:
-    """An exact number."""
+    """Return an exact number as a fraction; `what` names it in messages."""
     try:
         return to_fraction(value)
     except NetworkError as error:
@@ -63,7 +83,7 @@ def read_number(value: object, what: str) -> Fraction:
 
 
 def read_index(value: object, what: str) -> int:
-    """An integer, numpy's included."""
+    """Return a Python or numpy integer; `what` names it in messages."""
     try:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -71,6 +91,7 @@ def read_index(value: object, what: str) -> int:
 
 
 def _need_shape(rows: Sequence[Numbers], right: Numbers, columns: int) -> None:
+    """Raise `DomainError` if the shapes do not fit."""
     if len(rows) != len(right):
         raise DomainError(f"{len(rows)} rows need as many right-hand sides, got {len(right)}")
     for index, (row, length) in enumerate(zip(rows, map(len, rows), strict=True)):
@@ -82,8 +103,8 @@ def _need_shape(rows: Sequence[Numbers], right: Numbers, columns: int) -> None:
             )
 
 
-def _cleared(row: list[object]) -> tuple[list[int], int]:
-    """The row without denominators, and their common multiple."""
+def _without_denominators(row: list[object]) -> tuple[list[int], int]:
+    """The least positive integer multiple of a row, and the multiplier."""
     try:
         ratios = [to_fraction(entry).as_integer_ratio() for entry in row]
     except NetworkError as error:
@@ -95,11 +116,24 @@ def _cleared(row: list[object]) -> tuple[list[int], int]:
 
 
 def read_bounds(bounds: Sequence[object] | None, columns: int) -> list[Fraction | None]:
-    """One number or None for each column.
+    """Read one bound or None for each column; `bounds` may be None as a whole.
+
+    Parameters
+    ----------
+    bounds
+        Exact numbers or None, shape (columns,); None for no bounds.
+    columns
+        Number of variables.
+
+    Returns
+    -------
+    list of Fraction or None
+        The bounds.
 
     Raises
     ------
-    DomainError : not as many bounds as columns.
+    DomainError
+        The number of bounds does not fit, or a bound is infinite or not an exact number.
     """
     if bounds is None:
         return [None] * columns

@@ -1,4 +1,7 @@
-"""What the two exact simplex methods, `simplex` and `tableau`, have in common: their answers and their rules."""
+"""Exact results and pivoting rules that the two simplex methods, `simplex` and `tableau`, share.
+
+The results refer to the integer rows of a `Model`; `dual_certificates` translates them for users.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,25 @@ from flint import fmpz
 from polyrelu.exact.lp.basis import BasisCoordinates, RationalVector
 from polyrelu.exact.lp.bounds import Side
 
-__all__ = ["PATIENCE", "ExactOptimum", "ExactRay", "Infeasibility", "Violation", "least_ratio"]
+__all__ = ["STALL_LIMIT", "ExactOptimum", "ExactRay", "Infeasibility", "Violation", "least_ratio"]
 
-#: So many steps for each column without progress, and Bland's rule takes over. It ends every cycle, but from 200
-#: near-duplicate rows in 50 columns it needs 3,000 pivots where the most violated row needs 400.
-PATIENCE = 10
+#: Number of consecutive pivots without progress, for each column, after which Bland's rule chooses
+#: the pivots. It ends every cycle, but is slow: on 200 near-duplicate rows in 50 columns it needs
+#: 3,000 pivots where the rule of the most violated row needs 400.
+STALL_LIMIT = 10
 
 
 @dataclass(frozen=True, slots=True)
 class ExactOptimum:
-    """A feasible point and the objective's coordinates, all of the right sign."""
+    """An optimum: a feasible point and dual feasible multipliers.
+
+    Attributes
+    ----------
+    point
+        The values of x and t.
+    coordinates
+        The objective's coordinates in the optimal basis, all of the required sign.
+    """
 
     point: RationalVector
     coordinates: BasisCoordinates
@@ -27,7 +39,15 @@ class ExactOptimum:
 
 @dataclass(frozen=True, slots=True)
 class ExactRay:
-    """A feasible point and a direction that stays feasible and increases the objective."""
+    """A proof that the objective is unbounded.
+
+    Attributes
+    ----------
+    point
+        A feasible point.
+    ray
+        A direction that stays feasible and increases the objective.
+    """
 
     point: RationalVector
     ray: RationalVector
@@ -35,13 +55,18 @@ class ExactRay:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A constraint that a point violates.
+    """A constraint that a point violates: a row or a bound.
 
     Attributes
     ----------
-    row : its number, or None if it is a bound.
-    column, side : the bound otherwise.
-    sign : -1 if the row is an equation whose left side is too small, else 1.
+    row
+        Number of the row; None for a bound.
+    column
+        Column of the bound.
+    side
+        Side of the bound.
+    sign
+        -1 if the row is an equation whose left side is too small, else 1.
     """
 
     row: int | None
@@ -52,12 +77,14 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Infeasibility:
-    """The violated constraint minus its coordinates in the active set is 0·x ≤ (something negative).
+    """A proof of infeasibility: a constraint minus a combination of the basis is 0·x ≤ γ, γ < 0.
 
     Attributes
     ----------
-    violation : the constraint.
-    coordinates : of sign · normal.
+    violation
+        The violated constraint.
+    coordinates
+        The coordinates of sign · (normal of the constraint) in the basis.
     """
 
     violation: Violation
@@ -65,7 +92,9 @@ class Infeasibility:
 
 
 def least_ratio(candidates: Sequence[tuple[int, int | fmpz, int | fmpz]]) -> int:
-    """The position of the (index, p, q) with the least p / q, q > 0, and among these the least index.
+    """Return the position of the candidate (index, p, q) with the least ratio p / q, q > 0.
+
+    Among candidates of equal ratio, the least index wins, as Bland's rule needs.
 
     >>> least_ratio([(7, 1, 2), (3, 2, 4), (5, 1, 1)])
     1

@@ -1,8 +1,12 @@
-"""What a linear program can answer, each answer with the numbers that prove it.
+"""Results of linear programs, each with the numbers that prove it.
 
-Throughout, the constraints are A x ≤ c (inequality rows), E x = e (equation rows) and l ≤ x ≤ u. All rows are numbered
-together in the order in which they were given. *The equations* are the equation rows and the columns with l_j = u_j; an
-inequality or a bound is *constant on them* if its left side is the same for all their solutions.
+Whoever doubts the solver can verify a result from the constraints and these numbers alone; provers
+copy the multipliers into certificates.
+
+Throughout, the constraints are A x ≤ c (inequality rows), E x = e (equation rows) and l ≤ x ≤ u
+(bounds). All rows are numbered together, from 0, in the order in which they were added. *The
+equations* are the equation rows and the columns with l_j = u_j; an inequality or a bound is
+*constant on the equations* if its left side has the same value at all their solutions.
 """
 
 from __future__ import annotations
@@ -18,15 +22,25 @@ __all__ = ["FlatSet", "Infeasible", "InteriorPoint", "Multipliers", "Optimal", "
 
 @dataclass(frozen=True, slots=True)
 class Multipliers:
-    """Numbers to multiply the constraints with before adding them up; those not listed are 0.
+    """Farkas or dual multipliers of the constraints; constraints that are not listed have 0.
+
+    The sum of the constraints times their multipliers is a consequence g·x ≤ γ, with
+    g = Σ rows_i a_i + Σ upper_j e_j - Σ lower_j e_j and
+    γ = Σ rows_i c_i + Σ upper_j u_j - Σ lower_j l_j.
 
     Attributes
     ----------
-    rows : row number → multiplier; nonnegative on inequalities, of any sign on equations.
-    upper, lower : column → multiplier of x_j ≤ u_j and of -x_j ≤ -l_j; nonnegative.
+    rows
+        Multiplier of each row by its number; nonnegative on inequalities, of any sign on equations.
+    upper
+        Multiplier of x_j ≤ u_j by the column j; nonnegative.
+    lower
+        Multiplier of -x_j ≤ -l_j by the column j; nonnegative.
 
-    Adding up gives a consequence g·x ≤ γ of the constraints, with g = Σ rows_i a_i + Σ upper_j e_j - Σ lower_j e_j and
-    γ = Σ rows_i c_i + Σ upper_j u_j - Σ lower_j l_j.
+    Examples
+    --------
+    >>> Multipliers({0: Fraction(1, 2)}).upper
+    {}
     """
 
     rows: Mapping[int, Fraction] = field(default_factory=dict)
@@ -36,9 +50,24 @@ class Multipliers:
 
 @dataclass(frozen=True, slots=True)
 class Optimal:
-    """The optimum is `value`, attained at `point`.
+    """An optimum, the point where it is attained, and the proof that it is one.
 
-    `multipliers` add up to objective·x ≤ value, or to -objective·x ≤ -value after `minimize`.
+    Attributes
+    ----------
+    value
+        The optimal value.
+    point
+        A feasible point with this value.
+    multipliers
+        Dual multipliers: the constraints add up to objective·x ≤ value, or to -objective·x ≤ -value
+        if the objective was minimised.
+
+    Examples
+    --------
+    >>> from polyrelu.exact import LinearProgram
+    >>> LinearProgram(1, upper=[3]).maximize([2])
+    Optimal(value=Fraction(6, 1), point=(Fraction(3, 1),),
+            multipliers=Multipliers(rows={}, upper={0: Fraction(2, 1)}, lower={}))
     """
 
     value: Fraction
@@ -48,7 +77,21 @@ class Optimal:
 
 @dataclass(frozen=True, slots=True)
 class Unbounded:
-    """`point` + s·`ray` is feasible for every s ≥ 0, and the objective improves along `ray` without end."""
+    """A feasible ray along which the objective improves without bound.
+
+    Attributes
+    ----------
+    point
+        A feasible point.
+    ray
+        A direction: point + s·ray is feasible for every s ≥ 0.
+
+    Examples
+    --------
+    >>> from polyrelu.exact import LinearProgram
+    >>> LinearProgram(1, lower=[3]).maximize([2])
+    Unbounded(point=(Fraction(3, 1),), ray=(Fraction(1, 1),))
+    """
 
     point: Point
     ray: Point
@@ -56,25 +99,63 @@ class Unbounded:
 
 @dataclass(frozen=True, slots=True)
 class Infeasible:
-    """No point satisfies the constraints: `multipliers` (integers) add up to 0·x ≤ γ with γ < 0 (Farkas)."""
+    """A proof that no point satisfies the constraints.
+
+    Attributes
+    ----------
+    multipliers
+        Integer Farkas multipliers: the constraints add up to 0·x ≤ γ with γ < 0.
+
+    Examples
+    --------
+    >>> from polyrelu.exact import LinearProgram
+    >>> LinearProgram(1, lower=[1], upper=[0]).interior_point().multipliers
+    Multipliers(rows={}, upper={0: Fraction(1, 1)}, lower={0: Fraction(1, 1)})
+    """
 
     multipliers: Multipliers
 
 
 @dataclass(frozen=True, slots=True)
 class InteriorPoint:
-    """`point` satisfies all constraints, and is strictly inside those that are not constant on the equations."""
+    """A point of the interior relative to the equations.
+
+    Attributes
+    ----------
+    point
+        A feasible point; inequalities and bounds that are not constant on the equations hold
+        strictly.
+
+    Examples
+    --------
+    >>> from polyrelu.exact import LinearProgram
+    >>> LinearProgram(1, lower=[1], upper=[2]).interior_point()
+    InteriorPoint(point=(Fraction(5, 4),))
+    """
 
     point: Point
 
 
 @dataclass(frozen=True, slots=True)
 class FlatSet:
-    """There are feasible points, such as `point`, but no interior.
+    """A feasible point, and a proof that the interior relative to the equations is empty.
 
-    `multipliers` (integers) add up to g·x ≤ γ where g·x = γ is a consequence of the equations alone, and at least one
-    of them is positive on a constraint that is not constant on the equations: that constraint holds with equality
-    everywhere.
+    Attributes
+    ----------
+    point
+        A feasible point.
+    multipliers
+        Integer multipliers: the constraints add up to g·x ≤ γ where g·x = γ follows from the
+        equations alone. A multiplier is positive on at least one constraint that is not constant on
+        the equations, which therefore holds with equality at every feasible point.
+
+    Examples
+    --------
+    >>> from polyrelu.exact import LinearProgram
+    >>> program = LinearProgram(1)
+    >>> program.add_inequalities([[1], [-1]], [0, 0])
+    >>> program.interior_point().multipliers.rows
+    {0: Fraction(1, 1), 1: Fraction(1, 1)}
     """
 
     point: Point

@@ -1,17 +1,20 @@
-"""Small programs: the simplex method on a table of integers, exact from the first step, without a guess.
+"""The simplex method on a table of integers, for small programs: exact pivots without a guess.
 
-The variables are the columns x_j and the slacks w_i = c_i - a_i·x of the rows. The table says how the basic ones change
-when a nonbasic one moves away from its bound, over one common denominator D > 0, and what their values are now:
+A pivot touches every entry of the table. For a small program (`is_small`) all pivots in Python take
+less time than one call of a float solver. The rules are the rules of `simplex`, whose module
+docstring proves that they end: the dual method for an objective without its dual infeasible part,
+then the primal method; pinned columns leave once; Bland's rule after many pivots without progress.
+
+The variables are the columns x_j and the slacks w_i = c_i - a_i·x of the rows. The table contains
+the values of the basic variables, and their rates of change when a nonbasic variable moves away
+from its bound, over one common denominator D > 0:
 
     D · basic_i = values[i] + Σ_k table[k][i] (nonbasic_k - its bound).
 
-At the start all x_j are nonbasic and D = 1. After an exchange D is the absolute value of a minor of the rows (Edmonds),
-so all divisions come out even and numbers grow no longer than determinants. An exchange touches every entry, which in
-Python costs less than one call of a float solver as long as there are few (`is_small`). The table is kept by columns:
-few long lists are faster than many short ones. (Bounds and values are numerators over the denominator of the bounds.)
-
-The rules are those of `simplex`, and the proof that they end is the same: dual steps for an objective from which the
-wrong multipliers have been taken out, then primal steps; pinned columns leave once; Bland's rule after many idle steps.
+At the start all x_j are nonbasic and D = 1. After a pivot D is the absolute value of a minor of the
+rows (Edmonds), so that all divisions are exact and no number is longer than a determinant. The
+table is stored by columns, since few long lists are faster than many short ones. Bounds and values
+are numerators over the denominator of the bounds.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from polyrelu.exact.lp.basis import BasisCoordinates, RationalVector
 from polyrelu.exact.lp.bounds import Side
 from polyrelu.exact.lp.model import Model
 from polyrelu.exact.lp.pivoting import (
-    PATIENCE,
+    STALL_LIMIT,
     ExactOptimum,
     ExactRay,
     Infeasibility,
@@ -36,16 +39,34 @@ from polyrelu.exact.lp.pivoting import (
 
 __all__ = ["Tableau", "is_small"]
 
-#: With more entries, or with more columns, HiGHS and a verification are faster.
-_MOST_ENTRIES, _MOST_COLUMNS = 100, 5
-#: Of more bits than this FLINT's integers are twice as fast as Python's; shorter ones are a fifth slower.
-_LONG = 100
+
+@dataclass(frozen=True, slots=True)
+class TableauSettings:
+    """Limits of the tableau, as measured.
+
+    Attributes
+    ----------
+    entries
+        Maximum number of entries; for larger tables HiGHS and a verification are faster.
+    columns
+        Maximum number of columns, for the same reason.
+    python_bits
+        Maximum number of bits of the rows for Python's integers; for longer ones FLINT's integers
+        are twice as fast, for shorter ones a fifth slower.
+    """
+
+    entries: int = 100
+    columns: int = 5
+    python_bits: int = 100
+
+
+_SETTINGS = TableauSettings()
 
 
 def is_small(model: Model) -> bool:
-    """Whether the table is the faster way to answer."""
+    """Return whether the tableau is the faster method for a model."""
     columns = len(_used_columns(model))
-    return columns <= _MOST_COLUMNS and columns * len(model.rows) <= _MOST_ENTRIES
+    return columns <= _SETTINGS.columns and columns * len(model.rows) <= _SETTINGS.entries
 
 
 def _used_columns(model: Model) -> range:
@@ -59,9 +80,12 @@ class _Nonbasic:
 
     Attributes
     ----------
-    label : i for the slack of row i, (number of rows) + j for column j.
-    side : where it sits; a slack sits at its lower bound 0, that of an equation is fixed.
-    value : numerator over the denominator of the bounds.
+    label
+        The number i for the slack of row i, (number of rows) + j for column j.
+    side
+        The bound where the variable is; a slack is at its lower bound 0, or fixed in an equation.
+    value
+        The value, a numerator over the denominator of the bounds.
     """
 
     label: int
@@ -69,16 +93,17 @@ class _Nonbasic:
     value: int
 
     def may_move(self, step: int) -> bool:
-        """Whether it may grow (step > 0) or shrink."""
+        """Return whether the variable may grow (step > 0) or shrink (step < 0)."""
         return self.side is Side.PINNED or (self.side is not Side.FIXED and self.side * step < 0)
 
 
 class Tableau:
-    """Maximise objective · x over the rows and bounds of a small program.
+    """Maximise objective · x over the rows and bounds of a small model.
 
     Attributes
     ----------
-    pivots : number of exchanges made so far.
+    pivots
+        Number of pivots so far.
     """
 
     def __init__(self, model: Model, objective: Sequence[int]) -> None:
@@ -90,7 +115,8 @@ class Tableau:
         used = _used_columns(model)
         self._basic = list(range(self._count))
         self._nonbasic = [self._start(j, objective[j]) for j in used]
-        #: by columns; below the basic variables the objective, and while it is needed another one
+        # By columns: the rates of the basic variables, then of the objective; in the dual method
+        # with a modified objective, its rate is last.
         self._table: list[list[int]] = [
             [*(number(-row[j]) for row in rows.entries), number(objective[j])] for j in used
         ]
@@ -99,94 +125,100 @@ class Tableau:
         ]
         for held, column in zip(self._nonbasic, self._table, strict=True):
             if held.value:
-                self._move(column, held.value)
-        self._special = set(
-            self._equations
-        )  # rows of the table that are not slacks of inequalities
+                self._move_nonbasic(column, held.value)
+        # The places of all basic variables that are not slacks of inequalities.
+        self._general_rows = set(self._equations)
         self._denominator: int = 1
-        self._idle = 0
+        self._stalled = 0
         self.pivots = 0
 
     def _start(self, column: int, gain: int) -> _Nonbasic:
-        """A column at the bound that the objective prefers, if it has that bound."""
+        """The nonbasic column at the bound that is better for the objective, if there is one."""
         side = self._bounds.corrected(column, Side.UPPER) if gain > 0 else self._bounds.side(column)
         return _Nonbasic(self._count + column, side, self._bounds.at(column, side))
 
     def _number_type(self) -> Callable[[int], int]:
-        """Python's or FLINT's integers, which have the same operators."""
-        return int if max(self._sizes, default=0) <= _LONG else cast("Callable[[int], int]", fmpz)
+        """The constructor of Python's or FLINT's integers, which have the same operators."""
+        if max(self._sizes, default=0) <= _SETTINGS.python_bits:
+            return int
+        return cast("Callable[[int], int]", fmpz)
 
     def solve(self) -> ExactOptimum | ExactRay | Infeasibility:
-        """Dual steps to a feasible point, then primal steps to the optimum."""
-        wrong = self._wrong()
-        if wrong:  # the dual method runs for an objective without these
+        """Run the dual method to a feasible point, then the primal method to the optimum."""
+        infeasible = self._dual_infeasible()
+        if infeasible:  # the dual method maximises the objective without these variables
             for k, column in enumerate(self._table):
-                column.append(0 if k in wrong else column[-1])
-        found = self._dual_steps()
-        if found is not None:
-            return found
-        if not wrong:
+                column.append(0 if k in infeasible else column[-1])
+        result = self._dual_steps()
+        if result is not None:
+            return result
+        if not infeasible:
             return self._optimum()
         for column in self._table:
             column.pop()
         return self._primal_steps()
 
-    # -- signs ----------------------------------------------------------------------------------------------------
+    # -- signs ------------------------------------------------------------------------------------
 
-    def _wrong(self) -> list[int]:
-        """The positions of nonbasic variables that would improve the last objective."""
+    def _dual_infeasible(self) -> list[int]:
+        """The positions of the nonbasic variables whose movement improves the last objective."""
         pairs = enumerate(zip(self._nonbasic, self._table, strict=True))
         return [k for k, (held, column) in pairs if column[-1] and held.may_move(column[-1])]
 
-    def _range(self, label: int) -> tuple[int | None, int | None]:
-        """Bounds of a variable, numerators over the denominator of the bounds."""
+    def _bounds_of(self, label: int) -> tuple[int | None, int | None]:
+        """The bounds of a variable, numerators over the denominator of the bounds."""
         if label < self._count:
             return 0, 0 if label in self._equations else None
         return self._bounds.lower[label - self._count], self._bounds.upper[label - self._count]
 
-    # -- dual steps -----------------------------------------------------------------------------------------------
+    # -- dual steps -------------------------------------------------------------------------------
 
     def _dual_steps(self) -> Infeasibility | None:
-        """Bring violated variables to their bounds until there is none."""
-        self._idle = 0
+        """The dual method: violated basic variables leave to their bounds until there is none."""
+        self._stalled = 0
         while True:
-            violation = self._violated()
+            violation = self._most_violated()
             if violation is None:
                 return None
             row, step, bound = violation
             entering, progress = self._dual_ratio(row, step)
             if entering is None:
                 return self._infeasibility(row, step)
-            self._exchange(row, entering, Side.LOWER if step > 0 else Side.UPPER, bound)
+            self._pivot(row, entering, Side.LOWER if step > 0 else Side.UPPER, bound)
             self._count_step(progress)
 
-    def _violated(self) -> tuple[int, int, int] | None:
-        """The most violated basic variable, or the least one if nothing has moved for a while.
+    def _most_violated(self) -> tuple[int, int, int] | None:
+        """The most violated basic variable, by Bland's rule the one of the least label.
 
         Returns
         -------
-        Its row in the table, +1 if it must grow and -1 if it must shrink, and the bound.
+        tuple of int, or None
+            Its row in the table, +1 if it must grow and -1 if it must shrink, and the bound. None
+            if no variable violates a bound.
         """
-        found = [
+        violated = [
             (-value >> self._sizes[self._basic[row]], self._basic[row], row, 1, 0)
             for row, value in enumerate(self._values)
-            if value < 0 and row not in self._special
+            if value < 0 and row not in self._general_rows
         ]
-        for row in self._special:
+        for row in self._general_rows:
             label, value = self._basic[row], self._values[row]
-            lower, upper = self._range(label)
+            lower, upper = self._bounds_of(label)
             if lower is not None and value < lower * self._denominator:
-                found.append((lower * self._denominator - value, label, row, 1, lower))
+                violated.append((lower * self._denominator - value, label, row, 1, lower))
             elif upper is not None and value > upper * self._denominator:
-                found.append((value - upper * self._denominator, label, row, -1, upper))
-        if not found:
+                violated.append((value - upper * self._denominator, label, row, -1, upper))
+        if not violated:
             return None
-        if self._idle > PATIENCE * self._width:
-            return min(found, key=lambda item: item[1])[2:]
-        return max(found, key=lambda item: item[0])[2:]
+        if self._has_stalled():
+            return min(violated, key=lambda item: item[1])[2:]
+        return max(violated, key=lambda item: item[0])[2:]
 
     def _dual_ratio(self, row: int, step: int) -> tuple[int | None, bool]:
-        """The nonbasic variable to move: the smallest ratio of objective and rate, the least label on ties."""
+        """The entering variable, of the least ratio of objective and rate, and whether it is > 0.
+
+        Ties go to the least label.
+        """
         candidates: list[tuple[int, int, int]] = []
         positions: list[int] = []
         for k, (held, column) in enumerate(zip(self._nonbasic, self._table, strict=True)):
@@ -201,19 +233,19 @@ class Tableau:
         best = least_ratio(candidates)
         return positions[best], candidates[best][1] != 0
 
-    # -- primal steps ---------------------------------------------------------------------------------------------
+    # -- primal steps -----------------------------------------------------------------------------
 
     def _primal_steps(self) -> ExactOptimum | ExactRay:
-        """From a feasible point along improving edges."""
-        self._idle = 0
+        """The primal method: from a feasible point along improving edges."""
+        self._stalled = 0
         while True:
-            wrong = self._wrong()
-            if not wrong:
+            infeasible = self._dual_infeasible()
+            if not infeasible:
                 return self._optimum()
-            if self._idle > PATIENCE * self._width:
-                k = min(wrong, key=lambda k: self._nonbasic[k].label)
+            if self._has_stalled():
+                k = min(infeasible, key=lambda k: self._nonbasic[k].label)
             else:
-                k = max(wrong, key=lambda k: abs(self._table[k][-1]))
+                k = max(infeasible, key=lambda k: abs(self._table[k][-1]))
             step = 1 if self._table[k][-1] > 0 else -1
             blocking = self._primal_ratio(k, step)
             if blocking is None:
@@ -222,7 +254,7 @@ class Tableau:
             if row is None:
                 self._flip(k, step)
             else:
-                self._exchange(
+                self._pivot(
                     row, k, Side.UPPER if self._table[k][row] * step > 0 else Side.LOWER, bound
                 )
             self._count_step(progress)
@@ -232,8 +264,9 @@ class Tableau:
 
         Returns
         -------
-        Its row (None for the moving variable itself), the bound, and whether the step is positive; None if nothing
-        bounds the edge.
+        tuple of int or None, int and bool, or None
+            Its row (None for the moving variable itself), the bound, and whether the step is
+            positive. None if nothing bounds the edge.
         """
         candidates: list[tuple[int, int, int]] = []
         blocking: list[tuple[int | None, int]] = []
@@ -241,12 +274,12 @@ class Tableau:
             rate = self._table[k][row] * step
             if not rate:
                 continue
-            bound = self._range(label)[rate > 0]
+            bound = self._bounds_of(label)[rate > 0]
             if bound is not None:
                 candidates.append((label, abs(value - bound * self._denominator), abs(rate)))
                 blocking.append((row, bound))
         held = self._nonbasic[k]
-        lower, upper = self._range(held.label)
+        lower, upper = self._bounds_of(held.label)
         if lower is not None and upper is not None:
             candidates.append((held.label, upper - lower, 1))
             blocking.append((None, 0))
@@ -260,53 +293,55 @@ class Tableau:
         held = self._nonbasic[k]
         side = Side.UPPER if step > 0 else Side.LOWER
         bound = self._bounds.at(held.label - self._count, side)
-        self._move(self._table[k], bound - held.value)
+        self._move_nonbasic(self._table[k], bound - held.value)
         self._nonbasic[k] = _Nonbasic(held.label, side, bound)
 
-    def _move(self, column: list[int], distance: int) -> None:
-        """Move a nonbasic variable."""
+    def _move_nonbasic(self, column: list[int], distance: int) -> None:
+        """Update the values of the basic variables when a nonbasic one moves by a distance."""
         self._values = [
             value + rate * distance for value, rate in zip(self._values, column, strict=False)
         ]
 
-    # -- exchange -------------------------------------------------------------------------------------------------
+    # -- exchange ---------------------------------------------------------------------------------
 
-    def _exchange(self, row: int, k: int, side: Side, bound: int) -> None:
-        """The basic variable of a row becomes nonbasic, at its bound on that side."""
-        label, held, column, old = (
-            self._basic[row],
-            self._nonbasic[k],
-            self._table[k],
-            self._denominator,
-        )
+    def _pivot(self, row: int, k: int, side: Side, bound: int) -> None:
+        """Exchange the basic variable of a row, which moves to a bound, with a nonbasic one."""
+        label, held = self._basic[row], self._nonbasic[k]
+        column, old = self._table[k], self._denominator
         size, sign = abs(column[row]), 1 if column[row] > 0 else -1
         excess = sign * (self._values[row] - bound * old)
-        self._values = _eliminated(self._values, column, excess, size, old)
+        self._values = _eliminate(self._values, column, excess, size, old)
         self._values[row] = size * held.value - excess
         for j, other in enumerate(self._table):
             if j != k:
                 entry = sign * other[row]
-                self._table[j] = _eliminated(other, column, entry, size, old)
+                self._table[j] = _eliminate(other, column, entry, size, old)
                 self._table[j][row] = -entry
         if sign < 0:
             column[:] = [-entry for entry in column]
         column[row] = sign * old
-        lower, upper = self._range(label)
+        lower, upper = self._bounds_of(label)
         self._basic[row] = held.label
         self._nonbasic[k] = _Nonbasic(label, Side.FIXED if lower == upper else side, bound)
         self._denominator = size
         if held.label >= self._count:
-            self._special.add(row)
+            self._general_rows.add(row)
         else:
-            self._special.discard(row)
+            self._general_rows.discard(row)
+
+    def _has_stalled(self) -> bool:
+        """Whether Bland's rule has to choose the pivots."""
+        return self._stalled > STALL_LIMIT * self._width
 
     def _count_step(self, progress: bool) -> None:
+        """Count a pivot, and the pivots since the last progress."""
         self.pivots += 1
-        self._idle = 0 if progress else self._idle + 1
+        self._stalled = 0 if progress else self._stalled + 1
 
-    # -- answers --------------------------------------------------------------------------------------------------
+    # -- results ----------------------------------------------------------------------------------
 
     def _point(self) -> RationalVector:
+        """The values of all columns."""
         numerators: list[int] = [0] * self._width
         for label, value in zip(self._basic, self._values, strict=True):
             if label >= self._count:
@@ -317,7 +352,10 @@ class Tableau:
         return _vector(numerators, self._denominator * self._bounds.denominator)
 
     def _coordinates(self, row: int, sign: int) -> BasisCoordinates:
-        """The linear part of a row in the normals of the active constraints, where the slack of row i has -a_i."""
+        """The coordinates of a table row's linear part, times a sign, in the normals of the basis.
+
+        The normal of the slack of row i is -a_i.
+        """
         rows, columns = {}, {}
         for held, column in zip(self._nonbasic, self._table, strict=True):
             if held.label < self._count:
@@ -338,6 +376,7 @@ class Tableau:
         return Infeasibility(violation, self._coordinates(row, -step))
 
     def _ray(self, k: int, step: int) -> ExactRay:
+        """The unbounded edge along which a nonbasic variable moves."""
         numerators: list[int] = [0] * self._width
         for label, rate in zip(self._basic, self._table[k], strict=False):
             if label >= self._count:
@@ -352,10 +391,10 @@ def _vector(numerators: list[int], denominator: int) -> RationalVector:
     return RationalVector([fmpz(entry) for entry in numerators], fmpz(denominator))
 
 
-def _eliminated(
+def _eliminate(
     entries: list[int], column: list[int], factor: int, size: int, old: int
 ) -> list[int]:
-    """(size · entries - factor · column) / old, which is an integer; the column may be longer."""
+    """The integers (size · entries - factor · column) / old; the column may be longer."""
     if not factor:
         return [size * entry // old for entry in entries] if size != old else entries
     if old == 1:

@@ -1,1 +1,1 @@
-"""The Parma Polyhedra Library, in a process of its own."""
+"""Conversions between constraints and generators by the Parma Polyhedra Library (PPL)."""

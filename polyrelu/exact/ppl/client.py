@@ -1,8 +1,9 @@
-"""The Parma Polyhedra Library: conversions between constraints and generators, in a process of its own.
+"""Conversions between constraints and generators, by a process that runs PPL.
 
-pplpy replaces the handler of Ctrl-C when it is imported, can only be imported on the main thread, and its long
-computations ignore signals. In a worker process none of that matters: Ctrl-C stops the worker, and the next call starts
-a new one. The price is 0.1 s for the first call and some 0.1 ms for every other.
+pplpy replaces the handler of Ctrl-C when it is imported, can only be imported on the main thread,
+and its long computations ignore signals. A worker process isolates the package from all three:
+Ctrl-C stops the worker, and the next call starts a new one. The first call costs 0.1 s, every other
+some 0.1 ms.
 """
 
 from __future__ import annotations
@@ -22,14 +23,37 @@ from polyrelu.errors import PolyreluError
 
 __all__ = ["constraints_of", "generators_of"]
 
+#: Integer rows.
 Rows = Sequence[Sequence[int]]
 
 
 def generators_of(columns: int, inequalities: Rows, equations: Rows) -> tuple[Rows, Rows, Rows]:
-    """Minimal points [numerators | denominator], rays and lines of a polyhedron with rows [a | c] for a·x ≤ c or = c.
+    """Compute the minimal generators of a polyhedron.
 
-    There are no points if it is empty. Exponential in the worst case: a cube of dimension n has 2^n points.
+    The result is exponentially long in the worst case: a cube of dimension n has 2^n vertices.
 
+    Parameters
+    ----------
+    columns
+        Dimension n of the space.
+    inequalities
+        Integer rows [a | c], meaning a·x ≤ c, shape (m, n + 1).
+    equations
+        Integer rows [a | c], meaning a·x = c, shape (k, n + 1).
+
+    Returns
+    -------
+    tuple of three lists of rows
+        Points [numerators | denominator], rays and lines, each in lexicographic order. The empty
+        set has no points.
+
+    Raises
+    ------
+    PolyreluError
+        PPL failed, or its process ended.
+
+    Examples
+    --------
     >>> generators_of(1, [[1, 2], [-2, 1]], [])
     ([[-1, 2], [2, 1]], [], [])
     """
@@ -38,8 +62,31 @@ def generators_of(columns: int, inequalities: Rows, equations: Rows) -> tuple[Ro
 
 
 def constraints_of(columns: int, points: Rows, rays: Rows, lines: Rows) -> tuple[Rows, Rows]:
-    """Minimal inequalities and equations [a | c] of conv(points) + cone(rays) + span(lines), with at least one point.
+    """Compute minimal constraints of conv(points) + cone(rays) + span(lines).
 
+    Parameters
+    ----------
+    columns
+        Dimension n of the space.
+    points
+        At least one point [numerators | denominator], shape (p, n + 1).
+    rays
+        Integer directions, shape (r, n).
+    lines
+        Integer directions, shape (l, n).
+
+    Returns
+    -------
+    tuple of two lists of rows
+        Inequalities and equations [a | c], each in lexicographic order.
+
+    Raises
+    ------
+    PolyreluError
+        PPL failed, or its process ended.
+
+    Examples
+    --------
     >>> constraints_of(1, [[-1, 2], [2, 1]], [], [])
     ([[-2, 1], [1, 2]], [])
     """
@@ -48,19 +95,19 @@ def constraints_of(columns: int, points: Rows, rays: Rows, lines: Rows) -> tuple
 
 
 class _Worker:
-    """The process, started when first needed; one request at a time."""
+    """The worker process, started when it is first needed; it handles one request at a time."""
 
     def __init__(self) -> None:
         self._process: Any = None
         self._lifeline: Any = None
-        self._waiting = (
-            False  # for an answer: until it has been read, no other question may be asked
-        )
+        # Whether a result has been requested and not yet read; the pipe then serves no other
+        # request.
+        self._waiting = False
         self._lock = threading.Lock()
         self._inherited: list[object] = []
 
     def ask(self, operation: str, *arguments: object) -> Any:
-        """What the process answers; an error there is a `PolyreluError` here."""
+        """Return the result of an operation; an error of the process raises `PolyreluError`."""
         with self._lock:
             process = self._started()
             self._waiting = True
@@ -69,9 +116,8 @@ class _Worker:
                 process.stdin.flush()
                 done, answer = pickle.load(process.stdout)
                 self._waiting = False
-            except (
-                BaseException
-            ) as error:  # KeyboardInterrupt above all: a half-read answer must not be read on
+            except BaseException as error:
+                # After KeyboardInterrupt the rest of a result would be read as the next one.
                 self.stop()
                 if isinstance(error, (OSError, EOFError, pickle.UnpicklingError)):
                     raise PolyreluError(
@@ -83,14 +129,16 @@ class _Worker:
         return answer
 
     def _started(self) -> Any:
+        """The running process."""
         if self._process is not None and (self._waiting or self._process.poll() is not None):
-            self.stop()  # it has died, or a second Ctrl-C came in the way of `stop`
+            self.stop()  # the process ended by itself, or a second Ctrl-C interrupted `stop`
         if self._process is None:
             program = Path(__file__).with_name("worker.py")
             lifeline, held = os.pipe()
             self._lifeline = os.fdopen(held, "wb", buffering=0)
             try:
-                # A session of its own keeps the terminal's Ctrl-C away; -P keeps this directory off its import path.
+                # In a new session the process does not receive the terminal's Ctrl-C; -P keeps this
+                # directory off its import path.
                 self._process = subprocess.Popen(
                     [sys.executable, "-P", str(program), str(lifeline)],
                     stdin=subprocess.PIPE,
@@ -103,21 +151,23 @@ class _Worker:
         return self._process
 
     def stop(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process, also during a computation."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()
             process.wait()
             for pipe in (process.stdin, process.stdout, self._lifeline):
-                with contextlib.suppress(OSError):  # of a request that can no longer be sent
+                with contextlib.suppress(OSError):  # a buffered request cannot be sent any more
                     pipe.close()
         self._waiting = False
 
     def forget(self) -> None:
-        """In a forked process: leave the worker to the parent.
+        """Leave the worker to the parent, in a forked process.
 
-        Another thread of the parent may hold the lock and those inside the pipes, which therefore are never released.
-        Only the descriptors are closed, so that the worker still sees when the parent ends.
+        Another thread of the parent may hold the lock, and the locks inside the pipe objects, when
+        it forks; in the child nobody releases them. Therefore the child only closes the
+        descriptors, so that the worker still notices when the parent ends, and keeps the objects
+        alive.
         """
         if self._process is not None:
             for pipe in (self._process.stdin.raw, self._process.stdout.raw, self._lifeline):

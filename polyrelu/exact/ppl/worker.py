@@ -1,11 +1,14 @@
-"""The process that runs PPL, and the only file that imports it: ``python -P worker.py LIFELINE``.
+"""The program of the process that runs PPL: ``python -P worker.py LIFELINE``.
 
-Reads pickled requests ``(operation, arguments)`` on standard input and answers ``(True, result)`` or ``(False, text)``
-on standard output, until its input ends. All numbers are Python integers: a row [a | c] is a·x ≤ c or a·x = c, a point
-is [numerators | denominator], a ray or line its coordinates. Not imported by the package; see `client`.
+It is the only file that imports PPL, and the package does not import it; see `client`. It reads
+pickled requests ``(operation, arguments)`` on standard input and writes ``(True, result)`` or
+``(False, text)`` to standard output, until its input ends. All numbers are Python integers: a row
+[a | c] means a·x ≤ c or a·x = c, a point is [numerators | denominator], a ray or line consists of
+its coordinates.
 
-LIFELINE is the descriptor of a pipe that nobody writes to and that the parent holds open. PPL notices nothing while it
-computes, but the kernel notices the end of the parent there, and ends this process with SIGIO (on Linux).
+LIFELINE is the descriptor of a pipe to which nobody writes and which the parent holds open. When
+the parent ends, the kernel closes that pipe and ends this process with SIGIO (on Linux), even
+during a computation of PPL.
 """
 
 from __future__ import annotations
@@ -29,12 +32,12 @@ Rows = Sequence[Row]
 def generators(
     columns: int, inequalities: Rows, equations: Rows
 ) -> tuple[list[Row], list[Row], list[Row]]:
-    """Minimal points, rays and lines of {x : inequalities, equations}; no points if it is empty."""
+    """Compute minimal points, rays and lines of {x : inequalities, equations}."""
     return _generators(_from_constraints(columns, inequalities, equations))
 
 
 def constraints(columns: int, points: Rows, rays: Rows, lines: Rows) -> tuple[list[Row], list[Row]]:
-    """Minimal inequalities and equations of conv(points) + cone(rays) + span(lines); there must be a point."""
+    """Compute minimal constraints of conv(points) + cone(rays) + span(lines), points not empty."""
     polyhedron = C_Polyhedron(columns, "empty")
     for row in points:
         polyhedron.add_generator(point(Linear_Expression(list(row[:-1]), 0), row[-1]))
@@ -55,7 +58,7 @@ def _from_constraints(columns: int, inequalities: Rows, equations: Rows) -> Any:
 
 
 def _remainder(row: Row) -> Any:
-    """c - a·x."""
+    """The expression c - a·x of a row [a | c]."""
     return Linear_Expression([-entry for entry in row[:-1]], row[-1])
 
 
@@ -91,18 +94,18 @@ def _answer(name: str, arguments: tuple[Any, ...]) -> tuple[bool, object]:
     }
     try:
         return True, operations[name](*arguments)
-    except Exception as error:  # whatever happens is the caller's to report
+    except Exception as error:  # the caller reports every error
         return False, f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _end_with(lifeline: int) -> None:
     """End this process as soon as the other end of a pipe is closed."""
-    if sys.platform != "linux":  # elsewhere SIGIO does nothing
+    if sys.platform != "linux":  # on other systems SIGIO does nothing
         return
     signal.signal(signal.SIGIO, signal.SIG_DFL)
     fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
-    if select.select([lifeline], [], [], 0)[0]:  # it was closed before
+    if select.select([lifeline], [], [], 0)[0]:  # it was closed before the lines above
         os._exit(0)
 
 
@@ -117,7 +120,7 @@ def main() -> None:
                 pickle.dump(answer, target, protocol=pickle.HIGHEST_PROTOCOL)
                 target.flush()
             except BrokenPipeError:
-                os._exit(0)  # an orderly end would complain
+                os._exit(0)  # an ordinary end would print an error about the closed pipe
 
 
 if __name__ == "__main__":

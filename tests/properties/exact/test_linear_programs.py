@@ -50,7 +50,7 @@ def instance_of(family: str, seed: int) -> Instance:
 
 
 def verified(instance: Instance, program: LinearProgram | None = None) -> tuple[Maximum, Shape]:
-    """Both questions, asked of a program that is or should be the instance; the answers pass their verification.
+    """Ask a program both questions and verify the answers against the instance.
 
     Both engines answer, and agree.
     """
@@ -66,7 +66,7 @@ def verified(instance: Instance, program: LinearProgram | None = None) -> tuple[
     return answers[0]
 
 
-# --- Families against other solvers ----------------------------------------------------------------------
+# --- Families against other solvers -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_answers_agree_with_other_exact_solvers(family: str) -> None:
 
 
 def test_the_families_reach_every_answer() -> None:
-    """Otherwise the comparisons above would compare little."""
+    """The families above contain programs of every kind of result."""
     instances = [instance_of(family, seed) for family in FAMILIES for seed in range(SEEDS)]
     for status in ("optimal", "unbounded", "infeasible"):
         assert sum(lp_ppl.maximum(instance).status == status for instance in instances) > 50
@@ -94,11 +94,11 @@ def test_the_families_reach_every_answer() -> None:
         assert sum(lp_ppl.shape(instance) == shape for instance in instances) > least
 
 
-# --- The verification itself -----------------------------------------------------------------------------
+# --- The verification itself --------------------------------------------------------------------
 
 
 def tampered(answer: Optimal | Unbounded | Infeasible | FlatSet, instance: Instance) -> list[Any]:
-    """The same answer with something in it that is no longer right."""
+    """The same result with one number changed, so that it is wrong."""
     if isinstance(answer, Unbounded):
         return [
             replace(answer, ray=tuple(-step for step in answer.ray)),
@@ -141,11 +141,11 @@ def test_the_verification_refuses_points_on_a_facet() -> None:
         assert (interior_objections(square, point) == []) == right
 
 
-# --- One program, many questions -------------------------------------------------------------------------
+# --- One program, many questions ----------------------------------------------------------------
 
 
 class Mirror:
-    """A program that lives through many changes, and its rows kept by hand."""
+    """A program that is changed many times, and a list of its current rows."""
 
     def __init__(self, rng: Random, instance: Instance) -> None:
         self.rng, self.instance = rng, instance
@@ -154,8 +154,15 @@ class Mirror:
     def step(self) -> None:
         """One random change or question."""
         operations: list[Callable[[], None]] = [
-            self.add, self.add, self.remove, self.remove, self.change, self.aim, self.ask, self.ask_twice,
-        ]  # fmt: skip
+            self.add,
+            self.add,
+            self.remove,
+            self.remove,
+            self.change,
+            self.aim,
+            self.ask,
+            self.ask_twice,
+        ]
         self.rng.choice(operations)()
 
     def add(self) -> None:
@@ -223,7 +230,7 @@ class Mirror:
         )
 
     def ask_twice(self) -> None:
-        """The same question once more, from where the first ended."""
+        """The same question twice, the second time from the basis of the first."""
         first, second = (self.program.maximize(self.instance.objective) for _ in range(2))
         assert as_maximum(first) == as_maximum(second)
         assert maximum_objections(self.instance, second) == []
@@ -254,12 +261,12 @@ def test_many_objectives_from_one_start() -> None:
         assert as_maximum(answer) == lp_ppl.maximum(aimed)
 
 
-# --- Invariance ------------------------------------------------------------------------------------------
+# --- Invariance ---------------------------------------------------------------------------------
 
 
 @st.composite
 def instances(draw: st.DrawFn, numbers: st.SearchStrategy[Fraction]) -> Instance:
-    """Up to three columns and six rows of given numbers, few of them equations, with or without bounds."""
+    """Up to three columns and six rows, few of them equations, with or without bounds."""
     n = draw(st.integers(1, 3))
     vector = st.lists(numbers | st.just(Fraction(0)), min_size=n, max_size=n).map(tuple)
     kinds = st.sampled_from([False, False, False, True])

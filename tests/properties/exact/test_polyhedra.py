@@ -1,4 +1,4 @@
-"""Polyhedra against PPL, used directly in this process, and against shapes whose faces are known."""
+"""Polyhedra against PPL, called directly in this process, and against shapes of known faces."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def _value(objective: Sequence[int], vector: Sequence[Fraction | int]) -> Fracti
     return sum((a * Fraction(x) for a, x in zip(objective, vector, strict=True)), Fraction())
 
 
-# --- The random polyhedra themselves ---------------------------------------------------------------------
+# --- The random polyhedra themselves ------------------------------------------------------------
 
 
 def test_the_random_polyhedra_are_of_all_sorts() -> None:
-    """Empty, bounded or not, full-dimensional or flat, single points, with lines: otherwise the tests show little."""
+    """The generator makes all kinds: empty, bounded or not, flat or not, points, with lines."""
     seen: Counter[str] = Counter()
     for kind in KINDS:
         for _, rows in _descriptions("sorts", kind):
@@ -56,7 +56,7 @@ def test_the_random_polyhedra_are_of_all_sorts() -> None:
     assert min(seen.values()) >= 10, seen
 
 
-# --- One polyhedron --------------------------------------------------------------------------------------
+# --- One polyhedron -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -137,7 +137,7 @@ def test_other_rows_for_the_same_set_have_the_same_irredundant_ones(kind: str) -
         assert other.polyhedron().equals(rows.polyhedron()), (rows, other)
 
 
-# --- Generators ------------------------------------------------------------------------------------------
+# --- Generators ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -189,7 +189,7 @@ def _direction(number: str, rng: Random, columns: int) -> tuple[int, ...]:
     return tuple(rng.randint(-largest, largest) for _ in range(columns))
 
 
-# --- Two polyhedra ---------------------------------------------------------------------------------------
+# --- Two polyhedra ------------------------------------------------------------------------------
 
 
 def _pairs(name: str, kind: str) -> Iterator[tuple[Description, Description]]:
@@ -234,7 +234,7 @@ def test_intersect(kind: str) -> None:
         assert _by_ppl(common) == oracle.intersection(_by_ppl(left), _by_ppl(right)), (left, right)
 
 
-# --- Points and directions -------------------------------------------------------------------------------
+# --- Points and directions ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -269,7 +269,7 @@ def test_contains(kind: str) -> None:
             assert polyhedron.contains(point) == ppl.contains(alone), (rows, point)
 
 
-# --- Maps ------------------------------------------------------------------------------------------------
+# --- Maps ---------------------------------------------------------------------------------------
 
 
 def _map(rng: Random, nrows: int, ncols: int) -> tuple[Matrix, Vector]:
@@ -334,7 +334,7 @@ def test_project(kind: str) -> None:
         assert _by_ppl(rows.polyhedron().project(chosen)) == expected, (rows, chosen)
 
 
-# --- Known shapes ----------------------------------------------------------------------------------------
+# --- Known shapes -------------------------------------------------------------------------------
 
 Points = list[tuple[int, ...]]
 
@@ -395,7 +395,7 @@ def test_simplices(n: int) -> None:
     ("vertices", "n"), [(m, n) for n in (2, 3, 4, 5) for m in range(n + 1, 10)]
 )
 def test_cyclic_polytopes(vertices: int, n: int) -> None:
-    """Points on the moment curve: all are vertices, and facets number as many as McMullen's bound allows."""
+    """Points on the moment curve: all are vertices, and McMullen's bound on facets is attained."""
     curve = [tuple(t**k for k in range(1, n + 1)) for t in range(vertices)]
     half = n // 2
     even = vertices * comb(vertices - half, half) // (vertices - half)
@@ -420,7 +420,7 @@ def test_a_cube_cut_at_every_corner(n: int) -> None:
 
 
 def test_a_permutahedron_is_flat() -> None:
-    """conv of the permutations of (1, 2, 3, 4): dimension 3, 24 vertices, 14 facets, one for each proper subset."""
+    """conv of the permutations of (1, 2, 3, 4): 24 vertices, and a facet for each proper subset."""
     points = [
         (a, b, c, d)
         for a, b, c, d in product((1, 2, 3, 4), repeat=4)

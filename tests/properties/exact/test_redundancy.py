@@ -1,4 +1,4 @@
-"""Clarkson's method against one linear program for each row and against PPL, with many ties; canonical rows."""
+"""Clarkson's method against one linear program for each row and PPL, with ties; canonical rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Case(NamedTuple):
     inside: Point
 
 
-# --- Families --------------------------------------------------------------------------------------------
+# --- Families -----------------------------------------------------------------------------------
 
 
 def _moved(rng: Random, rows: Sequence[Row], inside: Sequence[int]) -> Case:
@@ -74,7 +74,7 @@ def _cone(rng: Random, m: int, n: int) -> Case:
 
 
 def _two_cones(rng: Random, m: int, n: int) -> Case:
-    """Half of the rows through -(1, …, 1), the others through (1, …, 1), with 0 inside: two apexes."""
+    """Half of the rows through -(1, …, 1), the others through (1, …, 1), 0 inside: two apexes."""
     half = _cone(rng, m // 2, n).rows
     normals = [row[:-1] for row in half]
     rows = [(*normal, abs(sum(normal))) for normal in normals]
@@ -141,11 +141,11 @@ FAMILIES: dict[str, Callable[[Random, int, int], Case]] = {
 }
 
 
-# --- The method ------------------------------------------------------------------------------------------
+# --- The method ---------------------------------------------------------------------------------
 
 
 def _needed_one_by_one(rows: list[Row], columns: int) -> list[Row]:
-    """From the last row to the first, drop what the others imply."""
+    """The rows that remain if, from last to first, each row that the others imply is dropped."""
     kept = list(rows)
     for row in reversed(rows):
         others = list(kept)
@@ -210,7 +210,7 @@ def test_no_row_and_one_row() -> None:
 
 
 def test_rows_keep_their_order_and_their_scale() -> None:
-    """Of rows of one direction the tightest stays, at its own place, and of equally tight ones the first."""
+    """The tightest row of a direction stays at its place; among equally tight rows, the first."""
     origin = (Fraction(0), Fraction(0))
     assert irredundant_rows([(1, 0, 5), (0, 1, 1), (2, 0, 2)], origin) == [(0, 1, 1), (2, 0, 2)]
     assert irredundant_rows([(4, 0, 4), (0, 1, 1), (2, 0, 2)], origin) == [(4, 0, 4), (0, 1, 1)]
@@ -218,7 +218,7 @@ def test_rows_keep_their_order_and_their_scale() -> None:
 
 @pytest.mark.parametrize("scale", [1, 10**30])
 def test_a_ray_through_a_vertex_meets_rows_that_are_not_facets(scale: int) -> None:
-    """The square |x|, |y| ≤ 1, and rows that touch it in its corners only; from 0 the rays to the corners tie."""
+    """The square |x|, |y| ≤ 1 and rows that touch only its corners, where rays from 0 meet ties."""
     square = [(1, 0, scale), (0, 1, scale), (-1, 0, scale), (0, -1, scale)]
     corners = [(a, b, (abs(a) + abs(b)) * scale) for a in (1, -1, 2, -2) for b in (1, -1, 3, -3)]
     for rows in (square + corners, corners + square):
@@ -232,7 +232,7 @@ def test_a_ray_through_a_vertex_meets_rows_that_are_not_facets(scale: int) -> No
     }
 
 
-# --- Canonical rows --------------------------------------------------------------------------------------
+# --- Canonical rows -----------------------------------------------------------------------------
 
 
 def _random_rows(rng: Random) -> list[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 from flint import fmpq_mat, fmpz, fmpz_mat
@@ -12,7 +13,7 @@ from polyrelu.exact.dixon import solve_integer
 
 
 def random_matrix(rng: Random, rows: int, columns: int, bits: int) -> fmpz_mat:
-    """Entries of up to so many bits, of both signs."""
+    """A matrix whose entries have up to `bits` bits and both signs."""
     entries = [rng.getrandbits(bits) - (1 << bits >> 1) for _ in range(rows * columns)]
     return fmpz_mat(rows, columns, entries)
 
@@ -36,8 +37,8 @@ def check(matrix: fmpz_mat, right: fmpz_mat) -> None:
 @pytest.fixture
 def always_lifted(monkeypatch: pytest.MonkeyPatch) -> None:
     """No system is left to FLINT."""
-    monkeypatch.setattr(dixon, "_SMALL", 0)
-    monkeypatch.setattr(dixon, "_PATIENCE", -1.0)
+    monkeypatch.setattr(dixon, "_FLINT_UNKNOWNS", 0)
+    monkeypatch.setattr(dixon, "_FLINT_SECONDS", -1.0)
 
 
 @pytest.mark.parametrize("size", [1, 2, 11, 12, 13, 40])
@@ -62,7 +63,12 @@ def test_a_system_over_the_limit_is_lifted(monkeypatch: pytest.MonkeyPatch) -> N
     """At least once with the limits as they are."""
     lifted = []
     lift = dixon._lift
-    monkeypatch.setattr(dixon, "_lift", lambda *arguments: lifted.append(1) or lift(*arguments))  # type: ignore[func-returns-value]
+
+    def counted(*arguments: Any) -> tuple[fmpz_mat, fmpz]:
+        lifted.append(1)
+        return lift(*arguments)
+
+    monkeypatch.setattr(dixon, "_lift", counted)
     rng = Random(7)
     matrix, right = random_matrix(rng, 40, 40, 1800), random_matrix(rng, 40, 1, 20)
     check(matrix, right)
@@ -98,7 +104,7 @@ def test_singular_matrices(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     right = random_matrix(rng, size, 1, 20)
     with pytest.raises(ZeroDivisionError):
         solve_integer(fmpz_mat(table), right)
-    monkeypatch.setattr(dixon, "_SMALL", 0)
-    monkeypatch.setattr(dixon, "_PATIENCE", -1.0)
+    monkeypatch.setattr(dixon, "_FLINT_UNKNOWNS", 0)
+    monkeypatch.setattr(dixon, "_FLINT_SECONDS", -1.0)
     with pytest.raises(ZeroDivisionError):
         solve_integer(fmpz_mat(table), right)

@@ -21,7 +21,7 @@ Point = Sequence[Fraction]
 
 
 def exact_signs(rows: Sequence[Sequence[int]], point: Point) -> list[int]:
-    """Signs of a·x + s t - c with the s that belongs to the float table: a power of two of the size of a."""
+    """Exact signs of a·x + s t - c with the float table's s, a power of two of the size of a."""
     found = []
     for *a, c in rows:
         slack = 1 << exponent_of([*a, c]) if any(a) else 0
@@ -40,7 +40,7 @@ def float_table(rows: Sequence[Sequence[int]]) -> NDArray[np.float64]:
 def filtered(
     rows: Sequence[Sequence[int]], point: Point
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The certain signs, and the signs that floats have without asking for certainty."""
+    """The certain signs, and the signs of the float products, certain or not."""
     table = float_table(rows)
     floats = [nearest_float(x.numerator, x.denominator) for x in point]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -48,14 +48,14 @@ def filtered(
 
 
 def wrong(signs: NDArray[np.float64], exact: list[int]) -> int:
-    """How many signs claim something else than the truth."""
+    """The number of certain signs that are wrong."""
     return sum(
         int(sign != 0 and sign != truth) for sign, truth in zip(signs.tolist(), exact, strict=True)
     )
 
 
 def hard_case(rng: Random, columns: int, bits: int) -> tuple[list[list[int]], list[Fraction]]:
-    """Rows that vanish at the point up to a relative error of 2^-40 to 2^-70: cancellation of everything."""
+    """Rows that vanish at the point up to a relative error of 2^-40 to 2^-70, by cancellation."""
     point = [
         Fraction(rng.getrandbits(60) - 2**59, 1 << rng.randint(50, 62)) for _ in range(columns)
     ]
@@ -102,7 +102,7 @@ def test_the_bound_is_not_vacuous() -> None:
 
 @pytest.mark.parametrize("size", [2**99, 2**101, 2**1000, 2**1023])
 def test_large_coordinates_and_right_hand_sides_are_right_or_in_doubt(size: int) -> None:
-    """Right-hand sides beyond 1e19 are clamped, coordinates beyond 2^100 are not looked at."""
+    """Right-hand sides beyond 1e19 are clamped; coordinates beyond 2^100 make signs uncertain."""
     for rows, point in [
         ([[1, size]], [Fraction(size - 1), Fraction(0)]),
         ([[1, size]], [Fraction(0), Fraction(0)]),

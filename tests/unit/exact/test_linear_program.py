@@ -61,7 +61,7 @@ def assert_right(instance: Instance) -> None:
         )
 
 
-# --- Inputs and errors -----------------------------------------------------------------------------------
+# --- Inputs and errors --------------------------------------------------------------------------
 
 
 def with_a_row() -> LinearProgram:
@@ -157,7 +157,7 @@ def test_the_caller_keeps_his_lists() -> None:
     assert (best.value, best.multipliers) == (Fraction(1, 3), Multipliers({0: Fraction(1)}))
 
 
-# --- Small programs --------------------------------------------------------------------------------------
+# --- Small programs -----------------------------------------------------------------------------
 
 
 def test_no_columns() -> None:
@@ -244,9 +244,9 @@ def test_feasible_point() -> None:
 
 
 def pivots_of(route: str, instance: Instance, most: int) -> int:
-    """How many exchanges an interior point takes from the start without a guess; at most so many are made."""
+    """The number of pivots that an interior point takes without a guess; more than `most` fail."""
     method = Simplex if route == "guesses" else Tableau
-    exchange, count = method._exchange, 0
+    exchange, count = method._pivot, 0
 
     def counted(self: Any, *arguments: Any) -> None:
         nonlocal count
@@ -257,7 +257,7 @@ def pivots_of(route: str, instance: Instance, most: int) -> int:
 
     with (
         engine(route),
-        patch.object(method, "_exchange", counted),
+        patch.object(method, "_pivot", counted),
         patch.object(FloatSolver, "maximize", no_guess),
     ):
         built(LinearProgram, instance).interior_point()
@@ -266,12 +266,12 @@ def pivots_of(route: str, instance: Instance, most: int) -> int:
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_cycles_end(route: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here the usual choices go round in circles for ever, until Bland's rule takes over."""
+    """The usual pivoting rules cycle on these programs; Bland's rule ends the cycles."""
     rng = Random("misled 335 huge")
     instance = make("huge", rng, rng.randint(1, 10), rng.randint(1, 5))
     assert pivots_of(route, instance, 1000) < 200
     for module in (simplex, tableau):
-        monkeypatch.setattr(module, "PATIENCE", 10**9)
+        monkeypatch.setattr(module, "STALL_LIMIT", 10**9)
     with pytest.raises(TimeoutError):
         pivots_of(route, instance, 1000)
 
@@ -279,25 +279,25 @@ def test_cycles_end(route: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("family", list(FAMILIES))
 def test_bland_s_rule_from_the_first_step(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (simplex, tableau):
-        monkeypatch.setattr(module, "PATIENCE", -1)
+        monkeypatch.setattr(module, "STALL_LIMIT", -1)
     for seed in range(6):
         rng = Random(f"bland {seed} {family}")
         assert_right(make(family, rng, rng.randint(1, 8), rng.randint(1, 4)))
 
 
-# --- Guesses that are wrong ------------------------------------------------------------------------------
+# --- Guesses that are wrong ---------------------------------------------------------------------
 
 
 Sides = Sequence[list[Side]]  # of each column, those that its bounds allow
 
 
 def no_guess(*_: object) -> Guess | None:
-    """HiGHS has nothing to offer."""
+    """Replace the guess of HiGHS by none."""
     return None
 
 
 def random_guess(rng: Random, rows: int, sides: Sides) -> Guess | None:
-    """Any rows, any number of them, any columns, points that are not numbers."""
+    """A guess of random rows and columns, in any number, and points that are not numbers."""
     tight = [rng.randrange(rows) for _ in range(rng.randint(0, len(sides) + 1))] if rows else []
     fixed = {j: rng.choice(allowed) for j, allowed in enumerate(sides) if rng.random() < 0.3}
     values = [math.nan, math.inf, -math.inf, 1e18, 1e-300, 0.0, 0.5, 1.0]
@@ -305,7 +305,7 @@ def random_guess(rng: Random, rows: int, sides: Sides) -> Guess | None:
 
 
 def square_guess(rng: Random, rows: int, sides: Sides) -> Guess | None:
-    """As many different rows and columns as there are columns: often a basis, seldom a good one."""
+    """A guess of as many rows and columns as a basis has: often a basis, seldom a good one."""
     tight = rng.sample(range(rows), rng.randint(0, min(rows, len(sides))))
     fixed = {
         j: rng.choice(sides[j]) for j in rng.sample(range(len(sides)), len(sides) - len(tight))
@@ -314,14 +314,14 @@ def square_guess(rng: Random, rows: int, sides: Sides) -> Guess | None:
 
 
 def guess_with_any_sides(rng: Random, rows: int, sides: Sides) -> Guess | None:
-    """Columns at bounds that they do not have, or fixed though their bounds differ."""
+    """A guess of columns at bounds that they do not have, or fixed though their bounds differ."""
     return square_guess(rng, rows, [list(Side)] * len(sides))
 
 
 def misled(
     monkeypatch: pytest.MonkeyPatch, guesser: Callable[[Random, int, Sides], Guess | None]
 ) -> None:
-    """Replace what HiGHS says."""
+    """Replace the guesses of HiGHS by other guesses within a block."""
     rng = Random(0)
 
     def maximize(solver: Any, objective: Sequence[float]) -> Guess | None:
@@ -332,7 +332,7 @@ def misled(
 
 
 def allowed(lower: float, upper: float) -> list[Side]:
-    """Where a column with these bounds can sit."""
+    """The sides on which a nonbasic column with these bounds can be."""
     if lower == upper:
         return [Side.FIXED]
     sides = [
@@ -400,14 +400,14 @@ def test_bounds_with_subnormal_room_between_them(bits: int) -> None:
 
 @pytest.mark.parametrize("size", [10**19, 10**25, 10**308, 10**400])
 def test_bounds_beyond_the_floats(size: int) -> None:
-    """Numbers that HiGHS takes for infinity, and numbers that floats do not reach."""
+    """Bounds that HiGHS takes for infinite, and bounds beyond the range of floats."""
     for sign in (1, -1):
         low, up = sorted((sign * size, 2 * sign * size))
         assert_right(Instance(1, (Row((1,), 3 * size),), (low,), (up,), (sign,)))
         assert_right(Instance(2, (Row((1, 1), 0),), (low, None), (None, up), (1, 0)))
 
 
-# --- The float twin follows the rows ---------------------------------------------------------------------
+# --- The float copy follows the rows ------------------------------------------------------------
 
 
 def test_the_float_twin_follows_a_change_of_the_right_hand_side() -> None:
@@ -424,7 +424,7 @@ def test_the_float_twin_follows_a_change_of_the_right_hand_side() -> None:
 
 
 def test_the_float_table_follows_a_row_that_was_set_aside() -> None:
-    """2^60 - 1 rounds up to the next power of two, where the slack variable's coefficient must follow."""
+    """2^60 - 1 rounds up to a power of two; the slack variable's coefficient must follow."""
     program = LinearProgram(1)
     program.add_inequalities([[2**60 - 1]], [0])
     program.add_equations([[1]], [0])
@@ -445,7 +445,7 @@ def test_many_changes_of_a_right_hand_side_do_not_make_the_row_longer() -> None:
     assert program._model.scales[0] < 1000
 
 
-# --- The process around ----------------------------------------------------------------------------------
+# --- The process around -------------------------------------------------------------------------
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
@@ -524,7 +524,7 @@ def test_highs_of_the_caller_and_of_the_package_get_along() -> None:
 
 
 def test_highs_of_the_caller_keeps_its_threads() -> None:
-    """HiGHS has one pool of threads for the process; whoever wants another number of them must reset it."""
+    """HiGHS has one pool of threads for the process; another number of threads needs a reset."""
     done = python(
         """
         from polyrelu.exact.lp import LinearProgram

@@ -48,7 +48,7 @@ from tests.oracles.plain import Matrix
 
 THOUSAND = 10**1000
 
-# --- Scalars ---------------------------------------------------------------------------------------------
+# --- Scalars -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,16 @@ def test_to_fraction_is_exact(value: object, expected: Fraction) -> None:
 
 
 REFUSED: list[object] = [
-    float("nan"), float("inf"), -math.inf, np.float32("nan"), np.float16("inf"), np.longdouble("inf"),
+    float("nan"), float("inf"), -math.inf,
+    np.float32("nan"), np.float16("inf"), np.longdouble("inf"),
     True, False, np.True_, None, 1j, b"1", [1], (1, 2), np.array([1.0]),
-    "", " ", "1e5", "1.5", " 1", "1 ", "1\n", "\t1", "１", "१", "+1", "--1", "-0", "00", "01", "-01", "1_0", "0x", "x",
-    "2/4", "1/1", "0/1", "0/5", "3/0", "1/-2", "1/", "/2", "1//2", "1/2/3", "1 / 2", "-1/02", "nan", "inf", "1/+2",
+    "", " ", "1e5", "1.5", " 1", "1 ", "1\n", "\t1", "１", "१",
+    "+1", "--1", "-0", "00", "01", "-01", "1_0", "0x", "x",
+    "2/4", "1/1", "0/1", "0/5", "3/0", "1/-2", "1/", "/2", "1//2", "1/2/3", "1 / 2",
+    "-1/02", "nan", "inf", "1/+2",
     "١/2", "1" + "0" * 1000, "-1" + "0" * 1000, "1/1" + "0" * 1000, "9" * 5000,
-    "0x1f", "-0x10", hex(THOUSAND - 1), "-" + hex(THOUSAND - 1), "1/" + hex(THOUSAND - 1), hex(THOUSAND).upper(),
+    "0x1f", "-0x10", hex(THOUSAND - 1), "-" + hex(THOUSAND - 1), "1/" + hex(THOUSAND - 1),
+    hex(THOUSAND).upper(),
     "0x0" + hex(THOUSAND)[2:], hex(THOUSAND).replace("0x", "0X"), "0x1" + "0" * 250_000,
 ]  # fmt: skip
 
@@ -153,7 +157,7 @@ def test_numbers_have_at_most_16384_bits() -> None:
         format_integer(number + 1)
 
 
-# --- Floats in bulk --------------------------------------------------------------------------------------
+# --- Floats in bulk -----------------------------------------------------------------------------
 
 _FLOATS: dict[str, tuple[Any, Any]] = {
     "float16": (np.float16, np.uint16),
@@ -246,12 +250,17 @@ def test_integers_from_floats_refuses_other_types(dtype: str) -> None:
         integers_from_floats(np.zeros((1, 1), dtype=dtype))
 
 
-# --- Matrices --------------------------------------------------------------------------------------------
+# --- Matrices -----------------------------------------------------------------------------------
 
 
 def _product(a: Matrix, b: Matrix) -> Matrix:
-    return [[sum((x * y for x, y in zip(row, column, strict=True)), Fraction(0)) for column in zip(*b, strict=True)]
-            for row in a]  # fmt: skip
+    return [
+        [
+            sum((x * y for x, y in zip(row, column, strict=True)), Fraction(0))
+            for column in zip(*b, strict=True)
+        ]
+        for row in a
+    ]
 
 
 def _table(matrix: RationalMatrix) -> Matrix:
@@ -406,7 +415,7 @@ def test_from_array_takes_integers_objects_and_floats() -> None:
     assert RationalMatrix.from_array(np.array([0.1, 0.2], dtype=np.float32)).shape == (2, 1)
 
 
-# --- Linear algebra against SymPy ------------------------------------------------------------------------
+# --- Linear algebra against SymPy ---------------------------------------------------------------
 
 
 def _sympy(rows: Sequence[Sequence[Fraction]]) -> Any:
@@ -556,6 +565,19 @@ def _primitive(rows: list[list[int]]) -> list[list[int]]:
     return [[entry // content for entry in row] for row in rows]
 
 
+def test_submatrices_count_from_0() -> None:
+    """Python's indices would read -1 as the last row, which `take_rows` reads as a zero row."""
+    matrix = RationalMatrix.from_rows([[1, 2], [3, 4]])
+    assert matrix.take(rows=[1], columns=[1, 0]).integer_rows() == [[4, 3]]
+    for wrong in (-1, 2):
+        with pytest.raises(IndexError):
+            matrix.take(rows=[0, wrong])
+        with pytest.raises(IndexError):
+            matrix.take(columns=[wrong])
+        with pytest.raises(IndexError):
+            matrix[wrong, 0]
+
+
 def _products(left: list[list[int]], right: list[list[int]]) -> list[list[int]]:
     """X_i = left[:, i] right[i, :] as flat lists."""
     return [[row[i] * a for row in left for a in right[i]] for i in range(len(right))]
@@ -586,8 +608,12 @@ def test_independent_entries_evidence(
 
 def _vanishing_by_brute_force(products: list[list[int]]) -> list[tuple[int, ...]]:
     count = len(products)
-    return [subset for size in range(1, count + 1) for subset in combinations(range(count), size)
-            if not any(sum(products[i][e] for i in subset) for e in range(len(products[0])))]  # fmt: skip
+    return [
+        subset
+        for size in range(1, count + 1)
+        for subset in combinations(range(count), size)
+        if not any(sum(products[i][e] for i in subset) for e in range(len(products[0])))
+    ]
 
 
 @given(_factors(10, 3))

@@ -28,7 +28,7 @@ def _matrix(*rows: list[object]) -> RationalMatrix:
 SQUARE = Polyhedron.box([0, 0], [1, 1])
 
 
-# --- Constructors ----------------------------------------------------------------------------------------
+# --- Constructors -------------------------------------------------------------------------------
 
 
 def test_rows_are_primitive_and_keep_their_order() -> None:
@@ -66,9 +66,12 @@ def test_exact_numbers_of_all_kinds(matrix: Any, right: Any) -> None:
 
 def test_arrays_are_read_like_lists() -> None:
     matrix, right = np.array([[0.5, -0.25]]), np.array([0.75])
-    assert Polyhedron.from_constraints(matrix, right).inequalities == ((2, -1, 3),)  # type: ignore[arg-type]
+    made = Polyhedron.from_constraints(matrix, right)  # type: ignore[arg-type]
+    assert made.inequalities == ((2, -1, 3),)
     corners = np.array([[0.0, 0.5], [1.0, 0.0]])
-    found = Polyhedron.from_generators(corners, np.array([[0, 1]]), np.zeros((0, 2)))  # type: ignore[arg-type]
+    rays: Any = np.array([[0, 1]])
+    lines: Any = np.zeros((0, 2))
+    found = Polyhedron.from_generators(corners, rays, lines)  # type: ignore[arg-type]
     assert found.equals(Polyhedron.from_generators([[0, HALF], [1, 0]], [[0, 1]]))
 
 
@@ -87,8 +90,14 @@ def test_the_ambient_dimension_is_that_of_the_rows() -> None:
 
 def test_box() -> None:
     box = Polyhedron.box([None, "1/3", 0.5, 2], [1, "1/3", None, "5/2"])
-    assert box.inequalities == ((1, 0, 0, 0, 1), (0, -3, 0, 0, -1), (0, 3, 0, 0, 1), (0, 0, -2, 0, -1),
-                                (0, 0, 0, -1, -2), (0, 0, 0, 2, 5))  # fmt: skip
+    assert box.inequalities == (
+        (1, 0, 0, 0, 1),
+        (0, -3, 0, 0, -1),
+        (0, 3, 0, 0, 1),
+        (0, 0, -2, 0, -1),
+        (0, 0, 0, -1, -2),
+        (0, 0, 0, 2, 5),
+    )
     assert (box.dimension, box.is_bounded(), box.is_empty()) == (3, False, False)
     assert box.affine_hull() == ((0, 3, 0, 0, 1),)
     assert Polyhedron.box([None] * 3, [None] * 3) == Polyhedron.universe(3)
@@ -141,7 +150,7 @@ def test_equal_sets_may_have_unequal_rows() -> None:
     assert not SQUARE.equals(Polyhedron.universe(3))
 
 
-# --- Errors ----------------------------------------------------------------------------------------------
+# --- Errors -------------------------------------------------------------------------------------
 
 _POINT, _NAN = [[0, 0]], float("nan")
 
@@ -242,7 +251,7 @@ def test_what_is_not_an_exact_number_is_refused_everywhere(bad: Any) -> None:
         assert "\n" not in str(error.value)
 
 
-# --- R^0, the empty set, R^n ------------------------------------------------------------------------------
+# --- R^0, the empty set, R^n --------------------------------------------------------------------
 
 
 def test_the_point_of_dimension_zero() -> None:
@@ -263,8 +272,11 @@ def test_the_point_of_dimension_zero() -> None:
 
 
 def test_nothing_in_dimension_zero() -> None:
-    for nothing in (Polyhedron.from_constraints([[]], [-1]), Polyhedron.from_constraints([], [], [[]], [1], 0),
-                    Polyhedron.from_generators([], ambient_dimension=0)):  # fmt: skip
+    for nothing in (
+        Polyhedron.from_constraints([[]], [-1]),
+        Polyhedron.from_constraints([], [], [[]], [1], 0),
+        Polyhedron.from_generators([], ambient_dimension=0),
+    ):
         assert (nothing.dimension, nothing.is_empty(), nothing.is_bounded()) == (-1, True, True)
         assert not nothing.contains([])
         assert nothing.generators() == Generators((), (), ())
@@ -338,7 +350,7 @@ def test_the_whole_space(n: int) -> None:
     assert isinstance(everything.maximize([0] * n), Optimal)
 
 
-# --- Questions -------------------------------------------------------------------------------------------
+# --- Questions ----------------------------------------------------------------------------------
 
 
 def test_contains_counts_the_boundary_and_nothing_beyond_it() -> None:
@@ -402,7 +414,7 @@ def test_relative_interior_and_affine_hull_of_flat_sets() -> None:
     ],
 )
 def test_relative_interior_of_boxes(low: list[Any], high: list[Any], hull: tuple[Any, ...]) -> None:
-    """Boxes need no linear program; written with one more row, they take the general way: the same hull."""
+    """Boxes need no linear program; with one more row the general method finds the same hull."""
     box = Polyhedron.box(low, high)
     found = box.relative_interior()
     assert found is not None
@@ -421,7 +433,7 @@ def test_relative_interior_of_empty_boxes(sides: tuple[list[int], list[int]]) ->
 
 
 def test_thin_but_not_flat() -> None:
-    """2^-100 wide: no tolerance may take it for flat, and 2^-100 the other way round it is empty."""
+    """A slab of width 2^-100 has interior, and with the sides exchanged it is empty."""
     width = Fraction(1, 2**100)
     thin = Polyhedron.box([0, 0], [1, width])
     assert (thin.dimension, thin.is_empty()) == (2, False)
@@ -449,7 +461,7 @@ def test_is_bounded(polyhedron: Polyhedron, bounded: bool) -> None:
     assert polyhedron.is_bounded() is bounded
 
 
-# --- Maps ------------------------------------------------------------------------------------------------
+# --- Maps ---------------------------------------------------------------------------------------
 
 
 def test_intersect_drops_repeated_rows() -> None:

@@ -23,7 +23,8 @@ from tests.generators.files import ROOT as _ROOT
 
 _SQUARE = [[1, 0, 1], [-1, 0, 0], [0, 1, 1], [0, -1, 0]]
 
-#: Starts the worker, so that `pid` is its number, and has rows on which PPL computes for more than ten seconds.
+#: Starts the worker, so that `pid` is its number, and has rows on which PPL computes for more than
+#: ten seconds.
 _BEGIN = """
 import os, random, signal, sys, threading, time
 from polyrelu.exact.ppl import client
@@ -37,13 +38,13 @@ pid = client._worker._process.pid
 
 
 def _pid() -> int:
-    """The process that answers at the moment."""
+    """The identifier of the current worker process."""
     assert generators_of(1, [], []) == ([[0, 1]], [], [[1]])
     return int(client._worker._process.pid)
 
 
 def _is_running(pid: int) -> bool:
-    """Whether a process computes or waits; one that ended may remain as a zombie if nobody asks for its status."""
+    """Whether a process computes or waits; a process that ended may remain as a zombie."""
     found = subprocess.run(
         ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
@@ -61,9 +62,15 @@ def _ends(pid: int, seconds: float = 5) -> bool:
 
 
 def _run(program: str, *options: str) -> str:
-    """Standard output of a program that must succeed and complain of nothing."""
-    found = subprocess.run([sys.executable, *options, "-c", program], cwd=_ROOT, capture_output=True, text=True,
-                           timeout=60, check=False)  # fmt: skip
+    """The standard output of a program that must succeed and write nothing to stderr."""
+    found = subprocess.run(
+        [sys.executable, *options, "-c", program],
+        cwd=_ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert (found.returncode, found.stderr) == (0, "")
     return found.stdout
 
@@ -71,8 +78,14 @@ def _run(program: str, *options: str) -> str:
 @contextmanager
 def _running(program: str) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
     """A program in a session of its own that has printed some process numbers on one line."""
-    process = subprocess.Popen([sys.executable, "-c", program], cwd=_ROOT, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, start_new_session=True)  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=_ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     try:
         assert process.stdout is not None
         yield process, [int(word) for word in process.stdout.readline().split()]
@@ -95,11 +108,11 @@ def _one_line(error: pytest.ExceptionInfo[PolyreluError], *words: str) -> None:
     assert all(word in text for word in words), text
 
 
-# --- What our process does not notice --------------------------------------------------------------------
+# --- What our process does not notice -----------------------------------------------------------
 
 
 def test_our_process_stays_as_it_was() -> None:
-    """PPL is not imported, the handler of Ctrl-C is kept, nothing is printed, nothing is left open."""
+    """PPL is not imported, the handler of Ctrl-C stays, nothing is printed, no pipe stays open."""
     program = """
 import signal, sys
 mine = lambda number, frame: None
@@ -129,12 +142,14 @@ def test_one_process_answers_all_questions_out_of_reach_of_the_terminal() -> Non
 def test_numbers_of_any_length() -> None:
     huge = 7**10_000
     assert generators_of(1, [[-1, -huge], [huge, huge * huge + 1]], []) == (
-        [[huge, 1], [huge * huge + 1, huge]], [], [],
-    )  # fmt: skip
+        [[huge, 1], [huge * huge + 1, huge]],
+        [],
+        [],
+    )
     assert constraints_of(1, [[huge, 1]], [[huge]], []) == ([[-1, -huge]], [])
 
 
-# --- Threads ---------------------------------------------------------------------------------------------
+# --- Threads ------------------------------------------------------------------------------------
 
 
 def test_the_first_question_may_come_from_another_thread() -> None:
@@ -161,7 +176,7 @@ def test_threads_get_their_own_answers() -> None:
         assert list(pool.map(wrong_answers, range(8))) == [[]] * 8
 
 
-# --- The worker fails ------------------------------------------------------------------------------------
+# --- The worker fails ---------------------------------------------------------------------------
 
 
 def test_after_the_worker_was_killed() -> None:
@@ -181,7 +196,7 @@ def test_a_worker_that_is_known_to_be_dead_is_replaced() -> None:
 
 @pytest.mark.parametrize("rows", [1, 3000])
 def test_the_worker_is_killed_while_it_is_asked(rows: int) -> None:
-    """Before it reads: a short question waits in the pipe, a long one does not fit and breaks the pipe."""
+    """Before it reads: a short question waits in the pipe, a long one breaks the pipe."""
     pid = _pid()
     os.kill(pid, signal.SIGSTOP)
     timer = threading.Timer(0.2, os.kill, (pid, signal.SIGKILL))
@@ -210,7 +225,7 @@ def test_errors_of_ppl_are_one_line_and_do_no_harm() -> None:
     assert _pid() == pid
 
 
-# --- Ctrl-C ----------------------------------------------------------------------------------------------
+# --- Ctrl-C -------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="process groups")
@@ -230,7 +245,9 @@ def test_ctrl_c_ends_a_long_computation() -> None:
 
 
 def test_work_goes_on_after_ctrl_c() -> None:
-    program = _BEGIN + """
+    program = (
+        _BEGIN
+        + """
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     generators_of(9, long, [])
@@ -242,7 +259,8 @@ except ProcessLookupError:
     print("and stopped")
 assert generators_of(1, interval, []) == answer
 assert client._worker._process.pid != pid
-"""  # fmt: skip
+"""
+    )
     assert _run(program) == "interrupted\nand stopped\n"
 
 
@@ -261,7 +279,7 @@ def test_ctrl_c_twice_does_not_mix_up_answers(monkeypatch: pytest.MonkeyPatch) -
     assert generators_of(1, [[1, 0]], []) == ([[0, 1]], [[-1]], [])
 
 
-# --- Forks -----------------------------------------------------------------------------------------------
+# --- Forks --------------------------------------------------------------------------------------
 
 _FORK = """
 child = os.fork()
@@ -297,18 +315,21 @@ time.sleep(0.3)
 
 
 def test_a_pool_of_forked_processes() -> None:
-    program = _BEGIN + """
+    program = (
+        _BEGIN
+        + """
 from multiprocessing import get_context
 from polyrelu.exact import Polyhedron
 def corners(n):
     return len(Polyhedron.box([0] * n, [1] * n).generators().points)
 with get_context("fork").Pool(2) as pool:
     assert pool.map(corners, [1, 2, 3, 4, 5], chunksize=1) == [2, 4, 8, 16, 32]
-"""  # fmt: skip
+"""
+    )
     assert _run(program) == ""
 
 
-# --- The parent ends -------------------------------------------------------------------------------------
+# --- The parent ends ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

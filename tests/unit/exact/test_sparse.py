@@ -1,4 +1,4 @@
-"""Sparse matrices against dense ones, and networks that hold them: the container changes nothing but the memory."""
+"""Sparse matrices against dense ones, and networks that hold them: only the memory differs."""
 
 from __future__ import annotations
 

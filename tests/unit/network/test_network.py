@@ -1,4 +1,4 @@
-"""Networks: evaluation against plain loops, canonical bytes against FORMAT.md, normal forms against permutations."""
+"""Networks: evaluation, patterns, errors, canonical bytes against FORMAT.md, normal forms."""
 
 from __future__ import annotations
 
@@ -20,12 +20,17 @@ from hypothesis import given, settings, strategies as st
 from polyrelu.errors import NetworkError
 from polyrelu.exact import RationalMatrix
 from polyrelu.network import (
+    ActivationPattern,
     Block,
     Layer,
     Network,
+    NeuronId,
+    SignVector,
+    affine_map_table,
     canonical_bytes,
     from_arrays,
     from_document,
+    output_derivative,
     to_document,
 )
 from polyrelu.symmetry import canonical_form, permute, related, rescale
@@ -41,7 +46,7 @@ from tests.oracles import cells, grid, plain
 
 Last = Literal["affine", "relu"]
 
-# --- Evaluation ------------------------------------------------------------------------------------------
+# --- Evaluation ----------------------------------------------------------------------------------
 
 
 @given(plain_stacks(), st.data())
@@ -77,6 +82,84 @@ def test_sign_vector_and_affine_map(layers: plain.Network, data: st.DataObject) 
     assert trailing.affine_map_at(x)(x) == trailing(x)
     last = tuple((z > 0) - (z < 0) for z in plain.evaluate(layers, x))
     assert trailing.sign_vector(x).layers == (*signs.layers, last)
+
+
+@given(plain_stacks(), st.data())
+def test_three_encodings_of_a_pattern_give_one_map(
+    layers: plain.Network, data: st.DataObject
+) -> None:
+    x = data.draw(points(plain.input_dimension(layers)))
+    network = exact_network(layers)
+    signs = network.sign_vector(x)
+    pattern = signs.activation_pattern
+    row = np.array([sign > 0 for layer in signs.layers for sign in layer], dtype=bool)
+    assert ActivationPattern.from_row(row, network.widths[1:-1]) == pattern
+    for number in range(1, network.hidden_layers + 1):
+        assert pattern.active(number) == signs.active(number)
+    found = network.affine_map(pattern)
+    assert found == network.affine_map(signs)
+    assert list(network.affine_maps([pattern, signs])) == [found, found]
+    denominator, table = affine_map_table(network, row[None, :])
+    assert RationalMatrix.from_integers(table[0].tolist(), denominator) == found.matrix.beside(
+        found.offset
+    )
+    for neuron in network.neurons():
+        derivative = output_derivative(network, signs, neuron)
+        assert output_derivative(network, pattern, neuron) == derivative
+
+
+def test_pattern_text_and_types() -> None:
+    pattern = ActivationPattern.from_row([True, False, False], [1, 0, 2])
+    assert str(pattern) == "+||.."
+    assert [type(on) for layer in pattern.layers for on in layer] == [bool] * 3
+    assert ActivationPattern.from_row([], []).layers == ()
+
+
+@pytest.mark.parametrize(
+    "row", [[True], [True] * 3, [[True, False]], np.array([1, -1], dtype=np.int8)]
+)
+def test_patterns_are_rows_of_truth_values(row: Any) -> None:
+    """Signs are refused: -1 would be true."""
+    with pytest.raises(NetworkError, match="2 neurons"):
+        ActivationPattern.from_row(row, [2])
+
+
+def test_tables_of_maps_need_truth_values() -> None:
+    signs: Any = np.array([[1, -1]], dtype=np.int8)
+    with pytest.raises(NetworkError, match="truth values"):
+        affine_map_table(_NET, signs)
+    with pytest.raises(NetworkError, match="2 hidden neurons"):
+        affine_map_table(_NET, np.array([[True]]))
+
+
+@pytest.mark.parametrize("layers", [(), ((1,),), ((1, 1, 1),), ((1, 1), (1,))])
+def test_patterns_of_another_shape_have_no_map(layers: tuple[tuple[int, ...], ...]) -> None:
+    with pytest.raises(NetworkError, match=r"hidden layers of \[2\]"):
+        _NET.affine_map(SignVector(layers))
+
+
+@pytest.mark.parametrize("layer", [-1, 0, 3])
+def test_layers_count_from_1(layer: int) -> None:
+    """Python's indices would read 0 as the last layer and -1 as the last but one."""
+    for read in (_NET.weight, _NET.bias, lambda number: _NET.layer_forms(number, [])):
+        with pytest.raises(IndexError, match=f"no layer {layer}: layers count from 1 to 2"):
+            read(layer)
+    with pytest.raises(IndexError, match="count from 1 to 2"):
+        _NET.replace_layers({layer: _NET.layers[0]})
+
+
+@pytest.mark.parametrize("layer", [-1, 0, 2])
+def test_hidden_layers_count_from_1(layer: int) -> None:
+    signs = _NET.sign_vector([1, 2])
+    for pattern in (signs, signs.activation_pattern):
+        with pytest.raises(IndexError, match=f"no hidden layer {layer}: they count from 1 to 1"):
+            pattern.active(layer)
+
+
+@pytest.mark.parametrize("neuron", [(0, 0), (2, 0), (1, -1), (1, 2)])
+def test_derivatives_are_about_hidden_neurons(neuron: tuple[int, int]) -> None:
+    with pytest.raises(IndexError, match="no hidden neuron"):
+        output_derivative(_NET, _NET.sign_vector([1, 2]), NeuronId(*neuron))
 
 
 def test_sign_vector_text() -> None:
@@ -164,7 +247,7 @@ def test_affine_maps_have_the_slope_of_their_cell(network: Network, data: st.Dat
         assert difference == [row[j] for row in found.matrix.rows()]
 
 
-# --- Shapes, errors, immutability ------------------------------------------------------------------------
+# --- Shapes, errors, immutability ---------------------------------------------------------------
 
 
 def test_shape_properties() -> None:
@@ -196,14 +279,38 @@ _SKIP = Network(
 
 _WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "no layers": (lambda: from_arrays([]), "at least one layer"),
-    "no inputs": (lambda: Network(0, (Layer((Block(0, _matrix(1, 0)),), _matrix(1, 1)),)), "at least one input"),
-    "no neurons": (lambda: from_arrays([(np.zeros((0, 2)), np.zeros(0))]), "layer 1: the bias must be a nonempty"),
-    "widths": (lambda: from_arrays([([[1]], [0]), ([[1, 2]], [0])]), r"layer 2: .*\(1, 2\), expected \(1, 1\)"),
-    "bias length": (lambda: from_arrays([([[1]], [0, 0])]), r"layer 1: .*\(1, 1\), expected \(2, 1\)"),
-    "bias matrix": (lambda: from_arrays([([[1]], np.zeros((1, 1)))]), "layer 1, b: expected an array of dimension 1"),
-    "weight vector": (lambda: from_arrays([(np.zeros(2), [0])]), "layer 1, W: expected an array of dimension 2"),
-    "ragged": (lambda: from_arrays([([[1, 2], [3]], [0, 0])]), "layer 1, W: the rows have different lengths"),
-    "not finite": (lambda: from_arrays([(np.array([[np.nan]]), [0])]), r"layer 1, W: entry \[0, 0\] is nan"),
+    "no inputs": (
+        lambda: Network(0, (Layer((Block(0, _matrix(1, 0)),), _matrix(1, 1)),)),
+        "at least one input",
+    ),
+    "no neurons": (
+        lambda: from_arrays([(np.zeros((0, 2)), np.zeros(0))]),
+        "layer 1: the bias must be a nonempty",
+    ),
+    "widths": (
+        lambda: from_arrays([([[1]], [0]), ([[1, 2]], [0])]),
+        r"layer 2: .*\(1, 2\), expected \(1, 1\)",
+    ),
+    "bias length": (
+        lambda: from_arrays([([[1]], [0, 0])]),
+        r"layer 1: .*\(1, 1\), expected \(2, 1\)",
+    ),
+    "bias matrix": (
+        lambda: from_arrays([([[1]], np.zeros((1, 1)))]),
+        "layer 1, b: expected an array of dimension 1",
+    ),
+    "weight vector": (
+        lambda: from_arrays([(np.zeros(2), [0])]),
+        "layer 1, W: expected an array of dimension 2",
+    ),
+    "ragged": (
+        lambda: from_arrays([([[1, 2], [3]], [0, 0])]),
+        "layer 1, W: the rows have different lengths",
+    ),
+    "not finite": (
+        lambda: from_arrays([(np.array([[np.nan]]), [0])]),
+        r"layer 1, W: entry \[0, 0\] is nan",
+    ),
     "not a number": (lambda: from_arrays([([["a"]], [0])]), "layer 1, W: 'a'"),
     "truth value": (lambda: from_arrays([([[True]], [0])]), "layer 1, W: True is a truth value"),
     "no blocks": (lambda: Network(1, (Layer((), _matrix(1, 1)),)), "layer 1: its blocks"),
@@ -211,13 +318,20 @@ _WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: Network(1, (*_SKIP.layers[:1], Layer((Block(0, _matrix(1, 1)),), _matrix(1, 1)))),
         "layer 2: its blocks must come from ascending earlier layers up to 1",
     ),
-    "block from itself": (lambda: Network(1, (Layer((Block(1, _matrix(1, 1)),), _matrix(1, 1)),)), "its blocks"),
+    "block from itself": (
+        lambda: Network(1, (Layer((Block(1, _matrix(1, 1)),), _matrix(1, 1)),)),
+        "its blocks",
+    ),
     "negative source": (
-        lambda: Network(1, (Layer((Block(-1, _matrix(1, 1)), Block(0, _matrix(1, 1))), _matrix(1, 1)),)),
+        lambda: Network(
+            1, (Layer((Block(-1, _matrix(1, 1)), Block(0, _matrix(1, 1))), _matrix(1, 1)),)
+        ),
         "layer 1: its blocks",
     ),
     "block twice": (
-        lambda: Network(1, (Layer((Block(0, _matrix(1, 1)), Block(0, _matrix(1, 1))), _matrix(1, 1)),)),
+        lambda: Network(
+            1, (Layer((Block(0, _matrix(1, 1)), Block(0, _matrix(1, 1))), _matrix(1, 1)),)
+        ),
         "layer 1: its blocks",
     ),
     "point too short": (lambda: _NET([1]), "a point needs 2 coordinates, got 1"),
@@ -230,8 +344,11 @@ _WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "too few factors": (lambda: rescale(_NET, 1, [1]), "needs 2 positive factors"),
     "factor zero": (lambda: rescale(_NET, 1, [1, 0]), "needs 2 positive factors"),
     "negative factor": (lambda: rescale(_NET, 1, [1, -1]), "needs 2 positive factors"),
-    "trailing ReLU is fixed": (lambda: rescale(from_arrays([([[1]], [0])], "relu"), 1, [2]), "not a hidden layer"),
-}  # fmt: skip
+    "trailing ReLU is fixed": (
+        lambda: rescale(from_arrays([([[1]], [0])], "relu"), 1, [2]),
+        "not a hidden layer",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", _WRONG)
@@ -279,7 +396,7 @@ def test_networks_are_values(network: Network) -> None:
     assert (changed.sha256 == network.sha256) == network.bias(1).is_zero()
 
 
-# --- Documents and canonical bytes -----------------------------------------------------------------------
+# --- Documents and canonical bytes --------------------------------------------------------------
 
 
 def _spelled(number: int) -> str:
@@ -290,7 +407,7 @@ def _spelled(number: int) -> str:
 
 
 def _bytes_by_the_book(network: Network) -> bytes:
-    """The canonical bytes, written down from FORMAT.md §2."""
+    """The canonical bytes, written from the text of FORMAT.md §2 alone."""
     text = f"polyrelu-network 1\ninputs {network.inputs}\n"
     for layer in network.layers:
         bias = [layer.bias[i, 0] for i in range(layer.width)]
@@ -391,7 +508,7 @@ def test_zero_skip_blocks_are_refused() -> None:
         )
 
 
-# --- Permutation, scaling, normal form -------------------------------------------------------------------
+# --- Permutation, scaling, normal form ----------------------------------------------------------
 
 
 def _shuffled(random_: random.Random, network: Network) -> Network:
@@ -416,21 +533,32 @@ def test_permuting_and_scaling_keep_the_function(
     assert other.widths == network.widths
 
 
-@given(plain_stacks([2, 3, 2]), st.permutations(range(3)), st.lists(small_rationals().map(lambda x: abs(x) + 1),
-                                                                    min_size=3, max_size=3))  # fmt: skip
+@given(
+    plain_stacks([2, 3, 2]),
+    st.permutations(range(3)),
+    st.lists(small_rationals().map(lambda x: abs(x) + 1), min_size=3, max_size=3),
+)
 def test_permute_and_rescale_entry_by_entry(
     layers: plain.Network, order: list[int], factors: list[Fraction]
 ) -> None:
     (w1, b1), (w2, b2) = layers
     network = exact_network(layers)
     permuted, scaled = permute(network, 1, order), rescale(network, 1, factors)
-    assert permuted == exact_network([([w1[i] for i in order], [b1[i] for i in order]),
-                                      ([[row[i] for i in order] for row in w2], b2)])  # fmt: skip
-    assert scaled == exact_network([
-        ([[x * s for x in row] for row, s in zip(w1, factors, strict=True)],
-         [x * s for x, s in zip(b1, factors, strict=True)]),
-        ([[x / s for x, s in zip(row, factors, strict=True)] for row in w2], b2),
-    ])  # fmt: skip
+    assert permuted == exact_network(
+        [
+            ([w1[i] for i in order], [b1[i] for i in order]),
+            ([[row[i] for i in order] for row in w2], b2),
+        ]
+    )
+    assert scaled == exact_network(
+        [
+            (
+                [[x * s for x in row] for row, s in zip(w1, factors, strict=True)],
+                [x * s for x, s in zip(b1, factors, strict=True)],
+            ),
+            ([[x / s for x, s in zip(row, factors, strict=True)] for row in w2], b2),
+        ]
+    )
 
 
 def _small_network(random_: random.Random, widths: Sequence[int]) -> plain.Network:
@@ -446,11 +574,17 @@ def _small_network(random_: random.Random, widths: Sequence[int]) -> plain.Netwo
 
 
 def _has_coupled_zero_neurons(layers: plain.Network) -> bool:
-    """Whether neurons that are 0 by their weights (no bias, only such neurons before them) weigh on each other."""
+    """Whether neurons that are 0 by their weights have weights on each other.
+
+    Such a neuron has bias 0 and reads only neurons of this kind.
+    """
     zero: list[set[int]] = [set()]
     for number, (weights, bias) in enumerate(layers[:-1], 1):
-        found = {i for i, row in enumerate(weights)
-                 if not bias[i] and not any(w for j, w in enumerate(row) if j not in zero[-1])}  # fmt: skip
+        found = {
+            i
+            for i, row in enumerate(weights)
+            if not bias[i] and not any(w for j, w in enumerate(row) if j not in zero[-1])
+        }
         if number > 1 and any(weights[i][j] for i in found for j in zero[-1]):
             return True
         zero.append(found)
@@ -590,7 +724,7 @@ def test_many_twins_are_no_trouble() -> None:
 
 
 def test_regular_graphs_that_colours_cannot_tell_apart() -> None:
-    """A 6-cycle and two 3-cycles of ones between the layers: equal colours everywhere, yet not related."""
+    """A 6-cycle and two 3-cycles of ones between the layers: equal colours, yet not related."""
     cycle = [[int(j in (i, (i + 1) % 6)) for j in range(6)] for i in range(6)]
     triangles = [[int(j in (i, i - i % 3 + (i + 1) % 3)) for j in range(6)] for i in range(6)]
 
@@ -603,7 +737,7 @@ def test_regular_graphs_that_colours_cannot_tell_apart() -> None:
 
 
 def test_many_twins() -> None:
-    """A thousand equal neurons are told apart at once."""
+    """A thousand equal neurons need no search."""
     rows, heads = [[1, 2]] * 1000 + [[3, 1]], [[1] * 1000 + [5]]
     net = from_arrays([(rows, [1] * 1001), (heads, [0])])
     turned = permute(rescale(net, 1, [3] * 1001), 1, range(1000, -1, -1))
