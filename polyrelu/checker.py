@@ -74,7 +74,7 @@ class Meter:
         self.limit, self.step, self.cost = limit, step, 0
 
     def spend(self, operations: int, bits: int) -> None:
-        """Operations on numbers of so many bits; products of long numbers take quadratic time."""
+        """Pay for operations on numbers of `bits` bits; long products take quadratic time."""
         self.cost += operations * (64 + bits) * (1 + bits // 2048)
         readable(
             self.cost <= self.limit,
@@ -394,7 +394,7 @@ STEP = (int, NATURAL, MULTIPLES, MULTIPLES)
 
 
 def check_depth(network: Network, depth: int, step: str = "theorem") -> list[Layer]:
-    """The layers of a network of so many, with an affine output."""
+    """The layers of a network that has `depth` of them and an affine output."""
     require(
         len(network.layers) == depth and network.last == "affine",
         step,
@@ -405,7 +405,7 @@ def check_depth(network: Network, depth: int, step: str = "theorem") -> list[Lay
 
 
 def check_indices(step: str, indices: Sequence[int], bound: int, count: int | None = None) -> None:
-    """Indices ascend strictly and are below the bound; if `count` is given, there are so many."""
+    """Require strictly ascending indices below the bound, and `count` of them if given."""
     good = all(x < y for x, y in pairwise(indices)) and all(x < bound for x in indices[-1:])
     require(
         good and count in (None, len(indices)),
@@ -822,9 +822,8 @@ class Plane:
     """
 
     def __init__(self, width: int, scale: int, packed: list[int], depth: int) -> None:
-        """`width` is that of a place in a packed form, in bits; `packed` are the forms of the first
-        layer.
-        """
+        """`width` is the width of a place in a packed form, in bits; `packed` are the forms of the
+        first layer."""
         self.width, self.scales, self.below = width, [scale] * depth, [0] + [-1] * (depth - 1)
         self.digit, self.half = (1 << width) - 1, 1 << width - 1
         self.halves = self.half * (1 + (1 << width) + (1 << 2 * width))
@@ -841,7 +840,7 @@ class Plane:
 
 class Deep:
     """The network, and what its ridges show. `layers` and `neurons` say how much is to be
-    determined: all neurons of so many hidden layers, and some of the next one.
+    determined: all neurons of the first `layers` hidden layers, and some of the next one.
     """
 
     def __init__(self, network: Network, claim: Mapping[str, Any]) -> None:
@@ -1022,7 +1021,7 @@ class Deep:
 
     def influence(self, w: int, mask: int) -> int:
         """The derivative of a sum of multiples of the outputs by the activation of a neuron; if it
-        is not 0, neither is that of some output.
+        is not 0, the derivative of some output is not 0 either.
         """
         layer = self.layer[w]
         column = self.columns[layer + 1][w - self.starts[layer]]
@@ -1056,7 +1055,7 @@ class Deep:
             return 0
 
         def kept(layer: int, entries: Sequence[Any]) -> list[Any]:
-            """Those of v, or those of the neurons that are on in a layer between."""
+            """The entries of v, or of the neurons that are on in a layer between."""
             return (
                 [entries[v - self.starts[last]]]
                 if layer == last
@@ -1072,7 +1071,7 @@ class Deep:
 
     # -- families (D1)
     def families(self, evidence: Any) -> dict[int, Seen]:
-        """The pieces of each neuron: those of a chosen family, and of others that were joined to it
+        """The pieces of each neuron: of a chosen family, and of others that were joined to it
         by crossing.
         """
         for cell in list(self.links):
@@ -1297,9 +1296,8 @@ class Deep:
             own.seen |= own.on
 
     def weights(self, seen: dict[int, Seen], evidence: Any) -> None:
-        """No weight is 0, and all are seen; those of the last layer on neurons that are on nowhere
-        by (D2').
-        """
+        """No weight is 0, and all are seen; weights of the last layer on neurons that are on
+        nowhere by (D2')."""
         last, order = (
             len(self.widths) - 1 if self.layers == len(self.widths) else -1,
             evidence["order"],
@@ -2077,12 +2075,12 @@ class State:
             table[key] = value
 
     def put_form(self, h: Form, sign: int) -> None:
-        """The sign of a primitive affine form becomes known, and that of its negative."""
+        """The sign of a primitive affine form becomes known, and with it the sign of its negative."""
         self.put(self.forms, key_of(h), sign)
         self.put(self.forms, key_of(h, -1), -sign)
 
     def back(self, changes: int, slacks: int) -> None:
-        """Back to so many changes and inequalities."""
+        """Undo changes and inequalities until the given numbers of them are left."""
         while len(self.trail) > changes:
             table, key, value = self.trail.pop()
             if value is None:
@@ -2308,7 +2306,7 @@ class Joint:
 
 
 def differences(one: list[tuple[list[Form], int]], two: list[tuple[list[Form], int]]) -> list[Form]:
-    """Multiples of the outputs of one network minus those of the other."""
+    """Multiples of the outputs of one network minus multiples of the outputs of the other."""
     (left, p), (right, q), rows = one[-1], two[-1], list[Form]()
     for mine, other in zip(left, right, strict=True):
         rows.append(sums := dict[int, int]())
@@ -2894,7 +2892,7 @@ class CheckReport(NamedTuple):
 
 Search = Callable[
     [str], Iterable[tuple[str, bytes]]
-]  # candidates for a network file, that of this name first
+]  # candidates for a network file, the file of this name first
 
 
 def read_reference(reference: Any, place: str, search: Search) -> Network:

@@ -1,9 +1,9 @@
 """The function of a network from its breakpoint complex, the weights, and one affine map.
 
-Across a cell of codimension 1 the affine map changes by ω [n | β] (`tropical_weights`), so a search from
-region to region computes all maps; a domain is convex, so it reaches every region. The weights
-belong to a function if and only if the changes along every closed path add up to 0. This is
-checked at every cell of codimension 1 that the search did not use.
+Across a cell of codimension 1 the affine map changes by ω [n | β] (`tropical_weights`), so a search
+from region to region computes all maps; a domain is convex, so it reaches every region. The weights
+belong to a function if and only if the changes along every closed path add up to 0. This is checked
+at every cell of codimension 1 that the search did not use.
 
 Source: the three-layer paper (arXiv 2605.18319), Theorem 1.
 """

@@ -44,7 +44,8 @@ def public_names() -> list[str]:
         module = importlib.import_module(f"polyrelu.{room}")
         for name in module.__all__:
             member = getattr(module, name)
-            if inspect.isclass(member) or inspect.isroutine(member):
+            is_ours = str(getattr(member, "__module__", "")).startswith("polyrelu")
+            if is_ours and (inspect.isclass(member) or inspect.isroutine(member)):
                 found.append(f"polyrelu.{room}.{name}")
     return found
 

@@ -48,7 +48,9 @@ def with_output(*hidden: tuple[Sequence[Sequence[Number]], Sequence[Number]]) ->
 def random_network(
     random: Random, architecture: Sequence[int], largest: int, denominator: int = 1
 ) -> Network:
-    """A random network; small `largest` gives zero rows, duplicates and many points in special position."""
+    """A random network; small `largest` gives zero rows, duplicates and many points in special
+    position.
+    """
 
     def entry() -> Fraction:
         return Fraction(random.randint(-largest, largest), denominator)
@@ -60,7 +62,9 @@ def random_network(
 
 
 def degenerate_networks() -> list[Network]:
-    """Two-hidden-layer networks with entries in {-1, 0, 1}; most of them are degenerate in some way."""
+    """Two-hidden-layer networks with entries in {-1, 0, 1}; most of them are degenerate in some
+    way.
+    """
     random = Random(5)
     architectures = [(1, 3, 2, 1), (2, 2, 2, 1), (2, 3, 2, 2), (3, 2, 2, 1)]
     return [
@@ -81,7 +85,8 @@ def rank(matrix: Sequence[Sequence[Number]]) -> int:
     return int(fmpq_mat(len(matrix), len(matrix[0]), entries).rank())
 
 
-# --- plain.py --------------------------------------------------------------------------------------------
+# --- plain.py
+# --------------------------------------------------------------------------------------------
 
 
 def test_evaluation_by_hand() -> None:
@@ -93,7 +98,8 @@ def test_evaluation_by_hand() -> None:
     assert sign_vector(network, [Fraction(0), Fraction(1, 2)]) == (-1, 0)
 
 
-# --- cells.py --------------------------------------------------------------------------------------------
+# --- cells.py
+# --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("k", range(1, 6))
@@ -141,10 +147,13 @@ def test_vanishing_neuron_has_sign_zero_on_an_open_cell() -> None:
 
 @pytest.mark.parametrize("network", degenerate_networks())
 def test_cells_of_degenerate_networks(network: Network) -> None:
-    """Euler characteristic, dimensions, completeness on a lattice, and the restriction to open cells."""
+    """Euler characteristic, dimensions, completeness on a lattice, and the restriction to open
+    cells.
+    """
     n = len(network[0][0][0])
     complex_ = cells(network)
-    # Relatively open cells partition R^n, whose Euler characteristic with compact support is (-1)^n.
+    # Relatively open cells partition R^n, whose Euler characteristic with compact support is
+    # (-1)^n.
     assert sum((-1) ** cell.dimension for cell in complex_.values()) == (-1) ** n
     for signs, cell in complex_.items():
         assert sign_vector(network, cell.point) == signs
@@ -156,7 +165,9 @@ def test_cells_of_degenerate_networks(network: Network) -> None:
 
 
 def vanishing_gradients(network: Network, signs: SignVector) -> Matrix:
-    """Gradients, on the cell, of the neurons that vanish on it; they span the normal space of the cell."""
+    """Gradients, on the cell, of the neurons that vanish on it; they span the normal space of the
+    cell.
+    """
     result: Matrix = []
     position = 0
     for depth in range(len(network) - 1):
@@ -186,9 +197,11 @@ def test_import_keeps_the_interrupt_handler() -> None:
     )
 
 
-# --- local_fiber.py --------------------------------------------------------------------------------------
+# --- local_fiber.py
+# --------------------------------------------------------------------------------------
 
-# The bend x1 = 0 is nowhere visible: on that line both neurons of the second layer are inactive. Where they
+# The bend x1 = 0 is nowhere visible: on that line both neurons of the second layer are inactive.
+# Where they
 # are active the first neuron is affine, so its bias can be traded for theirs.
 HIDDEN_HYPERPLANE = [
     layer(IDENTITY, [0, 0]),
@@ -207,7 +220,8 @@ def test_local_fiber_of_known_networks() -> None:
 def test_local_fiber_of_one_hidden_layer() -> None:
     generic = [layer([[1, 0], [1, 2], [-3, 1]], [1, 5, 7]), layer([[1, -2, 3]], [4])]
     assert local_fiber_dimension(generic) == (0, True)
-    # A neuron without outgoing weight: its row and bias, three parameters, do nothing; one is the scaling.
+    # A neuron without outgoing weight: its row and bias, three parameters, do nothing; one is the
+    # scaling.
     unused = [generic[0], layer([[1, -2, 0]], [4])]
     assert local_fiber_dimension(unused) == (2, True)
     vanishing = [layer([[1, 0], [1, 2], [0, 0]], [1, 5, 0]), generic[1]]
@@ -223,7 +237,9 @@ def test_local_fiber_ignores_the_choice_of_scale() -> None:
 
 @pytest.mark.parametrize("network", [HIDDEN_HYPERPLANE, *degenerate_networks()[::5]])
 def test_local_fiber_against_difference_quotients(network: Network) -> None:
-    """A cell's map is affine in every single parameter, so difference quotients are exact derivatives."""
+    """A cell's map is affine in every single parameter, so difference quotients are exact
+    derivatives.
+    """
     patterns = list(cells(network, full_dimensional_only=True))
 
     def maps(layers: Network) -> Vector:
@@ -251,7 +267,8 @@ def incremented(network: Network) -> list[Network]:
     return result
 
 
-# --- grid.py ---------------------------------------------------------------------------------------------
+# --- grid.py
+# ---------------------------------------------------------------------------------------------
 
 
 def permuted_and_scaled(network: Network, random: Random) -> Network:
@@ -332,7 +349,9 @@ def test_grid_members_against_all_comparisons(index: int) -> None:
 
 
 def test_grid_of_fractions() -> None:
-    """relu(relu(x) / 2 + 1/2) with every admissible splitting of the factor, and nothing off the grid."""
+    """relu(relu(x) / 2 + 1/2) with every admissible splitting of the factor, and nothing off the
+    grid.
+    """
     values = (Fraction(0), Fraction(1, 2), Fraction(1))
     network = [layer([[1]], [0]), layer([[Fraction(1, 2)]], [Fraction(1, 2)]), layer([[1]], [0])]
     members = members_on_grid(network, values)
@@ -347,7 +366,9 @@ def test_grid_of_fractions() -> None:
 
 
 def test_grid_members_of_width_two() -> None:
-    """relu(1 - relu(x) - relu(y)): the function fixes all parameters up to the order of the neurons."""
+    """relu(1 - relu(x) - relu(y)): the function fixes all parameters up to the order of the
+    neurons.
+    """
     network = [layer(IDENTITY, [0, 0]), layer([[-1, -1]], [1]), layer([[1]], [0])]
     members = members_on_grid(network, (-1, 0, 1))
     assert len(members) == 2
